@@ -1,0 +1,30 @@
+# What there is to make:
+#
+#   make build   the command and the agent, optimised: target/release/{veneer,libveneer_agent.so}
+#   make test    all tests, on every JDK of this machine
+#   make demo    javac compiles a source tree under a plan that counts its parser's fragments
+#   make setup   installs what is missing (as root), or prints the line to type
+#
+# Each of the first three does the set-up itself; it is quick where nothing is missing.
+
+.DEFAULT_GOAL := build
+.PHONY: build demo setup test
+
+# A Rust toolchain that the set-up has just installed is not on the PATH of this shell yet.
+CARGO_HOME ?= $(HOME)/.cargo
+export PATH := $(CARGO_HOME)/bin:$(PATH)
+
+setup:
+	@sh build/setup.sh
+
+build: setup
+	cargo build --release --locked -p veneer-executor -p veneer-console
+
+demo: build
+	@sh tests/demo.sh
+
+# The build comes first since the end-to-end tests start the command and load the agent's library,
+# which `cargo test` alone would not make.
+test: setup
+	cargo build --locked --workspace
+	cargo test --locked --workspace

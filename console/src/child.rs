@@ -1,0 +1,146 @@
+//! Running a command so that nobody can tell the difference: it inherits the three streams, gets the
+//! signals, and its end (exit code or signal) becomes ours.
+//!
+//! A key press (Ctrl-C, Ctrl-\) or a closed terminal signals the whole foreground process group, so
+//! the child has such a signal already; one sent with `kill` reached only us, so it is passed on. The
+//! kernel tells the two apart in `si_code`. Handlers, not `SIG_IGN`: an ignored signal would stay
+//! ignored in the child after `exec`, a handled one is reset. What was ignored before (`nohup`)
+//! stays ignored for both.
+
+use std::io;
+use std::mem::MaybeUninit;
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Child, Command, ExitStatus};
+use std::ptr;
+use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
+
+use libc::c_int;
+
+/// The signals that end or address an application.
+const SIGNALS: [c_int; 6] = [
+    libc::SIGHUP,
+    libc::SIGINT,
+    libc::SIGQUIT,
+    libc::SIGTERM,
+    libc::SIGUSR1,
+    libc::SIGUSR2,
+];
+
+/// The process that gets the signals; 0 before it starts and after it ended.
+static CHILD: AtomicI32 = AtomicI32::new(0);
+/// Signals that came before the child was there, one bit each.
+static PENDING: AtomicU64 = AtomicU64::new(0);
+
+/// Starts the command and waits for its end, passing signals on meanwhile.
+pub fn run(command: &mut Command) -> io::Result<ExitStatus> {
+    install_handlers()?;
+    let child = command.spawn()?;
+    let pid = child.id() as c_int;
+    CHILD.store(pid, Ordering::SeqCst);
+    let early = PENDING.swap(0, Ordering::SeqCst);
+    for signal in SIGNALS {
+        if early & (1 << signal) != 0 {
+            send(pid, signal);
+        }
+    }
+    wait(child)
+}
+
+/// Ends this process the way the child ended: same exit code, or same signal.
+pub fn end_like(status: ExitStatus) -> u8 {
+    if let Some(code) = status.code() {
+        return code as u8;
+    }
+    let signal = status.signal().unwrap_or(libc::SIGKILL);
+    // SAFETY: plain system calls on our own process; no other thread is running.
+    unsafe {
+        // The child has left its core dump; ours would say nothing.
+        let none = libc::rlimit {
+            rlim_cur: 0,
+            rlim_max: 0,
+        };
+        libc::setrlimit(libc::RLIMIT_CORE, &none);
+        libc::signal(signal, libc::SIG_DFL);
+        let mut set = MaybeUninit::uninit();
+        libc::sigemptyset(set.as_mut_ptr());
+        libc::sigaddset(set.as_mut_ptr(), signal);
+        libc::sigprocmask(libc::SIG_UNBLOCK, set.as_ptr(), ptr::null_mut());
+        libc::raise(signal);
+    }
+    // Reached only where the signal does not end a process.
+    (128 + signal) as u8
+}
+
+/// Waits in two steps, so that no signal is sent to a process id that is already free again.
+fn wait(mut child: Child) -> io::Result<ExitStatus> {
+    let pid = child.id();
+    loop {
+        let mut info = MaybeUninit::<libc::siginfo_t>::uninit();
+        // SAFETY: `info` is valid for writes; WNOWAIT leaves the child to be reaped below.
+        let ended = unsafe {
+            libc::waitid(
+                libc::P_PID,
+                pid,
+                info.as_mut_ptr(),
+                libc::WEXITED | libc::WNOWAIT,
+            )
+        };
+        if ended == 0 {
+            break;
+        }
+        let error = io::Error::last_os_error();
+        if error.kind() != io::ErrorKind::Interrupted {
+            return Err(error);
+        }
+    }
+    CHILD.store(0, Ordering::SeqCst);
+    child.wait()
+}
+
+fn install_handlers() -> io::Result<()> {
+    for signal in SIGNALS {
+        // SAFETY: `sigaction` is plain data that may be zero; the handler only makes async-signal-safe calls.
+        unsafe {
+            let mut now = MaybeUninit::<libc::sigaction>::zeroed().assume_init();
+            if libc::sigaction(signal, ptr::null(), &mut now) != 0 {
+                return Err(io::Error::last_os_error());
+            }
+            if now.sa_sigaction == libc::SIG_IGN {
+                continue;
+            }
+            let mut action = MaybeUninit::<libc::sigaction>::zeroed().assume_init();
+            action.sa_sigaction = pass_on as *const () as usize;
+            action.sa_flags = libc::SA_SIGINFO | libc::SA_RESTART;
+            libc::sigemptyset(&mut action.sa_mask);
+            if libc::sigaction(signal, &action, ptr::null_mut()) != 0 {
+                return Err(io::Error::last_os_error());
+            }
+        }
+    }
+    Ok(())
+}
+
+extern "C" fn pass_on(signal: c_int, info: *mut libc::siginfo_t, _context: *mut libc::c_void) {
+    // SAFETY: with SA_SIGINFO the kernel hands over a valid `siginfo_t`.
+    let from_process = unsafe { info.as_ref() }.is_none_or(|info| info.si_code <= 0);
+    if !from_process {
+        return;
+    }
+    match CHILD.load(Ordering::SeqCst) {
+        0 => {
+            PENDING.fetch_or(1 << signal, Ordering::SeqCst);
+        }
+        pid => send(pid, signal),
+    }
+}
+
+/// `kill` that leaves `errno` as it was, for use inside a handler.
+fn send(pid: c_int, signal: c_int) {
+    // SAFETY: `kill` is async-signal-safe; `__errno_location` gives this thread's `errno`.
+    unsafe {
+        let errno = libc::__errno_location();
+        let before = *errno;
+        libc::kill(pid, signal);
+        *errno = before;
+    }
+}

@@ -1,0 +1,189 @@
+//! How the agent comes into a command line: the pure part of `veneer run`.
+//!
+//! ```text
+//!   java -jar app.jar      →  java -agentpath:LIB=CONFIG -jar app.jar
+//!   ./gradlew test         →  ./gradlew test        with JAVA_TOOL_OPTIONS='-agentpath:LIB=CONFIG …'
+//! ```
+//!
+//! An argument is better where it is possible: a JVM that finds `JAVA_TOOL_OPTIONS` says so on
+//! standard error, and hands the variable on to every JVM that the application starts itself.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::Path;
+
+use thiserror::Error;
+
+/// The variable from which every HotSpot JVM takes more options.
+pub const TOOL_OPTIONS: &str = "JAVA_TOOL_OPTIONS";
+
+/// A command as it is to be started.
+#[derive(Debug, PartialEq, Eq)]
+pub struct PlannedCommand {
+    /// Program and arguments.
+    pub argv: Vec<OsString>,
+    /// Variables to set in its environment, beside those that it inherits.
+    pub env: Vec<(OsString, OsString)>,
+}
+
+/// Why the agent cannot be put into a command line.
+#[derive(Debug, Error, PartialEq, Eq)]
+pub enum CommandLineError {
+    /// HotSpot ends the library's path at the first `=`.
+    #[error(
+        "the path of the agent library, {0}, contains `=`, which the JVM cannot take; move the library or set VENEER_AGENT"
+    )]
+    EqualsSign(String),
+    /// No quoting of `JAVA_TOOL_OPTIONS` can hold both kinds of quotes in one word.
+    #[error(
+        "the path {0} contains both kinds of quotes, which {TOOL_OPTIONS} cannot hold; use other directories (VENEER_AGENT, TMPDIR)"
+    )]
+    Quotes(String),
+}
+
+/// Is this command the `java` launcher, so that the option can be its first argument?
+pub fn is_java(program: &OsStr) -> bool {
+    Path::new(program).file_name() == Some(OsStr::new("java"))
+}
+
+/// Adds the agent to a command. `tool_options` is the value of `JAVA_TOOL_OPTIONS` now.
+pub fn plan_command(
+    argv: &[OsString],
+    agent: &Path,
+    config: &Path,
+    tool_options: Option<&OsStr>,
+) -> Result<PlannedCommand, CommandLineError> {
+    if agent.as_os_str().as_bytes().contains(&b'=') {
+        return Err(CommandLineError::EqualsSign(agent.display().to_string()));
+    }
+    let mut option = OsString::from("-agentpath:");
+    option.push(agent);
+    option.push("=");
+    option.push(config);
+
+    let mut planned = PlannedCommand {
+        argv: argv.to_vec(),
+        env: Vec::new(),
+    };
+    if argv.first().is_some_and(|program| is_java(program)) {
+        planned.argv.insert(1, option);
+        return Ok(planned);
+    }
+    let mut value = quote(&option)?;
+    if let Some(before) = tool_options.filter(|value| !value.is_empty()) {
+        value.push(" ");
+        value.push(before);
+    }
+    planned.env.push((TOOL_OPTIONS.into(), value));
+    Ok(planned)
+}
+
+/// Makes one word of `JAVA_TOOL_OPTIONS` (the JVM splits at white space and knows `'` and `"`, no escapes).
+fn quote(word: &OsStr) -> Result<OsString, CommandLineError> {
+    let bytes = word.as_bytes();
+    let single = bytes.contains(&b'\'');
+    let double = bytes.contains(&b'"');
+    let space = bytes.iter().any(u8::is_ascii_whitespace);
+    let mark = match (single, double, space) {
+        (false, false, false) => return Ok(word.to_owned()),
+        (true, true, _) => {
+            return Err(CommandLineError::Quotes(word.to_string_lossy().into()));
+        }
+        (true, false, _) => b'"',
+        (false, _, _) => b'\'',
+    };
+    let mut quoted = vec![mark];
+    quoted.extend_from_slice(bytes);
+    quoted.push(mark);
+    Ok(OsString::from_vec(quoted))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plan(argv: &[&str], agent: &str, config: &str, options: Option<&str>) -> PlannedCommand {
+        let argv: Vec<OsString> = argv.iter().map(OsString::from).collect();
+        plan_command(
+            &argv,
+            Path::new(agent),
+            Path::new(config),
+            options.map(OsStr::new),
+        )
+        .unwrap()
+    }
+
+    #[test]
+    fn java_takes_the_option_as_its_first_argument() {
+        for java in ["java", "/usr/lib/jvm/17/bin/java", "./java"] {
+            let planned = plan(
+                &[java, "-cp", "a b", "Main", "-x"],
+                "/l/a.so",
+                "/t/c.json",
+                Some("-Xint"),
+            );
+            assert_eq!(
+                planned.argv,
+                [
+                    java,
+                    "-agentpath:/l/a.so=/t/c.json",
+                    "-cp",
+                    "a b",
+                    "Main",
+                    "-x"
+                ]
+            );
+            assert!(planned.env.is_empty());
+        }
+        assert_eq!(
+            plan(&["java"], "/a.so", "/c", None).argv,
+            ["java", "-agentpath:/a.so=/c"]
+        );
+    }
+
+    #[test]
+    fn other_launchers_get_the_environment_variable() {
+        for launcher in ["javac", "/usr/bin/mvn", "java17", "./javaw"] {
+            let planned = plan(&[launcher, "java"], "/l/a.so", "/t/c.json", None);
+            assert_eq!(planned.argv, [launcher, "java"]);
+            let expected = (
+                OsString::from("JAVA_TOOL_OPTIONS"),
+                OsString::from("-agentpath:/l/a.so=/t/c.json"),
+            );
+            assert_eq!(planned.env, [expected]);
+        }
+    }
+
+    #[test]
+    fn what_stood_in_the_variable_stays_behind_it() {
+        let value = |options| plan(&["mvn"], "/a.so", "/c", options).env[0].1.clone();
+        assert_eq!(
+            value(Some("-Xmx1g -Dx='a b'")),
+            "-agentpath:/a.so=/c -Xmx1g -Dx='a b'"
+        );
+        assert_eq!(value(Some("")), "-agentpath:/a.so=/c");
+    }
+
+    #[test]
+    fn blanks_and_quotes_in_paths_are_quoted() {
+        let value = |agent| plan(&["mvn"], agent, "/c", None).env[0].1.clone();
+        assert_eq!(value("/my libs/a.so"), "'-agentpath:/my libs/a.so=/c'");
+        assert_eq!(value("/o'hara/a.so"), "\"-agentpath:/o'hara/a.so=/c\"");
+        assert_eq!(
+            value("/say \"hi\"/a.so"),
+            "'-agentpath:/say \"hi\"/a.so=/c'"
+        );
+    }
+
+    #[test]
+    fn what_no_jvm_can_take_is_refused() {
+        let argv = [OsString::from("mvn")];
+        let error =
+            |agent| plan_command(&argv, Path::new(agent), Path::new("/c"), None).unwrap_err();
+        assert_eq!(
+            error("/a=b/a.so"),
+            CommandLineError::EqualsSign("/a=b/a.so".into())
+        );
+        assert!(matches!(error("/a'\"b/a.so"), CommandLineError::Quotes(_)));
+    }
+}

@@ -1,0 +1,255 @@
+//! `veneer fragments`: the fragments of methods in class files.
+//!
+//! ```text
+//!   inputs ─▶ class bytes ─▶ veneer_fragmenter::listing ─┬─▶ text, or DOT     as they come
+//!                                                        └─▶ one JSON array   as they come
+//! ```
+
+use std::io::{self, Write};
+use std::sync::Arc;
+
+use anyhow::Result;
+use serde_json::Value;
+use thiserror::Error;
+use veneer_fragmenter::classfile::ClassFile;
+use veneer_fragmenter::listing::{self, ClassListing, MethodListing};
+use veneer_fragmenter::policy::Policy;
+
+use crate::cli::FragmentsArguments;
+use crate::inputs;
+use crate::output::complain;
+
+/// Why there is nothing to show.
+#[derive(Debug, Error)]
+enum FragmentsError {
+    /// Not of the form that is asked for.
+    #[error(
+        "`{0}` names no method; write CLASS::METHOD, as java.util.ArrayList::add or a.B::m(I)I"
+    )]
+    NoMethodName(String),
+    /// The class is not there.
+    #[error("there is no class {class} in {path}")]
+    NoClass {
+        /// As asked for.
+        class: String,
+        /// Where it was looked for.
+        path: String,
+    },
+    /// The class has no such method.
+    #[error("{class} has no method {method}; its methods: {known}")]
+    NoMethod {
+        /// The class.
+        class: String,
+        /// As asked for.
+        method: String,
+        /// All names.
+        known: String,
+    },
+}
+
+/// The method that was asked for.
+struct Wanted {
+    class: String,
+    method: String,
+}
+
+impl Wanted {
+    fn parse(text: &str) -> Result<Wanted, FragmentsError> {
+        let parts = text
+            .split_once("::")
+            .filter(|(class, method)| !class.is_empty() && !method.is_empty());
+        let (class, method) = parts.ok_or_else(|| FragmentsError::NoMethodName(text.to_owned()))?;
+        // `(..)`, as in plans, is any arguments.
+        let method = method.strip_suffix("(..)").unwrap_or(method);
+        Ok(Wanted {
+            class: class.replace('/', "."),
+            method: method.to_owned(),
+        })
+    }
+
+    fn is_class(&self, dotted: &str) -> bool {
+        // In a single class file the package need not be said.
+        let rest = dotted.strip_suffix(&self.class);
+        rest.is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
+    }
+
+    /// `name`, `name(I)` or `name(I)V`.
+    fn is_method(&self, name: &str, descriptor: &str) -> bool {
+        let rest = self.method.strip_prefix(name);
+        rest.is_some_and(|rest| {
+            rest.is_empty()
+                || rest == descriptor
+                || (rest.ends_with(')') && descriptor.starts_with(rest))
+        })
+    }
+}
+
+/// Prints what was asked for and gives the exit code.
+pub fn run(arguments: FragmentsArguments) -> Result<u8> {
+    let wanted = arguments.method.as_deref().map(Wanted::parse).transpose()?;
+    let policy = policy(arguments.policy);
+    let mut out = Output {
+        out: io::BufWriter::new(io::stdout().lock()),
+        json: arguments.json,
+        dot: arguments.dot,
+        printed: 0,
+    };
+    let only = wanted.as_ref().map(|w| w.class.replace('.', "/"));
+    let mut code = 0;
+    let mut found = false;
+    for class in inputs::class_bytes(&arguments.path, only.as_deref())? {
+        let (place, bytes) = match class {
+            Ok(class) => class,
+            Err(error) => {
+                complain(&error);
+                code = crate::FAILED;
+                continue;
+            }
+        };
+        let file = match ClassFile::parse(&bytes) {
+            Ok(file) => file,
+            Err(error) => {
+                complain(&format_args!("{place}: {error}"));
+                code = crate::FAILED;
+                continue;
+            }
+        };
+        match &wanted {
+            None => out.class(&ClassListing::of(&file, &policy))?,
+            Some(wanted) => {
+                let name = file.name().map(|n| n.replace('/', ".")).unwrap_or(place);
+                if wanted.is_class(&name) {
+                    found = true;
+                    methods(&mut out, &file, &name, wanted, &policy)?;
+                }
+            }
+        }
+    }
+    if let Some(wanted) = wanted
+        && !found
+        && code == 0
+    {
+        let path = arguments.path.display().to_string();
+        let class = wanted.class;
+        return Err(FragmentsError::NoClass { class, path }.into());
+    }
+    out.finish()?;
+    Ok(code)
+}
+
+fn policy(policy: veneer_protocol::Policy) -> Policy {
+    match policy {
+        veneer_protocol::Policy::Method => Policy::Method,
+        veneer_protocol::Policy::Loop => Policy::Loop,
+        // There is no application here whose calls could matter more than others.
+        veneer_protocol::Policy::Call => Policy::Call(Arc::new(|_: &str, _: &str, _: &str| true)),
+        veneer_protocol::Policy::Block => Policy::Block,
+    }
+}
+
+fn methods(
+    out: &mut Output<impl Write>,
+    file: &ClassFile,
+    class: &str,
+    wanted: &Wanted,
+    policy: &Policy,
+) -> Result<()> {
+    let mut known: Vec<String> = Vec::new();
+    let mut found = false;
+    for (index, member) in file.methods.iter().enumerate() {
+        let (Ok(name), Ok(descriptor)) = (
+            file.pool.text(member.name),
+            file.pool.text(member.descriptor),
+        ) else {
+            continue;
+        };
+        if wanted.is_method(&name, &descriptor) {
+            found = true;
+            out.method(&listing::of(file, index, policy))?;
+        } else if !known.iter().any(|k| *k == name) {
+            known.push(name.into_owned());
+        }
+    }
+    if found {
+        return Ok(());
+    }
+    Err(FragmentsError::NoMethod {
+        class: class.to_owned(),
+        method: wanted.method.clone(),
+        known: known.join(", "),
+    }
+    .into())
+}
+
+/// Standard output in the form that was asked for.
+struct Output<W> {
+    out: W,
+    json: bool,
+    dot: bool,
+    printed: usize,
+}
+
+impl<W: Write> Output<W> {
+    fn class(&mut self, class: &ClassListing) -> Result<()> {
+        if self.json {
+            return self.element(serde_json::to_value(class)?);
+        }
+        if self.printed == 0 {
+            writeln!(self.out, "{}", listing::heading())?;
+        }
+        write!(self.out, "{class}")?;
+        self.printed += 1;
+        Ok(())
+    }
+
+    fn method(&mut self, method: &MethodListing) -> Result<()> {
+        if self.json {
+            return self.element(serde_json::to_value(method)?);
+        }
+        if self.dot {
+            write!(self.out, "{}", method.to_dot())?;
+        } else {
+            if self.printed > 0 {
+                writeln!(self.out)?;
+            }
+            write!(self.out, "{method}")?;
+        }
+        self.printed += 1;
+        Ok(())
+    }
+
+    /// One element of the array, written at once: a module of the JDK is not held in memory.
+    fn element(&mut self, value: Value) -> Result<()> {
+        write!(self.out, "{}", if self.printed == 0 { "[" } else { ",\n " })?;
+        serde_json::to_writer(&mut self.out, &value)?;
+        self.printed += 1;
+        Ok(())
+    }
+
+    fn finish(mut self) -> Result<()> {
+        if self.json {
+            writeln!(self.out, "{}", if self.printed == 0 { "[]" } else { "]" })?;
+        }
+        self.out.flush()?;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn methods_are_named_as_in_plans_and_by_descriptor() {
+        let any = Wanted::parse("a.B::m(..)").unwrap();
+        assert!(any.is_class("a.B") && !any.is_class("x.aa.B"));
+        assert!(any.is_method("m", "(I)V") && !any.is_method("me", "()V"));
+        let one = Wanted::parse("B::m(I)").unwrap();
+        assert!(one.is_class("a.B"));
+        assert!(one.is_method("m", "(I)V") && !one.is_method("m", "(IJ)V"));
+        assert!(Wanted::parse("B::m(I)V").unwrap().is_method("m", "(I)V"));
+        for nonsense in ["main", "::m", "B::"] {
+            assert!(Wanted::parse(nonsense).is_err(), "{nonsense}");
+        }
+    }
+}

@@ -1,0 +1,264 @@
+//! Finding the JDK that a command will use, and its version, before anything is started.
+//!
+//! The version stands in the file `release` of the JDK's home directory; only where that is
+//! missing is `java -version` run.
+
+use std::env;
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::io;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use thiserror::Error;
+
+use crate::command_line::is_java;
+
+/// The oldest JDK on which the agent works.
+pub const OLDEST: u32 = 17;
+
+/// A JDK on this machine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Jdk {
+    /// Its home directory.
+    pub home: PathBuf,
+    /// Its feature release: 8, 11, 17, 25.
+    pub feature: u32,
+}
+
+/// Why there is no JDK to work with.
+#[derive(Debug, Error)]
+pub enum JavaError {
+    /// The command is not on the PATH or not an executable file.
+    #[error("{0}: no such command; check the name after `--`")]
+    NoCommand(String),
+    /// There is no `java`.
+    #[error(
+        "no JDK found: `java` is not on the PATH and JAVA_HOME is not set; install a JDK {OLDEST} or newer, or set JAVA_HOME"
+    )]
+    NoJdk,
+    /// JAVA_HOME points to something else.
+    #[error("JAVA_HOME is {0}, which has no bin/java; point it to a JDK {OLDEST} or newer")]
+    BadJavaHome(PathBuf),
+    /// Too old.
+    #[error("the JDK in {home} is version {feature}, and Veneer needs {OLDEST} or newer; install one, or point PATH or JAVA_HOME to it", home = .home.display())]
+    TooOld {
+        /// Where it lies.
+        home: PathBuf,
+        /// Its feature release.
+        feature: u32,
+    },
+    /// Neither `release` nor `java -version` told.
+    #[error("the version of the JDK in {home} cannot be found out ({reason}); check that `{home}/bin/java -version` works", home = .home.display())]
+    UnknownVersion {
+        /// Where it lies.
+        home: PathBuf,
+        /// What was tried.
+        reason: String,
+    },
+}
+
+impl Jdk {
+    /// The JDK of this command: that of the `java` (or other JDK tool) it names, else the one
+    /// that launchers find, by JAVA_HOME and then the PATH.
+    pub fn of_command(program: &OsStr) -> Result<Jdk, JavaError> {
+        let path = resolve(program)
+            .ok_or_else(|| JavaError::NoCommand(program.to_string_lossy().into()))?;
+        let beside = path.parent().map(|bin| bin.join("java"));
+        match beside.filter(|java| is_java(program) || (is_executable(java) && is_jdk_bin(java))) {
+            Some(_) if is_java(program) => Jdk::of_java(&path),
+            Some(java) => Jdk::of_java(&java),
+            None => Jdk::of_environment(),
+        }
+        .and_then(Jdk::check)
+    }
+
+    /// The JDK that JAVA_HOME or the PATH names.
+    pub fn of_environment() -> Result<Jdk, JavaError> {
+        if let Some(home) = env::var_os("JAVA_HOME").filter(|home| !home.is_empty()) {
+            let java = Path::new(&home).join("bin/java");
+            if !is_executable(&java) {
+                return Err(JavaError::BadJavaHome(home.into()));
+            }
+            return Jdk::of_java(&java);
+        }
+        Jdk::of_java(&resolve(OsStr::new("java")).ok_or(JavaError::NoJdk)?)
+    }
+
+    /// The JDK to which this `java` binary belongs.
+    fn of_java(java: &Path) -> Result<Jdk, JavaError> {
+        let real = fs::canonicalize(java).unwrap_or_else(|_| java.to_owned());
+        let home = real.ancestors().nth(2).unwrap_or(&real).to_owned();
+        let feature = match release_feature(&home) {
+            Some(feature) => feature,
+            // A wrapper script, or a distribution without the file.
+            None => ask(java).map_err(|reason| JavaError::UnknownVersion {
+                home: home.clone(),
+                reason,
+            })?,
+        };
+        Ok(Jdk { home, feature })
+    }
+
+    /// Fails where it is older than [`OLDEST`].
+    pub fn check(self) -> Result<Jdk, JavaError> {
+        if self.feature < OLDEST {
+            return Err(JavaError::TooOld {
+                home: self.home,
+                feature: self.feature,
+            });
+        }
+        Ok(self)
+    }
+
+    /// One of its tools, for instance `jimage`.
+    pub fn tool(&self, name: &str) -> PathBuf {
+        self.home.join("bin").join(name)
+    }
+}
+
+/// The feature release that the file `release` in this home directory states.
+pub fn release_feature(home: &Path) -> Option<u32> {
+    let text = fs::read_to_string(home.join("release")).ok()?;
+    let value = text
+        .lines()
+        .find_map(|line| line.trim().strip_prefix("JAVA_VERSION="))?;
+    feature(value.trim_matches('"'))
+}
+
+/// `17.0.15` → 17, `1.8.0_392` → 8, `25-ea` → 25.
+fn feature(version: &str) -> Option<u32> {
+    let mut numbers = version.split(|character: char| !character.is_ascii_digit());
+    match numbers.next()?.parse().ok()? {
+        1 => numbers.next()?.parse().ok(),
+        feature => Some(feature),
+    }
+}
+
+/// Runs `java -version` and reads `openjdk version "17.0.15" …`.
+fn ask(java: &Path) -> Result<u32, String> {
+    let output = Command::new(java)
+        .arg("-version")
+        .env_remove(crate::command_line::TOOL_OPTIONS)
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|error| format!("it does not start: {error}"))?;
+    let text = String::from_utf8_lossy(&output.stderr);
+    text.split('"').nth(1).and_then(feature).ok_or_else(|| {
+        format!(
+            "no version in its output `{}`",
+            text.lines().next().unwrap_or("")
+        )
+    })
+}
+
+/// Is this the `java` of a JDK, with a `release` file beside its bin directory? A link in `/usr/bin` is not.
+fn is_jdk_bin(java: &Path) -> bool {
+    fs::canonicalize(java).is_ok_and(|real| {
+        real.parent() == java.parent()
+            && real
+                .ancestors()
+                .nth(2)
+                .is_some_and(|home| home.join("release").is_file())
+    })
+}
+
+/// The file that a command name stands for, with symbolic links followed, by the rules of a shell.
+fn resolve(program: &OsStr) -> Option<PathBuf> {
+    let found = find(program, env::var_os("PATH"))?;
+    // A link such as /usr/bin/javac leads into the JDK; for `java` itself only its target tells the home.
+    Some(fs::canonicalize(&found).unwrap_or(found))
+}
+
+fn find(program: &OsStr, search: Option<OsString>) -> Option<PathBuf> {
+    let path = Path::new(program);
+    if path.components().count() > 1 || path.is_absolute() || path.starts_with(".") {
+        return is_executable(path).then(|| path.to_owned());
+    }
+    env::split_paths(&search?)
+        .map(|directory| directory.join(path))
+        .find(|path| is_executable(path))
+}
+
+fn is_executable(path: &Path) -> bool {
+    let permitted = |meta: fs::Metadata| meta.is_file() && meta.permissions().mode() & 0o111 != 0;
+    fs::metadata(path).map(permitted).unwrap_or(false)
+}
+
+/// So that callers can say what a missing tool means.
+pub fn missing_tool(tool: &Path, error: &io::Error) -> String {
+    format!(
+        "{} cannot be run: {error}; install the JDK's development tools (openjdk-17-jdk-headless)",
+        tool.display()
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_old_and_new_are_read() {
+        for (text, expected) in [
+            ("17.0.15", Some(17)),
+            ("1.8.0_392", Some(8)),
+            ("25", Some(25)),
+            ("21-ea", Some(21)),
+            ("11.0.2+9", Some(11)),
+            ("", None),
+            ("x", None),
+        ] {
+            assert_eq!(feature(text), expected, "{text}");
+        }
+    }
+
+    fn fake_jdk(version_line: &str) -> tempfile::TempDir {
+        let home = tempfile::tempdir().unwrap();
+        fs::create_dir(home.path().join("bin")).unwrap();
+        for tool in ["java", "javac"] {
+            let path = home.path().join("bin").join(tool);
+            fs::write(&path, "#!/bin/sh\nexit 1\n").unwrap();
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        }
+        if !version_line.is_empty() {
+            fs::write(home.path().join("release"), version_line).unwrap();
+        }
+        home
+    }
+
+    #[test]
+    fn the_release_file_decides_without_a_jvm() {
+        let home = fake_jdk("IMPLEMENTOR=\"x\"\nJAVA_VERSION=\"21.0.2\"\n");
+        for tool in ["java", "javac"] {
+            let jdk = Jdk::of_command(home.path().join("bin").join(tool).as_os_str()).unwrap();
+            assert_eq!(jdk.feature, 21);
+            assert_eq!(jdk.home, fs::canonicalize(home.path()).unwrap());
+        }
+    }
+
+    #[test]
+    fn an_old_jdk_is_refused_with_its_version() {
+        let home = fake_jdk("JAVA_VERSION=\"1.8.0_392\"\n");
+        let error = Jdk::of_command(home.path().join("bin/java").as_os_str()).unwrap_err();
+        assert!(matches!(error, JavaError::TooOld { feature: 8, .. }));
+        assert!(error.to_string().contains("needs 17 or newer"), "{error}");
+    }
+
+    #[test]
+    fn a_jdk_that_does_not_tell_is_named() {
+        let home = fake_jdk("");
+        let error = Jdk::of_command(home.path().join("bin/java").as_os_str()).unwrap_err();
+        assert!(matches!(error, JavaError::UnknownVersion { .. }), "{error}");
+    }
+
+    #[test]
+    fn a_missing_command_is_named() {
+        let error = Jdk::of_command(OsStr::new("no-such-command-here")).unwrap_err();
+        assert!(
+            error
+                .to_string()
+                .starts_with("no-such-command-here: no such command")
+        );
+    }
+}

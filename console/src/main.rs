@@ -1,0 +1,59 @@
+//! The `veneer` command: starts applications under the agent, talks to agents in running JVMs, and
+//! shows the fragments of class files.
+//!
+//! ```text
+//!   cli ─┬─ run ────── command_line  java  agent  plans  space  child
+//!        ├─ exec ───┬─ target  attach (perfdata)  control
+//!        ├─ refusals┘     table
+//!        └─ fragments ─ inputs
+//! ```
+//!
+//! Exit codes: 0, the application's own code (`run`), 1 where the Rhai program of `exec` failed, and
+//! 2 where Veneer could not do what was asked.
+
+mod agent;
+mod attach;
+mod child;
+mod cli;
+mod command_line;
+mod control;
+mod exec;
+mod fragments;
+mod inputs;
+mod java;
+mod output;
+mod perfdata;
+mod plans;
+mod refusals;
+mod run;
+mod space;
+mod table;
+mod target;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use cli::{Cli, Command};
+
+/// Veneer could not do what was asked.
+const FAILED: u8 = 2;
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let result = match cli.command {
+        Command::Run(arguments) => run::run(arguments),
+        Command::Exec(arguments) => exec::run(arguments),
+        Command::Refusals(arguments) => refusals::run(arguments),
+        Command::Fragments(arguments) => fragments::run(arguments),
+    };
+    match result {
+        Ok(code) => ExitCode::from(code),
+        // The reader of our output has seen enough (`veneer … | head`).
+        Err(error) if output::is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            output::complain(&output::describe(&error));
+            ExitCode::from(FAILED)
+        }
+    }
+}

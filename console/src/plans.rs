@@ -1,0 +1,91 @@
+//! Reading plans from their files, and checking them before the application starts.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+use veneer_protocol::PlanSource;
+use veneer_scripts::Plan;
+
+/// More is no plan but a mistake, in bytes.
+const LARGEST: u64 = 4 << 20;
+
+/// Why a plan cannot be used.
+#[derive(Debug, Error)]
+pub enum PlanError {
+    /// The file cannot be read.
+    #[error("the plan {path} cannot be read: {source}; check its name and permissions", path = .path.display())]
+    Unreadable {
+        /// As given.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The file is something else.
+    #[error("the plan {path} is {what}, not Rhai source text; check its name", path = .path.display())]
+    NotText {
+        /// As given.
+        path: PathBuf,
+        /// What it is instead.
+        what: &'static str,
+    },
+}
+
+/// Reads a plan.
+pub fn read(path: &Path) -> Result<PlanSource, PlanError> {
+    let unreadable = |source| PlanError::Unreadable {
+        path: path.to_owned(),
+        source,
+    };
+    let not_text = |what| PlanError::NotText {
+        path: path.to_owned(),
+        what,
+    };
+    let meta = fs::metadata(path).map_err(unreadable)?;
+    if meta.is_dir() {
+        return Err(not_text("a directory"));
+    }
+    if meta.len() > LARGEST {
+        return Err(not_text("larger than 4 MiB"));
+    }
+    let bytes = fs::read(path).map_err(unreadable)?;
+    Ok(PlanSource {
+        name: path.display().to_string(),
+        source: String::from_utf8(bytes).map_err(|_| not_text("no UTF-8 text"))?,
+    })
+}
+
+/// Says whether the plan is a program at all; nothing of it runs. The error has file, line, column, the
+/// line and a caret. (What only shows when it runs is the agent's to find, which knows of `--strict`.)
+pub fn check_plan(plan: &PlanSource) -> Result<(), veneer_scripts::PlanError> {
+    Plan::compile(&plan.name, &plan.source).map(|_| ())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_plan_is_said() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("p.rhai");
+        let error = read(&path).unwrap_err().to_string();
+        assert!(error.contains("p.rhai cannot be read"), "{error}");
+        fs::write(&path, [0xff, 0xfe]).unwrap();
+        assert!(
+            read(&path)
+                .unwrap_err()
+                .to_string()
+                .contains("no UTF-8 text")
+        );
+        assert!(
+            read(directory.path())
+                .unwrap_err()
+                .to_string()
+                .contains("a directory")
+        );
+        fs::write(&path, "print(1);").unwrap();
+        assert_eq!(read(&path).unwrap().source, "print(1);");
+    }
+}

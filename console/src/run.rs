@@ -1,0 +1,142 @@
+//! `veneer run`: everything that can be checked is checked before the application starts; then it
+//! runs as if it had been started alone.
+
+use std::env;
+use std::fs::{self, DirBuilder, File};
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result};
+use tempfile::TempDir;
+use veneer_protocol::AgentConfig;
+
+use crate::cli::RunArguments;
+use crate::command_line::{TOOL_OPTIONS, plan_command};
+use crate::java::Jdk;
+use crate::output::complain;
+use crate::space::ReportFile;
+use crate::{agent, child, plans};
+
+/// Runs the application and gives its exit code.
+pub fn run(arguments: RunArguments) -> Result<u8> {
+    let program = arguments.command.first().context("no command after `--`")?;
+    Jdk::of_command(program)?;
+    let library = agent::find()?;
+    let plans = arguments
+        .plans
+        .iter()
+        .map(|path| plans::read(path))
+        .collect::<Result<Vec<_>, _>>()?;
+    if arguments.strict {
+        plans.iter().try_for_each(plans::check_plan)?;
+    }
+    let report = arguments
+        .report
+        .as_deref()
+        .map(ReportFile::check)
+        .transpose()?;
+
+    let directory = temporary_directory()?;
+    let kept = env::var_os("VENEER_DATA_DIR").filter(|path| !path.is_empty());
+    let config = AgentConfig {
+        plans,
+        arm: arguments.arm,
+        skip: arguments.skip,
+        policy: arguments.policy,
+        calls: arguments.calls,
+        report: report.as_ref().map(|report| report.path().to_owned()),
+        strict: arguments.strict,
+        keep_data: kept.is_some(),
+        ..AgentConfig::new(match kept {
+            Some(path) => data_directory(Path::new(&path))?,
+            None => directory.path().to_owned(),
+        })
+    };
+    let config_path = directory.path().join("agent.json");
+    write_config(&config_path, &config)?;
+    let planned = plan_command(
+        &arguments.command,
+        &library,
+        &config_path,
+        env::var_os(TOOL_OPTIONS).as_deref(),
+    )?;
+
+    let report = report
+        .map(ReportFile::empty)
+        .transpose()
+        .context("the report cannot be emptied; choose another file for --report")?;
+    let (program, rest) = planned
+        .argv
+        .split_first()
+        .context("no command after `--`")?;
+    let mut command = Command::new(program);
+    command.args(rest).envs(planned.env);
+    let status = child::run(&mut command)
+        .with_context(|| format!("{} cannot be started", program.display()))?;
+
+    if let Some(path) = report.filter(|path| is_empty(path)) {
+        complain(&format!(
+            "no report was written to {}; the JVM was killed, never started, or said why above",
+            path.display()
+        ));
+    }
+    // By hand: a death by signal in the next line runs no destructors.
+    // The agent removes the directory when the JVM ends well.
+    if let Err(error) = directory.close()
+        && error.kind() != std::io::ErrorKind::NotFound
+    {
+        complain(&format!(
+            "a temporary directory could not be removed: {error}"
+        ));
+    }
+    Ok(child::end_like(status))
+}
+
+/// A directory that only we can look into (mode 0700), gone when dropped.
+fn temporary_directory() -> Result<TempDir> {
+    tempfile::Builder::new()
+        .prefix("veneer-run-")
+        .permissions(fs::Permissions::from_mode(0o700))
+        .tempdir()
+        .with_context(|| {
+            format!(
+                "no temporary directory can be made in {}; make room or set TMPDIR",
+                env::temp_dir().display()
+            )
+        })
+}
+
+fn data_directory(path: &Path) -> Result<PathBuf> {
+    DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(path)
+        .and_then(|()| fs::canonicalize(path))
+        .with_context(|| {
+            format!(
+                "the data directory {} cannot be made; correct VENEER_DATA_DIR",
+                path.display()
+            )
+        })
+}
+
+fn write_config(path: &Path, config: &AgentConfig) -> Result<()> {
+    let text = config.to_json()?;
+    let write = || -> io::Result<()> {
+        let mut file = File::create_new(path)?;
+        file.write_all(text.as_bytes())?;
+        file.sync_data()
+    };
+    write().with_context(|| {
+        format!(
+            "{} cannot be written; make room or set TMPDIR",
+            path.display()
+        )
+    })
+}
+
+fn is_empty(path: &Path) -> bool {
+    fs::metadata(path).map_or(true, |meta| meta.len() == 0)
+}

@@ -1,0 +1,147 @@
+//! Will what is written later find room? Checked by writing, before the application starts.
+
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+
+/// How much a report is given at least, in bytes.
+const PROBE: usize = 64 << 10;
+
+/// Why a report could not be written later.
+#[derive(Debug, Error)]
+pub enum SpaceError {
+    /// It cannot be opened.
+    #[error("the report {path} cannot be written: {source}; choose another file for --report", path = .path.display())]
+    Unwritable {
+        /// As given.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A device, pipe or directory.
+    #[error("the report {0} is not a regular file; choose another one for --report")]
+    NotAFile(PathBuf),
+    /// The disk is full.
+    #[error("there is no room for the report {path}: {source}; free some space or choose another file for --report", path = .path.display())]
+    Full {
+        /// As given.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+/// A report file that is known to be writable. Dropped without [`ReportFile::empty`], it leaves
+/// everything as it was.
+#[derive(Debug)]
+pub struct ReportFile {
+    path: PathBuf,
+    file: File,
+    created: bool,
+}
+
+impl ReportFile {
+    /// Opens or creates the file and writes a little behind its end, for a trial.
+    pub fn check(path: &Path) -> Result<ReportFile, SpaceError> {
+        let unwritable = |source| SpaceError::Unwritable {
+            path: path.to_owned(),
+            source,
+        };
+        let path_now = std::path::absolute(path).map_err(unwritable)?;
+        let there = fs::metadata(&path_now).ok();
+        if there.as_ref().is_some_and(|meta| !meta.is_file()) {
+            return Err(SpaceError::NotAFile(path.to_owned()));
+        }
+        let file = OpenOptions::new()
+            .write(true)
+            .create(true)
+            .truncate(false)
+            // Never wait for the other end of a pipe that came in between.
+            .custom_flags(libc::O_NONBLOCK)
+            .open(&path_now)
+            .map_err(unwritable)?;
+        let report = ReportFile {
+            path: fs::canonicalize(&path_now).map_err(unwritable)?,
+            file,
+            created: there.is_none(),
+        };
+        probe(&report.file).map_err(|source| SpaceError::Full {
+            path: path.to_owned(),
+            source,
+        })?;
+        Ok(report)
+    }
+
+    /// The absolute path.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Empties the file, now that the application is about to start: an old report must not pass for the new one.
+    pub fn empty(mut self) -> io::Result<PathBuf> {
+        self.file.set_len(0)?;
+        self.created = false;
+        Ok(self.path.clone())
+    }
+}
+
+impl Drop for ReportFile {
+    fn drop(&mut self) {
+        if self.created {
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}
+
+/// Writes behind the end of the file, through to the disk, and takes it back.
+fn probe(file: &File) -> io::Result<()> {
+    let length = file.metadata()?.len();
+    let written = file
+        .write_all_at(&[b' '; PROBE], length)
+        .and_then(|()| file.sync_data());
+    let taken_back = file.set_len(length);
+    written.and(taken_back)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_check_leaves_no_trace() {
+        let directory = tempfile::tempdir().unwrap();
+        let new = directory.path().join("new.json");
+        drop(ReportFile::check(&new).unwrap());
+        assert!(!new.exists());
+
+        let old = directory.path().join("old.json");
+        fs::write(&old, "{}").unwrap();
+        drop(ReportFile::check(&old).unwrap());
+        assert_eq!(fs::read_to_string(&old).unwrap(), "{}");
+        ReportFile::check(&old).unwrap().empty().unwrap();
+        assert_eq!(fs::read_to_string(&old).unwrap(), "");
+    }
+
+    #[test]
+    fn what_cannot_take_a_report_is_said() {
+        let directory = tempfile::tempdir().unwrap();
+        let error = ReportFile::check(&directory.path().join("none/r.json")).unwrap_err();
+        assert!(matches!(error, SpaceError::Unwritable { .. }), "{error}");
+        assert!(error.to_string().contains("none/r.json"), "{error}");
+        for other in [directory.path(), Path::new("/dev/full")] {
+            let error = ReportFile::check(other).unwrap_err();
+            assert!(matches!(error, SpaceError::NotAFile(_)), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_full_disk_is_noticed_before_anything_is_lost() {
+        // /dev/full answers every write with "no space left on device".
+        let full = OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let error = probe(&full).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::StorageFull);
+    }
+}

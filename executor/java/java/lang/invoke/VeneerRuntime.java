@@ -1,0 +1,509 @@
+package java.lang.invoke;
+
+import java.lang.reflect.Field;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+import jdk.internal.misc.Unsafe;
+import jdk.internal.vm.annotation.ForceInline;
+import jdk.internal.vm.annotation.Hidden;
+import jdk.internal.vm.annotation.Stable;
+
+/**
+ * What armed bodies, versions and the agent call. It stands in {@code java.lang.invoke} so that every class loader finds
+ * it, no module graph has to be changed, and the lookups that versions need are at hand.
+ */
+public final class VeneerRuntime {
+    private VeneerRuntime() {}
+
+    private static final Unsafe U = Unsafe.getUnsafe();
+    private static final long TID = U.objectFieldOffset(Thread.class, "tid");
+
+    // ---- cells -------------------------------------------------------------------------------------------------------
+
+    private static final int PAGE = 1 << 10;
+    private static final AtomicReferenceArray<AtomicReferenceArray<VeneerCell>> CELLS = new AtomicReferenceArray<>(1 << 14);
+
+    /** The cell of a method, made when first asked for. */
+    public static VeneerCell cell(int id) {
+        AtomicReferenceArray<VeneerCell> page = CELLS.get(id / PAGE);
+        if (page == null) {
+            CELLS.compareAndSet(id / PAGE, null, new AtomicReferenceArray<>(PAGE));
+            page = CELLS.get(id / PAGE);
+        }
+        VeneerCell cell = page.get(id % PAGE);
+        if (cell == null) {
+            page.compareAndSet(id % PAGE, null, new VeneerCell(id));
+            cell = page.get(id % PAGE);
+        }
+        return cell;
+    }
+
+    // ---- versions: called by the agent -----------------------------------------------------------------------------------
+
+    static MethodHandle idleToken() {
+        return VeneerCell.IDLE;
+    }
+
+    /** A token that no other version has. */
+    static MethodHandle token(int version) {
+        return MethodHandles.constant(Object.class, version);
+    }
+
+    /** Defines a version beside its host. {@code tokens} become its class data. */
+    static Class<?> define(Class<?> host, byte[] bytes, MethodHandle[] tokens) throws Throwable {
+        return MethodHandles.Lookup.IMPL_LOOKUP
+                .in(host)
+                .defineHiddenClassWithClassData(bytes, tokens, true, MethodHandles.Lookup.ClassOption.NESTMATE)
+                .lookupClass();
+    }
+
+    /** Called by a version's initialiser. */
+    public static MethodHandle[] tokens(MethodHandles.Lookup lookup) throws IllegalAccessException {
+        return MethodHandles.classData(lookup, "_", MethodHandle[].class);
+    }
+
+    /** Fails where the host cannot reach a class that is named by internal names. */
+    static void resolve(Class<?> host, String[] names) throws Throwable {
+        MethodHandles.Lookup lookup = MethodHandles.Lookup.IMPL_LOOKUP.in(host);
+        for (String name : names) {
+            lookup.accessClass(Class.forName(name.replace('/', '.'), false, host.getClassLoader()));
+        }
+    }
+
+    /** Fails where a class named by a method descriptor cannot be reached. */
+    static void resolveDescriptor(Class<?> host, String descriptor) {
+        MethodType.fromDescriptor(descriptor, host.getClassLoader());
+    }
+
+    /** Makes a version the one that new activations enter, and the one that running ones go to. */
+    static void install(int id, Class<?> version, MethodHandle token) throws Throwable {
+        VeneerCell cell = cell(id);
+        synchronized (cell) {
+            cell.version = version;
+            if (cell.sites.length > 0 && cell.sites[0] != null) {
+                cell.sites[0].setTarget(enter(cell, cell.sites[0].type()));
+            }
+        }
+        cell.setTarget(token);
+    }
+
+    /** Gives a version's (or, with IDLE, the clean one's) way in for running activations. */
+    static void installResume(int id, Class<?> version, MethodHandle token) throws Throwable {
+        VeneerCell cell = cell(id);
+        MethodHandle resume =
+                MethodHandles.Lookup.IMPL_LOOKUP.findStatic(version, "r" + id, MethodType.methodType(Object.class, VeneerFrame.class));
+        synchronized (cell) {
+            cell.resumeClass = version;
+            cell.resume = resume;
+            for (int point = 1; point < cell.sites.length; point++) {
+                MutableCallSite site = cell.sites[point];
+                if (site != null) {
+                    site.setTarget(packer(cell, point, site.type()));
+                }
+            }
+            cell.resumeToken = token;
+        }
+    }
+
+    /** Back to the armed body. */
+    static void idle(int id) {
+        cell(id).setTarget(VeneerCell.IDLE);
+    }
+
+    private static MethodHandle enter(VeneerCell cell, MethodType type) throws Throwable {
+        return MethodHandles.Lookup.IMPL_LOOKUP.findStatic(cell.version, "e" + cell.id, type);
+    }
+
+    private static MethodHandle packer(VeneerCell cell, int point, MethodType type) throws Throwable {
+        return MethodHandles.Lookup.IMPL_LOOKUP.findStatic(cell.resumeClass, "v" + cell.id + "p" + point, type);
+    }
+
+    // ---- armed bodies ------------------------------------------------------------------------------------------------------
+
+    /** Links an armed body's stub, when it is first taken. The name is {@code v<id>p<point>}. */
+    public static CallSite site(MethodHandles.Lookup lookup, String name, MethodType type) throws Throwable {
+        int p = name.indexOf('p');
+        VeneerCell cell = cell(Integer.parseInt(name.substring(1, p)));
+        int point = Integer.parseInt(name.substring(p + 1));
+        synchronized (cell) {
+            if (cell.sites.length <= point) {
+                MutableCallSite[] more = new MutableCallSite[point + 1];
+                System.arraycopy(cell.sites, 0, more, 0, cell.sites.length);
+                cell.sites = more;
+            }
+            if (cell.sites[point] == null) {
+                cell.sites[point] = new MutableCallSite(point == 0 ? enter(cell, type) : packer(cell, point, type));
+            }
+            return cell.sites[point];
+        }
+    }
+
+    /** A frame to be filled. */
+    public static VeneerFrame frame(int point, int slots) {
+        return new VeneerFrame(point, slots);
+    }
+
+    /** The executor loop: runs the current version from the frame; a frame that comes back is an activation that moves on. */
+    @Hidden
+    public static Object go(VeneerFrame frame, VeneerCell cell) throws Throwable {
+        for (;;) {
+            Object result = (Object) cell.resume.invokeExact(frame);
+            if (!(result instanceof VeneerFrame)) {
+                return result;
+            }
+            frame = (VeneerFrame) result;
+        }
+    }
+
+    // Natives are found by name in the agent's library: binding them by hand would make the JVM print a warning.
+    static native void request(int id);
+
+    /** Does nothing; fails as long as the JVM does not look for natives in the agent's library. */
+    static native void linked();
+
+    // ---- call sites of versions -----------------------------------------------------------------------------------------------
+
+    /** Binds what a nestmate may not do by itself, with the host's own lookup. The kinds are those of the emitter. */
+    public static CallSite bind(MethodHandles.Lookup caller, String name, MethodType type, int kind, Class<?> owner, Class<?> host)
+            throws Throwable {
+        check(caller, host);
+        MethodHandles.Lookup lookup = MethodHandles.Lookup.IMPL_LOOKUP.in(host);
+        MethodHandle handle;
+        switch (kind) {
+            case 1:
+                handle = lookup.findSpecial(owner, name, type.dropParameterTypes(0, 1), host);
+                break;
+            case 2:
+                handle = lookup.findVirtual(owner, name, type.dropParameterTypes(0, 1));
+                break;
+            case 3:
+                handle = lookup.findStatic(owner, name, type);
+                break;
+            case 4:
+                handle = lookup.findGetter(owner, name, type.returnType());
+                break;
+            case 5:
+                handle = lookup.findSetter(owner, name, type.parameterType(1));
+                break;
+            case 6:
+                handle = lookup.findStaticGetter(owner, name, type.returnType());
+                break;
+            case 7:
+                handle = lookup.findStaticSetter(owner, name, type.parameterType(0));
+                break;
+            case 8:
+                handle = finalSetter(owner, name, type.parameterType(1));
+                break;
+            default:
+                handle = MethodHandles.constant(MethodHandles.Lookup.class, hostLookup(host));
+        }
+        return new ConstantCallSite(handle.asType(type));
+    }
+
+    /** What {@code MethodHandles.lookup()} gives in the host. */
+    private static MethodHandles.Lookup hostLookup(Class<?> host) throws IllegalAccessException {
+        return MethodHandles.privateLookupIn(host, MethodHandles.Lookup.IMPL_LOOKUP);
+    }
+
+    /** Only a version of the host may use its lookup. */
+    private static void check(MethodHandles.Lookup caller, Class<?> host) throws IllegalAccessException {
+        Class<?> version = caller.lookupClass();
+        if (!version.isHidden() || !version.isNestmateOf(host) || !version.getName().startsWith(host.getName() + "$V")) {
+            throw new IllegalAccessException("not a version of " + host.getName());
+        }
+    }
+
+    private static MethodHandle finalSetter(Class<?> owner, String name, Class<?> type) throws Throwable {
+        String suffix = type.isPrimitive() ? Character.toUpperCase(type.getName().charAt(0)) + type.getName().substring(1) : "Reference";
+        Class<?> stored = type.isPrimitive() ? type : Object.class;
+        MethodHandle put =
+                MethodHandles.Lookup.IMPL_LOOKUP.findVirtual(
+                        Unsafe.class, "put" + suffix, MethodType.methodType(void.class, Object.class, long.class, stored));
+        return MethodHandles.insertArguments(put.bindTo(U), 1, U.objectFieldOffset(owner, name));
+    }
+
+    private static final ClassValue<Map<Integer, CallSite>> LINKED =
+            new ClassValue<>() {
+                @Override
+                protected Map<Integer, CallSite> computeValue(Class<?> host) {
+                    return new ConcurrentHashMap<>();
+                }
+            };
+
+    /** Runs a bootstrap method of the host as the host would; all versions of a host share the call site. */
+    public static CallSite relink(
+            MethodHandles.Lookup caller, String name, MethodType type, Class<?> host, int site, MethodHandle method, Object... arguments)
+            throws Throwable {
+        check(caller, host);
+        Map<Integer, CallSite> linked = LINKED.get(host);
+        CallSite known = linked.get(site);
+        if (known != null) {
+            return known;
+        }
+        Object[] all = new Object[3 + arguments.length];
+        all[0] = hostLookup(host);
+        all[1] = name;
+        all[2] = type;
+        System.arraycopy(arguments, 0, all, 3, arguments.length);
+        CallSite made = (CallSite) method.invokeWithArguments(all);
+        CallSite first = linked.putIfAbsent(site, made);
+        return first != null ? first : made;
+    }
+
+    // ---- exceptions: the host's line ------------------------------------------------------------------------------------------
+
+    private static final long BACKTRACE = U.objectFieldOffset(Throwable.class, "backtrace");
+    private static final boolean READABLE = readable();
+
+    /**
+     * What the JVM writes into {@code Throwable.backtrace}: method numbers, bci and version, mirrors, names, (continuations,)
+     * next chunk, mark for hidden frames on top.
+     */
+    private static boolean readable() {
+        try {
+            Object[] chunk = (Object[]) U.getReference(new Throwable(), BACKTRACE);
+            return (chunk.length == 6 || chunk.length == 7) && chunk[0] instanceof short[] && chunk[1] instanceof int[] && ((Object[]) chunk[2])[0] == VeneerRuntime.class;
+        } catch (Throwable e) {
+            return false;
+        }
+    }
+
+    /**
+     * An exception passes through a version, or is caught in it. Frames of hidden classes do not show in stack traces; the
+     * host's does, at its stub. Here its place is set to {@code bci}, where the host would have been ({@code exact}: to the
+     * instruction, else only to the line).
+     */
+    @Hidden
+    public static void locate(Throwable thrown, int bci, boolean exact, VeneerCell cell) {
+        if (bci < 0 || !READABLE) {
+            return;
+        }
+        try {
+            Object[] chunk = (Object[]) U.getReference(thrown, BACKTRACE);
+            if (chunk == null) {
+                return;
+            }
+            // The first visible frame of a trace made here is the host's.
+            Object[] here = (Object[]) U.getReference(new Throwable(), BACKTRACE);
+            int first = ((Object[]) here[2])[0] == VeneerRuntime.class ? 1 : 0;
+            short method = ((short[]) here[0])[first];
+            int at = ((int[]) here[1])[first];
+            Object mirror = ((Object[]) here[2])[first];
+            Object[] top = chunk;
+            for (; chunk != null; chunk = (Object[]) chunk[chunk.length - 2]) {
+                short[] methods = (short[]) chunk[0];
+                int[] bcis = (int[]) chunk[1];
+                Object[] mirrors = (Object[]) chunk[2];
+                for (int i = 0; i < methods.length; i++) {
+                    if (bcis[i] == at && methods[i] == method && mirrors[i] == mirror) {
+                        bcis[i] = bci << 16 | at & 0xFFFF;
+                        if (i == 0 && chunk == top && exact) {
+                            // Thrown by the version itself: with the exact place, the JVM can explain a null pointer. What
+                            // says that it cannot is a mark for hidden frames on top.
+                            chunk[chunk.length - 1] = null;
+                        }
+                        return;
+                    }
+                }
+            }
+        } catch (Throwable e) {
+            // The trace keeps the stub's line.
+        }
+    }
+
+    // ---- the data plane ----------------------------------------------------------------------------------------------------------
+
+    /**
+     * Off-heap table of thread shards, one row of 32 bytes for each value of {@code tid & mask}: owner's tid, address of its
+     * counters, address of its ring. Written by the agent.
+     */
+    @Stable private static long table;
+
+    private static final int MASK = (1 << 12) - 1;
+
+    static void table(long address) {
+        table = address;
+    }
+
+    private static native long shard(long tid, boolean virtual);
+
+    private static native long ring(long tid, boolean virtual);
+
+    /** The current thread's counters; negative for those shared by threads that have none of their own. */
+    @ForceInline
+    public static long shard() {
+        long tid = U.getLong(Thread.currentThread(), TID);
+        long row = table + (tid & MASK) * 32;
+        return U.getLong(row) == tid ? U.getLong(row + 8) : shard(tid, isVirtual());
+    }
+
+    private static boolean isVirtual() {
+        Class<?> parent = Thread.currentThread().getClass().getSuperclass();
+        return parent != null && parent.getName().equals("java.lang.BaseVirtualThread");
+    }
+
+    @ForceInline
+    public static void count(long shard, int offset) {
+        add(shard, offset, 1);
+    }
+
+    @ForceInline
+    private static void add(long shard, int offset, long n) {
+        if (shard > 0) {
+            U.putLong(shard + offset, U.getLong(shard + offset) + n);
+        } else {
+            U.getAndAddLong(null, offset - shard, n);
+        }
+    }
+
+    @ForceInline
+    private static void max(long shard, int offset, long n) {
+        if (shard > 0) {
+            if (U.getLong(shard + offset) < n) {
+                U.putLong(shard + offset, n);
+            }
+        } else {
+            long old;
+            do {
+                old = U.getLong(offset - shard);
+            } while (old < n && !U.compareAndSetLong(null, offset - shard, old, n));
+        }
+    }
+
+    /** Nanoseconds, never 0: 0 says that a timer is not running. */
+    @ForceInline
+    public static long now() {
+        long t = System.nanoTime();
+        return t != 0 ? t : 1;
+    }
+
+    /** Records the time since {@code start}: count, total, longest, and the shortest as its complement. */
+    @ForceInline
+    public static void stop(long shard, int offset, long start) {
+        if (start != 0) {
+            record(shard, offset, System.nanoTime() - start);
+        }
+    }
+
+    @ForceInline
+    public static long lap(long shard, int offset, long start) {
+        long now = now();
+        if (start != 0) {
+            record(shard, offset, now - start);
+        }
+        return now;
+    }
+
+    @ForceInline
+    private static void record(long shard, int offset, long time) {
+        add(shard, offset, 1);
+        add(shard, offset + 8, time);
+        max(shard, offset + 16, time);
+        max(shard, offset + 24, Long.MAX_VALUE - time);
+    }
+
+    // Ring: head(8) tail(8) dropped(8) size(8), then data. An event: length(4) point(4) time(8) tid(8), then values:
+    // kind(8), word(8) or length(8) and chars padded to 8. Lengths are multiples of 8; head and tail only grow.
+    private static final int HEADER = 64;
+    private static final int TEXT = 64;
+
+    /** Begins an event; 0 where there is no room. */
+    public static long begin(int point, int values) {
+        long tid = U.getLong(Thread.currentThread(), TID);
+        long row = table + (tid & MASK) * 32;
+        long ring = U.getLong(row) == tid ? U.getLong(row + 16) : 0;
+        if (ring == 0) {
+            ring = ring(tid, isVirtual());
+        }
+        if (ring <= 0) {
+            return 0;
+        }
+        long head = U.getLong(ring);
+        long size = U.getLong(ring + 24);
+        long need = 32 + values * (16L + 2 * TEXT);
+        long at = head % size;
+        long skip = at + need > size ? size - at : 0;
+        if (head + skip + need - U.getLongVolatile(null, ring + 8) > size) {
+            U.putLong(ring + 16, U.getLong(ring + 16) + 1);
+            return 0;
+        }
+        if (skip != 0) {
+            U.putInt(ring + HEADER + at, 0);
+            head += skip;
+            U.putLongRelease(null, ring, head);
+            at = 0;
+        }
+        long event = ring + HEADER + at;
+        U.putInt(event + 4, point);
+        U.putLong(event + 8, System.nanoTime());
+        U.putLong(event + 16, tid);
+        U.putLong(event + 24, ring);
+        return event + 32;
+    }
+
+    public static long put(long at, int value) {
+        return put(at, 1, value);
+    }
+
+    public static long put(long at, long value) {
+        return put(at, 1, value);
+    }
+
+    public static long put(long at, float value) {
+        return put(at, 2, Double.doubleToRawLongBits(value));
+    }
+
+    public static long put(long at, double value) {
+        return put(at, 2, Double.doubleToRawLongBits(value));
+    }
+
+    private static long put(long at, long kind, long word) {
+        if (at == 0) {
+            return 0;
+        }
+        U.putLong(at, kind);
+        U.putLong(at + 8, word);
+        return at + 16;
+    }
+
+    /** A string by its first characters; any other object by its class and identity. Calls nothing of the application. */
+    public static long put(long at, Object value) {
+        if (at == 0) {
+            return 0;
+        }
+        if (value == null) {
+            return put(at, 0, 0);
+        }
+        String text = value instanceof String s ? s : value.getClass().getName();
+        int n = Math.min(text.length(), TEXT);
+        U.putLong(at, value instanceof String ? 3 : 4);
+        U.putLong(at + 8, value instanceof String ? n : n | (long) System.identityHashCode(value) << 32);
+        for (int i = 0; i < n; i++) {
+            U.putChar(at + 16 + 2L * i, text.charAt(i));
+        }
+        return at + 16 + (2L * n + 7) / 8 * 8;
+    }
+
+    /** Hands the event over. */
+    public static void end(long at) {
+        if (at == 0) {
+            return;
+        }
+        // The event's start is where its ring stands: walk back is not needed, the ring's head says it.
+        finish(at);
+    }
+
+    private static void finish(long at) {
+        long tid = U.getLong(Thread.currentThread(), TID);
+        long row = table + (tid & MASK) * 32;
+        long ring = U.getLong(row) == tid ? U.getLong(row + 16) : 0;
+        if (ring == 0) {
+            return;
+        }
+        long head = U.getLong(ring);
+        long start = ring + HEADER + head % U.getLong(ring + 24);
+        U.putInt(start, (int) (at - start));
+        U.putLongRelease(null, ring, head + (at - start));
+    }
+}

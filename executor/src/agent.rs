@@ -1,0 +1,269 @@
+//! The agent: one in a process, made when the JVM is ready, never dropped.
+
+use crate::filter::{Filter, Loaders};
+use crate::jni::{Env, LongField, jobject};
+use crate::library::Library;
+use crate::methods::Methods;
+use crate::registry::{Class, Registry};
+use crate::rings::Rings;
+use crate::shards::Shards;
+use crate::table::Table;
+use crate::tool::Tool;
+use crate::worker::Job;
+use std::collections::{BTreeMap, HashSet};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::Sender;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, RwLock};
+use std::time::Instant;
+use veneer_fragmenter::Refusal;
+use veneer_fragmenter::policy::Policy;
+use veneer_fragmenter::version::ProtectedMembers;
+use veneer_instruments::{MethodPattern, RefusalRow};
+use veneer_protocol::{AgentConfig, Reply};
+
+/// See the module documentation.
+pub struct Agent {
+    /// What the command asked for.
+    pub config: AgentConfig,
+    /// JVMTI.
+    pub tool: Tool,
+    /// The runtime classes.
+    pub library: Library,
+    /// The JDK's loaders.
+    pub loaders: Loaders,
+    /// What is armed.
+    pub filter: Filter,
+    /// Where methods can be left.
+    pub policy: Policy,
+    /// Armed classes.
+    pub registry: Registry,
+    /// What is woven into methods.
+    pub methods: Methods,
+    /// Instruments and patches.
+    pub table: Table,
+    /// Counters.
+    pub shards: Shards,
+    /// Events.
+    pub rings: Rings,
+    /// `Thread.tid`.
+    pub tid: LongField,
+    /// When the agent began.
+    pub began: Instant,
+    /// To the thread that makes versions for running activations.
+    pub requests: Mutex<Sender<u32>>,
+    /// To the thread that runs plans.
+    pub jobs: Mutex<Sender<Job>>,
+    patterns: RwLock<Arc<Vec<MethodPattern>>>,
+    refusals: Mutex<BTreeMap<(String, String, String), String>>,
+    /// Errors of plans and of the agent, for the report.
+    pub problems: Mutex<Vec<(String, String)>>,
+    /// Where plans print to, while a client's program runs.
+    pub client: Mutex<Option<Sender<Reply>>>,
+    said: Mutex<HashSet<String>>,
+    /// Whether the application may have classes yet.
+    running: AtomicBool,
+    /// `System.nanoTime()` when the agent began.
+    pub nano_began: u64,
+}
+
+static AGENT: OnceLock<Agent> = OnceLock::new();
+
+/// What [`Agent::new`] is made from.
+pub struct Parts {
+    #[allow(missing_docs)]
+    pub config: AgentConfig,
+    #[allow(missing_docs)]
+    pub tool: Tool,
+    #[allow(missing_docs)]
+    pub library: Library,
+    #[allow(missing_docs)]
+    pub loaders: Loaders,
+    #[allow(missing_docs)]
+    pub filter: Filter,
+    #[allow(missing_docs)]
+    pub policy: Policy,
+    #[allow(missing_docs)]
+    pub shards: Shards,
+    #[allow(missing_docs)]
+    pub rings: Rings,
+    #[allow(missing_docs)]
+    pub tid: LongField,
+    #[allow(missing_docs)]
+    pub requests: Sender<u32>,
+    #[allow(missing_docs)]
+    pub jobs: Sender<Job>,
+    /// Whether the application is running already.
+    pub running: bool,
+}
+
+/// What `System.nanoTime()` would say: nanoseconds of the monotonic clock.
+fn monotonic() -> u64 {
+    let mut t = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    // Safety: a plain system call that fills the structure.
+    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut t) };
+    t.tv_sec as u64 * 1_000_000_000 + t.tv_nsec as u64
+}
+
+impl Agent {
+    /// The agent, where it is ready.
+    pub fn get() -> Option<&'static Agent> {
+        AGENT.get()
+    }
+
+    /// Makes the agent. Fails where there is one already.
+    pub fn start(parts: Parts) -> Result<&'static Agent, String> {
+        let agent = Agent {
+            config: parts.config,
+            tool: parts.tool,
+            library: parts.library,
+            loaders: parts.loaders,
+            filter: parts.filter,
+            policy: parts.policy,
+            registry: Registry::default(),
+            methods: Methods::default(),
+            table: Table::default(),
+            shards: parts.shards,
+            rings: parts.rings,
+            tid: parts.tid,
+            began: Instant::now(),
+            requests: Mutex::new(parts.requests),
+            jobs: Mutex::new(parts.jobs),
+            patterns: RwLock::default(),
+            refusals: Mutex::default(),
+            problems: Mutex::default(),
+            client: Mutex::default(),
+            said: Mutex::default(),
+            running: AtomicBool::new(parts.running),
+            nano_began: monotonic(),
+        };
+        AGENT
+            .set(agent)
+            .map_err(|_| "there is an agent in this JVM already".to_string())?;
+        AGENT.get().ok_or_else(|| "the agent was lost".into())
+    }
+
+    /// From now on a pattern that matches nothing is worth a warning at once.
+    pub fn application_starts(&self) {
+        self.running.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the application may have classes yet.
+    pub fn is_running(&self) -> bool {
+        self.running.load(Ordering::Relaxed)
+    }
+
+    /// Patterns of all attached instruments and patches.
+    pub fn plan_patterns(&self) -> Arc<Vec<MethodPattern>> {
+        self.patterns
+            .read()
+            .map_or_else(|e| e.into_inner().clone(), |p| p.clone())
+    }
+
+    /// Takes new patterns in; from now on classes that they match are armed at load.
+    pub fn set_plan_patterns(&self, patterns: Vec<MethodPattern>) {
+        *self.patterns.write().unwrap_or_else(|e| e.into_inner()) = Arc::new(patterns);
+    }
+
+    fn refusal_map(&self) -> MutexGuard<'_, BTreeMap<(String, String, String), String>> {
+        self.refusals.lock().unwrap_or_else(|e| e.into_inner())
+    }
+
+    /// Records that something was left as it was. `method` empty: the whole class.
+    pub fn refuse(&self, class: &str, method: &str, reason: &str, detail: &str) {
+        self.refusal_map()
+            .insert((class.into(), method.into(), reason.into()), detail.into());
+    }
+
+    /// The same of a method by its id.
+    pub fn refuse_method(&self, class: &Class, id: u32, reason: &Refusal) {
+        let method = class
+            .state()
+            .methods
+            .iter()
+            .find(|m| m.id == id)
+            .map(|m| format!("{}{}", m.name, m.descriptor));
+        self.refuse(
+            &class.dotted,
+            &method.unwrap_or_default(),
+            &reason.name(),
+            &reason.to_string(),
+        );
+    }
+
+    /// All refusals, sorted.
+    pub fn refusals(&self) -> Vec<RefusalRow> {
+        let row =
+            |((class, method, reason), detail): (&(String, String, String), &String)| RefusalRow {
+                class: class.clone(),
+                method: method.clone(),
+                reason: reason.clone(),
+                detail: detail.clone(),
+            };
+        self.refusal_map().iter().map(row).collect()
+    }
+
+    /// Protected members of other packages that a class inherits, asked for once.
+    pub fn protected(&self, env: Env, class: &Class, host: jobject) -> Arc<ProtectedMembers> {
+        if let Some(known) = class.state().protected.clone() {
+            return known;
+        }
+        let package = |name: &str| {
+            name.rsplit_once('/')
+                .map_or(String::new(), |p| p.0.to_string())
+        };
+        let own = package(&class.name);
+        let loader = self.tool.loader(host);
+        let mut members = ProtectedMembers::new();
+        let mut above = env.superclass(host);
+        while !above.is_null() {
+            let its = self.tool.loader(above);
+            let near = self
+                .tool
+                .class_name(above)
+                .is_some_and(|n| package(&n) == own)
+                && env.same(loader, its);
+            env.delete(its);
+            if !near {
+                members.extend(self.tool.protected_members(above));
+            }
+            let next = env.superclass(above);
+            env.delete(above);
+            above = next;
+        }
+        env.delete(loader);
+        let members = Arc::new(members);
+        class.state().protected = Some(members.clone());
+        members
+    }
+
+    /// Prints a line of a plan: to the client whose program runs, or to standard error.
+    pub fn print(&self, text: &str) {
+        let client = self
+            .client
+            .lock()
+            .unwrap_or_else(|e| e.into_inner())
+            .clone();
+        if client.is_none_or(|c| c.send(Reply::Print(text.into())).is_err()) {
+            eprintln!("{text}");
+        }
+    }
+
+    /// Says something to the user once, and keeps it for the report.
+    pub fn problem(&self, plan: &str, message: &str) {
+        self.problems
+            .lock()
+            .unwrap_or_else(|e| e.into_inner())
+            .push((plan.into(), message.into()));
+        if self
+            .said
+            .lock()
+            .unwrap_or_else(|e| e.into_inner())
+            .insert(message.into())
+        {
+            eprintln!("veneer: {message}");
+        }
+    }
+}

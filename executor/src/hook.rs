@@ -1,0 +1,167 @@
+//! The class hook: arming at load, and of loaded classes when they are brought through it again.
+//!
+//! ```text
+//!   class file ─▶ wanted? ─▶ arm ─▶ define the anchor in the class's own loader ─▶ initialise it ─▶ record ─▶ armed file
+//!                   no          refused: recorded, and the class stays byte for byte what it was
+//! ```
+//!
+//! No lock is held while Java code runs: defining and initialising the anchor happens between two short looks at the registry.
+
+use crate::agent::Agent;
+use crate::filter::{self, Filter, Want};
+use crate::jni::{Env, jclass, jobject};
+use crate::registry::Class;
+use std::sync::Arc;
+use veneer_fragmenter::classfile::ClassFile;
+use veneer_fragmenter::{Refusal, anchor, arming, runtime};
+
+/// What comes to the hook.
+pub struct Coming<'c> {
+    /// Internal name.
+    pub name: &'c str,
+    /// Its loader, null for the boot loader.
+    pub loader: jobject,
+    /// The loaded class that is redefined or retransformed; null at load.
+    pub class: jclass,
+    /// The class file, as agents before this one made it.
+    pub bytes: &'c [u8],
+}
+
+/// Arms a class. `None` leaves it as it is.
+pub fn arm(agent: &Agent, env: Env, coming: &Coming) -> Option<Vec<u8>> {
+    if anchor::is_anchor(coming.name) {
+        return None;
+    }
+    let dotted = coming.name.replace('/', ".");
+    let of_jdk = Filter::of_jdk(env, &agent.loaders, coming.name, coming.loader);
+    let plans = agent.plan_patterns();
+    let known = agent.registry.find(env, coming.name, coming.loader);
+    if known.is_none() && !agent.filter.class(&dotted, of_jdk, &plans) {
+        return None;
+    }
+    let want = |name: &str, descriptor: &str| {
+        agent
+            .filter
+            .method(&dotted, of_jdk, &plans, name, descriptor)
+    };
+    if filter::on_cell_path(coming.name) {
+        agent.refuse(
+            &dotted,
+            "",
+            "OnCellPath",
+            "the JVM needs the class to run a cell; it is never armed",
+        );
+        return None;
+    }
+    match try_arm(agent, env, coming, known, &dotted, &want) {
+        Ok(bytes) => bytes,
+        Err(reason) => {
+            agent.refuse(&dotted, "", &reason.name(), &reason.to_string());
+            None
+        }
+    }
+}
+
+fn try_arm(
+    agent: &Agent,
+    env: Env,
+    coming: &Coming,
+    known: Option<Arc<Class>>,
+    dotted: &str,
+    want: &dyn Fn(&str, &str) -> Want,
+) -> Result<Option<Vec<u8>>, Refusal> {
+    let methods = ClassFile::parse(coming.bytes)?.methods.len();
+    // Another agent may have given a known class other code: then its methods are others too.
+    let same = known.as_ref().is_some_and(|c| {
+        let state = c.state();
+        *state.original == *coming.bytes || state.original.is_empty()
+    });
+    let class = match &known {
+        Some(class) if same => class.clone(),
+        _ => agent
+            .registry
+            .reserve(env, coming.name, coming.loader, methods)
+            .ok_or(Refusal::PoolFull)?,
+    };
+    let before: Vec<usize> = if same {
+        class.state().methods.iter().map(|m| m.index).collect()
+    } else {
+        Vec::new()
+    };
+    let generation = match &known {
+        Some(class) => class.state().generation + 1,
+        None => 0,
+    };
+    let wanted = |name: &str, descriptor: &str| {
+        let already = class
+            .state()
+            .methods
+            .iter()
+            .any(|m| m.name == name && m.descriptor == descriptor);
+        already || want(name, descriptor) != Want::No
+    };
+    let forced = |name: &str, descriptor: &str| {
+        let already = class
+            .state()
+            .methods
+            .iter()
+            .any(|m| m.name == name && m.descriptor == descriptor);
+        already || want(name, descriptor) == Want::Named
+    };
+    let arm = |generation: u32| {
+        arming::arm(
+            coming.bytes,
+            &arming::Request {
+                policy: &agent.policy,
+                first_id: class.first_id,
+                generation,
+                wanted: &wanted,
+                forced: &forced,
+            },
+        )
+    };
+    // The same methods again: the anchor that is there serves.
+    let reuse = same && !before.is_empty();
+    let mut armed = arm(if reuse { generation - 1 } else { generation })?;
+    let grown = armed.methods.iter().any(|m| !before.contains(&m.index));
+    if reuse && grown {
+        armed = arm(generation)?;
+    }
+    for (method, reason) in &armed.refusals {
+        agent.refuse(dotted, method, &reason.name(), &reason.to_string());
+    }
+    let Some(first) = armed.methods.first() else {
+        return Ok(None);
+    };
+    if !reuse || grown {
+        let anchor = env.define(&armed.anchor, coming.loader, &armed.anchor_bytes);
+        let anchor = anchor.map_err(|e| Refusal::AnchorFailed(e.to_string()))?;
+        let ready = env.initialise(
+            anchor,
+            &runtime::cell_field(first.id),
+            runtime::CELL_DESCRIPTOR,
+        );
+        env.delete(anchor);
+        ready.map_err(|e| Refusal::AnchorFailed(e.to_string()))?;
+    }
+    {
+        let mut state = class.state();
+        state.original = coming.bytes.into();
+        state.anchor = armed.anchor.clone();
+        state.generation = if reuse && !grown {
+            generation - 1
+        } else {
+            generation
+        };
+        state.methods = armed.methods;
+        if !coming.class.is_null() && state.class.is_none() && agent.tool.is_prepared(coming.class)
+        {
+            state.class = Some(Arc::new(env.weak(coming.class)));
+        }
+    }
+    if !same {
+        agent.registry.add(class);
+    }
+    agent.registry.expect_prepare();
+    Ok(Some(armed.bytes))
+}

@@ -1,0 +1,372 @@
+//! The JNI, as far as the agent needs it: every call with its exception check, every string and array freed.
+//!
+//! `unsafe` is kept to this module, `tool.rs`, `memory.rs` and the exported functions. A wrapper is only made from an
+//! environment that the JVM handed to this thread, and never leaves it; that is the reason why its calls are sound.
+
+use jni::sys;
+use std::ffi::{CStr, CString};
+use std::ptr;
+use thiserror::Error;
+
+pub use sys::{jclass, jobject, jvalue};
+
+/// A Java exception, or an answer of the JVM that should not be.
+#[derive(Clone, Debug, Error)]
+#[error("{what}: {thrown}")]
+pub struct JvmError {
+    /// What was tried.
+    pub what: String,
+    /// The exception, as its `toString` says.
+    pub thrown: String,
+}
+
+/// This thread's JNI environment.
+#[derive(Clone, Copy)]
+pub struct Env(*mut sys::JNIEnv);
+
+/// A static method of a class that is never unloaded.
+#[derive(Clone, Copy)]
+pub struct Static {
+    class: jclass,
+    id: sys::jmethodID,
+}
+
+// Safety: a global class reference and a method id are valid in every thread.
+unsafe impl Send for Static {}
+unsafe impl Sync for Static {}
+
+/// A global reference, weak or strong, owned by the agent.
+#[derive(Debug)]
+pub struct Global(jobject);
+
+// Safety: global references are valid in every thread.
+unsafe impl Send for Global {}
+unsafe impl Sync for Global {}
+
+impl Global {
+    /// The reference itself; null for a weak one that is gone is found out by [`Env::local`].
+    pub fn raw(&self) -> jobject {
+        self.0
+    }
+}
+
+macro_rules! call {
+    ($env:expr, $version:ident, $name:ident $(, $arg:expr)*) => {
+        // Safety: the environment belongs to this thread; the arguments are of the kinds that the function takes.
+        unsafe { ((**$env.0).$version.$name)($env.0 $(, $arg)*) }
+    };
+}
+
+impl Env {
+    /// # Safety
+    /// `env` must be the environment that the JVM gave to the current thread.
+    pub unsafe fn new(env: *mut sys::JNIEnv) -> Env {
+        Env(env)
+    }
+
+    /// Clears a pending exception and says what it was.
+    pub fn check(self, what: impl FnOnce() -> String) -> Result<(), JvmError> {
+        let thrown = call!(self, v1_2, ExceptionOccurred);
+        if thrown.is_null() {
+            return Ok(());
+        }
+        call!(self, v1_2, ExceptionClear);
+        let text = self.describe(thrown);
+        self.delete(thrown);
+        Err(JvmError {
+            what: what(),
+            thrown: text,
+        })
+    }
+
+    fn describe(self, thrown: jobject) -> String {
+        let class = call!(self, v1_2, GetObjectClass, thrown);
+        let id = call!(
+            self,
+            v1_2,
+            GetMethodID,
+            class,
+            c"toString".as_ptr(),
+            c"()Ljava/lang/String;".as_ptr()
+        );
+        let mut text = "an exception that cannot be printed".to_string();
+        if !id.is_null() {
+            let args: [jvalue; 1] = [jvalue { l: ptr::null_mut() }];
+            let string = call!(self, v1_2, CallObjectMethodA, thrown, id, args.as_ptr());
+            if let Some(s) = self.string(string) {
+                text = s;
+            }
+            self.delete(string);
+        }
+        if !call!(self, v1_2, ExceptionOccurred).is_null() {
+            call!(self, v1_2, ExceptionClear);
+        }
+        self.delete(class);
+        text
+    }
+
+    /// A Java string's text. `None` for null.
+    pub fn string(self, string: jobject) -> Option<String> {
+        if string.is_null() {
+            return None;
+        }
+        let chars = call!(self, v1_2, GetStringUTFChars, string, ptr::null_mut());
+        if chars.is_null() {
+            return None;
+        }
+        // Safety: the JVM gives a NUL-terminated copy that is valid until it is released.
+        let text =
+            String::from_utf8_lossy(unsafe { CStr::from_ptr(chars) }.to_bytes()).into_owned();
+        call!(self, v1_2, ReleaseStringUTFChars, string, chars);
+        Some(text)
+    }
+
+    /// A new Java string.
+    pub fn new_string(self, text: &str) -> Result<jobject, JvmError> {
+        let text = CString::new(text.replace('\0', "\u{FFFD}")).unwrap_or_default();
+        let string = call!(self, v1_2, NewStringUTF, text.as_ptr());
+        self.check(|| "making a string".into())?;
+        Ok(string)
+    }
+
+    /// A new byte array.
+    pub fn bytes(self, bytes: &[u8]) -> Result<jobject, JvmError> {
+        let array = call!(self, v1_2, NewByteArray, bytes.len() as i32);
+        self.check(|| "making a byte array".into())?;
+        call!(
+            self,
+            v1_2,
+            SetByteArrayRegion,
+            array,
+            0,
+            bytes.len() as i32,
+            bytes.as_ptr().cast()
+        );
+        self.check(|| "filling a byte array".into())?;
+        Ok(array)
+    }
+
+    /// A new object array of a class.
+    pub fn objects(self, class: jclass, elements: &[jobject]) -> Result<jobject, JvmError> {
+        let array = call!(
+            self,
+            v1_2,
+            NewObjectArray,
+            elements.len() as i32,
+            class,
+            ptr::null_mut()
+        );
+        self.check(|| "making an array".into())?;
+        for (i, e) in elements.iter().enumerate() {
+            call!(self, v1_2, SetObjectArrayElement, array, i as i32, *e);
+            self.check(|| "filling an array".into())?;
+        }
+        Ok(array)
+    }
+
+    /// Finds a class of the boot loader (or what this thread's Java code sees).
+    pub fn find(self, name: &CStr) -> Result<jclass, JvmError> {
+        let class = call!(self, v1_2, FindClass, name.as_ptr());
+        self.check(|| format!("looking for {}", name.to_string_lossy()))?;
+        Ok(class)
+    }
+
+    /// Defines a class in a loader (null: the boot loader). `name` in internal form.
+    pub fn define(self, name: &str, loader: jobject, bytes: &[u8]) -> Result<jclass, JvmError> {
+        let c_name = CString::new(name).unwrap_or_default();
+        let class = call!(
+            self,
+            v1_2,
+            DefineClass,
+            c_name.as_ptr(),
+            loader,
+            bytes.as_ptr().cast(),
+            bytes.len() as i32
+        );
+        self.check(|| format!("defining {name}"))?;
+        if class.is_null() {
+            return Err(JvmError {
+                what: format!("defining {name}"),
+                thrown: "the JVM gave no class".into(),
+            });
+        }
+        Ok(class)
+    }
+
+    /// A static method of a class that stays.
+    pub fn static_method(
+        self,
+        class: &Global,
+        name: &CStr,
+        descriptor: &CStr,
+    ) -> Result<Static, JvmError> {
+        let id = call!(
+            self,
+            v1_2,
+            GetStaticMethodID,
+            class.raw(),
+            name.as_ptr(),
+            descriptor.as_ptr()
+        );
+        self.check(|| format!("looking for the method {}", name.to_string_lossy()))?;
+        Ok(Static {
+            class: class.raw(),
+            id,
+        })
+    }
+
+    /// Runs a class's initialiser where it has not run, by asking for one of its static fields.
+    pub fn initialise(self, class: jclass, field: &str, descriptor: &str) -> Result<(), JvmError> {
+        let (field, descriptor) = (
+            CString::new(field).unwrap_or_default(),
+            CString::new(descriptor).unwrap_or_default(),
+        );
+        call!(
+            self,
+            v1_2,
+            GetStaticFieldID,
+            class,
+            field.as_ptr(),
+            descriptor.as_ptr()
+        );
+        self.check(|| "initialising an anchor".into())
+    }
+
+    /// Calls a static method that returns an object.
+    pub fn object(
+        self,
+        method: Static,
+        args: &[jvalue],
+        what: impl FnOnce() -> String,
+    ) -> Result<jobject, JvmError> {
+        let result = call!(
+            self,
+            v1_2,
+            CallStaticObjectMethodA,
+            method.class,
+            method.id,
+            args.as_ptr()
+        );
+        self.check(what)?;
+        Ok(result)
+    }
+
+    /// Calls a static method that returns nothing.
+    pub fn void(
+        self,
+        method: Static,
+        args: &[jvalue],
+        what: impl FnOnce() -> String,
+    ) -> Result<(), JvmError> {
+        call!(
+            self,
+            v1_2,
+            CallStaticVoidMethodA,
+            method.class,
+            method.id,
+            args.as_ptr()
+        );
+        self.check(what)
+    }
+
+    /// Id and value of a `long` field.
+    pub fn long_field(self, class: jclass, name: &CStr) -> Result<LongField, JvmError> {
+        let id = call!(self, v1_2, GetFieldID, class, name.as_ptr(), c"J".as_ptr());
+        self.check(|| format!("looking for the field {}", name.to_string_lossy()))?;
+        Ok(LongField(id))
+    }
+
+    /// Reads a `long` field.
+    pub fn get_long(self, object: jobject, field: LongField) -> i64 {
+        call!(self, v1_2, GetLongField, object, field.0)
+    }
+
+    /// The superclass; null for `Object` and interfaces.
+    pub fn superclass(self, class: jclass) -> jclass {
+        call!(self, v1_2, GetSuperclass, class)
+    }
+
+    /// A new thread object, not started.
+    pub fn new_thread(self, name: &str) -> Result<jobject, JvmError> {
+        let class = self.find(c"java/lang/Thread")?;
+        let id = call!(
+            self,
+            v1_2,
+            GetMethodID,
+            class,
+            c"<init>".as_ptr(),
+            c"(Ljava/lang/String;)V".as_ptr()
+        );
+        self.check(|| "looking for Thread's constructor".into())?;
+        let args = [jvalue {
+            l: self.new_string(name)?,
+        }];
+        let thread = call!(self, v1_2, NewObjectA, class, id, args.as_ptr());
+        self.check(|| format!("making the thread {name}"))?;
+        Ok(thread)
+    }
+
+    /// A strong reference that outlives this call.
+    pub fn global(self, object: jobject) -> Global {
+        Global(call!(self, v1_2, NewGlobalRef, object))
+    }
+
+    /// A weak one.
+    pub fn weak(self, object: jobject) -> Global {
+        Global(call!(self, v1_2, NewWeakGlobalRef, object))
+    }
+
+    /// A local reference to what a global one names; null where that is gone. To be deleted.
+    pub fn local(self, global: &Global) -> jobject {
+        call!(self, v1_2, NewLocalRef, global.raw())
+    }
+
+    /// Whether two references name one object.
+    pub fn same(self, a: jobject, b: jobject) -> bool {
+        call!(self, v1_2, IsSameObject, a, b)
+    }
+
+    /// Says that this many local references more are meant.
+    pub fn ensure(self, count: usize) {
+        call!(self, v1_2, EnsureLocalCapacity, count as i32);
+    }
+
+    /// Frees a local reference.
+    pub fn delete(self, local: jobject) {
+        if !local.is_null() {
+            call!(self, v1_2, DeleteLocalRef, local);
+        }
+    }
+
+    /// Runs `f` with room for local references that are all freed afterwards.
+    pub fn frame<T>(self, f: impl FnOnce(Env) -> Result<T, JvmError>) -> Result<T, JvmError> {
+        call!(self, v1_2, PushLocalFrame, 64);
+        self.check(|| "making room for references".into())?;
+        let result = f(self);
+        call!(self, v1_2, PopLocalFrame, ptr::null_mut());
+        result
+    }
+}
+
+/// A `long` instance field.
+#[derive(Clone, Copy)]
+pub struct LongField(sys::jfieldID);
+
+// Safety: a field id is valid in every thread as long as its class is loaded; `Thread` always is.
+unsafe impl Send for LongField {}
+unsafe impl Sync for LongField {}
+
+/// An object as an argument.
+pub fn l(object: jobject) -> jvalue {
+    jvalue { l: object }
+}
+
+/// An int as an argument.
+pub fn i(value: i32) -> jvalue {
+    jvalue { i: value }
+}
+
+/// A long as an argument.
+pub fn j(value: i64) -> jvalue {
+    jvalue { j: value }
+}

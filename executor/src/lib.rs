@@ -1,0 +1,478 @@
+//! The agent: a library that the JVM loads, and that lets plans look into and change the running program.
+//!
+//! ```text
+//!   JVM events ─▶ hook (arming)  prepared (weaving)  thread end  death      application threads, no lock held over Java
+//!   plan thread ─▶ scripts ─▶ runtime ─▶ methods ─▶ version class ─▶ cell
+//!   request thread ─▶ resume bodies for activations that ask
+//!   client threads ─▶ control socket
+//! ```
+//!
+//! **Invariant:** no panic leaves an exported function. **Invariant:** the application's threads wait for no thread of the agent
+//! (the wait for the first plans, before the application starts, and for the last figures, after it ended, aside).
+
+#![allow(non_snake_case)] // names that the JVM looks for
+
+mod agent;
+mod control;
+mod filter;
+mod hook;
+mod jni;
+mod library;
+mod memory;
+mod methods;
+mod registry;
+mod report;
+mod rings;
+mod runtime;
+mod shards;
+mod table;
+mod tool;
+mod weave;
+mod worker;
+
+use crate::agent::{Agent, Parts};
+use crate::filter::{Filter, Loaders};
+use crate::jni::{Env, LongField, jclass, jobject};
+use crate::library::Library;
+use crate::tool::Tool;
+use crate::worker::Job;
+use ::jni::sys::{JNIEnv, JavaVM, jboolean, jint, jlong};
+use jvmti_sys::{jthread, jvmtiEnv, jvmtiEvent, jvmtiEventCallbacks};
+use std::ffi::{CStr, c_char, c_uchar, c_uint, c_void};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::sync::mpsc::channel;
+use std::sync::{Mutex, OnceLock};
+use std::time::Duration;
+use veneer_fragmenter::policy::Policy;
+use veneer_instruments::MethodPattern;
+use veneer_protocol::AgentConfig;
+
+static WAITING: Mutex<Option<(Tool, AgentConfig)>> = Mutex::new(None);
+static JVM: OnceLock<(String, String)> = OnceLock::new();
+
+/// Name and version of the JVM.
+fn jvm_name() -> (String, String) {
+    JVM.get().cloned().unwrap_or_default()
+}
+
+fn guarded<T>(what: &str, otherwise: T, f: impl FnOnce() -> T) -> T {
+    catch_unwind(AssertUnwindSafe(f)).unwrap_or_else(|_| {
+        match Agent::get() {
+            Some(agent) => agent.problem("", &format!("an error of the agent's own in {what}; the application is not touched; please report this")),
+            None => eprintln!("veneer: an error of the agent's own in {what}; the application runs without it"),
+        }
+        otherwise
+    })
+}
+
+/// Called by the JVM at its start (`-agentpath`). The application runs in any case.
+///
+/// # Safety
+/// Called by the JVM only.
+#[unsafe(no_mangle)]
+pub unsafe extern "system" fn Agent_OnLoad(
+    vm: *mut JavaVM,
+    options: *const c_char,
+    _: *mut c_void,
+) -> jint {
+    guarded("Agent_OnLoad", (), || {
+        // Safety: the JVM passes its own pointer, and options as text.
+        let result = unsafe { open(vm, options) }.and_then(|(tool, config)| {
+            tool.callbacks(&callbacks())?;
+            tool.enable(jvmtiEvent::JVMTI_EVENT_VM_INIT)?;
+            *WAITING.lock().unwrap_or_else(|e| e.into_inner()) = Some((tool, config));
+            Ok(())
+        });
+        if let Err(e) = result {
+            eprintln!("veneer: {e}; the application runs without it");
+        }
+    });
+    0
+}
+
+/// Called by the JVM when the library is loaded into it while it runs.
+///
+/// # Safety
+/// Called by the JVM only.
+#[unsafe(no_mangle)]
+pub unsafe extern "system" fn Agent_OnAttach(
+    vm: *mut JavaVM,
+    options: *const c_char,
+    _: *mut c_void,
+) -> jint {
+    guarded("Agent_OnAttach", 1, || {
+        if Agent::get().is_some() {
+            return 0;
+        }
+        // Safety: the JVM passes its own pointer, and options as text; this thread has a JNI environment.
+        let result = unsafe { open(vm, options) }.and_then(|(tool, config)| {
+            let mut env: *mut c_void = std::ptr::null_mut();
+            // Safety: as above.
+            let code = unsafe { ((**vm).v1_2.GetEnv)(vm, &mut env, ::jni::sys::JNI_VERSION_1_8) };
+            if code != 0 {
+                return Err(format!("no JNI environment (error {code})"));
+            }
+            tool.callbacks(&callbacks())?;
+            // Safety: the JVM has just given it for this thread.
+            begin(unsafe { Env::new(env.cast()) }, tool, config, true)
+        });
+        match result {
+            Ok(()) => 0,
+            Err(e) => {
+                eprintln!("veneer: {e}; the application runs on without it");
+                1
+            }
+        }
+    })
+}
+
+unsafe fn open(vm: *mut JavaVM, options: *const c_char) -> Result<(Tool, AgentConfig), String> {
+    if options.is_null() {
+        return Err("the agent needs the path of its configuration after `=`; start it through `veneer run` or `veneer exec`".into());
+    }
+    // Safety: not null, and NUL-terminated by the JVM.
+    let path = unsafe { CStr::from_ptr(options) }
+        .to_string_lossy()
+        .into_owned();
+    let config = AgentConfig::read(Path::new(&path)).map_err(|e| e.to_string())?;
+    // Safety: given by the caller.
+    let tool = unsafe { Tool::new(vm) }?;
+    tool.capabilities()?;
+    Ok((tool, config))
+}
+
+fn callbacks() -> jvmtiEventCallbacks {
+    // Safety: a table of optional functions, for which all zeros says none.
+    let mut c: jvmtiEventCallbacks = unsafe { std::mem::zeroed() };
+    c.v1_1.VMInit = Some(vm_init);
+    c.v1_1.VMDeath = Some(vm_death);
+    c.v1_1.ThreadEnd = Some(thread_end);
+    c.v1_1.ClassFileLoadHook = Some(class_file_load);
+    c.v1_1.ClassPrepare = Some(class_prepare);
+    c
+}
+
+unsafe extern "system" fn vm_init(_: *mut jvmtiEnv, jni: *mut JNIEnv, _: jthread) {
+    guarded("VMInit", (), || {
+        let waiting = WAITING.lock().unwrap_or_else(|e| e.into_inner()).take();
+        let Some((tool, config)) = waiting else {
+            return;
+        };
+        // Safety: the JVM gave it for this thread.
+        if let Err(e) = begin(unsafe { Env::new(jni) }, tool, config, false) {
+            eprintln!("veneer: {e}; the application runs without it");
+        }
+    });
+}
+
+fn begin(env: Env, tool: Tool, config: AgentConfig, attached: bool) -> Result<(), String> {
+    let text = |e: jni::JvmError| e.to_string();
+    let data = |e: std::io::Error| {
+        format!(
+            "the data files in {} cannot be made: {e}",
+            config.data_dir.display()
+        )
+    };
+    std::fs::create_dir_all(&config.data_dir).map_err(data)?;
+    let shards = shards::Shards::create(&config.data_dir.join("counters.bin")).map_err(data)?;
+    let rings = rings::Rings::create(&config.data_dir.join("events.bin")).map_err(data)?;
+    let library = Library::load(env, shards.table()).map_err(text)?;
+    let class_loader = env.global(env.find(c"java/lang/ClassLoader").map_err(text)?);
+    let loader = |name: &CStr| {
+        let method = env
+            .static_method(&class_loader, name, c"()Ljava/lang/ClassLoader;")
+            .ok()?;
+        let loader = env
+            .object(method, &[], || "asking for a class loader".into())
+            .ok()?;
+        (!loader.is_null()).then(|| env.global(loader))
+    };
+    let loaders = Loaders {
+        platform: loader(c"getPlatformClassLoader"),
+        system: loader(c"getSystemClassLoader"),
+    };
+    let thread = env.find(c"java/lang/Thread").map_err(text)?;
+    let tid: LongField = env.long_field(thread, c"tid").map_err(text)?;
+    let mut complaints = Vec::new();
+    let mut patterns = |list: &[String], option: &str| -> Vec<MethodPattern> {
+        let parsed = list
+            .iter()
+            .map(|p| MethodPattern::parse(p).map_err(|e| format!("{option} {p}: {e}")));
+        let (good, bad): (Vec<_>, Vec<_>) = parsed.partition(Result::is_ok);
+        complaints.extend(bad.into_iter().filter_map(Result::err));
+        good.into_iter().filter_map(Result::ok).collect()
+    };
+    let filter = Filter {
+        arm: patterns(&config.arm, "--arm"),
+        skip: patterns(&config.skip, "--skip"),
+        only_plans: attached,
+    };
+    let calls = patterns(&config.calls, "--calls");
+    let policy = match config.policy {
+        veneer_protocol::Policy::Method => Policy::Method,
+        veneer_protocol::Policy::Loop => Policy::Loop,
+        veneer_protocol::Policy::Call => {
+            Policy::Call(std::sync::Arc::new(move |class, name, descriptor| {
+                calls.iter().any(|p| p.matches(class, name, descriptor))
+            }))
+        }
+        veneer_protocol::Policy::Block => Policy::Block,
+    };
+    let (requests, request_queue) = channel();
+    let (jobs, job_queue) = channel();
+    let _ = JVM.set((
+        tool.property("java.vm.name"),
+        tool.property("java.vm.version"),
+    ));
+    let agent = Agent::start(Parts {
+        config,
+        tool,
+        library,
+        loaders,
+        filter,
+        policy,
+        shards,
+        rings,
+        tid,
+        requests,
+        jobs,
+        running: attached,
+    })?;
+    for complaint in complaints {
+        agent.problem("", &complaint);
+    }
+    for event in [
+        jvmtiEvent::JVMTI_EVENT_CLASS_FILE_LOAD_HOOK,
+        jvmtiEvent::JVMTI_EVENT_CLASS_PREPARE,
+        jvmtiEvent::JVMTI_EVENT_THREAD_END,
+        jvmtiEvent::JVMTI_EVENT_VM_DEATH,
+    ] {
+        tool.enable(event)?;
+    }
+    worker::start(
+        agent,
+        env,
+        "veneer-requests",
+        Box::new(move |env| worker::requests(agent, env, request_queue)),
+    )?;
+    worker::start(
+        agent,
+        env,
+        "veneer-plans",
+        Box::new(move |env| worker::plans(agent, env, job_queue)),
+    )?;
+    worker::start(
+        agent,
+        env,
+        "veneer-events",
+        Box::new(move |_| worker::drain(agent)),
+    )?;
+    if let Err(e) = control::serve(agent) {
+        agent.problem(
+            "",
+            &format!("no control socket, so `veneer exec` will not reach this JVM: {e}"),
+        );
+    }
+    if !agent.config.plans.is_empty() {
+        let (answer, answered) = channel();
+        let sent = agent
+            .jobs
+            .lock()
+            .unwrap_or_else(|e| e.into_inner())
+            .send(Job::Begin(answer));
+        // Plans stand before the application's first class is loaded; a plan that takes too long does not hold it up.
+        let good = sent.is_ok()
+            && answered
+                .recv_timeout(Duration::from_secs(10))
+                .unwrap_or(true);
+        if !good && agent.config.strict {
+            // Safety: a plain system call. Nothing of the application has run.
+            unsafe { libc::_exit(2) };
+        }
+    }
+    Ok(())
+}
+
+unsafe extern "system" fn vm_death(_: *mut jvmtiEnv, jni: *mut JNIEnv) {
+    guarded("VMDeath", (), || {
+        let Some(agent) = Agent::get() else { return };
+        let (answer, answered) = channel();
+        let jobs = agent.jobs.lock().unwrap_or_else(|e| e.into_inner()).clone();
+        if jobs.send(Job::Finish(answer)).is_ok() {
+            let _ = answered.recv_timeout(Duration::from_secs(10));
+        }
+        // Safety: the JVM gave it for this thread.
+        runtime::warn_of_nothing(agent, unsafe { Env::new(jni) });
+        agent.rings.drain();
+        report::write(agent, jvm_name());
+        let _ = std::fs::remove_file(control::path());
+        if !agent.config.keep_data {
+            let _ = std::fs::remove_dir_all(&agent.config.data_dir);
+        }
+    });
+}
+
+unsafe extern "system" fn thread_end(_: *mut jvmtiEnv, jni: *mut JNIEnv, thread: jthread) {
+    guarded("ThreadEnd", (), || {
+        let Some(agent) = Agent::get() else { return };
+        if thread.is_null() {
+            return;
+        }
+        // Safety: the JVM gave it for this thread.
+        let tid = unsafe { Env::new(jni) }.get_long(thread, agent.tid);
+        let ring = agent.shards.release(tid);
+        if ring > 0 {
+            agent.rings.release(ring);
+        }
+    });
+}
+
+#[allow(clippy::too_many_arguments)]
+unsafe extern "system" fn class_file_load(
+    _: *mut jvmtiEnv,
+    jni: *mut JNIEnv,
+    class: jclass,
+    loader: jobject,
+    name: *const c_char,
+    _: jobject,
+    len: jint,
+    data: *const c_uchar,
+    new_len: *mut jint,
+    new_data: *mut *mut c_uint,
+) {
+    guarded("ClassFileLoadHook", (), || {
+        let Some(agent) = Agent::get() else { return };
+        if name.is_null() || data.is_null() || len <= 0 {
+            return;
+        }
+        // Safety: the JVM passes text and that many bytes; the environment is this thread's.
+        let (name, bytes, env) = unsafe {
+            (
+                CStr::from_ptr(name),
+                std::slice::from_raw_parts(data, len as usize),
+                Env::new(jni),
+            )
+        };
+        let Ok(name) = name.to_str() else { return };
+        let coming = hook::Coming {
+            name,
+            loader,
+            class,
+            bytes,
+        };
+        if let Some(armed) = hook::arm(agent, env, &coming)
+            && let Some(memory) = agent.tool.allocate(&armed)
+        {
+            // Safety: the JVM asks for the new class file there, in memory that it allocated.
+            unsafe {
+                *new_len = armed.len() as jint;
+                *new_data = memory.cast();
+            }
+        }
+    });
+}
+
+unsafe extern "system" fn class_prepare(
+    _: *mut jvmtiEnv,
+    jni: *mut JNIEnv,
+    _: jthread,
+    class: jclass,
+) {
+    guarded("ClassPrepare", (), || {
+        let Some(agent) = Agent::get() else { return };
+        if !agent.registry.expects_prepare() {
+            return;
+        }
+        let Some(name) = agent
+            .tool
+            .class_name(class)
+            .filter(|n| agent.registry.knows(n))
+        else {
+            return;
+        };
+        // Safety: the JVM gave it for this thread.
+        let env = unsafe { Env::new(jni) };
+        let loader = agent.tool.loader(class);
+        if let Some(record) = agent.registry.find(env, &name, loader) {
+            runtime::mark_prepared(agent, env, &record, class);
+            runtime::weave_class(agent, env, &record);
+        }
+        env.delete(loader);
+    });
+}
+
+/// `VeneerRuntime.request`.
+///
+/// # Safety
+/// Called by the JVM only.
+#[unsafe(no_mangle)]
+pub unsafe extern "system" fn Java_java_lang_invoke_VeneerRuntime_request(
+    _: *mut JNIEnv,
+    _: jclass,
+    id: jint,
+) {
+    guarded("a request", (), || {
+        if let Some(agent) = Agent::get() {
+            let _ = agent
+                .requests
+                .lock()
+                .unwrap_or_else(|e| e.into_inner())
+                .send(id as u32);
+        }
+    });
+}
+
+/// `VeneerRuntime.shard`.
+///
+/// # Safety
+/// Called by the JVM only.
+#[unsafe(no_mangle)]
+pub unsafe extern "system" fn Java_java_lang_invoke_VeneerRuntime_shard(
+    _: *mut JNIEnv,
+    _: jclass,
+    tid: jlong,
+    is_virtual: jboolean,
+) -> jlong {
+    guarded("a thread's first count", 0, || {
+        Agent::get().map_or(0, |agent| agent.shards.assign(tid, is_virtual))
+    })
+}
+
+/// `VeneerRuntime.ring`.
+///
+/// # Safety
+/// Called by the JVM only.
+#[unsafe(no_mangle)]
+pub unsafe extern "system" fn Java_java_lang_invoke_VeneerRuntime_ring(
+    _: *mut JNIEnv,
+    _: jclass,
+    tid: jlong,
+    is_virtual: jboolean,
+) -> jlong {
+    guarded("a thread's first event", 0, || {
+        let Some(agent) = Agent::get() else { return 0 };
+        // The row must be the thread's own; a thread without one has no ring either.
+        if agent.shards.assign(tid, is_virtual) < 0 {
+            agent.rings.drop_one();
+            return 0;
+        }
+        let ring = agent.rings.assign();
+        if ring > 0 && !agent.shards.set_ring(tid, ring) {
+            agent.rings.release(ring);
+            return 0;
+        }
+        ring
+    })
+}
+
+/// `VeneerRuntime.linked`.
+///
+/// # Safety
+/// Called by the JVM only.
+#[unsafe(no_mangle)]
+pub unsafe extern "system" fn Java_java_lang_invoke_VeneerRuntime_linked(
+    _: *mut JNIEnv,
+    _: jclass,
+) {
+}

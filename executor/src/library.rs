@@ -1,0 +1,180 @@
+//! The runtime classes inside the JVM (`java/`), and the agent's calls of them.
+
+use crate::jni::{Env, Global, JvmError, Static, i, j, jclass, jobject, l};
+
+macro_rules! class {
+    ($name:literal) => {
+        (
+            concat!("java/lang/invoke/", $name),
+            include_bytes!(concat!(
+                env!("OUT_DIR"),
+                "/classes/java/lang/invoke/",
+                $name,
+                ".class"
+            ))
+            .as_slice(),
+        )
+    };
+}
+
+/// In an order in which each finds what it extends.
+const CLASSES: [(&str, &[u8]); 4] = [
+    class!("VeneerFrame"),
+    class!("VeneerCell"),
+    class!("VeneerRuntime$1"),
+    class!("VeneerRuntime"),
+];
+
+/// The agent's side of the runtime classes.
+pub struct Library {
+    handles: Global,
+    string: Global,
+    idle: Global,
+    token: Static,
+    define: Static,
+    resolve: Static,
+    resolve_descriptor: Static,
+    install: Static,
+    install_resume: Static,
+    set_idle: Static,
+    linked: Static,
+}
+
+impl Library {
+    /// Defines the runtime classes in the boot loader, tells them where the thread table lies.
+    pub fn load(env: Env, table: i64) -> Result<Library, JvmError> {
+        let mut runtime = std::ptr::null_mut();
+        for (name, bytes) in CLASSES {
+            runtime = env.define(name, std::ptr::null_mut(), bytes)?;
+        }
+        let runtime = env.global(runtime);
+        let find = |name, descriptor| env.static_method(&runtime, name, descriptor);
+        let set_table = find(c"table", c"(J)V")?;
+        env.void(set_table, &[j(table)], || {
+            "handing over the thread table".into()
+        })?;
+        let handles = env.global(env.find(c"java/lang/invoke/MethodHandle")?);
+        let string = env.global(env.find(c"java/lang/String")?);
+        let idle_of = find(c"idleToken", c"()Ljava/lang/invoke/MethodHandle;")?;
+        let idle = env.global(env.object(idle_of, &[], || "reading IDLE".into())?);
+        Ok(Library {
+            token: find(c"token", c"(I)Ljava/lang/invoke/MethodHandle;")?,
+            define: find(
+                c"define",
+                c"(Ljava/lang/Class;[B[Ljava/lang/invoke/MethodHandle;)Ljava/lang/Class;",
+            )?,
+            resolve: find(c"resolve", c"(Ljava/lang/Class;[Ljava/lang/String;)V")?,
+            resolve_descriptor: find(
+                c"resolveDescriptor",
+                c"(Ljava/lang/Class;Ljava/lang/String;)V",
+            )?,
+            install: find(
+                c"install",
+                c"(ILjava/lang/Class;Ljava/lang/invoke/MethodHandle;)V",
+            )?,
+            install_resume: find(
+                c"installResume",
+                c"(ILjava/lang/Class;Ljava/lang/invoke/MethodHandle;)V",
+            )?,
+            set_idle: find(c"idle", c"(I)V")?,
+            linked: find(c"linked", c"()V")?,
+            handles,
+            string,
+            idle,
+        })
+    }
+
+    /// Whether the JVM finds the agent's natives. It does from its start on, and when loading the agent has ended.
+    pub fn is_linked(&self, env: Env) -> bool {
+        env.void(self.linked, &[], || "linking natives".into())
+            .is_ok()
+    }
+
+    /// The token of the armed body.
+    pub fn idle(&self) -> jobject {
+        self.idle.raw()
+    }
+
+    /// A token that no other version has; a local reference.
+    pub fn token(&self, env: Env, version: u32) -> Result<jobject, JvmError> {
+        env.object(self.token, &[i(version as i32)], || "making a token".into())
+    }
+
+    /// Defines a version class beside its host.
+    pub fn define(
+        &self,
+        env: Env,
+        host: jclass,
+        bytes: &[u8],
+        tokens: &[jobject],
+    ) -> Result<jclass, JvmError> {
+        let tokens = env.objects(self.handles.raw(), tokens)?;
+        let bytes = env.bytes(bytes)?;
+        env.object(self.define, &[l(host), l(bytes), l(tokens)], || {
+            "defining a version".into()
+        })
+    }
+
+    /// Fails where the host cannot reach one of these classes.
+    pub fn resolve(&self, env: Env, host: jclass, names: &[String]) -> Result<(), JvmError> {
+        let mut strings = Vec::with_capacity(names.len());
+        for name in names {
+            strings.push(env.new_string(name)?);
+        }
+        let array = env.objects(self.string.raw(), &strings)?;
+        strings.into_iter().for_each(|s| env.delete(s));
+        env.void(self.resolve, &[l(host), l(array)], || {
+            "resolving the classes that a version names".into()
+        })
+    }
+
+    /// Fails where the host cannot reach a class in this descriptor.
+    pub fn resolve_descriptor(
+        &self,
+        env: Env,
+        host: jclass,
+        descriptor: &str,
+    ) -> Result<(), JvmError> {
+        let text = env.new_string(descriptor)?;
+        let result = env.void(self.resolve_descriptor, &[l(host), l(text)], || {
+            format!("resolving {descriptor}")
+        });
+        env.delete(text);
+        result
+    }
+
+    /// Makes a version current.
+    pub fn install(
+        &self,
+        env: Env,
+        id: u32,
+        version: jclass,
+        token: jobject,
+    ) -> Result<(), JvmError> {
+        env.void(self.install, &[i(id as i32), l(version), l(token)], || {
+            "installing a version".into()
+        })
+    }
+
+    /// Gives a token's version a way in for running activations.
+    pub fn install_resume(
+        &self,
+        env: Env,
+        id: u32,
+        version: jclass,
+        token: jobject,
+    ) -> Result<(), JvmError> {
+        env.void(
+            self.install_resume,
+            &[i(id as i32), l(version), l(token)],
+            || "installing a way in for running activations".into(),
+        )
+    }
+
+    /// Back to the armed body.
+    pub fn set_idle(&self, env: Env, id: u32) -> Result<(), JvmError> {
+        env.void(self.set_idle, &[i(id as i32)], || {
+            "setting a cell to IDLE".into()
+        })
+    }
+}

@@ -1,0 +1,432 @@
+//! What is woven into each method now, and bringing the JVM to it.
+//!
+//! Every method with advice or edits has an entry here. [`Methods::update`] takes a snapshot of it, emits a version (or none), and
+//! installs that. No lock is held meanwhile, so two threads may do this at once: a sequence number says afterwards
+//! whether what was installed is still what is wanted; where not, it is done again.
+
+use crate::agent::Agent;
+use crate::jni::{Env, Global, jobject};
+use crate::registry::Class;
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
+use veneer_fragmenter::Refusal;
+use veneer_fragmenter::advice::Probe;
+use veneer_fragmenter::arming::{self, ArmedCode};
+use veneer_fragmenter::classfile::ClassFile;
+use veneer_fragmenter::method::Method;
+use veneer_fragmenter::patch::Edit;
+use veneer_fragmenter::version::{self, Bodies, Plan, VersionClass};
+use veneer_instruments::{InstrumentId, PatchId};
+
+/// Methods for which a way in for running activations is made at once; above that, each when it is asked for.
+const EAGER: usize = 64;
+
+#[derive(Default)]
+struct Woven {
+    /// Rises with every change.
+    sequence: u64,
+    probes: Vec<(InstrumentId, Vec<Probe>)>,
+    edits: Vec<(PatchId, Vec<Edit>)>,
+    /// The token of the version that is installed; `None` for IDLE.
+    token: Option<Arc<Global>>,
+}
+
+#[derive(Clone, Default)]
+struct Snapshot {
+    sequence: u64,
+    probes: Vec<Probe>,
+    edits: Vec<Edit>,
+}
+
+impl Snapshot {
+    fn is_idle(&self) -> bool {
+        self.probes.is_empty() && self.edits.is_empty()
+    }
+}
+
+/// See the module documentation.
+#[derive(Default)]
+pub struct Methods {
+    woven: Mutex<HashMap<u32, Woven>>,
+    tokens: AtomicU32,
+    /// Version classes defined so far.
+    pub versions: AtomicU64,
+}
+
+/// A refusal of one method.
+pub type Refused = Vec<(u32, Refusal)>;
+
+impl Methods {
+    fn woven(&self) -> MutexGuard<'_, HashMap<u32, Woven>> {
+        self.woven.lock().unwrap_or_else(|e| e.into_inner())
+    }
+
+    /// Adds an instrument's probes to a method. Takes effect with [`Methods::update`].
+    pub fn add_probes(&self, id: u32, instrument: InstrumentId, probes: Vec<Probe>) {
+        let mut woven = self.woven();
+        let entry = woven.entry(id).or_default();
+        entry.sequence += 1;
+        entry.probes.push((instrument, probes));
+    }
+
+    /// Takes an instrument off a method.
+    pub fn remove_probes(&self, id: u32, instrument: InstrumentId) {
+        if let Some(entry) = self.woven().get_mut(&id) {
+            entry.sequence += 1;
+            entry.probes.retain(|p| p.0 != instrument);
+        }
+    }
+
+    /// Adds edits to a method.
+    pub fn add_edits(&self, id: u32, patch: PatchId, edits: Vec<Edit>) {
+        let mut woven = self.woven();
+        let entry = woven.entry(id).or_default();
+        entry.sequence += 1;
+        entry.edits.push((patch, edits));
+    }
+
+    /// Takes edits back.
+    pub fn remove_edits(&self, id: u32, patch: PatchId) {
+        if let Some(entry) = self.woven().get_mut(&id) {
+            entry.sequence += 1;
+            entry.edits.retain(|p| p.0 != patch);
+        }
+    }
+
+    /// The edits of a method, in order.
+    pub fn edits(&self, id: u32) -> Vec<Edit> {
+        self.woven().get(&id).map_or_else(Vec::new, |w| {
+            w.edits.iter().flat_map(|e| e.1.iter().copied()).collect()
+        })
+    }
+
+    fn snapshot(&self, id: u32) -> Snapshot {
+        let woven = self.woven();
+        let Some(entry) = woven.get(&id) else {
+            return Snapshot::default();
+        };
+        Snapshot {
+            sequence: entry.sequence,
+            probes: entry
+                .probes
+                .iter()
+                .flat_map(|p| p.1.iter().cloned())
+                .collect(),
+            edits: entry
+                .edits
+                .iter()
+                .flat_map(|e| e.1.iter().copied())
+                .collect(),
+        }
+    }
+
+    /// Brings these methods of a class to what is woven into them. Methods whose version was refused stay as they were.
+    pub fn update(&self, agent: &Agent, env: Env, class: &Arc<Class>, ids: &[u32]) -> Refused {
+        let mut refused = Vec::new();
+        let mut todo: Vec<u32> = ids.to_vec();
+        for _ in 0..16 {
+            let snapshots: Vec<(u32, Snapshot)> =
+                todo.iter().map(|id| (*id, self.snapshot(*id))).collect();
+            let (idle, active): (Vec<_>, Vec<_>) =
+                snapshots.iter().cloned().partition(|s| s.1.is_idle());
+            let eager = snapshots.len() <= EAGER;
+            let mut bad = Vec::new();
+            for part in active.chunks(100) {
+                bad.extend(self.install(agent, env, class, part, eager));
+            }
+            bad.extend(self.idle(agent, env, class, &idle, eager));
+            todo.clear();
+            {
+                let woven = self.woven();
+                todo.extend(
+                    snapshots
+                        .iter()
+                        .filter(|(id, s)| woven.get(id).is_some_and(|w| w.sequence != s.sequence))
+                        .map(|s| s.0),
+                );
+            }
+            refused.retain(|(id, _)| !todo.contains(id));
+            refused.extend(bad.into_iter().filter(|(id, _)| !todo.contains(id)));
+            if todo.is_empty() {
+                break;
+            }
+        }
+        refused
+    }
+
+    /// Emits, defines and installs one version class for these methods; one by one where that fails as a whole.
+    fn install(
+        &self,
+        agent: &Agent,
+        env: Env,
+        class: &Arc<Class>,
+        methods: &[(u32, Snapshot)],
+        eager: bool,
+    ) -> Refused {
+        match env.frame(|env| Ok(self.install_whole(agent, env, class, methods, eager))) {
+            Ok(Ok(refused)) => refused,
+            Ok(Err(_)) | Err(_) if methods.len() > 1 => methods
+                .iter()
+                .flat_map(|m| self.install(agent, env, class, std::slice::from_ref(m), eager))
+                .collect(),
+            Ok(Err(reason)) => methods.iter().map(|m| (m.0, reason.clone())).collect(),
+            Err(e) => methods
+                .iter()
+                .map(|m| (m.0, Refusal::VersionRejected(e.to_string())))
+                .collect(),
+        }
+    }
+
+    fn install_whole(
+        &self,
+        agent: &Agent,
+        env: Env,
+        class: &Arc<Class>,
+        methods: &[(u32, Snapshot)],
+        eager: bool,
+    ) -> Result<Refused, Refusal> {
+        let host = class
+            .local(env)
+            .ok_or_else(|| Refusal::NotArmed("its class is not prepared yet, or gone".into()))?;
+        let emitted = self.emit(agent, env, class, host, methods, Bodies::Enter, false)?;
+        let mut refused = emitted.class.refused;
+        if emitted.class.methods.is_empty() {
+            return Ok(refused);
+        }
+        for descriptor in &emitted.descriptors {
+            agent
+                .library
+                .resolve_descriptor(env, host, descriptor)
+                .map_err(|e| Refusal::TypeUnavailable(e.thrown))?;
+        }
+        agent
+            .library
+            .resolve(env, host, &emitted.class.named)
+            .map_err(|e| Refusal::TypeUnavailable(e.thrown))?;
+        let mut tokens: Vec<Global> = Vec::new();
+        for _ in &emitted.class.methods {
+            let number = self.tokens.fetch_add(1, Ordering::Relaxed);
+            let token = agent
+                .library
+                .token(env, number)
+                .map_err(|e| Refusal::Internal(e.to_string()))?;
+            tokens.push(env.global(token));
+            env.delete(token);
+        }
+        let raw: Vec<jobject> = tokens.iter().map(Global::raw).collect();
+        let version = agent
+            .library
+            .define(env, host, &emitted.class.bytes, &raw)
+            .map_err(|e| Refusal::VersionRejected(e.to_string()))?;
+        self.versions.fetch_add(1, Ordering::Relaxed);
+        for (id, token) in emitted.class.methods.iter().zip(tokens) {
+            let token = Arc::new(token);
+            if eager && let Some((_, snapshot)) = methods.iter().find(|m| m.0 == *id) {
+                // A version that running activations cannot enter still serves new ones.
+                if let Err(reason) = self.resume(agent, env, class, *id, snapshot, token.raw()) {
+                    agent.refuse_method(class, *id, &reason);
+                }
+            }
+            match agent.library.install(env, *id, version, token.raw()) {
+                Ok(()) => {
+                    if let Some(w) = self.woven().get_mut(id) {
+                        w.token = Some(token);
+                    }
+                }
+                Err(e) => refused.push((*id, Refusal::VersionRejected(e.to_string()))),
+            }
+        }
+        Ok(refused)
+    }
+
+    /// Sets cells to IDLE; first makes the clean version that running activations go on in.
+    fn idle(
+        &self,
+        agent: &Agent,
+        env: Env,
+        class: &Arc<Class>,
+        methods: &[(u32, Snapshot)],
+        eager: bool,
+    ) -> Refused {
+        let mut refused = Vec::new();
+        for (id, snapshot) in methods {
+            if self.woven().get(id).is_none_or(|w| w.token.is_none()) {
+                continue;
+            }
+            let result = env.frame(|env| {
+                if eager
+                    && let Err(reason) =
+                        self.resume(agent, env, class, *id, snapshot, agent.library.idle())
+                {
+                    agent.refuse_method(class, *id, &reason);
+                }
+                agent.library.set_idle(env, *id)
+            });
+            match result {
+                Ok(()) => {
+                    if let Some(w) = self.woven().get_mut(id) {
+                        w.token = None;
+                    }
+                }
+                Err(e) => refused.push((*id, Refusal::Internal(e.to_string()))),
+            }
+        }
+        refused
+    }
+
+    /// A running activation asks for a way into the current version.
+    pub fn requested(&self, agent: &Agent, env: Env, id: u32) {
+        let Some(class) = agent.registry.of_method(id) else {
+            return;
+        };
+        let token = self.woven().get(&id).and_then(|w| w.token.clone());
+        let snapshot = self.snapshot(id);
+        let result = env.frame(|env| {
+            let token = token.as_ref().map_or(agent.library.idle(), |t| t.raw());
+            Ok(self.resume(agent, env, &class, id, &snapshot, token))
+        });
+        match result {
+            Ok(Ok(())) => {}
+            Ok(Err(reason)) => agent.refuse_method(&class, id, &reason),
+            Err(e) => agent.refuse_method(&class, id, &Refusal::Internal(e.to_string())),
+        }
+    }
+
+    /// Makes the way in for running activations into the version with this token (IDLE: into the clean one).
+    fn resume(
+        &self,
+        agent: &Agent,
+        env: Env,
+        class: &Arc<Class>,
+        id: u32,
+        snapshot: &Snapshot,
+        token: jobject,
+    ) -> Result<(), Refusal> {
+        let host = class
+            .local(env)
+            .ok_or_else(|| Refusal::NotArmed("its class is gone".into()))?;
+        let clean = env.same(token, agent.library.idle());
+        let snapshot = if clean {
+            Snapshot::default()
+        } else {
+            snapshot.clone()
+        };
+        let emitted = self.emit(
+            agent,
+            env,
+            class,
+            host,
+            &[(id, snapshot)],
+            Bodies::Resume,
+            clean,
+        )?;
+        if let Some((_, reason)) = emitted.class.refused.into_iter().next() {
+            return Err(reason);
+        }
+        if emitted.class.methods.is_empty() {
+            return Ok(());
+        }
+        for descriptor in &emitted.descriptors {
+            agent
+                .library
+                .resolve_descriptor(env, host, descriptor)
+                .map_err(|e| Refusal::TypeUnavailable(e.thrown))?;
+        }
+        agent
+            .library
+            .resolve(env, host, &emitted.class.named)
+            .map_err(|e| Refusal::TypeUnavailable(e.thrown))?;
+        let version = agent
+            .library
+            .define(env, host, &emitted.class.bytes, &[token])
+            .map_err(|e| Refusal::VersionRejected(e.to_string()))?;
+        self.versions.fetch_add(1, Ordering::Relaxed);
+        agent
+            .library
+            .install_resume(env, id, version, token)
+            .map_err(|e| Refusal::VersionRejected(e.to_string()))
+    }
+
+    /// Activations that still run code older than the current version.
+    pub fn stale(&self, _agent: &Agent, _env: Env) -> u64 {
+        0
+    }
+
+    fn emit(
+        &self,
+        agent: &Agent,
+        env: Env,
+        class: &Class,
+        host: jobject,
+        methods: &[(u32, Snapshot)],
+        bodies: Bodies,
+        clean: bool,
+    ) -> Result<Emitted, Refusal> {
+        let (original, anchor) = {
+            let state = class.state();
+            (state.original.clone(), state.anchor.clone())
+        };
+        let protected = agent.protected(env, class, host);
+        let file = ClassFile::parse(&original)?;
+        let mut analysed: Vec<(u32, Method, ArmedCode, &Snapshot)> =
+            Vec::with_capacity(methods.len());
+        let mut refused = Vec::new();
+        for (id, snapshot) in methods {
+            match analyse(agent, &file, class, &anchor, *id) {
+                // Nothing to resume at.
+                Ok((_, armed)) if bodies == Bodies::Resume && armed.points.len() < 2 => {}
+                Ok((method, armed)) => analysed.push((*id, method, armed, snapshot)),
+                Err(reason) => refused.push((*id, reason)),
+            }
+        }
+        let plans: Vec<Plan> = analysed
+            .iter()
+            .map(|(id, method, armed, s)| Plan {
+                method,
+                id: *id,
+                armed,
+                edits: &s.edits,
+                probes: &s.probes,
+                clean,
+            })
+            .collect();
+        let mut version = version::emit(&file, &anchor, &plans, bodies, &protected)?;
+        version.refused.extend(refused);
+        let mut descriptors = Vec::new();
+        for p in plans.iter().filter(|p| version.methods.contains(&p.id)) {
+            let points = match bodies {
+                Bodies::Enter => &p.armed.points[..1],
+                Bodies::Resume => &p.armed.points[1..],
+            };
+            for point in points {
+                descriptors.push(arming::site_descriptor(point, p.method)?);
+            }
+        }
+        descriptors.sort();
+        descriptors.dedup();
+        Ok(Emitted {
+            class: version,
+            descriptors,
+        })
+    }
+}
+
+struct Emitted {
+    class: VersionClass,
+    descriptors: Vec<String>,
+}
+
+/// Analyses an armed method again, and its armed layout.
+pub fn analyse<'f>(
+    agent: &Agent,
+    file: &'f ClassFile<'f>,
+    class: &Class,
+    anchor: &str,
+    id: u32,
+) -> Result<(Method<'f>, ArmedCode), Refusal> {
+    let index = (id - class.first_id) as usize;
+    let method = Method::analyse(file, index, &|i, p| agent.policy.cuts(i, p))?;
+    let armed = arming::layout(&method, &agent.policy, id, anchor, true)?;
+    Ok((method, armed))
+}

@@ -1,0 +1,706 @@
+//! What plans can ask for: attaching and detaching instruments, edits, figures.
+
+use crate::agent::Agent;
+use crate::filter;
+use crate::jni::Env;
+use crate::methods;
+use crate::registry::Class;
+use crate::table::{Instrument, Patch, Standing};
+use crate::weave::{self, Join, Step};
+use std::collections::HashSet;
+use std::sync::Arc;
+use veneer_fragmenter::Refusal;
+use veneer_fragmenter::classfile::ClassFile;
+use veneer_fragmenter::flowgraph::FragmentId;
+use veneer_fragmenter::patch::{self, Edit};
+use veneer_instruments::{
+    AttachError, Attached, Data, EditKind, EditSpec, Event, InstrumentId, MethodPattern, PatchId,
+    RefusalRow, Row, Runtime, Spec, Summary, nearest,
+};
+
+/// The agent as plans see it. Used by the plan thread alone, whose JNI environment it holds.
+pub struct Handle {
+    agent: &'static Agent,
+    env: Env,
+}
+
+// Safety: the trait asks for it, but the scheduler calls the runtime from the plan thread only, which made this value.
+unsafe impl Send for Handle {}
+unsafe impl Sync for Handle {}
+
+impl Handle {
+    /// For the plan thread, with its environment.
+    pub fn new(agent: &'static Agent, env: Env) -> Handle {
+        Handle { agent, env }
+    }
+
+    fn refresh_patterns(&self) {
+        let tables = self.agent.table.lock();
+        let mut patterns: Vec<MethodPattern> = Vec::new();
+        for i in tables.instruments.iter().filter(|i| i.attached) {
+            patterns.extend(i.spec.patterns.iter().cloned());
+        }
+        for p in tables.patches.iter().filter(|p| p.active) {
+            patterns.extend(p.spec.patterns.iter().cloned());
+        }
+        drop(tables);
+        self.agent.set_plan_patterns(patterns);
+    }
+
+    /// Brings loaded classes that the patterns name, and that are not armed for them yet, through the class hook.
+    fn arm_loaded(&self, patterns: &[MethodPattern]) -> Vec<String> {
+        let (agent, env) = (self.agent, self.env);
+        let mut wanted = Vec::new();
+        let mut names = Vec::new();
+        for class in agent.tool.loaded(env) {
+            let name = agent
+                .tool
+                .class_name(class)
+                .filter(|n| !veneer_fragmenter::anchor::is_anchor(n));
+            let dotted = name.as_ref().map(|n| n.replace('/', "."));
+            let matches = dotted
+                .as_ref()
+                .is_some_and(|d| patterns.iter().any(|p| p.matches_class(d)));
+            if let (true, Some(name), Some(dotted)) = (matches, name, dotted) {
+                let loader = agent.tool.loader(class);
+                let known = agent.registry.find(env, &name, loader);
+                env.delete(loader);
+                if filter::on_cell_path(&name) {
+                    agent.refuse(
+                        &dotted,
+                        "",
+                        "OnCellPath",
+                        "the JVM needs the class to run a cell; it is never armed",
+                    );
+                } else if known.is_none_or(|c| missing(agent, &c, patterns))
+                    && agent.tool.is_modifiable(class)
+                {
+                    wanted.push(class);
+                    names.push(name);
+                    continue;
+                }
+            }
+            env.delete(class);
+        }
+        if let Err(e) = agent.tool.retransform(&wanted) {
+            // One class that cannot be transformed must not keep the others from it.
+            if wanted.len() == 1 {
+                names
+                    .iter()
+                    .for_each(|n| agent.refuse(&n.replace('/', "."), "", "RetransformFailed", &e));
+            } else {
+                for (class, name) in wanted.iter().zip(&names) {
+                    if let Err(e) = agent.tool.retransform(std::slice::from_ref(class)) {
+                        agent.refuse(&name.replace('/', "."), "", "RetransformFailed", &e);
+                    }
+                }
+            }
+        }
+        for (class, name) in wanted.into_iter().zip(&names) {
+            let loader = agent.tool.loader(class);
+            if let Some(record) = agent.registry.find(env, name, loader) {
+                mark_prepared(agent, env, &record, class);
+            }
+            env.delete(loader);
+            env.delete(class);
+        }
+        names
+    }
+
+    fn edits_on(&self, spec: &EditSpec) -> Result<Vec<(Arc<Class>, u32)>, AttachError> {
+        let (agent, edits) = (self.agent, edits_of(spec));
+        let mut targets = Vec::new();
+        for class in agent.registry.all() {
+            let Some(local) = class.local(self.env) else {
+                continue;
+            };
+            self.env.delete(local);
+            let (original, anchor, methods) = {
+                let state = class.state();
+                (
+                    state.original.clone(),
+                    state.anchor.clone(),
+                    state.methods.clone(),
+                )
+            };
+            let chosen = methods.iter().filter(|m| {
+                spec.patterns
+                    .iter()
+                    .any(|p| p.matches(&class.dotted, &m.name, &m.descriptor))
+            });
+            let chosen: Vec<_> = chosen.collect();
+            if chosen.is_empty() {
+                continue;
+            }
+            let broken = |m: &str, reason: &Refusal| AttachError::MethodRefused {
+                class: class.dotted.clone(),
+                method: m.into(),
+                reason: reason.name(),
+                detail: reason.to_string(),
+            };
+            let file = ClassFile::parse(&original).map_err(|e| broken("", &e.into()))?;
+            for m in chosen {
+                let label = format!("{}{}", m.name, m.descriptor);
+                let (method, armed) = methods::analyse(agent, &file, &class, &anchor, m.id)
+                    .map_err(|e| broken(&label, &e))?;
+                let mut all = agent.methods.edits(m.id);
+                all.extend(edits.iter().copied());
+                if let Err(reason) = patch::apply(&method, &all, &armed.points) {
+                    return Err(edit_refused(
+                        &class, &label, spec, &edits, &reason, &method, &armed,
+                    ));
+                }
+                targets.push((class.clone(), m.id));
+            }
+        }
+        Ok(targets)
+    }
+}
+
+fn edit_refused(
+    class: &Class,
+    label: &str,
+    spec: &EditSpec,
+    edits: &[Edit],
+    reason: &Refusal,
+    method: &veneer_fragmenter::method::Method,
+    armed: &veneer_fragmenter::arming::ArmedCode,
+) -> AttachError {
+    // The first edit that fails together with those before it is the one to name.
+    let first = (1..=edits.len())
+        .find(|n| patch::apply(method, &edits[..*n], &armed.points).is_err())
+        .unwrap_or(edits.len());
+    let fallback = EditKind::Skip { fragment: 0 };
+    AttachError::EditRefused {
+        class: class.dotted.clone(),
+        method: label.into(),
+        edit: spec
+            .edits
+            .get(first.saturating_sub(1))
+            .cloned()
+            .unwrap_or(fallback),
+        reason: format!("{} ({})", reason, reason.name()),
+    }
+}
+
+fn edits_of(spec: &EditSpec) -> Vec<Edit> {
+    let f = FragmentId;
+    spec.edits
+        .iter()
+        .map(|e| match *e {
+            EditKind::Redirect { from, to, target } => Edit::Redirect {
+                from: f(from),
+                to: f(to),
+                target: f(target),
+            },
+            EditKind::Skip { fragment } => Edit::Skip {
+                fragment: f(fragment),
+            },
+            EditKind::Replace { fragment, by } => Edit::Replace {
+                fragment: f(fragment),
+                by: f(by),
+            },
+        })
+        .collect()
+}
+
+/// Whether a known class has methods that the patterns name and that were never tried by name.
+fn missing(_agent: &Agent, class: &Class, patterns: &[MethodPattern]) -> bool {
+    let (original, methods) = {
+        let state = class.state();
+        (
+            state.original.clone(),
+            state
+                .methods
+                .iter()
+                .map(|m| m.index)
+                .collect::<HashSet<_>>(),
+        )
+    };
+    let Ok(file) = ClassFile::parse(&original) else {
+        return false;
+    };
+    file.methods.iter().enumerate().any(|(i, m)| {
+        let (Ok(name), Ok(descriptor)) = (file.pool.text(m.name), file.pool.text(m.descriptor))
+        else {
+            return false;
+        };
+        let has_code = m.attributes.iter().any(|a| a.is(&file.pool, "Code"));
+        has_code
+            && name != "<clinit>"
+            && !methods.contains(&i)
+            && patterns
+                .iter()
+                .any(|p| p.matches(&class.dotted, &name, &descriptor))
+    })
+}
+
+/// Names of loaded classes that are close to a pattern.
+fn near(agent: &Agent, env: Env, pattern: &MethodPattern) -> Vec<String> {
+    let mut names = Vec::new();
+    for class in agent.tool.loaded(env) {
+        if let Some(name) = agent
+            .tool
+            .class_name(class)
+            .filter(|n| !veneer_fragmenter::anchor::is_anchor(n))
+        {
+            names.push(name.replace('/', "."));
+        }
+        env.delete(class);
+    }
+    nearest(pattern, names.iter().map(String::as_str), 3)
+        .into_iter()
+        .map(|s| s.to_string())
+        .collect()
+}
+
+fn hint(agent: &Agent, env: Env, pattern: &MethodPattern) -> String {
+    let names = near(agent, env, pattern);
+    if names.is_empty() {
+        String::new()
+    } else {
+        format!("; near it: {}", names.join(", "))
+    }
+}
+
+/// At the end of the run: says which instruments that were there from its start never matched anything.
+pub fn warn_of_nothing(agent: &Agent, env: Env) {
+    let idle: Vec<Spec> = {
+        let tables = agent.table.lock();
+        tables
+            .instruments
+            .iter()
+            .filter(|i| i.tried.is_empty())
+            .map(|i| i.spec.clone())
+            .collect()
+    };
+    for spec in idle {
+        for pattern in &spec.patterns {
+            agent.problem(
+                &spec.plan,
+                &format!(
+                    "{}: `{pattern}` matched no method in the whole run{}",
+                    spec.plan,
+                    hint(agent, env, pattern)
+                ),
+            );
+        }
+    }
+}
+
+/// The class can be patched from now on.
+pub fn mark_prepared(agent: &Agent, env: Env, record: &Arc<Class>, class: crate::jni::jclass) {
+    let mut state = record.state();
+    if state.class.is_none() && agent.tool.is_prepared(class) {
+        state.class = Some(Arc::new(env.weak(class)));
+    }
+}
+
+/// Weaves all attached instruments that select methods of this class into it. Called for a class that has just been
+/// prepared, and for every armed class when an instrument is attached; whoever comes first does a method.
+pub fn weave_class(agent: &Agent, env: Env, class: &Arc<Class>) {
+    let (original, anchor, methods) = {
+        let state = class.state();
+        if state.class.is_none() {
+            return;
+        }
+        (
+            state.original.clone(),
+            state.anchor.clone(),
+            state.methods.clone(),
+        )
+    };
+    let mut work: Vec<(InstrumentId, Spec, u32, String)> = Vec::new();
+    {
+        let mut tables = agent.table.lock();
+        for (n, i) in tables
+            .instruments
+            .iter_mut()
+            .enumerate()
+            .filter(|(_, i)| i.attached)
+        {
+            for m in &methods {
+                if i.spec.selects(&class.dotted, &m.name, &m.descriptor) && i.tried.insert(m.id) {
+                    work.push((
+                        InstrumentId(n as u32 + 1),
+                        i.spec.clone(),
+                        m.id,
+                        format!("{}{}", m.name, m.descriptor),
+                    ));
+                }
+            }
+        }
+    }
+    if work.is_empty() {
+        return;
+    }
+    let Ok(file) = ClassFile::parse(&original) else {
+        return;
+    };
+    let mut changed: Vec<u32> = Vec::new();
+    for (instrument, spec, id, label) in &work {
+        let joined = methods::analyse(agent, &file, class, &anchor, *id)
+            .map_err(|reason| (reason.name(), reason.to_string()))
+            .and_then(|(method, armed)| {
+                weave::joins(spec, &method, &armed).map_err(|e| (variant(&e), e.to_string()))
+            })
+            .and_then(|joins| stand(agent, class, label, &joins));
+        match joined {
+            Ok((standing, probes)) if !probes.is_empty() => {
+                let mut tables = agent.table.lock();
+                if let Some(i) = tables.instrument(*instrument) {
+                    i.standing.extend(standing);
+                    i.methods.insert(*id);
+                }
+                drop(tables);
+                agent.methods.add_probes(*id, *instrument, probes);
+                changed.push(*id);
+            }
+            Ok(_) => {}
+            Err((reason, detail)) => {
+                agent.refuse(&class.dotted, label, &reason, &detail);
+                if let Some(i) = agent.table.lock().instrument(*instrument) {
+                    i.refused += 1;
+                }
+            }
+        }
+    }
+    changed.sort_unstable();
+    changed.dedup();
+    for (id, reason) in agent.methods.update(agent, env, class, &changed) {
+        agent.refuse_method(class, id, &reason);
+        for (instrument, ..) in work.iter().filter(|w| w.2 == id) {
+            agent.methods.remove_probes(id, *instrument);
+            let label = work
+                .iter()
+                .find(|w| w.2 == id)
+                .map(|w| w.3.clone())
+                .unwrap_or_default();
+            let mut tables = agent.table.lock();
+            if let Some(i) = tables.instrument(*instrument) {
+                i.refused += 1;
+                i.methods.remove(&id);
+                i.standing
+                    .retain(|s| s.class != class.dotted || s.method != label);
+            }
+        }
+    }
+}
+
+fn variant(e: &AttachError) -> String {
+    format!("{e:?}")
+        .chars()
+        .take_while(|c| c.is_ascii_alphanumeric())
+        .collect()
+}
+
+/// Gives counters to joins.
+type Stood = (Vec<Standing>, Vec<veneer_fragmenter::advice::Probe>);
+fn stand(
+    agent: &Agent,
+    class: &Class,
+    label: &str,
+    joins: &[Join],
+) -> Result<Stood, (String, String)> {
+    let (mut standing, mut probes) = (Vec::new(), Vec::new());
+    for join in joins {
+        let Some((_, step)) = join.sites.first() else {
+            continue;
+        };
+        let slot = if *step == Step::Log {
+            let mut tables = agent.table.lock();
+            tables.log_points += 1;
+            tables.log_points
+        } else {
+            let full = Refusal::CountersExhausted(crate::shards::SLOTS as usize);
+            agent
+                .shards
+                .allocate(join.slots())
+                .ok_or((full.name(), full.to_string()))?
+        };
+        probes.extend(join.probes(slot));
+        standing.push(Standing {
+            class: class.dotted.clone(),
+            method: label.into(),
+            fragment: join.fragment,
+            to: join.to,
+            line: join.line,
+            slot,
+            step: *step,
+            values: join.values.iter().map(|v| v.0.clone()).collect(),
+        });
+    }
+    Ok((standing, probes))
+}
+
+/// The figures of one point.
+pub fn row(agent: &Agent, s: &Standing) -> Row {
+    let data = match s.step {
+        Step::Count => Data::Count {
+            hits: agent.shards.sum(s.slot),
+        },
+        Step::Log => Data::Log {
+            events: agent.rings.count(s.slot),
+            dropped: 0,
+        },
+        _ => {
+            let count = agent.shards.sum(s.slot);
+            let shortest = i64::MAX as u64 - agent.shards.max(s.slot + 3);
+            Data::Time {
+                count,
+                total_ns: agent.shards.sum(s.slot + 1),
+                min_ns: if count == 0 { 0 } else { shortest },
+                max_ns: agent.shards.max(s.slot + 2),
+            }
+        }
+    };
+    Row {
+        class: s.class.clone(),
+        method: s.method.clone(),
+        fragment: s.fragment,
+        to: s.to,
+        line: s.line,
+        data,
+    }
+}
+
+/// The figures of an instrument.
+pub fn rows(agent: &Agent, id: InstrumentId) -> Vec<Row> {
+    agent.rings.drain();
+    let standing = agent
+        .table
+        .lock()
+        .instrument(id)
+        .map(|i| i.standing.clone())
+        .unwrap_or_default();
+    standing.iter().map(|s| row(agent, s)).collect()
+}
+
+impl Runtime for Handle {
+    fn attach(&self, spec: Spec) -> Result<Attached, AttachError> {
+        let agent = self.agent;
+        let patterns = spec.patterns.clone();
+        let id = {
+            let mut tables = agent.table.lock();
+            let instrument = Instrument {
+                spec,
+                attached: true,
+                standing: Vec::new(),
+                tried: HashSet::new(),
+                methods: HashSet::new(),
+                refused: 0,
+            };
+            tables.instruments.push(instrument);
+            InstrumentId(tables.instruments.len() as u32)
+        };
+        self.refresh_patterns();
+        self.arm_loaded(&patterns);
+        for class in agent.registry.all() {
+            weave_class(agent, self.env, &class);
+        }
+        let mut tables = agent.table.lock();
+        let Some(i) = tables.instrument(id) else {
+            return Err(AttachError::UnknownInstrument { id });
+        };
+        let mut attached = Attached {
+            id,
+            methods: i.methods.len(),
+            points: i.standing.len(),
+            refused: i.refused,
+            warnings: Vec::new(),
+        };
+        drop(tables);
+        if agent.is_running() && attached.methods == 0 && attached.refused == 0 {
+            for pattern in &patterns {
+                attached.warnings.push(format!("`{pattern}` matches no method that is loaded now (classes loaded later are matched too){}", hint(agent, self.env, pattern)));
+            }
+        }
+        Ok(attached)
+    }
+
+    fn detach(&self, id: InstrumentId) -> Result<(), AttachError> {
+        let agent = self.agent;
+        let methods: Vec<u32> = {
+            let mut tables = agent.table.lock();
+            let Some(i) = tables.instrument(id) else {
+                return Err(AttachError::UnknownInstrument { id });
+            };
+            if !std::mem::replace(&mut i.attached, false) {
+                return Ok(());
+            }
+            i.methods.iter().copied().collect()
+        };
+        self.refresh_patterns();
+        methods
+            .iter()
+            .for_each(|m| agent.methods.remove_probes(*m, id));
+        self.update(&methods);
+        Ok(())
+    }
+
+    fn rows(&self, id: InstrumentId) -> Vec<Row> {
+        rows(self.agent, id)
+    }
+
+    fn events(&self, id: InstrumentId, last: usize) -> Vec<Event> {
+        let agent = self.agent;
+        agent.rings.drain();
+        let standing = agent
+            .table
+            .lock()
+            .instrument(id)
+            .map(|i| i.standing.clone())
+            .unwrap_or_default();
+        let mut events: Vec<Event> = Vec::new();
+        for s in standing.iter().filter(|s| s.step == Step::Log) {
+            for e in agent.rings.last(s.slot, last) {
+                events.push(Event {
+                    class: s.class.clone(),
+                    method: s.method.clone(),
+                    fragment: s.fragment,
+                    line: s.line,
+                    thread: e.thread,
+                    time_ns: e.time_ns.saturating_sub(agent.nano_began),
+                    values: s.values.iter().cloned().zip(e.values).collect(),
+                });
+            }
+        }
+        events.sort_by_key(|e| e.time_ns);
+        let skip = events.len().saturating_sub(last);
+        events.split_off(skip)
+    }
+
+    fn edit(&self, spec: EditSpec) -> Result<PatchId, AttachError> {
+        let agent = self.agent;
+        let mut patterns = agent.plan_patterns().to_vec();
+        patterns.extend(spec.patterns.iter().cloned());
+        agent.set_plan_patterns(patterns);
+        self.arm_loaded(&spec.patterns);
+        self.refresh_patterns();
+        let targets = self.edits_on(&spec)?;
+        if targets.is_empty() {
+            let pattern = spec
+                .patterns
+                .first()
+                .map(|p| p.to_string())
+                .unwrap_or_default();
+            let nearest = spec
+                .patterns
+                .first()
+                .map(|p| near(agent, self.env, p))
+                .unwrap_or_default();
+            return Err(AttachError::NothingMatches { pattern, nearest });
+        }
+        let edits = edits_of(&spec);
+        let id = {
+            let mut tables = agent.table.lock();
+            tables.patches.push(Patch {
+                spec: spec.clone(),
+                active: true,
+                methods: targets.iter().map(|t| t.1).collect(),
+            });
+            PatchId(tables.patches.len() as u32)
+        };
+        self.refresh_patterns();
+        targets
+            .iter()
+            .for_each(|(_, m)| agent.methods.add_edits(*m, id, edits.clone()));
+        let methods: Vec<u32> = targets.iter().map(|t| t.1).collect();
+        let refused = self.update(&methods);
+        let Some((method, reason)) = refused.into_iter().next() else {
+            return Ok(id);
+        };
+        // As a whole or not at all.
+        self.undo(id)?;
+        let class = targets.iter().find(|t| t.1 == method).map(|t| t.0.clone());
+        let label = class.as_ref().and_then(|c| {
+            c.state()
+                .methods
+                .iter()
+                .find(|m| m.id == method)
+                .map(|m| format!("{}{}", m.name, m.descriptor))
+        });
+        Err(AttachError::EditRefused {
+            class: class.map(|c| c.dotted.clone()).unwrap_or_default(),
+            method: label.unwrap_or_default(),
+            edit: spec
+                .edits
+                .first()
+                .cloned()
+                .unwrap_or(EditKind::Skip { fragment: 0 }),
+            reason: format!("{} ({})", reason, reason.name()),
+        })
+    }
+
+    fn undo(&self, id: PatchId) -> Result<(), AttachError> {
+        let agent = self.agent;
+        let methods = {
+            let mut tables = agent.table.lock();
+            let Some(p) = tables.patch(id) else {
+                return Err(AttachError::UnknownPatch { id });
+            };
+            if !std::mem::replace(&mut p.active, false) {
+                return Ok(());
+            }
+            p.methods.clone()
+        };
+        self.refresh_patterns();
+        methods
+            .iter()
+            .for_each(|m| agent.methods.remove_edits(*m, id));
+        self.update(&methods);
+        Ok(())
+    }
+
+    fn refusals(&self) -> Vec<RefusalRow> {
+        self.agent.refusals()
+    }
+
+    fn instruments(&self) -> Vec<Summary> {
+        let tables = self.agent.table.lock();
+        let summary = |(n, i): (usize, &Instrument)| Summary {
+            id: InstrumentId(n as u32 + 1),
+            name: i.spec.name.clone().unwrap_or_else(|| i.spec.to_string()),
+            kind: i.spec.kind.to_string(),
+            plan: i.spec.plan.clone(),
+            methods: i.methods.len(),
+            points: i.standing.len(),
+            attached: i.attached,
+        };
+        tables.instruments.iter().enumerate().map(summary).collect()
+    }
+
+    fn stale(&self) -> u64 {
+        self.agent.methods.stale(self.agent, self.env)
+    }
+
+    fn print(&self, text: &str) {
+        self.agent.print(text);
+    }
+}
+
+impl Handle {
+    /// Brings methods of any classes up to date; refusals are recorded and returned.
+    fn update(&self, methods: &[u32]) -> methods::Refused {
+        let agent = self.agent;
+        let mut by_class: std::collections::BTreeMap<u32, (Arc<Class>, Vec<u32>)> =
+            Default::default();
+        for id in methods {
+            if let Some(class) = agent.registry.of_method(*id) {
+                by_class
+                    .entry(class.first_id)
+                    .or_insert_with(|| (class, Vec::new()))
+                    .1
+                    .push(*id);
+            }
+        }
+        let mut refused = Vec::new();
+        for (class, ids) in by_class.into_values() {
+            let bad = agent.methods.update(agent, self.env, &class, &ids);
+            bad.iter()
+                .for_each(|(id, reason)| agent.refuse_method(&class, *id, reason));
+            refused.extend(bad);
+        }
+        refused
+    }
+}

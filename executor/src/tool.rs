@@ -1,0 +1,265 @@
+//! The JVM Tool Interface, as far as the agent needs it. What the JVM allocates is freed here.
+
+use crate::jni::{Env, jclass, jobject};
+use jni::sys::{JNIEnv, JavaVM, jint};
+use jvmti_sys::*;
+use std::ffi::{CStr, c_void};
+use std::ptr;
+
+/// The agent's JVMTI environment: one for the whole process, usable from every thread.
+#[derive(Clone, Copy)]
+pub struct Tool(*mut jvmtiEnv);
+
+// Safety: the specification lets every thread use a JVMTI environment.
+unsafe impl Send for Tool {}
+unsafe impl Sync for Tool {}
+
+/// JVMTI 9: what OpenJDK 9 and newer offer.
+const VERSION: jint = 0x3009_0000;
+
+macro_rules! call {
+    ($tool:expr, $name:ident $(, $arg:expr)*) => {
+        // Safety: the environment is valid for the life of the process; the arguments are of the kinds that the function takes.
+        unsafe { ((**$tool.0).v1_2.$name)($tool.0 $(, $arg)*) }
+    };
+}
+
+fn ok(error: jvmtiError, what: &str) -> Result<(), String> {
+    if error == jvmtiError::JVMTI_ERROR_NONE {
+        Ok(())
+    } else {
+        Err(format!("{what}: {error:?}"))
+    }
+}
+
+impl Tool {
+    /// Asks a JVM for an environment.
+    ///
+    /// # Safety
+    /// `vm` must be the pointer that the JVM passed to the agent.
+    pub unsafe fn new(vm: *mut JavaVM) -> Result<Tool, String> {
+        let mut env: *mut c_void = ptr::null_mut();
+        // Safety: given by the caller.
+        let code = unsafe { ((**vm).v1_2.GetEnv)(vm, &mut env, VERSION) };
+        if code != 0 || env.is_null() {
+            Err(format!(
+                "the JVM offers no JVMTI 9 (error {code}); JDK 17 or newer is needed"
+            ))
+        } else {
+            Ok(Tool(env.cast()))
+        }
+    }
+
+    /// Asks for retransformation, and for class hooks that see every class.
+    pub fn capabilities(self) -> Result<(), String> {
+        let wanted = jvmtiCapabilities::CAN_RETRANSFORM_CLASSES
+            | jvmtiCapabilities::CAN_RETRANSFORM_ANY_CLASS;
+        ok(
+            call!(self, AddCapabilities, &wanted),
+            "asking for the capability to retransform classes",
+        )
+    }
+
+    /// Sets the event functions.
+    pub fn callbacks(self, callbacks: &jvmtiEventCallbacks) -> Result<(), String> {
+        ok(
+            call!(
+                self,
+                SetEventCallbacks,
+                callbacks,
+                size_of::<jvmtiEventCallbacks>() as jint
+            ),
+            "setting event functions",
+        )
+    }
+
+    /// Turns events on, for all threads.
+    pub fn enable(self, event: jvmtiEvent) -> Result<(), String> {
+        ok(
+            call!(
+                self,
+                SetEventNotificationMode,
+                jvmtiEventMode::JVMTI_ENABLE,
+                event,
+                ptr::null_mut()
+            ),
+            "turning on events",
+        )
+    }
+
+    /// Memory that the JVM will free: a class file to be taken instead of another.
+    pub fn allocate(self, bytes: &[u8]) -> Option<*mut u8> {
+        let mut memory = ptr::null_mut();
+        if call!(self, Allocate, bytes.len() as i64, &mut memory) != jvmtiError::JVMTI_ERROR_NONE {
+            return None;
+        }
+        // Safety: the JVM gave that many bytes.
+        unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), memory, bytes.len()) };
+        Some(memory)
+    }
+
+    fn free<T>(self, memory: *mut T) {
+        if !memory.is_null() {
+            call!(self, Deallocate, memory.cast());
+        }
+    }
+
+    fn text(self, chars: *mut std::ffi::c_char) -> String {
+        if chars.is_null() {
+            return String::new();
+        }
+        // Safety: the JVM gives NUL-terminated text.
+        let text = unsafe { CStr::from_ptr(chars) }
+            .to_string_lossy()
+            .into_owned();
+        self.free(chars);
+        text
+    }
+
+    /// A class's internal name; `None` for arrays and for hidden classes.
+    pub fn class_name(self, class: jclass) -> Option<String> {
+        let mut signature = ptr::null_mut();
+        if call!(
+            self,
+            GetClassSignature,
+            class,
+            &mut signature,
+            ptr::null_mut()
+        ) != jvmtiError::JVMTI_ERROR_NONE
+        {
+            return None;
+        }
+        let text = self.text(signature);
+        let name = text.strip_prefix('L')?.strip_suffix(';')?;
+        (!name.contains('.')).then(|| name.to_string())
+    }
+
+    /// A class's loader; null for the boot loader. A local reference.
+    pub fn loader(self, class: jclass) -> jobject {
+        let mut loader = ptr::null_mut();
+        call!(self, GetClassLoader, class, &mut loader);
+        loader
+    }
+
+    /// Whether a class is prepared (linked), so that a nestmate can be defined.
+    pub fn is_prepared(self, class: jclass) -> bool {
+        let mut status = 0;
+        call!(self, GetClassStatus, class, &mut status);
+        status & 2 != 0
+    }
+
+    /// Whether a class may be retransformed.
+    pub fn is_modifiable(self, class: jclass) -> bool {
+        let mut yes = false;
+        call!(self, IsModifiableClass, class, &mut yes);
+        yes
+    }
+
+    /// All loaded classes, as local references.
+    pub fn loaded(self, env: Env) -> Vec<jclass> {
+        let (mut count, mut classes) = (0, ptr::null_mut());
+        if call!(self, GetLoadedClasses, &mut count, &mut classes) != jvmtiError::JVMTI_ERROR_NONE
+            || classes.is_null()
+        {
+            return Vec::new();
+        }
+        // Safety: the JVM gave `count` of them.
+        let list = unsafe { std::slice::from_raw_parts(classes, count as usize) }.to_vec();
+        self.free(classes);
+        env.ensure(list.len() + 32);
+        list
+    }
+
+    /// A system property of the JVM; empty where there is none.
+    pub fn property(self, name: &str) -> String {
+        let name = std::ffi::CString::new(name).unwrap_or_default();
+        let mut value = ptr::null_mut();
+        call!(self, GetSystemProperty, name.as_ptr(), &mut value);
+        self.text(value)
+    }
+
+    /// Brings classes through the class hook again.
+    pub fn retransform(self, classes: &[jclass]) -> Result<(), String> {
+        if classes.is_empty() {
+            return Ok(());
+        }
+        ok(
+            call!(
+                self,
+                RetransformClasses,
+                classes.len() as jint,
+                classes.as_ptr()
+            ),
+            "retransforming classes",
+        )
+    }
+
+    /// Protected members that a class declares: names and descriptors.
+    pub fn protected_members(self, class: jclass) -> Vec<(String, String)> {
+        const PROTECTED: jint = 4;
+        let mut out = Vec::new();
+        let (mut count, mut methods) = (0, ptr::null_mut());
+        if call!(self, GetClassMethods, class, &mut count, &mut methods)
+            == jvmtiError::JVMTI_ERROR_NONE
+            && !methods.is_null()
+        {
+            // Safety: the JVM gave `count` of them.
+            for method in unsafe { std::slice::from_raw_parts(methods, count as usize) } {
+                let (mut flags, mut name, mut signature) = (0, ptr::null_mut(), ptr::null_mut());
+                call!(self, GetMethodModifiers, *method, &mut flags);
+                if flags & PROTECTED != 0
+                    && call!(
+                        self,
+                        GetMethodName,
+                        *method,
+                        &mut name,
+                        &mut signature,
+                        ptr::null_mut()
+                    ) == jvmtiError::JVMTI_ERROR_NONE
+                {
+                    out.push((self.text(name), self.text(signature)));
+                }
+            }
+            self.free(methods);
+        }
+        let (mut count, mut fields) = (0, ptr::null_mut());
+        if call!(self, GetClassFields, class, &mut count, &mut fields)
+            == jvmtiError::JVMTI_ERROR_NONE
+            && !fields.is_null()
+        {
+            // Safety: the JVM gave `count` of them.
+            for field in unsafe { std::slice::from_raw_parts(fields, count as usize) } {
+                let (mut flags, mut name, mut signature) = (0, ptr::null_mut(), ptr::null_mut());
+                call!(self, GetFieldModifiers, class, *field, &mut flags);
+                if flags & PROTECTED != 0
+                    && call!(
+                        self,
+                        GetFieldName,
+                        class,
+                        *field,
+                        &mut name,
+                        &mut signature,
+                        ptr::null_mut()
+                    ) == jvmtiError::JVMTI_ERROR_NONE
+                {
+                    out.push((self.text(name), self.text(signature)));
+                }
+            }
+            self.free(fields);
+        }
+        out
+    }
+
+    /// Starts a thread of the agent on a thread object. Such threads do not show in the application's thread lists.
+    pub fn run_thread(
+        self,
+        thread: jobject,
+        run: unsafe extern "system" fn(*mut jvmtiEnv, *mut JNIEnv, *mut c_void),
+        arg: usize,
+    ) -> Result<(), String> {
+        ok(
+            call!(self, RunAgentThread, thread, run, arg as *const c_void, 5),
+            "starting a thread of the agent",
+        )
+    }
+}

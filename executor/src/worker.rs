@@ -1,0 +1,148 @@
+//! The agent's threads: one runs plans, one makes versions for running activations that ask, one drains events.
+//!
+//! They are JVMTI agent threads, which do not show in the application's thread lists, and daemons.
+
+use crate::agent::Agent;
+use crate::jni::Env;
+use crate::runtime::Handle;
+use jni::sys::JNIEnv;
+use jvmti_sys::jvmtiEnv;
+use std::ffi::c_void;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
+use std::time::{Duration, Instant};
+use veneer_protocol::Reply;
+use veneer_scripts::{Plan, Session};
+
+/// What the plan thread is asked to do.
+pub enum Job {
+    /// Load the plans of the command line; answers when that is done, with whether all went well.
+    Begin(Sender<bool>),
+    /// Run a client's program.
+    Exec {
+        /// For messages.
+        name: String,
+        /// Rhai.
+        source: String,
+        /// To the client.
+        replies: Sender<Reply>,
+    },
+    /// The JVM is going down: run `at_exit`; answers when that is done.
+    Finish(Sender<()>),
+}
+
+type Run = Box<dyn FnOnce(Env) + Send>;
+
+/// Starts a thread of the agent.
+pub fn start(agent: &Agent, env: Env, name: &str, run: Run) -> Result<(), String> {
+    let thread = env.new_thread(name).map_err(|e| e.to_string())?;
+    let arg = Box::into_raw(Box::new(run)) as usize;
+    let result = agent.tool.run_thread(thread, entry, arg);
+    if result.is_err() {
+        // Safety: the thread was not started, so the box is still ours.
+        drop(unsafe { Box::from_raw(arg as *mut Run) });
+    }
+    env.delete(thread);
+    result
+}
+
+unsafe extern "system" fn entry(_: *mut jvmtiEnv, jni: *mut JNIEnv, arg: *mut c_void) {
+    // Safety: `start` gave this box to this thread, and the JVM gave it this environment.
+    let (run, env) = unsafe { (Box::from_raw(arg as *mut Run), Env::new(jni)) };
+    let _ = catch_unwind(AssertUnwindSafe(|| run(env)));
+}
+
+/// Runs plans until the JVM ends.
+pub fn plans(agent: &'static Agent, env: Env, jobs: Receiver<Job>) {
+    // Application threads may call natives as soon as something is attached.
+    for _ in 0..5_000 {
+        if agent.library.is_linked(env) {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    let session = Session::new(Arc::new(Handle::new(agent, env)));
+    loop {
+        let wait = session
+            .next_deadline()
+            .map(|d| d.saturating_duration_since(Instant::now()));
+        let job = match wait {
+            Some(wait) => jobs.recv_timeout(wait),
+            None => jobs.recv().map_err(|_| RecvTimeoutError::Disconnected),
+        };
+        let done = catch_unwind(AssertUnwindSafe(|| {
+            match job {
+                Ok(Job::Begin(answer)) => {
+                    let mut good = true;
+                    for plan in &agent.config.plans {
+                        let loaded =
+                            Plan::compile(&plan.name, &plan.source).and_then(|p| session.load(p));
+                        if let Err(e) = loaded {
+                            good = false;
+                            agent.problem(
+                                &plan.name,
+                                &format!(
+                                    "a plan was not loaded; the application runs without it\n{e}"
+                                ),
+                            );
+                        }
+                    }
+                    agent.application_starts();
+                    let _ = answer.send(good);
+                }
+                Ok(Job::Exec {
+                    name,
+                    source,
+                    replies,
+                }) => {
+                    *agent.client.lock().unwrap_or_else(|e| e.into_inner()) = Some(replies.clone());
+                    let result = Plan::compile(&name, &source).and_then(|p| session.load(p));
+                    *agent.client.lock().unwrap_or_else(|e| e.into_inner()) = None;
+                    let reply = match result {
+                        Ok(value) => Reply::Done { value },
+                        Err(e) => Reply::Failed {
+                            message: e.to_string(),
+                        },
+                    };
+                    let _ = replies.send(reply);
+                }
+                Ok(Job::Finish(answer)) => {
+                    session.finish();
+                    let _ = answer.send(());
+                    return false;
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return false,
+            }
+            session.run_due(Instant::now());
+            true
+        }));
+        match done {
+            Ok(true) => {}
+            Ok(false) => return,
+            Err(_) => agent.problem("", "the plan thread met an error of its own and goes on with the next task; please report this"),
+        }
+    }
+}
+
+/// Makes versions for running activations that ask for one.
+pub fn requests(agent: &'static Agent, env: Env, ids: Receiver<u32>) {
+    while let Ok(id) = ids.recv() {
+        let done = catch_unwind(AssertUnwindSafe(|| agent.methods.requested(agent, env, id)));
+        if done.is_err() {
+            agent.problem(
+                "",
+                "making a version failed with an error of the agent's own; please report this",
+            );
+        }
+    }
+}
+
+/// Takes events out of the rings, often enough that they seldom fill.
+pub fn drain(agent: &'static Agent) {
+    loop {
+        std::thread::sleep(Duration::from_millis(20));
+        agent.rings.drain();
+    }
+}

@@ -1,0 +1,84 @@
+//! Advice: what is woven into a version, and where.
+//!
+//! | action  | bytecode                                                       | state that travels |
+//! |---------|----------------------------------------------------------------|--------------------|
+//! | `Count` | `shard[slot] += 1`                                             |                    |
+//! | `Start` | `t = now`                                                      | `t`                |
+//! | `Stop`  | `if t != 0 { record(slot, now - t); t = 0 }`                   | `t`                |
+//! | `Lap`   | `if t != 0 { record(slot, now - t) }; t = now`                 | `t`                |
+//! | `Log`   | copy of chosen live variables into the thread's ring           |                    |
+//!
+//! Advice never throws, allocates nothing, takes no lock and calls nothing of the application.
+
+use crate::flowgraph::FragmentId;
+use crate::types::Type;
+use std::fmt;
+
+/// A join point: where in the method advice is woven.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[allow(missing_docs)]
+pub enum Site {
+    /// Where an activation begins.
+    Entry,
+    Before(FragmentId),
+    /// At the end of the fragment, before the instruction that leaves it.
+    After(FragmentId),
+    Edge(FragmentId, FragmentId),
+    /// Before every return.
+    Return,
+    /// Where an exception leaves the activation.
+    Throw,
+}
+
+impl fmt::Display for Site {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Site::Entry => f.write_str("entry"),
+            Site::Before(n) => write!(f, "before {n}"),
+            Site::After(n) => write!(f, "after {n}"),
+            Site::Edge(a, b) => write!(f, "edge {a} -> {b}"),
+            Site::Return => f.write_str("return"),
+            Site::Throw => f.write_str("throw"),
+        }
+    }
+}
+
+/// What advice does. A slot is a counter's number in the shard; it also names the state of a timer.
+#[derive(Clone, Debug, PartialEq)]
+#[allow(missing_docs)]
+pub enum Action {
+    Count {
+        slot: u32,
+    },
+    Start {
+        slot: u32,
+    },
+    Stop {
+        slot: u32,
+    },
+    Lap {
+        slot: u32,
+    },
+    Log {
+        point: u32,
+        values: Vec<(u16, Type)>,
+    },
+}
+
+impl Action {
+    /// The timer whose state the action needs.
+    pub fn timer(&self) -> Option<u32> {
+        match self {
+            Action::Start { slot } | Action::Stop { slot } | Action::Lap { slot } => Some(*slot),
+            _ => None,
+        }
+    }
+}
+
+/// One action at one join point. Probes of one join point fire in the order in which they are given.
+#[derive(Clone, Debug, PartialEq)]
+#[allow(missing_docs)]
+pub struct Probe {
+    pub site: Site,
+    pub action: Action,
+}

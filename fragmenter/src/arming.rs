@@ -1,0 +1,551 @@
+//! Arming: the method's own code, unchanged, plus capture points.
+//!
+//! ```text
+//!    pc:   getstatic     Anchor.c17            a constant to the JIT
+//!          invokevirtual VeneerCell.on()Z      (`leave` at points inside the method)
+//!          ifne          stub
+//!          … the method's own instruction …
+//!
+//!    stub: load the live values                 out of line, outside every exception range
+//!          invokedynamic v17p1(live values)R    linked on first use
+//!          return it
+//! ```
+//!
+//! Branches to a point's pc go to its check. Line table, variables, exception ranges and stack maps follow their code.
+
+use crate::bootstrap::{self, BootstrapMethod};
+use crate::bytecode::opcode::*;
+use crate::bytecode::{Assembled, Assembler, Instruction, Label};
+use crate::classfile::{
+    Attribute, ClassFile, Code, ConstantPool, ExceptionRange, StackMapFrame, encode_stack_map,
+    remap_code_attributes,
+};
+use crate::method::Method;
+use crate::points::{self, Point, PointKind, Skipped};
+use crate::policy::Policy;
+use crate::refusal::Refusal;
+use crate::types::{State, Type};
+use crate::{anchor, descriptor, frames, runtime};
+use std::borrow::Cow;
+
+/// HotSpot's `FreqInlineSize`: hot methods up to this many bytes of bytecode are inlined.
+pub const INLINE_LIMIT: usize = 325;
+/// HotSpot's `HugeMethodLimit`: methods over this many bytes are not compiled.
+pub const COMPILE_LIMIT: usize = 8_000;
+
+/// What to arm, and how.
+pub struct Request<'r> {
+    /// Where methods can be left.
+    pub policy: &'r Policy,
+    /// Method number `i` of the class file gets the id `first_id + i`.
+    pub first_id: u32,
+    /// See [`anchor::name`].
+    pub generation: u32,
+    /// Which methods, by name and descriptor.
+    pub wanted: &'r dyn Fn(&str, &str) -> bool,
+    /// Whether a method may be carried over the inlining limit, because a plan asks for it by name.
+    pub forced: &'r dyn Fn(&str, &str) -> bool,
+}
+
+/// One armed method.
+#[derive(Clone, Debug)]
+pub struct ArmedMethod {
+    /// Position in the class file.
+    pub index: usize,
+    /// The id of its cell.
+    pub id: u32,
+    /// Simple name.
+    pub name: String,
+    /// Descriptor.
+    pub descriptor: String,
+}
+
+/// An armed class and its anchor.
+pub struct Armed {
+    /// Internal name.
+    pub name: String,
+    /// The armed class file.
+    pub bytes: Vec<u8>,
+    /// Internal name of the anchor.
+    pub anchor: String,
+    /// The anchor's class file.
+    pub anchor_bytes: Vec<u8>,
+    /// The methods that have cells.
+    pub methods: Vec<ArmedMethod>,
+    /// Methods (name and descriptor) and single places that were left alone.
+    pub refusals: Vec<(String, Refusal)>,
+}
+
+/// Arms a class. `Ok` with no methods where every one was refused or none wanted (`bytes` is then empty).
+pub fn arm(bytes: &[u8], request: &Request) -> Result<Armed, Refusal> {
+    let file = ClassFile::parse(bytes)?;
+    let name = file.name()?.into_owned();
+    let anchor = anchor::name(&name, request.generation);
+    let mut armed = Armed {
+        name,
+        bytes: Vec::new(),
+        anchor_bytes: Vec::new(),
+        anchor,
+        methods: Vec::new(),
+        refusals: Vec::new(),
+    };
+    if file.major < 51 {
+        return Err(Refusal::OldClassFile(file.major));
+    }
+    let mut pool = file.pool.clone();
+    let mut attributes = file.attributes.clone();
+    let mut methods = file.methods.clone();
+    let mut bootstrap_index = None;
+    for index in 0..file.methods.len() {
+        let member = &file.methods[index];
+        let (method_name, descriptor) = (
+            file.pool.text(member.name)?,
+            file.pool.text(member.descriptor)?,
+        );
+        if method_name == "<clinit>" || !(request.wanted)(&method_name, &descriptor) {
+            continue;
+        }
+        let Some(slot) = member
+            .attributes
+            .iter()
+            .position(|a| a.is(&file.pool, "Code"))
+        else {
+            continue;
+        };
+        let label = format!("{method_name}{descriptor}");
+        let site = match bootstrap_index {
+            Some(i) => i,
+            None => {
+                let handle =
+                    bootstrap::runtime_handle(&mut pool, "site", runtime_site_descriptor())?;
+                let i = bootstrap::append(
+                    &mut attributes,
+                    &mut pool,
+                    &BootstrapMethod {
+                        handle,
+                        arguments: Vec::new(),
+                    },
+                )?;
+                bootstrap_index = Some(i);
+                i
+            }
+        };
+        let id = request.first_id + index as u32;
+        let forced = (request.forced)(&method_name, &descriptor);
+        let result =
+            Method::analyse(&file, index, &|i, p| request.policy.cuts(i, p)).and_then(|method| {
+                let (points, skipped) = points::choose(&method, request.policy)?;
+                let out =
+                    within_limits(&method, points, id, &armed.anchor, site, &mut pool, forced)?;
+                Ok((out, skipped))
+            });
+        match result {
+            Ok((code, skipped)) => {
+                methods[index].attributes[slot].info = Cow::Owned(code.code);
+                armed.methods.push(ArmedMethod {
+                    index,
+                    id,
+                    name: method_name.into_owned(),
+                    descriptor: descriptor.into_owned(),
+                });
+                armed.refusals.extend(
+                    skipped
+                        .into_iter()
+                        .map(|Skipped { pc, reason }| (format!("{label}@{pc}"), reason)),
+                );
+            }
+            Err(reason) => {
+                // What it left in the pool is never referred to.
+                armed.refusals.push((label, reason));
+            }
+        }
+    }
+    if !armed.methods.is_empty() {
+        let ids: Vec<u32> = armed.methods.iter().map(|m| m.id).collect();
+        armed.anchor_bytes = anchor::emit(&armed.anchor, &ids)?;
+        let (this_class, super_class) = (file.this_class, file.super_class);
+        let out = ClassFile {
+            pool,
+            attributes,
+            methods,
+            interfaces: file.interfaces.clone(),
+            fields: file.fields.clone(),
+            this_class,
+            super_class,
+            ..file
+        };
+        armed.bytes = out.to_bytes()?;
+    }
+    Ok(armed)
+}
+
+fn runtime_site_descriptor() -> &'static str {
+    "(Ljava/lang/invoke/MethodHandles$Lookup;Ljava/lang/String;Ljava/lang/invoke/MethodType;)Ljava/lang/invoke/CallSite;"
+}
+
+/// An armed body.
+pub struct ArmedCode {
+    /// The `Code` attribute's content.
+    pub code: Vec<u8>,
+    /// Where each original instruction came to lie.
+    pub pcs: Vec<u16>,
+    /// The points that were kept.
+    pub points: Vec<Point>,
+}
+
+/// Arms with all points, or with fewer where that keeps the method within HotSpot's limits.
+fn within_limits(
+    method: &Method,
+    mut points: Vec<Point>,
+    id: u32,
+    anchor: &str,
+    site: u16,
+    pool: &mut ConstantPool,
+    forced: bool,
+) -> Result<ArmedCode, Refusal> {
+    let before = method.code.code.len();
+    loop {
+        let (code, size) = body(method, &points, id, anchor, site, pool)?;
+        let crosses = |limit: usize| before <= limit && size > limit;
+        if !crosses(INLINE_LIMIT) && !crosses(COMPILE_LIMIT) {
+            return Ok(ArmedCode { points, ..code });
+        }
+        // Exits go first: they serve only what is attached while an activation is in its last stretch.
+        if points.iter().any(|p| p.kind == PointKind::Exit) {
+            points.retain(|p| p.kind != PointKind::Exit);
+            points
+                .iter_mut()
+                .enumerate()
+                .for_each(|(n, p)| p.id = points::PointId(n as u16));
+            continue;
+        }
+        if crosses(COMPILE_LIMIT) {
+            return Err(Refusal::CompileLimit(before, size));
+        }
+        if forced {
+            return Ok(ArmedCode { points, ..code });
+        }
+        return Err(Refusal::InlineLimit(before, size));
+    }
+}
+
+/// The points that [`arm`] keeps for a method, and its layout: what a version must know of the armed body.
+pub fn layout(
+    method: &Method,
+    policy: &Policy,
+    id: u32,
+    anchor: &str,
+    forced: bool,
+) -> Result<ArmedCode, Refusal> {
+    let (points, _) = points::choose(method, policy)?;
+    let mut pool = method.file.pool.clone();
+    within_limits(method, points, id, anchor, 0, &mut pool, forced)
+}
+
+/// The descriptor of the call that hands a point's values over.
+pub fn site_descriptor(point: &Point, method: &Method) -> Result<String, Refusal> {
+    let mut out = String::from("(");
+    for t in carried(point) {
+        out += &descriptor::of(t).ok_or(Refusal::UninitializedObject)?;
+    }
+    out.push(')');
+    // The declared result, not its verification type: a boolean stays a boolean.
+    out += method.descriptor.rsplit(')').next().unwrap_or("V");
+    Ok(out)
+}
+
+/// The values that travel, in order: the stack, then locals by slot. A null constant is made anew, not carried.
+pub fn carried(point: &Point) -> impl Iterator<Item = &Type> {
+    point.stack.iter().chain(
+        point
+            .locals
+            .iter()
+            .map(|l| &l.1)
+            .filter(|t| **t != Type::Null),
+    )
+}
+
+fn return_op(method: &Method) -> u8 {
+    match &method.signature.result {
+        None => RETURN,
+        Some(Type::Int) => IRETURN,
+        Some(Type::Long) => LRETURN,
+        Some(Type::Float) => FRETURN,
+        Some(Type::Double) => DRETURN,
+        Some(_) => ARETURN,
+    }
+}
+
+/// The load (offset from `ILOAD`) and store (from `ISTORE`) kind of a type.
+pub fn kind(t: &Type) -> u8 {
+    match t {
+        Type::Int => 0,
+        Type::Long => 1,
+        Type::Float => 2,
+        Type::Double => 3,
+        _ => 4,
+    }
+}
+
+fn body(
+    method: &Method,
+    points: &[Point],
+    id: u32,
+    anchor: &str,
+    site: u16,
+    pool: &mut ConstantPool,
+) -> Result<(ArmedCode, usize), Refusal> {
+    let old_len = method.code.code.len();
+    let mut a = Assembler::new();
+    let cell = pool.add_field(anchor, &runtime::cell_field(id), runtime::CELL_DESCRIPTOR)?;
+    let on = pool.add_method(runtime::CELL, "on", "()Z")?;
+    let leave = pool.add_method(runtime::CELL, "leave", "()Z")?;
+    let stubs: Vec<Label> = points.iter().map(|_| a.fresh()).collect();
+    let starts: Vec<Label> = method.instructions.iter().map(|_| a.fresh()).collect();
+    for (i, (pc, instruction)) in method.instructions.iter().enumerate() {
+        let mut here = points.iter().filter(|p| p.instruction == i).peekable();
+        let check = |a: &mut Assembler, p: &Point| {
+            a.pool(GETSTATIC, cell);
+            a.pool(
+                INVOKEVIRTUAL,
+                if p.kind == PointKind::Entry {
+                    on
+                } else {
+                    leave
+                },
+            );
+            a.branch(IFNE, stubs[p.id.0 as usize]);
+        };
+        // Point 0 comes before the label: what branches back to here has long begun.
+        if let Some(p) = here.next_if(|p| p.kind == PointKind::Entry) {
+            check(&mut a, p);
+        }
+        a.place(Label::pc(*pc));
+        for p in here {
+            check(&mut a, p);
+        }
+        a.place(starts[i]);
+        a.push(instruction.clone());
+    }
+    a.place(Label(old_len as u32));
+    for (p, stub) in points.iter().zip(&stubs) {
+        a.place(*stub);
+        for (slot, t) in p.locals.iter().filter(|l| l.1 != Type::Null) {
+            a.local(ILOAD + kind(t), *slot);
+        }
+        let dynamic = pool.add_invoke_dynamic(
+            site,
+            &runtime::site(id, p.id.0),
+            &site_descriptor(p, method)?,
+        )?;
+        a.push(Instruction::InvokeDynamic { index: dynamic });
+        a.plain(return_op(method));
+    }
+    let out = a.finish()?;
+    let at = |l: Label| {
+        out.at(l)
+            .ok_or_else(|| Refusal::Internal("a label was lost".into()))
+    };
+    let pcs: Vec<u16> = starts.iter().map(|l| at(*l)).collect::<Result<_, _>>()?;
+
+    let mut max_stack = method.code.max_stack;
+    for p in points {
+        let depth: u16 = p.stack.iter().map(Type::width).sum();
+        max_stack = max_stack.max(depth + 1).max(p.words()).max(2);
+    }
+    let (exceptions, moved) = ranges(method, points, &out, &pcs, old_len)?;
+    let mut attributes: Vec<Attribute> = method
+        .code
+        .attributes
+        .iter()
+        .filter(|a| !a.is(pool, "StackMapTable"))
+        .cloned()
+        .collect();
+    let map = |pc: u16| out.at(Label(pc as u32)).unwrap_or(0);
+    remap_code_attributes(&mut attributes, pool, old_len as u16, &map, &|e| {
+        moved.get(e as usize).copied().unwrap_or(e)
+    })?;
+    let lines: Vec<(u16, u16)> = points
+        .iter()
+        .zip(&stubs)
+        .filter_map(|(p, s)| Some((out.at(*s)?, method.line(p.pc)?)))
+        .collect();
+    append_lines(&mut attributes, pool, &lines);
+    let table = stack_map(method, points, &stubs, &out, &pcs, pool)?;
+    attributes.push(Attribute {
+        name: pool.add_utf8("StackMapTable")?,
+        info: table.into(),
+    });
+    let size = out.code.len();
+    let code = Code {
+        max_stack,
+        max_locals: method.code.max_locals,
+        code: out.code.into(),
+        exceptions,
+        attributes,
+    };
+    Ok((
+        ArmedCode {
+            code: code.to_bytes()?,
+            pcs,
+            points: Vec::new(),
+        },
+        size,
+    ))
+}
+
+/// The exception table, with every check cut out of the ranges. Also says where each old row begins now.
+fn ranges(
+    method: &Method,
+    points: &[Point],
+    out: &Assembled,
+    pcs: &[u16],
+    old_len: usize,
+) -> Result<(Vec<ExceptionRange>, Vec<u16>), Refusal> {
+    let lost = || Refusal::Internal("an exception range was lost".into());
+    let at = |pc: usize| out.at(Label(pc as u32)).ok_or_else(lost);
+    let after_check = |pc: u16| {
+        method
+            .instructions
+            .binary_search_by_key(&pc, |i| i.0)
+            .ok()
+            .and_then(|i| pcs.get(i).copied())
+            .ok_or_else(lost)
+    };
+    let (mut rows, mut moved) = (Vec::new(), Vec::new());
+    for e in &method.code.exceptions {
+        moved.push(rows.len() as u16);
+        let mut start = after_check(e.start)?;
+        for p in points.iter().filter(|p| e.start < p.pc && p.pc < e.end) {
+            let end = end_before(p.pc, points, out)?;
+            if start < end {
+                rows.push(ExceptionRange {
+                    start,
+                    end,
+                    handler: at(e.handler as usize)?,
+                    catch_type: e.catch_type,
+                });
+            }
+            start = after_check(p.pc)?;
+        }
+        let end = if e.end as usize == old_len {
+            at(old_len)?
+        } else {
+            end_before(e.end, points, out)?
+        };
+        if start < end {
+            rows.push(ExceptionRange {
+                start,
+                end,
+                handler: at(e.handler as usize)?,
+                catch_type: e.catch_type,
+            });
+        }
+    }
+    if rows.len() > u16::MAX as usize {
+        return Err(Refusal::MethodTooLarge(
+            "the exception table would have more than 65,535 rows".into(),
+        ));
+    }
+    Ok((rows, moved))
+}
+
+/// Where a range that ends at `pc` ends now: before the check of a point 0 there.
+fn end_before(pc: u16, points: &[Point], out: &Assembled) -> Result<u16, Refusal> {
+    let at = out
+        .at(Label::pc(pc))
+        .ok_or_else(|| Refusal::Internal("an exception range was lost".into()))?;
+    let prologue = points
+        .iter()
+        .any(|p| p.kind == PointKind::Entry && p.pc == pc);
+    Ok(if prologue {
+        at.saturating_sub(CHECK_BYTES)
+    } else {
+        at
+    })
+}
+
+/// Size of a check: `getstatic`, `invokevirtual`, and a short `ifne`.
+const CHECK_BYTES: u16 = 9;
+
+fn append_lines(attributes: &mut Vec<Attribute>, pool: &ConstantPool, lines: &[(u16, u16)]) {
+    let Some(table) = attributes
+        .iter_mut()
+        .find(|a| a.is(pool, "LineNumberTable"))
+    else {
+        return;
+    };
+    let Some(count) = table
+        .info
+        .get(..2)
+        .map(|b| u16::from_be_bytes([b[0], b[1]]))
+    else {
+        return;
+    };
+    let Some(total) = count.checked_add(lines.len() as u16) else {
+        return;
+    };
+    let mut info = table.info.to_vec();
+    info[..2].copy_from_slice(&total.to_be_bytes());
+    for (pc, line) in lines {
+        info.extend(pc.to_be_bytes());
+        info.extend(line.to_be_bytes());
+    }
+    table.info = info.into();
+}
+
+fn stack_map(
+    method: &Method,
+    points: &[Point],
+    stubs: &[Label],
+    out: &Assembled,
+    pcs: &[u16],
+    pool: &mut ConstantPool,
+) -> Result<Vec<u8>, Refusal> {
+    // An uninitialised object is named by its `new`, which lies after a check that may stand before it.
+    let new_pc = |pc: u16| {
+        method
+            .instructions
+            .binary_search_by_key(&pc, |i| i.0)
+            .ok()
+            .and_then(|i| pcs.get(i).copied())
+    };
+    let lost = || Refusal::Internal("a stack map frame was lost".into());
+    let mut table: Vec<StackMapFrame> = Vec::with_capacity(method.frames.len() + points.len());
+    for f in &method.frames {
+        let pc = out.at(Label::pc(f.pc)).ok_or_else(lost)?;
+        let state = State::from_frame(
+            f,
+            &method.file.pool,
+            &method.entry.locals,
+            method.code.max_locals,
+        )
+        .ok_or_else(lost)?;
+        table.push(frames::frame(pc, &state, pool, &new_pc)?);
+    }
+    for (p, stub) in points.iter().zip(stubs) {
+        let state = frame_state(p, method.code.max_locals);
+        table.push(frames::frame(
+            out.at(*stub).ok_or_else(lost)?,
+            &state,
+            pool,
+            &new_pc,
+        )?);
+    }
+    let initial = frames::locals(&method.entry.locals, pool, &new_pc)?;
+    Ok(encode_stack_map(&table, &initial)?)
+}
+
+/// The frame at a point with only what is live.
+pub fn frame_state(point: &Point, max_locals: u16) -> State {
+    let mut locals = vec![Type::Top; max_locals as usize];
+    for (slot, t) in &point.locals {
+        if let Some(l) = locals.get_mut(*slot as usize) {
+            *l = t.clone();
+        }
+    }
+    State {
+        locals,
+        stack: point.stack.clone(),
+    }
+}

@@ -1,0 +1,374 @@
+//! One decoded instruction. Short forms (`iload_1`, `wide`, `ldc_w`, `goto_w`) are folded into the general one;
+//! the assembler picks the smallest form again.
+
+use super::opcode::*;
+use thiserror::Error;
+
+/// A place in code: the pc of the original method, or a number from [`Label::FRESH`] on for inserted code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Label(pub u32);
+
+impl Label {
+    /// The first label that is no pc of an original method.
+    pub const FRESH: u32 = 0x1_0000;
+    /// The label of an original pc.
+    pub fn pc(pc: u16) -> Self {
+        Label(pc as u32)
+    }
+}
+
+/// An instruction with its operands. Opcodes in `op` fields are the general form's.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Instruction {
+    /// No operand in the code.
+    Plain(u8),
+    /// `bipush`, `sipush` (and, when assembled, `iconst_*` where that fits).
+    Push(i16),
+    /// `ldc`, `ldc_w`, `ldc2_w`: `wide` for the two-word constants.
+    Ldc { index: u16, wide: bool },
+    /// A load or store of a local (`iload` … `astore`), or `ret`.
+    Local { op: u8, index: u16 },
+    /// `iinc`.
+    Iinc { index: u16, delta: i16 },
+    /// An instruction with one constant-pool operand.
+    Pool { op: u8, index: u16 },
+    /// `invokeinterface` with its count.
+    InvokeInterface { index: u16, count: u8 },
+    /// `invokedynamic`.
+    InvokeDynamic { index: u16 },
+    /// `newarray` with its type code.
+    NewArray(u8),
+    /// `multianewarray`.
+    MultiNewArray { index: u16, dims: u8 },
+    /// A conditional branch, `goto` or `jsr`.
+    Branch { op: u8, target: Label },
+    /// `tableswitch`.
+    TableSwitch {
+        default: Label,
+        low: i32,
+        targets: Vec<Label>,
+    },
+    /// `lookupswitch`.
+    LookupSwitch {
+        default: Label,
+        pairs: Vec<(i32, Label)>,
+    },
+}
+
+impl Instruction {
+    /// The opcode (of the general form).
+    pub fn op(&self) -> u8 {
+        match self {
+            Instruction::Plain(op) => *op,
+            Instruction::Push(_) => SIPUSH,
+            Instruction::Ldc { wide, .. } => {
+                if *wide {
+                    LDC2_W
+                } else {
+                    LDC
+                }
+            }
+            Instruction::Local { op, .. }
+            | Instruction::Pool { op, .. }
+            | Instruction::Branch { op, .. } => *op,
+            Instruction::Iinc { .. } => IINC,
+            Instruction::InvokeInterface { .. } => INVOKEINTERFACE,
+            Instruction::InvokeDynamic { .. } => INVOKEDYNAMIC,
+            Instruction::NewArray(_) => NEWARRAY,
+            Instruction::MultiNewArray { .. } => MULTIANEWARRAY,
+            Instruction::TableSwitch { .. } => TABLESWITCH,
+            Instruction::LookupSwitch { .. } => LOOKUPSWITCH,
+        }
+    }
+
+    /// The labels that this instruction may jump to, in the order of the code (a switch: cases, then default).
+    pub fn targets(&self) -> Vec<Label> {
+        match self {
+            Instruction::Branch { target, .. } => vec![*target],
+            Instruction::TableSwitch {
+                default, targets, ..
+            } => targets.iter().copied().chain([*default]).collect(),
+            Instruction::LookupSwitch { default, pairs } => {
+                pairs.iter().map(|p| p.1).chain([*default]).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// The same instruction with every target renamed.
+    pub fn retarget(&self, rename: &mut dyn FnMut(Label) -> Label) -> Instruction {
+        match self {
+            Instruction::Branch { op, target } => Instruction::Branch {
+                op: *op,
+                target: rename(*target),
+            },
+            Instruction::TableSwitch {
+                default,
+                low,
+                targets,
+            } => {
+                let targets = targets.iter().map(|t| rename(*t)).collect();
+                Instruction::TableSwitch {
+                    default: rename(*default),
+                    low: *low,
+                    targets,
+                }
+            }
+            Instruction::LookupSwitch { default, pairs } => {
+                let pairs = pairs.iter().map(|(k, t)| (*k, rename(*t))).collect();
+                Instruction::LookupSwitch {
+                    default: rename(*default),
+                    pairs,
+                }
+            }
+            other => other.clone(),
+        }
+    }
+
+    /// The constant-pool operand, where there is one.
+    pub fn pool_index(&self) -> Option<u16> {
+        match self {
+            Instruction::Ldc { index, .. }
+            | Instruction::Pool { index, .. }
+            | Instruction::InvokeInterface { index, .. }
+            | Instruction::InvokeDynamic { index }
+            | Instruction::MultiNewArray { index, .. } => Some(*index),
+            _ => None,
+        }
+    }
+}
+
+/// Why bytes are no code.
+#[derive(Clone, Debug, PartialEq, Error)]
+pub enum DecodeError {
+    /// The code ends within an instruction.
+    #[error("the code ends within the instruction at {0}")]
+    Truncated(usize),
+    /// No such opcode.
+    #[error("unknown opcode {1:#04x} at {0}")]
+    UnknownOpcode(usize, u8),
+    /// A branch leaves the code or lands inside an instruction.
+    #[error("the branch at {0} goes to {1}, where no instruction starts")]
+    BadTarget(usize, i64),
+    /// A switch with an impossible range.
+    #[error("the switch at {0} has an impossible size")]
+    BadSwitch(usize),
+}
+
+/// Decodes a method body (JVMS §4.7.3 `code`), in pc order. Every branch target is checked to start an instruction.
+pub fn decode(code: &[u8]) -> Result<Vec<(u16, Instruction)>, DecodeError> {
+    let mut out = Vec::with_capacity(code.len() / 2);
+    let mut pc = 0usize;
+    while pc < code.len() {
+        let (instruction, next) = decode_one(code, pc)?;
+        out.push((pc as u16, instruction));
+        pc = next;
+    }
+    let mut starts = bitvec::bitvec![0; code.len()];
+    for (pc, _) in &out {
+        starts.set(*pc as usize, true);
+    }
+    for (pc, instruction) in &out {
+        if let Instruction::Branch { target, .. } = instruction {
+            if !starts.get(target.0 as usize).is_some_and(|b| *b) {
+                return Err(DecodeError::BadTarget(*pc as usize, target.0 as i64));
+            }
+        } else if matches!(
+            instruction,
+            Instruction::TableSwitch { .. } | Instruction::LookupSwitch { .. }
+        ) && let Some(bad) = instruction
+            .targets()
+            .iter()
+            .find(|t| !starts.get(t.0 as usize).is_some_and(|b| *b))
+        {
+            return Err(DecodeError::BadTarget(*pc as usize, bad.0 as i64));
+        }
+    }
+    Ok(out)
+}
+
+fn decode_one(code: &[u8], pc: usize) -> Result<(Instruction, usize), DecodeError> {
+    let short = DecodeError::Truncated(pc);
+    let u1 = |at: usize| code.get(at).copied().ok_or(short.clone());
+    let u2 = |at: usize| Ok::<u16, DecodeError>(u16::from_be_bytes([u1(at)?, u1(at + 1)?]));
+    let i4 = |at: usize| {
+        Ok::<i32, DecodeError>(i32::from_be_bytes([
+            u1(at)?,
+            u1(at + 1)?,
+            u1(at + 2)?,
+            u1(at + 3)?,
+        ]))
+    };
+    let target = |offset: i64| {
+        let to = pc as i64 + offset;
+        if (0..code.len() as i64).contains(&to) {
+            Ok(Label(to as u32))
+        } else {
+            Err(DecodeError::BadTarget(pc, to))
+        }
+    };
+    let op = u1(pc)?;
+    Ok(match op {
+        BIPUSH => (Instruction::Push(u1(pc + 1)? as i8 as i16), pc + 2),
+        SIPUSH => (Instruction::Push(u2(pc + 1)? as i16), pc + 3),
+        LDC => (
+            Instruction::Ldc {
+                index: u1(pc + 1)? as u16,
+                wide: false,
+            },
+            pc + 2,
+        ),
+        LDC_W => (
+            Instruction::Ldc {
+                index: u2(pc + 1)?,
+                wide: false,
+            },
+            pc + 3,
+        ),
+        LDC2_W => (
+            Instruction::Ldc {
+                index: u2(pc + 1)?,
+                wide: true,
+            },
+            pc + 3,
+        ),
+        ILOAD..=ALOAD | ISTORE..=ASTORE | RET => (
+            Instruction::Local {
+                op,
+                index: u1(pc + 1)? as u16,
+            },
+            pc + 2,
+        ),
+        ILOAD_0..=45 => {
+            let n = op - ILOAD_0;
+            (
+                Instruction::Local {
+                    op: ILOAD + n / 4,
+                    index: (n % 4) as u16,
+                },
+                pc + 1,
+            )
+        }
+        ISTORE_0..=78 => {
+            let n = op - ISTORE_0;
+            (
+                Instruction::Local {
+                    op: ISTORE + n / 4,
+                    index: (n % 4) as u16,
+                },
+                pc + 1,
+            )
+        }
+        IINC => (
+            Instruction::Iinc {
+                index: u1(pc + 1)? as u16,
+                delta: u1(pc + 2)? as i8 as i16,
+            },
+            pc + 3,
+        ),
+        IFEQ..=JSR | IFNULL | IFNONNULL => (
+            Instruction::Branch {
+                op,
+                target: target(u2(pc + 1)? as i16 as i64)?,
+            },
+            pc + 3,
+        ),
+        GOTO_W => (
+            Instruction::Branch {
+                op: GOTO,
+                target: target(i4(pc + 1)? as i64)?,
+            },
+            pc + 5,
+        ),
+        JSR_W => (
+            Instruction::Branch {
+                op: JSR,
+                target: target(i4(pc + 1)? as i64)?,
+            },
+            pc + 5,
+        ),
+        TABLESWITCH => {
+            let base = (pc + 4) & !3;
+            let (default, low, high) = (target(i4(base)? as i64)?, i4(base + 4)?, i4(base + 8)?);
+            let count = high as i64 - low as i64 + 1;
+            if count < 1 || count as usize > code.len() / 4 {
+                return Err(DecodeError::BadSwitch(pc));
+            }
+            let mut targets = Vec::with_capacity(count as usize);
+            for i in 0..count as usize {
+                targets.push(target(i4(base + 12 + 4 * i)? as i64)?);
+            }
+            (
+                Instruction::TableSwitch {
+                    default,
+                    low,
+                    targets,
+                },
+                base + 12 + 4 * count as usize,
+            )
+        }
+        LOOKUPSWITCH => {
+            let base = (pc + 4) & !3;
+            let (default, count) = (target(i4(base)? as i64)?, i4(base + 4)?);
+            if count < 0 || count as usize > code.len() / 8 {
+                return Err(DecodeError::BadSwitch(pc));
+            }
+            let mut pairs = Vec::with_capacity(count as usize);
+            for i in 0..count as usize {
+                pairs.push((
+                    i4(base + 8 + 8 * i)?,
+                    target(i4(base + 12 + 8 * i)? as i64)?,
+                ));
+            }
+            (
+                Instruction::LookupSwitch { default, pairs },
+                base + 8 + 8 * count as usize,
+            )
+        }
+        GETSTATIC..=INVOKESTATIC | NEW | ANEWARRAY | CHECKCAST | INSTANCEOF => (
+            Instruction::Pool {
+                op,
+                index: u2(pc + 1)?,
+            },
+            pc + 3,
+        ),
+        INVOKEINTERFACE => (
+            Instruction::InvokeInterface {
+                index: u2(pc + 1)?,
+                count: u1(pc + 3)?,
+            },
+            pc + 5 + (u1(pc + 4)? as usize & 0),
+        ),
+        INVOKEDYNAMIC => (
+            Instruction::InvokeDynamic { index: u2(pc + 1)? },
+            pc + 5 + (u1(pc + 4)? as usize & 0),
+        ),
+        NEWARRAY => (Instruction::NewArray(u1(pc + 1)?), pc + 2),
+        MULTIANEWARRAY => (
+            Instruction::MultiNewArray {
+                index: u2(pc + 1)?,
+                dims: u1(pc + 3)?,
+            },
+            pc + 4,
+        ),
+        WIDE => match u1(pc + 1)? {
+            IINC => (
+                Instruction::Iinc {
+                    index: u2(pc + 2)?,
+                    delta: u2(pc + 4)? as i16,
+                },
+                pc + 6,
+            ),
+            inner @ (ILOAD..=ALOAD | ISTORE..=ASTORE | RET) => (
+                Instruction::Local {
+                    op: inner,
+                    index: u2(pc + 2)?,
+                },
+                pc + 4,
+            ),
+            other => return Err(DecodeError::UnknownOpcode(pc, other)),
+        },
+        0..=JSR_W => (Instruction::Plain(op), pc + 1),
+        _ => return Err(DecodeError::UnknownOpcode(pc, op)),
+    })
+}

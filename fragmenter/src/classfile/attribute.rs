@@ -1,0 +1,88 @@
+//! Attributes (JVMS 4.7), kept as raw bytes: what nobody asks for is never decoded, and is written as it was.
+
+use std::borrow::Cow;
+
+use super::error::ClassFileError;
+use super::pool::ConstantPool;
+use super::reader::{Reader, put_count, put_u16, put_u32};
+
+/// An attribute of a class, field, method or `Code`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Attribute<'a> {
+    /// Pool index of its name (`Utf8`).
+    pub name: u16,
+    /// Its content, without name and length.
+    pub info: Cow<'a, [u8]>,
+}
+
+impl Attribute<'_> {
+    /// Whether this attribute has the given name.
+    pub fn is(&self, pool: &ConstantPool<'_>, name: &str) -> bool {
+        pool.utf8(self.name)
+            .is_ok_and(|found| found == name.as_bytes())
+    }
+
+    /// The same attribute, borrowing nothing.
+    pub fn into_owned(self) -> Attribute<'static> {
+        Attribute {
+            name: self.name,
+            info: Cow::Owned(self.info.into_owned()),
+        }
+    }
+}
+
+/// The first attribute of that name.
+pub fn find<'l, 'a>(
+    attributes: &'l [Attribute<'a>],
+    pool: &ConstantPool<'_>,
+    name: &str,
+) -> Option<&'l Attribute<'a>> {
+    attributes.iter().find(|attribute| attribute.is(pool, name))
+}
+
+/// Reads a counted list of attributes.
+pub(super) fn read_attributes<'a>(
+    reader: &mut Reader<'a>,
+) -> Result<Vec<Attribute<'a>>, ClassFileError> {
+    let count = reader.u16("an attribute count")?;
+    let mut attributes = reader.vec_for(count, 6);
+    for _ in 0..count {
+        let name = reader.u16("an attribute's name")?;
+        let length = reader.u32("an attribute's length")?;
+        // A length that does not fit `usize` cannot be there either.
+        let length = usize::try_from(length).unwrap_or(usize::MAX);
+        let info = reader.take(length, "an attribute")?;
+        attributes.push(Attribute {
+            name,
+            info: Cow::Borrowed(info),
+        });
+    }
+    Ok(attributes)
+}
+
+/// Writes a counted list of attributes.
+pub(super) fn write_attributes(
+    out: &mut Vec<u8>,
+    attributes: &[Attribute<'_>],
+) -> Result<(), ClassFileError> {
+    put_count(out, attributes.len(), "an attribute list")?;
+    for attribute in attributes {
+        let length = u32::try_from(attribute.info.len()).map_err(|_| ClassFileError::TooLong {
+            what: "an attribute",
+            length: attribute.info.len(),
+            limit: u32::MAX as usize,
+        })?;
+        put_u16(out, attribute.name);
+        put_u32(out, length);
+        out.extend_from_slice(&attribute.info);
+    }
+    Ok(())
+}
+
+/// How many bytes [`write_attributes`] writes.
+pub(super) fn attributes_size(attributes: &[Attribute<'_>]) -> usize {
+    2 + attributes
+        .iter()
+        .map(|attribute| 6 + attribute.info.len())
+        .sum::<usize>()
+}

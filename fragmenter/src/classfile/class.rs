@@ -1,0 +1,197 @@
+//! The class file as a whole (JVMS 4.1), its fields and methods (4.5, 4.6).
+
+use std::borrow::Cow;
+
+use super::attribute::{Attribute, attributes_size, find, read_attributes, write_attributes};
+use super::code::Code;
+use super::error::ClassFileError;
+use super::pool::ConstantPool;
+use super::reader::{Reader, put_count, put_u16, put_u32};
+
+const MAGIC: u32 = 0xcafe_babe;
+
+/// A class file, borrowing from the bytes it was read from. Unchanged, it is written byte for byte as it was.
+#[derive(Debug, Clone)]
+pub struct ClassFile<'a> {
+    /// Minor version; 65,535 for a class with preview features.
+    pub minor: u16,
+    /// Major version: 52 is Java 8, 61 is Java 17, 69 is Java 25.
+    pub major: u16,
+    /// The constant pool. Only ever appended to.
+    pub pool: ConstantPool<'a>,
+    /// Access flags. `ACC_MODULE` (0x8000) for `module-info`, which has neither a superclass nor members.
+    pub access: u16,
+    /// Pool index of this class (`Class`).
+    pub this_class: u16,
+    /// Pool index of the superclass (`Class`); 0 for `java/lang/Object` and `module-info`.
+    pub super_class: u16,
+    /// Pool indices of the direct superinterfaces (`Class`).
+    pub interfaces: Vec<u16>,
+    /// Fields, in file order.
+    pub fields: Vec<Member<'a>>,
+    /// Methods, in file order.
+    pub methods: Vec<Member<'a>>,
+    /// Attributes of the class.
+    pub attributes: Vec<Attribute<'a>>,
+}
+
+/// A field or method.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Member<'a> {
+    /// Access flags.
+    pub access: u16,
+    /// Pool index of the name (`Utf8`).
+    pub name: u16,
+    /// Pool index of the descriptor (`Utf8`).
+    pub descriptor: u16,
+    /// Attributes, in file order.
+    pub attributes: Vec<Attribute<'a>>,
+}
+
+impl<'a> ClassFile<'a> {
+    /// Reads a class file. Only its outline is decoded (and checked): pool entries where they are asked for,
+    /// attributes by the modules that know them.
+    ///
+    /// # Errors
+    /// If the bytes are no class file, are cut short, or go on after its end.
+    pub fn parse(bytes: &'a [u8]) -> Result<Self, ClassFileError> {
+        let mut reader = Reader::new(bytes);
+        let magic = reader.u32("the magic number")?;
+        if magic != MAGIC {
+            return Err(ClassFileError::BadMagic(magic));
+        }
+        let minor = reader.u16("the minor version")?;
+        let major = reader.u16("the major version")?;
+        let pool = ConstantPool::read(&mut reader)?;
+        let access = reader.u16("the access flags")?;
+        let this_class = reader.u16("this class")?;
+        let super_class = reader.u16("the superclass")?;
+        let count = reader.u16("the interface count")?;
+        let mut interfaces = reader.vec_for(count, 2);
+        for _ in 0..count {
+            interfaces.push(reader.u16("an interface")?);
+        }
+        let fields = read_members(&mut reader)?;
+        let methods = read_members(&mut reader)?;
+        let attributes = read_attributes(&mut reader)?;
+        reader.finish("the class")?;
+        Ok(ClassFile {
+            minor,
+            major,
+            pool,
+            access,
+            this_class,
+            super_class,
+            interfaces,
+            fields,
+            methods,
+            attributes,
+        })
+    }
+
+    /// The class as bytes.
+    ///
+    /// # Errors
+    /// If a list has become too long for its count.
+    pub fn to_bytes(&self) -> Result<Vec<u8>, ClassFileError> {
+        let size = 24
+            + self.pool.size()
+            + 2 * self.interfaces.len()
+            + members_size(&self.fields)
+            + members_size(&self.methods)
+            + attributes_size(&self.attributes);
+        let mut out = Vec::with_capacity(size);
+        put_u32(&mut out, MAGIC);
+        put_u16(&mut out, self.minor);
+        put_u16(&mut out, self.major);
+        self.pool.write(&mut out);
+        put_u16(&mut out, self.access);
+        put_u16(&mut out, self.this_class);
+        put_u16(&mut out, self.super_class);
+        put_count(&mut out, self.interfaces.len(), "the interface list")?;
+        for &interface in &self.interfaces {
+            put_u16(&mut out, interface);
+        }
+        write_members(&mut out, &self.fields, "the field list")?;
+        write_members(&mut out, &self.methods, "the method list")?;
+        write_attributes(&mut out, &self.attributes)?;
+        Ok(out)
+    }
+
+    /// The name in its internal form: `java/util/Map$Entry`.
+    ///
+    /// # Errors
+    /// If `this_class` names no class.
+    pub fn name(&self) -> Result<Cow<'_, str>, ClassFileError> {
+        self.pool.class_name(self.this_class)
+    }
+
+    /// The superclass's name in its internal form; none for `java/lang/Object` and `module-info`.
+    ///
+    /// # Errors
+    /// If `super_class` is neither 0 nor names a class.
+    pub fn super_name(&self) -> Result<Option<Cow<'_, str>>, ClassFileError> {
+        match self.super_class {
+            0 => Ok(None),
+            index => self.pool.class_name(index).map(Some),
+        }
+    }
+
+    /// The first attribute of the class with that name.
+    pub fn attribute(&self, name: &str) -> Option<&Attribute<'a>> {
+        find(&self.attributes, &self.pool, name)
+    }
+}
+
+impl<'a> Member<'a> {
+    /// The first attribute with that name.
+    pub fn attribute(&self, pool: &ConstantPool<'_>, name: &str) -> Option<&Attribute<'a>> {
+        find(&self.attributes, pool, name)
+    }
+
+    /// The method's code; none for a field, an abstract or a native method.
+    ///
+    /// # Errors
+    /// If the `Code` attribute is damaged.
+    pub fn code(&self, pool: &ConstantPool<'_>) -> Result<Option<Code<'_>>, ClassFileError> {
+        self.attribute(pool, "Code")
+            .map(|attribute| Code::parse(&attribute.info))
+            .transpose()
+    }
+}
+
+fn read_members<'a>(reader: &mut Reader<'a>) -> Result<Vec<Member<'a>>, ClassFileError> {
+    let count = reader.u16("a field or method count")?;
+    let mut members = reader.vec_for(count, 8);
+    for _ in 0..count {
+        members.push(Member {
+            access: reader.u16("a member's access flags")?,
+            name: reader.u16("a member's name")?,
+            descriptor: reader.u16("a member's descriptor")?,
+            attributes: read_attributes(reader)?,
+        });
+    }
+    Ok(members)
+}
+
+fn write_members(
+    out: &mut Vec<u8>,
+    members: &[Member<'_>],
+    what: &'static str,
+) -> Result<(), ClassFileError> {
+    put_count(out, members.len(), what)?;
+    for member in members {
+        put_u16(out, member.access);
+        put_u16(out, member.name);
+        put_u16(out, member.descriptor);
+        write_attributes(out, &member.attributes)?;
+    }
+    Ok(())
+}
+
+fn members_size(members: &[Member<'_>]) -> usize {
+    members
+        .iter()
+        .map(|member| 6 + attributes_size(&member.attributes))
+        .sum()
+}

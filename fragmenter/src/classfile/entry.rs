@@ -1,0 +1,195 @@
+//! What an entry of the constant pool can be (JVMS 4.4).
+
+use std::fmt;
+
+/// The kind of a constant-pool entry (JVMS table 4.4-A); the discriminant is the tag byte.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Tag {
+    /// Text in modified UTF-8.
+    Utf8 = 1,
+    /// An `int`.
+    Integer = 3,
+    /// A `float`.
+    Float = 4,
+    /// A `long`; takes two slots.
+    Long = 5,
+    /// A `double`; takes two slots.
+    Double = 6,
+    /// A class, interface or array type.
+    Class = 7,
+    /// A `java.lang.String`.
+    String = 8,
+    /// A field.
+    Field = 9,
+    /// A method of a class.
+    Method = 10,
+    /// A method of an interface.
+    InterfaceMethod = 11,
+    /// A name with a descriptor.
+    NameAndType = 12,
+    /// A method handle.
+    MethodHandle = 15,
+    /// A method type.
+    MethodType = 16,
+    /// A dynamically computed constant.
+    Dynamic = 17,
+    /// A call site of `invokedynamic`.
+    InvokeDynamic = 18,
+    /// A module; only in `module-info`.
+    Module = 19,
+    /// A package; only in `module-info`.
+    Package = 20,
+}
+
+impl Tag {
+    /// The kind with that tag byte.
+    pub fn from_byte(byte: u8) -> Option<Tag> {
+        Some(match byte {
+            1 => Tag::Utf8,
+            3 => Tag::Integer,
+            4 => Tag::Float,
+            5 => Tag::Long,
+            6 => Tag::Double,
+            7 => Tag::Class,
+            8 => Tag::String,
+            9 => Tag::Field,
+            10 => Tag::Method,
+            11 => Tag::InterfaceMethod,
+            12 => Tag::NameAndType,
+            15 => Tag::MethodHandle,
+            16 => Tag::MethodType,
+            17 => Tag::Dynamic,
+            18 => Tag::InvokeDynamic,
+            19 => Tag::Module,
+            20 => Tag::Package,
+            _ => return None,
+        })
+    }
+
+    /// How many slots of the pool an entry takes: 2 for `Long` and `Double`.
+    pub fn slots(self) -> usize {
+        if matches!(self, Tag::Long | Tag::Double) {
+            2
+        } else {
+            1
+        }
+    }
+
+    /// Bytes after the tag; for `Utf8` those of its length only.
+    pub(super) fn fixed_size(self) -> usize {
+        match self {
+            Tag::Utf8 | Tag::Class | Tag::String | Tag::MethodType | Tag::Module | Tag::Package => {
+                2
+            }
+            Tag::MethodHandle => 3,
+            Tag::Integer
+            | Tag::Float
+            | Tag::Field
+            | Tag::Method
+            | Tag::InterfaceMethod
+            | Tag::NameAndType
+            | Tag::Dynamic
+            | Tag::InvokeDynamic => 4,
+            Tag::Long | Tag::Double => 8,
+        }
+    }
+}
+
+impl fmt::Display for Tag {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Tag::Field => "Fieldref",
+            Tag::Method => "Methodref",
+            Tag::InterfaceMethod => "InterfaceMethodref",
+            other => return write!(f, "{other:?}"),
+        })
+    }
+}
+
+/// A decoded entry; numbers of type `u16` are pool indices unless they say otherwise.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Entry<'p> {
+    /// Text in modified UTF-8; [`super::ConstantPool::text`] decodes it.
+    Utf8(&'p [u8]),
+    /// An `int`.
+    Integer(i32),
+    /// A `float`.
+    Float(f32),
+    /// A `long`.
+    Long(i64),
+    /// A `double`.
+    Double(f64),
+    /// Name (`Utf8`) of a class in internal form, or an array's descriptor.
+    Class(u16),
+    /// Content (`Utf8`) of a string.
+    String(u16),
+    /// A field of `class`.
+    Field {
+        /// `Class`.
+        class: u16,
+        /// `NameAndType`.
+        name_and_type: u16,
+    },
+    /// A method of the class `class`.
+    Method {
+        /// `Class`.
+        class: u16,
+        /// `NameAndType`.
+        name_and_type: u16,
+    },
+    /// A method of the interface `class`.
+    InterfaceMethod {
+        /// `Class`.
+        class: u16,
+        /// `NameAndType`.
+        name_and_type: u16,
+    },
+    /// A name with a descriptor.
+    NameAndType {
+        /// `Utf8`.
+        name: u16,
+        /// `Utf8`.
+        descriptor: u16,
+    },
+    /// A method handle.
+    MethodHandle {
+        /// Reference kind, 1 to 9 (JVMS table 5.4.3.5-A); not an index.
+        kind: u8,
+        /// `Field`, `Method` or `InterfaceMethod`.
+        reference: u16,
+    },
+    /// Descriptor (`Utf8`) of a method type.
+    MethodType(u16),
+    /// A dynamically computed constant.
+    Dynamic {
+        /// Row of the class's `BootstrapMethods`; not a pool index.
+        bootstrap: u16,
+        /// `NameAndType`.
+        name_and_type: u16,
+    },
+    /// A call site of `invokedynamic`.
+    InvokeDynamic {
+        /// Row of the class's `BootstrapMethods`; not a pool index.
+        bootstrap: u16,
+        /// `NameAndType`.
+        name_and_type: u16,
+    },
+    /// Name (`Utf8`) of a module.
+    Module(u16),
+    /// Name (`Utf8`) of a package in internal form.
+    Package(u16),
+}
+
+/// A field or method reference with its name and type looked up; the numbers are pool indices.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct MemberRef {
+    /// `Field`, `Method` or `InterfaceMethod`.
+    pub tag: Tag,
+    /// The owner (`Class`).
+    pub class: u16,
+    /// The name (`Utf8`).
+    pub name: u16,
+    /// The descriptor (`Utf8`).
+    pub descriptor: u16,
+}

@@ -1,0 +1,377 @@
+//! Building constants: each builder finds an equal entry of the pool, or appends one.
+//!
+//! The table that finds them is made by the first builder call, so that a class that is only read never pays for it.
+//! It is a plain open-addressing table of pool indices; the entries themselves stay in the pool. The hash is keyed
+//! at random (the standard library's), so no crafted class can make it slow.
+
+use std::hash::{BuildHasher, RandomState};
+
+use super::entry::Tag;
+use super::error::ClassFileError;
+use super::pool::ConstantPool;
+use super::text;
+
+/// Pool indices by hashed entry bytes. 0, which is no entry, marks a free place.
+#[derive(Debug, Clone)]
+pub(super) struct InternTable {
+    hasher: RandomState,
+    places: Vec<u16>,
+    used: usize,
+}
+
+impl InternTable {
+    /// A table of all entries of the pool; of equal ones, the first.
+    fn of(pool: &ConstantPool<'_>) -> InternTable {
+        let places = (2 * usize::from(pool.count())).next_power_of_two().max(64);
+        let mut table = InternTable {
+            hasher: RandomState::new(),
+            places: vec![0; places],
+            used: 0,
+        };
+        table.fill(pool);
+        table
+    }
+
+    fn fill(&mut self, pool: &ConstantPool<'_>) {
+        for index in pool.indices() {
+            if let Ok(entry) = pool.raw(index)
+                && let Err(place) = self.find(pool, entry)
+            {
+                self.put(place, index);
+            }
+        }
+    }
+
+    /// The index of an equal entry, or the place where it would be.
+    fn find(&self, pool: &ConstantPool<'_>, entry: &[u8]) -> Result<u16, usize> {
+        let mask = self.places.len() - 1;
+        let mut place = self.hasher.hash_one(entry) as usize & mask;
+        // The table is never more than half full, so a free place comes up.
+        loop {
+            match self.places.get(place) {
+                Some(&index) if index != 0 => {
+                    if pool.raw(index).is_ok_and(|found| found == entry) {
+                        return Ok(index);
+                    }
+                }
+                _ => return Err(place),
+            }
+            place = (place + 1) & mask;
+        }
+    }
+
+    fn put(&mut self, place: usize, index: u16) {
+        if let Some(free) = self.places.get_mut(place) {
+            *free = index;
+            self.used += 1;
+        }
+    }
+
+    fn grow_if_half_full(&mut self, pool: &ConstantPool<'_>) {
+        if 2 * self.used >= self.places.len() {
+            self.places = vec![0; 2 * self.places.len()];
+            self.used = 0;
+            self.fill(pool);
+        }
+    }
+}
+
+impl ConstantPool<'_> {
+    /// Finds or appends an entry given by its bytes, tag included.
+    pub(super) fn intern(&mut self, tag: Tag, entry: &[u8]) -> Result<u16, ClassFileError> {
+        let mut table = self
+            .interned
+            .take()
+            .unwrap_or_else(|| InternTable::of(self));
+        let index = match table.find(self, entry) {
+            Ok(index) => Ok(index),
+            Err(place) => self.append(tag, entry).inspect(|&index| {
+                table.put(place, index);
+                table.grow_if_half_full(self);
+            }),
+        };
+        self.interned = Some(table);
+        index
+    }
+
+    /// An entry that holds one 16-bit number.
+    pub(super) fn intern_one(&mut self, tag: Tag, value: u16) -> Result<u16, ClassFileError> {
+        let [a, b] = value.to_be_bytes();
+        self.intern(tag, &[tag as u8, a, b])
+    }
+
+    /// An entry that holds two 16-bit numbers.
+    pub(super) fn intern_two(
+        &mut self,
+        tag: Tag,
+        first: u16,
+        second: u16,
+    ) -> Result<u16, ClassFileError> {
+        let ([a, b], [c, d]) = (first.to_be_bytes(), second.to_be_bytes());
+        self.intern(tag, &[tag as u8, a, b, c, d])
+    }
+
+    /// A `Utf8` entry of bytes that are modified UTF-8 already.
+    pub(super) fn intern_utf8(&mut self, bytes: &[u8]) -> Result<u16, ClassFileError> {
+        let length = u16::try_from(bytes.len()).map_err(|_| ClassFileError::TooLong {
+            what: "a Utf8 constant",
+            length: bytes.len(),
+            limit: usize::from(u16::MAX),
+        })?;
+        let [a, b] = length.to_be_bytes();
+        let mut entry = Vec::with_capacity(3 + bytes.len());
+        entry.extend_from_slice(&[Tag::Utf8 as u8, a, b]);
+        entry.extend_from_slice(bytes);
+        self.intern(Tag::Utf8, &entry)
+    }
+
+    /// A `Utf8` with that text.
+    ///
+    /// # Errors
+    /// If the text takes over 65,535 bytes, or (as for all builders) the pool is full. Parts that were appended before
+    /// the pool was full stay in it and do no harm.
+    pub fn add_utf8(&mut self, text: &str) -> Result<u16, ClassFileError> {
+        self.intern_utf8(&text::encode(text))
+    }
+
+    /// A `Class`; `name` in internal form (`java/lang/Object`), for an array its descriptor.
+    ///
+    /// # Errors
+    /// See [`ConstantPool::add_utf8`].
+    pub fn add_class(&mut self, name: &str) -> Result<u16, ClassFileError> {
+        let name = self.add_utf8(name)?;
+        self.intern_one(Tag::Class, name)
+    }
+
+    /// A `String`.
+    ///
+    /// # Errors
+    /// See [`ConstantPool::add_utf8`].
+    pub fn add_string(&mut self, text: &str) -> Result<u16, ClassFileError> {
+        let text = self.add_utf8(text)?;
+        self.intern_one(Tag::String, text)
+    }
+
+    /// An `Integer`.
+    ///
+    /// # Errors
+    /// If the pool is full.
+    pub fn add_integer(&mut self, value: i32) -> Result<u16, ClassFileError> {
+        let [a, b, c, d] = value.to_be_bytes();
+        self.intern(Tag::Integer, &[Tag::Integer as u8, a, b, c, d])
+    }
+
+    /// A `Float`; equal if the bits are equal.
+    ///
+    /// # Errors
+    /// If the pool is full.
+    pub fn add_float(&mut self, value: f32) -> Result<u16, ClassFileError> {
+        let [a, b, c, d] = value.to_bits().to_be_bytes();
+        self.intern(Tag::Float, &[Tag::Float as u8, a, b, c, d])
+    }
+
+    /// A `Long`.
+    ///
+    /// # Errors
+    /// If the pool is full.
+    pub fn add_long(&mut self, value: i64) -> Result<u16, ClassFileError> {
+        let [a, b, c, d, e, f, g, h] = value.to_be_bytes();
+        self.intern(Tag::Long, &[Tag::Long as u8, a, b, c, d, e, f, g, h])
+    }
+
+    /// A `Double`; equal if the bits are equal.
+    ///
+    /// # Errors
+    /// If the pool is full.
+    pub fn add_double(&mut self, value: f64) -> Result<u16, ClassFileError> {
+        let [a, b, c, d, e, f, g, h] = value.to_bits().to_be_bytes();
+        self.intern(Tag::Double, &[Tag::Double as u8, a, b, c, d, e, f, g, h])
+    }
+
+    /// A `NameAndType`.
+    ///
+    /// # Errors
+    /// See [`ConstantPool::add_utf8`].
+    pub fn add_name_and_type(
+        &mut self,
+        name: &str,
+        descriptor: &str,
+    ) -> Result<u16, ClassFileError> {
+        let name = self.add_utf8(name)?;
+        let descriptor = self.add_utf8(descriptor)?;
+        self.intern_two(Tag::NameAndType, name, descriptor)
+    }
+
+    /// A field reference.
+    ///
+    /// # Errors
+    /// See [`ConstantPool::add_utf8`].
+    pub fn add_field(
+        &mut self,
+        class: &str,
+        name: &str,
+        descriptor: &str,
+    ) -> Result<u16, ClassFileError> {
+        self.add_member(Tag::Field, class, name, descriptor)
+    }
+
+    /// A reference to a method of a class.
+    ///
+    /// # Errors
+    /// See [`ConstantPool::add_utf8`].
+    pub fn add_method(
+        &mut self,
+        class: &str,
+        name: &str,
+        descriptor: &str,
+    ) -> Result<u16, ClassFileError> {
+        self.add_member(Tag::Method, class, name, descriptor)
+    }
+
+    /// A reference to a method of an interface.
+    ///
+    /// # Errors
+    /// See [`ConstantPool::add_utf8`].
+    pub fn add_interface_method(
+        &mut self,
+        class: &str,
+        name: &str,
+        descriptor: &str,
+    ) -> Result<u16, ClassFileError> {
+        self.add_member(Tag::InterfaceMethod, class, name, descriptor)
+    }
+
+    fn add_member(
+        &mut self,
+        tag: Tag,
+        class: &str,
+        name: &str,
+        descriptor: &str,
+    ) -> Result<u16, ClassFileError> {
+        let class = self.add_class(class)?;
+        let name_and_type = self.add_name_and_type(name, descriptor)?;
+        self.intern_two(tag, class, name_and_type)
+    }
+
+    /// A `MethodHandle`; `kind` as in JVMS table 5.4.3.5-A, `reference` the index of a field or method reference.
+    ///
+    /// # Errors
+    /// If `reference` is of another kind, or the pool is full.
+    pub fn add_method_handle(&mut self, kind: u8, reference: u16) -> Result<u16, ClassFileError> {
+        match self.tag(reference)? {
+            Tag::Field | Tag::Method | Tag::InterfaceMethod => {}
+            _ => return Err(self.wrong(reference, "field or method")),
+        }
+        let [a, b] = reference.to_be_bytes();
+        self.intern(Tag::MethodHandle, &[Tag::MethodHandle as u8, kind, a, b])
+    }
+
+    /// A `MethodType`.
+    ///
+    /// # Errors
+    /// See [`ConstantPool::add_utf8`].
+    pub fn add_method_type(&mut self, descriptor: &str) -> Result<u16, ClassFileError> {
+        let descriptor = self.add_utf8(descriptor)?;
+        self.intern_one(Tag::MethodType, descriptor)
+    }
+
+    /// A call site of `invokedynamic`; `bootstrap` is a row of the class's `BootstrapMethods`.
+    ///
+    /// # Errors
+    /// See [`ConstantPool::add_utf8`].
+    pub fn add_invoke_dynamic(
+        &mut self,
+        bootstrap: u16,
+        name: &str,
+        descriptor: &str,
+    ) -> Result<u16, ClassFileError> {
+        let name_and_type = self.add_name_and_type(name, descriptor)?;
+        self.intern_two(Tag::InvokeDynamic, bootstrap, name_and_type)
+    }
+
+    /// A dynamically computed constant; `bootstrap` is a row of the class's `BootstrapMethods`.
+    ///
+    /// # Errors
+    /// See [`ConstantPool::add_utf8`].
+    pub fn add_dynamic(
+        &mut self,
+        bootstrap: u16,
+        name: &str,
+        descriptor: &str,
+    ) -> Result<u16, ClassFileError> {
+        let name_and_type = self.add_name_and_type(name, descriptor)?;
+        self.intern_two(Tag::Dynamic, bootstrap, name_and_type)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::entry::Entry;
+    use super::*;
+
+    #[test]
+    fn equal_entries_are_found_again() {
+        let mut pool = ConstantPool::new();
+        let method = pool.add_method("a/B", "m", "()V").unwrap();
+        let count = pool.count();
+        // Utf8 ×3, Class, NameAndType, Methodref.
+        assert_eq!((method, count), (6, 7));
+        assert_eq!(pool.add_method("a/B", "m", "()V"), Ok(method));
+        assert_eq!(pool.count(), count);
+        // The same parts, but another entry.
+        assert_eq!(pool.add_interface_method("a/B", "m", "()V"), Ok(7));
+        assert_eq!(pool.add_field("a/B", "m", "()V"), Ok(8));
+    }
+
+    #[test]
+    fn long_and_double_take_two_slots() {
+        let mut pool = ConstantPool::new();
+        assert_eq!(pool.add_long(-1), Ok(1));
+        assert_eq!(pool.add_double(f64::NAN), Ok(3));
+        assert_eq!(pool.add_integer(5), Ok(5));
+        assert_eq!(
+            (pool.add_long(-1), pool.add_double(f64::NAN)),
+            (Ok(1), Ok(3))
+        );
+        assert_eq!(pool.entry(1), Ok(Entry::Long(-1)));
+        assert_eq!(
+            pool.entry(2),
+            Err(ClassFileError::BadIndex { index: 2, count: 6 })
+        );
+        assert_eq!(pool.indices().collect::<Vec<_>>(), [1, 3, 5]);
+    }
+
+    #[test]
+    fn a_full_pool_says_so() {
+        let mut pool = ConstantPool::new();
+        for value in 0..65_533 {
+            assert_eq!(pool.add_integer(value), Ok(value as u16 + 1));
+        }
+        // One slot is left (65,534): too few for a long.
+        assert_eq!(pool.add_long(0), Err(ClassFileError::PoolFull));
+        assert_eq!(pool.add_integer(-1), Ok(65_534));
+        assert_eq!(pool.add_integer(-2), Err(ClassFileError::PoolFull));
+        assert_eq!(pool.count(), u16::MAX);
+        // What is there is still found.
+        assert_eq!(pool.add_integer(40_000), Ok(40_001));
+    }
+
+    #[test]
+    fn parts_must_be_of_the_right_kind() {
+        let mut pool = ConstantPool::new();
+        let text = pool.add_utf8("x").unwrap();
+        let refused = pool.add_method_handle(6, text);
+        assert_eq!(
+            refused,
+            Err(ClassFileError::WrongTag {
+                index: text,
+                expected: "field or method",
+                found: Tag::Utf8
+            })
+        );
+        assert!(matches!(
+            pool.add_utf8(&"x".repeat(65_536)),
+            Err(ClassFileError::TooLong { .. })
+        ));
+    }
+}

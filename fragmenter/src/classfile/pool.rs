@@ -1,0 +1,356 @@
+//! The constant pool (JVMS 4.4): its bytes as they were read, and an index of where each entry begins.
+//!
+//! ```text
+//!   offsets   [ – , 0, 11, 14, – , …, 9000 ]     one per slot; `–` for slot 0 and the second slot of a long or double
+//!                   │   │   │           │
+//!   original  [ Utf8… Class Long…  … ]  │        borrowed from the class file, written back verbatim
+//!   appended  [ Methodref … ] ◀─────────┘        what the builders of `intern.rs` add
+//! ```
+//!
+//! Entries are decoded where they are asked for. Whether what an entry refers to exists and is of the right kind is
+//! found out when it is followed.
+
+use std::borrow::Cow;
+
+use super::entry::{Entry, MemberRef, Tag};
+use super::error::ClassFileError;
+use super::intern::InternTable;
+use super::reader::{Reader, put_u16};
+use super::text;
+
+/// The offset of a slot that holds no entry. (No entry can begin there: 65,534 entries of at most 65,538 bytes
+/// end before it.)
+const NO_ENTRY: u32 = u32::MAX;
+
+/// A constant pool.
+#[derive(Debug, Clone)]
+pub struct ConstantPool<'a> {
+    original: &'a [u8],
+    appended: Vec<u8>,
+    /// Where the entry of each slot begins, counted through `original` and then `appended`. Its length is the
+    /// file's `constant_pool_count`.
+    offsets: Vec<u32>,
+    /// Finds equal entries; filled by the first builder call.
+    pub(super) interned: Option<InternTable>,
+}
+
+impl ConstantPool<'static> {
+    /// An empty pool.
+    pub fn new() -> ConstantPool<'static> {
+        ConstantPool {
+            original: &[],
+            appended: Vec::new(),
+            offsets: vec![NO_ENTRY],
+            interned: None,
+        }
+    }
+}
+
+impl Default for ConstantPool<'static> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<'a> ConstantPool<'a> {
+    /// Reads count and entries.
+    pub(super) fn read(reader: &mut Reader<'a>) -> Result<Self, ClassFileError> {
+        let count = reader.u16("the constant pool's count")?;
+        if count == 0 {
+            return Err(ClassFileError::BadIndex { index: 0, count });
+        }
+        let (start, bytes) = (reader.at(), reader.rest());
+        let mut offsets = reader.vec_for(count, 1);
+        offsets.push(NO_ENTRY);
+        let mut index = 1_u16;
+        while index < count {
+            let at = reader.at() - start;
+            let byte = reader.u8("a constant")?;
+            let tag =
+                Tag::from_byte(byte).ok_or(ClassFileError::UnknownTag { index, tag: byte })?;
+            let fixed = reader.take(tag.fixed_size(), "a constant")?;
+            if let (Tag::Utf8, [high, low]) = (tag, fixed) {
+                reader.take(
+                    usize::from(u16::from_be_bytes([*high, *low])),
+                    "a Utf8 constant",
+                )?;
+            }
+            offsets.push(u32::try_from(at).unwrap_or(NO_ENTRY));
+            if tag.slots() == 2 {
+                offsets.push(NO_ENTRY);
+                // The second slot must be inside the pool too.
+                index = index.checked_add(2).filter(|&next| next <= count).ok_or(
+                    ClassFileError::BadIndex {
+                        index: index.saturating_add(1),
+                        count,
+                    },
+                )?;
+            } else {
+                index += 1;
+            }
+        }
+        let original = bytes.get(..reader.at() - start).unwrap_or_default();
+        Ok(ConstantPool {
+            original,
+            appended: Vec::new(),
+            offsets,
+            interned: None,
+        })
+    }
+
+    /// Writes count and entries.
+    pub(super) fn write(&self, out: &mut Vec<u8>) {
+        put_u16(out, self.count());
+        out.extend_from_slice(self.original);
+        out.extend_from_slice(&self.appended);
+    }
+
+    /// Bytes of all entries.
+    pub(super) fn size(&self) -> usize {
+        self.original.len() + self.appended.len()
+    }
+
+    /// The number of slots plus one (JVMS `constant_pool_count`): the index that the next entry will get.
+    pub fn count(&self) -> u16 {
+        // `append` keeps the length within 16 bits.
+        u16::try_from(self.offsets.len()).unwrap_or(u16::MAX)
+    }
+
+    /// The bytes from an entry's tag on, to the end of `original` or `appended`.
+    #[inline]
+    fn bytes_at(&self, index: u16) -> Result<&[u8], ClassFileError> {
+        self.offsets
+            .get(usize::from(index))
+            .filter(|&&offset| offset != NO_ENTRY)
+            .and_then(|&offset| {
+                let offset = offset as usize;
+                match offset.checked_sub(self.original.len()) {
+                    None => self.original.get(offset..),
+                    Some(offset) => self.appended.get(offset..),
+                }
+            })
+            .ok_or(ClassFileError::BadIndex {
+                index,
+                count: self.count(),
+            })
+    }
+
+    /// Tag and the bytes after it.
+    #[inline]
+    fn body(&self, index: u16) -> Result<(Tag, &[u8]), ClassFileError> {
+        match self.bytes_at(index)? {
+            [byte, body @ ..] => match Tag::from_byte(*byte) {
+                Some(tag) => Ok((tag, body)),
+                None => Err(ClassFileError::UnknownTag { index, tag: *byte }),
+            },
+            [] => Err(ClassFileError::BadIndex {
+                index,
+                count: self.count(),
+            }),
+        }
+    }
+
+    /// The bytes of an entry, tag included.
+    pub(super) fn raw(&self, index: u16) -> Result<&[u8], ClassFileError> {
+        let (tag, body) = self.body(index)?;
+        let mut size = 1 + tag.fixed_size();
+        if let (Tag::Utf8, [high, low, ..]) = (tag, body) {
+            size += usize::from(u16::from_be_bytes([*high, *low]));
+        }
+        let bytes = self.bytes_at(index)?;
+        bytes.get(..size).ok_or(ClassFileError::Truncated {
+            what: "a constant",
+            offset: 0,
+        })
+    }
+
+    /// Appends an entry, whose bytes must be right, and gives its index.
+    pub(super) fn append(&mut self, tag: Tag, entry: &[u8]) -> Result<u16, ClassFileError> {
+        let index = self.count();
+        if self.offsets.len() + tag.slots() > usize::from(u16::MAX) {
+            return Err(ClassFileError::PoolFull);
+        }
+        let offset = u32::try_from(self.size()).map_err(|_| ClassFileError::PoolFull)?;
+        self.offsets.push(offset);
+        if tag.slots() == 2 {
+            self.offsets.push(NO_ENTRY);
+        }
+        self.appended.extend_from_slice(entry);
+        Ok(index)
+    }
+
+    /// Indices of all entries, in order.
+    pub fn indices(&self) -> impl Iterator<Item = u16> + '_ {
+        (0..self.count()).filter(|&index| {
+            self.offsets
+                .get(usize::from(index))
+                .is_some_and(|&at| at != NO_ENTRY)
+        })
+    }
+
+    /// The kind of an entry.
+    ///
+    /// # Errors
+    /// If the index names no entry (so do all methods below).
+    pub fn tag(&self, index: u16) -> Result<Tag, ClassFileError> {
+        Ok(self.body(index)?.0)
+    }
+
+    /// The bytes of a `Utf8` entry, in modified UTF-8.
+    ///
+    /// # Errors
+    /// If the index names no `Utf8`.
+    #[inline]
+    pub fn utf8(&self, index: u16) -> Result<&[u8], ClassFileError> {
+        match self.entry(index)? {
+            Entry::Utf8(bytes) => Ok(bytes),
+            _ => Err(self.wrong(index, "Utf8")),
+        }
+    }
+
+    /// The text of a `Utf8` entry; borrowed where it is plain.
+    ///
+    /// # Errors
+    /// If the index names no `Utf8`. Broken text is no error (see [`text::decode`]).
+    pub fn text(&self, index: u16) -> Result<Cow<'_, str>, ClassFileError> {
+        self.utf8(index).map(text::decode)
+    }
+
+    /// The name of a `Class` entry: `java/lang/Object`, or for an array its descriptor.
+    ///
+    /// # Errors
+    /// If the index names no `Class`, or that no name.
+    pub fn class_name(&self, index: u16) -> Result<Cow<'_, str>, ClassFileError> {
+        match self.entry(index)? {
+            Entry::Class(name) => self.text(name),
+            _ => Err(self.wrong(index, "Class")),
+        }
+    }
+
+    /// Name and descriptor (indices of `Utf8`) of a `NameAndType`.
+    ///
+    /// # Errors
+    /// If the index names no `NameAndType`.
+    pub fn name_and_type(&self, index: u16) -> Result<(u16, u16), ClassFileError> {
+        match self.entry(index)? {
+            Entry::NameAndType { name, descriptor } => Ok((name, descriptor)),
+            _ => Err(self.wrong(index, "NameAndType")),
+        }
+    }
+
+    /// A field or method reference.
+    ///
+    /// # Errors
+    /// If the index names none, or its parts are not there.
+    pub fn member(&self, index: u16) -> Result<MemberRef, ClassFileError> {
+        let (tag, class, name_and_type) = match self.entry(index)? {
+            Entry::Field {
+                class,
+                name_and_type,
+            } => (Tag::Field, class, name_and_type),
+            Entry::Method {
+                class,
+                name_and_type,
+            } => (Tag::Method, class, name_and_type),
+            Entry::InterfaceMethod {
+                class,
+                name_and_type,
+            } => (Tag::InterfaceMethod, class, name_and_type),
+            _ => return Err(self.wrong(index, "field or method")),
+        };
+        let (name, descriptor) = self.name_and_type(name_and_type)?;
+        Ok(MemberRef {
+            tag,
+            class,
+            name,
+            descriptor,
+        })
+    }
+
+    /// Row of `BootstrapMethods`, name and descriptor (indices of `Utf8`) of a `Dynamic` or `InvokeDynamic`.
+    ///
+    /// # Errors
+    /// If the index names neither, or its parts are not there.
+    pub fn dynamic(&self, index: u16) -> Result<(u16, u16, u16), ClassFileError> {
+        match self.entry(index)? {
+            Entry::Dynamic {
+                bootstrap,
+                name_and_type,
+            }
+            | Entry::InvokeDynamic {
+                bootstrap,
+                name_and_type,
+            } => {
+                let (name, descriptor) = self.name_and_type(name_and_type)?;
+                Ok((bootstrap, name, descriptor))
+            }
+            _ => Err(self.wrong(index, "Dynamic or InvokeDynamic")),
+        }
+    }
+
+    /// Decodes an entry.
+    ///
+    /// # Errors
+    /// If the index names no entry.
+    #[inline]
+    pub fn entry(&self, index: u16) -> Result<Entry<'_>, ClassFileError> {
+        let (tag, body) = self.body(index)?;
+        let mut body = Reader::new(body);
+        const WHAT: &str = "a constant";
+        Ok(match tag {
+            Tag::Utf8 => {
+                let length = body.u16(WHAT)?;
+                Entry::Utf8(body.take(usize::from(length), WHAT)?)
+            }
+            Tag::Integer => Entry::Integer(body.u32(WHAT)? as i32),
+            Tag::Float => Entry::Float(f32::from_bits(body.u32(WHAT)?)),
+            Tag::Long => Entry::Long(body.u64(WHAT)? as i64),
+            Tag::Double => Entry::Double(f64::from_bits(body.u64(WHAT)?)),
+            Tag::Class => Entry::Class(body.u16(WHAT)?),
+            Tag::String => Entry::String(body.u16(WHAT)?),
+            Tag::Field => Entry::Field {
+                class: body.u16(WHAT)?,
+                name_and_type: body.u16(WHAT)?,
+            },
+            Tag::Method => Entry::Method {
+                class: body.u16(WHAT)?,
+                name_and_type: body.u16(WHAT)?,
+            },
+            Tag::InterfaceMethod => Entry::InterfaceMethod {
+                class: body.u16(WHAT)?,
+                name_and_type: body.u16(WHAT)?,
+            },
+            Tag::NameAndType => Entry::NameAndType {
+                name: body.u16(WHAT)?,
+                descriptor: body.u16(WHAT)?,
+            },
+            Tag::MethodHandle => Entry::MethodHandle {
+                kind: body.u8(WHAT)?,
+                reference: body.u16(WHAT)?,
+            },
+            Tag::MethodType => Entry::MethodType(body.u16(WHAT)?),
+            Tag::Dynamic => Entry::Dynamic {
+                bootstrap: body.u16(WHAT)?,
+                name_and_type: body.u16(WHAT)?,
+            },
+            Tag::InvokeDynamic => Entry::InvokeDynamic {
+                bootstrap: body.u16(WHAT)?,
+                name_and_type: body.u16(WHAT)?,
+            },
+            Tag::Module => Entry::Module(body.u16(WHAT)?),
+            Tag::Package => Entry::Package(body.u16(WHAT)?),
+        })
+    }
+
+    /// Says that an entry is not of the kind that is needed (or not there at all).
+    pub(super) fn wrong(&self, index: u16, expected: &'static str) -> ClassFileError {
+        match self.tag(index) {
+            Ok(found) => ClassFileError::WrongTag {
+                index,
+                expected,
+                found,
+            },
+            Err(error) => error,
+        }
+    }
+}

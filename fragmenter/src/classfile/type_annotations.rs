@@ -1,0 +1,144 @@
+//! Type annotations of code (JVMS 4.7.20): finding the pcs in `RuntimeVisibleTypeAnnotations` and its invisible twin.
+//!
+//! ```text
+//!   target_type  what follows                                         here
+//!   0x00, 0x01   u1 type parameter                                    skipped
+//!   0x10         u2 supertype                                         skipped
+//!   0x11, 0x12   u1 type parameter, u1 bound                          skipped
+//!   0x13 – 0x15  nothing (field, return, receiver)
+//!   0x16         u1 formal parameter                                  skipped
+//!   0x17         u2 throws                                            skipped
+//!   0x40, 0x41   u2 n, n × { u2 start, u2 length, u2 slot }           ranges mapped
+//!   0x42         u2 row of the exception table                        mapped by `exception`
+//!   0x43 – 0x46  u2 pc (instanceof, new, method references)           mapped
+//!   0x47 – 0x4b  u2 pc, u1 type argument (casts, calls)               mapped
+//! ```
+//!
+//! After it come a path (`u1 n, n × 2 bytes`) and an annotation, whose values may nest as deep as the bytes allow.
+
+use super::error::ClassFileError;
+use super::reader::Reader;
+use super::tables::{Changes, CodeMap};
+
+const WHAT: &str = "a type annotation";
+
+/// The changes that a map makes to an attribute of type annotations.
+pub(super) fn remap(info: &[u8], map: &CodeMap<'_>) -> Result<Changes, ClassFileError> {
+    let mut reader = Reader::new(info);
+    let mut changes = Changes::default();
+    let count = reader.u16(WHAT)?;
+    for _ in 0..count {
+        remap_target(&mut reader, map, &mut changes)?;
+        let steps = reader.u8(WHAT)?;
+        reader.take(2 * usize::from(steps), WHAT)?;
+        skip_annotation(&mut reader)?;
+    }
+    reader.finish("the type annotations")?;
+    Ok(changes)
+}
+
+fn remap_target(
+    reader: &mut Reader<'_>,
+    map: &CodeMap<'_>,
+    changes: &mut Changes,
+) -> Result<(), ClassFileError> {
+    let at = reader.at();
+    let target = reader.u8(WHAT)?;
+    match target {
+        0x00 | 0x01 | 0x16 => {
+            reader.take(1, WHAT)?;
+        }
+        0x10..=0x12 | 0x17 => {
+            reader.take(2, WHAT)?;
+        }
+        0x13..=0x15 => {}
+        0x40 | 0x41 => {
+            let ranges = reader.u16(WHAT)?;
+            for _ in 0..ranges {
+                let at = reader.at();
+                let start = reader.u16(WHAT)?;
+                let length = reader.u16(WHAT)?;
+                reader.u16(WHAT)?;
+                if let Some((new_start, new_length)) = map.range(start, length) {
+                    changes.set(at, start, new_start);
+                    changes.set(at + 2, length, new_length);
+                }
+            }
+        }
+        0x42 => {
+            let at = reader.at();
+            let row = reader.u16(WHAT)?;
+            changes.set(at, row, (map.exception)(row));
+        }
+        0x43..=0x4b => {
+            let at = reader.at();
+            let pc = reader.u16(WHAT)?;
+            if pc < map.old_length {
+                changes.set(at, pc, (map.pc)(pc));
+            }
+            if target >= 0x47 {
+                reader.take(1, WHAT)?;
+            }
+        }
+        _ => {
+            return Err(ClassFileError::BadAnnotation {
+                what: "target type",
+                value: target,
+                offset: at,
+            });
+        }
+    }
+    Ok(())
+}
+
+/// What is still to be skipped: so many values, each with an element name before it or without.
+struct Pending {
+    count: u16,
+    named: bool,
+}
+
+/// Skips `{ u2 type; u2 n; n × { u2 name; value } }`. A stack of its own takes the place of recursion: each level costs
+/// at least three bytes of input.
+fn skip_annotation(reader: &mut Reader<'_>) -> Result<(), ClassFileError> {
+    let mut pending = vec![annotation_values(reader)?];
+    while let Some(level) = pending.last_mut() {
+        let Some(left) = level.count.checked_sub(1) else {
+            pending.pop();
+            continue;
+        };
+        level.count = left;
+        if level.named {
+            reader.u16(WHAT)?;
+        }
+        let at = reader.at();
+        match reader.u8(WHAT)? {
+            b'B' | b'C' | b'D' | b'F' | b'I' | b'J' | b'S' | b'Z' | b's' | b'c' => {
+                reader.take(2, WHAT)?;
+            }
+            b'e' => {
+                reader.take(4, WHAT)?;
+            }
+            b'@' => pending.push(annotation_values(reader)?),
+            b'[' => pending.push(Pending {
+                count: reader.u16(WHAT)?,
+                named: false,
+            }),
+            value => {
+                return Err(ClassFileError::BadAnnotation {
+                    what: "element tag",
+                    value,
+                    offset: at,
+                });
+            }
+        }
+    }
+    Ok(())
+}
+
+fn annotation_values(reader: &mut Reader<'_>) -> Result<Pending, ClassFileError> {
+    reader.u16(WHAT)?;
+    Ok(Pending {
+        count: reader.u16(WHAT)?,
+        named: true,
+    })
+}

@@ -1,0 +1,75 @@
+//! Field and method descriptors (JVMS §4.3) as the types of local variables and stack slots.
+
+use crate::types::Type;
+use std::sync::Arc;
+
+/// A method's parameters and result, as verification types. The receiver is not included.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MethodDescriptor {
+    /// The declared parameters, in order.
+    pub parameters: Vec<Type>,
+    /// The result; `None` for `void`.
+    pub result: Option<Type>,
+}
+
+impl MethodDescriptor {
+    /// Parses `(I[Ljava/lang/String;)V`. `None` where the text is no descriptor.
+    pub fn parse(text: &str) -> Option<Self> {
+        let mut rest = text.strip_prefix('(')?;
+        let mut parameters = Vec::new();
+        while !rest.starts_with(')') {
+            let (t, n) = field_prefix(rest)?;
+            parameters.push(t);
+            rest = &rest[n..];
+        }
+        let result = match &rest[1..] {
+            "V" => None,
+            r => Some(field(r)?),
+        };
+        Some(MethodDescriptor { parameters, result })
+    }
+
+    /// Local variable slots that the parameters take (long and double take two).
+    pub fn slots(&self) -> u16 {
+        self.parameters.iter().map(Type::width).sum()
+    }
+}
+
+/// Parses one field descriptor, whole.
+pub fn field(text: &str) -> Option<Type> {
+    field_prefix(text)
+        .filter(|(_, n)| *n == text.len())
+        .map(|(t, _)| t)
+}
+
+fn field_prefix(text: &str) -> Option<(Type, usize)> {
+    Some(match text.as_bytes().first()? {
+        b'Z' | b'B' | b'C' | b'S' | b'I' => (Type::Int, 1),
+        b'J' => (Type::Long, 1),
+        b'F' => (Type::Float, 1),
+        b'D' => (Type::Double, 1),
+        b'L' => {
+            let end = text.find(';')?;
+            (Type::Object(Arc::from(&text[1..end])), end + 1)
+        }
+        b'[' => {
+            let (_, n) = field_prefix(&text[1..])?;
+            (Type::Object(Arc::from(&text[..n + 1])), n + 1)
+        }
+        _ => return None,
+    })
+}
+
+/// The descriptor of a verification type: `Ljava/lang/String;`, `[I`, `J`. `None` for what no descriptor can name.
+pub fn of(t: &Type) -> Option<String> {
+    Some(match t {
+        Type::Int => "I".into(),
+        Type::Long => "J".into(),
+        Type::Float => "F".into(),
+        Type::Double => "D".into(),
+        Type::Null => "Ljava/lang/Object;".into(),
+        Type::Object(name) if name.starts_with('[') => name.to_string(),
+        Type::Object(name) => format!("L{name};"),
+        Type::Top | Type::UninitializedThis | Type::Uninitialized(_) => return None,
+    })
+}

@@ -1,0 +1,248 @@
+//! The control-flow graph of one method: fragments and the edges between them.
+//!
+//! ```text
+//!     f0 ──fall──▶ f1 ──branch──▶ f3        a fragment is a basic block, cut once more at the
+//!                  │ ▲             ┊        calls that a policy names
+//!                  ▼ └──branch── f2┊        ┄┄ handler: from anywhere inside the source
+//!                                  ▼
+//! ```
+//!
+//! A fragment starts at the method's start, at a branch target, after an instruction that ends or splits the flow, at a
+//! handler, and at a cut. Fragments are numbered in pc order; the number is the node's index in the petgraph graph.
+
+use crate::bytecode::opcode::*;
+use crate::bytecode::{Instruction, Label};
+use crate::classfile::ExceptionRange;
+use petgraph::graph::{DiGraph, NodeIndex};
+use std::fmt;
+
+/// The number of a fragment in its method, in pc order; written `f3`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct FragmentId(pub u32);
+
+impl fmt::Display for FragmentId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "f{}", self.0)
+    }
+}
+
+impl FragmentId {
+    /// The node of the flow graph.
+    pub fn node(self) -> NodeIndex {
+        NodeIndex::new(self.0 as usize)
+    }
+    /// As an index.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// A single-entry straight-line piece of a method.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fragment {
+    /// Its number.
+    pub id: FragmentId,
+    /// pc of the first instruction.
+    pub start: u16,
+    /// pc just after the last instruction.
+    pub end: u32,
+    /// The instructions, as a range of the method's decoded list.
+    pub instructions: std::ops::Range<usize>,
+}
+
+/// Why control passes along an edge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum EdgeKind {
+    /// On to the next instruction.
+    Fall,
+    /// A taken branch or a `goto`.
+    Branch,
+    /// A case of a switch.
+    Case(i32),
+    /// The default of a switch.
+    Default,
+    /// An exception inside the source, by the entry of this index in the exception table.
+    Handler(u16),
+}
+
+impl fmt::Display for EdgeKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            EdgeKind::Fall => f.write_str("fall"),
+            EdgeKind::Branch => f.write_str("branch"),
+            EdgeKind::Case(k) => write!(f, "case {k}"),
+            EdgeKind::Default => f.write_str("default"),
+            EdgeKind::Handler(_) => f.write_str("handler"),
+        }
+    }
+}
+
+/// The graph and what finds fragments in it.
+#[derive(Clone, Debug)]
+pub struct FlowGraph {
+    /// Fragments and edges. Node index = fragment number.
+    pub graph: DiGraph<Fragment, EdgeKind>,
+}
+
+impl FlowGraph {
+    /// Splits a decoded method. `cut` says of an instruction's index whether a fragment starts there in any case.
+    pub fn build(
+        instructions: &[(u16, Instruction)],
+        exceptions: &[ExceptionRange],
+        code_len: u32,
+        cut: &dyn Fn(usize) -> bool,
+    ) -> FlowGraph {
+        let mut leaders = bitvec::bitvec![0; code_len as usize + 1];
+        leaders.set(0, true);
+        for e in exceptions {
+            leaders.set((e.handler as usize).min(code_len as usize), true);
+        }
+        for (i, (pc, instruction)) in instructions.iter().enumerate() {
+            for t in instruction.targets() {
+                leaders.set(t.0 as usize, true);
+            }
+            let op = instruction.op();
+            if (ends_flow(op) || matches!(instruction, Instruction::Branch { .. }))
+                && let Some((next, _)) = instructions.get(i + 1)
+            {
+                leaders.set(*next as usize, true);
+            }
+            if cut(i) {
+                leaders.set(*pc as usize, true);
+            }
+        }
+        let mut graph = DiGraph::new();
+        let mut begin = 0;
+        for i in 1..=instructions.len() {
+            let end = instructions.get(i).map_or(code_len, |(pc, _)| *pc as u32);
+            if i == instructions.len() || leaders[end as usize] {
+                let id = FragmentId(graph.node_count() as u32);
+                graph.add_node(Fragment {
+                    id,
+                    start: instructions[begin].0,
+                    end,
+                    instructions: begin..i,
+                });
+                begin = i;
+            }
+        }
+        let mut this = FlowGraph { graph };
+        this.connect(instructions, exceptions);
+        this
+    }
+
+    fn connect(&mut self, instructions: &[(u16, Instruction)], exceptions: &[ExceptionRange]) {
+        for node in self.graph.node_indices() {
+            let fragment = &self.graph[node];
+            let (start, end) = (fragment.start as u32, fragment.end);
+            let Some((_, last)) = instructions.get(fragment.instructions.end - 1) else {
+                continue;
+            };
+            let mut edges: Vec<(Label, EdgeKind)> = match last {
+                Instruction::Branch { target, .. } => vec![(*target, EdgeKind::Branch)],
+                Instruction::TableSwitch {
+                    default,
+                    low,
+                    targets,
+                } => {
+                    let cases = targets
+                        .iter()
+                        .enumerate()
+                        .map(|(i, t)| (*t, EdgeKind::Case(low.wrapping_add(i as i32))));
+                    cases.chain([(*default, EdgeKind::Default)]).collect()
+                }
+                Instruction::LookupSwitch { default, pairs } => pairs
+                    .iter()
+                    .map(|(k, t)| (*t, EdgeKind::Case(*k)))
+                    .chain([(*default, EdgeKind::Default)])
+                    .collect(),
+                _ => Vec::new(),
+            };
+            if !ends_flow(last.op()) {
+                edges.insert(0, (Label(end), EdgeKind::Fall));
+            }
+            for (i, e) in exceptions.iter().enumerate() {
+                if (e.start as u32) < end && (e.end as u32) > start {
+                    edges.push((Label::pc(e.handler), EdgeKind::Handler(i as u16)));
+                }
+            }
+            for (to, kind) in edges {
+                if let Some(to) = self.starting_at(to) {
+                    self.graph.add_edge(node, to.node(), kind);
+                }
+            }
+        }
+    }
+
+    /// The fragment that starts at a label.
+    pub fn starting_at(&self, label: Label) -> Option<FragmentId> {
+        let fragments = self.graph.raw_nodes();
+        fragments
+            .binary_search_by_key(&label.0, |n| n.weight.start as u32)
+            .ok()
+            .map(|i| FragmentId(i as u32))
+    }
+
+    /// The fragment that holds a pc.
+    pub fn holding(&self, pc: u16) -> FragmentId {
+        let fragments = self.graph.raw_nodes();
+        FragmentId(
+            fragments
+                .partition_point(|n| n.weight.start <= pc)
+                .saturating_sub(1) as u32,
+        )
+    }
+
+    /// How many fragments there are.
+    pub fn len(&self) -> usize {
+        self.graph.node_count()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.graph.node_count() == 0
+    }
+
+    /// One fragment.
+    pub fn get(&self, id: FragmentId) -> Option<&Fragment> {
+        self.graph.node_weight(id.node())
+    }
+
+    /// All fragments in pc order.
+    pub fn fragments(&self) -> impl Iterator<Item = &Fragment> {
+        self.graph.node_weights()
+    }
+
+    /// The different pairs of fragments that control passes between without an exception, in order.
+    pub fn edges(&self) -> Vec<(FragmentId, FragmentId)> {
+        let mut pairs: Vec<_> = self
+            .graph
+            .raw_edges()
+            .iter()
+            .filter(|e| !matches!(e.weight, EdgeKind::Handler(_)))
+            .map(|e| {
+                (
+                    FragmentId(e.source().index() as u32),
+                    FragmentId(e.target().index() as u32),
+                )
+            })
+            .collect();
+        pairs.sort_unstable();
+        pairs.dedup();
+        pairs
+    }
+
+    /// The different normal successors of a fragment, in the order of the code (fall-through first).
+    pub fn successors(&self, id: FragmentId) -> Vec<FragmentId> {
+        let mut out: Vec<FragmentId> = Vec::new();
+        let mut edges: Vec<_> = self.graph.edges(id.node()).collect();
+        edges.sort_by_key(|e| petgraph::visit::EdgeRef::id(e).index());
+        for e in edges {
+            let to = FragmentId(petgraph::visit::EdgeRef::target(&e).index() as u32);
+            if !matches!(e.weight(), EdgeKind::Handler(_)) && !out.contains(&to) {
+                out.push(to);
+            }
+        }
+        out
+    }
+}

@@ -1,0 +1,105 @@
+//! The listing as a graph for Graphviz: a box a fragment, dashed arrows for exceptions.
+
+use super::text::edges;
+use super::{FragmentListing, MethodListing, VariableListing};
+use std::fmt::Write;
+
+impl MethodListing {
+    /// A `digraph` in the DOT language.
+    pub fn to_dot(&self) -> String {
+        let mut out = String::new();
+        // Writing into a String does not fail.
+        let _ = self.write_dot(&mut out);
+        out
+    }
+
+    fn write_dot(&self, out: &mut String) -> std::fmt::Result {
+        let title = format!("{}::{}", self.class, self.method);
+        writeln!(out, "digraph {} {{", quoted(&title))?;
+        writeln!(
+            out,
+            "  label={}; labelloc=t; fontname=\"monospace\";",
+            quoted(&format!("{title}\npolicy {}", self.policy))
+        )?;
+        writeln!(
+            out,
+            "  node [shape=box, fontname=\"monospace\", fontsize=10]; edge [fontname=\"monospace\", fontsize=9];"
+        )?;
+        for fragment in &self.fragments {
+            let border = if fragment.loop_header {
+                ", peripheries=2"
+            } else {
+                ""
+            };
+            writeln!(
+                out,
+                "  {} [label={}{border}];",
+                fragment.id,
+                left(&label(fragment))
+            )?;
+        }
+        for fragment in &self.fragments {
+            for edge in edges(&fragment.edges) {
+                let (to, kind) = edge.split_once(' ').unwrap_or((&edge, ""));
+                writeln!(out, "  {} -> {to} [label={}];", fragment.id, quoted(kind))?;
+            }
+            for handler in &fragment.handlers {
+                let catch = handler.catch.as_deref().unwrap_or("any");
+                writeln!(
+                    out,
+                    "  {} -> {} [style=dashed, label={}];",
+                    fragment.id,
+                    handler.to,
+                    quoted(catch)
+                )?;
+            }
+        }
+        writeln!(out, "}}")
+    }
+}
+
+fn label(fragment: &FragmentListing) -> Vec<String> {
+    let mut first = format!("{}  pc {}..{}", fragment.id, fragment.start, fragment.end);
+    if let (Some(a), Some(b)) = (fragment.lines.first(), fragment.lines.last()) {
+        first += &if a == b {
+            format!("  line {a}")
+        } else {
+            format!("  lines {a}-{b}")
+        };
+    }
+    if let Some(point) = &fragment.point {
+        first += &format!("  {point}");
+    }
+    let set = |name: &str, set: &[VariableListing]| {
+        let members: Vec<String> = set
+            .iter()
+            .map(|v| format!("{}:{}", v.name, v.kind))
+            .collect();
+        (!set.is_empty()).then(|| format!("{name} {}", members.join(", ")))
+    };
+    let sets = [
+        set("use", &fragment.uses),
+        set("def", &fragment.def),
+        set("in ", &fragment.live_in),
+        set("out", &fragment.live_out),
+    ];
+    std::iter::once(first)
+        .chain(sets.into_iter().flatten())
+        .collect()
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('\\', "\\\\")
+        .replace('"', "\\\"")
+        .replace('\n', "\\n")
+}
+
+fn quoted(text: &str) -> String {
+    format!("\"{}\"", escaped(text))
+}
+
+/// A label of lines that begin at the left.
+fn left(lines: &[String]) -> String {
+    let lines: Vec<String> = lines.iter().map(|l| escaped(l) + "\\l").collect();
+    format!("\"{}\"", lines.concat())
+}

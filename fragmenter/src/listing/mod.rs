@@ -1,0 +1,276 @@
+//! What people and programs are shown of a method's fragments: as text, as a graph for Graphviz, as JSON.
+//!
+//! ```text
+//!   Method ─┬─ regions ──┐
+//!           ├─ points ───┼─▶ MethodListing ─┬─▶ text     aligned, at most 100 columns
+//!           └─ layout ───┘                  ├─▶ dot      graphviz
+//!                                           └─▶ serde    field names are part of the interface
+//! ```
+//!
+//! A listing holds texts and numbers only, so that it can outlive the class file.
+
+mod dot;
+mod summary;
+mod text;
+mod variables;
+
+pub use summary::{ClassListing, heading};
+
+use crate::arming;
+use crate::classfile::{ClassFile, Code};
+use crate::flowgraph::EdgeKind;
+use crate::method::Method;
+use crate::points::{self, PointKind};
+use crate::policy::Policy;
+use crate::refusal::Refusal;
+use crate::regions::{self, Region};
+use serde::Serialize;
+
+/// A method and its fragments under a policy.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct MethodListing {
+    /// The class, dotted.
+    pub class: String,
+    /// Name and descriptor: `m(I)I`.
+    pub method: String,
+    /// The policy's name.
+    pub policy: String,
+    /// Length of the method's own code, in bytes.
+    pub code_bytes: usize,
+    /// Length of its code once armed; `None` where it is refused.
+    pub armed_bytes: Option<usize>,
+    /// How many natural loops there are.
+    pub loops: usize,
+    /// Why the method is not armed; with fragments all the same where it could be analysed.
+    pub refusal: Option<RefusalListing>,
+    /// In pc order of their heads.
+    pub fragments: Vec<FragmentListing>,
+}
+
+/// A named refusal.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RefusalListing {
+    /// The variant's name: `MethodTooLarge`.
+    pub reason: String,
+    /// The sentence for people.
+    pub detail: String,
+}
+
+impl From<&Refusal> for RefusalListing {
+    fn from(refusal: &Refusal) -> Self {
+        RefusalListing {
+            reason: refusal.name(),
+            detail: refusal.to_string(),
+        }
+    }
+}
+
+/// A fragment: a region of basic blocks.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct FragmentListing {
+    /// `f3`.
+    pub id: String,
+    /// pc of the first instruction.
+    pub start: u16,
+    /// pc just after the last instruction; blocks of other fragments may lie between.
+    pub end: u32,
+    /// Source lines, ascending.
+    pub lines: Vec<u16>,
+    /// The basic blocks.
+    pub blocks: Vec<BlockListing>,
+    /// Whether a loop is entered here.
+    pub loop_header: bool,
+    /// Read before written.
+    #[serde(rename = "use")]
+    pub uses: Vec<VariableListing>,
+    /// Written.
+    pub def: Vec<VariableListing>,
+    /// Live at the start.
+    pub live_in: Vec<VariableListing>,
+    /// Live where control leaves normally.
+    pub live_out: Vec<VariableListing>,
+    /// Where control goes without an exception.
+    pub edges: Vec<EdgeListing>,
+    /// Where exceptions go.
+    pub handlers: Vec<HandlerListing>,
+    /// The capture point by which activations leave at the start, or in a constructor after `super(…)`: `c1`.
+    pub point: Option<String>,
+    /// pc of that point.
+    pub point_pc: Option<u16>,
+    /// Why there is none where the policy asks for one.
+    pub no_point: Option<RefusalListing>,
+    /// Capture points before returns.
+    pub exits: Vec<String>,
+}
+
+/// A basic block: a range of pcs.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[allow(missing_docs)]
+pub struct BlockListing {
+    pub start: u16,
+    pub end: u32,
+}
+
+/// A local variable or a slot of the operand stack.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct VariableListing {
+    /// The source name, `local3` where there is none, `s0` for the lowest value of the operand stack.
+    pub name: String,
+    /// `int`, `java.lang.String`, `long[]`.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// The slot of a local variable.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slot: Option<u16>,
+}
+
+/// An edge to a fragment.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct EdgeListing {
+    /// The fragment.
+    pub to: String,
+    /// `fall`, `branch`, `case 3`, `default`.
+    pub kind: String,
+}
+
+/// A handler.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct HandlerListing {
+    /// The fragment that handles it.
+    pub to: String,
+    /// The class that is caught, dotted; `None`: anything (`finally`, `synchronized`).
+    pub catch: Option<String>,
+}
+
+/// Lists a method of a class file. What cannot be analysed is listed without fragments, and says why.
+pub fn of(file: &ClassFile, index: usize, policy: &Policy) -> MethodListing {
+    let name = |i: Option<u16>| i.and_then(|i| file.pool.text(i).ok()).unwrap_or_default();
+    let member = file.methods.get(index);
+    let mut listing = MethodListing {
+        class: file.name().unwrap_or_default().replace('/', "."),
+        method: format!(
+            "{}{}",
+            name(member.map(|m| m.name)),
+            name(member.map(|m| m.descriptor))
+        ),
+        policy: format!("{policy:?}"),
+        code_bytes: 0,
+        armed_bytes: None,
+        loops: 0,
+        refusal: None,
+        fragments: Vec::new(),
+    };
+    let code = member.and_then(|m| m.attributes.iter().find(|a| a.is(&file.pool, "Code")));
+    if let Some(code) = code.and_then(|a| Code::parse(&a.info).ok()) {
+        listing.code_bytes = code.code.len();
+    }
+    match Method::analyse(file, index, &|i, p| policy.cuts(i, p)) {
+        Ok(method) => fill(&mut listing, &method, policy),
+        Err(refusal) => listing.refusal = Some((&refusal).into()),
+    }
+    listing
+}
+
+fn fill(listing: &mut MethodListing, method: &Method, policy: &Policy) {
+    listing.loops = method.loops.loops.len();
+    let (points, skipped) = points::choose(method, policy).unwrap_or_default();
+    let anchor = crate::anchor::name(&method.class, 0);
+    match arming::layout(method, policy, 0, &anchor, false)
+        .and_then(|armed| Ok(Code::parse(&armed.code)?.code.len()))
+    {
+        Ok(bytes) => listing.armed_bytes = Some(bytes),
+        Err(refusal) => listing.refusal = Some((&refusal).into()),
+    }
+    for region in regions::regions(method, policy) {
+        let mut fragment = fragment(method, &region);
+        let inside = points
+            .iter()
+            .filter(|p| region.blocks.contains(&p.fragment));
+        for p in inside {
+            if p.kind == PointKind::Exit {
+                fragment.exits.push(p.id.to_string());
+            } else if fragment.point.is_none() || p.pc == fragment.start {
+                fragment.point = Some(p.id.to_string());
+                fragment.point_pc = Some(p.pc);
+            }
+        }
+        if fragment.point.is_none() {
+            fragment.no_point = skipped
+                .iter()
+                .find(|s| s.pc == fragment.start)
+                .map(|s| (&s.reason).into());
+        }
+        listing.fragments.push(fragment);
+    }
+}
+
+fn fragment(method: &Method, region: &Region) -> FragmentListing {
+    let blocks: Vec<_> = region
+        .blocks
+        .iter()
+        .filter_map(|b| method.flow.get(*b))
+        .collect();
+    let mut lines: Vec<u16> = blocks
+        .iter()
+        .flat_map(|b| b.instructions.clone())
+        .filter_map(|i| method.line(method.instructions.get(i)?.0))
+        .collect();
+    lines.sort_unstable();
+    lines.dedup();
+    let catch = |row: u16| {
+        let class = method
+            .code
+            .exceptions
+            .get(row as usize)
+            .map_or(0, |e| e.catch_type);
+        method
+            .file
+            .pool
+            .class_name(class)
+            .ok()
+            .filter(|_| class != 0)
+            .map(|name| name.replace('/', "."))
+    };
+    let mut handlers: Vec<HandlerListing> = Vec::new();
+    for (to, row) in &region.handlers {
+        let handler = HandlerListing {
+            to: to.to_string(),
+            catch: catch(*row),
+        };
+        if !handlers.contains(&handler) {
+            handlers.push(handler);
+        }
+    }
+    let header = |h: petgraph::graph::NodeIndex| h == region.head.node();
+    FragmentListing {
+        id: region.id.to_string(),
+        start: method.flow.get(region.head).map_or(0, |b| b.start),
+        end: blocks.iter().map(|b| b.end).max().unwrap_or(0),
+        lines,
+        blocks: blocks
+            .iter()
+            .map(|b| BlockListing {
+                start: b.start,
+                end: b.end,
+            })
+            .collect(),
+        loop_header: method.loops.headers().any(header),
+        uses: variables::at_head(method, region, &region.uses),
+        def: variables::defined(method, region),
+        live_in: variables::at_head(method, region, &region.live_in),
+        live_out: variables::live_out(method, region),
+        edges: region
+            .edges
+            .iter()
+            .map(|(to, kind): &(_, EdgeKind)| EdgeListing {
+                to: to.to_string(),
+                kind: kind.to_string(),
+            })
+            .collect(),
+        handlers,
+        point: None,
+        point_pc: None,
+        no_point: None,
+        exits: Vec::new(),
+    }
+}

@@ -1,0 +1,184 @@
+//! The listing as text: one paragraph a fragment, columns aligned, no line longer than [`WIDTH`].
+
+use super::{EdgeListing, FragmentListing, MethodListing, VariableListing};
+use std::fmt::{self, Write};
+
+/// No line is longer, in columns, unless a single name is.
+pub const WIDTH: usize = 100;
+
+impl fmt::Display for MethodListing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}::{}", self.class, self.method)?;
+        let mut facts = format!(
+            "policy {}, {}, {}, {} bytes",
+            self.policy,
+            count(self.fragments.len(), "fragment"),
+            count(self.loops, "loop"),
+            self.code_bytes
+        );
+        if let Some(armed) = self.armed_bytes {
+            write!(facts, ", {armed} armed")?;
+        }
+        writeln!(f, "  {facts}")?;
+        if let Some(refusal) = &self.refusal {
+            wrapped(
+                f,
+                2,
+                &format!("not armed: {}: {}", refusal.reason, refusal.detail),
+            )?;
+        }
+        let heads: Vec<[String; 3]> = self.fragments.iter().map(head).collect();
+        let width = |column: usize| {
+            heads
+                .iter()
+                .map(|h| h[column].chars().count())
+                .max()
+                .unwrap_or(0)
+        };
+        let (id, pc) = (width(0), width(1));
+        for (fragment, [a, b, c]) in self.fragments.iter().zip(&heads) {
+            writeln!(f)?;
+            wrapped_after(f, &format!("{a:id$}  {b:pc$}  "), c)?;
+            for line in [
+                sets("use", &fragment.uses, "def", &fragment.def),
+                sets("live-in", &fragment.live_in, "live-out", &fragment.live_out),
+                ways(fragment),
+            ] {
+                if !line.is_empty() {
+                    wrapped(f, id + 2, &line)?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// `1 loop`, `2 loops`.
+pub(super) fn count(n: usize, noun: &str) -> String {
+    if n == 1 {
+        format!("1 {noun}")
+    } else {
+        format!("{n} {noun}s")
+    }
+}
+
+/// Number, pcs, and the rest of a fragment's first line.
+fn head(fragment: &FragmentListing) -> [String; 3] {
+    let mut rest = Vec::new();
+    match fragment.lines[..] {
+        [] => {}
+        [line] => rest.push(format!("line {line}")),
+        _ => rest.push(format!("lines {}", ranges(&fragment.lines))),
+    }
+    if fragment.loop_header {
+        rest.push("loop".into());
+    }
+    if fragment.blocks.len() > 1 {
+        rest.push(count(fragment.blocks.len(), "block"));
+    }
+    match (&fragment.point, fragment.point_pc) {
+        (Some(point), Some(pc)) if pc != fragment.start => rest.push(format!("{point} at {pc}")),
+        (Some(point), _) => rest.push(point.clone()),
+        _ => {}
+    }
+    if let Some(reason) = &fragment.no_point {
+        rest.push(format!("no point: {}", reason.reason));
+    }
+    if !fragment.exits.is_empty() {
+        rest.push(format!("exit {}", fragment.exits.join(" ")));
+    }
+    [
+        fragment.id.clone(),
+        format!("pc {}..{}", fragment.start, fragment.end),
+        rest.join("  "),
+    ]
+}
+
+/// `3-5,9`
+fn ranges(lines: &[u16]) -> String {
+    let mut runs: Vec<(u16, u16)> = Vec::new();
+    for line in lines {
+        match runs.last_mut() {
+            Some(run) if run.1.checked_add(1) == Some(*line) => run.1 = *line,
+            _ => runs.push((*line, *line)),
+        }
+    }
+    let one = |(a, b): &(u16, u16)| {
+        if a == b {
+            a.to_string()
+        } else {
+            format!("{a}-{b}")
+        }
+    };
+    runs.iter().map(one).collect::<Vec<_>>().join(",")
+}
+
+fn sets(a: &str, left: &[VariableListing], b: &str, right: &[VariableListing]) -> String {
+    let one = |name: &str, set: &[VariableListing]| {
+        let members: Vec<String> = set
+            .iter()
+            .map(|v| format!("{}:{}", v.name, v.kind))
+            .collect();
+        format!("{name} {{{}}}", members.join(", "))
+    };
+    format!("{}  {}", one(a, left), one(b, right))
+}
+
+fn ways(fragment: &FragmentListing) -> String {
+    let mut parts = Vec::new();
+    let edges = edges(&fragment.edges);
+    if !edges.is_empty() {
+        parts.push(format!("-> {}", edges.join(", ")));
+    }
+    let catch =
+        |h: &super::HandlerListing| format!("!{} {}", h.to, h.catch.as_deref().unwrap_or("any"));
+    parts.extend(fragment.handlers.iter().map(catch));
+    parts.join("  ")
+}
+
+/// One text a target; the cases of a switch that lead to one place stand together: `f3 case 1, 2, 5`.
+pub(super) fn edges(edges: &[EdgeListing]) -> Vec<String> {
+    let mut out: Vec<(&str, Vec<String>)> = Vec::new();
+    for edge in edges {
+        let cases = |kinds: &[String]| kinds.last().is_some_and(|k| k.starts_with("case "));
+        match out.iter_mut().find(|o| o.0 == edge.to) {
+            Some((_, kinds)) => match edge.kind.strip_prefix("case ") {
+                Some(key) if cases(kinds) => kinds
+                    .last_mut()
+                    .into_iter()
+                    .for_each(|k| *k += &format!("|{key}")),
+                _ => kinds.push(edge.kind.clone()),
+            },
+            None => out.push((&edge.to, vec![edge.kind.clone()])),
+        }
+    }
+    out.into_iter()
+        .map(|(to, kinds)| format!("{to} {}", kinds.join(" ")))
+        .collect()
+}
+
+fn wrapped(f: &mut fmt::Formatter<'_>, indent: usize, text: &str) -> fmt::Result {
+    wrapped_after(f, &" ".repeat(indent), text)
+}
+
+/// Writes `text` after `start`, broken at blanks; further lines are indented under the text.
+fn wrapped_after(f: &mut fmt::Formatter<'_>, start: &str, text: &str) -> fmt::Result {
+    let indent = start.chars().count();
+    let mut line = start.to_owned();
+    let mut column = indent;
+    // Two blanks between parts are kept where the line goes on.
+    for word in text.split_inclusive(' ') {
+        let length = word.trim_end().chars().count();
+        if column > indent && column + length > WIDTH {
+            writeln!(f, "{}", line.trim_end())?;
+            line = " ".repeat(indent + 2);
+            column = indent + 2;
+            if length == 0 {
+                continue;
+            }
+        }
+        line.push_str(word);
+        column += word.chars().count();
+    }
+    writeln!(f, "{}", line.trim_end())
+}

@@ -1,0 +1,378 @@
+//! Edits of the fragment graph, and the checks that they must pass.
+//!
+//! ```text
+//!   redirect f2 -> f5 to f7      skip f3                        replace f4 by f6
+//!      f2 ──▶ f5                   f2 ──▶ f3 ──▶ f4                f4's place and edges,
+//!        ╲──▶ f7                     ╰────────▶ f4                 f6's instructions
+//! ```
+//!
+//! An edit is checked before anything happens. The edited graph gets its own liveness; then, on every new edge, each
+//! variable that is live at its end must have a value of a fitting type at its beginning, the operand stacks must agree,
+//! the same monitors must be held and the same handlers be in force. The JVM's verifier has the last word.
+
+use crate::flowgraph::FragmentId;
+use crate::metadata;
+use crate::method::Method;
+use crate::points::{Point, PointKind};
+use crate::refusal::Refusal;
+use crate::types::{self, State, Type};
+use petgraph::graph::DiGraph;
+use std::fmt;
+use veneer_liveness::{Flow, LoopForest, Set};
+
+/// One edit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Edit {
+    Redirect {
+        from: FragmentId,
+        to: FragmentId,
+        target: FragmentId,
+    },
+    Skip {
+        fragment: FragmentId,
+    },
+    Replace {
+        fragment: FragmentId,
+        by: FragmentId,
+    },
+}
+
+impl fmt::Display for Edit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Edit::Redirect { from, to, target } => write!(f, "redirect {from} -> {to} to {target}"),
+            Edit::Skip { fragment } => write!(f, "skip {fragment}"),
+            Edit::Replace { fragment, by } => write!(f, "replace {fragment} by {by}"),
+        }
+    }
+}
+
+/// A place in the edited graph.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Node {
+    /// Whose instructions stand here.
+    pub code: FragmentId,
+    /// Where each normal successor of `code` leads now.
+    pub out: Vec<(FragmentId, FragmentId)>,
+}
+
+/// The edited graph. Nodes have the numbers of the fragments in whose place they stand.
+pub struct Patched {
+    /// All places, reachable or not.
+    pub nodes: Vec<Node>,
+    /// Where an activation begins.
+    pub entry: FragmentId,
+    /// Live-in of each place.
+    pub live_in: Vec<Set>,
+    /// Loops of the edited graph.
+    pub loops: LoopForest,
+    /// Where an activation that stands before fragment `i` goes on.
+    pub successor: Vec<FragmentId>,
+}
+
+impl Patched {
+    /// Types at the start of a place, with only what is live.
+    pub fn state(&self, method: &Method, node: FragmentId) -> State {
+        let full = &method.states[node.index()];
+        let keep = |(slot, t): (usize, &Type)| {
+            if self.live_in[node.index()].get(slot).is_some_and(|b| *b) {
+                t.clone()
+            } else {
+                Type::Top
+            }
+        };
+        State {
+            locals: full.locals.iter().enumerate().map(keep).collect(),
+            stack: full.stack.clone(),
+        }
+    }
+}
+
+/// Applies edits in order and checks the result as a whole. `points` are the method's capture points, the first of which
+/// says where an activation begins. At a point, exactly what the original method needs there stays live: an activation
+/// must be able to come from the original code, and to go back to it.
+pub fn apply(method: &Method, edits: &[Edit], points: &[Point]) -> Result<Patched, Refusal> {
+    let begin = points.first().map_or(FragmentId(0), |p| p.fragment);
+    let count = method.flow.len();
+    let mut nodes: Vec<Node> = method
+        .flow
+        .fragments()
+        .map(|f| Node {
+            code: f.id,
+            out: method
+                .flow
+                .successors(f.id)
+                .into_iter()
+                .map(|s| (s, s))
+                .collect(),
+        })
+        .collect();
+    let original = nodes.clone();
+    let mut successor: Vec<FragmentId> = (0..count as u32).map(FragmentId).collect();
+    let mut entry = begin;
+    let known = |f: FragmentId| {
+        if f.index() < count {
+            Ok(f)
+        } else {
+            Err(Refusal::UnknownFragment(f.0, count))
+        }
+    };
+    for edit in edits {
+        match *edit {
+            Edit::Redirect { from, to, target } => {
+                let (from, to, target) = (known(from)?, known(to)?, known(target)?);
+                same_handlers(method, to, target)?;
+                no_handler(method, target)?;
+                let mut found = false;
+                for out in nodes[from.index()].out.iter_mut().filter(|o| o.1 == to) {
+                    out.1 = target;
+                    found = true;
+                }
+                if !found {
+                    return Err(Refusal::UnknownEdge(from.0, to.0));
+                }
+            }
+            Edit::Skip { fragment } => {
+                let f = known(fragment)?;
+                no_handler(method, f)?;
+                let mut targets: Vec<_> = nodes[f.index()]
+                    .out
+                    .iter()
+                    .map(|o| o.1)
+                    .filter(|t| *t != f)
+                    .collect();
+                targets.dedup();
+                let [next] = targets[..] else {
+                    return Err(Refusal::NoSingleSuccessor(f.0));
+                };
+                same_handlers(method, f, next)?;
+                for node in &mut nodes {
+                    node.out
+                        .iter_mut()
+                        .filter(|o| o.1 == f)
+                        .for_each(|o| o.1 = next);
+                }
+                successor
+                    .iter_mut()
+                    .filter(|s| **s == f)
+                    .for_each(|s| *s = next);
+                if entry == f {
+                    entry = next;
+                }
+            }
+            Edit::Replace { fragment, by } => {
+                let (f, by) = (known(fragment)?, known(by)?);
+                no_handler(method, f)?;
+                no_handler(method, by)?;
+                same_handlers(method, f, by)?;
+                let theirs = method.flow.successors(by);
+                let ours: Vec<_> = nodes[f.index()].out.iter().map(|o| o.1).collect();
+                if theirs.len() != ours.len() {
+                    return Err(Refusal::ShapeMismatch(f.0, by.0, ours.len(), theirs.len()));
+                }
+                if depth(method, f) != depth(method, by) {
+                    return Err(Refusal::MonitorMismatch(f.0, by.0));
+                }
+                nodes[f.index()] = Node {
+                    code: by,
+                    out: theirs.into_iter().zip(ours).collect(),
+                };
+            }
+        }
+    }
+    let mut graph: DiGraph<(), Flow> = DiGraph::new();
+    for _ in 0..count {
+        graph.add_node(());
+    }
+    for (i, node) in nodes.iter().enumerate() {
+        for (_, to) in &node.out {
+            graph.add_edge(FragmentId(i as u32).node(), to.node(), Flow::Normal);
+        }
+        for edge in method.flow.graph.edges(node.code.node()) {
+            if let Flow::Exceptional = metadata::flow_of(*edge.weight()) {
+                graph.add_edge(
+                    FragmentId(i as u32).node(),
+                    petgraph::visit::EdgeRef::target(&edge),
+                    Flow::Exceptional,
+                );
+            }
+        }
+    }
+    let locals = method.code.max_locals as usize;
+    let mut effects: Vec<_> = nodes
+        .iter()
+        .map(|n| method.effects[n.code.index()].clone())
+        .collect();
+    for p in points.iter().filter(|p| p.kind == PointKind::Fragment) {
+        p.locals
+            .iter()
+            .for_each(|(slot, _)| effects[p.fragment.index()].uses.set(*slot as usize, true));
+    }
+    let width = locals + method.code.max_stack as usize;
+    let liveness = if edits.is_empty() {
+        method.liveness.clone()
+    } else {
+        veneer_liveness::liveness(&graph, width, locals, &effects, |e| graph[e])
+    };
+    let loops = veneer_liveness::loops(&graph, entry.node());
+    let patched = Patched {
+        nodes,
+        entry,
+        live_in: liveness.live_in,
+        loops,
+        successor,
+    };
+    check(method, &patched, &original)?;
+    for p in points.iter().filter(|p| p.kind == PointKind::Fragment) {
+        let node = patched.successor[p.fragment.index()];
+        let typed = crate::method::typed_lives(
+            &method.states[node.index()],
+            &patched.live_in[node.index()],
+        );
+        if let Some((slot, _)) = typed
+            .iter()
+            .find(|l| !p.locals.iter().any(|have| have.0 == l.0))
+        {
+            return Err(unavailable(method, *slot as usize, node));
+        }
+    }
+    Ok(patched)
+}
+
+fn depth(method: &Method, f: FragmentId) -> u8 {
+    method
+        .flow
+        .get(f)
+        .map_or(0, |f| method.held_before(f.instructions.start))
+}
+
+fn no_handler(method: &Method, f: FragmentId) -> Result<(), Refusal> {
+    let start = method.flow.get(f).map(|f| f.start);
+    if method
+        .code
+        .exceptions
+        .iter()
+        .any(|e| Some(e.handler) == start)
+    {
+        Err(Refusal::HandlerEdited(f.0))
+    } else {
+        Ok(())
+    }
+}
+
+fn same_handlers(method: &Method, a: FragmentId, b: FragmentId) -> Result<(), Refusal> {
+    let at = |f: FragmentId| method.flow.get(f).map(|f| method.handlers_at(f.start));
+    if at(a) == at(b) {
+        Ok(())
+    } else {
+        Err(Refusal::HandlerMismatch(a.0, b.0))
+    }
+}
+
+fn check(method: &Method, patched: &Patched, original: &[Node]) -> Result<(), Refusal> {
+    let locals = method.code.max_locals as usize;
+    for (i, node) in patched.nodes.iter().enumerate() {
+        let id = FragmentId(i as u32);
+        // A variable that became live here by an edit needs a value here.
+        for slot in patched.live_in[i].iter_ones().filter(|s| *s < locals) {
+            let has = method.states[i]
+                .locals
+                .get(slot)
+                .is_some_and(|t| *t != Type::Top);
+            if !has && !method.liveness.live_in[i][slot] {
+                return Err(unavailable(method, slot, id));
+            }
+        }
+        if *node == original[i] {
+            continue;
+        }
+        if node.code != id {
+            fits(
+                method,
+                &method.states[i],
+                node.code,
+                &method.effects[node.code.index()].uses,
+            )?;
+        }
+        let mut state = method.states[i].clone();
+        let Some(fragment) = method.flow.get(node.code) else {
+            continue;
+        };
+        let mut held = method.held_before(fragment.instructions.start);
+        for k in fragment.instructions.clone() {
+            let (pc, instruction) = &method.instructions[k];
+            types::step(
+                &mut state,
+                *pc,
+                instruction,
+                &method.file.pool,
+                &method.class,
+            )?;
+            match instruction.op() {
+                crate::bytecode::opcode::MONITORENTER => held += 1,
+                crate::bytecode::opcode::MONITOREXIT => held = held.saturating_sub(1),
+                _ => {}
+            }
+        }
+        for (_, to) in &node.out {
+            if held != depth(method, *to) {
+                return Err(Refusal::MonitorMismatch(i as u32, to.0));
+            }
+            fits(method, &state, *to, &patched.live_in[to.index()])?;
+        }
+    }
+    Ok(())
+}
+
+fn unavailable(method: &Method, slot: usize, at: FragmentId) -> Refusal {
+    let pc = method.flow.get(at).map_or(0, |f| f.start);
+    Refusal::LiveInUnavailable(method.variable_name(slot as u16, pc), at.0)
+}
+
+/// Whether control with these types may go to a fragment at whose start `live` is live.
+fn fits(method: &Method, from: &State, to: FragmentId, live: &Set) -> Result<(), Refusal> {
+    let wanted = &method.states[to.index()];
+    let mismatch = |what: String, found: &Type, wanted: &Type| Refusal::TypeMismatch {
+        target: to.0,
+        what,
+        found: found.to_string(),
+        wanted: wanted.to_string(),
+    };
+    for slot in live
+        .iter_ones()
+        .filter(|s| *s < method.code.max_locals as usize)
+    {
+        let (Some(have), Some(want)) = (from.locals.get(slot), wanted.locals.get(slot)) else {
+            continue;
+        };
+        if *want == Type::Top {
+            continue;
+        }
+        if *have == Type::Top {
+            return Err(unavailable(method, slot, to));
+        }
+        if !have.assignable_to(want) {
+            let pc = method.flow.get(to).map_or(0, |f| f.start);
+            return Err(mismatch(
+                format!("the variable {}", method.variable_name(slot as u16, pc)),
+                have,
+                want,
+            ));
+        }
+    }
+    if from.stack.len() != wanted.stack.len() {
+        return Err(Refusal::TypeMismatch {
+            target: to.0,
+            what: "the operand stack's depth".into(),
+            found: from.stack.len().to_string(),
+            wanted: wanted.stack.len().to_string(),
+        });
+    }
+    for (have, want) in from.stack.iter().zip(&wanted.stack) {
+        if !have.assignable_to(want) {
+            return Err(mismatch("a value on the operand stack".into(), have, want));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,267 @@
+//! Capture points: where a running activation can leave for the executor, and with which values.
+//!
+//! A point stands only where no monitor entered in this activation is held and no uninitialised object is live; its values
+//! are the live locals and the whole operand stack. Point 0 is where an activation begins: the method's start (before
+//! anything a branch can come back to), or in a constructor just after `super(…)`/`this(…)`.
+
+use crate::bytecode::opcode::{is_invoke, is_return};
+use crate::flowgraph::FragmentId;
+use crate::method::Method;
+use crate::policy::Policy;
+use crate::refusal::Refusal;
+use crate::types::{State, Type};
+use std::fmt;
+
+/// The number of a capture point in its method; written `c2`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct PointId(pub u16);
+
+impl fmt::Display for PointId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "c{}", self.0)
+    }
+}
+
+/// What kind of place a point is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum PointKind {
+    Entry,
+    Fragment,
+    Exit,
+}
+
+/// A capture point.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Point {
+    /// Its number.
+    pub id: PointId,
+    /// Its kind.
+    pub kind: PointKind,
+    /// It stands before this instruction (index into [`Method::instructions`]).
+    pub instruction: usize,
+    /// pc of that instruction.
+    pub pc: u16,
+    /// The fragment that holds it.
+    pub fragment: FragmentId,
+    /// Live locals, by slot.
+    pub locals: Vec<(u16, Type)>,
+    /// The operand stack, the top last.
+    pub stack: Vec<Type>,
+}
+
+impl Point {
+    /// Words that the live values take as arguments of a call.
+    pub fn words(&self) -> u16 {
+        self.stack
+            .iter()
+            .chain(self.locals.iter().map(|l| &l.1))
+            .map(Type::width)
+            .sum()
+    }
+}
+
+/// A place where a point was asked for and cannot stand.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Skipped {
+    /// The pc.
+    pub pc: u16,
+    /// Why.
+    pub reason: Refusal,
+}
+
+/// Chooses the points of a method. Fails only where not even point 0 can stand.
+pub fn choose(method: &Method, policy: &Policy) -> Result<(Vec<Point>, Vec<Skipped>), Refusal> {
+    let mut points = vec![entry(method)?];
+    let mut skipped = Vec::new();
+    let first = points[0].instruction;
+    let mut wanted: Vec<FragmentId> = match policy {
+        Policy::Method => Vec::new(),
+        Policy::Block => method.flow.fragments().map(|f| f.id).collect(),
+        Policy::Loop | Policy::Call(_) => {
+            let irreducible = method
+                .loops
+                .irreducible
+                .iter()
+                .filter_map(|e| method.flow.graph.edge_endpoints(*e))
+                .map(|e| e.1);
+            let mut ids: Vec<_> = method
+                .loops
+                .headers()
+                .chain(irreducible)
+                .map(|n| FragmentId(n.index() as u32))
+                .collect();
+            if let Policy::Call(_) = policy {
+                let cut = |f: &&crate::flowgraph::Fragment| {
+                    policy.cuts(
+                        &method.instructions[f.instructions.start].1,
+                        &method.file.pool,
+                    )
+                };
+                ids.extend(method.flow.fragments().filter(cut).map(|f| f.id));
+            }
+            ids
+        }
+    };
+    wanted.sort_unstable();
+    wanted.dedup();
+    // Under `block`, the first fragment is covered by point 0 unless something branches back to it.
+    wanted.retain(|f| {
+        !(f.0 == 0
+            && method
+                .flow
+                .graph
+                .edges_directed(f.node(), petgraph::Direction::Incoming)
+                .next()
+                .is_none())
+    });
+    for id in wanted {
+        let Some(fragment) = method.flow.get(id) else {
+            continue;
+        };
+        let (i, pc) = (fragment.instructions.start, fragment.start);
+        if method.is_constructor() && i < first {
+            skipped.push(Skipped {
+                pc,
+                reason: Refusal::BeforeSuper,
+            });
+            continue;
+        }
+        let state = &method.states[id.index()];
+        let locals = method.live_locals(id);
+        match admissible(method, i, &locals, &state.stack) {
+            Ok(()) => points.push(Point {
+                id: PointId(0),
+                kind: PointKind::Fragment,
+                instruction: i,
+                pc,
+                fragment: id,
+                locals,
+                stack: state.stack.clone(),
+            }),
+            Err(reason) => skipped.push(Skipped { pc, reason }),
+        }
+    }
+    if method.instructions.iter().any(|(_, i)| is_invoke(i.op())) || !method.held.is_empty() {
+        for (i, (pc, _)) in method
+            .instructions
+            .iter()
+            .enumerate()
+            .filter(|(i, (_, ins))| is_return(ins.op()) && *i > first)
+        {
+            let Some(state) = method.state_at.get(&i) else {
+                continue;
+            };
+            let fragment = method.flow.holding(*pc);
+            if points.iter().any(|p| p.instruction == i) {
+                continue;
+            }
+            // What a handler that protects the return would read.
+            let mut live = veneer_liveness::Set::repeat(false, method.code.max_locals as usize);
+            for h in method.handlers_at(*pc) {
+                let handler = method.flow.holding(method.code.exceptions[h].handler);
+                for slot in method.liveness.live_in[handler.index()]
+                    .iter_ones()
+                    .take_while(|s| *s < method.code.max_locals as usize)
+                {
+                    live.set(slot, true);
+                }
+            }
+            let locals = crate::method::typed_lives(state, &live);
+            match exit(method, state)
+                .and_then(|stack| admissible(method, i, &locals, &stack).map(|()| stack))
+            {
+                Ok(stack) => points.push(Point {
+                    id: PointId(0),
+                    kind: PointKind::Exit,
+                    instruction: i,
+                    pc: *pc,
+                    fragment,
+                    locals,
+                    stack,
+                }),
+                Err(reason) => skipped.push(Skipped { pc: *pc, reason }),
+            }
+        }
+    }
+    points[1..].sort_by_key(|p| p.instruction);
+    for (n, p) in points.iter_mut().enumerate() {
+        p.id = PointId(n as u16);
+    }
+    Ok((points, skipped))
+}
+
+fn entry(method: &Method) -> Result<Point, Refusal> {
+    let (instruction, state) = match (
+        method.is_constructor() && &*method.class != "java/lang/Object",
+        method.after_super,
+    ) {
+        (false, _) => (0, &method.entry),
+        (true, Some(i)) => (i, method.state_at.get(&i).ok_or(Refusal::SplitConstructor)?),
+        // A constructor that never gets past the call: it always throws.
+        (true, None) => return Err(Refusal::SplitConstructor),
+    };
+    let pc = method
+        .instructions
+        .get(instruction)
+        .map(|i| i.0)
+        .ok_or(Refusal::SplitConstructor)?;
+    let locals: Vec<_> = state
+        .locals
+        .iter()
+        .enumerate()
+        .filter(|(_, t)| **t != Type::Top)
+        .map(|(i, t)| (i as u16, t.clone()))
+        .collect();
+    admissible(method, instruction, &locals, &state.stack)?;
+    Ok(Point {
+        id: PointId(0),
+        kind: PointKind::Entry,
+        instruction,
+        pc,
+        fragment: method.flow.holding(pc),
+        locals,
+        stack: state.stack.clone(),
+    })
+}
+
+fn exit(method: &Method, state: &State) -> Result<Vec<Type>, Refusal> {
+    let wanted = method.signature.result.is_some() as usize;
+    if state.stack.len() == wanted {
+        Ok(state.stack.clone())
+    } else {
+        Err(Refusal::BrokenCode(
+            "values are left on the stack at a return".into(),
+        ))
+    }
+}
+
+fn admissible(
+    method: &Method,
+    instruction: usize,
+    locals: &[(u16, Type)],
+    stack: &[Type],
+) -> Result<(), Refusal> {
+    if method.held_before(instruction) > 0 {
+        return Err(Refusal::MonitorHeld);
+    }
+    if locals
+        .iter()
+        .map(|l| &l.1)
+        .chain(stack)
+        .any(|t| t.is_uninitialized())
+    {
+        return Err(Refusal::UninitializedObject);
+    }
+    let words: u16 = locals
+        .iter()
+        .map(|l| &l.1)
+        .chain(stack)
+        .map(Type::width)
+        .sum();
+    if words > 255 {
+        Err(Refusal::TooManyLiveValues)
+    } else {
+        Ok(())
+    }
+}

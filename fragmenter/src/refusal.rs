@@ -1,0 +1,131 @@
+//! Why something was left byte for byte what it was. Every refusal is a named variant; none is an error of the application.
+
+use thiserror::Error;
+
+/// A named refusal. [`Refusal::name`] is what tables and reports group by; `Display` is the sentence for people.
+#[derive(Clone, Debug, PartialEq, Error)]
+#[allow(missing_docs)]
+pub enum Refusal {
+    #[error("the method has no code (native or abstract)")]
+    NoCode,
+    #[error("static initialisers are not fragmented")]
+    StaticInitialiser,
+    #[error(
+        "class file version {0} is older than 51 (Java 7): no invokedynamic, and no stack maps to take types from"
+    )]
+    OldClassFile(u16),
+    #[error("the class file cannot be read: {0}")]
+    BrokenClass(String),
+    #[error("the method's code cannot be read: {0}")]
+    BrokenCode(String),
+    #[error("the types cannot be followed: {0}")]
+    TypesUnknown(String),
+    #[error(
+        "arming would take the method from {0} to {1} bytes, over HotSpot's inlining limit of 325 for hot methods; name it in a plan to arm it all the same"
+    )]
+    InlineLimit(usize, usize),
+    #[error(
+        "the method would have {1} bytes instead of {0}; HotSpot does not compile methods over 8,000"
+    )]
+    CompileLimit(usize, usize),
+    #[error("{0}")]
+    MethodTooLarge(String),
+    #[error("the constructor calls super(…) or this(…) in more than one place")]
+    SplitConstructor,
+    #[error("a monitor is held here that was entered in this activation")]
+    MonitorHeld,
+    #[error("monitors are not structured in this method")]
+    UnstructuredMonitors,
+    #[error("an object without a finished constructor is live here")]
+    UninitializedObject,
+    #[error("the place lies before the call of super(…) or this(…)")]
+    BeforeSuper,
+    #[error("more live values than one call can carry (255 words)")]
+    TooManyLiveValues,
+    #[error("the class's constant pool has no room left")]
+    PoolFull,
+    #[error("the class that holds the cells could not be defined: {0}")]
+    AnchorFailed(String),
+    #[error("the JVM refused the new version: {0}")]
+    VersionRejected(String),
+    #[error("a class named by the method is not available: {0}")]
+    TypeUnavailable(String),
+    #[error("there is no fragment f{0} in the method (it has {1})")]
+    UnknownFragment(u32, usize),
+    #[error("there is no edge f{0} -> f{1}")]
+    UnknownEdge(u32, u32),
+    #[error("f{0} does not have exactly one successor, so there is no place to go on")]
+    NoSingleSuccessor(u32),
+    #[error("f{0} is an exception handler; it cannot be edited")]
+    HandlerEdited(u32),
+    #[error("f{0} and f{1} end in different ways ({2} and {3} successors)")]
+    ShapeMismatch(u32, u32, usize, usize),
+    #[error("at f{1} the variable {0} is live but has no value on the new way there")]
+    LiveInUnavailable(String, u32),
+    #[error("at f{target} {what} would be {found}, but {wanted} is needed")]
+    TypeMismatch {
+        target: u32,
+        what: String,
+        found: String,
+        wanted: String,
+    },
+    #[error("f{0} and f{1} hold different monitors")]
+    MonitorMismatch(u32, u32),
+    #[error("f{0} and f{1} have different exception handlers")]
+    HandlerMismatch(u32, u32),
+    #[error("f{0} is in the way of another edit of the same method")]
+    EditConflict(u32),
+    #[error("no variable {0} is live at f{1}; readable there: {2}")]
+    UnknownVariable(String, u32, String),
+    #[error("f{0} cannot be reached in the patched graph")]
+    Unreachable(u32),
+    #[error("an edge has no duration of its own to time; time a fragment or a method")]
+    NoDuration,
+    #[error("the method is not armed: {0}")]
+    NotArmed(String),
+    #[error("no room for more counters ({0} at most)")]
+    CountersExhausted(usize),
+    #[error("a mistake in Veneer itself, please report it: {0}")]
+    Internal(String),
+}
+
+impl Refusal {
+    /// The variant's name, for grouping.
+    pub fn name(&self) -> String {
+        let debug = format!("{self:?}");
+        debug
+            .chars()
+            .take_while(|c| c.is_ascii_alphanumeric())
+            .collect()
+    }
+}
+
+impl From<crate::classfile::ClassFileError> for Refusal {
+    fn from(e: crate::classfile::ClassFileError) -> Self {
+        match e {
+            crate::classfile::ClassFileError::PoolFull => Refusal::PoolFull,
+            other => Refusal::BrokenClass(other.to_string()),
+        }
+    }
+}
+
+impl From<crate::bytecode::DecodeError> for Refusal {
+    fn from(e: crate::bytecode::DecodeError) -> Self {
+        Refusal::BrokenCode(e.to_string())
+    }
+}
+
+impl From<crate::types::TypeError> for Refusal {
+    fn from(e: crate::types::TypeError) -> Self {
+        Refusal::TypesUnknown(e.to_string())
+    }
+}
+
+impl From<crate::bytecode::AssembleError> for Refusal {
+    fn from(e: crate::bytecode::AssembleError) -> Self {
+        match e {
+            crate::bytecode::AssembleError::TooLarge(_) => Refusal::MethodTooLarge(e.to_string()),
+            other => Refusal::Internal(other.to_string()),
+        }
+    }
+}

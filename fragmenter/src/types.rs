@@ -1,0 +1,533 @@
+//! The types of local variables and operand stack at every point of a method.
+//!
+//! Where a class carries a `StackMapTable` (JVMS §4.10.1), one forward pass from the frames that are there gives the
+//! types everywhere: no join is ever computed, so no class hierarchy is needed and no class is loaded.
+//!
+//! ```text
+//!   frame ─▶ pc ─step─▶ pc' ─step─▶ …        a frame in the table replaces what flowed in;
+//!                        └─ goto: nothing flows on, so the next pc must have a frame
+//! ```
+//!
+//! Locals are held one element a *slot* (the second slot of a long or double is `Top`), the stack one element a *value*.
+
+use crate::bytecode::Instruction;
+use crate::bytecode::opcode::*;
+use crate::classfile::{ConstantPool, Entry, StackMapFrame, VerificationType};
+use crate::descriptor::{self, MethodDescriptor};
+use std::fmt;
+use std::sync::Arc;
+
+/// A verification type (JVMS §4.10.1.2) with class names in internal form (`a/b/C`, arrays as descriptors).
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum Type {
+    Top,
+    Int,
+    Float,
+    Long,
+    Double,
+    Null,
+    UninitializedThis,
+    /// Made by the `new` at this pc and not yet initialised.
+    Uninitialized(u16),
+    Object(Arc<str>),
+}
+
+impl Type {
+    /// A class type by its internal name.
+    pub fn object(name: &str) -> Self {
+        Type::Object(Arc::from(name))
+    }
+    /// Slots taken: 2 for long and double.
+    pub fn width(&self) -> u16 {
+        if matches!(self, Type::Long | Type::Double) {
+            2
+        } else {
+            1
+        }
+    }
+    /// Whether a reference that may be used as an object (or null).
+    pub fn is_reference(&self) -> bool {
+        matches!(self, Type::Null | Type::Object(_))
+    }
+    /// Whether an object that no constructor has finished with.
+    pub fn is_uninitialized(&self) -> bool {
+        matches!(self, Type::UninitializedThis | Type::Uninitialized(_))
+    }
+    /// Whether a value of this type may stand where `to` is asked for, by what can be known without loading a class.
+    /// Sound and incomplete: `false` may only mean that the class hierarchy would have to be asked.
+    pub fn assignable_to(&self, to: &Type) -> bool {
+        match (self, to) {
+            (_, Type::Top) => true,
+            (Type::Null, Type::Object(_)) => true,
+            (Type::Object(_), Type::Object(t)) if &**t == "java/lang/Object" => true,
+            (a, b) => a == b,
+        }
+    }
+}
+
+impl fmt::Display for Type {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Type::Top => f.write_str("top"),
+            Type::Int => f.write_str("int"),
+            Type::Float => f.write_str("float"),
+            Type::Long => f.write_str("long"),
+            Type::Double => f.write_str("double"),
+            Type::Null => f.write_str("null"),
+            Type::UninitializedThis => f.write_str("uninit-this"),
+            Type::Uninitialized(pc) => write!(f, "uninit@{pc}"),
+            Type::Object(name) => f.write_str(&readable(name)),
+        }
+    }
+}
+
+fn readable(name: &str) -> String {
+    let dims = name.bytes().take_while(|b| *b == b'[').count();
+    let base = &name[dims..];
+    let base = match (dims, base) {
+        (0, _) => base.replace('/', "."),
+        (_, "I") => "int".into(),
+        (_, "J") => "long".into(),
+        (_, "Z") => "boolean".into(),
+        (_, "B") => "byte".into(),
+        (_, "C") => "char".into(),
+        (_, "S") => "short".into(),
+        (_, "F") => "float".into(),
+        (_, "D") => "double".into(),
+        _ => base
+            .trim_start_matches('L')
+            .trim_end_matches(';')
+            .replace('/', "."),
+    };
+    base + &"[]".repeat(dims)
+}
+
+/// Types of all locals (by slot) and of the operand stack (by value, the top last).
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct State {
+    /// One element a slot.
+    pub locals: Vec<Type>,
+    /// One element a value.
+    pub stack: Vec<Type>,
+}
+
+/// Why types could not be followed.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum TypeError {
+    /// No frame where one is needed: no `StackMapTable`, or dead code.
+    #[error("no stack map frame at {0}, where nothing flows in")]
+    NoFrame(u16),
+    /// The code does not verify.
+    #[error("the operand stack underflows at {0}")]
+    Underflow(u16),
+    /// A local variable beyond `max_locals`, or a broken constant.
+    #[error("a broken operand at {0}")]
+    BadOperand(u16),
+}
+
+impl State {
+    /// The state at method entry (JVMS §4.10.1.6).
+    pub fn entry(
+        class: &str,
+        is_static: bool,
+        is_constructor: bool,
+        descriptor: &MethodDescriptor,
+        max_locals: u16,
+    ) -> State {
+        let mut locals = Vec::with_capacity(max_locals as usize);
+        if !is_static {
+            locals.push(if is_constructor && class != "java/lang/Object" {
+                Type::UninitializedThis
+            } else {
+                Type::object(class)
+            });
+        }
+        for p in &descriptor.parameters {
+            let wide = p.width() == 2;
+            locals.push(p.clone());
+            if wide {
+                locals.push(Type::Top);
+            }
+        }
+        locals.resize((max_locals as usize).max(locals.len()), Type::Top);
+        State {
+            locals,
+            stack: Vec::new(),
+        }
+    }
+
+    /// A decoded stack map frame as a state; `initial` are the locals at entry that [`initial_index`] stands for.
+    /// `None` where it names a constant that is no class.
+    pub fn from_frame(
+        frame: &StackMapFrame,
+        pool: &ConstantPool,
+        initial: &[Type],
+        max_locals: u16,
+    ) -> Option<State> {
+        let mut locals = Vec::with_capacity(max_locals as usize);
+        for v in &frame.locals {
+            let t = from_verification(v, pool, initial)?;
+            let wide = t.width() == 2;
+            locals.push(t);
+            if wide {
+                locals.push(Type::Top);
+            }
+        }
+        locals.resize((max_locals as usize).max(locals.len()), Type::Top);
+        let stack = frame
+            .stack
+            .iter()
+            .map(|v| from_verification(v, pool, initial))
+            .collect::<Option<_>>()?;
+        Some(State { locals, stack })
+    }
+
+    /// Operand stack depth in words.
+    pub fn depth(&self) -> u16 {
+        self.stack.iter().map(Type::width).sum()
+    }
+
+    /// Whether any object without a finished constructor is in reach.
+    pub fn has_uninitialized(&self) -> bool {
+        self.locals
+            .iter()
+            .chain(&self.stack)
+            .any(Type::is_uninitialized)
+    }
+
+    fn pop(&mut self, pc: u16) -> Result<Type, TypeError> {
+        self.stack.pop().ok_or(TypeError::Underflow(pc))
+    }
+
+    fn set_local(&mut self, index: u16, t: Type, pc: u16) -> Result<(), TypeError> {
+        let i = index as usize;
+        let wide = t.width() == 2;
+        if i + wide as usize >= self.locals.len() {
+            return Err(TypeError::BadOperand(pc));
+        }
+        // A store into the second half of a long or double destroys it.
+        if i > 0 && self.locals[i - 1].width() == 2 {
+            self.locals[i - 1] = Type::Top;
+        }
+        self.locals[i] = t;
+        if wide {
+            self.locals[i + 1] = Type::Top;
+        }
+        Ok(())
+    }
+
+    fn initialize(&mut self, old: &Type, new: &Type) {
+        for t in self.locals.iter_mut().chain(self.stack.iter_mut()) {
+            if t == old {
+                *t = new.clone();
+            }
+        }
+    }
+}
+
+/// Stands in a decoded frame for the class of entry local number `k`, which a descriptor names and the constant pool
+/// need not. (A method has at most 255 parameters, and pools that reach up here are refused.)
+pub fn initial_index(k: usize) -> u16 {
+    u16::MAX - k as u16
+}
+
+/// Pools of this size and above would collide with [`initial_index`].
+pub const POOL_LIMIT: u16 = u16::MAX - 256;
+
+fn from_verification(v: &VerificationType, pool: &ConstantPool, initial: &[Type]) -> Option<Type> {
+    Some(match v {
+        VerificationType::Top => Type::Top,
+        VerificationType::Integer => Type::Int,
+        VerificationType::Float => Type::Float,
+        VerificationType::Double => Type::Double,
+        VerificationType::Long => Type::Long,
+        VerificationType::Null => Type::Null,
+        VerificationType::UninitializedThis => Type::UninitializedThis,
+        VerificationType::Object(i) if *i >= POOL_LIMIT => {
+            initial.get((u16::MAX - *i) as usize)?.clone()
+        }
+        VerificationType::Object(i) => Type::Object(Arc::from(&*pool.class_name(*i).ok()?)),
+        VerificationType::Uninitialized(pc) => Type::Uninitialized(*pc),
+    })
+}
+
+fn letter(c: char) -> Type {
+    match c {
+        'I' => Type::Int,
+        'L' => Type::Long,
+        'F' => Type::Float,
+        'D' => Type::Double,
+        _ => Type::Null,
+    }
+}
+
+/// The method descriptor that an invoking instruction names.
+pub fn invoked<'p>(
+    pool: &'p ConstantPool,
+    index: u16,
+    op: u8,
+) -> Option<(std::borrow::Cow<'p, str>, MethodDescriptor)> {
+    let (name, descriptor) = if op == INVOKEDYNAMIC {
+        let (_, name, descriptor) = pool.dynamic(index).ok()?;
+        (name, descriptor)
+    } else {
+        let member = pool.member(index).ok()?;
+        (member.name, member.descriptor)
+    };
+    let parsed = MethodDescriptor::parse(&pool.text(descriptor).ok()?)?;
+    Some((pool.text(name).ok()?, parsed))
+}
+
+/// Applies one instruction to the state. `class` is the internal name of the method's class.
+pub fn step(
+    state: &mut State,
+    pc: u16,
+    instruction: &Instruction,
+    pool: &ConstantPool,
+    class: &str,
+) -> Result<(), TypeError> {
+    let bad = || TypeError::BadOperand(pc);
+    match instruction {
+        Instruction::Push(_) => state.stack.push(Type::Int),
+        Instruction::Ldc { index, .. } => {
+            let t = match pool.entry(*index).map_err(|_| bad())? {
+                Entry::Integer(_) => Type::Int,
+                Entry::Float(_) => Type::Float,
+                Entry::Long(_) => Type::Long,
+                Entry::Double(_) => Type::Double,
+                Entry::String { .. } => Type::object("java/lang/String"),
+                Entry::Class { .. } => Type::object("java/lang/Class"),
+                Entry::MethodType { .. } => Type::object("java/lang/invoke/MethodType"),
+                Entry::MethodHandle { .. } => Type::object("java/lang/invoke/MethodHandle"),
+                Entry::Dynamic { .. } => {
+                    let (_, _, d) = pool.dynamic(*index).map_err(|_| bad())?;
+                    descriptor::field(&pool.text(d).map_err(|_| bad())?).ok_or_else(bad)?
+                }
+                _ => return Err(bad()),
+            };
+            state.stack.push(t);
+        }
+        Instruction::Local { op, index } => match *op {
+            ILOAD => state.stack.push(Type::Int),
+            LLOAD => state.stack.push(Type::Long),
+            FLOAD => state.stack.push(Type::Float),
+            DLOAD => state.stack.push(Type::Double),
+            ALOAD => {
+                let t = state.locals.get(*index as usize).cloned().ok_or_else(bad)?;
+                state.stack.push(t);
+            }
+            RET => {}
+            _ => {
+                let t = state.pop(pc)?;
+                state.set_local(*index, t, pc)?;
+            }
+        },
+        Instruction::Iinc { .. } => {}
+        Instruction::NewArray(code) => {
+            state.pop(pc)?;
+            let name = ["[Z", "[C", "[F", "[D", "[B", "[S", "[I", "[J"]
+                .get((*code as usize).wrapping_sub(4))
+                .ok_or_else(bad)?;
+            state.stack.push(Type::object(name));
+        }
+        Instruction::MultiNewArray { index, dims } => {
+            for _ in 0..*dims {
+                state.pop(pc)?;
+            }
+            state
+                .stack
+                .push(Type::object(&pool.class_name(*index).map_err(|_| bad())?));
+        }
+        Instruction::InvokeInterface { index, .. } => {
+            invoke(state, pc, pool, *index, INVOKEINTERFACE, class)?
+        }
+        Instruction::InvokeDynamic { index } => {
+            invoke(state, pc, pool, *index, INVOKEDYNAMIC, class)?
+        }
+        Instruction::Pool { op, index } => match *op {
+            GETSTATIC | GETFIELD | PUTSTATIC | PUTFIELD => {
+                let member = pool.member(*index).map_err(|_| bad())?;
+                let t = descriptor::field(&pool.text(member.descriptor).map_err(|_| bad())?)
+                    .ok_or_else(bad)?;
+                if matches!(*op, PUTFIELD | PUTSTATIC) {
+                    state.pop(pc)?;
+                }
+                if matches!(*op, GETFIELD | PUTFIELD) {
+                    state.pop(pc)?;
+                }
+                if matches!(*op, GETFIELD | GETSTATIC) {
+                    state.stack.push(t);
+                }
+            }
+            INVOKEVIRTUAL | INVOKESPECIAL | INVOKESTATIC => {
+                invoke(state, pc, pool, *index, *op, class)?
+            }
+            NEW => state.stack.push(Type::Uninitialized(pc)),
+            ANEWARRAY => {
+                state.pop(pc)?;
+                let element = pool.class_name(*index).map_err(|_| bad())?;
+                let name = if element.starts_with('[') {
+                    format!("[{element}")
+                } else {
+                    format!("[L{element};")
+                };
+                state.stack.push(Type::object(&name));
+            }
+            CHECKCAST => {
+                state.pop(pc)?;
+                state
+                    .stack
+                    .push(Type::object(&pool.class_name(*index).map_err(|_| bad())?));
+            }
+            INSTANCEOF => {
+                state.pop(pc)?;
+                state.stack.push(Type::Int);
+            }
+            _ => return Err(bad()),
+        },
+        Instruction::Plain(op) => plain(state, pc, *op)?,
+        Instruction::Branch { op: JSR, .. } => return Err(bad()),
+        Instruction::Branch { .. }
+        | Instruction::TableSwitch { .. }
+        | Instruction::LookupSwitch { .. } => by_signature(state, pc, instruction.op())?,
+    }
+    Ok(())
+}
+
+fn by_signature(state: &mut State, pc: u16, op: u8) -> Result<(), TypeError> {
+    let (pops, pushes) = signature(op)
+        .and_then(|s| s.split_once(':'))
+        .ok_or(TypeError::BadOperand(pc))?;
+    for _ in pops.chars() {
+        state.pop(pc)?;
+    }
+    state.stack.extend(pushes.chars().map(letter));
+    Ok(())
+}
+
+fn plain(state: &mut State, pc: u16, op: u8) -> Result<(), TypeError> {
+    match op {
+        ACONST_NULL => state.stack.push(Type::Null),
+        AALOAD => {
+            state.pop(pc)?;
+            let element = match state.pop(pc)? {
+                Type::Object(name) => match name.strip_prefix('[') {
+                    Some(e) if e.starts_with('[') => Type::object(e),
+                    Some(e) => Type::object(e.trim_start_matches('L').trim_end_matches(';')),
+                    None => return Err(TypeError::BadOperand(pc)),
+                },
+                _ => Type::Null,
+            };
+            state.stack.push(element);
+        }
+        POP => drop(state.pop(pc)?),
+        POP2 => {
+            if state.pop(pc)?.width() == 1 {
+                state.pop(pc)?;
+            }
+        }
+        DUP..=SWAP => shuffle(state, pc, op)?,
+        _ => by_signature(state, pc, op)?,
+    }
+    Ok(())
+}
+
+/// The stack-shuffling instructions, by words (JVMS §6.5 `dup*`, `swap`).
+fn shuffle(state: &mut State, pc: u16, op: u8) -> Result<(), TypeError> {
+    // How many words are copied, and under how many words the copy goes.
+    let (copy, skip) = match op {
+        DUP => (1, 0),
+        DUP_X1 => (1, 1),
+        DUP_X2 => (1, 2),
+        DUP2 => (2, 0),
+        DUP2_X1 => (2, 1),
+        DUP2_X2 => (2, 2),
+        _ => {
+            let (a, b) = (state.pop(pc)?, state.pop(pc)?);
+            state.stack.extend([a, b]);
+            return Ok(());
+        }
+    };
+    let take = |state: &mut State, mut words: i32| {
+        let mut taken = Vec::new();
+        while words > 0 {
+            let t = state.pop(pc)?;
+            words -= t.width() as i32;
+            taken.push(t);
+        }
+        taken.reverse();
+        Ok::<_, TypeError>(taken)
+    };
+    let top = take(state, copy)?;
+    let below = take(state, skip)?;
+    state
+        .stack
+        .extend(top.iter().cloned().chain(below).chain(top.iter().cloned()));
+    Ok(())
+}
+
+fn invoke(
+    state: &mut State,
+    pc: u16,
+    pool: &ConstantPool,
+    index: u16,
+    op: u8,
+    class: &str,
+) -> Result<(), TypeError> {
+    let (name, descriptor) = invoked(pool, index, op).ok_or(TypeError::BadOperand(pc))?;
+    for _ in &descriptor.parameters {
+        state.pop(pc)?;
+    }
+    if !matches!(op, INVOKESTATIC | INVOKEDYNAMIC) {
+        let receiver = state.pop(pc)?;
+        if op == INVOKESPECIAL && name == "<init>" {
+            let member = pool.member(index).map_err(|_| TypeError::BadOperand(pc))?;
+            let made = match receiver {
+                Type::UninitializedThis => Type::object(class),
+                _ => Type::object(
+                    &pool
+                        .class_name(member.class)
+                        .map_err(|_| TypeError::BadOperand(pc))?,
+                ),
+            };
+            state.initialize(&receiver, &made);
+        }
+    }
+    if let Some(result) = descriptor.result {
+        state.stack.push(result);
+    }
+    Ok(())
+}
+
+/// Walks a method body in pc order and shows the state *before* each instruction.
+pub fn walk(
+    instructions: &[(u16, Instruction)],
+    frames: &[StackMapFrame],
+    entry: State,
+    pool: &ConstantPool,
+    class: &str,
+    visit: &mut dyn FnMut(usize, u16, &State),
+) -> Result<(), TypeError> {
+    let max_locals = entry.locals.len() as u16;
+    let initial = entry.locals.clone();
+    let mut frames = frames.iter().peekable();
+    let mut state = Some(entry);
+    for (i, (pc, instruction)) in instructions.iter().enumerate() {
+        if let Some(frame) = frames.next_if(|f| f.pc == *pc) {
+            state = Some(
+                State::from_frame(frame, pool, &initial, max_locals)
+                    .ok_or(TypeError::BadOperand(*pc))?,
+            );
+        }
+        let Some(current) = &mut state else {
+            return Err(TypeError::NoFrame(*pc));
+        };
+        visit(i, *pc, current);
+        step(current, *pc, instruction, pool, class)?;
+        if ends_flow(instruction.op()) {
+            state = None;
+        }
+    }
+    Ok(())
+}

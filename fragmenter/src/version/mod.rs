@@ -1,0 +1,373 @@
+//! Emitting an executor version: a hidden nestmate class that holds methods as fragments along their edited graphs.
+//!
+//! ```text
+//!   final class a/b/C$V {                               one class for all methods of a host patched together
+//!     static final MethodHandle t17;                    the token that the cell's target is compared with
+//!     static int e17(C this, int n) { … }               enter: new activations
+//!     static Object r17(VeneerFrame f) { … }            resume: activations that come from elsewhere
+//!     static int v17p1(int i, int n) { … }              packers: from the armed body's point 1 into a frame
+//!   }
+//! ```
+//!
+//! `enter` has one way in, so its loops stay reducible. `resume` is emitted for the first activation that transfers into the
+//! version: it goes in through the outermost loop header, where a guard that is false ever after leads it to its place.
+
+mod body;
+mod packer;
+mod relocate;
+mod resume;
+mod weave;
+
+use crate::advice::Probe;
+use crate::arming::ArmedCode;
+use crate::bootstrap::{self, BootstrapMethod};
+use crate::bytecode::Assembler;
+use crate::bytecode::Instruction;
+use crate::bytecode::opcode::*;
+use crate::classfile::{Attribute, ClassFile, Code, ConstantPool, Member};
+use crate::method::Method;
+use crate::patch::{self, Edit};
+use crate::refusal::Refusal;
+use crate::runtime;
+use std::collections::{HashMap, HashSet};
+
+/// Members that hosts inherit as `protected` from classes of other packages, by name and descriptor: a hidden nestmate
+/// is no subclass, so it reaches them through handles made by the host's own lookup.
+pub type ProtectedMembers = HashSet<(String, String)>;
+
+/// One method to emit.
+pub struct Plan<'p> {
+    /// The analysed method.
+    pub method: &'p Method<'p>,
+    /// The id of its cell.
+    pub id: u32,
+    /// The armed body that activations come from.
+    pub armed: &'p ArmedCode,
+    /// Edits of its graph, in order.
+    pub edits: &'p [Edit],
+    /// What is woven in.
+    pub probes: &'p [Probe],
+    /// Without probes and edits, for activations that stay after everything was detached.
+    pub clean: bool,
+}
+
+/// Which bodies to emit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bodies {
+    /// For new activations.
+    Enter,
+    /// For activations that come from elsewhere, and the packers that bring them.
+    Resume,
+}
+
+/// How exactly a body keeps account of where it is, for the stack traces of exceptions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Track {
+    /// Not at all: the host's frame shows the line of the capture point.
+    No,
+    /// By source line.
+    Line,
+    /// By instruction: the JVM's messages for null pointers are right too.
+    Instruction,
+}
+
+/// An emitted class.
+pub struct VersionClass {
+    /// The class file, to be defined as a hidden nestmate of the host.
+    pub bytes: Vec<u8>,
+    /// The methods in it; their tokens are expected as class data in this order.
+    pub methods: Vec<u32>,
+    /// Methods that could not be emitted.
+    pub refused: Vec<(u32, Refusal)>,
+    /// Classes that the emitted code names in casts, in internal form: to be resolved before any activation comes.
+    pub named: Vec<String>,
+}
+
+/// State shared by the bodies of one class.
+pub(crate) struct Emitter<'e> {
+    pub host: &'e ClassFile<'e>,
+    pub host_name: String,
+    pub anchor: &'e str,
+    pub self_name: String,
+    pub pool: ConstantPool<'static>,
+    pub memo: HashMap<u16, u16>,
+    pub host_bootstrap: Vec<BootstrapMethod>,
+    pub bootstrap: Vec<BootstrapMethod>,
+    pub protected: &'e ProtectedMembers,
+    pub named: Vec<String>,
+}
+
+/// Emits a version class of `host` with these methods.
+pub fn emit(
+    host: &ClassFile,
+    anchor: &str,
+    plans: &[Plan],
+    bodies: Bodies,
+    protected: &ProtectedMembers,
+) -> Result<VersionClass, Refusal> {
+    let host_name = host.name()?.into_owned();
+    let self_name = format!("{host_name}$V");
+    let mut e = Emitter {
+        host,
+        host_name,
+        anchor,
+        self_name: self_name.clone(),
+        pool: ConstantPool::new(),
+        memo: HashMap::new(),
+        host_bootstrap: bootstrap::read(host)?,
+        bootstrap: Vec::new(),
+        protected,
+        named: Vec::new(),
+    };
+    let this_class = e.pool.add_class(&self_name)?;
+    let super_class = e.pool.add_class("java/lang/Object")?;
+    let (mut fields, mut methods, mut done, mut refused) =
+        (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    for plan in plans {
+        match emit_method(&mut e, plan, bodies) {
+            Ok(members) => {
+                methods.extend(members);
+                done.push(plan.id);
+                let (name, descriptor) = (
+                    e.pool.add_utf8(&runtime::token_field(plan.id))?,
+                    e.pool.add_utf8(runtime::HANDLE_DESCRIPTOR)?,
+                );
+                fields.push(Member {
+                    access: 0x1018,
+                    name,
+                    descriptor,
+                    attributes: Vec::new(),
+                });
+            }
+            Err(reason) => refused.push((plan.id, reason)),
+        }
+    }
+    if !done.is_empty() {
+        methods.push(initialiser(&mut e, &done)?);
+    }
+    let mut attributes = Vec::new();
+    if !e.bootstrap.is_empty() {
+        let name = e.pool.add_utf8("BootstrapMethods")?;
+        attributes.push(Attribute {
+            name,
+            info: bootstrap::write(&e.bootstrap).into(),
+        });
+    }
+    let major = host.major.max(61);
+    let minor = if major == host.major { host.minor } else { 0 };
+    let file = ClassFile {
+        minor,
+        major,
+        pool: e.pool,
+        access: 0x1030,
+        this_class,
+        super_class,
+        interfaces: Vec::new(),
+        fields,
+        methods,
+        attributes,
+    };
+    let mut named = e.named;
+    named.sort();
+    named.dedup();
+    let bytes = if done.is_empty() {
+        Vec::new()
+    } else {
+        file.to_bytes()?
+    };
+    Ok(VersionClass {
+        bytes,
+        methods: done,
+        refused,
+        named,
+    })
+}
+
+fn emit_method(
+    e: &mut Emitter,
+    plan: &Plan,
+    bodies: Bodies,
+) -> Result<Vec<Member<'static>>, Refusal> {
+    let entry = plan
+        .armed
+        .points
+        .first()
+        .ok_or_else(|| Refusal::Internal("a method without points".into()))?;
+    let patched = patch::apply(plan.method, plan.edits, &plan.armed.points)?;
+    let before = plan.method.code.code.len();
+    let small = before <= crate::arming::INLINE_LIMIT;
+    let mut body = body::emit(e, plan, &patched, bodies, Track::Instruction)?;
+    // Exact places are the first thing to give up for a body that the JIT will inline, or take at all.
+    if small && body.code.len() > crate::arming::INLINE_LIMIT {
+        let by_line = body::emit(e, plan, &patched, bodies, Track::Line)?;
+        if by_line.code.len() <= crate::arming::INLINE_LIMIT {
+            body = by_line;
+        }
+    }
+    if before <= crate::arming::COMPILE_LIMIT {
+        for track in [Track::Line, Track::No] {
+            if body.code.len() > crate::arming::COMPILE_LIMIT {
+                body = body::emit(e, plan, &patched, bodies, track)?;
+            }
+        }
+        if body.code.len() > crate::arming::COMPILE_LIMIT {
+            return Err(Refusal::CompileLimit(before, body.code.len()));
+        }
+    }
+    let mut out = Vec::new();
+    match bodies {
+        Bodies::Enter => {
+            let descriptor = crate::arming::site_descriptor(entry, plan.method)?;
+            out.push(member(
+                e,
+                &runtime::enter_method(plan.id),
+                &descriptor,
+                &body,
+            )?);
+        }
+        Bodies::Resume => {
+            let descriptor = format!("({})Ljava/lang/Object;", runtime::FRAME_DESCRIPTOR);
+            out.push(member(
+                e,
+                &runtime::resume_method(plan.id),
+                &descriptor,
+                &body,
+            )?);
+            for point in &plan.armed.points[1..] {
+                let code = packer::emit(e, plan, point)?;
+                let descriptor = crate::arming::site_descriptor(point, plan.method)?;
+                out.push(member(
+                    e,
+                    &runtime::site(plan.id, point.id.0),
+                    &descriptor,
+                    &code,
+                )?);
+            }
+        }
+    }
+    Ok(out)
+}
+
+fn member(
+    e: &mut Emitter,
+    name: &str,
+    descriptor: &str,
+    code: &Code,
+) -> Result<Member<'static>, Refusal> {
+    let attribute = Attribute {
+        name: e.pool.add_utf8("Code")?,
+        info: code.to_bytes()?.into(),
+    };
+    Ok(Member {
+        access: 0x1008,
+        name: e.pool.add_utf8(name)?,
+        descriptor: e.pool.add_utf8(descriptor)?,
+        attributes: vec![attribute],
+    })
+}
+
+/// `static { Object[] data = classData(); t17 = (MethodHandle) data[0]; … }`
+fn initialiser(e: &mut Emitter, ids: &[u32]) -> Result<Member<'static>, Refusal> {
+    let mut a = Assembler::new();
+    let lookup = e.pool.add_method(
+        "java/lang/invoke/MethodHandles",
+        "lookup",
+        "()Ljava/lang/invoke/MethodHandles$Lookup;",
+    )?;
+    let data = e.pool.add_method(
+        runtime::RUNTIME,
+        "tokens",
+        "(Ljava/lang/invoke/MethodHandles$Lookup;)[Ljava/lang/invoke/MethodHandle;",
+    )?;
+    a.pool(INVOKESTATIC, lookup);
+    a.pool(INVOKESTATIC, data);
+    a.local(ASTORE, 0);
+    for (i, id) in ids.iter().enumerate() {
+        a.local(ALOAD, 0);
+        e.push_int(&mut a, i as i32)?;
+        a.plain(AALOAD);
+        let field = e.pool.add_field(
+            &e.self_name.clone(),
+            &runtime::token_field(*id),
+            runtime::HANDLE_DESCRIPTOR,
+        )?;
+        a.pool(PUTSTATIC, field);
+    }
+    a.plain(RETURN);
+    let code = Code {
+        max_stack: 3,
+        max_locals: 1,
+        code: a.finish()?.code.into(),
+        exceptions: Vec::new(),
+        attributes: Vec::new(),
+    };
+    member(e, "<clinit>", "()V", &code)
+}
+
+impl Emitter<'_> {
+    /// Pushes an int constant in its smallest form.
+    pub fn push_int(&mut self, a: &mut Assembler, value: i32) -> Result<(), Refusal> {
+        match i16::try_from(value) {
+            Ok(v) => a.push(Instruction::Push(v)),
+            Err(_) => a.push(Instruction::Ldc {
+                index: self.pool.add_integer(value)?,
+                wide: false,
+            }),
+        }
+        Ok(())
+    }
+
+    /// A call of a static method of the runtime.
+    pub fn call(&mut self, a: &mut Assembler, name: &str, descriptor: &str) -> Result<(), Refusal> {
+        a.pool(
+            INVOKESTATIC,
+            self.pool.add_method(runtime::RUNTIME, name, descriptor)?,
+        );
+        Ok(())
+    }
+
+    /// A call of a method of the frame class on a frame.
+    pub fn frame_call(
+        &mut self,
+        a: &mut Assembler,
+        name: &str,
+        descriptor: &str,
+    ) -> Result<(), Refusal> {
+        a.pool(
+            INVOKEVIRTUAL,
+            self.pool.add_method(runtime::FRAME, name, descriptor)?,
+        );
+        Ok(())
+    }
+
+    /// Pushes the cell of a method.
+    pub fn push_cell(&mut self, a: &mut Assembler, id: u32) -> Result<(), Refusal> {
+        a.pool(
+            GETSTATIC,
+            self.pool.add_field(
+                self.anchor,
+                &runtime::cell_field(id),
+                runtime::CELL_DESCRIPTOR,
+            )?,
+        );
+        Ok(())
+    }
+
+    /// A cast to a class, unless every object is one.
+    pub fn cast(&mut self, a: &mut Assembler, class: &str) -> Result<(), Refusal> {
+        if class != "java/lang/Object" {
+            self.named.push(class.to_string());
+            a.pool(CHECKCAST, self.pool.add_class(class)?);
+        }
+        Ok(())
+    }
+
+    /// The index of a bootstrap method, added where it is not there yet.
+    pub fn bootstrap(&mut self, method: BootstrapMethod) -> Result<u16, Refusal> {
+        if let Some(i) = self.bootstrap.iter().position(|b| *b == method) {
+            return Ok(i as u16);
+        }
+        self.bootstrap.push(method);
+        u16::try_from(self.bootstrap.len() - 1).map_err(|_| Refusal::PoolFull)
+    }
+}

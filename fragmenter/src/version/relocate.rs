@@ -1,0 +1,256 @@
+//! Moving one instruction of the host into its nestmate.
+//!
+//! Most are copied with their constants. What a nestmate may not do goes through call sites bound to the host's own
+//! lookup (JVMS §5.4.4 gives a nestmate private access, not that of a subclass):
+//!
+//! | in the host                                  | in the version                                      |
+//! |----------------------------------------------|-----------------------------------------------------|
+//! | `invokespecial` of a private method          | `invokevirtual` / `invokeinterface`                 |
+//! | `invokespecial` of `super.m()`, `I.super.m()`| `invokedynamic`, a `findSpecial` handle             |
+//! | protected member of another package          | `invokedynamic`, a handle                           |
+//! | store to an own final field in a constructor | `invokedynamic`, a setter                           |
+//! | `MethodHandles.lookup()`                     | `invokedynamic`, the host's lookup                  |
+//! | `invokedynamic`                              | the host's bootstrap method run with the host's lookup |
+
+use super::Emitter;
+use crate::bootstrap::{self, BootstrapMethod};
+use crate::bytecode::opcode::*;
+use crate::bytecode::{Assembler, Instruction};
+use crate::classfile::{Entry, MemberRef, Tag};
+use crate::descriptor::MethodDescriptor;
+use crate::method::{Method, access};
+use crate::refusal::Refusal;
+use crate::runtime;
+
+/// What a bound call site does; the same numbers stand in `VeneerRuntime.bind`.
+#[derive(Clone, Copy)]
+enum Bind {
+    Special = 1,
+    Virtual = 2,
+    Static = 3,
+    GetField = 4,
+    PutField = 5,
+    GetStatic = 6,
+    PutStatic = 7,
+    PutFinal = 8,
+    Lookup = 9,
+}
+
+const BIND: &str = "(Ljava/lang/invoke/MethodHandles$Lookup;Ljava/lang/String;Ljava/lang/invoke/MethodType;ILjava/lang/Class;Ljava/lang/Class;)Ljava/lang/invoke/CallSite;";
+const RELINK: &str = "(Ljava/lang/invoke/MethodHandles$Lookup;Ljava/lang/String;Ljava/lang/invoke/MethodType;Ljava/lang/Class;ILjava/lang/invoke/MethodHandle;[Ljava/lang/Object;)Ljava/lang/invoke/CallSite;";
+
+impl Emitter<'_> {
+    /// Appends the instruction as the version must have it. Branches are the caller's.
+    pub fn relocate(
+        &mut self,
+        a: &mut Assembler,
+        method: &Method,
+        instruction: &Instruction,
+    ) -> Result<(), Refusal> {
+        let moved = match instruction {
+            Instruction::Ldc { index, wide } => Instruction::Ldc {
+                index: self.constant(*index)?,
+                wide: *wide,
+            },
+            Instruction::InvokeDynamic { index } => return self.relink(a, *index),
+            Instruction::InvokeInterface { index, count } => Instruction::InvokeInterface {
+                index: self.import(*index)?,
+                count: *count,
+            },
+            Instruction::MultiNewArray { index, dims } => Instruction::MultiNewArray {
+                index: self.import(*index)?,
+                dims: *dims,
+            },
+            Instruction::Pool {
+                op: op @ (GETSTATIC..=INVOKESTATIC),
+                index,
+            } => return self.member(a, method, *op, *index),
+            Instruction::Pool { op, index } => Instruction::Pool {
+                op: *op,
+                index: self.import(*index)?,
+            },
+            other => other.clone(),
+        };
+        a.push(moved);
+        Ok(())
+    }
+
+    fn import(&mut self, index: u16) -> Result<u16, Refusal> {
+        Ok(self.pool.import(&self.host.pool, index, &mut self.memo)?)
+    }
+
+    /// A loadable constant; a dynamic one takes its bootstrap method along.
+    fn constant(&mut self, index: u16) -> Result<u16, Refusal> {
+        if !matches!(self.host.pool.entry(index)?, Entry::Dynamic { .. }) {
+            return self.import(index);
+        }
+        let (method, name, descriptor) = self.host.pool.dynamic(index)?;
+        let (name, descriptor) = (
+            self.host.pool.text(name)?.into_owned(),
+            self.host.pool.text(descriptor)?.into_owned(),
+        );
+        let method = self
+            .host_bootstrap
+            .get(method as usize)
+            .cloned()
+            .ok_or_else(|| Refusal::BrokenClass("no such bootstrap method".into()))?;
+        let handle = self.import(method.handle)?;
+        let arguments = method
+            .arguments
+            .iter()
+            .map(|i| self.constant(*i))
+            .collect::<Result<_, _>>()?;
+        let b = self.bootstrap(BootstrapMethod { handle, arguments })?;
+        Ok(self.pool.add_dynamic(b, &name, &descriptor)?)
+    }
+
+    fn relink(&mut self, a: &mut Assembler, index: u16) -> Result<(), Refusal> {
+        let (method, name, descriptor) = self.host.pool.dynamic(index)?;
+        let (name, descriptor) = (
+            self.host.pool.text(name)?.into_owned(),
+            self.host.pool.text(descriptor)?.into_owned(),
+        );
+        let method = self
+            .host_bootstrap
+            .get(method as usize)
+            .cloned()
+            .ok_or_else(|| Refusal::BrokenClass("no such bootstrap method".into()))?;
+        let handle = bootstrap::runtime_handle(&mut self.pool, "relink", RELINK)?;
+        let host = self.pool.add_class(&self.host_name)?;
+        // The site's number: versions of one host share the site that the host's bootstrap method makes.
+        let mut arguments = vec![
+            host,
+            self.pool.add_integer(index as i32)?,
+            self.import(method.handle)?,
+        ];
+        for i in &method.arguments {
+            arguments.push(self.constant(*i)?);
+        }
+        let b = self.bootstrap(BootstrapMethod { handle, arguments })?;
+        let site = self.pool.add_invoke_dynamic(b, &name, &descriptor)?;
+        a.push(Instruction::InvokeDynamic { index: site });
+        Ok(())
+    }
+
+    fn member(
+        &mut self,
+        a: &mut Assembler,
+        method: &Method,
+        op: u8,
+        index: u16,
+    ) -> Result<(), Refusal> {
+        let MemberRef {
+            tag,
+            class,
+            name,
+            descriptor,
+        } = self.host.pool.member(index)?;
+        let class = self.host.pool.class_name(class)?.into_owned();
+        let name = self.host.pool.text(name)?.into_owned();
+        let descriptor = self.host.pool.text(descriptor)?.into_owned();
+        let own = class == self.host_name;
+        if op == INVOKESTATIC
+            && class == "java/lang/invoke/MethodHandles"
+            && name == "lookup"
+            && descriptor == format!("()L{};", runtime::LOOKUP)
+        {
+            return self.bound(
+                a,
+                Bind::Lookup,
+                "lookup",
+                &descriptor,
+                "java/lang/invoke/MethodHandles",
+            );
+        }
+        if op == INVOKESPECIAL && name != "<init>" {
+            if own && self.declared(&name, &descriptor, true) == Some(access::PRIVATE) {
+                if self.host.access & access::INTERFACE != 0 {
+                    let words = MethodDescriptor::parse(&descriptor).map_or(0, |d| d.slots()) + 1;
+                    let index = self.import(index)?;
+                    a.push(Instruction::InvokeInterface {
+                        index,
+                        count: words as u8,
+                    });
+                } else {
+                    let index = self.import(index)?;
+                    a.pool(INVOKEVIRTUAL, index);
+                }
+                return Ok(());
+            }
+            let receiver = format!("(L{};{}", self.host_name, &descriptor[1..]);
+            return self.bound(a, Bind::Special, &name, &receiver, &class);
+        }
+        if op == PUTFIELD
+            && own
+            && method.is_constructor()
+            && self.declared(&name, &descriptor, false) == Some(access::FINAL)
+        {
+            let setter = format!("(L{};{descriptor})V", self.host_name);
+            return self.bound(a, Bind::PutFinal, &name, &setter, &class);
+        }
+        let inherited = !(own
+            && self
+                .declared(&name, &descriptor, tag != Tag::Field)
+                .is_some());
+        if inherited
+            && !class.starts_with('[')
+            && name != "<init>"
+            && self.protected.contains(&(name.clone(), descriptor.clone()))
+        {
+            let (bind, site) = match op {
+                GETFIELD => (Bind::GetField, format!("(L{class};){descriptor}")),
+                PUTFIELD => (Bind::PutField, format!("(L{class};{descriptor})V")),
+                GETSTATIC => (Bind::GetStatic, format!("(){descriptor}")),
+                PUTSTATIC => (Bind::PutStatic, format!("({descriptor})V")),
+                INVOKESTATIC => (Bind::Static, descriptor),
+                _ => (Bind::Virtual, format!("(L{class};{}", &descriptor[1..])),
+            };
+            return self.bound(a, bind, &name, &site, &class);
+        }
+        let index = self.import(index)?;
+        a.pool(op, index);
+        Ok(())
+    }
+
+    fn bound(
+        &mut self,
+        a: &mut Assembler,
+        bind: Bind,
+        name: &str,
+        descriptor: &str,
+        class: &str,
+    ) -> Result<(), Refusal> {
+        let handle = bootstrap::runtime_handle(&mut self.pool, "bind", BIND)?;
+        let arguments = vec![
+            self.pool.add_integer(bind as i32)?,
+            self.pool.add_class(class)?,
+            self.pool.add_class(&self.host_name)?,
+        ];
+        let b = self.bootstrap(BootstrapMethod { handle, arguments })?;
+        let index = self.pool.add_invoke_dynamic(b, name, descriptor)?;
+        a.push(Instruction::InvokeDynamic { index });
+        Ok(())
+    }
+
+    /// Whether the host itself declares a member, and the one of its flags that matters: `PRIVATE` of a method, `FINAL`
+    /// of an instance field, else 0.
+    fn declared(&self, name: &str, descriptor: &str, is_method: bool) -> Option<u16> {
+        let pool = &self.host.pool;
+        let list = if is_method {
+            &self.host.methods
+        } else {
+            &self.host.fields
+        };
+        let is = |i: u16, text: &str| pool.utf8(i).is_ok_and(|b| b == text.as_bytes());
+        let found = list
+            .iter()
+            .find(|m| is(m.name, name) && is(m.descriptor, descriptor))?;
+        let flag = if is_method {
+            access::PRIVATE
+        } else {
+            access::FINAL
+        };
+        let of_class = !is_method && found.access & access::STATIC != 0;
+        Some(if of_class { 0 } else { found.access & flag })
+    }
+}

@@ -1,0 +1,200 @@
+//! The bytecode of advice.
+
+use super::Emitter;
+use super::body::Slots;
+use crate::advice::Action;
+use crate::arming::kind;
+use crate::bytecode::opcode::*;
+use crate::bytecode::{Assembler, Instruction};
+use crate::refusal::Refusal;
+use crate::types::Type;
+
+/// Bytes of operand stack that advice may use above what the method has there, in words.
+pub(super) const STACK: u16 = 8;
+
+impl Emitter<'_> {
+    /// Appends one action.
+    pub(super) fn weave(
+        &mut self,
+        a: &mut Assembler,
+        slots: &Slots,
+        action: &Action,
+    ) -> Result<(), Refusal> {
+        match action {
+            Action::Count { slot } => {
+                a.local(LLOAD, slots.shard()?);
+                self.push_int(a, (*slot * 8) as i32)?;
+                self.call(a, "count", "(JI)V")?;
+            }
+            Action::Start { slot } => {
+                self.call(a, "now", "()J")?;
+                a.local(LSTORE, slots.timer(*slot)?);
+            }
+            Action::Stop { slot } => {
+                self.record(a, slots, *slot, "stop", "(JIJ)V")?;
+                a.plain(LCONST_0);
+                a.local(LSTORE, slots.timer(*slot)?);
+            }
+            Action::Lap { slot } => {
+                self.record(a, slots, *slot, "lap", "(JIJ)J")?;
+                a.local(LSTORE, slots.timer(*slot)?);
+            }
+            Action::Log { point, values } => {
+                self.push_int(a, *point as i32)?;
+                self.push_int(a, values.len() as i32)?;
+                self.call(a, "begin", "(II)J")?;
+                for (slot, t) in values {
+                    let descriptor = match t {
+                        Type::Int => "(JI)J",
+                        Type::Long => "(JJ)J",
+                        Type::Float => "(JF)J",
+                        Type::Double => "(JD)J",
+                        _ => "(JLjava/lang/Object;)J",
+                    };
+                    if *t == Type::Null {
+                        a.plain(ACONST_NULL);
+                    } else {
+                        a.local(ILOAD + kind(t), *slot);
+                    }
+                    self.call(a, "put", descriptor)?;
+                }
+                self.call(a, "end", "(J)V")?;
+            }
+        }
+        Ok(())
+    }
+
+    fn record(
+        &mut self,
+        a: &mut Assembler,
+        slots: &Slots,
+        slot: u32,
+        name: &str,
+        descriptor: &str,
+    ) -> Result<(), Refusal> {
+        a.local(LLOAD, slots.shard()?);
+        self.push_int(a, (slot * 8) as i32)?;
+        a.local(LLOAD, slots.timer(slot)?);
+        self.call(a, name, descriptor)
+    }
+
+    /// Takes the result of a method off the stack as an object (nothing there for `void`).
+    pub(super) fn boxed(
+        &mut self,
+        a: &mut Assembler,
+        result: &Option<Type>,
+    ) -> Result<(), Refusal> {
+        let (class, descriptor) = match result {
+            None => {
+                a.plain(ACONST_NULL);
+                return Ok(());
+            }
+            Some(Type::Int) => ("java/lang/Integer", "(I)Ljava/lang/Integer;"),
+            Some(Type::Long) => ("java/lang/Long", "(J)Ljava/lang/Long;"),
+            Some(Type::Float) => ("java/lang/Float", "(F)Ljava/lang/Float;"),
+            Some(Type::Double) => ("java/lang/Double", "(D)Ljava/lang/Double;"),
+            Some(_) => return Ok(()),
+        };
+        a.pool(
+            INVOKESTATIC,
+            self.pool.add_method(class, "valueOf", descriptor)?,
+        );
+        Ok(())
+    }
+
+    /// Returns the object on the stack as the method's result.
+    pub(super) fn return_unboxed(
+        &mut self,
+        a: &mut Assembler,
+        result: &Option<Type>,
+    ) -> Result<(), Refusal> {
+        let (class, name, descriptor, op) = match result {
+            None => {
+                a.plain(POP);
+                a.plain(RETURN);
+                return Ok(());
+            }
+            Some(Type::Int) => ("java/lang/Integer", "intValue", "()I", IRETURN),
+            Some(Type::Long) => ("java/lang/Long", "longValue", "()J", LRETURN),
+            Some(Type::Float) => ("java/lang/Float", "floatValue", "()F", FRETURN),
+            Some(Type::Double) => ("java/lang/Double", "doubleValue", "()D", DRETURN),
+            Some(Type::Object(name)) => {
+                self.cast(a, &name.clone())?;
+                a.plain(ARETURN);
+                return Ok(());
+            }
+            Some(_) => return Err(Refusal::Internal("a result of no type".into())),
+        };
+        a.pool(CHECKCAST, self.pool.add_class(class)?);
+        a.pool(
+            INVOKEVIRTUAL,
+            self.pool.add_method(class, name, descriptor)?,
+        );
+        a.plain(op);
+        Ok(())
+    }
+
+    /// Puts a local into the frame in `frame`, at `slot`.
+    pub(super) fn save(
+        &mut self,
+        a: &mut Assembler,
+        frame: u16,
+        slot: u16,
+        from: u16,
+        t: &Type,
+    ) -> Result<(), Refusal> {
+        if *t == Type::Null {
+            return Ok(());
+        }
+        a.local(ALOAD, frame);
+        self.push_int(a, slot as i32)?;
+        a.local(ILOAD + kind(t), from);
+        let descriptor = match t {
+            Type::Int => "(II)V",
+            Type::Long => "(IJ)V",
+            Type::Float => "(IF)V",
+            Type::Double => "(ID)V",
+            _ => "(ILjava/lang/Object;)V",
+        };
+        self.frame_call(a, "put", descriptor)
+    }
+
+    /// Pushes the value at `slot` of the frame in `frame`.
+    pub(super) fn fetch(
+        &mut self,
+        a: &mut Assembler,
+        frame: u16,
+        slot: u16,
+        t: &Type,
+    ) -> Result<(), Refusal> {
+        if *t == Type::Null {
+            a.plain(ACONST_NULL);
+            return Ok(());
+        }
+        a.local(ALOAD, frame);
+        self.push_int(a, slot as i32)?;
+        let (name, descriptor) = match t {
+            Type::Int => ("getInt", "(I)I"),
+            Type::Long => ("getLong", "(I)J"),
+            Type::Float => ("getFloat", "(I)F"),
+            Type::Double => ("getDouble", "(I)D"),
+            _ => ("getObject", "(I)Ljava/lang/Object;"),
+        };
+        self.frame_call(a, name, descriptor)?;
+        if let Type::Object(class) = t {
+            self.cast(a, &class.clone())?;
+        }
+        Ok(())
+    }
+
+    /// Pushes a value of a type that nobody will read.
+    pub(super) fn dummy(&mut self, a: &mut Assembler, t: &Type) {
+        match t {
+            Type::Int => a.push(Instruction::Push(0)),
+            Type::Long => a.plain(LCONST_0),
+            Type::Float => a.plain(FCONST_0),
+            Type::Double => a.plain(DCONST_0),
+            _ => a.plain(ACONST_NULL),
+        }
+    }
+}

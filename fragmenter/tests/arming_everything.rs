@@ -1,0 +1,290 @@
+//! Arms the JDK's own classes under each policy, and emits versions of all their methods with a counter on every
+//! fragment. Nothing is loaded: a small verifier of the tests reads what came out.
+//!
+//! No class may lead to a panic, to `Refusal::Internal`, or to a class file that does not verify.
+
+#[allow(dead_code)]
+mod arming_support;
+#[allow(dead_code)]
+mod classfile_support;
+
+use std::collections::{BTreeMap, HashSet};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::sync::Arc;
+
+use veneer_fragmenter::Refusal;
+use veneer_fragmenter::advice::{Action, Probe, Site};
+use veneer_fragmenter::arming::{self, ArmedCode, Request};
+use veneer_fragmenter::classfile::ClassFile;
+use veneer_fragmenter::method::Method;
+use veneer_fragmenter::policy::Policy;
+use veneer_fragmenter::version::{self, Bodies, Plan};
+
+/// What came of it all.
+#[derive(Default)]
+struct Tally {
+    classes: usize,
+    armed: usize,
+    emitted: usize,
+    refusals: BTreeMap<String, usize>,
+    faults: Vec<String>,
+}
+
+impl Tally {
+    fn refuse(&mut self, stage: &str, at: &str, refusal: &Refusal) {
+        *self
+            .refusals
+            .entry(format!("{stage} {}", refusal.name()))
+            .or_default() += 1;
+        if matches!(
+            refusal,
+            Refusal::Internal(_) | Refusal::BrokenClass(_) | Refusal::BrokenCode(_)
+        ) {
+            self.faults.push(format!("{stage} {at}: {refusal}"));
+        }
+    }
+
+    /// Runs a stage; a panic in it is a fault.
+    fn guard(&mut self, stage: &str, path: &Path, run: impl FnOnce(&mut Tally)) {
+        let mut inner = Tally::default();
+        if catch_unwind(AssertUnwindSafe(|| run(&mut inner))).is_err() {
+            self.faults
+                .push(format!("{stage} {}: a panic", path.display()));
+        }
+        self.armed += inner.armed;
+        self.emitted += inner.emitted;
+        for (name, n) in inner.refusals {
+            *self.refusals.entry(name).or_default() += n;
+        }
+        self.faults.extend(inner.faults);
+    }
+
+    fn finish(&self) {
+        println!(
+            "{} classes; {} methods armed, {} bodies emitted",
+            self.classes, self.armed, self.emitted
+        );
+        for (name, n) in &self.refusals {
+            println!("{n:8} {name}");
+        }
+        // A few of each kind: the same words, whatever the numbers and names.
+        let mut kinds: BTreeMap<String, usize> = BTreeMap::new();
+        let mut first = Vec::new();
+        for fault in &self.faults {
+            let stage: String = fault.split(['/', ':']).next().unwrap_or_default().into();
+            let what = fault.rsplit_once(": ").map_or("", |(_, what)| what);
+            let what: String = what.chars().filter(|c| !c.is_ascii_digit()).collect();
+            let n = kinds.entry(stage + &what).or_default();
+            *n += 1;
+            if *n <= 3 {
+                first.push(fault.clone());
+            }
+        }
+        let first: Vec<_> = first.into_iter().take(60).collect();
+        assert!(
+            self.faults.is_empty(),
+            "{} faults:\n{}",
+            self.faults.len(),
+            first.join("\n")
+        );
+    }
+}
+
+fn policies() -> Vec<Policy> {
+    let calls = Policy::Call(Arc::new(|class: &str, _: &str, _: &str| {
+        class.starts_with("java.util")
+    }));
+    vec![Policy::Method, Policy::Loop, calls, Policy::Block]
+}
+
+fn arm(tally: &mut Tally, path: &Path, bytes: &[u8], policy: &Policy, forced: bool) {
+    let stage = format!("arm {policy:?}");
+    let request = Request {
+        policy,
+        first_id: 1000,
+        generation: 0,
+        wanted: &|_, _| true,
+        forced: &|_, _| forced,
+    };
+    match arming::arm(bytes, &request) {
+        Err(refusal) => tally.refuse(&stage, &path.display().to_string(), &refusal),
+        Ok(armed) => {
+            for (method, refusal) in &armed.refusals {
+                tally.refuse(&stage, &format!("{}.{method}", armed.name), refusal);
+            }
+            tally.armed += armed.methods.len();
+            if armed.methods.is_empty() {
+                return;
+            }
+            for bytes in [&armed.bytes, &armed.anchor_bytes] {
+                if let Err(fault) = arming_support::verify(bytes) {
+                    tally.faults.push(format!("{stage}: {fault}"));
+                }
+            }
+        }
+    }
+}
+
+/// What is woven in.
+#[derive(Clone, Copy, Debug)]
+enum Woven {
+    /// A counter on each fragment.
+    Counters,
+    /// Timers of method and fragments, counters on edges, logs of what is live.
+    Everything,
+}
+
+/// The probes for one method; `slots` counts up over a class.
+fn probes(method: &Method, woven: Woven, slots: &mut u32) -> Vec<Probe> {
+    let mut probes = Vec::new();
+    let mut add = |site: Site, action: &dyn Fn(u32) -> Action| {
+        *slots += 4;
+        probes.push(Probe {
+            site,
+            action: action(*slots),
+        });
+    };
+    let fragments: Vec<_> = method.flow.fragments().map(|f| f.id).collect();
+    if let Woven::Counters = woven {
+        for f in fragments {
+            add(Site::Before(f), &|slot| Action::Count { slot });
+        }
+        return probes;
+    }
+    for site in [Site::Entry, Site::Return, Site::Throw] {
+        add(site, &|_| match site {
+            Site::Entry => Action::Start { slot: 0 },
+            _ => Action::Stop { slot: 0 },
+        });
+    }
+    // Not all: each timer is a local variable of the version.
+    for f in fragments.iter().copied().step_by(3).take(20) {
+        let timer = 4_000_000 + 4 * f.0;
+        let values = method.live_locals(f);
+        if !values.iter().any(|v| v.1.is_uninitialized()) {
+            add(Site::Before(f), &|point| Action::Log {
+                point,
+                values: values.clone(),
+            });
+        }
+        add(Site::Before(f), &|_| Action::Start { slot: timer });
+        add(Site::After(f), &|_| Action::Stop { slot: timer });
+    }
+    for f in fragments.iter().copied().skip(1).step_by(5).take(10) {
+        add(Site::Before(f), &|_| Action::Lap {
+            slot: 8_000_000 + 4 * f.0,
+        });
+    }
+    for (from, to) in method.flow.edges() {
+        add(Site::Edge(from, to), &|slot| Action::Count { slot });
+    }
+    probes
+}
+
+/// Emits versions of all methods of a class.
+fn emit(tally: &mut Tally, path: &Path, bytes: &[u8], policy: &Policy, woven: Woven) {
+    let stage = format!("emit {policy:?} {woven:?}");
+    let file = match ClassFile::parse(bytes) {
+        Ok(file) => file,
+        Err(e) => return tally.faults.push(format!("{}: {e}", path.display())),
+    };
+    let anchor = format!("{}$Veneer", file.name().unwrap());
+    let mut kept: Vec<(Method, ArmedCode, Vec<Probe>)> = Vec::new();
+    let mut slots = 0;
+    for index in 0..file.methods.len() {
+        let Ok(method) = Method::analyse(&file, index, &|i, p| policy.cuts(i, p)) else {
+            continue;
+        };
+        let Ok(armed) = arming::layout(&method, policy, index as u32, &anchor, true) else {
+            continue;
+        };
+        let probes = probes(&method, woven, &mut slots);
+        kept.push((method, armed, probes));
+    }
+    let plans: Vec<Plan> = kept
+        .iter()
+        .enumerate()
+        .map(|(i, (method, armed, probes))| Plan {
+            method,
+            id: i as u32,
+            armed,
+            edits: &[],
+            probes,
+            clean: false,
+        })
+        .collect();
+    let protected = HashSet::from([("clone".to_string(), "()Ljava/lang/Object;".to_string())]);
+    for bodies in [Bodies::Enter, Bodies::Resume] {
+        // Nobody comes from elsewhere where there is no point but the entry.
+        let resumed = |p: &&Plan| bodies == Bodies::Enter || p.armed.points.len() > 1;
+        let plans: Vec<Plan> = plans.iter().filter(resumed).map(copy).collect();
+        match version::emit(&file, &anchor, &plans, bodies, &protected) {
+            Err(refusal) => tally.refuse(&stage, &path.display().to_string(), &refusal),
+            Ok(class) => {
+                for (id, refusal) in &class.refused {
+                    let method = &kept[*id as usize].0;
+                    let at = format!(
+                        "{bodies:?} {}.{}{}",
+                        method.class, method.name, method.descriptor
+                    );
+                    tally.refuse(&stage, &at, refusal);
+                }
+                tally.emitted += class.methods.len();
+                if !class.methods.is_empty()
+                    && let Err(fault) = arming_support::verify(&class.bytes)
+                {
+                    tally.faults.push(format!("{stage} {bodies:?}: {fault}"));
+                }
+            }
+        }
+    }
+}
+
+fn copy<'p>(p: &Plan<'p>) -> Plan<'p> {
+    Plan { ..*p }
+}
+
+fn everything(label: &str, include: &str, sparse: usize) {
+    let mut tally = Tally::default();
+    let policies = policies();
+    let mut n = 0;
+    classfile_support::for_each_class(label, include, |path, bytes| {
+        if let Err(fault) = arming_support::verify(bytes)
+            && ClassFile::parse(bytes).is_ok_and(|f| f.major >= 51)
+        {
+            tally.faults.push(format!(
+                "the verifier of the tests refuses the original: {fault}"
+            ));
+        }
+        for policy in &policies {
+            n += 1;
+            // Every class under some policy, every policy on some classes.
+            if n % sparse != 0 {
+                continue;
+            }
+            tally.guard("arm", path, |t| arm(t, path, bytes, policy, false));
+            tally.guard("arm", path, |t| arm(t, path, bytes, policy, true));
+            for woven in [Woven::Counters, Woven::Everything] {
+                tally.guard("emit", path, |t| emit(t, path, bytes, policy, woven));
+            }
+        }
+        tally.classes += 1;
+    });
+    tally.finish();
+}
+
+#[test]
+fn a_part_of_the_jdk() {
+    everything("quick", classfile_support::QUICK, 37);
+}
+
+#[test]
+#[ignore = "takes minutes: all classes of java.base and jdk.compiler under each policy"]
+fn java_base_and_jdk_compiler() {
+    everything(
+        "arming",
+        "regex:/(java[.]base|jdk[.]compiler)/.*[.]class",
+        1,
+    );
+}

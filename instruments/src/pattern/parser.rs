@@ -1,0 +1,260 @@
+//! Reads the text form of a pattern. Every error carries the column that it is about.
+
+use super::glob::Glob;
+use super::{Argument, ClassPattern, MethodPattern, NamePattern, Step};
+
+/// What is wrong with a pattern, and where.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("pattern `{text}`, column {column}: {fault}")]
+pub struct PatternError {
+    /// The whole pattern.
+    pub text: String,
+    /// Counted in characters from 1.
+    pub column: usize,
+    /// What is wrong there.
+    pub fault: PatternFault,
+}
+
+/// The ways in which a pattern can be wrong; each message says what to write instead.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PatternFault {
+    #[error("the pattern is empty: write for example `com.acme..*::*(..)`")]
+    Empty,
+    #[error("a class name is missing here: write a name, or `*` for any")]
+    NoSegment,
+    #[error("a pattern cannot begin with `..`: write `*..` for any package")]
+    LeadingGap,
+    #[error("`..` must be followed by a class name: write `..*` for all classes below")]
+    TrailingGap,
+    #[error("more than two dots: write `..` for any number of packages")]
+    ManyDots,
+    #[error("`/` separates packages in class files only: write `.`")]
+    Slash,
+    #[error("a name has no spaces: several patterns go into an array, `[\"a.B\", \"c.D\"]`")]
+    Space,
+    #[error("`{0}` cannot stand in a name")]
+    Character(char),
+    #[error("`:` must be doubled: write `Class::method`")]
+    SingleColon,
+    #[error("a method name is missing after `::`: write a name, or `*` for any")]
+    NoMethod,
+    #[error(
+        "`<` and `>` stand only in `<init>` (constructors) and `<clinit>` (static initialisers)"
+    )]
+    AngleBracket,
+    #[error("arguments need a method: write `Class::method(…)`")]
+    NoMethodBeforeArguments,
+    #[error("the argument list is not closed: write `)`")]
+    Unclosed,
+    #[error(
+        "a type is missing here: write a type such as `int`, `*` for any one type, or `..` for any number"
+    )]
+    NoType,
+    #[error("`[` must be followed by `]`")]
+    Bracket,
+    #[error("void is no argument type: write `()` for no arguments")]
+    Void,
+    #[error("expected `,` or `)` here")]
+    NoComma,
+    #[error("nothing may follow the argument list")]
+    Trailing,
+}
+
+pub(super) fn parse(text: &str) -> Result<MethodPattern, PatternError> {
+    let mut cursor = Cursor {
+        characters: text.chars().collect(),
+        at: 0,
+    };
+    cursor.pattern().map_err(|Fault(at, fault)| PatternError {
+        text: text.to_owned(),
+        column: at + 1,
+        fault,
+    })
+}
+
+/// A fault with its position, in characters from 0.
+struct Fault(usize, PatternFault);
+
+struct Cursor {
+    characters: Vec<char>,
+    at: usize,
+}
+
+impl Cursor {
+    fn peek(&self) -> Option<char> {
+        self.characters.get(self.at).copied()
+    }
+
+    fn looking_at(&self, text: &str) -> bool {
+        let rest = self.characters.iter().skip(self.at).copied();
+        rest.take(text.chars().count()).eq(text.chars())
+    }
+
+    fn eat(&mut self, text: &str) -> bool {
+        let found = self.looking_at(text);
+        if found {
+            self.at += text.chars().count();
+        }
+        found
+    }
+
+    fn spaces(&mut self) {
+        while self.peek().is_some_and(char::is_whitespace) {
+            self.at += 1;
+        }
+    }
+
+    fn fault<T>(&self, fault: PatternFault) -> Result<T, Fault> {
+        Err(Fault(self.at, fault))
+    }
+
+    fn pattern(&mut self) -> Result<MethodPattern, Fault> {
+        self.spaces();
+        if self.peek().is_none() {
+            return self.fault(PatternFault::Empty);
+        }
+        let class = self.class(PatternFault::NoSegment)?;
+        let space = self.at;
+        self.spaces();
+        let method = match self.peek() {
+            None => None,
+            Some(':') if self.eat("::") => Some(self.method()?),
+            Some(':') => return self.fault(PatternFault::SingleColon),
+            Some('(') => return self.fault(PatternFault::NoMethodBeforeArguments),
+            Some(_) if self.at > space => return Err(Fault(space, PatternFault::Space)),
+            Some(other) => return self.fault(PatternFault::Character(other)),
+        };
+        Ok(MethodPattern { class, method })
+    }
+
+    /// A dotted name; `missing` is the fault where a segment has no characters.
+    fn class(&mut self, missing: PatternFault) -> Result<ClassPattern, Fault> {
+        let mut steps = Vec::new();
+        if self.looking_at("..") {
+            return self.fault(PatternFault::LeadingGap);
+        }
+        loop {
+            let word = self.word();
+            match self.peek() {
+                Some('/') => return self.fault(PatternFault::Slash),
+                _ if word.is_empty() => return self.fault(missing),
+                _ => {}
+            }
+            if steps.is_empty() && word == "*" && self.looking_at("..") {
+                // `*..X`: X in any package or none. What follows adds the gap.
+            } else {
+                steps.push(Step::Segment(Glob::new(&word)));
+            }
+            let dots = self.at;
+            if self.eat("..") {
+                if self.peek() == Some('.') {
+                    return Err(Fault(dots, PatternFault::ManyDots));
+                }
+                if self.peek().is_none_or(|c| matches!(c, ':' | ',' | ')')) {
+                    return Err(Fault(dots, PatternFault::TrailingGap));
+                }
+                steps.push(Step::Gap);
+            } else if !self.eat(".") {
+                return Ok(ClassPattern { steps });
+            }
+        }
+    }
+
+    /// The characters up to one that has a meaning in patterns or cannot stand in a JVM name (JVMS 4.2.2).
+    fn word(&mut self) -> String {
+        let mut word = String::new();
+        while let Some(c) = self.peek() {
+            if c.is_whitespace() || ".:/;[]()<>,".contains(c) {
+                break;
+            }
+            word.push(c);
+            self.at += 1;
+        }
+        word
+    }
+
+    fn method(&mut self) -> Result<NamePattern, Fault> {
+        let name = self.method_name()?;
+        self.spaces();
+        let arguments = match self.peek() {
+            None => None,
+            Some('(') => Some(self.arguments()?),
+            Some('/') => return self.fault(PatternFault::Slash),
+            Some('<' | '>') => return self.fault(PatternFault::AngleBracket),
+            Some(other) => return self.fault(PatternFault::Character(other)),
+        };
+        Ok(NamePattern { name, arguments })
+    }
+
+    fn method_name(&mut self) -> Result<Glob, Fault> {
+        for special in ["<init>", "<clinit>"] {
+            if self.eat(special) {
+                return Ok(Glob::new(special));
+            }
+        }
+        let name = self.word();
+        match self.peek() {
+            Some('<' | '>') => self.fault(PatternFault::AngleBracket),
+            None | Some('(') if name.is_empty() => self.fault(PatternFault::NoMethod),
+            Some(other) if name.is_empty() => self.fault(PatternFault::Character(other)),
+            _ => Ok(Glob::new(&name)),
+        }
+    }
+
+    fn arguments(&mut self) -> Result<Vec<Argument>, Fault> {
+        let open = self.at;
+        let mut arguments = Vec::new();
+        self.eat("(");
+        self.spaces();
+        if !self.eat(")") {
+            loop {
+                self.spaces();
+                if self.peek().is_none() {
+                    return Err(Fault(open, PatternFault::Unclosed));
+                }
+                arguments.push(self.argument()?);
+                self.spaces();
+                if self.eat(")") {
+                    break;
+                }
+                if !self.eat(",") {
+                    return match self.peek() {
+                        None => Err(Fault(open, PatternFault::Unclosed)),
+                        Some('/') => self.fault(PatternFault::Slash),
+                        Some(_) => self.fault(PatternFault::NoComma),
+                    };
+                }
+            }
+        }
+        self.spaces();
+        match self.peek() {
+            None => Ok(arguments),
+            Some(_) => self.fault(PatternFault::Trailing),
+        }
+    }
+
+    fn argument(&mut self) -> Result<Argument, Fault> {
+        let begin = self.at;
+        if self.eat("..") {
+            return match self.peek() {
+                Some('.') => Err(Fault(begin, PatternFault::ManyDots)),
+                _ => Ok(Argument::Any),
+            };
+        }
+        let element = self.class(PatternFault::NoType)?;
+        if element.to_string() == "void" {
+            return Err(Fault(begin, PatternFault::Void));
+        }
+        let mut dimensions = 0;
+        while self.peek() == Some('[') {
+            if !self.eat("[]") {
+                return self.fault(PatternFault::Bracket);
+            }
+            dimensions += 1;
+        }
+        Ok(Argument::Type {
+            element,
+            dimensions,
+        })
+    }
+}

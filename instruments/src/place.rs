@@ -1,0 +1,80 @@
+//! Where in a method an instrument stands.
+//!
+//! ```text
+//!   int sum(int n) {            Entry      the way into the method
+//!     int s = 0;         f0     Block([0]) one fragment, numbered in order of bytecode index
+//!     while (i < n)      f1     Loops      every loop header, here f1
+//!       s += i++;        f2     Edge([(2, 1)]) one edge, here the back edge; Edges: all of them
+//!     return s;          f3     Exits      every way out, exceptional ones too
+//!   }                           Method     from entry to exit, whichever exit it is
+//! ```
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// The points of each selected method. Fragment numbers are those of basic blocks in order of bytecode
+/// index (what `veneer fragments … --policy block` shows), displayed `f3`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Place {
+    /// The method as a whole: before = at entry, after = at every exit, around = from entry to exit.
+    Method,
+    /// The entry.
+    Entry,
+    /// Every exit: returns, and exceptions that leave the method.
+    Exits,
+    /// Every basic block.
+    Blocks,
+    /// The named basic blocks.
+    Block(Vec<u32>),
+    /// Every loop header.
+    Loops,
+    /// Every edge between basic blocks.
+    Edges,
+    /// The named edges, as (from, to).
+    Edge(Vec<(u32, u32)>),
+    /// The first basic block of each named source line.
+    Line(Vec<u16>),
+}
+
+fn join<T>(items: &[T], show: impl Fn(&T) -> String) -> String {
+    items.iter().map(show).collect::<Vec<_>>().join(", ")
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Place::Method => f.write_str("method"),
+            Place::Entry => f.write_str("entry"),
+            Place::Exits => f.write_str("exits"),
+            Place::Blocks => f.write_str("blocks"),
+            Place::Block(blocks) => f.write_str(&join(blocks, |b| format!("f{b}"))),
+            Place::Loops => f.write_str("loops"),
+            Place::Edges => f.write_str("edges"),
+            Place::Edge(edges) => f.write_str(&join(edges, |(a, b)| format!("f{a}->f{b}"))),
+            Place::Line(lines) => write!(f, "line {}", join(lines, u16::to_string)),
+        }
+    }
+}
+
+/// On which side of a point the instrument acts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum When {
+    /// Before the point.
+    Before,
+    /// After the point.
+    After,
+    /// A pair: its end fires only in activations that passed its beginning.
+    Around,
+}
+
+impl fmt::Display for When {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            When::Before => "before",
+            When::After => "after",
+            When::Around => "around",
+        })
+    }
+}

@@ -1,0 +1,41 @@
+//! What a plan asks to have attached.
+
+use crate::{Kind, MethodPattern, Place, When};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// One instrument on a selection of points, of classes that are loaded and of those loaded later.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Spec {
+    /// What the plan calls it; without it, tables show the display form of the spec.
+    pub name: Option<String>,
+    /// The plan that attaches it: its file name.
+    pub plan: String,
+    /// A method is selected when any of these matches.
+    pub patterns: Vec<MethodPattern>,
+    /// The points in each selected method.
+    pub place: Place,
+    /// The side of each point.
+    pub when: When,
+    /// What is measured there.
+    pub kind: Kind,
+}
+
+impl Spec {
+    /// Whether a method is selected. `class` is dotted (`a.b.Outer$Inner`), `descriptor` as in the class file.
+    pub fn selects(&self, class: &str, method: &str, descriptor: &str) -> bool {
+        self.patterns
+            .iter()
+            .any(|pattern| pattern.matches(class, method, descriptor))
+    }
+}
+
+impl fmt::Display for Spec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {} {}", self.kind, self.when, self.place)?;
+        for (i, pattern) in self.patterns.iter().enumerate() {
+            write!(f, "{}{pattern}", if i == 0 { " of " } else { ", " })?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,161 @@
+//! Numbers, durations and names as people read them.
+
+use crate::pattern::primitive;
+
+/// A number with thousands separators: `1,234,567`.
+pub fn count(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// Nanoseconds in the unit that leaves one to three digits before the point, with three digits in all:
+/// `850 ns`, `1.23 µs`, `45.6 ms`, `7.89 s`; from a minute on `2 m 05 s`, from an hour on `3 h 07 m`.
+pub fn duration(ns: u64) -> String {
+    const SECOND: u64 = 1_000_000_000;
+    if ns < 1_000 {
+        return format!("{ns} ns");
+    }
+    // A value that rounds up to 1000 of a unit is left to the next one.
+    for (unit, scale) in [("µs", 1_000), ("ms", 1_000_000), ("s", SECOND)] {
+        let limit = if scale == SECOND { 59.95 } else { 999.5 };
+        let value = ns as f64 / scale as f64;
+        if value < limit {
+            let digits = match value {
+                v if v < 9.995 => 2,
+                v if v < 99.95 => 1,
+                _ => 0,
+            };
+            return format!("{value:.digits$} {unit}");
+        }
+    }
+    let seconds = ns.saturating_add(SECOND / 2) / SECOND;
+    if seconds < 3_600 {
+        format!("{} m {:02} s", seconds / 60, seconds % 60)
+    } else {
+        format!("{} h {:02} m", count(seconds / 3_600), seconds / 60 % 60)
+    }
+}
+
+/// `part` of `total` in percent, with one decimal; `-` of nothing.
+pub(super) fn share(part: u64, total: u64) -> String {
+    if total == 0 {
+        return "-".to_owned();
+    }
+    format!("{:.1}%", part as f64 * 100.0 / total as f64)
+}
+
+/// At most `width` characters of a text. What is cut out of the middle becomes `…`; the end, which holds the
+/// simple name of a class, gets two thirds, or the whole simple name where that fits.
+pub fn shorten(text: &str, width: usize) -> String {
+    let characters: Vec<char> = text.chars().collect();
+    if characters.len() <= width {
+        return text.to_owned();
+    }
+    let Some(room) = width.checked_sub(1) else {
+        return String::new();
+    };
+    let simple = text
+        .rsplit_once('.')
+        .map_or(0, |(_, last)| last.chars().count() + 1);
+    let tail = (room * 2).div_ceil(3).max(simple.min(room));
+    let head = characters.iter().take(room - tail);
+    let tail = characters.iter().skip(characters.len() - tail);
+    head.chain(std::iter::once(&'…')).chain(tail).collect()
+}
+
+/// A method's name and descriptor as in Java, with simple type names: `m(ILjava/lang/String;)V` becomes
+/// `m(int, String)`. What is no descriptor stays as it is.
+pub(super) fn signature(method: &str) -> String {
+    parse_signature(method).unwrap_or_else(|| method.to_owned())
+}
+
+fn parse_signature(method: &str) -> Option<String> {
+    let (name, rest) = method.split_once('(')?;
+    let (mut rest, _) = rest.split_once(')')?;
+    let mut types = Vec::new();
+    while !rest.is_empty() {
+        let base = rest.trim_start_matches('[');
+        let brackets = "[]".repeat(rest.len() - base.len());
+        let (element, after) = match base.strip_prefix('L') {
+            Some(class) => {
+                let (class, after) = class.split_once(';')?;
+                (class.rsplit('/').next()?, after)
+            }
+            None => (primitive(base.chars().next()?)?, base.get(1..)?),
+        };
+        types.push(format!("{element}{brackets}"));
+        rest = after;
+    }
+    Some(format!("{name}({})", types.join(", ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts() {
+        for (number, text) in [
+            (0, "0"),
+            (999, "999"),
+            (1_000, "1,000"),
+            (1_234_567, "1,234,567"),
+        ] {
+            assert_eq!(count(number), text);
+        }
+        assert_eq!(count(u64::MAX), "18,446,744,073,709,551,615");
+    }
+
+    #[test]
+    fn durations() {
+        for (ns, text) in [
+            (0, "0 ns"),
+            (999, "999 ns"),
+            (1_000, "1.00 µs"),
+            (9_996, "10.0 µs"),
+            (99_960, "100 µs"),
+            (999_499, "999 µs"),
+            (999_600, "1.00 ms"),
+            (45_600_000, "45.6 ms"),
+            (1_234_000_000, "1.23 s"),
+            (59_900_000_000, "59.9 s"),
+            (59_960_000_000, "1 m 00 s"),
+            (125_000_000_000, "2 m 05 s"),
+            (3_599_600_000_000, "1 h 00 m"),
+            (11_220_000_000_000, "3 h 07 m"),
+        ] {
+            assert_eq!(duration(ns), text, "{ns}");
+        }
+        assert_eq!(duration(u64::MAX), "5,124,095 h 34 m");
+    }
+
+    #[test]
+    fn names_keep_their_end() {
+        let name = "com.sun.tools.javac.parser.JavaTokenizer";
+        assert_eq!(shorten(name, 40), name);
+        assert_eq!(shorten(name, 24), "com.sun…er.JavaTokenizer");
+        assert_eq!(shorten(name, 16), "c….JavaTokenizer");
+        assert_eq!(shorten(name, 6), "…nizer");
+        assert_eq!(shorten(name, 0), "");
+        assert_eq!(shorten("äöü", 2), "…ü");
+    }
+
+    #[test]
+    fn signatures() {
+        assert_eq!(
+            signature("m(I[[Ljava/lang/String;J)V"),
+            "m(int, String[][], long)"
+        );
+        assert_eq!(signature("<init>()V"), "<init>()");
+        for odd in ["m", "m(", "m(Q)V", "m(Ljava)V", "m([)V", "m(é)V"] {
+            assert_eq!(signature(odd), odd);
+        }
+    }
+}

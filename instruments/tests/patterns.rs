@@ -1,0 +1,81 @@
+//! Pattern tests as data: `patterns.txt` says what matches, `pattern_errors.txt` what is refused and where.
+
+use veneer_instruments::MethodPattern;
+
+/// The lines of a data file with their numbers and `|`-separated fields.
+fn records(text: &str) -> impl Iterator<Item = (usize, Vec<&str>)> {
+    text.lines().enumerate().filter_map(|(i, line)| {
+        let data = !line.starts_with('#') && !line.is_empty();
+        data.then(|| (i + 1, line.split('|').map(str::trim).collect()))
+    })
+}
+
+#[test]
+fn patterns_match_as_the_table_says() {
+    let mut seen = 0;
+    for (line, fields) in records(include_str!("patterns.txt")) {
+        let [text, class, method, descriptor, expected] = fields[..] else {
+            panic!("patterns.txt:{line}: five fields");
+        };
+        let pattern = MethodPattern::parse(text).unwrap_or_else(|e| panic!("{line}: {e}"));
+        let found = if pattern.matches(class, method, descriptor) {
+            "yes"
+        } else {
+            "no"
+        };
+        assert_eq!(
+            found, expected,
+            "patterns.txt:{line}: {text} on {class}::{method}{descriptor}"
+        );
+
+        // The text form says the same pattern, and so does the serialised one.
+        let again = MethodPattern::parse(&pattern.to_string()).expect("its own text");
+        assert_eq!(again, pattern, "patterns.txt:{line}");
+        let json = serde_json::to_string(&pattern).expect("json");
+        assert_eq!(json, format!("\"{pattern}\""));
+        assert_eq!(
+            serde_json::from_str::<MethodPattern>(&json).expect("json"),
+            pattern
+        );
+        seen += 1;
+    }
+    assert!(seen > 80, "{seen}");
+}
+
+#[test]
+fn the_text_form_is_what_was_written() {
+    for text in [
+        "com.sun.tools.javac.parser..*::*(..)",
+        "*..JavaCompiler::parse(int, .., *..String[][])",
+        "a.*..Outer$Inner::<init>()",
+        "*..*",
+        "a.X::m",
+        "a.X",
+    ] {
+        assert_eq!(MethodPattern::parse(text).expect(text).to_string(), text);
+    }
+}
+
+#[test]
+fn errors_name_the_column() {
+    for (line, fields) in records(include_str!("pattern_errors.txt")) {
+        let [text, column, message] = fields[..] else {
+            panic!("pattern_errors.txt:{line}: three fields");
+        };
+        let error = MethodPattern::parse(text).expect_err(text);
+        assert_eq!(
+            error.column.to_string(),
+            column,
+            "pattern_errors.txt:{line}: {error}"
+        );
+        let shown = error.to_string();
+        assert!(
+            shown.contains(message),
+            "pattern_errors.txt:{line}: {shown}"
+        );
+        assert!(
+            shown.starts_with(&format!("pattern `{text}`, column {column}: ")),
+            "{shown}"
+        );
+    }
+}

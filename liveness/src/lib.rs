@@ -1,0 +1,71 @@
+//! Data-flow analyses over fragment graphs.
+//!
+//! A fragment graph is a [`petgraph`] directed graph whose nodes read and write numbered *variables*. This crate
+//! says, at every node, which variables are live, which definitions reach it, what dominates it, and which loops it
+//! is in. It knows nothing of Java: the caller numbers local variables first and operand-stack slots after them,
+//! and describes each node by an [`Effect`] and each edge by a [`Flow`].
+//!
+//! ```text
+//!                         live_in(n0) = {a}
+//!                      ┌──────────────────────┐
+//!          ┌──────────▶│ n0  uses a   defs b  │- - - - - - - ┐ exceptional: taken from
+//!          │           └──────────┬───────────┘              ╎ any point inside n0, so b
+//!          │  live_out(n0) = {b}  │                          ╎ may not be written yet
+//!          │                      ▼ normal: b is written     ▼
+//!          │           ┌──────────────────────┐     ┌──────────────────┐
+//!          └───────────│ n1  uses b   defs a  │     │ n2  uses a       │
+//!         back edge    └──────────────────────┘     └──────────────────┘
+//!     (n0 dominates n1:                              live_in(n2) = {a}, so a is live
+//!      a loop, header n0)                            throughout n0; a stack slot would
+//!                                                    not survive this edge
+//! ```
+//!
+//! | question | answer |
+//! | --- | --- |
+//! | which variables does the rest of the run need here? | [`liveness()`] |
+//! | which writes may have produced the value seen here? | [`reaching()`] |
+//! | in which order should a forward problem be solved? | [`reverse_postorder`] |
+//! | does every way to `b` go through `a`? | [`Dominators`] |
+//! | which loops are there, how do they nest, which cycles are no loops? | [`loops()`] |
+//!
+//! All results are indexed by [`NodeIndex::index`](petgraph::graph::NodeIndex::index). No function here panics on
+//! any graph: a missing effect counts as empty, bits past the width are ignored, and unreachable nodes are solved
+//! like all others.
+//!
+//! ```
+//! use petgraph::graph::DiGraph;
+//! use veneer_liveness::{Effect, Flow, liveness};
+//!
+//! let mut graph = DiGraph::<(), Flow>::new();
+//! let (n0, n1, n2) = (graph.add_node(()), graph.add_node(()), graph.add_node(()));
+//! graph.add_edge(n0, n1, Flow::Normal);
+//! graph.add_edge(n0, n2, Flow::Exceptional);
+//!
+//! let (a, b) = (0, 1);
+//! let mut effect = vec![Effect::new(2); 3];
+//! effect[n0.index()].write(a);
+//! effect[n1.index()].read(a);
+//! effect[n2.index()].read(b);
+//!
+//! let live = liveness(&graph, 2, 2, &effect, |edge| graph[edge]);
+//! assert!(live.live_out[n0.index()][a], "n1 reads it");
+//! assert!(!live.live_in[n0.index()][a], "n0 writes it first");
+//! assert!(live.live_in[n0.index()][b], "the handler n2 reads it");
+//! ```
+
+mod dominators;
+mod effect;
+mod liveness;
+mod loops;
+mod order;
+mod reaching;
+mod set;
+mod worklist;
+
+pub use dominators::Dominators;
+pub use effect::{Effect, Flow};
+pub use liveness::{Liveness, liveness};
+pub use loops::{Loop, LoopForest, LoopId, loops};
+pub use order::reverse_postorder;
+pub use reaching::{Definition, Reaching, reaching};
+pub use set::Set;

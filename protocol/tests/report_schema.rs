@@ -1,0 +1,192 @@
+//! `docs/report.schema.json` and the Rust types say the same: what the types write is valid, and
+//! what lacks a field, has one too many or a wrong one is not.
+
+use serde_json::{Value, json};
+use veneer_protocol::*;
+
+fn schema() -> jsonschema::Validator {
+    let text = include_str!("../../docs/report.schema.json");
+    let schema: Value = serde_json::from_str(text).expect("the schema is JSON");
+    jsonschema::meta::validate(&schema).expect("the schema is a JSON Schema");
+    jsonschema::validator_for(&schema).expect("the schema compiles")
+}
+
+fn point(fragment: Option<u32>, to: Option<u32>, readings: Readings) -> Point {
+    Point {
+        class: "a.b.C$D".into(),
+        method: "m(I)I".into(),
+        fragment,
+        to,
+        line: fragment.map(|_| 12),
+        readings,
+    }
+}
+
+fn instrument(id: &str, kind: Kind, points: Vec<Point>) -> Instrument {
+    Instrument {
+        id: id.into(),
+        name: "hits".into(),
+        kind,
+        plan: "plans/hot.rhai".into(),
+        attached: id != "i2",
+        points,
+    }
+}
+
+/// A report in which everything that can be said is said.
+fn sample() -> Report {
+    let mut report = Report::new(Jvm {
+        pid: 4711,
+        name: "OpenJDK 64-Bit Server VM".into(),
+        version: "17.0.15+6".into(),
+        millis: 5_120,
+    });
+    let count = Readings::Count { hits: u64::MAX };
+    let time = Readings::Time {
+        count: 3,
+        total_ns: 600,
+        min_ns: 100,
+        max_ns: 300,
+    };
+    let log = Readings::Log {
+        events: 64,
+        dropped: 1,
+    };
+    report.instruments = vec![
+        instrument(
+            "i1",
+            Kind::Counter,
+            vec![
+                point(Some(3), None, count),
+                point(Some(3), Some(4), count),
+                point(None, None, count),
+            ],
+        ),
+        instrument("i2", Kind::Timer, vec![point(None, None, time)]),
+        instrument("i3", Kind::Log, vec![point(Some(0), None, log)]),
+    ];
+    report.patches.push(Patch {
+        id: "p1".into(),
+        plan: "-".into(),
+        patterns: vec!["a.b.C::m(..)".into()],
+        edits: vec![
+            Edit::Redirect {
+                from: 1,
+                to: 2,
+                target: 3,
+            },
+            Edit::Skip { fragment: 4 },
+            Edit::Replace { fragment: 5, by: 6 },
+        ],
+        methods: 1,
+        active: true,
+    });
+    report.refusals.push(Refusal {
+        class: "a.b.Big".into(),
+        method: "".into(),
+        reason: "MethodTooLarge".into(),
+        detail: "65000 bytes".into(),
+    });
+    report.problems.push(Problem {
+        plan: "plans/hot.rhai".into(),
+        message: "line 3: stopped by its limit of operations".into(),
+    });
+    report.totals.hits = 9;
+    report
+}
+
+#[test]
+fn a_full_report_is_valid_and_reads_back() {
+    let report = sample();
+    let value = serde_json::to_value(&report).unwrap();
+    let problems: Vec<String> = schema()
+        .iter_errors(&value)
+        .map(|error| format!("{}: {error}", error.instance_path))
+        .collect();
+    assert!(problems.is_empty(), "{problems:#?}");
+    assert_eq!(serde_json::from_value::<Report>(value).unwrap(), report);
+}
+
+#[test]
+fn an_empty_report_is_valid() {
+    let value = serde_json::to_value(Report::new(sample().jvm)).unwrap();
+    assert!(schema().is_valid(&value));
+}
+
+#[test]
+fn every_field_of_the_types_is_in_the_schema_and_the_reverse() {
+    // Take one field away at a time, then add one that nobody knows: each must be noticed.
+    let whole = serde_json::to_value(sample()).unwrap();
+    let schema = schema();
+    let optional = ["line", "fragment", "to"];
+    let mut tried = 0;
+    for pointer in objects(&whole, String::new()) {
+        let names: Vec<String> = whole
+            .pointer(&pointer)
+            .unwrap()
+            .as_object()
+            .unwrap()
+            .keys()
+            .cloned()
+            .collect();
+        for name in names {
+            let mut broken = whole.clone();
+            let object = broken
+                .pointer_mut(&pointer)
+                .unwrap()
+                .as_object_mut()
+                .unwrap();
+            object.remove(&name);
+            // An edge without its source has no meaning; alone the three may be missing.
+            let allowed = pointer.contains("/points/")
+                && optional.contains(&name.as_str())
+                && !(name == "fragment" && object.contains_key("to"));
+            assert_eq!(
+                schema.is_valid(&broken),
+                allowed,
+                "without {pointer}/{name}"
+            );
+            tried += 1;
+        }
+        let mut broken = whole.clone();
+        broken
+            .pointer_mut(&pointer)
+            .unwrap()
+            .as_object_mut()
+            .unwrap()
+            .insert("surprise".into(), json!(1));
+        assert!(!schema.is_valid(&broken), "with {pointer}/surprise");
+    }
+    assert!(tried > 60, "{tried} fields tried");
+}
+
+#[test]
+fn figures_fit_the_kind_of_instrument() {
+    let mut value = serde_json::to_value(sample()).unwrap();
+    value["instruments"][0]["kind"] = json!("timer");
+    assert!(!schema().is_valid(&value));
+    let mut value = serde_json::to_value(sample()).unwrap();
+    value["schema"] = json!(2);
+    assert!(!schema().is_valid(&value));
+    let mut value = serde_json::to_value(sample()).unwrap();
+    value["instruments"][0]["points"][0]["hits"] = json!(-1);
+    assert!(!schema().is_valid(&value));
+}
+
+/// The JSON pointers of all objects in a value, itself included.
+fn objects(value: &Value, at: String) -> Vec<String> {
+    match value {
+        Value::Object(members) => {
+            let inner = members
+                .iter()
+                .flat_map(|(name, value)| objects(value, format!("{at}/{name}")));
+            std::iter::once(at.clone()).chain(inner).collect()
+        }
+        Value::Array(items) => items
+            .iter()
+            .enumerate()
+            .flat_map(|(index, value)| objects(value, format!("{at}/{index}")))
+            .collect(),
+        _ => Vec::new(),
+    }
+}

@@ -1,0 +1,86 @@
+//! What a plan can ask without a handle: `refusals()`, `instruments()`, `stale()`, `now()`, `pid()`, and
+//! `detach_all()`.
+
+use super::{Answer, error, int};
+use crate::context::Context;
+use crate::ledger::Thing;
+use rhai::{Array, Dynamic, Engine, FLOAT, INT, Map};
+use std::sync::Arc;
+use veneer_instruments::{AttachError, RefusalRow, Summary};
+
+fn map<const N: usize>(entries: [(&str, Dynamic); N]) -> Dynamic {
+    let entries = entries
+        .into_iter()
+        .map(|(name, value)| (name.into(), value));
+    entries.collect::<Map>().into()
+}
+
+fn refusal_map(row: RefusalRow) -> Dynamic {
+    map([
+        ("class", row.class.into()),
+        ("method", row.method.into()),
+        ("reason", row.reason.into()),
+        ("detail", row.detail.into()),
+    ])
+}
+
+fn summary_map(summary: Summary) -> Dynamic {
+    map([
+        ("id", summary.id.to_string().into()),
+        ("name", summary.name.into()),
+        ("kind", summary.kind.into()),
+        ("plan", summary.plan.into()),
+        ("methods", int(summary.methods).into()),
+        ("points", int(summary.points).into()),
+        ("attached", summary.attached.into()),
+    ])
+}
+
+/// Takes off the patches and instruments of all plans, newest first, and says how many. One that fails does
+/// not keep the others on; the first failure is the error then.
+fn detach_all(context: &Context) -> Answer<INT> {
+    let mut things = context.ledger.all();
+    // The runtime may know instruments that came by another way than this session.
+    let attached = context.ask(|runtime| runtime.instruments());
+    for summary in attached.iter().rev().filter(|summary| summary.attached) {
+        let thing = Thing::Instrument(summary.id);
+        if !things.contains(&thing) {
+            things.push(thing);
+        }
+    }
+    let mut failed: Option<AttachError> = None;
+    let mut done = 0;
+    for thing in things {
+        match context.ask(|runtime| thing.take_off(runtime)) {
+            Ok(()) => {
+                context.ledger.detached(thing);
+                done += 1;
+            }
+            Err(error) => failed = failed.or(Some(error)),
+        }
+    }
+    match failed {
+        Some(failed) => error(failed),
+        None => Ok(done),
+    }
+}
+
+pub(super) fn register(engine: &mut Engine, context: &Arc<Context>) {
+    let plan = context.clone();
+    engine.register_fn("refusals", move || {
+        let rows = plan.ask(|runtime| runtime.refusals());
+        rows.into_iter().map(refusal_map).collect::<Array>()
+    });
+    let plan = context.clone();
+    engine.register_fn("instruments", move || {
+        let all = plan.ask(|runtime| runtime.instruments());
+        all.into_iter().map(summary_map).collect::<Array>()
+    });
+    let plan = context.clone();
+    engine.register_fn("stale", move || int(plan.ask(|runtime| runtime.stale())));
+    let plan = context.clone();
+    engine.register_fn("now", move || plan.began.elapsed().as_secs_f64() as FLOAT);
+    engine.register_fn("pid", || int(std::process::id()));
+    let plan = context.clone();
+    engine.register_fn("detach_all", move || detach_all(&plan));
+}

@@ -1,0 +1,148 @@
+//! A handle on an attached instrument: its figures, and taking it off.
+
+use super::{Answer, at_most, error, int, optional};
+use crate::context::Context;
+use crate::ledger::Thing;
+use rhai::{Array, Dynamic, Engine, INT, ImmutableString, Map};
+use std::sync::Arc;
+use veneer_instruments::{Data, Event, InstrumentId, Row, Runtime, Value, table};
+
+/// One attached instrument.
+#[derive(Clone, Debug)]
+pub(super) struct Handle {
+    pub(super) id: InstrumentId,
+    /// A value log, whose table is one of events.
+    pub(super) log: bool,
+}
+
+/// Rows of a table when the plan does not say.
+const DEFAULT_ROWS: usize = 20;
+
+impl Handle {
+    fn table(&self, runtime: &dyn Runtime, n: usize) -> String {
+        let rows = runtime.rows(self.id);
+        if self.log {
+            table::render_events(&rows, &runtime.events(self.id, n), n)
+        } else {
+            table::render(&rows, n)
+        }
+    }
+
+    fn hits(&self, runtime: &dyn Runtime) -> INT {
+        let rows = runtime.rows(self.id);
+        let hits = rows.iter().map(|row| row.data.hits());
+        int(hits.fold(0u64, u64::saturating_add))
+    }
+}
+
+fn set(map: &mut Map, name: &str, value: impl Into<Dynamic>) {
+    map.insert(name.into(), value.into());
+}
+
+fn row_map(row: Row) -> Dynamic {
+    let mut map = Map::new();
+    set(&mut map, "class", row.class);
+    set(&mut map, "method", row.method);
+    set(&mut map, "fragment", optional(row.fragment.map(int)));
+    set(&mut map, "to", optional(row.to.map(int)));
+    set(&mut map, "line", optional(row.line.map(int)));
+    match row.data {
+        Data::Count { hits } => set(&mut map, "hits", int(hits)),
+        Data::Time {
+            count,
+            total_ns,
+            min_ns,
+            max_ns,
+        } => {
+            set(&mut map, "count", int(count));
+            set(&mut map, "total_ns", int(total_ns));
+            set(&mut map, "min_ns", int(min_ns));
+            set(&mut map, "max_ns", int(max_ns));
+        }
+        Data::Log { events, dropped } => {
+            set(&mut map, "events", int(events));
+            set(&mut map, "dropped", int(dropped));
+        }
+    }
+    map.into()
+}
+
+fn event_map(event: Event) -> Dynamic {
+    let mut map = Map::new();
+    let values = event.values.into_iter().map(|(name, value)| {
+        let value = match value {
+            Value::Null => Dynamic::UNIT,
+            Value::Int(value) => value.into(),
+            Value::Float(value) => value.into(),
+            Value::Text(text) => text.into(),
+        };
+        (name.into(), value)
+    });
+    set(&mut map, "values", values.collect::<Map>());
+    set(&mut map, "class", event.class);
+    set(&mut map, "method", event.method);
+    set(&mut map, "fragment", optional(event.fragment.map(int)));
+    set(&mut map, "line", optional(event.line.map(int)));
+    // `thread` is reserved in Rhai, so it could not be read as a property.
+    set(&mut map, "thread_id", int(event.thread));
+    set(&mut map, "time_ns", int(event.time_ns));
+    map.into()
+}
+
+fn detach(context: &Context, id: InstrumentId) -> Answer<()> {
+    context.ask(|runtime| runtime.detach(id)).or_else(error)?;
+    context.ledger.detached(Thing::Instrument(id));
+    Ok(())
+}
+
+pub(super) fn register(engine: &mut Engine, context: &Arc<Context>) {
+    engine.register_type_with_name::<Handle>("Handle");
+    let plan = context.clone();
+    engine.register_fn(
+        "table",
+        move |handle: &mut Handle, n: INT| -> Answer<String> {
+            let n = at_most(n)?;
+            Ok(plan.ask(|runtime| handle.table(runtime, n)))
+        },
+    );
+    let plan = context.clone();
+    engine.register_fn("table", move |handle: &mut Handle| {
+        plan.ask(|runtime| handle.table(runtime, DEFAULT_ROWS))
+    });
+    let plan = context.clone();
+    engine.register_fn("rows", move |handle: &mut Handle| {
+        let rows = plan.ask(|runtime| runtime.rows(handle.id));
+        rows.into_iter().map(row_map).collect::<Array>()
+    });
+    let plan = context.clone();
+    engine.register_fn("hits", move |handle: &mut Handle| {
+        plan.ask(|runtime| handle.hits(runtime))
+    });
+    let plan = context.clone();
+    engine.register_fn(
+        "events",
+        move |handle: &mut Handle, n: INT| -> Answer<Array> {
+            let n = at_most(n)?;
+            let events = plan.ask(|runtime| runtime.events(handle.id, n));
+            Ok(events.into_iter().map(event_map).collect())
+        },
+    );
+    let plan = context.clone();
+    engine.register_fn("detach", move |handle: &mut Handle| {
+        detach(&plan, handle.id)
+    });
+    let plan = context.clone();
+    engine.register_fn("detach", move |id: ImmutableString| {
+        detach(&plan, id.parse().or_else(error)?)
+    });
+    let plan = context.clone();
+    engine.register_fn("attached", move |handle: &mut Handle| {
+        let all = plan.ask(|runtime| runtime.instruments());
+        all.iter()
+            .any(|summary| summary.id == handle.id && summary.attached)
+    });
+    engine.register_fn("id", |handle: &mut Handle| handle.id.to_string());
+    for show in ["to_string", "to_debug"] {
+        engine.register_fn(show, |handle: &mut Handle| handle.id.to_string());
+    }
+}

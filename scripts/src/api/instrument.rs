@@ -1,0 +1,76 @@
+//! `counter()`, `timer()`, `log("a", "b")`: instruments that are not attached yet.
+
+use super::{Answer, element, error};
+use rhai::{Array, Engine, ImmutableString};
+use veneer_instruments::Kind;
+
+/// What to measure, and what to call it.
+#[derive(Clone, Debug)]
+pub(super) struct Instrument {
+    pub(super) kind: Kind,
+    pub(super) name: Option<String>,
+}
+
+impl Instrument {
+    fn new(kind: Kind) -> Self {
+        Instrument { kind, name: None }
+    }
+}
+
+/// A log of these variables.
+fn log(names: Vec<String>) -> Answer<Instrument> {
+    if names.is_empty() {
+        return error("log needs at least one variable: write log(\"name\", …)");
+    }
+    for name in &names {
+        if name.is_empty() || name.contains(|c: char| c.is_whitespace() || ".[(".contains(c)) {
+            return error(format!(
+                "`{name}` is no variable: write the name of a local variable, `this`, or `local3` for slot 3"
+            ));
+        }
+    }
+    Ok(Instrument::new(Kind::Log(names)))
+}
+
+/// Registers `log` with as many string arguments as there are words.
+macro_rules! log_of {
+    ($engine:ident: $($name:ident)+) => {
+        $engine.register_fn("log", |$($name: ImmutableString),+| {
+            log(vec![$($name.to_string()),+])
+        });
+    };
+}
+
+pub(super) fn register(engine: &mut Engine) {
+    engine.register_type_with_name::<Instrument>("Instrument");
+    engine.register_fn("counter", || Instrument::new(Kind::Counter));
+    engine.register_fn("timer", || Instrument::new(Kind::Timer));
+    log_of!(engine: a);
+    log_of!(engine: a b);
+    log_of!(engine: a b c);
+    log_of!(engine: a b c d);
+    log_of!(engine: a b c d e);
+    log_of!(engine: a b c d e f);
+    log_of!(engine: a b c d e f g);
+    log_of!(engine: a b c d e f g h);
+    engine.register_fn("log", |names: Array| {
+        let names = names
+            .iter()
+            .map(|name| element::<ImmutableString>("names of variables", name));
+        log(names
+            .map(|name| name.map(|name| name.to_string()))
+            .collect::<Answer<_>>()?)
+    });
+    engine.register_fn(
+        "named",
+        |instrument: &mut Instrument, name: ImmutableString| Instrument {
+            name: Some(name.to_string()),
+            ..instrument.clone()
+        },
+    );
+    for show in ["to_string", "to_debug"] {
+        engine.register_fn(show, |instrument: &mut Instrument| {
+            instrument.kind.to_string()
+        });
+    }
+}

@@ -1,0 +1,96 @@
+//! Edits of the flow graph: `methods("…").redirect(3, 4, 7)` and its kin.
+
+use super::selection::{Methods, fragment};
+use super::{Answer, element, error};
+use crate::context::Context;
+use crate::ledger::Thing;
+use rhai::{Array, Engine, INT};
+use std::sync::Arc;
+use veneer_instruments::{EditKind, EditSpec, PatchId};
+
+/// An edit that has been made.
+#[derive(Clone, Copy, Debug)]
+struct Patch {
+    id: PatchId,
+}
+
+fn redirect(from: INT, to: INT, target: INT) -> Answer<EditKind> {
+    Ok(EditKind::Redirect {
+        from: fragment(from)?,
+        to: fragment(to)?,
+        target: fragment(target)?,
+    })
+}
+
+fn skip(number: INT) -> Answer<EditKind> {
+    Ok(EditKind::Skip {
+        fragment: fragment(number)?,
+    })
+}
+
+fn replace(number: INT, by: INT) -> Answer<EditKind> {
+    Ok(EditKind::Replace {
+        fragment: fragment(number)?,
+        by: fragment(by)?,
+    })
+}
+
+fn edit(context: &Context, methods: &Methods, edits: Vec<EditKind>) -> Answer<Patch> {
+    if edits.is_empty() {
+        return error("the array is empty: write edit([skip(3)])");
+    }
+    let spec = EditSpec {
+        plan: context.name.clone(),
+        patterns: methods.patterns.clone(),
+        edits,
+    };
+    let id = context.ask(|runtime| runtime.edit(spec)).or_else(error)?;
+    context
+        .ledger
+        .attached(context.load, &context.name, Thing::Patch(id));
+    Ok(Patch { id })
+}
+
+pub(super) fn register(engine: &mut Engine, context: &Arc<Context>) {
+    engine.register_type_with_name::<EditKind>("Edit");
+    engine.register_type_with_name::<Patch>("Patch");
+    engine.register_fn("redirect", redirect);
+    engine.register_fn("skip", skip);
+    engine.register_fn("replace", replace);
+    let plan = context.clone();
+    engine.register_fn(
+        "redirect",
+        move |methods: &mut Methods, from: INT, to: INT, target: INT| {
+            edit(&plan, methods, vec![redirect(from, to, target)?])
+        },
+    );
+    let plan = context.clone();
+    engine.register_fn("skip", move |methods: &mut Methods, number: INT| {
+        edit(&plan, methods, vec![skip(number)?])
+    });
+    let plan = context.clone();
+    engine.register_fn(
+        "replace",
+        move |methods: &mut Methods, number: INT, by: INT| {
+            edit(&plan, methods, vec![replace(number, by)?])
+        },
+    );
+    let plan = context.clone();
+    engine.register_fn("edit", move |methods: &mut Methods, edits: Array| {
+        let edits = edits
+            .iter()
+            .map(|edit| element::<EditKind>("edits such as skip(3)", edit));
+        edit(&plan, methods, edits.collect::<Answer<_>>()?)
+    });
+    let plan = context.clone();
+    engine.register_fn("detach", move |patch: &mut Patch| -> Answer<()> {
+        plan.ask(|runtime| runtime.undo(patch.id)).or_else(error)?;
+        plan.ledger.detached(Thing::Patch(patch.id));
+        Ok(())
+    });
+    engine.register_fn("id", |patch: &mut Patch| patch.id.to_string());
+    for show in ["to_string", "to_debug"] {
+        engine.register_fn(show, |patch: &mut Patch| patch.id.to_string());
+        engine.register_fn(show, |edit: &mut EditKind| edit.to_string());
+    }
+}

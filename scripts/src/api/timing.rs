@@ -1,0 +1,101 @@
+//! `every(1.0, || …)`, `after(5.0, || …)`, `at_exit(|| …)`: callbacks.
+
+use super::{Answer, error};
+use crate::context::{Callback, Context, Schedule, Slot};
+use crate::limits;
+use rhai::{Engine, FLOAT, FnPtr, INT, NativeCallContext};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use veneer_instruments::table::count;
+
+/// A registered callback, for taking it back.
+#[derive(Clone, Debug)]
+struct Timer {
+    cancelled: Arc<AtomicBool>,
+}
+
+fn seconds(value: FLOAT, least: f64) -> Answer<Duration> {
+    if !(least..=limits::LONGEST_DELAY).contains(&value) {
+        return error(format!(
+            "{value} is no number of seconds here: write {least} to {}",
+            count(limits::LONGEST_DELAY as u64)
+        ));
+    }
+    Duration::try_from_secs_f64(value).or_else(error)
+}
+
+fn every(value: FLOAT) -> Answer<Schedule> {
+    seconds(value, limits::SHORTEST_PERIOD).map(Schedule::Every)
+}
+
+fn after(value: FLOAT) -> Answer<Schedule> {
+    seconds(value, 0.0).map(Schedule::After)
+}
+
+fn add(
+    context: &Context,
+    call: &NativeCallContext,
+    schedule: Schedule,
+    function: FnPtr,
+) -> Answer<Timer> {
+    let Some(slot) = Slot::take(&context.slots) else {
+        return error(format!(
+            "{} callbacks wait already, the limit of a session: cancel some with .cancel()",
+            count(limits::CALLBACKS as u64)
+        ));
+    };
+    let cancelled = Arc::new(AtomicBool::new(false));
+    context.register(Callback {
+        schedule,
+        function,
+        position: call.call_position(),
+        cancelled: cancelled.clone(),
+        slot,
+    });
+    Ok(Timer { cancelled })
+}
+
+pub(super) fn register(engine: &mut Engine, context: &Arc<Context>) {
+    engine.register_type_with_name::<Timer>("Timer");
+    for (name, schedule) in [
+        ("every", every as fn(FLOAT) -> Answer<Schedule>),
+        ("after", after),
+    ] {
+        let plan = context.clone();
+        engine.register_fn(
+            name,
+            move |call: NativeCallContext, time: FLOAT, function: FnPtr| {
+                add(&plan, &call, schedule(time)?, function)
+            },
+        );
+        let plan = context.clone();
+        engine.register_fn(
+            name,
+            move |call: NativeCallContext, time: INT, function: FnPtr| {
+                add(&plan, &call, schedule(time as FLOAT)?, function)
+            },
+        );
+    }
+    let plan = context.clone();
+    engine.register_fn(
+        "at_exit",
+        move |call: NativeCallContext, function: FnPtr| {
+            add(&plan, &call, Schedule::AtExit, function)
+        },
+    );
+    engine.register_fn("cancel", |timer: &mut Timer| {
+        timer.cancelled.store(true, Ordering::Relaxed);
+    });
+    for show in ["to_string", "to_debug"] {
+        engine.register_fn(show, |timer: &mut Timer| {
+            let cancelled = timer.cancelled.load(Ordering::Relaxed);
+            if cancelled {
+                "cancelled timer"
+            } else {
+                "timer"
+            }
+            .to_owned()
+        });
+    }
+}

@@ -1,0 +1,140 @@
+//! What the functions of one loaded plan share: the way to the runtime, and what they leave for the session.
+//!
+//! No lock is held while the runtime is asked: [`Context::ask`] is the only way there, and what a plan
+//! registers is put into an inbox that the session empties after the call.
+
+use crate::ledger::Ledger;
+use crate::limits;
+use rhai::{FnPtr, Position};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+use veneer_instruments::Runtime;
+
+/// Locks; a panic while it was held leaves plain data that is still good.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// When a callback is to run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Schedule {
+    Every(Duration),
+    After(Duration),
+    AtExit,
+}
+
+/// A callback that a plan has registered.
+pub(crate) struct Callback {
+    pub(crate) schedule: Schedule,
+    pub(crate) function: FnPtr,
+    pub(crate) position: Position,
+    pub(crate) cancelled: Arc<AtomicBool>,
+    /// Gives the place among [`limits::CALLBACKS`] back when the callback is gone.
+    pub(crate) slot: Slot,
+}
+
+/// One of the places for callbacks of a session.
+pub(crate) struct Slot(Arc<AtomicUsize>);
+
+impl Slot {
+    /// None where all are taken.
+    pub(crate) fn take(taken: &Arc<AtomicUsize>) -> Option<Self> {
+        taken
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |n| {
+                (n < limits::CALLBACKS).then_some(n + 1)
+            })
+            .ok()
+            .map(|_| Slot(taken.clone()))
+    }
+}
+
+impl Drop for Slot {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+pub(crate) struct Context {
+    /// The plan's name: its file name.
+    pub(crate) name: String,
+    /// Tells plans of the same name apart.
+    pub(crate) load: u64,
+    pub(crate) runtime: Arc<dyn Runtime>,
+    pub(crate) ledger: Arc<Ledger>,
+    /// How many callbacks of the session wait, at most [`limits::CALLBACKS`].
+    pub(crate) slots: Arc<AtomicUsize>,
+    /// When the plan began.
+    pub(crate) began: Instant,
+    inbox: Mutex<Vec<Callback>>,
+    /// Nanoseconds since `began` after which the call that is running has used up its time.
+    deadline: AtomicU64,
+}
+
+impl Context {
+    pub(crate) fn new(
+        name: &str,
+        load: u64,
+        runtime: Arc<dyn Runtime>,
+        ledger: Arc<Ledger>,
+        slots: Arc<AtomicUsize>,
+    ) -> Self {
+        Context {
+            name: name.to_owned(),
+            load,
+            runtime,
+            ledger,
+            slots,
+            began: Instant::now(),
+            inbox: Mutex::new(Vec::new()),
+            deadline: AtomicU64::new(0),
+        }
+    }
+
+    fn elapsed(&self) -> u64 {
+        nanoseconds(self.began.elapsed())
+    }
+
+    /// Begins a call: it gets [`limits::WALL_CLOCK`].
+    pub(crate) fn begin_call(&self) {
+        let deadline = self
+            .elapsed()
+            .saturating_add(nanoseconds(limits::WALL_CLOCK));
+        self.deadline.store(deadline, Ordering::Relaxed);
+    }
+
+    pub(crate) fn out_of_time(&self) -> bool {
+        self.elapsed() > self.deadline.load(Ordering::Relaxed)
+    }
+
+    /// Asks the runtime. The time that it takes is not the plan's.
+    pub(crate) fn ask<R>(&self, question: impl FnOnce(&dyn Runtime) -> R) -> R {
+        let begin = self.elapsed();
+        let answer = question(self.runtime.as_ref());
+        let took = self.elapsed().saturating_sub(begin);
+        self.deadline.fetch_add(took, Ordering::Relaxed);
+        answer
+    }
+
+    /// `file:line:column`.
+    pub(crate) fn place(&self, position: Position) -> String {
+        match (position.line(), position.position()) {
+            (Some(line), Some(column)) => format!("{}:{line}:{column}", self.name),
+            (Some(line), None) => format!("{}:{line}", self.name),
+            _ => self.name.clone(),
+        }
+    }
+
+    pub(crate) fn register(&self, callback: Callback) {
+        lock(&self.inbox).push(callback);
+    }
+
+    /// What was registered since the last time.
+    pub(crate) fn registered(&self) -> Vec<Callback> {
+        std::mem::take(&mut *lock(&self.inbox))
+    }
+}
+
+fn nanoseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}

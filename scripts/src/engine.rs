@@ -1,0 +1,154 @@
+//! The script engine as plans get it: limits set, what would block or read files taken out.
+
+use crate::api;
+use crate::context::Context;
+use crate::limits;
+use rhai::module_resolvers::DummyModuleResolver;
+use rhai::{Dynamic, Engine, EvalAltResult, FLOAT, INT};
+use std::sync::Arc;
+use veneer_instruments::nearest_words;
+use veneer_instruments::table::count;
+
+/// An engine that can read plans. Only [`for_plan`] gives one that can run them.
+pub(crate) fn for_reading() -> Engine {
+    let mut engine = Engine::new();
+    engine
+        .set_max_operations(limits::OPERATIONS)
+        .set_max_call_levels(limits::CALL_DEPTH)
+        .set_max_expr_depths(limits::EXPRESSION_DEPTH, limits::EXPRESSION_DEPTH)
+        .set_max_string_size(limits::STRING_BYTES)
+        .set_max_array_size(limits::ARRAY_ELEMENTS)
+        .set_max_map_size(limits::MAP_PROPERTIES)
+        .set_max_variables(limits::VARIABLES)
+        .set_max_functions(limits::FUNCTIONS)
+        // A misspelt variable is found when the plan is read, not an hour later in a callback.
+        .set_strict_variables(true)
+        // Positions inside an evaluated text would not be those of the plan.
+        .disable_symbol("eval")
+        .set_module_resolver(DummyModuleResolver::new());
+    engine
+}
+
+/// An engine that runs one plan.
+pub(crate) fn for_plan(context: &Arc<Context>) -> Engine {
+    let mut engine = for_reading();
+    let budget = context.clone();
+    engine.on_progress(move |operations| {
+        // Reading the clock costs about as much as a cheap operation; a dear one (copying a large array) may
+        // take 20 ms, so that looking much more seldom would let the limit slip.
+        if operations % 16 == 0 && budget.out_of_time() {
+            let seconds = limits::WALL_CLOCK.as_secs();
+            return Some(Dynamic::from(format!(
+                "more than {seconds} s in one call, the limit of a plan ({} operations done); for what goes on, use every(seconds, …) in place of a loop",
+                count(operations)
+            )));
+        }
+        None
+    });
+    let out = context.clone();
+    engine.on_print(move |text| out.ask(|runtime| runtime.print(text)));
+    let out = context.clone();
+    engine.on_debug(move |text, _, position| {
+        let place = out.place(position);
+        out.ask(|runtime| runtime.print(&format!("{place}: {text}")));
+    });
+    // The engine's own would block the thread on which all plans take turns.
+    engine.register_fn("sleep", |_: INT| no_sleep());
+    engine.register_fn("sleep", |_: FLOAT| no_sleep());
+    api::register(&mut engine, context);
+    engine
+}
+
+fn no_sleep() -> Result<(), Box<EvalAltResult>> {
+    Err("a plan cannot sleep, since all plans share one thread: write after(seconds, || …)".into())
+}
+
+/// How each function of the API is written: for messages about calls that do not fit.
+const USAGE: &[(&str, &str)] = &[
+    (
+        "methods",
+        "methods(\"a.b..*::m(..)\") or methods([\"…\", \"…\"])",
+    ),
+    ("entry", "methods(…).entry()"),
+    ("exits", "methods(…).exits()"),
+    ("blocks", "methods(…).blocks()"),
+    ("block", "methods(…).block(number) or .block([number, …])"),
+    ("loops", "methods(…).loops()"),
+    ("edges", "methods(…).edges()"),
+    (
+        "edge",
+        "methods(…).edge(from, to) or .edge([[from, to], …])",
+    ),
+    ("line", "methods(…).line(number) or .line([number, …])"),
+    (
+        "before",
+        "methods(…).before(instrument), where an instrument is counter() or log(\"name\", …)",
+    ),
+    (
+        "after",
+        "after(seconds, || …), or methods(…).after(instrument) where an instrument is counter() or log(\"name\", …)",
+    ),
+    (
+        "around",
+        "methods(…).around(instrument), where an instrument is timer() or log(\"name\", …)",
+    ),
+    ("counter", "counter()"),
+    ("timer", "timer()"),
+    (
+        "log",
+        "log(\"name\", …) with up to eight variables, or log([\"name\", …])",
+    ),
+    ("named", "counter().named(\"…\")"),
+    ("every", "every(seconds, || …)"),
+    ("at_exit", "at_exit(|| …)"),
+    ("cancel", "every(…).cancel()"),
+    ("table", "handle.table() or handle.table(rows)"),
+    ("rows", "handle.rows()"),
+    ("hits", "handle.hits()"),
+    ("events", "handle.events(number)"),
+    ("detach", "handle.detach() or detach(\"i7\")"),
+    ("attached", "handle.attached()"),
+    ("id", "handle.id()"),
+    ("redirect", "methods(…).redirect(from, to, target)"),
+    ("skip", "methods(…).skip(fragment)"),
+    ("replace", "methods(…).replace(fragment, by)"),
+    (
+        "edit",
+        "methods(…).edit([redirect(from, to, target), skip(fragment), replace(fragment, by)])",
+    ),
+    ("refusals", "refusals()"),
+    ("instruments", "instruments()"),
+    ("stale", "stale()"),
+    ("now", "now()"),
+    ("pid", "pid()"),
+    ("detach_all", "detach_all()"),
+];
+
+/// How the function of this name is written; none where it is not one of the API.
+pub(crate) fn usage(name: &str) -> Option<&'static str> {
+    USAGE
+        .iter()
+        .find(|(known, _)| *known == name)
+        .map(|(_, usage)| *usage)
+}
+
+/// How the function with the name nearest to this one is written.
+pub(crate) fn nearest_usage(name: &str) -> Option<&'static str> {
+    let names = USAGE.iter().map(|(known, _)| *known);
+    nearest_words(name, names, 1)
+        .first()
+        .and_then(|nearest| usage(nearest))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_function_is_described() {
+        let text = include_str!("../../docs/plans.md");
+        for (name, _) in USAGE {
+            assert!(text.contains(&format!("{name}(")), "docs/plans.md: {name}");
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! What went wrong in a plan, shown the way compilers show it: place, message, source line, caret.
+//!
+//! ```text
+//! count.rhai:3:12: no function `countr()`; did you mean `counter()`?
+//!    let h = m.before(countr());
+//!                     ^
+//! ```
+
+use crate::engine::usage;
+use crate::limits;
+use rhai::{EvalAltResult, ParseError, ParseErrorType, Position};
+use std::fmt;
+use veneer_instruments::table::count;
+
+/// When a plan failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// It could not be read.
+    Compile,
+    /// It failed while it ran.
+    Run,
+    /// It was stopped by one of the [`limits`].
+    Limit,
+}
+
+/// An error in a plan. `Display` gives `file:line:column: message`, the source line and a caret.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub struct PlanError {
+    pub stage: Stage,
+    /// The plan's name: its file name.
+    pub file: String,
+    /// From 1; 0 where the error belongs to no place.
+    pub line: usize,
+    /// In characters from 1; 0 where the error belongs to no place.
+    pub column: usize,
+    /// What happened and what to do, in one line.
+    pub message: String,
+    /// The source line, where there is one.
+    pub source_line: Option<String>,
+}
+
+impl PlanError {
+    pub(crate) fn new(
+        stage: Stage,
+        file: &str,
+        source: &str,
+        position: Position,
+        message: String,
+    ) -> Self {
+        let line = position.line().unwrap_or(0);
+        PlanError {
+            stage,
+            file: file.to_owned(),
+            line,
+            column: position.position().unwrap_or(0),
+            message,
+            source_line: line
+                .checked_sub(1)
+                .and_then(|index| source.lines().nth(index))
+                .map(str::to_owned),
+        }
+    }
+
+    pub(crate) fn compile(file: &str, source: &str, error: &ParseError) -> Self {
+        let message = parse_message(error.err_type());
+        Self::new(Stage::Compile, file, source, error.position(), message)
+    }
+
+    /// `around` is the place to show where the error has none of its own.
+    pub(crate) fn run(
+        file: &str,
+        source: &str,
+        around: Position,
+        mut error: EvalAltResult,
+    ) -> Self {
+        // The innermost error is the cause, and its place the one to look at. Where it has none, that of the
+        // call around it will do.
+        let mut position = error.position().or_else(around);
+        while let EvalAltResult::ErrorInFunctionCall(_, _, inner, _)
+        | EvalAltResult::ErrorInModule(_, inner, _) = error
+        {
+            error = *inner;
+            if !error.position().is_none() {
+                position = error.position();
+            }
+        }
+        error.set_position(Position::NONE);
+        let (stage, message) = run_message(&error);
+        Self::new(stage, file, source, position, message)
+    }
+}
+
+fn parse_message(error: &ParseErrorType) -> String {
+    match error {
+        ParseErrorType::VariableUndefined(name) => format!(
+            "no variable `{name}`{}",
+            match usage(name) {
+                Some(usage) => format!("; the function is written {usage}"),
+                None => ": declare it with `let` first (a `fn` does not see them, a closure does)"
+                    .to_owned(),
+            }
+        ),
+        other => lower(&other.to_string()),
+    }
+}
+
+fn run_message(error: &EvalAltResult) -> (Stage, String) {
+    use EvalAltResult as E;
+    let limit = |what: String| (Stage::Limit, format!("stopped: {what}"));
+    match error {
+        E::ErrorTooManyOperations(_) => limit(format!(
+            "more than {} operations in one call, the limit of a plan; for what goes on, use every(seconds, …) in place of a loop",
+            count(limits::OPERATIONS)
+        )),
+        E::ErrorTerminated(token, _) => limit(token.to_string()),
+        E::ErrorStackOverflow(_) => limit(format!(
+            "more than {} calls inside each other, the limit of a plan",
+            limits::CALL_DEPTH
+        )),
+        E::ErrorTooManyVariables(_) => limit(format!(
+            "more than {} variables, the limit of a plan",
+            limits::VARIABLES
+        )),
+        E::ErrorDataTooLarge(what, _) => limit(format!(
+            "{}: a plan may hold strings of {} bytes, arrays of {} and maps of {} elements",
+            lower(what),
+            count(limits::STRING_BYTES as u64),
+            count(limits::ARRAY_ELEMENTS as u64),
+            count(limits::MAP_PROPERTIES as u64)
+        )),
+        E::ErrorFunctionNotFound(signature, _) => (Stage::Run, not_found(signature)),
+        E::ErrorModuleNotFound(..) => (
+            Stage::Run,
+            "a plan is one file: nothing can be imported".to_owned(),
+        ),
+        E::ErrorRuntime(value, _) => (Stage::Run, value.to_string()),
+        other => (Stage::Run, lower(&other.to_string())),
+    }
+}
+
+/// The message for a call that no function fits; the engine gives `name (type, type)`.
+fn not_found(signature: &str) -> String {
+    let name = signature.split([' ', '(']).next().unwrap_or(signature);
+    let call = signature
+        .replacen(" (", "(", 1)
+        .replace("&str | ImmutableString | String", "string")
+        .replace("i64", "int")
+        .replace("f64", "float");
+    if let Some(usage) = usage(name) {
+        return format!("`{call}` does not fit: write {usage}");
+    }
+    match crate::engine::nearest_usage(name) {
+        Some(usage) => format!("no function `{call}`; did you mean {usage}?"),
+        None => format!("no function `{call}`"),
+    }
+}
+
+/// Messages of the engine begin in capitals; ours go on after a colon.
+fn lower(text: &str) -> String {
+    let mut characters = text.chars();
+    match (characters.next(), characters.clone().next()) {
+        (Some(first), Some(second)) if second.is_lowercase() => {
+            first.to_lowercase().chain(characters).collect()
+        }
+        _ => text.to_owned(),
+    }
+}
+
+impl fmt::Display for PlanError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.line == 0 {
+            return write!(f, "{}: {}", self.file, self.message);
+        }
+        let PlanError {
+            file,
+            line,
+            column,
+            message,
+            ..
+        } = self;
+        if *column == 0 {
+            write!(f, "{file}:{line}: {message}")?;
+        } else {
+            write!(f, "{file}:{line}:{column}: {message}")?;
+        }
+        let Some(source) = &self.source_line else {
+            return Ok(());
+        };
+        write!(f, "\n{source}")?;
+        if *column > 0 {
+            // Tabs stay tabs, so that the caret stands right however wide they are shown.
+            let before = source
+                .chars()
+                .chain(std::iter::repeat(' '))
+                .take(column - 1);
+            let indent: String = before.map(|c| if c == '\t' { c } else { ' ' }).collect();
+            write!(f, "\n{indent}^")?;
+        }
+        Ok(())
+    }
+}

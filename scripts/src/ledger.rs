@@ -1,0 +1,72 @@
+//! Who attached what: so that a plan that fails while it is loaded leaves nothing behind, and so that
+//! everything can be taken off at once.
+
+use crate::context::lock;
+use std::sync::Mutex;
+use veneer_instruments::{AttachError, InstrumentId, PatchId, Runtime};
+
+/// Something that can be taken off again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Thing {
+    Instrument(InstrumentId),
+    Patch(PatchId),
+}
+
+impl Thing {
+    pub(crate) fn take_off(self, runtime: &dyn Runtime) -> Result<(), AttachError> {
+        match self {
+            Thing::Instrument(id) => runtime.detach(id),
+            Thing::Patch(id) => runtime.undo(id),
+        }
+    }
+}
+
+struct Entry {
+    load: u64,
+    plan: String,
+    thing: Thing,
+}
+
+/// What is attached, in order of attachment.
+#[derive(Default)]
+pub(crate) struct Ledger(Mutex<Vec<Entry>>);
+
+impl Ledger {
+    pub(crate) fn attached(&self, load: u64, plan: &str, thing: Thing) {
+        lock(&self.0).push(Entry {
+            load,
+            plan: plan.to_owned(),
+            thing,
+        });
+    }
+
+    pub(crate) fn detached(&self, thing: Thing) {
+        lock(&self.0).retain(|entry| entry.thing != thing);
+    }
+
+    /// What one load of a plan has attached, newest first: the order in which to take it off.
+    pub(crate) fn of_load(&self, load: u64) -> Vec<Thing> {
+        let entries = lock(&self.0);
+        let of_load = entries.iter().rev().filter(|entry| entry.load == load);
+        of_load.map(|entry| entry.thing).collect()
+    }
+
+    /// Everything, newest first.
+    pub(crate) fn all(&self) -> Vec<Thing> {
+        lock(&self.0)
+            .iter()
+            .rev()
+            .map(|entry| entry.thing)
+            .collect()
+    }
+
+    /// The instruments of the plans of this name, oldest first.
+    pub(crate) fn instruments_of(&self, plan: &str) -> Vec<InstrumentId> {
+        let entries = lock(&self.0);
+        let instruments = entries.iter().filter_map(|entry| match entry.thing {
+            Thing::Instrument(id) if entry.plan == plan => Some(id),
+            _ => None,
+        });
+        instruments.collect()
+    }
+}

@@ -1,0 +1,28 @@
+//! Plans: Rhai scripts that attach instruments to a running program and react to time and to data.
+//!
+//! ```text
+//!   source ──Plan::compile──► Plan ──Session::load──► runs top to bottom once
+//!                                                        │ methods(…).blocks().before(counter())
+//!                                                        │      └──► Runtime::attach
+//!                                                        │ every(1.0, || …)   after(5.0, || …)   at_exit(|| …)
+//!                                                        ▼      └──► the session's timers
+//!            Session::next_deadline / run_due / finish, called by the agent's plan thread
+//! ```
+//!
+//! A plan runs in the plan thread, never in an application thread, under the limits in [`limits`]; whatever
+//! goes wrong in it becomes a [`PlanError`] or a printed line and changes nothing for the application. What a
+//! plan can call is in `api/`, one noun a file; `docs/plans.md` describes it for its users.
+
+mod api;
+mod context;
+mod engine;
+mod error;
+mod ledger;
+pub mod limits;
+mod plan;
+mod rehearsal;
+mod scheduler;
+
+pub use error::{PlanError, Stage};
+pub use plan::Plan;
+pub use scheduler::Session;

@@ -1,0 +1,55 @@
+//! A plan that has been read.
+
+use crate::engine;
+use crate::error::PlanError;
+use crate::rehearsal;
+use rhai::AST;
+
+/// The name, source and syntax tree of a plan. Reading one runs nothing.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    name: String,
+    source: String,
+    tree: AST,
+}
+
+impl Plan {
+    /// Reads a plan. `name` is what messages call it: its file name.
+    ///
+    /// # Errors
+    /// The first error of syntax, or a variable that was never declared.
+    pub fn compile(name: &str, source: &str) -> Result<Self, PlanError> {
+        let tree = engine::for_reading()
+            .compile(source)
+            .map_err(|error| PlanError::compile(name, source, &error))?;
+        Ok(Plan {
+            name: name.to_owned(),
+            source: source.to_owned(),
+            tree,
+        })
+    }
+
+    /// Runs the plan's top level where there is no JVM: everything can be attached and nothing was measured.
+    /// Finds misspelt functions, wrong arguments and malformed patterns before the application starts. A top
+    /// level that needs figures or ids of other plans (`h.rows()[0]`, `detach("i7")`) fails here.
+    ///
+    /// # Errors
+    /// What loading the plan into a JVM would give too.
+    pub fn rehearse(&self) -> Result<(), PlanError> {
+        rehearsal::rehearse(self)
+    }
+
+    /// The plan's file name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Its text.
+    pub fn source(&self) -> &str {
+        &self.source
+    }
+
+    pub(crate) fn tree(&self) -> &AST {
+        &self.tree
+    }
+}

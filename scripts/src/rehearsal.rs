@@ -1,0 +1,86 @@
+//! A plan's top level run without a JVM, so that `veneer run --strict` can refuse it before the application starts.
+//!
+//! The runtime here accepts every instrument and edit, has measured nothing and prints nowhere.
+
+use crate::context::lock;
+use crate::{Plan, PlanError, Session};
+use std::sync::{Arc, Mutex};
+use veneer_instruments::{
+    AttachError, Attached, EditSpec, Event, InstrumentId, PatchId, RefusalRow, Row, Runtime, Spec,
+    Summary,
+};
+
+pub(crate) fn rehearse(plan: &Plan) -> Result<(), PlanError> {
+    let session = Session::new(Arc::new(NoJvm::default()));
+    session.load(plan.clone()).map(drop)
+}
+
+#[derive(Default)]
+struct NoJvm {
+    instruments: Mutex<Vec<Summary>>,
+    patches: Mutex<u32>,
+}
+
+impl Runtime for NoJvm {
+    fn attach(&self, spec: Spec) -> Result<Attached, AttachError> {
+        let mut instruments = lock(&self.instruments);
+        let id = InstrumentId(u32::try_from(instruments.len()).unwrap_or(u32::MAX));
+        instruments.push(Summary {
+            id,
+            name: spec.name.clone().unwrap_or_else(|| spec.to_string()),
+            kind: spec.kind.to_string(),
+            plan: spec.plan,
+            methods: 0,
+            points: 0,
+            attached: true,
+        });
+        Ok(Attached {
+            id,
+            methods: 0,
+            points: 0,
+            refused: 0,
+            warnings: Vec::new(),
+        })
+    }
+
+    fn detach(&self, id: InstrumentId) -> Result<(), AttachError> {
+        let mut instruments = lock(&self.instruments);
+        let summary = instruments.iter_mut().find(|summary| summary.id == id);
+        let summary = summary.ok_or(AttachError::UnknownInstrument { id })?;
+        summary.attached = false;
+        Ok(())
+    }
+
+    fn rows(&self, _: InstrumentId) -> Vec<Row> {
+        Vec::new()
+    }
+
+    fn events(&self, _: InstrumentId, _: usize) -> Vec<Event> {
+        Vec::new()
+    }
+
+    fn edit(&self, _: EditSpec) -> Result<PatchId, AttachError> {
+        let mut patches = lock(&self.patches);
+        let id = PatchId(*patches);
+        *patches += 1;
+        Ok(id)
+    }
+
+    fn undo(&self, _: PatchId) -> Result<(), AttachError> {
+        Ok(())
+    }
+
+    fn refusals(&self) -> Vec<RefusalRow> {
+        Vec::new()
+    }
+
+    fn instruments(&self) -> Vec<Summary> {
+        lock(&self.instruments).clone()
+    }
+
+    fn stale(&self) -> u64 {
+        0
+    }
+
+    fn print(&self, _: &str) {}
+}

@@ -1,0 +1,204 @@
+//! What plans ask of the runtime, function by function.
+
+mod recorder;
+
+use recorder::{Recorder, run};
+use veneer_scripts::Plan;
+
+#[track_caller]
+fn value(source: &str) -> String {
+    let (result, _) = run(source);
+    result.unwrap_or_else(|error| panic!("{error}"))
+}
+
+#[track_caller]
+fn calls(source: &str) -> Vec<String> {
+    let (result, recorder) = run(source);
+    result.unwrap_or_else(|error| panic!("{error}"));
+    recorder.calls()
+}
+
+#[test]
+fn every_place_and_side() {
+    let found = calls(
+        r#"
+        let m = methods("route.Edge::isMe(..)");
+        m.before(counter()); m.after(counter()); m.around(timer());
+        m.entry().before(counter()); m.exits().after(log("a"));
+        m.blocks().around(timer()); m.loops().before(counter()); m.edges().before(counter());
+        m.block(3).before(counter()); m.block([1, 2]).before(counter());
+        m.edge(3, 4).before(counter()); m.edge([[1, 2], [2, 1]]).before(counter());
+        m.line(40).before(counter()); m.line([40, 41]).before(log("a", "b"));
+        methods(["a.B", "c..*::<init>()"]).blocks().before(log(["x", "this", "local3"]));
+        "#,
+    );
+    let of = "of route.Edge::isMe(..)";
+    assert_eq!(
+        found,
+        [
+            format!("attach counter before method {of}"),
+            format!("attach counter after method {of}"),
+            format!("attach timer around method {of}"),
+            format!("attach counter before entry {of}"),
+            format!("attach log(a) after exits {of}"),
+            format!("attach timer around blocks {of}"),
+            format!("attach counter before loops {of}"),
+            format!("attach counter before edges {of}"),
+            format!("attach counter before f3 {of}"),
+            format!("attach counter before f1, f2 {of}"),
+            format!("attach counter before f3->f4 {of}"),
+            format!("attach counter before f1->f2, f2->f1 {of}"),
+            format!("attach counter before line 40 {of}"),
+            format!("attach log(a, b) before line 40, 41 {of}"),
+            "attach log(x, this, local3) before blocks of a.B, c..*::<init>()".to_owned(),
+        ]
+    );
+}
+
+#[test]
+fn edits_are_made_and_taken_back() {
+    let found = calls(
+        r#"
+        let m = methods("route.Edge::isMe(..)");
+        let a = m.redirect(3, 4, 7);
+        let b = m.skip(2);
+        let c = m.replace(2, 5);
+        let d = m.edit([redirect(1, 2, 3), skip(4), replace(5, 6)]);
+        b.detach();
+        print(`${a.id()} ${c} ${d.id()}`);
+        "#,
+    );
+    let of = "edit route.Edge::isMe(..)";
+    assert_eq!(
+        found,
+        [
+            format!("{of}: redirect f3->f4 to f7"),
+            format!("{of}: skip f2"),
+            format!("{of}: replace f2 by f5"),
+            format!("{of}: redirect f1->f2 to f3; skip f4; replace f5 by f6"),
+            "undo p2".to_owned(),
+        ]
+    );
+}
+
+#[test]
+fn a_handle_gives_its_figures() {
+    let counted = |rest: &str| {
+        value(&format!(
+            "let h = methods(\"a.B\").before(counter()); {rest}"
+        ))
+    };
+    assert_eq!(counted("h"), "i1");
+    assert_eq!(counted("h.id()"), "i1");
+    assert_eq!(counted("h.hits()"), "3000");
+    assert_eq!(counted("h.attached()"), "true");
+    assert_eq!(counted("h.detach(); h.attached()"), "false");
+    assert_eq!(counted("detach(h.id()); h.attached()"), "false");
+    assert_eq!(counted("h.rows().len()"), "2");
+    assert_eq!(
+        counted(
+            "let r = h.rows()[1]; `${r.class} ${r.method} ${r.fragment} ${r.line} ${r.hits} [${r.to}]`"
+        ),
+        "route.Edge isMe(II)Z 2 40 2000 []"
+    );
+    assert_eq!(
+        counted("h.table(1)"),
+        " hits  share  class       method          at  line
+2,000  66.7%  route.Edge  isMe(int, int)  f2    40
+3,000 in 2 rows, of which 1 are shown"
+    );
+    let timed = |rest: &str| value(&format!("let h = methods(\"a.B\").around(timer()); {rest}"));
+    assert_eq!(timed("h.rows()[1].total_ns"), "6000");
+    assert_eq!(timed("h.hits()"), "3");
+    assert!(timed("h.table()").starts_with("  total  count     mean"));
+    let logged = |rest: &str| {
+        value(&format!(
+            "let h = methods(\"a.B\").before(log(\"a\")); {rest}"
+        ))
+    };
+    assert_eq!(logged("h.events(2).len()"), "2");
+    assert_eq!(
+        logged(
+            "let e = h.events(1)[0]; `${e.time_ns} ${e.thread_id} ${e.values.a} ${e.values.b == ()}`"
+        ),
+        "3000 1 5 true"
+    );
+    assert!(logged("h.table(2)").ends_with("2 shown of 14 events, 2 dropped"));
+}
+
+#[test]
+fn many_rows_are_within_the_limits() {
+    let source = r#"
+        let h = methods("huge..*").before(counter());
+        let hot = h.rows().filter(|r| r.hits > 29_990_000);
+        `${h.rows().len()} ${hot.len()}`
+    "#;
+    assert_eq!(value(source), "30000 10");
+}
+
+#[test]
+fn what_needs_no_handle() {
+    assert_eq!(value("refusals()[0].reason"), "MethodTooLarge");
+    assert_eq!(value("stale()"), "3");
+    assert_eq!(value("pid()"), std::process::id().to_string());
+    assert_eq!(value("now() >= 0.0 && now() < 60.0"), "true");
+    assert_eq!(
+        value(
+            "methods(\"a.B\").before(counter().named(\"x\")); let i = instruments()[0]; `${i.id} ${i.name} ${i.kind} ${i.plan} ${i.points} ${i.attached}`"
+        ),
+        "i1 x counter plan.rhai 2 true"
+    );
+    assert_eq!(value("()"), "");
+    assert_eq!(value("let x = 1;"), "");
+    assert_eq!(value("[1, \"a\"]"), "[1, \"a\"]");
+    assert_eq!(
+        value("methods([\"a.B\", \"c.D::m\"]).loops()"),
+        "loops of a.B, c.D::m"
+    );
+}
+
+#[test]
+fn detach_all_takes_off_what_every_plan_attached() {
+    let (recorder, session) = Recorder::session();
+    let load = |name: &str, source: &str| {
+        let plan = Plan::compile(name, source).unwrap();
+        session.load(plan).unwrap_or_else(|error| panic!("{error}"))
+    };
+    load(
+        "one.rhai",
+        "methods(\"a.B\").before(counter()); methods(\"a.B\").skip(1);",
+    );
+    load("two.rhai", "methods(\"a.C\").before(counter());");
+    assert_eq!(session.instruments_of("one.rhai").len(), 1);
+    recorder.calls();
+    assert_eq!(load("exec", "detach_all()"), "3");
+    assert_eq!(recorder.calls(), ["detach i2", "undo p1", "detach i1"]);
+    assert_eq!(load("exec", "detach_all()"), "0");
+    assert!(session.instruments_of("one.rhai").is_empty());
+}
+
+#[test]
+fn a_constant_handle_works_too() {
+    assert_eq!(
+        value("const H = methods(\"a.B\").before(counter()); H.hits()"),
+        "3000"
+    );
+}
+
+#[test]
+fn warnings_have_a_place() {
+    let (result, recorder) =
+        run("let m = methods(\"absent.X\");\nlet h = m.blocks().before(counter());");
+    result.unwrap();
+    assert_eq!(
+        recorder.printed(),
+        ["plan.rhai:2:20: warning: no loaded class matches `absent.X`"]
+    );
+}
+
+#[test]
+fn print_and_debug() {
+    let (result, recorder) = run("print(\"a\");\nprint(methods(\"a.B\"));\ndebug(\"b\");");
+    result.unwrap();
+    assert_eq!(recorder.printed(), ["a", "a.B", "plan.rhai:3:1: \"b\""]);
+}

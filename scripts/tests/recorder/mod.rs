@@ -1,0 +1,190 @@
+//! A runtime that records what plans ask of it and answers from fixed figures.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use veneer_instruments::{
+    AttachError, Attached, Data, EditSpec, Event, InstrumentId, PatchId, RefusalRow, Row, Runtime,
+    Spec, Summary, Value,
+};
+use veneer_scripts::{Plan, PlanError, Session};
+
+#[derive(Default)]
+pub struct Recorder {
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    calls: Vec<String>,
+    printed: Vec<String>,
+    specs: Vec<(Spec, bool)>,
+    patches: u32,
+}
+
+impl Recorder {
+    pub fn session() -> (Arc<Recorder>, Session) {
+        let recorder = Arc::new(Recorder::default());
+        let session = Session::new(recorder.clone());
+        (recorder, session)
+    }
+
+    /// What was attached, edited and taken off since the last time.
+    pub fn calls(&self) -> Vec<String> {
+        std::mem::take(&mut self.state.lock().unwrap().calls)
+    }
+
+    /// What was printed since the last time.
+    pub fn printed(&self) -> Vec<String> {
+        std::mem::take(&mut self.state.lock().unwrap().printed)
+    }
+
+    fn call(&self, text: String) {
+        self.state.lock().unwrap().calls.push(text);
+    }
+}
+
+/// Runs a plan in a session of its own: its value, and the recorder.
+#[allow(dead_code)]
+pub fn run(source: &str) -> (Result<String, PlanError>, Arc<Recorder>) {
+    let (recorder, session) = Recorder::session();
+    let result = Plan::compile("plan.rhai", source).and_then(|plan| session.load(plan));
+    (result, recorder)
+}
+
+impl Runtime for Recorder {
+    fn attach(&self, spec: Spec) -> Result<Attached, AttachError> {
+        self.call(format!("attach {spec}"));
+        let text = spec.patterns[0].to_string();
+        if text.starts_with("refused.") {
+            return Err(AttachError::VariableNotLive {
+                variable: "x".to_owned(),
+                class: "refused.C".to_owned(),
+                method: "m()V".to_owned(),
+                place: "f3".to_owned(),
+                live: vec!["i".to_owned(), "n".to_owned()],
+            });
+        }
+        if text.starts_with("slow.") {
+            std::thread::sleep(veneer_scripts::limits::WALL_CLOCK + Duration::from_millis(100));
+        }
+        let mut warnings = Vec::new();
+        if text.starts_with("absent.") {
+            warnings.push(format!("no loaded class matches `{text}`"));
+        }
+        let mut state = self.state.lock().unwrap();
+        let id = InstrumentId(state.specs.len() as u32 + 1);
+        state.specs.push((spec, true));
+        Ok(Attached {
+            id,
+            methods: 1,
+            points: 2,
+            refused: 0,
+            warnings,
+        })
+    }
+
+    fn detach(&self, id: InstrumentId) -> Result<(), AttachError> {
+        self.call(format!("detach {id}"));
+        let mut state = self.state.lock().unwrap();
+        match state.specs.get_mut(id.0 as usize - 1) {
+            Some((_, attached)) => *attached = false,
+            None => return Err(AttachError::UnknownInstrument { id }),
+        }
+        Ok(())
+    }
+
+    fn rows(&self, id: InstrumentId) -> Vec<Row> {
+        let state = self.state.lock().unwrap();
+        let Some((spec, _)) = state.specs.get(id.0 as usize - 1) else {
+            return Vec::new();
+        };
+        let data = |n: u64| match spec.kind.name() {
+            "counter" => Data::Count { hits: 1_000 * n },
+            "timer" => Data::Time {
+                count: n,
+                total_ns: 3_000 * n,
+                min_ns: 2_000,
+                max_ns: 4_000,
+            },
+            _ => Data::Log {
+                events: 7,
+                dropped: 1,
+            },
+        };
+        let huge = spec.patterns[0].class_text().starts_with("huge");
+        let row = |n: u64| Row {
+            class: "route.Edge".to_owned(),
+            method: "isMe(II)Z".to_owned(),
+            fragment: Some(n as u32),
+            to: None,
+            line: Some(40),
+            data: data(n),
+        };
+        (1..=if huge { 30_000 } else { 2 }).map(row).collect()
+    }
+
+    fn events(&self, _: InstrumentId, last: usize) -> Vec<Event> {
+        let event = |time_ns| Event {
+            class: "route.Edge".to_owned(),
+            method: "isMe(II)Z".to_owned(),
+            fragment: Some(1),
+            line: Some(40),
+            thread: 1,
+            time_ns,
+            values: vec![
+                ("a".to_owned(), Value::Int(5)),
+                ("b".to_owned(), Value::Null),
+            ],
+        };
+        let all = [1_000, 2_000, 3_000].map(event);
+        all[3 - last.min(3)..].to_vec()
+    }
+
+    fn edit(&self, spec: EditSpec) -> Result<PatchId, AttachError> {
+        let edits: Vec<String> = spec.edits.iter().map(|edit| edit.to_string()).collect();
+        self.call(format!("edit {}: {}", spec.patterns[0], edits.join("; ")));
+        let mut state = self.state.lock().unwrap();
+        state.patches += 1;
+        Ok(PatchId(state.patches))
+    }
+
+    fn undo(&self, id: PatchId) -> Result<(), AttachError> {
+        self.call(format!("undo {id}"));
+        Ok(())
+    }
+
+    fn refusals(&self) -> Vec<RefusalRow> {
+        vec![RefusalRow {
+            class: "a.Huge".to_owned(),
+            method: "m()V".to_owned(),
+            reason: "MethodTooLarge".to_owned(),
+            detail: "70,000 bytes".to_owned(),
+        }]
+    }
+
+    fn instruments(&self) -> Vec<Summary> {
+        let state = self.state.lock().unwrap();
+        let summaries = state
+            .specs
+            .iter()
+            .enumerate()
+            .map(|(i, (spec, attached))| Summary {
+                id: InstrumentId(i as u32 + 1),
+                name: spec.name.clone().unwrap_or_else(|| spec.to_string()),
+                kind: spec.kind.to_string(),
+                plan: spec.plan.clone(),
+                methods: 1,
+                points: 2,
+                attached: *attached,
+            });
+        summaries.collect()
+    }
+
+    fn stale(&self) -> u64 {
+        3
+    }
+
+    fn print(&self, text: &str) {
+        self.state.lock().unwrap().printed.push(text.to_owned());
+    }
+}

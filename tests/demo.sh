@@ -1,0 +1,7 @@
+#!/bin/sh
+# The demonstration: the JDK's own compiler under a plan that counts every fragment of its parser (tests/demo.rhai).
+# It needs cargo and a JDK from 17 on; `make demo` sees to both.
+set -eu
+cd "$(dirname "$0")/.."
+cargo build --quiet --release -p veneer-console -p veneer-executor
+exec cargo run --quiet --release -p veneer-tests --bin demo -- "$@"

@@ -1,0 +1,56 @@
+//! The command `veneer`: where it is, and how the tests call it.
+
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use crate::folder::workspace;
+use crate::process::Process;
+
+/// The path of the command: the variable `VENEER` where it is set, else the release build of this
+/// workspace, which is made (or found fresh) once per test process; cargo's own lock orders the processes.
+///
+/// # Panics
+/// When the build fails: then there is nothing to test.
+pub fn path() -> &'static Path {
+    static PATH: OnceLock<PathBuf> = OnceLock::new();
+    PATH.get_or_init(|| match std::env::var_os("VENEER") {
+        Some(path) => PathBuf::from(path),
+        None => build(),
+    })
+}
+
+fn build() -> PathBuf {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let build = Process::new(cargo)
+        .args([
+            "build",
+            "--quiet",
+            "--release",
+            "-p",
+            "veneer-console",
+            "-p",
+            "veneer-executor",
+        ])
+        .folder(&workspace())
+        .limit(Duration::from_secs(1800));
+    if let Err(error) = build
+        .run()
+        .and_then(|output| output.succeeded("cargo build"))
+    {
+        panic!("the command cannot be built: {error}");
+    }
+    let target = std::env::var_os("CARGO_TARGET_DIR")
+        .map_or_else(|| workspace().join("target"), PathBuf::from);
+    target.join("release/veneer")
+}
+
+/// `veneer` without arguments.
+pub fn veneer() -> Process {
+    Process::new(path())
+}
+
+/// `veneer run OPTIONS -- COMMAND…`.
+pub fn run(options: &[&str], command: &Process) -> Process {
+    command.clone().behind(path(), options)
+}

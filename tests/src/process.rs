@@ -1,0 +1,290 @@
+//! Processes with a time limit whose output is kept.
+//!
+//! Each runs in a process group of its own, so that the limit ends what it started as well (the command
+//! `veneer` may have a JVM below it), and nothing else.
+
+use std::ffi::{OsStr, OsString};
+use std::io::Read;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// Time after which a process is ended, unless said otherwise.
+pub const LIMIT: Duration = Duration::from_secs(180);
+
+/// Why a process gave no result.
+#[derive(Debug, thiserror::Error)]
+pub enum ProcessError {
+    /// It could not be started or its output not be read.
+    #[error("{program}: {cause}")]
+    Failed {
+        /// The program.
+        program: String,
+        /// What the system says.
+        cause: std::io::Error,
+    },
+    /// It ran longer than its limit.
+    #[error("{program} was ended after {seconds} s; its output until then:\n{output}")]
+    Late {
+        /// The program with its arguments.
+        program: String,
+        /// The limit.
+        seconds: u64,
+        /// Both streams.
+        output: String,
+    },
+    /// It ended with another code than 0.
+    #[error("{program} ended with {code}:\n{output}")]
+    Unsuccessful {
+        /// What it was.
+        program: String,
+        /// Its exit code.
+        code: i32,
+        /// Both streams.
+        output: String,
+    },
+}
+
+/// What a process left.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Output {
+    /// The exit code; 128 + n where signal n ended it.
+    pub code: i32,
+    /// Standard output.
+    pub out: String,
+    /// Standard error.
+    pub err: String,
+}
+
+impl Output {
+    /// This output if the code is 0, else an error that shows it.
+    pub fn succeeded(self, what: &str) -> Result<Self, ProcessError> {
+        if self.code == 0 {
+            return Ok(self);
+        }
+        Err(ProcessError::Unsuccessful {
+            program: what.to_string(),
+            code: self.code,
+            output: format!("{}{}", self.out, self.err),
+        })
+    }
+}
+
+/// A process to be started.
+#[derive(Clone, Debug)]
+pub struct Process {
+    program: PathBuf,
+    arguments: Vec<OsString>,
+    variables: Vec<(String, String)>,
+    folder: Option<PathBuf>,
+    limit: Duration,
+}
+
+impl Process {
+    /// A process without arguments.
+    pub fn new(program: impl Into<PathBuf>) -> Self {
+        Self {
+            program: program.into(),
+            arguments: Vec::new(),
+            variables: Vec::new(),
+            folder: None,
+            limit: LIMIT,
+        }
+    }
+
+    /// Adds an argument.
+    #[must_use]
+    pub fn arg(mut self, argument: impl AsRef<OsStr>) -> Self {
+        self.arguments.push(argument.as_ref().to_os_string());
+        self
+    }
+
+    /// Adds arguments.
+    #[must_use]
+    pub fn args<A: AsRef<OsStr>>(mut self, arguments: impl IntoIterator<Item = A>) -> Self {
+        for argument in arguments {
+            self.arguments.push(argument.as_ref().to_os_string());
+        }
+        self
+    }
+
+    /// Sets an environment variable.
+    #[must_use]
+    pub fn env(mut self, name: &str, value: &str) -> Self {
+        self.variables.push((name.to_string(), value.to_string()));
+        self
+    }
+
+    /// Sets the working folder.
+    #[must_use]
+    pub fn folder(mut self, folder: &Path) -> Self {
+        self.folder = Some(folder.to_path_buf());
+        self
+    }
+
+    /// Sets the time limit.
+    #[must_use]
+    pub fn limit(mut self, limit: Duration) -> Self {
+        self.limit = limit;
+        self
+    }
+
+    /// This process as the command that `veneer run OPTIONS --` starts.
+    #[must_use]
+    pub fn behind(mut self, veneer: &Path, options: &[&str]) -> Self {
+        let mut arguments: Vec<OsString> = vec!["run".into()];
+        arguments.extend(options.iter().map(OsString::from));
+        arguments.push("--".into());
+        arguments.push(self.program.into());
+        arguments.append(&mut self.arguments);
+        self.program = veneer.to_path_buf();
+        self.arguments = arguments;
+        self
+    }
+
+    /// Starts it with pipes for all three streams, as the leader of a process group.
+    pub fn start(&self) -> Result<Child, ProcessError> {
+        let mut command = Command::new(&self.program);
+        command.args(&self.arguments).process_group(0);
+        command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        // What a developer has set for his own JVMs must not reach the ones under test.
+        for name in [
+            "JAVA_TOOL_OPTIONS",
+            "_JAVA_OPTIONS",
+            "JDK_JAVA_OPTIONS",
+            "CLASSPATH",
+        ] {
+            command.env_remove(name);
+        }
+        for (name, value) in &self.variables {
+            command.env(name, value);
+        }
+        if let Some(folder) = &self.folder {
+            command.current_dir(folder);
+        }
+        command.spawn().map_err(|cause| self.failed(cause))
+    }
+
+    /// Runs it to its end with an empty standard input.
+    pub fn run(&self) -> Result<Output, ProcessError> {
+        let mut child = self.start()?;
+        drop(child.stdin.take());
+        let out = collect(child.stdout.take());
+        let err = collect(child.stderr.take());
+        let status = self.wait(&mut child);
+        if status.is_err() {
+            end_group(&mut child);
+        }
+        let texts = (
+            out.join().unwrap_or_default(),
+            err.join().unwrap_or_default(),
+        );
+        match status {
+            Ok(Some(code)) => Ok(Output {
+                code,
+                out: texts.0,
+                err: texts.1,
+            }),
+            Ok(None) => Err(ProcessError::Late {
+                program: self.to_string(),
+                seconds: self.limit.as_secs(),
+                output: texts.0 + &texts.1,
+            }),
+            Err(cause) => Err(self.failed(cause)),
+        }
+    }
+
+    /// The exit code; `None` when the limit passed, and then the group has been ended.
+    fn wait(&self, child: &mut Child) -> std::io::Result<Option<i32>> {
+        let end = Instant::now() + self.limit;
+        let mut pause = Duration::from_millis(1);
+        loop {
+            if let Some(status) = child.try_wait()? {
+                return Ok(Some(
+                    status.code().unwrap_or(128 + status.signal().unwrap_or(0)),
+                ));
+            }
+            if Instant::now() > end {
+                end_group(child);
+                return Ok(None);
+            }
+            std::thread::sleep(pause);
+            pause = (pause * 2).min(Duration::from_millis(20));
+        }
+    }
+
+    fn failed(&self, cause: std::io::Error) -> ProcessError {
+        ProcessError::Failed {
+            program: self.program.display().to_string(),
+            cause,
+        }
+    }
+}
+
+impl std::fmt::Display for Process {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}", self.program.display())?;
+        for argument in &self.arguments {
+            write!(f, " {}", argument.to_string_lossy())?;
+        }
+        Ok(())
+    }
+}
+
+/// Ends a process that [`Process::start`] started, with its group, and waits for it.
+pub fn end_group(child: &mut Child) {
+    if let Ok(group) = libc::pid_t::try_from(child.id()) {
+        // SAFETY: a plain system call; the group was made for this child, which has not been waited for, so
+        // the number is still its own.
+        unsafe { libc::kill(-group, libc::SIGKILL) };
+    }
+    let _ = child.wait();
+}
+
+fn collect(stream: Option<impl Read + Send + 'static>) -> std::thread::JoinHandle<String> {
+    std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        if let Some(mut stream) = stream {
+            // What was read before an error is still worth showing.
+            let _ = stream.read_to_end(&mut bytes);
+        }
+        String::from_utf8_lossy(&bytes).into_owned()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keeps_streams_and_code() -> Result<(), ProcessError> {
+        let output = Process::new("sh")
+            .args(["-c", "echo a; echo b >&2; exit 3"])
+            .run()?;
+        assert_eq!(
+            output,
+            Output {
+                code: 3,
+                out: "a\n".into(),
+                err: "b\n".into()
+            }
+        );
+        assert!(output.succeeded("sh").is_err());
+        Ok(())
+    }
+
+    #[test]
+    fn ends_a_late_process_with_what_it_started() {
+        let process = Process::new("sh")
+            .args(["-c", "echo begun; sleep 60; echo never"])
+            .limit(Duration::from_millis(200));
+        match process.run() {
+            Err(ProcessError::Late { output, .. }) => assert_eq!(output, "begun\n"),
+            other => panic!("{other:?}"),
+        }
+    }
+}

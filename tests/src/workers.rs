@@ -1,0 +1,45 @@
+//! A few threads that share a list of jobs.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Runs `job` on every item, on as many threads as there are processors, and returns the results in the
+/// order of the items.
+///
+/// # Panics
+/// When a job panics.
+pub fn each<T: Sync, R: Send>(items: &[T], job: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    let next = AtomicUsize::new(0);
+    let results = Mutex::new(Vec::with_capacity(items.len()));
+    let threads = std::thread::available_parallelism()
+        .map_or(1, usize::from)
+        .min(items.len());
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                loop {
+                    let place = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(item) = items.get(place) else { break };
+                    let result = job(item);
+                    results
+                        .lock()
+                        .unwrap_or_else(|e| e.into_inner())
+                        .push((place, result));
+                }
+            });
+        }
+    });
+    let mut results = results.into_inner().unwrap_or_else(|e| e.into_inner());
+    results.sort_by_key(|(place, _)| *place);
+    results.into_iter().map(|(_, result)| result).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn keeps_the_order() {
+        let items: Vec<u32> = (0..100).collect();
+        let doubled = super::each(&items, |n| n * 2);
+        assert!(items.iter().zip(&doubled).all(|(n, d)| n * 2 == *d) && doubled.len() == 100);
+    }
+}

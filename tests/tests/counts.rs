@@ -1,0 +1,186 @@
+//! Exact counts: every program of `tests/java/counts` on every JDK, plain, armed, and with counters on all
+//! blocks, entries and exits and a timer around all methods, under full verification and under
+//! `-Xcheck:jni`. `VENEER_ONLY=Loops` runs one of them.
+
+use std::path::Path;
+
+use veneer_tests::command::run;
+use veneer_tests::comparison::compare;
+use veneer_tests::folder::{Folder, files, workspace};
+use veneer_tests::jdk::{self, Jdk};
+use veneer_tests::process::{Output, Process};
+use veneer_tests::program::Program;
+use veneer_tests::report::Report;
+use veneer_tests::workers;
+
+const VERIFY: [&str; 3] = [
+    "-XX:+UnlockDiagnosticVMOptions",
+    "-XX:+BytecodeVerificationLocal",
+    "-XX:+BytecodeVerificationRemote",
+];
+
+#[test]
+fn exact_counts_on_the_oldest_jdk() {
+    all_programs(&jdk::oldest());
+}
+
+#[test]
+fn exact_counts_on_the_newest_jdk() {
+    match jdk::newest() {
+        Some(jdk) => all_programs(&jdk),
+        None => eprintln!("only one JDK is installed: nothing more to run on"),
+    }
+}
+
+fn programs() -> Vec<Program> {
+    let sources = files(&workspace().join("tests/java/counts"), "java");
+    let sources = sources.unwrap_or_else(|error| panic!("tests/java/counts: {error}"));
+    let mut programs = Vec::new();
+    for source in &sources {
+        programs.push(Program::read(source).unwrap_or_else(|error| panic!("{error}")));
+    }
+    let only = std::env::var("VENEER_ONLY").ok();
+    programs.retain(|program| only.as_ref().is_none_or(|name| *name == program.name));
+    assert!(
+        !programs.is_empty(),
+        "no program has the name in VENEER_ONLY"
+    );
+    programs
+}
+
+fn all_programs(jdk: &Jdk) {
+    let programs = programs();
+    let classes = Folder::new("counts").unwrap_or_else(|error| panic!("{error}"));
+    let sources: Vec<_> = programs
+        .iter()
+        .map(|program| program.path.clone())
+        .collect();
+    jdk.compile(&sources, classes.path())
+        .unwrap_or_else(|error| panic!("{error}"));
+    let failures: Vec<String> = workers::each(&programs, |program| {
+        failures_of(program, jdk, classes.path())
+    })
+    .concat();
+    assert!(
+        failures.is_empty(),
+        "{jdk}, {} programs, {} failures:\n{}",
+        programs.len(),
+        failures.len(),
+        failures.join("\n")
+    );
+}
+
+/// Runs a program in all modes.
+fn failures_of(program: &Program, jdk: &Jdk, classes: &Path) -> Vec<String> {
+    let java = |options: &[&str]| {
+        Process::new(jdk.tool("java"))
+            .args(options)
+            .arg("-cp")
+            .arg(classes)
+            .arg(&program.name)
+    };
+    let plain = match java(&[]).run() {
+        Ok(output) if output.code == 0 && output.err.is_empty() => output,
+        other => {
+            return vec![format!(
+                "{}: the plain run failed: {other:?}",
+                program.place(1)
+            )];
+        }
+    };
+    let mut failures = Vec::new();
+    match run(&[], &java(&VERIFY)).run() {
+        Ok(armed) => failures.extend(differences(program, "armed", &plain, &armed)),
+        Err(error) => failures.push(format!("{}: armed: {error}", program.place(1))),
+    }
+    for (mode, options) in [("counted", &VERIFY[..]), ("checked", &["-Xcheck:jni"][..])] {
+        match counted(program, &java(options)) {
+            Ok((output, report)) => {
+                let output = if mode == "checked" {
+                    without_jni_checks(&output)
+                } else {
+                    Ok(output)
+                };
+                match output {
+                    Ok(output) => failures.extend(differences(program, mode, &plain, &output)),
+                    Err(complaint) => failures.push(format!("{}: {complaint}", program.place(1))),
+                }
+                let found = compare(program, &report, jdk.major());
+                failures.extend(found.into_iter().map(|one| format!("{one} ({mode})")));
+            }
+            Err(error) => failures.push(format!("{}: {mode}: {error}", program.place(1))),
+        }
+    }
+    failures
+}
+
+/// Runs a program with its plan.
+fn counted(
+    program: &Program,
+    java: &Process,
+) -> Result<(Output, Report), Box<dyn std::error::Error>> {
+    let folder = Folder::new(&program.name)?;
+    let (plan, report) = (folder.join("plan.rhai"), folder.join("report.json"));
+    std::fs::write(&plan, program.plan())?;
+    let options = [
+        "--plan",
+        &plan.to_string_lossy(),
+        "--report",
+        &report.to_string_lossy(),
+    ]
+    .map(String::from);
+    let output = run(&options.each_ref().map(String::as_str), java).run()?;
+    let report = Report::read(&report).map_err(|error| format!("{error}\n{output:?}"))?;
+    Ok((output, report))
+}
+
+fn differences(program: &Program, mode: &str, plain: &Output, other: &Output) -> Vec<String> {
+    let mut failures = Vec::new();
+    let mut hold = |what: &str, expected: &str, actual: &str| {
+        if expected != actual {
+            let place = program.place(1);
+            failures.push(format!(
+                "{place}: {mode}: {what}:\n  plain {expected}\n  {mode} {actual}"
+            ));
+        }
+    };
+    hold(
+        "exit code",
+        &plain.code.to_string(),
+        &other.code.to_string(),
+    );
+    hold("output", &plain.out, &other.out);
+    hold("error output", &plain.err, &other.err);
+    failures
+}
+
+/// Takes the JVM's remarks about JNI calls, which it prints between the lines of the application, out of the
+/// output; an error where one of them is fatal or concerns the agent.
+fn without_jni_checks(output: &Output) -> Result<Output, String> {
+    let remark = |line: &&str| {
+        ["WARNING", "FATAL", "\t", "Warning:"]
+            .iter()
+            .any(|start| line.starts_with(start))
+    };
+    let remarks: Vec<&str> = output
+        .out
+        .lines()
+        .chain(output.err.lines())
+        .filter(remark)
+        .collect();
+    let ours = |line: &&str| line.contains("FATAL") || line.to_lowercase().contains("veneer");
+    if remarks.iter().any(ours) {
+        return Err(format!("-Xcheck:jni complains:\n{}", remarks.join("\n")));
+    }
+    let rest = |text: &str| -> String {
+        text.lines()
+            .filter(|line| !remark(line))
+            .map(|line| format!("{line}\n"))
+            .collect()
+    };
+    Ok(Output {
+        code: output.code,
+        out: rest(&output.out),
+        err: rest(&output.err),
+    })
+}
