@@ -9,7 +9,6 @@ use std::io::{self, Write};
 use std::sync::Arc;
 
 use anyhow::Result;
-use serde_json::Value;
 use thiserror::Error;
 use veneer_fragmenter::classfile::ClassFile;
 use veneer_fragmenter::listing::{self, ClassListing, MethodListing};
@@ -26,10 +25,10 @@ enum FragmentsError {
     #[error(
         "`{0}` names no method; write CLASS::METHOD, as java.util.ArrayList::add or a.B::m(I)I"
     )]
-    NoMethodName(String),
+    Malformed(String),
     /// The class is not there.
     #[error("there is no class {class} in {path}")]
-    NoClass {
+    ClassMissing {
         /// As asked for.
         class: String,
         /// Where it was looked for.
@@ -37,7 +36,7 @@ enum FragmentsError {
     },
     /// The class has no such method.
     #[error("{class} has no method {method}; its methods: {known}")]
-    NoMethod {
+    MethodMissing {
         /// The class.
         class: String,
         /// As asked for.
@@ -58,7 +57,7 @@ impl Wanted {
         let parts = text
             .split_once("::")
             .filter(|(class, method)| !class.is_empty() && !method.is_empty());
-        let (class, method) = parts.ok_or_else(|| FragmentsError::NoMethodName(text.to_owned()))?;
+        let (class, method) = parts.ok_or_else(|| FragmentsError::Malformed(text.to_owned()))?;
         // `(..)`, as in plans, is any arguments.
         let method = method.strip_suffix("(..)").unwrap_or(method);
         Ok(Wanted {
@@ -131,7 +130,7 @@ pub fn run(arguments: FragmentsArguments) -> Result<u8> {
     {
         let path = arguments.path.display().to_string();
         let class = wanted.class;
-        return Err(FragmentsError::NoClass { class, path }.into());
+        return Err(FragmentsError::ClassMissing { class, path }.into());
     }
     out.finish()?;
     Ok(code)
@@ -173,7 +172,7 @@ fn methods(
     if found {
         return Ok(());
     }
-    Err(FragmentsError::NoMethod {
+    Err(FragmentsError::MethodMissing {
         class: class.to_owned(),
         method: wanted.method.clone(),
         known: known.join(", "),
@@ -192,7 +191,7 @@ struct Output<W> {
 impl<W: Write> Output<W> {
     fn class(&mut self, class: &ClassListing) -> Result<()> {
         if self.json {
-            return self.element(serde_json::to_value(class)?);
+            return self.element(&serde_json::to_string(class)?);
         }
         if self.printed == 0 {
             writeln!(self.out, "{}", listing::heading())?;
@@ -204,7 +203,7 @@ impl<W: Write> Output<W> {
 
     fn method(&mut self, method: &MethodListing) -> Result<()> {
         if self.json {
-            return self.element(serde_json::to_value(method)?);
+            return self.element(&serde_json::to_string(method)?);
         }
         if self.dot {
             write!(self.out, "{}", method.to_dot())?;
@@ -219,9 +218,9 @@ impl<W: Write> Output<W> {
     }
 
     /// One element of the array, written at once: a module of the JDK is not held in memory.
-    fn element(&mut self, value: Value) -> Result<()> {
-        write!(self.out, "{}", if self.printed == 0 { "[" } else { ",\n " })?;
-        serde_json::to_writer(&mut self.out, &value)?;
+    fn element(&mut self, text: &str) -> Result<()> {
+        let before = if self.printed == 0 { "[" } else { ",\n " };
+        write!(self.out, "{before}{text}")?;
         self.printed += 1;
         Ok(())
     }

@@ -62,6 +62,13 @@ pub fn arm(agent: &Agent, env: Env, coming: &Coming) -> Option<Vec<u8>> {
     }
 }
 
+/// The internal name in a class file. A file that has none is recorded and left alone.
+pub fn name_in(agent: &Agent, bytes: &[u8]) -> Option<String> {
+    let name = ClassFile::parse(bytes).and_then(|file| file.name().map(|n| n.into_owned()));
+    name.map_err(|e| agent.refuse("(unnamed)", "", "BrokenClass", &e.to_string()))
+        .ok()
+}
+
 fn try_arm(
     agent: &Agent,
     env: Env,

@@ -274,7 +274,9 @@ fn begin(env: Env, tool: Tool, config: AgentConfig, attached: bool) -> Result<()
             &format!("no control socket, so `veneer exec` will not reach this JVM: {e}"),
         );
     }
-    if !agent.config.plans.is_empty() {
+    if agent.config.plans.is_empty() {
+        agent.application_starts();
+    } else {
         let (answer, answered) = channel();
         let sent = agent
             .jobs
@@ -343,20 +345,29 @@ unsafe extern "system" fn class_file_load(
 ) {
     guarded("ClassFileLoadHook", (), || {
         let Some(agent) = Agent::get() else { return };
-        if name.is_null() || data.is_null() || len <= 0 {
+        if data.is_null() || len <= 0 {
             return;
         }
-        // Safety: the JVM passes text and that many bytes; the environment is this thread's.
-        let (name, bytes, env) = unsafe {
+        // Safety: the JVM passes that many bytes; the environment is this thread's.
+        let (bytes, env) = unsafe {
             (
-                CStr::from_ptr(name),
                 std::slice::from_raw_parts(data, len as usize),
                 Env::new(jni),
             )
         };
-        let Ok(name) = name.to_str() else { return };
+        let name = if name.is_null() {
+            // Defined without saying a name: it stands in the class file.
+            hook::name_in(agent, bytes)
+        } else {
+            // Safety: not null, so NUL-terminated text.
+            unsafe { CStr::from_ptr(name) }
+                .to_str()
+                .ok()
+                .map(str::to_owned)
+        };
+        let Some(name) = name else { return };
         let coming = hook::Coming {
-            name,
+            name: &name,
             loader,
             class,
             bytes,

@@ -345,6 +345,13 @@ pub fn weave_class(agent: &Agent, env: Env, class: &Arc<Class>) {
                 weave::joins(spec, &method, &armed).map_err(|e| (variant(&e), e.to_string()))
             })
             .and_then(|joins| stand(agent, class, label, &joins));
+        if matches!(
+            spec.place,
+            veneer_instruments::Place::Blocks | veneer_instruments::Place::Edges
+        ) && label.starts_with("<init>")
+        {
+            refuse_before_super(agent, &file, class, &anchor, *id, label);
+        }
         match joined {
             Ok((standing, probes)) if !probes.is_empty() => {
                 let mut tables = agent.table.lock();
@@ -384,6 +391,35 @@ pub fn weave_class(agent: &Agent, env: Env, class: &Arc<Class>) {
                     .retain(|s| s.class != class.dotted || s.method != label);
             }
         }
+    }
+}
+
+/// Records the fragments of a constructor in which no activation can be reached yet.
+fn refuse_before_super(
+    agent: &Agent,
+    file: &ClassFile,
+    class: &Class,
+    anchor: &str,
+    id: u32,
+    label: &str,
+) {
+    let Ok((method, armed)) = methods::analyse(agent, file, class, anchor, id) else {
+        return;
+    };
+    let reached = weave::reachable(&method, &armed);
+    let begin = armed.points.first().map_or(0, |p| p.instruction);
+    for f in method
+        .flow
+        .fragments()
+        .filter(|f| f.instructions.start < begin && !reached.contains(&f.id))
+    {
+        let reason = Refusal::BeforeSuper;
+        agent.refuse(
+            &class.dotted,
+            &format!("{label}@{}", f.start),
+            &reason.name(),
+            &reason.to_string(),
+        );
     }
 }
 

@@ -74,7 +74,7 @@ impl Join {
 }
 
 /// Fragments that a version can be in: reachable, and not before `super(…)`.
-fn reachable(method: &Method, armed: &ArmedCode) -> Vec<FragmentId> {
+pub fn reachable(method: &Method, armed: &ArmedCode) -> Vec<FragmentId> {
     let Some(entry) = armed.points.first() else {
         return Vec::new();
     };

@@ -79,6 +79,7 @@ pub struct Armed {
 /// Arms a class. `Ok` with no methods where every one was refused or none wanted (`bytes` is then empty).
 pub fn arm(bytes: &[u8], request: &Request) -> Result<Armed, Refusal> {
     let file = ClassFile::parse(bytes)?;
+    file.check_closed()?;
     let name = file.name()?.into_owned();
     let anchor = anchor::name(&name, request.generation);
     let mut armed = Armed {

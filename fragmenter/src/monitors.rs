@@ -45,12 +45,15 @@ pub fn held(
         for edge in flow.graph.edges(node) {
             let out = match edge.weight() {
                 EdgeKind::Handler(r) => {
-                    let range = &exceptions[*r as usize];
                     let inside = fragment
                         .instructions
                         .clone()
-                        .filter(|i| (range.start..range.end).contains(&instructions[*i].0));
-                    inside.map(|i| held[i]).max().unwrap_or(0)
+                        .filter(|i| reaches(exceptions, *r as usize, instructions[*i].0));
+                    // A handler that others shadow everywhere in the fragment is not entered from here.
+                    match inside.map(|i| held[i]).max() {
+                        Some(most) => most,
+                        None => continue,
+                    }
                 }
                 _ => depth,
             };
@@ -62,4 +65,14 @@ pub fn held(
         }
     }
     Ok(held)
+}
+
+/// Whether an exception at `pc` can reach row `row` of the table: it protects the pc, and no row before it catches everything
+/// there.
+fn reaches(exceptions: &[ExceptionRange], row: usize, pc: u16) -> bool {
+    let covers = |e: &ExceptionRange| (e.start..e.end).contains(&pc);
+    covers(&exceptions[row])
+        && !exceptions[..row]
+            .iter()
+            .any(|e| e.catch_type == 0 && covers(e))
 }

@@ -10,7 +10,7 @@
 //! variable that is live at its end must have a value of a fitting type at its beginning, the operand stacks must agree,
 //! the same monitors must be held and the same handlers be in force. The JVM's verifier has the last word.
 
-use crate::flowgraph::FragmentId;
+use crate::flowgraph::{Fragment, FragmentId};
 use crate::metadata;
 use crate::method::Method;
 use crate::points::{Point, PointKind};
@@ -124,6 +124,9 @@ pub fn apply(method: &Method, edits: &[Edit], points: &[Point]) -> Result<Patche
                 let (from, to, target) = (known(from)?, known(to)?, known(target)?);
                 same_handlers(method, to, target)?;
                 no_handler(method, target)?;
+                if before_super(method, from, |f| f.instructions.end) {
+                    return Err(Refusal::BeforeSuper);
+                }
                 let mut found = false;
                 for out in nodes[from.index()].out.iter_mut().filter(|o| o.1 == to) {
                     out.1 = target;
@@ -136,6 +139,9 @@ pub fn apply(method: &Method, edits: &[Edit], points: &[Point]) -> Result<Patche
             Edit::Skip { fragment } => {
                 let f = known(fragment)?;
                 no_handler(method, f)?;
+                if before_super(method, f, |f| f.instructions.start + 1) {
+                    return Err(Refusal::BeforeSuper);
+                }
                 let mut targets: Vec<_> = nodes[f.index()]
                     .out
                     .iter()
@@ -165,6 +171,12 @@ pub fn apply(method: &Method, edits: &[Edit], points: &[Point]) -> Result<Patche
                 let (f, by) = (known(fragment)?, known(by)?);
                 no_handler(method, f)?;
                 no_handler(method, by)?;
+                if [f, by]
+                    .iter()
+                    .any(|f| before_super(method, *f, |f| f.instructions.start + 1))
+                {
+                    return Err(Refusal::BeforeSuper);
+                }
                 same_handlers(method, f, by)?;
                 let theirs = method.flow.successors(by);
                 let ours: Vec<_> = nodes[f.index()].out.iter().map(|o| o.1).collect();
@@ -224,6 +236,18 @@ pub fn apply(method: &Method, edits: &[Edit], points: &[Point]) -> Result<Patche
         successor,
     };
     check(method, &patched, &original)?;
+    if let Some(p) = points.first()
+        && patched.entry != begin
+    {
+        // What begins elsewhere has only what the method begins with.
+        let state = crate::arming::frame_state(p, method.code.max_locals);
+        fits(
+            method,
+            &state,
+            patched.entry,
+            &patched.live_in[patched.entry.index()],
+        )?;
+    }
     for p in points.iter().filter(|p| p.kind == PointKind::Fragment) {
         let node = patched.successor[p.fragment.index()];
         let typed = crate::method::typed_lives(
@@ -245,6 +269,13 @@ fn depth(method: &Method, f: FragmentId) -> u8 {
         .flow
         .get(f)
         .map_or(0, |f| method.held_before(f.instructions.start))
+}
+
+/// Whether a place in a fragment (an instruction's end) lies before the end of `super(…)` or `this(…)`: no version holds
+/// what stands there.
+fn before_super(method: &Method, f: FragmentId, place: impl Fn(&Fragment) -> usize) -> bool {
+    let begins = method.after_super.unwrap_or(0);
+    method.flow.get(f).is_some_and(|f| place(f) <= begins)
 }
 
 fn no_handler(method: &Method, f: FragmentId) -> Result<(), Refusal> {
@@ -274,16 +305,6 @@ fn check(method: &Method, patched: &Patched, original: &[Node]) -> Result<(), Re
     let locals = method.code.max_locals as usize;
     for (i, node) in patched.nodes.iter().enumerate() {
         let id = FragmentId(i as u32);
-        // A variable that became live here by an edit needs a value here.
-        for slot in patched.live_in[i].iter_ones().filter(|s| *s < locals) {
-            let has = method.states[i]
-                .locals
-                .get(slot)
-                .is_some_and(|t| *t != Type::Top);
-            if !has && !method.liveness.live_in[i][slot] {
-                return Err(unavailable(method, slot, id));
-            }
-        }
         if *node == original[i] {
             continue;
         }
@@ -322,12 +343,31 @@ fn check(method: &Method, patched: &Patched, original: &[Node]) -> Result<(), Re
             fits(method, &state, *to, &patched.live_in[to.index()])?;
         }
     }
+    // The new edges are right; what became live by them further up needs a value there too.
+    for (i, live) in patched.live_in.iter().enumerate() {
+        // A variable that became live here by an edit needs a value here.
+        for slot in live.iter_ones().filter(|s| *s < locals) {
+            let has = method.states[i]
+                .locals
+                .get(slot)
+                .is_some_and(|t| *t != Type::Top);
+            if !has && !method.liveness.live_in[i][slot] {
+                return Err(unavailable(method, slot, FragmentId(i as u32)));
+            }
+        }
+    }
     Ok(())
 }
 
 fn unavailable(method: &Method, slot: usize, at: FragmentId) -> Refusal {
     let pc = method.flow.get(at).map_or(0, |f| f.start);
-    Refusal::LiveInUnavailable(method.variable_name(slot as u16, pc), at.0)
+    // Where it is out of scope it still has its name.
+    let elsewhere = method.variables.iter().find(|v| v.slot as usize == slot);
+    let name = match (method.variable(slot as u16, pc), elsewhere) {
+        (None, Some(v)) => v.name.clone(),
+        _ => method.variable_name(slot as u16, pc),
+    };
+    Refusal::LiveInUnavailable(name, at.0)
 }
 
 /// Whether control with these types may go to a fragment at whose start `live` is live.

@@ -150,8 +150,8 @@ fn describe(
         .map(|f| f.id)
         .filter(|b| heads[b.index()] == head)
         .collect();
-    let (mut edges, mut handlers): (Vec<(RegionId, EdgeKind)>, Vec<(RegionId, u16)>) =
-        (Vec::new(), Vec::new());
+    let mut edges: Vec<(RegionId, EdgeKind)> = Vec::new();
+    let mut handlers: Vec<(RegionId, u16)> = Vec::new();
     let (mut live_out, mut defs) = (Set::repeat(false, width), Set::repeat(false, width));
     for block in &blocks {
         defs |= &method.effects[block.index()].writes;

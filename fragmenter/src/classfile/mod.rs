@@ -16,6 +16,7 @@
 
 pub mod attribute;
 mod class;
+mod closed;
 mod code;
 mod entry;
 mod error;

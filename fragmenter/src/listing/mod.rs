@@ -15,6 +15,7 @@ mod text;
 mod variables;
 
 pub use summary::{ClassListing, heading};
+pub use text::WIDTH;
 
 use crate::arming;
 use crate::classfile::{ClassFile, Code};
@@ -74,7 +75,9 @@ pub struct FragmentListing {
     pub start: u16,
     /// pc just after the last instruction; blocks of other fragments may lie between.
     pub end: u32,
-    /// Source lines, ascending.
+    /// Source line of the first instruction.
+    pub line: Option<u16>,
+    /// All source lines, ascending.
     pub lines: Vec<u16>,
     /// The basic blocks.
     pub blocks: Vec<BlockListing>,
@@ -93,14 +96,13 @@ pub struct FragmentListing {
     pub edges: Vec<EdgeListing>,
     /// Where exceptions go.
     pub handlers: Vec<HandlerListing>,
-    /// The capture point by which activations leave at the start, or in a constructor after `super(…)`: `c1`.
+    /// The capture point by which a running activation leaves at the start: `c1`. In the fragment where activations begin
+    /// it may be the one of the entry.
     pub point: Option<String>,
-    /// pc of that point.
-    pub point_pc: Option<u16>,
+    /// All capture points inside, in order.
+    pub points: Vec<PointListing>,
     /// Why there is none where the policy asks for one.
     pub no_point: Option<RefusalListing>,
-    /// Capture points before returns.
-    pub exits: Vec<String>,
 }
 
 /// A basic block: a range of pcs.
@@ -122,6 +124,17 @@ pub struct VariableListing {
     /// The slot of a local variable.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slot: Option<u16>,
+}
+
+/// A capture point.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PointListing {
+    /// `c1`
+    pub id: String,
+    /// `entry` (in a constructor after `super(…)`), `fragment` (at the start) or `exit` (before a return).
+    pub kind: String,
+    /// Where it stands.
+    pub pc: u16,
 }
 
 /// An edge to a fragment.
@@ -183,16 +196,23 @@ fn fill(listing: &mut MethodListing, method: &Method, policy: &Policy) {
     }
     for region in regions::regions(method, policy) {
         let mut fragment = fragment(method, &region);
-        let inside = points
+        for p in points
             .iter()
-            .filter(|p| region.blocks.contains(&p.fragment));
-        for p in inside {
-            if p.kind == PointKind::Exit {
-                fragment.exits.push(p.id.to_string());
-            } else if fragment.point.is_none() || p.pc == fragment.start {
+            .filter(|p| region.blocks.contains(&p.fragment))
+        {
+            let kind = match p.kind {
+                PointKind::Entry => "entry",
+                PointKind::Fragment => "fragment",
+                PointKind::Exit => "exit",
+            };
+            if p.kind != PointKind::Exit && p.pc == fragment.start {
                 fragment.point = Some(p.id.to_string());
-                fragment.point_pc = Some(p.pc);
             }
+            fragment.points.push(PointListing {
+                id: p.id.to_string(),
+                kind: kind.to_owned(),
+                pc: p.pc,
+            });
         }
         if fragment.point.is_none() {
             fragment.no_point = skipped
@@ -242,10 +262,12 @@ fn fragment(method: &Method, region: &Region) -> FragmentListing {
         }
     }
     let header = |h: petgraph::graph::NodeIndex| h == region.head.node();
+    let start = method.flow.get(region.head).map_or(0, |b| b.start);
     FragmentListing {
         id: region.id.to_string(),
-        start: method.flow.get(region.head).map_or(0, |b| b.start),
+        start,
         end: blocks.iter().map(|b| b.end).max().unwrap_or(0),
+        line: method.line(start),
         lines,
         blocks: blocks
             .iter()
@@ -269,8 +291,7 @@ fn fragment(method: &Method, region: &Region) -> FragmentListing {
             .collect(),
         handlers,
         point: None,
-        point_pc: None,
+        points: Vec::new(),
         no_point: None,
-        exits: Vec::new(),
     }
 }

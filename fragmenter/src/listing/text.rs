@@ -1,6 +1,6 @@
 //! The listing as text: one paragraph a fragment, columns aligned, no line longer than [`WIDTH`].
 
-use super::{EdgeListing, FragmentListing, MethodListing, VariableListing};
+use super::{EdgeListing, FragmentListing, MethodListing, PointListing, VariableListing};
 use std::fmt::{self, Write};
 
 /// No line is longer, in columns, unless a single name is.
@@ -39,14 +39,20 @@ impl fmt::Display for MethodListing {
         for (fragment, [a, b, c]) in self.fragments.iter().zip(&heads) {
             writeln!(f)?;
             wrapped_after(f, &format!("{a:id$}  {b:pc$}  "), c)?;
-            for line in [
-                sets("use", &fragment.uses, "def", &fragment.def),
-                sets("live-in", &fragment.live_in, "live-out", &fragment.live_out),
-                ways(fragment),
-            ] {
-                if !line.is_empty() {
-                    wrapped(f, id + 2, &line)?;
+            let left = [("use", &fragment.uses), ("live-in", &fragment.live_in)];
+            let right = [("def", &fragment.def), ("live-out", &fragment.live_out)];
+            for (left, right) in left.into_iter().zip(right) {
+                let (left, right) = (set(left.0, left.1), set(right.0, right.1));
+                if id + 4 + left.chars().count() + right.chars().count() <= WIDTH {
+                    wrapped(f, id + 2, &format!("{left}  {right}"))?;
+                } else {
+                    wrapped(f, id + 2, &left)?;
+                    wrapped(f, id + 2, &right)?;
                 }
+            }
+            let ways = ways(fragment);
+            if !ways.is_empty() {
+                wrapped(f, id + 2, &ways)?;
             }
         }
         Ok(())
@@ -76,22 +82,25 @@ fn head(fragment: &FragmentListing) -> [String; 3] {
     if fragment.blocks.len() > 1 {
         rest.push(count(fragment.blocks.len(), "block"));
     }
-    match (&fragment.point, fragment.point_pc) {
-        (Some(point), Some(pc)) if pc != fragment.start => rest.push(format!("{point} at {pc}")),
-        (Some(point), _) => rest.push(point.clone()),
-        _ => {}
-    }
+    rest.extend(points(fragment));
     if let Some(reason) = &fragment.no_point {
         rest.push(format!("no point: {}", reason.reason));
-    }
-    if !fragment.exits.is_empty() {
-        rest.push(format!("exit {}", fragment.exits.join(" ")));
     }
     [
         fragment.id.clone(),
         format!("pc {}..{}", fragment.start, fragment.end),
         rest.join("  "),
     ]
+}
+
+/// `c0 c1`, `c0 at 7`, `exit c2`: in order, what stands at the start without its pc.
+fn points(fragment: &FragmentListing) -> Vec<String> {
+    let one = |p: &PointListing| match &*p.kind {
+        "exit" => format!("exit {}", p.id),
+        _ if p.pc != fragment.start => format!("{} at {}", p.id, p.pc),
+        _ => p.id.clone(),
+    };
+    fragment.points.iter().map(one).collect()
 }
 
 /// `3-5,9`
@@ -113,15 +122,17 @@ fn ranges(lines: &[u16]) -> String {
     runs.iter().map(one).collect::<Vec<_>>().join(",")
 }
 
-fn sets(a: &str, left: &[VariableListing], b: &str, right: &[VariableListing]) -> String {
-    let one = |name: &str, set: &[VariableListing]| {
-        let members: Vec<String> = set
-            .iter()
-            .map(|v| format!("{}:{}", v.name, v.kind))
-            .collect();
-        format!("{name} {{{}}}", members.join(", "))
-    };
-    format!("{}  {}", one(a, left), one(b, right))
+fn set(name: &str, set: &[VariableListing]) -> String {
+    let members: Vec<String> = set
+        .iter()
+        .map(|v| format!("{}:{}", v.name, simple(&v.kind)))
+        .collect();
+    format!("{name} {{{}}}", members.join(", "))
+}
+
+/// The class without its package; the package stands in the JSON form.
+fn simple(kind: &str) -> &str {
+    kind.rsplit('.').next().unwrap_or(kind)
 }
 
 fn ways(fragment: &FragmentListing) -> String {
@@ -136,7 +147,7 @@ fn ways(fragment: &FragmentListing) -> String {
     parts.join("  ")
 }
 
-/// One text a target; the cases of a switch that lead to one place stand together: `f3 case 1, 2, 5`.
+/// One text for each target; the cases of a switch that lead to one place stand together: `f3 case 1, 2, 5`.
 pub(super) fn edges(edges: &[EdgeListing]) -> Vec<String> {
     let mut out: Vec<(&str, Vec<String>)> = Vec::new();
     for edge in edges {

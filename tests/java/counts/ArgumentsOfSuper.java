@@ -1,12 +1,13 @@
 //! Branches before super(...) and this(...): the object is not initialised yet, so no activation can leave the
-//! method there; what is counted there must be counted in the method itself.
+//! method there. Fragments before the call are refused by name (BeforeSuper) and have no rows; the one that holds the
+//! call counts from the call's return on.
 
 public class ArgumentsOfSuper {
     static class Base {
         final int n;
         final String text;
 
-        Base(int n, String text) { // entries 5; exits 5; timer 5; blocks 5
+        Base(int n, String text) { // blocks 5
             this.n = n;
             this.text = text;
         }
@@ -15,8 +16,8 @@ public class ArgumentsOfSuper {
     static class Derived extends Base {
         final long wide;
 
-        Derived(int n, boolean big) { // entries 5; exits 5; timer 5
-            super(big ? n * 1000 : n, big ? "big" : "small"); // blocks 5 2 3 5 2 3 5
+        Derived(int n, boolean big) {
+            super(big ? n * 1000 : n, big ? "big" : "small"); // blocks 5
             if (big) {
                 wide = 1L << 40; // blocks 2
             } else {
@@ -24,8 +25,8 @@ public class ArgumentsOfSuper {
             }
         } // blocks 5
 
-        Derived(int n) { // entries 3; exits 3; timer 3
-            this(n, n > 5); // blocks 3 1 2 3
+        Derived(int n) {
+            this(n, n > 5); // blocks 3
         }
     }
 

@@ -71,6 +71,9 @@ public class StackTraces {
             System.out.println(e);
             for (StackTraceElement frame : e.getStackTrace()) {
                 System.out.println("  " + frame.getMethodName() + " " + frame.getFileName() + ":" + frame.getLineNumber());
+                if (frame.getMethodName().equals("show")) {
+                    break; // the exception did not pass main: its frame shows where main was left for its version
+                }
             }
         }
     }

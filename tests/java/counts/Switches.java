@@ -2,7 +2,7 @@
 //! enum, without default, and one whose keys are the extremes of int.
 
 public class Switches {
-    enum Colour { RED, GREEN, BLUE } // blocks 1 3 0 11
+    enum Colour { RED, GREEN, BLUE } // blocks 1 3 0 11; blocks@25 1 3 0 10
 
     static int table(int n) { // entries 12; exits 12
         switch (n) { // blocks 12

@@ -1,0 +1,90 @@
+//! `veneer fragments` on class files of the JDK that is installed.
+
+use std::process::{Command, Output};
+
+fn fragments(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_veneer"))
+        .arg("fragments")
+        .args(arguments)
+        .output()
+        .unwrap()
+}
+
+fn text(output: &Output) -> String {
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+const METHOD: [&str; 2] = ["jrt:/java.base", "java.util.ArrayList::indexOf(..)"];
+
+#[test]
+fn a_method_is_listed_in_three_forms() {
+    let plain = text(&fragments(&METHOD));
+    assert!(plain.starts_with("java.util.ArrayList::indexOf(Ljava/lang/Object;)I\n"));
+    assert!(plain.contains("use {this:ArrayList, o:Object}"), "{plain}");
+    let dot = text(&fragments(&[
+        METHOD[0], METHOD[1], "--dot", "--policy", "method",
+    ]));
+    assert!(
+        dot.starts_with("digraph") && dot.contains("f0 [label="),
+        "{dot}"
+    );
+    let json = text(&fragments(&[METHOD[0], METHOD[1], "--json"]));
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json[0]["class"], "java.util.ArrayList");
+    assert_eq!(json[0]["method"], "indexOf(Ljava/lang/Object;)I");
+    assert_eq!(json[0]["fragments"][0]["live_in"][1]["name"], "o");
+    // A method with the name as its beginning is another one.
+    assert_eq!(json.as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn a_class_is_summed_up() {
+    let lines = text(&fragments(&["jrt:/java.logging"]));
+    let mut lines = lines.lines();
+    let heading = lines.next().unwrap();
+    let columns: Vec<&str> = heading.split_whitespace().collect();
+    assert_eq!(columns.last(), Some(&"class"));
+    let level = lines
+        .find(|l| l.ends_with(" java.util.logging.Level"))
+        .unwrap();
+    let numbers: Vec<usize> = level
+        .split_whitespace()
+        .take(7)
+        .map(|n| n.parse().unwrap())
+        .collect();
+    assert!(numbers[0] >= 15 && numbers[1] >= numbers[0], "{level}");
+    assert!(numbers[6] > numbers[5], "{level}");
+    let json = text(&fragments(&["jrt:/java.logging", "--json"]));
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let classes = json.as_array().unwrap();
+    let level = classes
+        .iter()
+        .find(|c| c["class"] == "java.util.logging.Level")
+        .unwrap();
+    assert_eq!(level["fragments"], numbers[1]);
+    let clinit = &level["refusals"][0];
+    assert_eq!(clinit["reason"], "StaticInitialiser");
+}
+
+#[test]
+fn what_is_not_there_is_said_in_one_line() {
+    for (method, words) in [
+        (
+            "java.util.ArrayList::nix",
+            "no method nix; its methods: <init>",
+        ),
+        ("java.util.ArrayLis::add", "java/util/ArrayLis"),
+        ("java.util.ArrayList", "write CLASS::METHOD"),
+    ] {
+        let output = fragments(&[METHOD[0], method]);
+        assert_eq!(output.status.code(), Some(2), "{method}");
+        assert_eq!(output.stdout, b"", "{method}");
+        let line = String::from_utf8(output.stderr).unwrap();
+        assert!(line.contains(words) && line.lines().count() == 1, "{line}");
+    }
+}

@@ -1,0 +1,385 @@
+//! Edits of the fragment graph: what is accepted does what it says and verifies, what is refused is refused by its name.
+
+mod arming_support;
+mod classfile_support;
+mod javac_support;
+
+use std::collections::{BTreeMap, HashSet};
+use std::sync::OnceLock;
+
+use veneer_fragmenter::Refusal;
+use veneer_fragmenter::advice::{Action, Probe, Site};
+use veneer_fragmenter::arming::{self, ArmedCode};
+use veneer_fragmenter::classfile::ClassFile;
+use veneer_fragmenter::flowgraph::FragmentId;
+use veneer_fragmenter::method::Method;
+use veneer_fragmenter::patch::{self, Edit, Patched};
+use veneer_fragmenter::policy::Policy;
+use veneer_fragmenter::version::{self, Bodies, Plan};
+
+const SOURCE: &str = r#"
+class Edits {
+    static int branch(int a, int b) {
+        int m;
+        if (a > b) {        // f0
+            m = a;          // f1 -> f3
+        } else {
+            m = b;          // f2 -> f3
+        }
+        return m;           // f3
+    }
+
+    static int loop(int n) {
+        int sum = 0;                      // f0 -> f1
+        for (int i = 0; i < n; i++) {     // f1 -> f2 f6
+            if (i == 7) {                 // f2 -> f3 f4
+                sum += 1000;              // f3 -> f5
+            } else {
+                sum += i;                 // f4 -> f5
+            }
+        }                                 // f5 -> f1
+        return sum;                       // f6
+    }
+
+    static int types(boolean p, int n) {
+        if (p) {                          // f0 -> f1 f4
+            int x = n;                    // f1 -> f2 f3
+            if (n > 3) {
+                x++;                      // f2 -> f3
+            }
+            return x;                     // f3
+        }
+        String y = "a";                   // f4 -> f5 f6
+        if (n > 3) {
+            y = y + "b";                  // f5 -> f6
+        }
+        return y.length();                // f6
+    }
+
+    static int stack(int a, boolean p) {
+        if (p) {                          // f0 -> f1 f2
+            a++;                          // f1 -> f2
+        }
+        return a * (p ? 1 : 2);           // f2 -> f3 f4, f3 -> f5, f4 -> f5, f5
+    }
+
+    static int monitor(Object o, int n) {
+        int k = 0;                        // f0 -> f1
+        while (k < n) {                   // f1 -> f2 f3
+            k++;                          // f2 -> f1
+        }
+        synchronized (o) {                // f3 -> f4
+            while (k > 0) {               // f4 -> f5 f6
+                k--;                      // f5 -> f4
+            }
+        }                                 // f6 -> f8, f7 the handler
+        return k;                         // f8
+    }
+
+    int field;
+
+    Edits(boolean p) {
+        super();                          // f0 -> f1 f2, the capture point of the entry inside
+        if (p) {
+            field = 1;                    // f1 -> f2
+        }
+    }                                     // f2
+
+    static int caught(String s, int n) {
+        while (n > 10) {                  // f0 -> f1 f2
+            n--;                          // f1 -> f0
+        }
+        try {
+            if (n > 5) {                  // f2 -> f3 f4
+                n = 5;                    // f3 -> f4
+            }
+            n += Integer.parseInt(s);     // f4 -> f6
+        } catch (RuntimeException e) {
+            n = 0;                        // f5 -> f6
+        }
+        return n;                         // f6
+    }
+}
+"#;
+
+/// Analyses each method with code under `block` and calls `run` with what arming keeps of it.
+fn each_method(file: &ClassFile, mut run: impl FnMut(&Method, &ArmedCode)) {
+    for index in 0..file.methods.len() {
+        let Ok(method) = Method::analyse(file, index, &|_, _| false) else {
+            continue;
+        };
+        let armed = arming::layout(&method, &Policy::Block, index as u32, "Edits$Veneer", true);
+        run(&method, &armed.unwrap());
+    }
+}
+
+/// Applies edits to a method of [`SOURCE`]; what is accepted must verify, as an entered and as a resumed body.
+fn apply(name: &str, edits: &[Edit]) -> Result<Patched, Refusal> {
+    static COMPILED: OnceLock<Vec<u8>> = OnceLock::new();
+    let compile = || {
+        let source = ("Edits".to_owned(), SOURCE.to_owned());
+        javac_support::compile(&[source])["Edits"][0].clone()
+    };
+    let file = ClassFile::parse(COMPILED.get_or_init(compile)).unwrap();
+    let mut result = None;
+    each_method(&file, |method, armed| {
+        if method.name == name {
+            let patched = patch::apply(method, edits, &armed.points);
+            if patched.is_ok() {
+                verify(&file, method, armed, edits).unwrap();
+            }
+            result = Some(patched);
+        }
+    });
+    result.unwrap()
+}
+
+/// Emits a version with these edits and a counter on every fragment that is left.
+fn verify(
+    file: &ClassFile,
+    method: &Method,
+    armed: &ArmedCode,
+    edits: &[Edit],
+) -> Result<(), String> {
+    let probes: Vec<Probe> = method
+        .flow
+        .fragments()
+        .map(|f| Probe {
+            site: Site::Before(f.id),
+            action: Action::Count { slot: f.id.0 },
+        })
+        .collect();
+    let plan = || Plan {
+        method,
+        id: 7,
+        armed,
+        edits,
+        probes: &probes,
+        clean: false,
+    };
+    for bodies in [Bodies::Enter, Bodies::Resume] {
+        if bodies == Bodies::Resume && armed.points.len() == 1 {
+            continue;
+        }
+        let class = version::emit(file, "Edits$Veneer", &[plan()], bodies, &HashSet::new())
+            .map_err(|e| e.to_string())?;
+        if let Some((_, refusal)) = class.refused.first() {
+            return Err(format!("{bodies:?}: {refusal}"));
+        }
+        arming_support::verify(&class.bytes).map_err(|e| format!("{bodies:?}: {e}"))?;
+    }
+    Ok(())
+}
+
+fn redirect(from: u32, to: u32, target: u32) -> Edit {
+    Edit::Redirect {
+        from: FragmentId(from),
+        to: FragmentId(to),
+        target: FragmentId(target),
+    }
+}
+
+fn skip(fragment: u32) -> Edit {
+    Edit::Skip {
+        fragment: FragmentId(fragment),
+    }
+}
+
+fn replace(fragment: u32, by: u32) -> Edit {
+    Edit::Replace {
+        fragment: FragmentId(fragment),
+        by: FragmentId(by),
+    }
+}
+
+fn refused(name: &str, edit: Edit) -> Refusal {
+    match apply(name, &[edit]) {
+        Ok(_) => panic!("{name}: {edit} is accepted"),
+        Err(refusal) => refusal,
+    }
+}
+
+fn out(patched: &Patched, fragment: usize) -> Vec<u32> {
+    patched.nodes[fragment].out.iter().map(|o| o.1.0).collect()
+}
+
+#[test]
+fn a_redirected_edge_leads_elsewhere() {
+    let patched = apply("branch", &[redirect(0, 1, 2)]).unwrap();
+    assert_eq!(out(&patched, 0), [2, 2]);
+    assert_eq!(patched.entry, FragmentId(0));
+    // Out of the loop after the first round, and so no loop any more.
+    let patched = apply("loop", &[redirect(5, 1, 6)]).unwrap();
+    assert_eq!(out(&patched, 5), [6]);
+    assert_eq!(patched.loops.loops.len(), 0);
+    assert_eq!(
+        patched.nodes[5].out[0].0,
+        FragmentId(1),
+        "the code still says f1"
+    );
+}
+
+#[test]
+fn a_skipped_fragment_names_its_successor() {
+    let patched = apply("loop", &[skip(3)]).unwrap();
+    assert_eq!(out(&patched, 2), [5, 4]);
+    assert_eq!(patched.successor[3], FragmentId(5));
+    assert_eq!(patched.successor[4], FragmentId(4));
+}
+
+#[test]
+fn a_replaced_fragment_keeps_its_place_and_edges() {
+    let patched = apply("loop", &[replace(3, 4)]).unwrap();
+    assert_eq!(patched.nodes[3].code, FragmentId(4));
+    assert_eq!(out(&patched, 3), [5]);
+    // A return in the place of a return: those that stand before the old one still leave by it.
+    let patched = apply("types", &[replace(2, 2), replace(3, 3)]).unwrap();
+    assert_eq!(patched.nodes[3].code, FragmentId(3));
+}
+
+#[test]
+fn edits_are_applied_in_order_and_checked_as_a_whole() {
+    let patched = apply("loop", &[skip(4), redirect(2, 3, 5)]).unwrap();
+    assert_eq!(out(&patched, 2), [5, 5]);
+    let second = apply("loop", &[skip(4), redirect(2, 4, 6)]);
+    assert_eq!(
+        second.err(),
+        Some(Refusal::UnknownEdge(2, 4)),
+        "the first edit took the edge away"
+    );
+}
+
+#[test]
+fn what_is_not_there_is_refused() {
+    assert_eq!(
+        refused("branch", redirect(0, 1, 9)),
+        Refusal::UnknownFragment(9, 4)
+    );
+    assert_eq!(refused("branch", skip(4)), Refusal::UnknownFragment(4, 4));
+    assert_eq!(
+        refused("branch", redirect(0, 3, 2)),
+        Refusal::UnknownEdge(0, 3)
+    );
+}
+
+#[test]
+fn shapes_must_agree() {
+    assert_eq!(refused("loop", skip(2)), Refusal::NoSingleSuccessor(2));
+    assert_eq!(refused("branch", skip(3)), Refusal::NoSingleSuccessor(3));
+    assert_eq!(
+        refused("loop", replace(3, 2)),
+        Refusal::ShapeMismatch(3, 2, 1, 2)
+    );
+}
+
+#[test]
+fn live_variables_need_values_of_their_types() {
+    let m = Refusal::LiveInUnavailable("m".into(), 3);
+    assert_eq!(refused("branch", redirect(0, 1, 3)), m);
+    assert_eq!(refused("branch", skip(1)), m);
+    assert_eq!(
+        refused("types", redirect(1, 3, 6)),
+        Refusal::TypeMismatch {
+            target: 6,
+            what: "the variable y".into(),
+            found: "int".into(),
+            wanted: "java.lang.String".into()
+        }
+    );
+    assert_eq!(
+        refused("stack", redirect(0, 1, 3)),
+        Refusal::TypeMismatch {
+            target: 3,
+            what: "the operand stack's depth".into(),
+            found: "0".into(),
+            wanted: "1".into()
+        }
+    );
+}
+
+#[test]
+fn monitors_and_handlers_must_agree() {
+    assert_eq!(
+        refused("monitor", replace(2, 3)),
+        Refusal::MonitorMismatch(2, 1)
+    );
+    assert_eq!(
+        refused("caught", redirect(0, 1, 3)),
+        Refusal::HandlerMismatch(1, 3)
+    );
+    assert_eq!(
+        refused("caught", replace(1, 3)),
+        Refusal::HandlerMismatch(1, 3)
+    );
+    assert_eq!(
+        refused("monitor", redirect(4, 6, 8)),
+        Refusal::HandlerMismatch(6, 8)
+    );
+    assert_eq!(refused("caught", skip(5)), Refusal::HandlerEdited(5));
+    assert_eq!(refused("caught", replace(1, 5)), Refusal::HandlerEdited(5));
+    assert_eq!(
+        refused("caught", redirect(0, 1, 5)),
+        Refusal::HandlerEdited(5)
+    );
+}
+
+#[test]
+fn what_comes_before_everything_cannot_be_edited() {
+    // i and sum have no values at the method's start.
+    let sum = Refusal::LiveInUnavailable("sum".into(), 1);
+    assert_eq!(refused("loop", skip(0)), sum);
+    for edit in [skip(0), replace(0, 1), replace(1, 0)] {
+        assert_eq!(refused("<init>", edit), Refusal::BeforeSuper, "{edit}");
+    }
+    assert_eq!(
+        out(&apply("<init>", &[redirect(0, 1, 2)]).unwrap(), 0),
+        [2, 2]
+    );
+    assert_eq!(apply("stack", &[skip(1)]).unwrap().entry, FragmentId(0));
+}
+
+/// Every edit there is, alone, of every method of the file tests.
+#[test]
+fn every_edit_is_refused_by_name_or_verifies() {
+    let mut sources = javac_support::file_tests();
+    sources.push(("Edits".to_owned(), SOURCE.to_owned()));
+    let mut accepted = 0;
+    let mut refusals: BTreeMap<String, usize> = BTreeMap::new();
+    let mut faults = Vec::new();
+    for bytes in javac_support::compile(&sources).values().flatten() {
+        let file = ClassFile::parse(bytes).unwrap();
+        each_method(&file, |method, armed| {
+            let count = method.flow.len() as u32;
+            let redirects = method
+                .flow
+                .edges()
+                .into_iter()
+                .flat_map(|(from, to)| (0..count).map(move |t| redirect(from.0, to.0, t)));
+            let replaces = (0..count).flat_map(|f| (0..count).map(move |by| replace(f, by)));
+            for edit in redirects.chain((0..count).map(skip)).chain(replaces) {
+                match patch::apply(method, &[edit], &armed.points) {
+                    Err(refusal) => *refusals.entry(refusal.name()).or_default() += 1,
+                    Ok(_) => {
+                        accepted += 1;
+                        if let Err(fault) = verify(&file, method, armed, &[edit]) {
+                            faults
+                                .push(format!("{}.{}: {edit}: {fault}", method.class, method.name));
+                        }
+                    }
+                }
+            }
+        });
+    }
+    println!("{accepted} edits are accepted; refused: {refusals:?}");
+    assert!(
+        faults.is_empty(),
+        "{} faults:\n{}",
+        faults.len(),
+        faults.join("\n")
+    );
+    assert!(accepted > 300, "only {accepted} edits are accepted");
+    assert!(
+        !refusals.contains_key("Internal") && refusals.len() >= 6,
+        "{refusals:?}"
+    );
+}
