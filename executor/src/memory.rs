@@ -46,14 +46,14 @@ impl Mapping {
 
     /// A claimed word.
     pub fn word(&self, offset: u64) -> &AtomicI64 {
-        debug_assert!(offset % 8 == 0 && offset + 8 <= self.map.len() as u64);
+        debug_assert!(offset.is_multiple_of(8) && offset + 8 <= self.map.len() as u64);
         // Safety: inside the mapping, aligned (the mapping is page-aligned), and only ever accessed as words by Rust.
         unsafe { &*(self.map.as_mut_ptr().add(offset as usize) as *const AtomicI64) }
     }
 
     /// A claimed half word.
     pub fn half(&self, offset: u64) -> &AtomicU32 {
-        debug_assert!(offset % 4 == 0 && offset + 4 <= self.map.len() as u64);
+        debug_assert!(offset.is_multiple_of(4) && offset + 4 <= self.map.len() as u64);
         // Safety: as for `word`.
         unsafe { &*(self.map.as_mut_ptr().add(offset as usize) as *const AtomicU32) }
     }

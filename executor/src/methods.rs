@@ -10,13 +10,13 @@ use crate::registry::Class;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
-use veneer_fragmenter::Refusal;
 use veneer_fragmenter::advice::Probe;
 use veneer_fragmenter::arming::{self, ArmedCode};
 use veneer_fragmenter::classfile::ClassFile;
 use veneer_fragmenter::method::Method;
 use veneer_fragmenter::patch::Edit;
 use veneer_fragmenter::version::{self, Bodies, Plan, VersionClass};
+use veneer_fragmenter::{Refusal, runtime};
 use veneer_instruments::{InstrumentId, PatchId};
 
 /// Methods for which a way in for running activations is made at once; above that, each when it is asked for.
@@ -30,6 +30,9 @@ struct Woven {
     edits: Vec<(PatchId, Vec<Edit>)>,
     /// The token of the version that is installed; `None` for IDLE.
     token: Option<Arc<Global>>,
+    /// The classes that new activations and running ones are in, as far as they are up to date. Weak.
+    enter: Option<Global>,
+    resume: Option<Global>,
 }
 
 #[derive(Clone, Default)]
@@ -189,7 +192,7 @@ impl Methods {
         let host = class
             .local(env)
             .ok_or_else(|| Refusal::NotArmed("its class is not prepared yet, or gone".into()))?;
-        let emitted = self.emit(agent, env, class, host, methods, Bodies::Enter, false)?;
+        let emitted = self.emit(agent, env, (class, host), methods, Bodies::Enter, false)?;
         let mut refused = emitted.class.refused;
         if emitted.class.methods.is_empty() {
             return Ok(refused);
@@ -232,6 +235,7 @@ impl Methods {
                 Ok(()) => {
                     if let Some(w) = self.woven().get_mut(id) {
                         w.token = Some(token);
+                        w.enter = Some(env.weak(version));
                     }
                 }
                 Err(e) => refused.push((*id, Refusal::VersionRejected(e.to_string()))),
@@ -315,8 +319,7 @@ impl Methods {
         let emitted = self.emit(
             agent,
             env,
-            class,
-            host,
+            (class, host),
             &[(id, snapshot)],
             Bodies::Resume,
             clean,
@@ -345,20 +348,79 @@ impl Methods {
         agent
             .library
             .install_resume(env, id, version, token)
-            .map_err(|e| Refusal::VersionRejected(e.to_string()))
+            .map_err(|e| Refusal::VersionRejected(e.to_string()))?;
+        if let Some(w) = self.woven().get_mut(&id) {
+            w.resume = Some(env.weak(version));
+        }
+        Ok(())
     }
 
-    /// Activations that still run code older than the current version.
-    pub fn stale(&self, _agent: &Agent, _env: Env) -> u64 {
-        0
+    /// Activations that still run code older than the current version: in a superseded version, or in the armed body of a
+    /// method that has a version.
+    pub fn stale(&self, agent: &Agent, env: Env) -> u64 {
+        let mut count = 0;
+        for stack in agent.tool.stacks() {
+            // Whether the frame that the current one called belongs to the executor.
+            let mut inside = false;
+            for (class, name, descriptor) in stack {
+                let hidden = agent.tool.is_version(class);
+                let executor = hidden
+                    || agent
+                        .tool
+                        .class_name(class)
+                        .is_some_and(|n| n == runtime::RUNTIME);
+                if hidden && let Some(id) = version::method_of(&name) {
+                    let woven = self.woven();
+                    let is =
+                        |c: &Option<Global>| c.as_ref().is_some_and(|c| env.same(c.raw(), class));
+                    let current = woven
+                        .get(&id)
+                        .is_some_and(|w| (is(&w.enter) && w.token.is_some()) || is(&w.resume));
+                    count += !current as u64;
+                } else if !executor && !inside {
+                    count += self.is_patched(agent, env, class, &name, &descriptor) as u64;
+                }
+                inside = executor;
+                env.delete(class);
+            }
+        }
+        count
+    }
+
+    fn is_patched(
+        &self,
+        agent: &Agent,
+        env: Env,
+        class: jobject,
+        name: &str,
+        descriptor: &str,
+    ) -> bool {
+        let Some(class_name) = agent
+            .tool
+            .class_name(class)
+            .filter(|n| agent.registry.knows(n))
+        else {
+            return false;
+        };
+        let loader = agent.tool.loader(class);
+        let record = agent.registry.find(env, &class_name, loader);
+        env.delete(loader);
+        let id = record.and_then(|c| {
+            let state = c.state();
+            let method = state
+                .methods
+                .iter()
+                .find(|m| m.name == name && m.descriptor == descriptor);
+            method.map(|m| m.id)
+        });
+        id.is_some_and(|id| self.woven().get(&id).is_some_and(|w| w.token.is_some()))
     }
 
     fn emit(
         &self,
         agent: &Agent,
         env: Env,
-        class: &Class,
-        host: jobject,
+        (class, host): (&Class, jobject),
         methods: &[(u32, Snapshot)],
         bodies: Bodies,
         clean: bool,

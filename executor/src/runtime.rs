@@ -5,7 +5,7 @@ use crate::filter;
 use crate::jni::Env;
 use crate::methods;
 use crate::registry::Class;
-use crate::table::{Instrument, Patch, Standing};
+use crate::table::{Instrument, Patch, SlotKey, Standing};
 use crate::weave::{self, Join, Step};
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -344,7 +344,7 @@ pub fn weave_class(agent: &Agent, env: Env, class: &Arc<Class>) {
             .and_then(|(method, armed)| {
                 weave::joins(spec, &method, &armed).map_err(|e| (variant(&e), e.to_string()))
             })
-            .and_then(|joins| stand(agent, class, label, &joins));
+            .and_then(|joins| stand(agent, class, *id, label, &joins));
         if matches!(
             spec.place,
             veneer_instruments::Place::Blocks | veneer_instruments::Place::Edges
@@ -432,29 +432,44 @@ fn variant(e: &AttachError) -> String {
 
 /// Gives counters to joins.
 type Stood = (Vec<Standing>, Vec<veneer_fragmenter::advice::Probe>);
+
 fn stand(
     agent: &Agent,
     class: &Class,
+    id: u32,
     label: &str,
     joins: &[Join],
 ) -> Result<Stood, (String, String)> {
     let (mut standing, mut probes) = (Vec::new(), Vec::new());
     for join in joins {
-        let Some((_, step)) = join.sites.first() else {
+        let Some((site, step)) = join.sites.first().copied() else {
             continue;
         };
-        let slot = if *step == Step::Log {
+        let key = SlotKey {
+            method: id,
+            site,
+            step,
+        };
+        let slot = if step == Step::Log {
             let mut tables = agent.table.lock();
             tables.log_points += 1;
             tables.log_points
         } else {
+            let used = agent.table.lock().free.get_mut(&key).and_then(Vec::pop);
             let full = Refusal::CountersExhausted(crate::shards::SLOTS as usize);
-            agent
-                .shards
-                .allocate(join.slots())
-                .ok_or((full.name(), full.to_string()))?
+            let fresh = || agent.shards.allocate(join.slots());
+            used.or_else(fresh).ok_or((full.name(), full.to_string()))?
         };
         probes.extend(join.probes(slot));
+        let base = match step {
+            Step::Log => [0, 0],
+            Step::Count => [agent.shards.sum(slot), 0],
+            Step::Start | Step::Stop | Step::Lap => {
+                agent.shards.clear(slot + 2);
+                agent.shards.clear(slot + 3);
+                [agent.shards.sum(slot), agent.shards.sum(slot + 1)]
+            }
+        };
         standing.push(Standing {
             class: class.dotted.clone(),
             method: label.into(),
@@ -462,8 +477,11 @@ fn stand(
             to: join.to,
             line: join.line,
             slot,
-            step: *step,
+            step,
             values: join.values.iter().map(|v| v.0.clone()).collect(),
+            base,
+            last: None,
+            key,
         });
     }
     Ok((standing, probes))
@@ -471,25 +489,26 @@ fn stand(
 
 /// The figures of one point.
 pub fn row(agent: &Agent, s: &Standing) -> Row {
-    let data = match s.step {
+    let live = || match s.step {
         Step::Count => Data::Count {
-            hits: agent.shards.sum(s.slot),
+            hits: agent.shards.sum(s.slot) - s.base[0],
         },
         Step::Log => Data::Log {
             events: agent.rings.count(s.slot),
             dropped: 0,
         },
-        _ => {
-            let count = agent.shards.sum(s.slot);
+        Step::Start | Step::Stop | Step::Lap => {
+            let count = agent.shards.sum(s.slot) - s.base[0];
             let shortest = i64::MAX as u64 - agent.shards.max(s.slot + 3);
             Data::Time {
                 count,
-                total_ns: agent.shards.sum(s.slot + 1),
+                total_ns: agent.shards.sum(s.slot + 1) - s.base[1],
                 min_ns: if count == 0 { 0 } else { shortest },
                 max_ns: agent.shards.max(s.slot + 2),
             }
         }
     };
+    let data = s.last.clone().unwrap_or_else(live);
     Row {
         class: s.class.clone(),
         method: s.method.clone(),
@@ -571,6 +590,24 @@ impl Runtime for Handle {
             .iter()
             .for_each(|m| agent.methods.remove_probes(*m, id));
         self.update(&methods);
+        // From here on the figures stand still, and the counters may serve again.
+        let standing = agent
+            .table
+            .lock()
+            .instrument(id)
+            .map(|i| i.standing.clone())
+            .unwrap_or_default();
+        let last: Vec<Data> = standing.iter().map(|s| row(agent, s).data).collect();
+        let mut tables = agent.table.lock();
+        if let Some(i) = tables.instrument(id) {
+            i.standing
+                .iter_mut()
+                .zip(last)
+                .for_each(|(s, data)| s.last = Some(data));
+        }
+        for s in standing.iter().filter(|s| s.step != Step::Log) {
+            tables.free.entry(s.key).or_default().push(s.slot);
+        }
         Ok(())
     }
 

@@ -89,6 +89,16 @@ impl Shards {
         Some((end - n as u64) as u32)
     }
 
+    /// Sets a counter to zero in every shard. A thread that is just counting may put its old value back.
+    pub fn clear(&self, slot: u32) {
+        let open = self.state().open;
+        for shard in 0..open {
+            self.file
+                .word(shard * STRIDE + slot as u64 * 8)
+                .store(0, Ordering::Relaxed);
+        }
+    }
+
     /// The shard of a thread: its address, negative for the shared one. Called by a thread that has no row yet.
     pub fn assign(&self, tid: i64, is_virtual: bool) -> i64 {
         let shared = -self.file.address();

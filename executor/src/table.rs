@@ -1,9 +1,10 @@
 //! The instruments and patches of the process, attached and detached.
 
 use crate::weave::Step;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard};
-use veneer_instruments::{EditSpec, InstrumentId, PatchId, Spec};
+use veneer_fragmenter::advice::Site;
+use veneer_instruments::{Data, EditSpec, InstrumentId, PatchId, Spec};
 
 /// One point of an instrument.
 #[derive(Clone, Debug)]
@@ -24,6 +25,24 @@ pub struct Standing {
     pub step: Step,
     /// Names of logged values.
     pub values: Vec<String>,
+    /// What counts and totals stood at when the point was made: a counter that was used before is used again.
+    pub base: [u64; 2],
+    /// The figures at detachment, from when on another instrument may use the counters.
+    pub last: Option<Data>,
+    /// Names the counters for use by a later instrument.
+    pub key: SlotKey,
+}
+
+/// What a counter counts. An activation that is still in a superseded version may count on after the instrument is gone; what it
+/// counts is a pass of this very place, so the counter may serve another instrument there, and none elsewhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct SlotKey {
+    /// The method.
+    pub method: u32,
+    /// The first site that is woven.
+    pub site: Site,
+    /// What is measured.
+    pub step: Step,
 }
 
 /// An instrument.
@@ -61,6 +80,8 @@ pub struct Tables {
     pub patches: Vec<Patch>,
     /// Log points, numbered for all instruments.
     pub log_points: u32,
+    /// Counters that detached instruments have left.
+    pub free: HashMap<SlotKey, Vec<u32>>,
 }
 
 /// See the module documentation.

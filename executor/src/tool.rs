@@ -134,6 +134,20 @@ impl Tool {
         (!name.contains('.')).then(|| name.to_string())
     }
 
+    /// Whether a class is a version.
+    pub fn is_version(self, class: jclass) -> bool {
+        let mut signature = ptr::null_mut();
+        let answer = call!(
+            self,
+            GetClassSignature,
+            class,
+            &mut signature,
+            ptr::null_mut()
+        );
+        answer == jvmtiError::JVMTI_ERROR_NONE
+            && veneer_fragmenter::version::is_version(&self.text(signature))
+    }
+
     /// A class's loader; null for the boot loader. A local reference.
     pub fn loader(self, class: jclass) -> jobject {
         let mut loader = ptr::null_mut();
@@ -247,6 +261,46 @@ impl Tool {
             }
             self.free(fields);
         }
+        out
+    }
+
+    /// The methods on every thread's stack, the innermost first: declaring class (a local reference), name, descriptor.
+    pub fn stacks(self) -> Vec<Vec<(jclass, String, String)>> {
+        const DEPTH: jint = 4096;
+        let (mut count, mut stacks) = (0, ptr::null_mut());
+        let answer = call!(self, GetAllStackTraces, DEPTH, &mut stacks, &mut count);
+        if answer != jvmtiError::JVMTI_ERROR_NONE || stacks.is_null() {
+            return Vec::new();
+        }
+        let mut out = Vec::new();
+        // Safety: the JVM gave `count` threads, each with `frame_count` frames, in one piece of memory.
+        for thread in unsafe { std::slice::from_raw_parts(stacks, count as usize) } {
+            let frames = if thread.frame_buffer.is_null() {
+                &[]
+            } else {
+                // Safety: as above.
+                unsafe {
+                    std::slice::from_raw_parts(thread.frame_buffer, thread.frame_count as usize)
+                }
+            };
+            let mut methods = Vec::with_capacity(frames.len());
+            for frame in frames {
+                let (mut class, mut name, mut signature) =
+                    (ptr::null_mut(), ptr::null_mut(), ptr::null_mut());
+                call!(self, GetMethodDeclaringClass, frame.method, &mut class);
+                call!(
+                    self,
+                    GetMethodName,
+                    frame.method,
+                    &mut name,
+                    &mut signature,
+                    ptr::null_mut()
+                );
+                methods.push((class, self.text(name), self.text(signature)));
+            }
+            out.push(methods);
+        }
+        self.free(stacks);
         out
     }
 

@@ -25,7 +25,7 @@ pub struct Join {
 }
 
 /// What happens at one site of a join.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
 pub enum Step {
     Count,

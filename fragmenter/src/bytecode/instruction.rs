@@ -337,11 +337,11 @@ fn decode_one(code: &[u8], pc: usize) -> Result<(Instruction, usize), DecodeErro
                 index: u2(pc + 1)?,
                 count: u1(pc + 3)?,
             },
-            pc + 5 + (u1(pc + 4)? as usize & 0),
+            u1(pc + 4).map(|_| pc + 5)?,
         ),
         INVOKEDYNAMIC => (
             Instruction::InvokeDynamic { index: u2(pc + 1)? },
-            pc + 5 + (u1(pc + 4)? as usize & 0),
+            u1(pc + 4).map(|_| pc + 5)?,
         ),
         NEWARRAY => (Instruction::NewArray(u1(pc + 1)?), pc + 2),
         MULTIANEWARRAY => (

@@ -60,6 +60,16 @@ pub enum Bodies {
     Resume,
 }
 
+/// The id of the method that a method of a version class is a body of; `None` for packers and others.
+pub fn method_of(name: &str) -> Option<u32> {
+    name.strip_prefix(['e', 'r'])?.parse().ok()
+}
+
+/// Whether a class's signature is that of a version: a hidden class beside its host.
+pub fn is_version(signature: &str) -> bool {
+    signature.rsplit_once("$V.").is_some()
+}
+
 /// How exactly a body keeps account of where it is, for the stack traces of exceptions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Track {

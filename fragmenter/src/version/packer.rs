@@ -20,11 +20,9 @@ pub(super) fn emit(e: &mut Emitter, plan: &Plan, point: &Point) -> Result<Code<'
     e.call(&mut a, "frame", "(II)Ljava/lang/invoke/VeneerFrame;")?;
     a.local(ASTORE, frame);
     let mut argument = 0;
-    let mut depth = 0;
-    for t in &point.stack {
+    for (depth, t) in (0u16..).zip(&point.stack) {
         e.save(&mut a, frame, max_locals + depth, argument, t)?;
         argument += t.width();
-        depth += 1;
     }
     for (slot, t) in point.locals.iter().filter(|l| l.1 != Type::Null) {
         e.save(&mut a, frame, *slot, argument, t)?;

@@ -102,7 +102,7 @@ impl Body<'_, '_> {
                 None => path.first().copied(),
             };
             match next {
-                Some(next) => self.to_header(next)?,
+                Some(next) => self.go_to_header(next)?,
                 None => self.arrive(*point)?,
             }
         }
@@ -115,7 +115,7 @@ impl Body<'_, '_> {
             .ok_or_else(|| Refusal::Internal("no frame to resume from".into()))
     }
 
-    fn to_header(&mut self, header: FragmentId) -> Result<(), Refusal> {
+    fn go_to_header(&mut self, header: FragmentId) -> Result<(), Refusal> {
         let state = self.patched.state(self.plan.method, header);
         for (slot, t) in state
             .locals
