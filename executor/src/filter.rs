@@ -45,24 +45,27 @@ const TOOLS: [&str; 6] = [
     "javax/annotation/processing/",
 ];
 
-/// Packages that the path of a cell leads through, in the JVM or in the agent's runtime.
-const CELL_PATH: [&str; 8] = [
-    "java/lang/invoke/",
-    "java/lang/ref/",
-    "java/lang/reflect/",
+/// Packages, with all below them, that the path of a cell leads through, in the JVM or in the agent's runtime.
+const CELL_PATH: [&str; 7] = [
+    "java/lang/",
     "jdk/internal/",
     "sun/invoke/",
     "sun/misc/",
     "java/util/concurrent/",
+    "java/util/function/",
     "java/security/",
 ];
 
+/// A package of which only the classes directly in it are. (Linking a call site uses `Objects`, `HashMap`, `ArrayList` and
+/// more: were they patched, linking their own stubs would never end.)
+const CELL_PACKAGE: &str = "java/util/";
+
 /// Whether a class must never be armed, whoever asks.
 pub fn on_cell_path(name: &str) -> bool {
-    let in_java_lang = name
-        .strip_prefix("java/lang/")
+    let in_package = name
+        .strip_prefix(CELL_PACKAGE)
         .is_some_and(|rest| !rest.contains('/'));
-    in_java_lang || CELL_PATH.iter().any(|p| name.starts_with(p))
+    in_package || CELL_PATH.iter().any(|p| name.starts_with(p))
 }
 
 impl Filter {

@@ -16,6 +16,7 @@
 pub mod command;
 pub mod comparison;
 pub mod expectation;
+pub mod figures;
 pub mod folder;
 pub mod generator;
 pub mod jdk;
