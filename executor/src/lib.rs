@@ -450,7 +450,7 @@ pub unsafe extern "system" fn Java_java_lang_invoke_VeneerRuntime_shard(
     })
 }
 
-/// `VeneerRuntime.ring`.
+/// `VeneerRuntime.ring`: the ring of a carrier thread that has a row of its own.
 ///
 /// # Safety
 /// Called by the JVM only.
@@ -459,13 +459,10 @@ pub unsafe extern "system" fn Java_java_lang_invoke_VeneerRuntime_ring(
     _: *mut JNIEnv,
     _: jclass,
     tid: jlong,
-    is_virtual: jboolean,
 ) -> jlong {
     guarded("a thread's first event", 0, || {
         let Some(agent) = Agent::get() else { return 0 };
-        // The row must be the thread's own; a thread without one has no ring either.
-        if agent.shards.assign(tid, is_virtual) < 0 {
-            agent.rings.drop_one();
+        if agent.shards.assign(tid, false) < 0 {
             return 0;
         }
         let ring = agent.rings.assign();
@@ -475,6 +472,21 @@ pub unsafe extern "system" fn Java_java_lang_invoke_VeneerRuntime_ring(
         }
         ring
     })
+}
+
+/// `VeneerRuntime.dropped`.
+///
+/// # Safety
+/// Called by the JVM only.
+#[unsafe(no_mangle)]
+pub unsafe extern "system" fn Java_java_lang_invoke_VeneerRuntime_dropped(
+    _: *mut JNIEnv,
+    _: jclass,
+    point: jint,
+) {
+    if let Some(agent) = Agent::get() {
+        agent.rings.drop_one(point as u32);
+    }
 }
 
 /// `VeneerRuntime.linked`.

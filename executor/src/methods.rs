@@ -435,7 +435,7 @@ impl Methods {
             Vec::with_capacity(methods.len());
         let mut refused = Vec::new();
         for (id, snapshot) in methods {
-            match analyse(agent, &file, class, &anchor, *id) {
+            match analyse(agent, &file, class, *id) {
                 // Nothing to resume at.
                 Ok((_, armed)) if bodies == Bodies::Resume && armed.points.len() < 2 => {}
                 Ok((method, armed)) => analysed.push((*id, method, armed, snapshot)),
@@ -484,11 +484,10 @@ pub fn analyse<'f>(
     agent: &Agent,
     file: &'f ClassFile<'f>,
     class: &Class,
-    anchor: &str,
     id: u32,
 ) -> Result<(Method<'f>, ArmedCode), Refusal> {
     let index = (id - class.first_id) as usize;
     let method = Method::analyse(file, index, &|i, p| agent.policy.cuts(i, p))?;
-    let armed = arming::layout(&method, &agent.policy, id, anchor, true)?;
+    let armed = arming::layout(&method, &agent.policy, true)?;
     Ok((method, armed))
 }

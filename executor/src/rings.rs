@@ -1,7 +1,7 @@
 //! Events: one ring a thread in a mapped file, written by versions, drained by a thread of the agent.
 //!
 //! ```text
-//!   ring    head | tail | dropped | size | …   data
+//!   ring    head | tail | – | size | …   data
 //!   event   length(4) point(4) time(8) tid(8) –(8)   value…      value: kind(8) word(8) [characters]
 //! ```
 //!
@@ -13,13 +13,15 @@ use std::collections::{HashMap, VecDeque};
 use std::io;
 use std::path::Path;
 use std::sync::Mutex;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 use veneer_instruments::Value;
 
 const RINGS: u64 = 128;
 const HEADER: u64 = 64;
 const DATA: u64 = (1 << 18) - 4096;
 const STRIDE: u64 = 1 << 18;
+/// Points whose dropped events are counted apart.
+const POINTS: usize = 1 << 16;
 /// Events kept for each point, so that a plan can look back.
 const KEPT: usize = 4096;
 
@@ -40,13 +42,13 @@ struct State {
     free: Vec<i64>,
     kept: HashMap<u32, VecDeque<Drained>>,
     counts: HashMap<u32, u64>,
-    /// Events that were never begun for want of a ring.
-    homeless: u64,
 }
 
 /// See the module documentation.
 pub struct Rings {
     file: Mapping,
+    /// Events of each point that found no room.
+    dropped: Box<[AtomicU64]>,
     state: Mutex<State>,
 }
 
@@ -55,6 +57,7 @@ impl Rings {
     pub fn create(path: &Path) -> io::Result<Rings> {
         Ok(Rings {
             file: Mapping::create(path, RINGS * STRIDE)?,
+            dropped: (0..POINTS).map(|_| AtomicU64::new(0)).collect(),
             state: Mutex::default(),
         })
     }
@@ -71,7 +74,6 @@ impl Rings {
         }
         let offset = state.open * STRIDE;
         if state.open == RINGS || self.file.claim(offset, STRIDE).is_err() {
-            state.homeless += 1;
             return 0;
         }
         state.open += 1;
@@ -81,9 +83,17 @@ impl Rings {
         self.file.address() + offset as i64
     }
 
-    /// A thread without a ring of its own dropped an event.
-    pub fn drop_one(&self) {
-        self.state().homeless += 1;
+    /// An event of this point found no room. (Points beyond the table share its last place.)
+    pub fn drop_one(&self, point: u32) {
+        let place = (point as usize).min(POINTS - 1);
+        self.dropped[place].fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Events of a point that found no room.
+    pub fn dropped_at(&self, point: u32) -> u64 {
+        self.dropped
+            .get(point as usize)
+            .map_or(0, |d| d.load(Ordering::Relaxed))
     }
 
     /// The ring's thread is gone.
@@ -137,11 +147,7 @@ impl Rings {
 
     /// How many events were dropped, over all points.
     pub fn dropped(&self) -> u64 {
-        let state = self.state();
-        let full: i64 = (0..state.open)
-            .map(|r| self.file.word(r * STRIDE + 16).load(Ordering::Relaxed))
-            .sum();
-        full as u64 + state.homeless
+        self.dropped.iter().map(|d| d.load(Ordering::Relaxed)).sum()
     }
 }
 

@@ -115,13 +115,9 @@ impl Handle {
                 continue;
             };
             self.env.delete(local);
-            let (original, anchor, methods) = {
+            let (original, methods) = {
                 let state = class.state();
-                (
-                    state.original.clone(),
-                    state.anchor.clone(),
-                    state.methods.clone(),
-                )
+                (state.original.clone(), state.methods.clone())
             };
             let chosen = methods.iter().filter(|m| {
                 spec.patterns
@@ -141,8 +137,8 @@ impl Handle {
             let file = ClassFile::parse(&original).map_err(|e| broken("", &e.into()))?;
             for m in chosen {
                 let label = format!("{}{}", m.name, m.descriptor);
-                let (method, armed) = methods::analyse(agent, &file, &class, &anchor, m.id)
-                    .map_err(|e| broken(&label, &e))?;
+                let (method, armed) =
+                    methods::analyse(agent, &file, &class, m.id).map_err(|e| broken(&label, &e))?;
                 let mut all = agent.methods.edits(m.id);
                 all.extend(edits.iter().copied());
                 if let Err(reason) = patch::apply(&method, &all, &armed.points) {
@@ -297,18 +293,20 @@ pub fn mark_prepared(agent: &Agent, env: Env, record: &Arc<Class>, class: crate:
 }
 
 /// Weaves all attached instruments that select methods of this class into it. Called for a class that has just been
-/// prepared, and for every armed class when an instrument is attached; whoever comes first does a method.
-pub fn weave_class(agent: &Agent, env: Env, class: &Arc<Class>) {
-    let (original, anchor, methods) = {
+/// prepared, and for every armed class when an instrument is attached; whoever comes first does a method. Returns what
+/// the specs ask of single methods in vain.
+pub fn weave_class(
+    agent: &Agent,
+    env: Env,
+    class: &Arc<Class>,
+) -> Vec<(InstrumentId, AttachError)> {
+    let mut errors = Vec::new();
+    let (original, methods) = {
         let state = class.state();
         if state.class.is_none() {
-            return;
+            return errors;
         }
-        (
-            state.original.clone(),
-            state.anchor.clone(),
-            state.methods.clone(),
-        )
+        (state.original.clone(), state.methods.clone())
     };
     let mut work: Vec<(InstrumentId, Spec, u32, String)> = Vec::new();
     {
@@ -332,17 +330,21 @@ pub fn weave_class(agent: &Agent, env: Env, class: &Arc<Class>) {
         }
     }
     if work.is_empty() {
-        return;
+        return errors;
     }
     let Ok(file) = ClassFile::parse(&original) else {
-        return;
+        return errors;
     };
     let mut changed: Vec<u32> = Vec::new();
     for (instrument, spec, id, label) in &work {
-        let joined = methods::analyse(agent, &file, class, &anchor, *id)
+        let joined = methods::analyse(agent, &file, class, *id)
             .map_err(|reason| (reason.name(), reason.to_string()))
             .and_then(|(method, armed)| {
-                weave::joins(spec, &method, &armed).map_err(|e| (variant(&e), e.to_string()))
+                weave::joins(spec, &method, &armed).map_err(|e| {
+                    let named = (variant(&e), e.to_string());
+                    errors.push((*instrument, e));
+                    named
+                })
             })
             .and_then(|joins| stand(agent, class, *id, label, &joins));
         if matches!(
@@ -350,7 +352,7 @@ pub fn weave_class(agent: &Agent, env: Env, class: &Arc<Class>) {
             veneer_instruments::Place::Blocks | veneer_instruments::Place::Edges
         ) && label.starts_with("<init>")
         {
-            refuse_before_super(agent, &file, class, &anchor, *id, label);
+            refuse_before_super(agent, &file, class, *id, label);
         }
         match joined {
             Ok((standing, probes)) if !probes.is_empty() => {
@@ -392,18 +394,12 @@ pub fn weave_class(agent: &Agent, env: Env, class: &Arc<Class>) {
             }
         }
     }
+    errors
 }
 
 /// Records the fragments of a constructor in which no activation can be reached yet.
-fn refuse_before_super(
-    agent: &Agent,
-    file: &ClassFile,
-    class: &Class,
-    anchor: &str,
-    id: u32,
-    label: &str,
-) {
-    let Ok((method, armed)) = methods::analyse(agent, file, class, anchor, id) else {
+fn refuse_before_super(agent: &Agent, file: &ClassFile, class: &Class, id: u32, label: &str) {
+    let Ok((method, armed)) = methods::analyse(agent, file, class, id) else {
         return;
     };
     let reached = weave::reachable(&method, &armed);
@@ -493,10 +489,13 @@ pub fn row(agent: &Agent, s: &Standing) -> Row {
         Step::Count => Data::Count {
             hits: agent.shards.sum(s.slot) - s.base[0],
         },
-        Step::Log => Data::Log {
-            events: agent.rings.count(s.slot),
-            dropped: 0,
-        },
+        Step::Log => {
+            let dropped = agent.rings.dropped_at(s.slot);
+            Data::Log {
+                events: agent.rings.count(s.slot) + dropped,
+                dropped,
+            }
+        }
         Step::Start | Step::Stop | Step::Lap => {
             let count = agent.shards.sum(s.slot) - s.base[0];
             let shortest = i64::MAX as u64 - agent.shards.max(s.slot + 3);
@@ -550,8 +549,19 @@ impl Runtime for Handle {
         };
         self.refresh_patterns();
         self.arm_loaded(&patterns);
+        let mut errors = Vec::new();
         for class in agent.registry.all() {
-            weave_class(agent, self.env, &class);
+            errors.extend(weave_class(agent, self.env, &class));
+        }
+        let stands = agent
+            .table
+            .lock()
+            .instrument(id)
+            .is_some_and(|i| !i.standing.is_empty());
+        if !stands && let Some((_, error)) = errors.into_iter().find(|e| e.0 == id) {
+            // It stands nowhere, and here is why: nothing has been attached.
+            self.detach(id)?;
+            return Err(error);
         }
         let mut tables = agent.table.lock();
         let Some(i) = tables.instrument(id) else {

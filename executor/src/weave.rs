@@ -159,6 +159,7 @@ pub fn joins(spec: &Spec, method: &Method, armed: &ArmedCode) -> Result<Vec<Join
                         .iter()
                         .find(|l| l.1 == *line)
                         .map(|l| method.flow.holding(l.0))
+                        .filter(|f| all.contains(f))
                 };
                 match all.iter().find(starts).copied().or_else(holds) {
                     Some(f) => out.push(f),
@@ -194,6 +195,7 @@ pub fn joins(spec: &Spec, method: &Method, armed: &ArmedCode) -> Result<Vec<Join
                     (Site::Throw, Step::Stop),
                 ],
                 (_, When::Before) => vec![(Site::Entry, step)],
+                _ if spec.place == Place::Entry => vec![(Site::Entry, step)],
                 (Kind::Log(_), _) => {
                     return Err(AttachError::Unsupported {
                         what: "a value log after a whole method".into(),
@@ -272,6 +274,16 @@ pub fn joins(spec: &Spec, method: &Method, armed: &ArmedCode) -> Result<Vec<Join
                     line: method.line(pc),
                     sites,
                     values,
+                });
+            }
+            if spec.place == Place::Exits && spec.kind == Kind::Counter {
+                // An exception that leaves the method leaves it by no fragment of its own.
+                out.push(Join {
+                    fragment: None,
+                    to: None,
+                    line: first_line,
+                    sites: vec![(Site::Throw, step)],
+                    values: Vec::new(),
                 });
             }
         }

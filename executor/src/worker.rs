@@ -75,6 +75,10 @@ pub fn plans(agent: &'static Agent, env: Env, jobs: Receiver<Job>) {
             match job {
                 Ok(Job::Begin(answer)) => {
                     let mut good = true;
+                    let outcome = match agent.config.strict {
+                        true => "with --strict the application does not start",
+                        false => "the application runs without it",
+                    };
                     for plan in &agent.config.plans {
                         let loaded =
                             Plan::compile(&plan.name, &plan.source).and_then(|p| session.load(p));
@@ -82,9 +86,7 @@ pub fn plans(agent: &'static Agent, env: Env, jobs: Receiver<Job>) {
                             good = false;
                             agent.problem(
                                 &plan.name,
-                                &format!(
-                                    "a plan was not loaded; the application runs without it\n{e}"
-                                ),
+                                &format!("a plan was not loaded; {outcome}\n{e}"),
                             );
                         }
                     }

@@ -73,14 +73,6 @@ pub enum Refusal {
     MonitorMismatch(u32, u32),
     #[error("f{0} and f{1} have different exception handlers")]
     HandlerMismatch(u32, u32),
-    #[error("f{0} is in the way of another edit of the same method")]
-    EditConflict(u32),
-    #[error("no variable {0} is live at f{1}; readable there: {2}")]
-    UnknownVariable(String, u32, String),
-    #[error("f{0} cannot be reached in the patched graph")]
-    Unreachable(u32),
-    #[error("an edge has no duration of its own to time; time a fragment or a method")]
-    NoDuration,
     #[error("the method is not armed: {0}")]
     NotArmed(String),
     #[error("no room for more counters ({0} at most)")]

@@ -108,7 +108,7 @@ fn each_method(file: &ClassFile, mut run: impl FnMut(&Method, &ArmedCode)) {
         let Ok(method) = Method::analyse(file, index, &|_, _| false) else {
             continue;
         };
-        let armed = arming::layout(&method, &Policy::Block, index as u32, "Edits$Veneer", true);
+        let armed = arming::layout(&method, &Policy::Block, true);
         run(&method, &armed.unwrap());
     }
 }

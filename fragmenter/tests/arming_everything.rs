@@ -197,7 +197,7 @@ fn emit(tally: &mut Tally, path: &Path, bytes: &[u8], policy: &Policy, woven: Wo
         let Ok(method) = Method::analyse(&file, index, &|i, p| policy.cuts(i, p)) else {
             continue;
         };
-        let Ok(armed) = arming::layout(&method, policy, index as u32, &anchor, true) else {
+        let Ok(armed) = arming::layout(&method, policy, true) else {
             continue;
         };
         let probes = probes(&method, woven, &mut slots);

@@ -219,8 +219,6 @@ pub struct Totals {
     pub dropped: u64,
     /// Executor versions that were defined.
     pub versions: u64,
-    /// Errors inside instruments, which were swallowed.
-    pub instrument_errors: u64,
     /// Classes refused as a whole.
     pub refused_classes: u64,
     /// Single methods refused.

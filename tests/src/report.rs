@@ -48,6 +48,9 @@ pub struct Point {
     /// The number of the fragment in order of bytecode; none for a whole method.
     #[serde(default)]
     pub fragment: Option<u32>,
+    /// For an edge, the number of the fragment that it leads to.
+    #[serde(default)]
+    pub to: Option<u32>,
     /// The source line of its first instruction.
     #[serde(default)]
     pub line: Option<u32>,
@@ -66,6 +69,9 @@ pub struct Point {
     /// Nanoseconds, the longest.
     #[serde(default)]
     pub max_ns: u64,
+    /// Events of a log that came out.
+    #[serde(default)]
+    pub events: u64,
 }
 
 /// What was refused.

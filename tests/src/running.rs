@@ -1,4 +1,4 @@
-//! The programs of `tests/java/live`: compiled, started, and held to their own account.
+//! The programs of a folder of `tests/java`: compiled, started, and held to their own account.
 
 use crate::command::run;
 use crate::folder::{Folder, files, workspace};
@@ -9,28 +9,50 @@ use crate::process::Process;
 /// What a test of running programs gives.
 pub type Outcome = Result<(), Box<dyn std::error::Error>>;
 
-/// The compiled programs of `tests/java/live` on one JDK.
+/// The compiled programs of a folder on one JDK.
 pub struct Programs {
     jdk: Jdk,
     classes: Folder,
 }
 
 impl Programs {
-    /// Compiles them.
+    /// Compiles those of `tests/java/live`.
     pub fn compile(jdk: Jdk) -> Result<Self, Box<dyn std::error::Error>> {
-        let classes = Folder::new("live")?;
-        jdk.compile(
-            &files(&workspace().join("tests/java/live"), "java")?,
-            classes.path(),
-        )?;
+        Self::of(jdk, "live")
+    }
+
+    /// Compiles those of a folder of `tests/java`.
+    pub fn of(jdk: Jdk, folder: &str) -> Result<Self, Box<dyn std::error::Error>> {
+        let classes = Folder::new(folder)?;
+        let sources = workspace().join("tests/java").join(folder);
+        jdk.compile(&files(&sources, "java")?, classes.path())?;
         Ok(Self { jdk, classes })
+    }
+
+    /// The JDK that they were compiled with and run on.
+    pub fn jdk(&self) -> &Jdk {
+        &self.jdk
+    }
+
+    /// Where the class files are; whatever else is put there goes away with them.
+    pub fn classes(&self) -> &Folder {
+        &self.classes
+    }
+
+    /// The launcher with full verification, and with `-Xcheck:jni` where `VENEER_CHECK_JNI` is set.
+    pub fn launcher(&self) -> Process {
+        let mut java = Process::new(self.jdk.tool("java"));
+        if std::env::var_os("VENEER_CHECK_JNI").is_some() {
+            java = java.arg("-Xcheck:jni");
+        }
+        java.arg("-XX:+UnlockDiagnosticVMOptions")
+            .arg("-XX:+BytecodeVerificationLocal")
+            .arg("-XX:+BytecodeVerificationRemote")
     }
 
     /// A program, to be run plain.
     pub fn java(&self, name: &str) -> Process {
-        let java = Process::new(self.jdk.tool("java"));
-        java.arg("-XX:+UnlockDiagnosticVMOptions")
-            .arg("-XX:+BytecodeVerificationLocal")
+        self.launcher()
             .arg("-cp")
             .arg(self.classes.path())
             .arg(name)
@@ -42,11 +64,16 @@ impl Programs {
     }
 }
 
-/// Runs a test on the oldest and the newest JDK.
+/// Runs a test of `tests/java/live` on the oldest and the newest JDK.
 pub fn on_each_jdk(test: impl Fn(&Programs) -> Outcome) -> Outcome {
+    on_each_jdk_with("live", test)
+}
+
+/// Runs a test of a folder of `tests/java` on the oldest and the newest JDK.
+pub fn on_each_jdk_with(folder: &str, test: impl Fn(&Programs) -> Outcome) -> Outcome {
     for jdk in [Some(jdk::oldest()), jdk::newest()].into_iter().flatten() {
         let name = jdk.to_string();
-        test(&Programs::compile(jdk)?).map_err(|error| format!("{name}: {error}"))?;
+        test(&Programs::of(jdk, folder)?).map_err(|error| format!("{name}: {error}"))?;
     }
     Ok(())
 }

@@ -187,11 +187,8 @@ pub fn of(file: &ClassFile, index: usize, policy: &Policy) -> MethodListing {
 fn fill(listing: &mut MethodListing, method: &Method, policy: &Policy) {
     listing.loops = method.loops.loops.len();
     let (points, skipped) = points::choose(method, policy).unwrap_or_default();
-    let anchor = crate::anchor::name(&method.class, 0);
-    match arming::layout(method, policy, 0, &anchor, false)
-        .and_then(|armed| Ok(Code::parse(&armed.code)?.code.len()))
-    {
-        Ok(bytes) => listing.armed_bytes = Some(bytes),
+    match arming::layout(method, policy, false) {
+        Ok(armed) => listing.armed_bytes = Some(armed.size),
         Err(refusal) => listing.refusal = Some((&refusal).into()),
     }
     for region in regions::regions(method, policy) {

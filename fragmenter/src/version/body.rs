@@ -271,26 +271,40 @@ impl Body<'_, '_> {
         p.kind == PointKind::Exit && self.patched.successor[p.fragment.index()] == p.fragment
     }
 
-    /// Returns whose fragment is not emitted, or not in its own place: just the return, for those that stand before it.
+    /// Just the returns, for activations that stand before one. Such an activation brings what is live there and no more,
+    /// so a log of other variables is passed over.
     fn tails(&mut self) -> Result<(), Refusal> {
         let plan = self.plan;
-        for p in plan
-            .armed
-            .points
-            .iter()
-            .filter(|p| self.is_tail(p))
-            .collect::<Vec<_>>()
-        {
-            if !self.in_place(p.fragment) {
-                self.code_of(p.fragment, p.fragment, p.instruction)?;
+        for (i, p) in plan.armed.points.iter().enumerate() {
+            if !self.is_tail(p) {
+                continue;
             }
+            let fresh = self.a.fresh();
+            let label = *self.exits.entry(p.instruction).or_insert(fresh);
+            self.a.place(label);
+            let state = self.point_state(i);
+            self.frame_at(label, state);
+            self.check(i)?;
+            let has = |slot: u16| p.locals.iter().any(|l| l.0 == slot);
+            let at_exit = [Site::After(p.fragment), Site::Return];
+            for probe in plan.probes.iter().filter(|q| at_exit.contains(&q.site)) {
+                match &probe.action {
+                    Action::Log { values, .. } if !values.iter().all(|v| has(v.0)) => {}
+                    action => self.e.weave(&mut self.a, &self.slots, action)?,
+                }
+            }
+            let (start, end) = (self.a.fresh(), self.a.fresh());
+            self.a.place(start);
+            self.e.boxed(&mut self.a, &plan.method.signature.result)?;
+            self.a.plain(ARETURN);
+            self.a.place(end);
+            self.pieces.push(Piece {
+                pc: p.pc,
+                start,
+                end,
+            });
         }
         Ok(())
-    }
-
-    /// Whether a fragment is emitted in its own place.
-    fn in_place(&self, f: FragmentId) -> bool {
-        self.reachable[f.index()] && self.patched.nodes[f.index()].code == f
     }
 
     fn handler_fragments(&self, code: FragmentId) -> Vec<FragmentId> {
@@ -480,7 +494,7 @@ impl Body<'_, '_> {
             let (pc, instruction) = &method.instructions[i];
             let op = instruction.op();
             if is_return(op) {
-                self.exit_point(i, id == code)?;
+                self.exit_point(i)?;
             }
             let leaves =
                 i == last && (ends_flow(op) || matches!(instruction, Instruction::Branch { .. }));
@@ -557,29 +571,13 @@ impl Body<'_, '_> {
         Ok(())
     }
 
-    /// `own`: in the fragment's own place, where activations arrive; not in a copy of it.
-    fn exit_point(&mut self, instruction: usize, own: bool) -> Result<(), Refusal> {
-        let Some(point) = self
-            .plan
-            .armed
-            .points
-            .iter()
-            .position(|p| p.kind == PointKind::Exit && p.instruction == instruction)
-        else {
-            return Ok(());
-        };
-        if self.bodies == Bodies::Resume && own {
-            // A label of its own, so that its frame is not that of a fragment that starts here.
-            if self.in_place(self.plan.armed.points[point].fragment) {
-                self.a.plain(NOP);
-            }
-            let label = self.a.fresh();
-            let label = *self.exits.entry(instruction).or_insert(label);
-            self.a.place(label);
-            let state = self.point_state(point);
-            self.frame_at(label, state);
+    /// The check of an exit's capture point, where the return has one.
+    fn exit_point(&mut self, instruction: usize) -> Result<(), Refusal> {
+        let is = |p: &Point| p.kind == PointKind::Exit && p.instruction == instruction;
+        match self.plan.armed.points.iter().position(is) {
+            Some(point) => self.check(point),
+            None => Ok(()),
         }
-        self.check(point)
     }
 
     /// The types at a capture point, with only what is live.

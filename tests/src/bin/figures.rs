@@ -163,7 +163,7 @@ fn measure(choice: &Choice, jdk: &Jdk, workload: &Workload) -> Result<Series, Bo
                 .iter()
                 .find(|(g, _, _)| *g == group)
                 .map(|(_, _, run)| run);
-            let command = dressed(workload, mode, &alone, &classes, plain)?;
+            let command = dressed(workload, mode, &alone, &classes, &runs)?;
             let begin = Instant::now();
             let run = Run::of(&command, LIMIT)?;
             check(mode, &run, plain).map_err(|fault| format!("{command}: {fault}"))?;
@@ -189,15 +189,19 @@ fn dressed(
     mode: Mode,
     alone: &Process,
     folder: &Folder,
-    plain: Option<&Run>,
+    runs: &[(usize, Mode, Run)],
 ) -> Result<Process, Box<dyn Error>> {
     if mode == Mode::Plain {
         return Ok(alone.clone());
     }
     let mut options: Vec<String> = workload.options().iter().map(ToString::to_string).collect();
-    // A third of the plain run's time: the program is in its first third then, since counters do not make it faster.
-    let seconds = plain.map_or(1.0, Run::first_third);
-    if let Some(plan) = workload.plan(mode, seconds) {
+    // Every round has the same hits.
+    let full = runs
+        .iter()
+        .rev()
+        .find(|(_, m, _)| mode.begins_as() == Some(*m));
+    let share = full.and_then(|(_, _, run)| run.hits).unwrap_or(0) / 3;
+    if let Some(plan) = workload.plan(mode, share) {
         let file = folder.join("plan.rhai");
         std::fs::write(&file, plan)?;
         options.extend(["--plan".into(), file.to_string_lossy().into_owned()]);
@@ -215,7 +219,7 @@ fn check(mode: Mode, run: &Run, plain: Option<&Run>) -> Result<(), String> {
         return Err("no counter has counted".into());
     }
     match run.left_after {
-        None if mode.leaves() => Err("the counters have not left".into()),
+        None if mode.begins_as().is_some() => Err("the counters have not left".into()),
         Some(rounds) if rounds >= run.steady() => {
             Err(format!("the counters left after round {rounds}, too late"))
         }

@@ -213,7 +213,6 @@ mod tests {
         Run {
             rounds: vec![time; 6],
             processor: (1..=6).map(|n| Some(time * f64::from(n))).collect(),
-            ends: vec![1.0; 6],
             left_after: None,
             hits: None,
             out: String::new(),

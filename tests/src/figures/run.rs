@@ -36,9 +36,6 @@ pub struct Run {
     /// Milliseconds of processor time that the main thread had used at the end of each round, where the kernel tells: not
     /// after the thread has ended, which the last line may be too late for.
     pub processor: Vec<Option<f64>>,
-    /// Seconds from the start to the end of each round.
-    #[serde(skip)]
-    pub ends: Vec<f64>,
     /// The number of rounds done when the counters left.
     pub left_after: Option<usize>,
     /// What all counters said at the end.
@@ -68,7 +65,7 @@ impl Run {
         let reader = std::thread::spawn(move || {
             let lines = stream.map(|s| BufReader::new(s).lines());
             for line in lines.into_iter().flatten().map_while(Result::ok) {
-                if send.send((Instant::now(), line)).is_err() {
+                if send.send(line).is_err() {
                     return;
                 }
             }
@@ -76,7 +73,6 @@ impl Run {
         let mut run = Self {
             rounds: Vec::new(),
             processor: Vec::new(),
-            ends: Vec::new(),
             left_after: None,
             hits: None,
             out: String::new(),
@@ -86,11 +82,11 @@ impl Run {
         loop {
             let rest = limit.saturating_sub(begin.elapsed());
             match lines.recv_timeout(rest) {
-                Ok((time, line)) => {
+                Ok(line) => {
                     if line.starts_with("round ") && thread.is_none() {
                         thread = main_thread(child.id());
                     }
-                    run.take(&line, time - begin, thread.as_deref());
+                    run.take(&line, thread.as_deref());
                     said.push_str(&line);
                     said.push('\n');
                 }
@@ -124,14 +120,13 @@ impl Run {
         Ok(run)
     }
 
-    fn take(&mut self, line: &str, since: Duration, thread: Option<&Path>) {
+    fn take(&mut self, line: &str, thread: Option<&Path>) {
         if line == LEFT {
             self.left_after = Some(self.rounds.len());
         } else if let Some(hits) = line.strip_prefix(HITS) {
             self.hits = hits.parse().ok();
         } else if let Some(time) = round(line) {
             self.rounds.push(time);
-            self.ends.push(since.as_secs_f64());
             self.processor.push(thread.and_then(processor_time));
         }
     }
@@ -153,12 +148,6 @@ impl Run {
         let end = self.processor.iter().rposition(Option::is_some)?;
         let last = self.processor.get(end).copied().flatten()?;
         (end > begin).then(|| (last - first) / (end - begin) as f64)
-    }
-
-    /// Seconds from the start of the JVM to the end of the first third of the rounds.
-    pub fn first_third(&self) -> f64 {
-        let place = (self.rounds.len() / 3).saturating_sub(1);
-        self.ends.get(place).copied().unwrap_or_default()
     }
 }
 
@@ -215,7 +204,6 @@ mod tests {
         Run {
             rounds: rounds.to_vec(),
             processor: processor.iter().copied().map(Some).collect(),
-            ends: (1..=rounds.len()).map(|n| n as f64).collect(),
             left_after: None,
             hits: None,
             out: String::new(),
@@ -230,7 +218,6 @@ mod tests {
         );
         assert_eq!(run.round_time(), Some(2.0));
         assert_eq!(run.processor_time(), Some(1.5));
-        assert_eq!(run.first_third(), 2.0);
         run.processor[5] = None;
         assert_eq!(run.processor_time(), Some(1.0));
     }
@@ -240,8 +227,8 @@ mod tests {
         assert_eq!(round("round 12 305.50 ms"), Some(305.5));
         assert_eq!(round("round 12 checksum 2 ms"), None);
         let mut run = run(&[1.0], &[]);
-        run.take(LEFT, Duration::ZERO, None);
-        run.take("hits: 77", Duration::ZERO, None);
+        run.take(LEFT, None);
+        run.take("hits: 77", None);
         assert_eq!((run.left_after, run.hits), (Some(1), Some(77)));
     }
 

@@ -42,9 +42,13 @@ impl Mode {
         }
     }
 
-    /// Whether its counters leave.
-    pub fn leaves(self) -> bool {
-        matches!(self, Self::Detached | Self::AllDetached)
+    /// The mode whose counters it has for a third of its rounds.
+    pub fn begins_as(self) -> Option<Self> {
+        match self {
+            Self::Detached => Some(Self::Counters),
+            Self::AllDetached => Some(Self::CountersOnAll),
+            _ => None,
+        }
     }
 }
 
@@ -144,15 +148,20 @@ impl Workload {
         self.arm.map_or(Vec::new(), |arm| vec!["--arm", arm])
     }
 
-    /// The plan of a mode that has one. `seconds`: when the counters leave, in a mode in which they do.
-    pub fn plan(&self, mode: Mode, seconds: f64) -> Option<String> {
+    /// The plan of a mode that has one. `share`: the hits of a third of the rounds, after which the counters leave in a mode in
+    /// which they do. Progress and not time decides: a time taken from another run may come too late in this one.
+    pub fn plan(&self, mode: Mode, share: u64) -> Option<String> {
         let pattern = match mode {
             Mode::Plain | Mode::Armed => return None,
             Mode::Counters | Mode::Detached => self.counted,
             Mode::CountersOnAll | Mode::AllDetached => self.all?,
         };
-        let leave = if mode.leaves() {
-            format!("after({seconds:.2}, || {{ hits.detach(); print(\"{LEFT}\"); }});\n")
+        let leave = if mode.begins_as().is_some() {
+            format!(
+                "let watch = ();\n\
+                 watch = every(0.05, || if hits.hits() >= {share} {{\n    \
+                     watch.cancel();\n    hits.detach();\n    print(\"{LEFT}\");\n}});\n"
+            )
         } else {
             String::new()
         };

@@ -328,7 +328,9 @@ public final class VeneerRuntime {
 
     private static native long shard(long tid, boolean virtual);
 
-    private static native long ring(long tid, boolean virtual);
+    private static native long ring(long tid);
+
+    private static native void dropped(int point);
 
     /** The current thread's counters; negative for those shared by threads that have none of their own. */
     @ForceInline
@@ -403,20 +405,40 @@ public final class VeneerRuntime {
         max(shard, offset + 24, Long.MAX_VALUE - time);
     }
 
-    // Ring: head(8) tail(8) dropped(8) size(8), then data. An event: length(4) point(4) time(8) tid(8), then values:
+    // Ring: head(8) tail(8) -(8) size(8), then data. An event: length(4) point(4) time(8) tid(8) -(8), then values:
     // kind(8), word(8) or length(8) and chars padded to 8. Lengths are multiples of 8; head and tail only grow.
     private static final int HEADER = 64;
     private static final int TEXT = 64;
 
-    /** Begins an event; 0 where there is no room. */
-    public static long begin(int point, int values) {
-        long tid = U.getLong(Thread.currentThread(), TID);
+    /**
+     * {@code Thread.currentCarrierThread()} where there are virtual threads. A ring belongs to a carrier: between the begin
+     * and the end of an event nothing blocks, so a virtual thread stays where it is.
+     */
+    private static final MethodHandle CARRIER = carrier();
+
+    private static MethodHandle carrier() {
+        try {
+            return MethodHandles.Lookup.IMPL_LOOKUP.findStatic(
+                    Thread.class, "currentCarrierThread", MethodType.methodType(Thread.class));
+        } catch (ReflectiveOperationException e) {
+            return null;
+        }
+    }
+
+    /** The current carrier's ring; 0 where it has none yet. */
+    private static long ring(boolean make) throws Throwable {
+        Thread carrier = CARRIER != null ? (Thread) CARRIER.invokeExact() : Thread.currentThread();
+        long tid = U.getLong(carrier, TID);
         long row = table + (tid & MASK) * 32;
         long ring = U.getLong(row) == tid ? U.getLong(row + 16) : 0;
-        if (ring == 0) {
-            ring = ring(tid, isVirtual());
-        }
+        return ring != 0 || !make ? ring : ring(tid);
+    }
+
+    /** Begins an event; 0 where there is no room. */
+    public static long begin(int point, int values) throws Throwable {
+        long ring = ring(true);
         if (ring <= 0) {
+            dropped(point);
             return 0;
         }
         long head = U.getLong(ring);
@@ -425,7 +447,7 @@ public final class VeneerRuntime {
         long at = head % size;
         long skip = at + need > size ? size - at : 0;
         if (head + skip + need - U.getLongVolatile(null, ring + 8) > size) {
-            U.putLong(ring + 16, U.getLong(ring + 16) + 1);
+            dropped(point);
             return 0;
         }
         if (skip != 0) {
@@ -437,8 +459,7 @@ public final class VeneerRuntime {
         long event = ring + HEADER + at;
         U.putInt(event + 4, point);
         U.putLong(event + 8, System.nanoTime());
-        U.putLong(event + 16, tid);
-        U.putLong(event + 24, ring);
+        U.putLong(event + 16, U.getLong(Thread.currentThread(), TID));
         return event + 32;
     }
 
@@ -485,20 +506,10 @@ public final class VeneerRuntime {
         return at + 16 + (2L * n + 7) / 8 * 8;
     }
 
-    /** Hands the event over. */
-    public static void end(long at) {
-        if (at == 0) {
-            return;
-        }
-        // The event's start is where its ring stands: walk back is not needed, the ring's head says it.
-        finish(at);
-    }
-
-    private static void finish(long at) {
-        long tid = U.getLong(Thread.currentThread(), TID);
-        long row = table + (tid & MASK) * 32;
-        long ring = U.getLong(row) == tid ? U.getLong(row + 16) : 0;
-        if (ring == 0) {
+    /** Hands the event over. It begins where the ring's head stands. */
+    public static void end(long at) throws Throwable {
+        long ring = at == 0 ? 0 : ring(false);
+        if (ring <= 0) {
             return;
         }
         long head = U.getLong(ring);

@@ -13,9 +13,13 @@
 //!
 //! Branches to a point's pc go to its check. Line table, variables, exception ranges and stack maps follow their code.
 
+mod layout;
+
+pub use layout::{ArmedCode, layout};
+
+use self::layout::{Laid, Refs};
 use crate::bootstrap::{self, BootstrapMethod};
-use crate::bytecode::opcode::*;
-use crate::bytecode::{Assembled, Assembler, Instruction, Label};
+use crate::bytecode::{Assembled, Label};
 use crate::classfile::{
     Attribute, ClassFile, Code, ConstantPool, ExceptionRange, StackMapFrame, encode_stack_map,
     remap_code_attributes,
@@ -136,13 +140,13 @@ pub fn arm(bytes: &[u8], request: &Request) -> Result<Armed, Refusal> {
         let result =
             Method::analyse(&file, index, &|i, p| request.policy.cuts(i, p)).and_then(|method| {
                 let (points, skipped) = points::choose(&method, request.policy)?;
-                let out =
-                    within_limits(&method, points, id, &armed.anchor, site, &mut pool, forced)?;
-                Ok((out, skipped))
+                let points = layout::kept(&method, points, forced)?;
+                let code = body(&method, &points, id, &armed.anchor, site, &mut pool)?;
+                Ok((code, skipped))
             });
         match result {
             Ok((code, skipped)) => {
-                methods[index].attributes[slot].info = Cow::Owned(code.code);
+                methods[index].attributes[slot].info = Cow::Owned(code);
                 armed.methods.push(ArmedMethod {
                     index,
                     id,
@@ -184,65 +188,6 @@ fn runtime_site_descriptor() -> &'static str {
     "(Ljava/lang/invoke/MethodHandles$Lookup;Ljava/lang/String;Ljava/lang/invoke/MethodType;)Ljava/lang/invoke/CallSite;"
 }
 
-/// An armed body.
-pub struct ArmedCode {
-    /// The `Code` attribute's content.
-    pub code: Vec<u8>,
-    /// Where each original instruction came to lie.
-    pub pcs: Vec<u16>,
-    /// The points that were kept.
-    pub points: Vec<Point>,
-}
-
-/// Arms with all points, or with fewer where that keeps the method within HotSpot's limits.
-fn within_limits(
-    method: &Method,
-    mut points: Vec<Point>,
-    id: u32,
-    anchor: &str,
-    site: u16,
-    pool: &mut ConstantPool,
-    forced: bool,
-) -> Result<ArmedCode, Refusal> {
-    let before = method.code.code.len();
-    loop {
-        let (code, size) = body(method, &points, id, anchor, site, pool)?;
-        let crosses = |limit: usize| before <= limit && size > limit;
-        if !crosses(INLINE_LIMIT) && !crosses(COMPILE_LIMIT) {
-            return Ok(ArmedCode { points, ..code });
-        }
-        // Exits go first: they serve only what is attached while an activation is in its last stretch.
-        if points.iter().any(|p| p.kind == PointKind::Exit) {
-            points.retain(|p| p.kind != PointKind::Exit);
-            points
-                .iter_mut()
-                .enumerate()
-                .for_each(|(n, p)| p.id = points::PointId(n as u16));
-            continue;
-        }
-        if crosses(COMPILE_LIMIT) {
-            return Err(Refusal::CompileLimit(before, size));
-        }
-        if forced {
-            return Ok(ArmedCode { points, ..code });
-        }
-        return Err(Refusal::InlineLimit(before, size));
-    }
-}
-
-/// The points that [`arm`] keeps for a method, and its layout: what a version must know of the armed body.
-pub fn layout(
-    method: &Method,
-    policy: &Policy,
-    id: u32,
-    anchor: &str,
-    forced: bool,
-) -> Result<ArmedCode, Refusal> {
-    let (points, _) = points::choose(method, policy)?;
-    let mut pool = method.file.pool.clone();
-    within_limits(method, points, id, anchor, 0, &mut pool, forced)
-}
-
 /// The descriptor of the call that hands a point's values over.
 pub fn site_descriptor(point: &Point, method: &Method) -> Result<String, Refusal> {
     let mut out = String::from("(");
@@ -266,17 +211,6 @@ pub fn carried(point: &Point) -> impl Iterator<Item = &Type> {
     )
 }
 
-fn return_op(method: &Method) -> u8 {
-    match &method.signature.result {
-        None => RETURN,
-        Some(Type::Int) => IRETURN,
-        Some(Type::Long) => LRETURN,
-        Some(Type::Float) => FRETURN,
-        Some(Type::Double) => DRETURN,
-        Some(_) => ARETURN,
-    }
-}
-
 /// The load (offset from `ILOAD`) and store (from `ISTORE`) kind of a type.
 pub fn kind(t: &Type) -> u8 {
     match t {
@@ -288,6 +222,7 @@ pub fn kind(t: &Type) -> u8 {
     }
 }
 
+/// Writes the `Code` attribute's content.
 fn body(
     method: &Method,
     points: &[Point],
@@ -295,60 +230,20 @@ fn body(
     anchor: &str,
     site: u16,
     pool: &mut ConstantPool,
-) -> Result<(ArmedCode, usize), Refusal> {
+) -> Result<Vec<u8>, Refusal> {
     let old_len = method.code.code.len();
-    let mut a = Assembler::new();
-    let cell = pool.add_field(anchor, &runtime::cell_field(id), runtime::CELL_DESCRIPTOR)?;
-    let on = pool.add_method(runtime::CELL, "on", "()Z")?;
-    let leave = pool.add_method(runtime::CELL, "leave", "()Z")?;
-    let stubs: Vec<Label> = points.iter().map(|_| a.fresh()).collect();
-    let starts: Vec<Label> = method.instructions.iter().map(|_| a.fresh()).collect();
-    for (i, (pc, instruction)) in method.instructions.iter().enumerate() {
-        let mut here = points.iter().filter(|p| p.instruction == i).peekable();
-        let check = |a: &mut Assembler, p: &Point| {
-            a.pool(GETSTATIC, cell);
-            a.pool(
-                INVOKEVIRTUAL,
-                if p.kind == PointKind::Entry {
-                    on
-                } else {
-                    leave
-                },
-            );
-            a.branch(IFNE, stubs[p.id.0 as usize]);
-        };
-        // Point 0 comes before the label: what branches back to here has long begun.
-        if let Some(p) = here.next_if(|p| p.kind == PointKind::Entry) {
-            check(&mut a, p);
-        }
-        a.place(Label::pc(*pc));
-        for p in here {
-            check(&mut a, p);
-        }
-        a.place(starts[i]);
-        a.push(instruction.clone());
+    let mut sites = Vec::with_capacity(points.len());
+    for p in points {
+        let name = runtime::site(id, p.id.0);
+        sites.push(pool.add_invoke_dynamic(site, &name, &site_descriptor(p, method)?)?);
     }
-    a.place(Label(old_len as u32));
-    for (p, stub) in points.iter().zip(&stubs) {
-        a.place(*stub);
-        for (slot, t) in p.locals.iter().filter(|l| l.1 != Type::Null) {
-            a.local(ILOAD + kind(t), *slot);
-        }
-        let dynamic = pool.add_invoke_dynamic(
-            site,
-            &runtime::site(id, p.id.0),
-            &site_descriptor(p, method)?,
-        )?;
-        a.push(Instruction::InvokeDynamic { index: dynamic });
-        a.plain(return_op(method));
-    }
-    let out = a.finish()?;
-    let at = |l: Label| {
-        out.at(l)
-            .ok_or_else(|| Refusal::Internal("a label was lost".into()))
+    let refs = Refs {
+        cell: pool.add_field(anchor, &runtime::cell_field(id), runtime::CELL_DESCRIPTOR)?,
+        on: pool.add_method(runtime::CELL, "on", "()Z")?,
+        leave: pool.add_method(runtime::CELL, "leave", "()Z")?,
+        sites,
     };
-    let pcs: Vec<u16> = starts.iter().map(|l| at(*l)).collect::<Result<_, _>>()?;
-
+    let Laid { out, stubs, pcs } = layout::assemble(method, points, &refs)?;
     let mut max_stack = method.code.max_stack;
     for p in points {
         let depth: u16 = p.stack.iter().map(Type::width).sum();
@@ -377,7 +272,6 @@ fn body(
         name: pool.add_utf8("StackMapTable")?,
         info: table.into(),
     });
-    let size = out.code.len();
     let code = Code {
         max_stack,
         max_locals: method.code.max_locals,
@@ -385,14 +279,7 @@ fn body(
         exceptions,
         attributes,
     };
-    Ok((
-        ArmedCode {
-            code: code.to_bytes()?,
-            pcs,
-            points: Vec::new(),
-        },
-        size,
-    ))
+    Ok(code.to_bytes()?)
 }
 
 /// The exception table, with every check cut out of the ranges. Also says where each old row begins now.
@@ -460,14 +347,11 @@ fn end_before(pc: u16, points: &[Point], out: &Assembled) -> Result<u16, Refusal
         .iter()
         .any(|p| p.kind == PointKind::Entry && p.pc == pc);
     Ok(if prologue {
-        at.saturating_sub(CHECK_BYTES)
+        at.saturating_sub(layout::CHECK_BYTES)
     } else {
         at
     })
 }
-
-/// Size of a check: `getstatic`, `invokevirtual`, and a short `ifne`.
-const CHECK_BYTES: u16 = 9;
 
 fn append_lines(attributes: &mut Vec<Attribute>, pool: &ConstantPool, lines: &[(u16, u16)]) {
     let Some(table) = attributes

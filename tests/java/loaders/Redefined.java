@@ -1,0 +1,20 @@
+/** Its class file is replaced by one in which STEP is another number while `spin` and `value` are in use. */
+public class Redefined {
+    static volatile boolean stopped;
+
+    static int value(int n) {
+        int sum = 0;
+        for (int i = 0; i < n; i++) {
+            sum += 1111;
+        }
+        return sum;
+    }
+
+    static boolean spin() {
+        long turns = 0;
+        while (!stopped) {
+            turns++;
+        }
+        return turns > 0;
+    }
+}

@@ -1,0 +1,3 @@
+/** Reads nothing but java.base, and gives nothing away. */
+module guests {
+}

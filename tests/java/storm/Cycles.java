@@ -1,0 +1,55 @@
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
+import java.lang.management.ManagementFactory;
+import java.lang.management.MemoryPoolMXBean;
+
+/**
+ * Runs `work` in a thread all the time; for each line `memory` on standard input it collects garbage and
+ * prints the bytes in use in Metaspace; `stop` (or the end) ends it.
+ */
+public class Cycles {
+    static volatile boolean stopped;
+    static volatile long kept;
+
+    static long work(long seed) {
+        long x = seed;
+        for (int i = 0; i < 1000; i++) {
+            x = x * 31 + (i & 7);
+        }
+        return x;
+    }
+
+    /** An activation that never ends by itself, as long as the program runs. */
+    static void loop() {
+        long n = 0;
+        while (!stopped) {
+            n = work(n);
+            kept = n;
+        }
+    }
+
+    static long metaspace() throws InterruptedException {
+        for (int i = 0; i < 3; i++) {
+            System.gc();
+            Thread.sleep(20);
+        }
+        for (MemoryPoolMXBean pool : ManagementFactory.getMemoryPoolMXBeans()) {
+            if (pool.getName().equals("Metaspace")) {
+                return pool.getUsage().getUsed();
+            }
+        }
+        return -1;
+    }
+
+    public static void main(String[] args) throws Exception {
+        System.out.println("pid " + ProcessHandle.current().pid());
+        Thread worker = new Thread(() -> loop());
+        worker.start();
+        BufferedReader in = new BufferedReader(new InputStreamReader(System.in));
+        for (String line = in.readLine(); line != null && !line.equals("stop"); line = in.readLine()) {
+            System.out.println("metaspace " + metaspace());
+        }
+        stopped = true;
+        worker.join();
+    }
+}
