@@ -8,7 +8,7 @@
 # Each of the first three does the set-up itself; it is quick where nothing is missing.
 
 .DEFAULT_GOAL := build
-.PHONY: build demo setup test
+.PHONY: build demo figures setup test
 
 # A Rust toolchain that the set-up has just installed is not on the PATH of this shell yet.
 CARGO_HOME ?= $(HOME)/.cargo
@@ -23,8 +23,10 @@ build: setup
 demo: build
 	@sh tests/demo.sh
 
-# The build comes first since the end-to-end tests start the command and load the agent's library,
-# which `cargo test` alone would not make.
-test: setup
-	cargo build --locked --workspace
+# The build comes first since the end-to-end tests start the optimised command and load its agent.
+test: build
 	cargo test --locked --workspace
+
+# The tables of docs/core-figures.md: about ten minutes, best on a machine that does nothing else.
+figures: build
+	cargo run --release --locked -p veneer-tests --bin figures

@@ -25,6 +25,16 @@ pub fn veneer() -> Command {
         command.env_remove(name);
     }
     command.stdin(Stdio::null());
+    // A shell starts its background jobs with signals ignored, and that is inherited: a test must not depend on it.
+    // SAFETY: `signal` may be called between fork and exec.
+    unsafe {
+        command.pre_exec(|| {
+            for signal in [libc::SIGINT, libc::SIGQUIT, libc::SIGTERM, libc::SIGHUP] {
+                libc::signal(signal, libc::SIG_DFL);
+            }
+            Ok(())
+        });
+    }
     command
 }
 
