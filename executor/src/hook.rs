@@ -167,8 +167,12 @@ fn try_arm(
         }
     }
     if !same {
-        agent.registry.add(class);
+        agent.registry.add(class.clone());
     }
     agent.registry.expect_prepare();
+    if !same && known.is_some() {
+        // Redefined: no event will say that it is prepared. What is attached stands in the new code from its first call.
+        crate::runtime::weave_class(agent, env, &class);
+    }
     Ok(Some(armed.bytes))
 }

@@ -93,12 +93,14 @@ impl Env {
         if !id.is_null() {
             let args: [jvalue; 1] = [jvalue { l: ptr::null_mut() }];
             let string = call!(self, v1_2, CallObjectMethodA, thrown, id, args.as_ptr());
-            if let Some(s) = self.string(string) {
+            // An exception's `toString` is the application's code, and may throw itself.
+            if call!(self, v1_2, ExceptionCheck) {
+                call!(self, v1_2, ExceptionClear);
+            } else if let Some(s) = self.string(string) {
                 text = s;
             }
             self.delete(string);
-        }
-        if !call!(self, v1_2, ExceptionOccurred).is_null() {
+        } else if call!(self, v1_2, ExceptionCheck) {
             call!(self, v1_2, ExceptionClear);
         }
         self.delete(class);

@@ -408,6 +408,8 @@ unsafe extern "system" fn class_prepare(
         if let Some(record) = agent.registry.find(env, &name, loader) {
             runtime::mark_prepared(agent, env, &record, class);
             runtime::weave_class(agent, env, &record);
+            let mut state = record.state();
+            state.cold = state.methods.iter().any(|m| !agent.methods.is_idle(m.id));
         }
         env.delete(loader);
     });

@@ -97,6 +97,14 @@ impl Methods {
         }
     }
 
+    /// Whether a method runs its armed body, with nothing woven in.
+    pub fn is_idle(&self, id: u32) -> bool {
+        let woven = self.woven();
+        woven
+            .get(&id)
+            .is_none_or(|w| w.token.is_none() && w.probes.is_empty() && w.edits.is_empty())
+    }
+
     /// The edits of a method, in order.
     pub fn edits(&self, id: u32) -> Vec<Edit> {
         self.woven().get(&id).map_or_else(Vec::new, |w| {

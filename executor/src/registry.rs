@@ -23,6 +23,8 @@ pub struct ClassState {
     pub methods: Vec<ArmedMethod>,
     /// The class itself, once it is prepared. Weak.
     pub class: Option<Arc<Global>>,
+    /// Something was woven in before the class ran: the JIT's profile of its armed code is empty or askew.
+    pub cold: bool,
     /// Inherited protected members of other packages, once they were asked for.
     pub protected: Option<Arc<ProtectedMembers>>,
 }
@@ -79,10 +81,10 @@ impl Registry {
         self.maps.lock().unwrap_or_else(|e| e.into_inner())
     }
 
-    /// The record of a class, if it has one.
+    /// The record of a class, if it has one; of a class that was redefined, the newest.
     pub fn find(&self, env: Env, name: &str, loader: jobject) -> Option<Arc<Class>> {
         let known: Vec<Arc<Class>> = self.maps().by_name.get(name).cloned().unwrap_or_default();
-        known.into_iter().find(|c| c.is_in(env, loader))
+        known.into_iter().rev().find(|c| c.is_in(env, loader))
     }
 
     /// A new record with ids for `methods` methods. `None` when ids have run out.

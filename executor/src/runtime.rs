@@ -600,6 +600,7 @@ impl Runtime for Handle {
             .iter()
             .for_each(|m| agent.methods.remove_probes(*m, id));
         self.update(&methods);
+        self.renew_profiles(&methods);
         // From here on the figures stand still, and the counters may serve again.
         let standing = agent
             .table
@@ -732,6 +733,7 @@ impl Runtime for Handle {
             .iter()
             .for_each(|m| agent.methods.remove_edits(*m, id));
         self.update(&methods);
+        self.renew_profiles(&methods);
         Ok(())
     }
 
@@ -762,7 +764,43 @@ impl Runtime for Handle {
     }
 }
 
+/// Classes that are retransformed in one pause of the application.
+const AT_ONCE: usize = 8;
+
 impl Handle {
+    /// Gives methods that are back in their armed bodies a fresh profile, where something was woven in before they ever ran.
+    ///
+    /// While a version runs, each call still counts as one of the armed body, whose own call sites stay cold. The JIT
+    /// would take those for rare for ever, and inline nothing over 35 bytes (`InlineFrequencyRatio`, `MaxInlineSize`).
+    /// Retransformation to the same code starts the profile anew. Activations that have run for long are in a clean
+    /// version, not in the armed body, so they are not held back by it.
+    fn renew_profiles(&self, methods: &[u32]) {
+        let (agent, env) = (self.agent, self.env);
+        let mut seen = HashSet::new();
+        let mut cold = Vec::new();
+        for class in methods
+            .iter()
+            .filter_map(|id| agent.registry.of_method(*id))
+        {
+            if !seen.insert(class.first_id) {
+                continue;
+            }
+            {
+                let mut state = class.state();
+                let idle = state.methods.iter().all(|m| agent.methods.is_idle(m.id));
+                if !idle || !std::mem::take(&mut state.cold) {
+                    continue;
+                }
+            }
+            cold.extend(class.local(env));
+        }
+        for part in cold.chunks(AT_ONCE) {
+            // A refusal only leaves the profile as it is.
+            let _ = agent.tool.retransform(part);
+        }
+        cold.into_iter().for_each(|class| env.delete(class));
+    }
+
     /// Brings methods of any classes up to date; refusals are recorded and returned.
     fn update(&self, methods: &[u32]) -> methods::Refused {
         let agent = self.agent;

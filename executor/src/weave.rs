@@ -253,7 +253,13 @@ pub fn joins(spec: &Spec, method: &Method, armed: &ArmedCode) -> Result<Vec<Join
                 };
                 let at_end = matches!(spec.place, Place::Exits) || spec.when == When::After;
                 let sites = match (&spec.kind, &spec.place) {
-                    (Kind::Timer, Place::Loops | Place::Exits) => {
+                    (Kind::Timer, Place::Exits) => {
+                        return Err(AttachError::Unsupported {
+                            what: "a timer around the exits of a method".into(),
+                            instead: "use .around(timer()) on the methods themselves".into(),
+                        });
+                    }
+                    (Kind::Timer, Place::Loops) => {
                         vec![(Site::Before(f), Step::Lap)]
                     }
                     (Kind::Timer, _) => {

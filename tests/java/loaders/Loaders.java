@@ -4,16 +4,19 @@ import java.nio.file.Path;
 import java.util.function.IntUnaryOperator;
 
 /**
- * `Loaders FOLDER strict|twins|unload`: Guest in loaders that ask their parent only for `java.*`.
+ * `Loaders FOLDER strict|denied|twins|unload`: Guest in loaders that ask their parent only for `java.*`;
+ * `denied` asks it not even for all of that.
  */
 public class Loaders {
-    /** Knows the classes of a folder and those of `java.*`, nothing else; not even the runtime of an agent. */
+    /** Knows the classes of a folder and those of `java.*`, nothing else. */
     static class Strict extends ClassLoader {
         private final Path folder;
+        private final String denied;
 
-        Strict(Path folder) {
+        Strict(Path folder, String denied) {
             super(null);
             this.folder = folder;
+            this.denied = denied;
         }
 
         @Override
@@ -23,7 +26,7 @@ public class Loaders {
                 if (found != null) {
                     return found;
                 }
-                if (name.startsWith("java.") && !name.contains("Veneer")) {
+                if (name.startsWith("java.") && !name.startsWith(denied)) {
                     return super.loadClass(name, resolve);
                 }
                 try {
@@ -37,7 +40,11 @@ public class Loaders {
     }
 
     static IntUnaryOperator guest(Path folder) throws Exception {
-        Class<?> type = new Strict(folder).loadClass("Guest");
+        return guest(folder, "java.none.");
+    }
+
+    static IntUnaryOperator guest(Path folder, String denied) throws Exception {
+        Class<?> type = new Strict(folder, denied).loadClass("Guest");
         return (IntUnaryOperator) type.getDeclaredConstructor().newInstance();
     }
 
@@ -47,6 +54,12 @@ public class Loaders {
         switch (args[1]) {
             case "strict" -> {
                 IntUnaryOperator one = guest(folder);
+                for (int i = 0; i < 10; i++) {
+                    sum += one.applyAsInt(i);
+                }
+            }
+            case "denied" -> {
+                IntUnaryOperator one = guest(folder, "java.lang.invoke.Veneer");
                 for (int i = 0; i < 10; i++) {
                     sum += one.applyAsInt(i);
                 }

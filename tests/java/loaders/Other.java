@@ -22,7 +22,7 @@ public class Other {
             }
         }, true);
         Thread thread = new Thread(() -> {
-            while (rounds < 4) {
+            while (rounds < 2) {
                 round(given);
             }
         });

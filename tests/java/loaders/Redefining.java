@@ -15,10 +15,10 @@ public class Redefining {
             bytes = in.readAllBytes();
         }
         for (int i = 0; i + 1 < bytes.length; i++) {
-            // sipush 1111
-            if (bytes[i] == 0x11 && bytes[i + 1] == 1111 >> 8 && bytes[i + 2] == (byte) 1111) {
-                bytes[i + 1] = 2222 >> 8;
-                bytes[i + 2] = (byte) 2222;
+            // 1111, wherever it stands.
+            if (bytes[i] == 1111 >> 8 && bytes[i + 1] == (byte) 1111) {
+                bytes[i] = 2222 >> 8;
+                bytes[i + 1] = (byte) 2222;
             }
         }
         for (int turn = 0; turn < 3; turn++) {

@@ -100,7 +100,7 @@ impl Workload {
             sources: "tests/java/route",
             main: "route.Main",
             arguments: vec!["500".into()],
-            rounds: if quick { 9 } else { 15 },
+            rounds: if quick { 9 } else { 12 },
         }
     }
 
@@ -115,7 +115,7 @@ impl Workload {
             sources: "tests/java/javacloop",
             main: "JavacLoop",
             arguments: vec![tree.to_string_lossy().into_owned()],
-            rounds: if quick { 60 } else { 105 },
+            rounds: if quick { 39 } else { 75 },
         })
     }
 

@@ -1,5 +1,6 @@
 package java.lang.invoke;
 
+import java.lang.ref.WeakReference;
 import java.lang.reflect.Field;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -22,21 +23,29 @@ public final class VeneerRuntime {
     // ---- cells -------------------------------------------------------------------------------------------------------
 
     private static final int PAGE = 1 << 10;
-    private static final AtomicReferenceArray<AtomicReferenceArray<VeneerCell>> CELLS = new AtomicReferenceArray<>(1 << 14);
+    private static final AtomicReferenceArray<AtomicReferenceArray<WeakReference<VeneerCell>>> CELLS = new AtomicReferenceArray<>(1 << 14);
 
-    /** The cell of a method, made when first asked for. */
+    /**
+     * The cell of a method, made when first asked for. It belongs to the anchor that asks: a cell refers to version classes,
+     * and must not keep them, and with them the loader of the method, from being unloaded.
+     */
     public static VeneerCell cell(int id) {
-        AtomicReferenceArray<VeneerCell> page = CELLS.get(id / PAGE);
+        AtomicReferenceArray<WeakReference<VeneerCell>> page = CELLS.get(id / PAGE);
         if (page == null) {
             CELLS.compareAndSet(id / PAGE, null, new AtomicReferenceArray<>(PAGE));
             page = CELLS.get(id / PAGE);
         }
-        VeneerCell cell = page.get(id % PAGE);
-        if (cell == null) {
-            page.compareAndSet(id % PAGE, null, new VeneerCell(id));
-            cell = page.get(id % PAGE);
+        while (true) {
+            WeakReference<VeneerCell> known = page.get(id % PAGE);
+            VeneerCell cell = known == null ? null : known.get();
+            if (cell != null) {
+                return cell;
+            }
+            cell = new VeneerCell(id);
+            if (page.compareAndSet(id % PAGE, known, new WeakReference<>(cell))) {
+                return cell;
+            }
         }
-        return cell;
     }
 
     // ---- versions: called by the agent -----------------------------------------------------------------------------------

@@ -1,0 +1,293 @@
+//! Class loaders of all sorts, named modules, classes that are missing, unloading, and other agents beside
+//! this one: everywhere the output is that of a plain run, and what can be counted is counted exactly.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use veneer_tests::command::run;
+use veneer_tests::folder::{Folder, files, workspace};
+use veneer_tests::process::{Output, Process};
+use veneer_tests::report::Report;
+use veneer_tests::running::{Outcome, Programs, on_each_jdk_with};
+
+/// Counters on all blocks of what the pattern names; timers around methods and laps of loops beside them.
+fn plan(pattern: &str) -> String {
+    format!(
+        "let m = methods(\"{pattern}\");\n\
+         m.blocks().before(counter());\n\
+         m.around(timer());\n\
+         m.loops().around(timer());\n"
+    )
+}
+
+/// Runs a process plain and with counters; the output must be the same. Gives the report.
+fn same(process: &Process, pattern: &str) -> Result<(Output, Report), Box<dyn std::error::Error>> {
+    let expected = process.run()?.succeeded("the plain run")?;
+    let folder = Folder::new("loaders")?;
+    let (file, report) = (folder.join("plan.rhai"), folder.join("report.json"));
+    std::fs::write(&file, plan(pattern))?;
+    let text = |path: &Path| path.display().to_string();
+    let output = run(
+        &["--plan", &text(&file), "--report", &text(&report)],
+        process,
+    )
+    .run()?;
+    assert_eq!(
+        (output.code, &output.out),
+        (0, &expected.out),
+        "{}",
+        output.err
+    );
+    Ok((output, Report::read(&report)?))
+}
+
+/// Hits by class, method without descriptor, and fragment: all points of that name added up, with their number.
+fn hits(report: &Report) -> BTreeMap<(String, String, u32), (usize, u64)> {
+    let mut all: BTreeMap<_, (usize, u64)> = BTreeMap::new();
+    for point in report.points("counter") {
+        let method = point.method.split('(').next().unwrap_or_default();
+        let key = (
+            point.class.clone(),
+            method.to_string(),
+            point.fragment.unwrap_or(u32::MAX),
+        );
+        let sum = all.entry(key).or_default();
+        sum.0 += 1;
+        sum.1 += point.hits;
+    }
+    all
+}
+
+/// Asserts that a method's fragments have these hits, in so many points each.
+fn expect(report: &Report, class: &str, method: &str, points: usize, expected: &[u64]) {
+    let all = hits(report);
+    let found: Vec<(usize, u64)> = (0..)
+        .map_while(|f| {
+            all.get(&(class.to_string(), method.to_string(), f))
+                .copied()
+        })
+        .collect();
+    let wanted: Vec<(usize, u64)> = expected.iter().map(|hits| (points, *hits)).collect();
+    assert_eq!(found, wanted, "{class}::{method}");
+}
+
+fn reasons(report: &Report) -> Vec<(&str, &str, &str)> {
+    let all = report.refusals.iter();
+    all.map(|r| (r.class.as_str(), r.method.as_str(), r.reason.as_str()))
+        .filter(|(class, ..)| !class.starts_with("Loaders"))
+        .collect()
+}
+
+/// `Loaders FOLDER mode`.
+fn loaders(programs: &Programs, mode: &str) -> Process {
+    programs
+        .java("Loaders")
+        .arg(programs.classes().path())
+        .arg(mode)
+}
+
+#[test]
+fn a_loader_that_delegates_only_java_is_no_obstacle() -> Outcome {
+    on_each_jdk_with("loaders", |programs| {
+        let (output, report) = same(&loaders(programs, "strict"), "Guest*::*(..)")?;
+        assert_eq!(output.err, "");
+        assert_eq!(reasons(&report), []);
+        expect(&report, "Guest", "work", 1, &[10, 55, 45, 10]);
+        expect(&report, "Guest", "applyAsInt", 1, &[10]);
+        expect(&report, "Guest", "lambda$applyAsInt$0", 1, &[10]);
+        expect(&report, "Guest$Helper", "<init>", 1, &[10]);
+        Ok(())
+    })
+}
+
+#[test]
+fn a_loader_that_denies_the_runtime_keeps_its_classes_as_they_are() -> Outcome {
+    on_each_jdk_with("loaders", |programs| {
+        let (_, report) = same(&loaders(programs, "denied"), "Guest*::*(..)")?;
+        assert_eq!(report.hits(), 0);
+        assert_eq!(
+            reasons(&report),
+            [
+                ("Guest", "", "AnchorFailed"),
+                ("Guest$Helper", "", "AnchorFailed")
+            ]
+        );
+        Ok(())
+    })
+}
+
+#[test]
+fn classes_of_one_name_in_two_loaders_are_counted_apart() -> Outcome {
+    on_each_jdk_with("loaders", |programs| {
+        let (_, report) = same(&loaders(programs, "twins"), "Guest*::*(..)")?;
+        expect(&report, "Guest", "work", 2, &[15, 65, 50, 15]);
+        let bodies: Vec<u64> = report
+            .points("counter")
+            .filter(|p| p.method.starts_with("work(") && p.fragment == Some(2))
+            .map(|p| p.hits)
+            .collect();
+        assert_eq!(bodies, [30, 20]);
+        Ok(())
+    })
+}
+
+#[test]
+fn two_hundred_loaders_come_and_go() -> Outcome {
+    on_each_jdk_with("loaders", |programs| {
+        // Guest is loaded 200 times; of those, only what lives since the last collections may be there.
+        let log = programs.classes().join("unloaded.log");
+        let jvm = programs
+            .launcher()
+            .arg(format!("-Xlog:class+unload:file={}", log.display()))
+            .arg("-cp")
+            .arg(programs.classes().path())
+            .args(["Loaders"])
+            .arg(programs.classes().path())
+            .arg("unload");
+        let (output, report) = same(&jvm, "Guest*::*(..)")?;
+        assert_eq!((output.err.as_str(), reasons(&report)), ("", vec![]));
+        expect(&report, "Guest", "work", 200, &[1000, 4000, 3000, 1000]);
+        expect(&report, "Guest$Helper", "twice", 200, &[1000]);
+        let text = std::fs::read_to_string(&log)?;
+        let guests = text
+            .lines()
+            .filter(|line| line.contains("class Guest 0x"))
+            .count();
+        assert!(guests >= 150, "only {guests} of 200 classes were unloaded");
+        Ok(())
+    })
+}
+
+#[test]
+fn a_class_in_a_named_module_is_counted() -> Outcome {
+    on_each_jdk_with("loaders", |programs| {
+        let into = programs.classes().join("modules");
+        programs.jdk().compile(
+            &files(&workspace().join("tests/java/module"), "java")?,
+            &into,
+        )?;
+        let java = programs
+            .launcher()
+            .arg("-p")
+            .arg(&into)
+            .args(["-m", "guests/guests.visit.Visit"]);
+        let (output, report) = same(&java, "guests..*::*(..)")?;
+        assert_eq!((output.err.as_str(), reasons(&report)), ("", vec![]));
+        expect(
+            &report,
+            "guests.visit.Visit",
+            "work",
+            1,
+            &[100, 395, 295, 100],
+        );
+        expect(&report, "guests.visit.Visit", "lambda$main$0", 1, &[100]);
+        expect(&report, "guests.visit.Visit$Stay", "hashCode", 1, &[100]);
+        expect(&report, "guests.visit.Visit$Stay", "nights", 1, &[100]);
+        Ok(())
+    })
+}
+
+#[test]
+fn a_missing_class_is_missing_where_it_was_and_nowhere_else() -> Outcome {
+    on_each_jdk_with("loaders", |programs| {
+        for name in ["Gone.class", "GoneBase.class", "GoneError.class"] {
+            std::fs::remove_file(programs.classes().join(name))?;
+        }
+        let (_, report) = same(&programs.java("Optionals"), "Optional*::*(..)")?;
+        let mut refused = reasons(&report);
+        refused.sort_unstable();
+        assert_eq!(
+            refused,
+            [
+                ("Optional", "gives(Z)LGone;", "TypeUnavailable"),
+                ("Optional", "live(ZI)I", "TypeUnavailable"),
+                ("Optional", "takes(LGone;I)I", "TypeUnavailable"),
+            ]
+        );
+        expect(&report, "Optional", "plain", 1, &[3, 15, 12, 3]);
+        // Called by main twice and by caught four times in each of three turns; it is asked for a Gone in a third of those.
+        expect(&report, "Optional", "maybe", 1, &[18, 6, 12]);
+        expect(
+            &report,
+            "Optional",
+            "caught",
+            1,
+            &[3, 15, 12, 3, 9, 12, 3, 12, 3],
+        );
+        Ok(())
+    })
+}
+
+/// The archive of the agent `Other`.
+fn other_agent(programs: &Programs) -> Result<String, Box<dyn std::error::Error>> {
+    let (manifest, jar) = (
+        programs.classes().join("manifest"),
+        programs.classes().join("other.jar"),
+    );
+    std::fs::write(
+        &manifest,
+        "Premain-Class: Other\nCan-Retransform-Classes: true\nCan-Redefine-Classes: true\n",
+    )?;
+    Process::new(programs.jdk().tool("jar"))
+        .arg("cfm")
+        .arg(&jar)
+        .arg(&manifest)
+        .args(["Other.class", "Other$1.class"])
+        .folder(programs.classes().path())
+        .run()?
+        .succeeded("jar")?;
+    Ok(jar.display().to_string())
+}
+
+#[test]
+fn an_agent_that_retransforms_everything_changes_nothing() -> Outcome {
+    if std::env::var_os("VENEER_CHECK_JNI").is_some() {
+        eprintln!(
+            "left out: -Xcheck:jni has its own complaints about the JDK's library for Java agents"
+        );
+        return Ok(());
+    }
+    on_each_jdk_with("loaders", |programs| {
+        let jvm = programs
+            .launcher()
+            .arg(format!("-javaagent:{}=retransform", other_agent(programs)?))
+            .arg("-cp")
+            .arg(programs.classes().path())
+            .arg("Loaders")
+            .arg(programs.classes().path())
+            .arg("unload");
+        let (output, report) = same(&jvm, "Guest*::*(..)")?;
+        assert_eq!((output.err.as_str(), reasons(&report)), ("", vec![]));
+        expect(&report, "Guest", "work", 200, &[1000, 4000, 3000, 1000]);
+        Ok(())
+    })
+}
+
+#[test]
+fn an_agent_that_redefines_a_counted_class_gets_what_it_asked_for() -> Outcome {
+    on_each_jdk_with("loaders", |programs| {
+        let jvm = programs
+            .launcher()
+            .arg(format!("-javaagent:{}", other_agent(programs)?))
+            .arg("-cp")
+            .arg(programs.classes().path())
+            .arg("Redefining");
+        let (output, report) = same(&jvm, "Redefined::*(..)")?;
+        assert_eq!(
+            output.out,
+            "before 3333 3333000\nafter 6666 6666000\nafter 6666 6666000\nafter 6666 6666000\nturned true\n"
+        );
+        assert_eq!(output.err, "");
+        // 4 × 1001 calls, whichever class file they ran.
+        let all = hits(&report);
+        let value = |f| {
+            all.get(&("Redefined".into(), "value".into(), f))
+                .map_or(0, |found| found.1)
+        };
+        assert_eq!(
+            [value(0), value(1), value(2), value(3)],
+            [4004, 16016, 12012, 4004]
+        );
+        Ok(())
+    })
+}
