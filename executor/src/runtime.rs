@@ -266,7 +266,7 @@ pub fn warn_of_nothing(agent: &Agent, env: Env) {
         tables
             .instruments
             .iter()
-            .filter(|i| i.tried.is_empty())
+            .filter(|i| i.attached && i.tried.is_empty())
             .map(|i| i.spec.clone())
             .collect()
     };
