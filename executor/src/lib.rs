@@ -407,7 +407,7 @@ unsafe extern "system" fn class_prepare(
         let loader = agent.tool.loader(class);
         if let Some(record) = agent.registry.find(env, &name, loader) {
             runtime::mark_prepared(agent, env, &record, class);
-            runtime::weave_class(agent, env, &record);
+            runtime::weave_class(agent, env, &record, false);
             let mut state = record.state();
             state.cold = state.methods.iter().any(|m| !agent.methods.is_idle(m.id));
         }

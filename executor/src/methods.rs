@@ -19,8 +19,9 @@ use veneer_fragmenter::version::{self, Bodies, Plan, VersionClass};
 use veneer_fragmenter::{Refusal, runtime};
 use veneer_instruments::{InstrumentId, PatchId};
 
-/// Methods for which a way in for running activations is made at once; above that, each when it is asked for.
-const EAGER: usize = 64;
+/// Up to this many methods that change together get a way in for running activations at once; of more, each when it is
+/// asked for.
+pub const EAGER: usize = 64;
 
 #[derive(Default)]
 struct Woven {
@@ -133,7 +134,15 @@ impl Methods {
     }
 
     /// Brings these methods of a class to what is woven into them. Methods whose version was refused stay as they were.
-    pub fn update(&self, agent: &Agent, env: Env, class: &Arc<Class>, ids: &[u32]) -> Refused {
+    /// `eager`: running activations get their way in at once.
+    pub fn update(
+        &self,
+        agent: &Agent,
+        env: Env,
+        class: &Arc<Class>,
+        ids: &[u32],
+        eager: bool,
+    ) -> Refused {
         let mut refused = Vec::new();
         let mut todo: Vec<u32> = ids.to_vec();
         for _ in 0..16 {
@@ -141,7 +150,6 @@ impl Methods {
                 todo.iter().map(|id| (*id, self.snapshot(*id))).collect();
             let (idle, active): (Vec<_>, Vec<_>) =
                 snapshots.iter().cloned().partition(|s| s.1.is_idle());
-            let eager = snapshots.len() <= EAGER;
             let mut bad = Vec::new();
             for part in active.chunks(100) {
                 bad.extend(self.install(agent, env, class, part, eager));

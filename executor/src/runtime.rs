@@ -107,6 +107,19 @@ impl Handle {
         names
     }
 
+    /// How many armed methods the patterns select.
+    fn selected(&self, classes: &[Arc<Class>], patterns: &[MethodPattern]) -> usize {
+        let of = |class: &Arc<Class>| {
+            let state = class.state();
+            let selects = |m: &&veneer_fragmenter::arming::ArmedMethod| {
+                let hit = |p: &MethodPattern| p.matches(&class.dotted, &m.name, &m.descriptor);
+                patterns.iter().any(hit)
+            };
+            state.methods.iter().filter(selects).count()
+        };
+        classes.iter().map(of).sum()
+    }
+
     fn edits_on(&self, spec: &EditSpec) -> Result<Vec<(Arc<Class>, u32)>, AttachError> {
         let (agent, edits) = (self.agent, edits_of(spec));
         let mut targets = Vec::new();
@@ -295,10 +308,13 @@ pub fn mark_prepared(agent: &Agent, env: Env, record: &Arc<Class>, class: crate:
 /// Weaves all attached instruments that select methods of this class into it. Called for a class that has just been
 /// prepared, and for every armed class when an instrument is attached; whoever comes first does a method. Returns what
 /// the specs ask of single methods in vain.
+///
+/// `eager`: see [`methods::Methods::update`]. In a class that has just been prepared nothing runs yet.
 pub fn weave_class(
     agent: &Agent,
     env: Env,
     class: &Arc<Class>,
+    eager: bool,
 ) -> Vec<(InstrumentId, AttachError)> {
     let mut errors = Vec::new();
     let (original, methods) = {
@@ -376,7 +392,7 @@ pub fn weave_class(
     }
     changed.sort_unstable();
     changed.dedup();
-    for (id, reason) in agent.methods.update(agent, env, class, &changed) {
+    for (id, reason) in agent.methods.update(agent, env, class, &changed, eager) {
         agent.refuse_method(class, id, &reason);
         for (instrument, ..) in work.iter().filter(|w| w.2 == id) {
             agent.methods.remove_probes(id, *instrument);
@@ -550,8 +566,10 @@ impl Runtime for Handle {
         self.refresh_patterns();
         self.arm_loaded(&patterns);
         let mut errors = Vec::new();
-        for class in agent.registry.all() {
-            errors.extend(weave_class(agent, self.env, &class));
+        let classes = agent.registry.all();
+        let eager = self.selected(&classes, &patterns) <= methods::EAGER;
+        for class in classes {
+            errors.extend(weave_class(agent, self.env, &class, eager));
         }
         let stands = agent
             .table
@@ -816,8 +834,9 @@ impl Handle {
             }
         }
         let mut refused = Vec::new();
+        let eager = methods.len() <= methods::EAGER;
         for (class, ids) in by_class.into_values() {
-            let bad = agent.methods.update(agent, self.env, &class, &ids);
+            let bad = agent.methods.update(agent, self.env, &class, &ids, eager);
             bad.iter()
                 .for_each(|(id, reason)| agent.refuse_method(&class, *id, reason));
             refused.extend(bad);
