@@ -172,7 +172,7 @@ fn try_arm(
     agent.registry.expect_prepare();
     if !same && known.is_some() {
         // Redefined: no event will say that it is prepared. What is attached stands in the new code from its first call.
-        crate::runtime::weave_class(agent, env, &class, false);
+        crate::attachment::weave_class(agent, env, &class, false);
     }
     Ok(Some(armed.bytes))
 }

@@ -13,6 +13,7 @@
 #![allow(non_snake_case)] // names that the JVM looks for
 
 mod agent;
+mod attachment;
 mod control;
 mod filter;
 mod hook;
@@ -406,8 +407,8 @@ unsafe extern "system" fn class_prepare(
         let env = unsafe { Env::new(jni) };
         let loader = agent.tool.loader(class);
         if let Some(record) = agent.registry.find(env, &name, loader) {
-            runtime::mark_prepared(agent, env, &record, class);
-            runtime::weave_class(agent, env, &record, false);
+            attachment::mark_prepared(agent, env, &record, class);
+            attachment::weave_class(agent, env, &record, false);
             let mut state = record.state();
             state.cold = state.methods.iter().any(|m| !agent.methods.is_idle(m.id));
         }

@@ -374,8 +374,14 @@ impl Methods {
     /// Activations that still run code older than the current version: in a superseded version, or in the armed body of a
     /// method that has a version.
     pub fn stale(&self, agent: &Agent, env: Env) -> u64 {
+        // The walk makes references to threads and classes; the frame frees them all.
+        env.frame(|env| Ok(self.count_stale(agent, env)))
+            .unwrap_or(0)
+    }
+
+    fn count_stale(&self, agent: &Agent, env: Env) -> u64 {
         let mut count = 0;
-        for stack in agent.tool.stacks() {
+        for stack in agent.tool.stacks(env) {
             // Whether the frame that the current one called belongs to the executor.
             let mut inside = false;
             for (class, name, descriptor) in stack {
@@ -397,7 +403,6 @@ impl Methods {
                     count += self.is_patched(agent, env, class, &name, &descriptor) as u64;
                 }
                 inside = executor;
-                env.delete(class);
             }
         }
         count

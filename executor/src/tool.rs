@@ -265,7 +265,8 @@ impl Tool {
     }
 
     /// The methods on every thread's stack, the innermost first: declaring class (a local reference), name, descriptor.
-    pub fn stacks(self) -> Vec<Vec<(jclass, String, String)>> {
+    /// Leaves a local reference to each thread too: call it inside [`Env::frame`].
+    pub fn stacks(self, env: Env) -> Vec<Vec<(jclass, String, String)>> {
         const DEPTH: jint = 4096;
         let (mut count, mut stacks) = (0, ptr::null_mut());
         let answer = call!(self, GetAllStackTraces, DEPTH, &mut stacks, &mut count);
@@ -301,6 +302,7 @@ impl Tool {
             out.push(methods);
         }
         self.free(stacks);
+        env.ensure(out.iter().map(|m| m.len() + 1).sum::<usize>() + 32);
         out
     }
 

@@ -282,6 +282,15 @@ fn body(
     Ok(code.to_bytes()?)
 }
 
+/// Where the instruction at an original pc came to lie, behind any check before it.
+fn moved_to(method: &Method, pcs: &[u16], pc: u16) -> Option<u16> {
+    let index = method
+        .instructions
+        .binary_search_by_key(&pc, |i| i.0)
+        .ok()?;
+    pcs.get(index).copied()
+}
+
 /// The exception table, with every check cut out of the ranges. Also says where each old row begins now.
 fn ranges(
     method: &Method,
@@ -292,14 +301,7 @@ fn ranges(
 ) -> Result<(Vec<ExceptionRange>, Vec<u16>), Refusal> {
     let lost = || Refusal::Internal("an exception range was lost".into());
     let at = |pc: usize| out.at(Label(pc as u32)).ok_or_else(lost);
-    let after_check = |pc: u16| {
-        method
-            .instructions
-            .binary_search_by_key(&pc, |i| i.0)
-            .ok()
-            .and_then(|i| pcs.get(i).copied())
-            .ok_or_else(lost)
-    };
+    let after_check = |pc: u16| moved_to(method, pcs, pc).ok_or_else(lost);
     let (mut rows, mut moved) = (Vec::new(), Vec::new());
     for e in &method.code.exceptions {
         moved.push(rows.len() as u16);
@@ -388,13 +390,7 @@ fn stack_map(
     pool: &mut ConstantPool,
 ) -> Result<Vec<u8>, Refusal> {
     // An uninitialised object is named by its `new`, which lies after a check that may stand before it.
-    let new_pc = |pc: u16| {
-        method
-            .instructions
-            .binary_search_by_key(&pc, |i| i.0)
-            .ok()
-            .and_then(|i| pcs.get(i).copied())
-    };
+    let new_pc = |pc: u16| moved_to(method, pcs, pc);
     let lost = || Refusal::Internal("a stack map frame was lost".into());
     let mut table: Vec<StackMapFrame> = Vec::with_capacity(method.frames.len() + points.len());
     for f in &method.frames {

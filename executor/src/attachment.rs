@@ -1,0 +1,217 @@
+//! Putting attached instruments into a class: which of its methods they select, where they stand there, and with which
+//! counters. What each of them does there is in `weave`; bringing the JVM to it, in `methods`.
+
+use crate::agent::Agent;
+use crate::jni::{Env, jclass};
+use crate::methods;
+use crate::registry::Class;
+use crate::table::{SlotKey, Standing};
+use crate::weave::{self, Join, Step};
+use std::sync::Arc;
+use veneer_fragmenter::Refusal;
+use veneer_fragmenter::advice::Probe;
+use veneer_fragmenter::arming::ArmedCode;
+use veneer_fragmenter::classfile::ClassFile;
+use veneer_fragmenter::method::Method;
+use veneer_instruments::{AttachError, InstrumentId, Place, Spec};
+
+/// The class can be patched from now on.
+pub fn mark_prepared(agent: &Agent, env: Env, record: &Arc<Class>, class: jclass) {
+    let mut state = record.state();
+    if state.class.is_none() && agent.tool.is_prepared(class) {
+        state.class = Some(Arc::new(env.weak(class)));
+    }
+}
+
+/// Weaves all attached instruments that select methods of this class into it. Called for a class that has just been
+/// prepared, and for every armed class when an instrument is attached; whoever comes first does a method. Returns what
+/// the specs ask of single methods in vain.
+///
+/// `eager`: see [`methods::Methods::update`]. In a class that has just been prepared nothing runs yet.
+pub fn weave_class(
+    agent: &Agent,
+    env: Env,
+    class: &Arc<Class>,
+    eager: bool,
+) -> Vec<(InstrumentId, AttachError)> {
+    let mut errors = Vec::new();
+    let (original, methods) = {
+        let state = class.state();
+        if state.class.is_none() {
+            return errors;
+        }
+        (state.original.clone(), state.methods.clone())
+    };
+    let mut work: Vec<(InstrumentId, Spec, u32, String)> = Vec::new();
+    {
+        let mut tables = agent.table.lock();
+        for (n, i) in tables
+            .instruments
+            .iter_mut()
+            .enumerate()
+            .filter(|(_, i)| i.attached)
+        {
+            for m in &methods {
+                if i.spec.selects(&class.dotted, &m.name, &m.descriptor) && i.tried.insert(m.id) {
+                    work.push((
+                        InstrumentId(n as u32 + 1),
+                        i.spec.clone(),
+                        m.id,
+                        format!("{}{}", m.name, m.descriptor),
+                    ));
+                }
+            }
+        }
+    }
+    if work.is_empty() {
+        return errors;
+    }
+    let Ok(file) = ClassFile::parse(&original) else {
+        return errors;
+    };
+    let mut changed: Vec<u32> = Vec::new();
+    for (instrument, spec, id, label) in &work {
+        let joined = methods::analyse(agent, &file, class, *id)
+            .map_err(|reason| (reason.name(), reason.to_string()))
+            .and_then(|(method, armed)| {
+                if matches!(spec.place, Place::Blocks | Place::Edges) && method.is_constructor() {
+                    refuse_before_super(agent, class, &method, &armed, label);
+                }
+                weave::joins(spec, &method, &armed).map_err(|e| {
+                    let named = (variant(&e), e.to_string());
+                    errors.push((*instrument, e));
+                    named
+                })
+            })
+            .and_then(|joins| stand(agent, class, *id, label, &joins));
+        match joined {
+            Ok((standing, probes)) if !probes.is_empty() => {
+                let mut tables = agent.table.lock();
+                if let Some(i) = tables.instrument(*instrument) {
+                    i.standing.extend(standing);
+                    i.methods.insert(*id);
+                }
+                drop(tables);
+                agent.methods.add_probes(*id, *instrument, probes);
+                changed.push(*id);
+            }
+            Ok(_) => {}
+            Err((reason, detail)) => {
+                agent.refuse(&class.dotted, label, &reason, &detail);
+                if let Some(i) = agent.table.lock().instrument(*instrument) {
+                    i.refused += 1;
+                }
+            }
+        }
+    }
+    changed.sort_unstable();
+    changed.dedup();
+    for (id, reason) in agent.methods.update(agent, env, class, &changed, eager) {
+        agent.refuse_method(class, id, &reason);
+        for (instrument, ..) in work.iter().filter(|w| w.2 == id) {
+            agent.methods.remove_probes(id, *instrument);
+            let label = work
+                .iter()
+                .find(|w| w.2 == id)
+                .map(|w| w.3.clone())
+                .unwrap_or_default();
+            let mut tables = agent.table.lock();
+            if let Some(i) = tables.instrument(*instrument) {
+                i.refused += 1;
+                i.methods.remove(&id);
+                i.standing
+                    .retain(|s| s.class != class.dotted || s.method != label);
+            }
+        }
+    }
+    errors
+}
+
+/// Records the fragments of a constructor in which no activation can be reached yet.
+fn refuse_before_super(
+    agent: &Agent,
+    class: &Class,
+    method: &Method,
+    armed: &ArmedCode,
+    label: &str,
+) {
+    let reached = weave::reachable(method, armed);
+    let begin = armed.points.first().map_or(0, |p| p.instruction);
+    for f in method
+        .flow
+        .fragments()
+        .filter(|f| f.instructions.start < begin && !reached.contains(&f.id))
+    {
+        let reason = Refusal::BeforeSuper;
+        agent.refuse(
+            &class.dotted,
+            &format!("{label}@{}", f.start),
+            &reason.name(),
+            &reason.to_string(),
+        );
+    }
+}
+
+fn variant(e: &AttachError) -> String {
+    format!("{e:?}")
+        .chars()
+        .take_while(|c| c.is_ascii_alphanumeric())
+        .collect()
+}
+
+/// Gives counters to joins.
+type Stood = (Vec<Standing>, Vec<Probe>);
+
+fn stand(
+    agent: &Agent,
+    class: &Class,
+    id: u32,
+    label: &str,
+    joins: &[Join],
+) -> Result<Stood, (String, String)> {
+    let (mut standing, mut probes) = (Vec::new(), Vec::new());
+    for join in joins {
+        let Some((site, step)) = join.sites.first().copied() else {
+            continue;
+        };
+        let key = SlotKey {
+            method: id,
+            site,
+            step,
+        };
+        let slot = if step == Step::Log {
+            let mut tables = agent.table.lock();
+            tables.log_points += 1;
+            tables.log_points
+        } else {
+            let used = agent.table.lock().free.get_mut(&key).and_then(Vec::pop);
+            let full = Refusal::CountersExhausted(crate::shards::SLOTS as usize);
+            let fresh = || agent.shards.allocate(join.slots());
+            used.or_else(fresh).ok_or((full.name(), full.to_string()))?
+        };
+        probes.extend(join.probes(slot));
+        let base = match step {
+            Step::Log => [0, 0],
+            Step::Count => [agent.shards.sum(slot), 0],
+            Step::Start | Step::Stop | Step::Lap => {
+                agent.shards.clear(slot + 2);
+                agent.shards.clear(slot + 3);
+                [agent.shards.sum(slot), agent.shards.sum(slot + 1)]
+            }
+        };
+        standing.push(Standing {
+            class: class.dotted.clone(),
+            method: label.into(),
+            fragment: join.fragment,
+            to: join.to,
+            line: join.line,
+            slot,
+            step,
+            values: join.values.iter().map(|v| v.0.clone()).collect(),
+            base,
+            last: None,
+            key,
+        });
+    }
+    Ok((standing, probes))
+}
