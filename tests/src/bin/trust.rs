@@ -1,0 +1,182 @@
+//! `trust [PART…] [--quick] [--jdk VERSION] [--workers N] [--render]`: the evidence of `docs/trust.md`.
+//!
+//! Without arguments (`make trust`, under an hour on two processors) it runs every part, writes `docs/trust/‹part›.json`
+//! and makes the page from them. With names of parts it runs these and makes the page from all files that are there. What runs
+//! with `--quick` or on one JDK alone is printed and not kept: a page is made from whole runs. `--render` only makes the page.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Instant;
+
+use veneer_tests::figures::machine::Machine;
+use veneer_tests::folder::workspace;
+use veneer_tests::jdk::{self, Jdk};
+use veneer_tests::process::Process;
+use veneer_tests::trust::{self, Part, Scope, TrustError, render};
+
+struct Choice {
+    parts: Vec<&'static trust::Entry>,
+    scope: Scope,
+    keep: bool,
+    run: bool,
+}
+
+fn choose(mut words: impl Iterator<Item = String>) -> Result<Choice, String> {
+    let mut choice = Choice {
+        parts: Vec::new(),
+        scope: Scope {
+            quick: false,
+            jdks: jdk::installed(),
+            workers: std::thread::available_parallelism().map_or(1, usize::from),
+        },
+        keep: true,
+        run: true,
+    };
+    while let Some(word) = words.next() {
+        let mut number = || -> Result<u32, String> {
+            let value = words.next().ok_or(format!("{word} needs a value"))?;
+            value
+                .parse()
+                .map_err(|_| format!("{word} {value}: not a number"))
+        };
+        match word.as_str() {
+            "--quick" => (choice.scope.quick, choice.keep) = (true, false),
+            "--render" => choice.run = false,
+            "--workers" => choice.scope.workers = number()?.max(1) as usize,
+            "--jdk" => {
+                let wanted = number()?;
+                choice.scope.jdks.retain(|jdk: &Jdk| jdk.major() == wanted);
+                choice.keep = false;
+            }
+            name => choice.parts.push(
+                trust::PARTS
+                    .iter()
+                    .find(|part| part.name == name)
+                    .ok_or_else(|| {
+                        let names: Vec<&str> = trust::PARTS.iter().map(|p| p.name).collect();
+                        format!(
+                            "{name} is no part ({}), nor --quick, --jdk VERSION, --workers N, --render",
+                            names.join(", ")
+                        )
+                    })?,
+            ),
+        }
+    }
+    if choice.scope.jdks.is_empty() {
+        return Err("no such JDK: see VENEER_JDKS".to_string());
+    }
+    if choice.parts.is_empty() {
+        choice.parts = trust::PARTS.iter().collect();
+    }
+    Ok(choice)
+}
+
+fn file(name: &str) -> PathBuf {
+    workspace().join("docs/trust").join(format!("{name}.json"))
+}
+
+fn main() -> ExitCode {
+    let choice = match choose(std::env::args().skip(1)) {
+        Ok(choice) => choice,
+        Err(error) => {
+            eprintln!("trust: {error}");
+            return ExitCode::from(2);
+        }
+    };
+    let mut failed = 0;
+    if choice.run {
+        for entry in &choice.parts {
+            failed += usize::from(!run(entry, &choice));
+        }
+    }
+    if (choice.keep || !choice.run)
+        && let Err(error) = write_page()
+    {
+        eprintln!("trust: docs/trust.md: {error}");
+        return ExitCode::FAILURE;
+    }
+    if failed > 0 {
+        eprintln!("trust: {failed} of {} parts fail", choice.parts.len());
+        return ExitCode::FAILURE;
+    }
+    ExitCode::SUCCESS
+}
+
+/// Runs a part, and says whether it passes.
+fn run(entry: &trust::Entry, choice: &Choice) -> bool {
+    eprintln!("trust: {} …", entry.name);
+    let start = Instant::now();
+    let part = match (entry.run)(&choice.scope) {
+        Ok(part) => part.since(start),
+        Err(error) => {
+            let mut part = Part::new(entry.name, entry.name);
+            part.failures.push(format!("could not be run: {error}"));
+            part.since(start)
+        }
+    };
+    for failure in &part.failures {
+        eprintln!("trust: {}: {failure}", entry.name);
+    }
+    eprintln!(
+        "trust: {}: {} failures, {:.0} s",
+        entry.name,
+        part.failures.len(),
+        part.seconds
+    );
+    if !choice.keep {
+        println!(
+            "{}",
+            render::page("this one", "these", std::slice::from_ref(&part))
+        );
+    } else if let Err(error) = keep(&part) {
+        eprintln!("trust: {}: {error}", file(entry.name).display());
+        return false;
+    }
+    part.failures.is_empty()
+}
+
+fn keep(part: &Part) -> Result<(), TrustError> {
+    let path = file(&part.name);
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder)?;
+    }
+    std::fs::write(path, serde_json::to_string_pretty(part)? + "\n")?;
+    Ok(())
+}
+
+fn write_page() -> Result<(), TrustError> {
+    let mut parts = Vec::new();
+    for entry in trust::PARTS {
+        match std::fs::read_to_string(file(entry.name)) {
+            Ok(text) => parts.push(serde_json::from_str(&text)?),
+            Err(_) => eprintln!("trust: {} was not run yet", entry.name),
+        }
+    }
+    let m = Machine::here()?;
+    let machine = format!(
+        "{}, {} processors, {}, {}",
+        m.cpu, m.cores, m.kernel, m.date
+    );
+    let page = render::page(&machine, &sources(), &parts);
+    std::fs::write(workspace().join("docs/trust.md"), page)?;
+    Ok(())
+}
+
+/// The commit that the sources are of.
+fn sources() -> String {
+    let git = |arguments: &[&str]| {
+        let output = Process::new("git")
+            .args(arguments)
+            .folder(&workspace())
+            .run();
+        output.map(|o| o.out.trim().to_string()).ok()
+    };
+    match (
+        git(&["rev-parse", "--short", "HEAD"]),
+        git(&["status", "--porcelain", "--", ".", ":!docs"]),
+    ) {
+        (Some(commit), Some(changes)) if changes.is_empty() => format!("commit {commit}"),
+        (Some(commit), _) => format!("commit {commit} and changes"),
+        _ => "not under version control".to_string(),
+    }
+}

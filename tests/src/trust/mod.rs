@@ -1,0 +1,24 @@
+//! The evidence that the program under Veneer is the program, part by part.
+//!
+//! ```text
+//!   corpora · programs · suites · random · threads · memory · fuzz ─▶ Part ─▶ docs/trust/‹part›.json ─▶ docs/trust.md
+//! ```
+//!
+//! Each part is a module with a function `run(&Scope) -> Result<Part, TrustError>`. In quick scope the test suite runs it; the
+//! command `trust` (`make trust`) runs the whole.
+
+pub mod part;
+pub mod render;
+
+pub use part::{Part, Scope, Table, TrustError};
+
+/// A part by name.
+pub struct Entry {
+    /// The name on the command line and of the file in `docs/trust/`.
+    pub name: &'static str,
+    /// Runs it.
+    pub run: fn(&Scope) -> Result<Part, TrustError>,
+}
+
+/// All parts, in the order of the page.
+pub const PARTS: &[Entry] = &[];
