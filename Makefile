@@ -3,13 +3,14 @@
 #   make build   the command and the agent, optimised: target/release/{veneer,libveneer_agent.so}
 #   make test    all tests, on every JDK of this machine
 #   make demo    javac compiles a source tree under a plan that counts its parser's fragments
+#   make fuzz    every fuzz target for ten minutes, two at a time: half an hour
 #   make trust   the evidence that programs are the same under Veneer: docs/trust.md, under an hour
 #   make setup   installs what is missing (as root), or prints the line to type
 #
 # Each of the first three does the set-up itself; it is quick where nothing is missing.
 
 .DEFAULT_GOAL := build
-.PHONY: build demo figures setup test trust
+.PHONY: build demo figures fuzz setup test trust
 
 # A Rust toolchain that the set-up has just installed is not on the PATH of this shell yet.
 CARGO_HOME ?= $(HOME)/.cargo
@@ -35,3 +36,8 @@ figures: build
 # docs/trust.md: everything that exists, real programs, random ones, threads, memory; under an hour on two processors.
 trust: build
 	cargo run --release --locked -p veneer-tests --bin trust
+
+# Records fuzz/runs.json, which the trust part `fuzz` shows as long as the sources are the same.
+fuzz: build
+	rm -f fuzz/runs.json
+	FUZZ_SECONDS=$${FUZZ_SECONDS:-600} cargo run --release --locked -p veneer-tests --bin trust -- fuzz

@@ -4,11 +4,12 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
 
-const CLASSES: [&str; 4] = [
+const CLASSES: [&str; 5] = [
     "VeneerCell",
     "VeneerFrame",
     "VeneerRuntime$1",
     "VeneerRuntime",
+    "VeneerWalk",
 ];
 
 fn main() {
@@ -17,10 +18,15 @@ fn main() {
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR")).join("classes");
     let _ = fs::remove_dir_all(&out);
     let sources = Path::new("java/java/lang/invoke");
-    let files: Vec<PathBuf> = ["VeneerCell.java", "VeneerFrame.java", "VeneerRuntime.java"]
-        .iter()
-        .map(|f| sources.join(f))
-        .collect();
+    let files: Vec<PathBuf> = [
+        "VeneerCell.java",
+        "VeneerFrame.java",
+        "VeneerRuntime.java",
+        "VeneerWalk.java",
+    ]
+    .iter()
+    .map(|f| sources.join(f))
+    .collect();
     let javac = env::var_os("JAVA_HOME")
         .map(|home| Path::new(&home).join("bin/javac"))
         .filter(|p| p.exists())

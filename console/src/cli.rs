@@ -1,16 +1,17 @@
 //! The command line's grammar and its help.
 
 use std::ffi::OsString;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
-use veneer_protocol::Policy;
+use veneer_protocol::{AddressError, Policy, loopback_address};
 
 const EXIT_CODES: &str = "\
 Exit codes:
   0  done (`run`: the exit code of COMMAND, whatever it is)
-  1  `exec`: the program failed
+  1  `exec`: the program failed; `check`: a class did not pass
   2  Veneer could not do what was asked; one line on standard error says why";
 
 const RUN: &str = "\
@@ -25,7 +26,7 @@ If COMMAND is `java` the agent comes in as its first argument, otherwise through
 
 Environment:
   VENEER_AGENT     the agent library (else libveneer_agent.so beside the command or in ../lib/veneer)
-  VENEER_DATA_DIR  directory for data files, which are kept (else a temporary one)
+  VENEER_DATA_DIR  the same as --data
 
 Exit codes: that of COMMAND; 2 where Veneer could not start it.";
 
@@ -35,6 +36,12 @@ Examples:
   veneer exec 4711 -e 'let c = methods(\"a.b.C::m(..)\").before(counter()); c'
   echo 'instruments()' | veneer exec 4711
   veneer exec 4711 --json hot.rhai | jq .
+  veneer exec 4711 --hold hot.rhai
+  veneer exec --connect 127.0.0.1:4712 --token-file t -e 'instruments()'
+
+What a program attaches stays when its top level has ended well; if this command is killed before that, it is taken off. With
+--hold it stays only as long as this command runs: until Ctrl-C, or until the JVM has not heard from it for SECONDS. What
+the program's callbacks print comes here then.
 
 Exit codes: 0 done, 1 the program failed, 2 the JVM could not be reached.";
 
@@ -45,6 +52,17 @@ Examples:
 
 Exit codes: 0 done, 2 the JVM could not be reached.";
 
+const REPORT: &str = "\
+Examples:
+  veneer run --data /var/tmp/d --plan hot.rhai -- java -jar app.jar
+  veneer report /var/tmp/d
+  veneer report /var/tmp/d --json | jq '.[0].report.instruments'
+
+The figures are those that the JVM had stored when it was killed, or has now. A directory that several JVMs share has a
+directory for each, named by its process id; either may be given.
+
+Exit codes: 0 done, 2 the directory could not be read.";
+
 const FRAGMENTS: &str = "\
 Examples:
   veneer fragments build/classes                        a summary of every class
@@ -53,6 +71,23 @@ Examples:
   veneer fragments Main.class 'Main::main' --json
 
 Exit codes: 0 done, 2 the input could not be read or has no such method.";
+
+const CHECK: &str = "\
+Examples:
+  veneer check app.jar                                  what would be refused in my jar, and is all else right?
+  veneer check app.jar --policy all --edits --json      under each policy, with edits, for a script
+  veneer check build/classes lib/*.jar --jobs 2
+  veneer check jrt:/java.xml jrt:/java.sql --jdk /usr/lib/jvm/temurin-25-jdk-amd64
+
+Nothing is started and nothing of the classes runs. Each class is read and written (it must come out byte for byte as it
+was), armed, and emitted with a counter on every block, both for new activations and for running ones; then it is proved
+that the armed class and the versions do what the original does. A refusal is no failure: such a method runs as if Veneer
+were not there.
+
+`armed` is what `veneer run` arms by itself, `named` what it arms where a plan names the method: by itself it carries no
+method over HotSpot's limit for inlining (refusal InlineLimit). `emitted` counts methods with a version.
+
+Exit codes: 0 nothing but refusals, 1 something failed, 2 an input could not be read.";
 
 /// Veneer: instruments, and edits of the control-flow graph, for single fragments of running Java methods.
 #[derive(Debug, Parser)]
@@ -70,8 +105,12 @@ pub enum Command {
     Exec(ExecArguments),
     /// Show what the agent in a running JVM left alone, and why.
     Refusals(RefusalsArguments),
+    /// Show the figures in a data directory, also of a JVM that was killed.
+    Report(ReportArguments),
     /// Show the fragments of methods in class files.
     Fragments(FragmentsArguments),
+    /// Say what would be refused in class files, and check that everything else comes out right.
+    Check(CheckArguments),
 }
 
 /// `veneer run`.
@@ -96,9 +135,21 @@ pub struct RunArguments {
     /// Write a report (JSON) to this file when the JVM ends.
     #[arg(long, value_name = "F.json")]
     pub report: Option<PathBuf>,
+    /// Keep counters and events in this directory, for `veneer report` [default: a temporary one, kept if a JVM is killed].
+    #[arg(long, value_name = "DIR")]
+    pub data: Option<PathBuf>,
+    /// Be controlled over TCP too, at this address of this machine (port 0: any that is free).
+    #[arg(long, value_name = "127.0.0.1:PORT", value_parser = address, requires = "token_file")]
+    pub listen: Option<SocketAddr>,
+    /// The file with the token that a client over TCP must show; made where it is missing.
+    #[arg(long, value_name = "F", requires = "listen")]
+    pub token_file: Option<PathBuf>,
     /// Do not start the application if a plan has an error.
     #[arg(long)]
     pub strict: bool,
+    /// Prove of all emitted code that it does what the original does; what does not pass is refused (CheckFailed).
+    #[arg(long)]
+    pub check: bool,
     /// The application and its arguments.
     #[arg(last = true, required = true, value_name = "COMMAND")]
     pub command: Vec<OsString>,
@@ -109,9 +160,10 @@ pub struct RunArguments {
 #[command(after_help = EXEC)]
 pub struct ExecArguments {
     /// The JVM's process id.
-    #[arg(value_parser = pid())]
-    pub pid: u32,
+    #[arg(value_parser = pid(), required_unless_present = "connect", conflicts_with = "connect")]
+    pub pid: Option<u32>,
     /// The Rhai program; `-` or nothing: standard input.
+    #[arg(conflicts_with = "connect")]
     pub file: Option<PathBuf>,
     /// The program itself, instead of a file.
     #[arg(
@@ -124,6 +176,19 @@ pub struct ExecArguments {
     /// Print the agent's replies as they come, one JSON object a line.
     #[arg(long)]
     pub json: bool,
+    /// Stay, and have what the program attached taken off when this command ends or is silent for SECONDS.
+    #[arg(long, value_name = "SECONDS", num_args = 0..=1, require_equals = true, default_missing_value = "10",
+          value_parser = clap::value_parser!(u64).range(1..=3600))]
+    pub hold: Option<u64>,
+    /// If this loads the agent: have it prove of all emitted code that it does what the original does (see `run --check`).
+    #[arg(long, conflicts_with = "connect")]
+    pub check: bool,
+    /// The JVM's control port, instead of a process id; the program comes from -e or standard input.
+    #[arg(long, value_name = "ADDRESS", value_parser = address, requires = "token_file")]
+    pub connect: Option<SocketAddr>,
+    /// The file with the token for the control port.
+    #[arg(long, value_name = "F", requires = "connect")]
+    pub token_file: Option<PathBuf>,
 }
 
 /// `veneer refusals`.
@@ -134,6 +199,21 @@ pub struct RefusalsArguments {
     #[arg(value_parser = pid())]
     pub pid: u32,
     /// Print a JSON array.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `veneer report`.
+#[derive(Debug, Args)]
+#[command(after_help = REPORT)]
+pub struct ReportArguments {
+    /// The directory given to `veneer run --data`, or one that it told of.
+    #[arg(value_name = "DIR")]
+    pub directory: PathBuf,
+    /// Rows of each table, and events of each log.
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub rows: usize,
+    /// Print JSON: an array with an object for each JVM.
     #[arg(long)]
     pub json: bool,
 }
@@ -158,8 +238,48 @@ pub struct FragmentsArguments {
     pub json: bool,
 }
 
+/// `veneer check`.
+#[derive(Debug, Args)]
+#[command(after_help = CHECK)]
+pub struct CheckArguments {
+    /// Class files, jars, directories, or modules of the JDK as jrt:/MODULE.
+    #[arg(required = true, value_name = "PATH")]
+    pub paths: Vec<PathBuf>,
+    /// Where methods are cut into fragments; `all`: by each policy in turn.
+    #[arg(long, default_value = "loop", value_parser = policies())]
+    pub policy: Policies,
+    /// Also check versions with edits: a fragment skipped, an edge redirected, wherever that is sound.
+    #[arg(long)]
+    pub edits: bool,
+    /// The JDK whose modules are meant [default: the one of JAVA_HOME, else of the PATH].
+    #[arg(long, value_name = "HOME")]
+    pub jdk: Option<PathBuf>,
+    /// So many threads [default: one for each processor].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub jobs: Option<u16>,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// One policy or all of them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Policies(pub Vec<Policy>);
+
+fn policies() -> impl TypedValueParser<Value = Policies> {
+    let names = Policy::ALL.map(Policy::name).into_iter().chain(["all"]);
+    PossibleValuesParser::new(names).try_map(|name| match name.as_str() {
+        "all" => Ok(Policies(Policy::ALL.to_vec())),
+        one => one.parse::<Policy>().map(|policy| Policies(vec![policy])),
+    })
+}
+
 fn policy() -> impl TypedValueParser<Value = Policy> {
     PossibleValuesParser::new(Policy::ALL.map(Policy::name)).try_map(|name| name.parse::<Policy>())
+}
+
+fn address(text: &str) -> Result<SocketAddr, AddressError> {
+    loopback_address(text)
 }
 
 fn pid() -> impl TypedValueParser<Value = u32> {
@@ -196,7 +316,15 @@ mod tests {
             "veneer exec x",
             "veneer exec 0",
             "veneer exec 1 f -e c",
+            "veneer exec --connect 127.0.0.1:9",
+            "veneer exec --connect 10.0.0.1:9 --token-file t",
+            "veneer exec 1 --connect 127.0.0.1:9 --token-file t",
+            "veneer run --listen 0.0.0.0:9 --token-file t -- java",
+            "veneer run --listen 127.0.0.1:9 -- java",
             "veneer fragments a.jar --dot",
+            "veneer check",
+            "veneer check a.jar --jobs 0",
+            "veneer check a.jar --policy some",
         ] {
             let error = Cli::try_parse_from(words.split(' ')).unwrap_err();
             assert_eq!(error.exit_code(), 2, "{words}");

@@ -1,12 +1,15 @@
-//! The client's side of the control socket of an agent in a running JVM.
+//! The client's side of the control socket (or port) of an agent in a running JVM.
 
 use std::fs;
-use std::io::{self, BufReader};
+use std::io::{self, BufReader, Read, Write};
 use std::mem::{MaybeUninit, size_of};
+use std::net::{SocketAddr, TcpStream};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::MetadataExt;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
 use std::time::Duration;
 
 use thiserror::Error;
@@ -23,7 +26,54 @@ const HELLO: Duration = Duration::from_secs(5);
 #[derive(Debug)]
 pub struct Client {
     pid: u32,
-    reader: BufReader<UnixStream>,
+    reader: BufReader<Stream>,
+    /// Requests are sent whole, also by the thread that renews.
+    sending: Arc<Mutex<Stream>>,
+}
+
+/// By socket or by port.
+#[derive(Debug)]
+enum Stream {
+    Unix(UnixStream),
+    Tcp(TcpStream),
+}
+
+impl Stream {
+    fn try_clone(&self) -> io::Result<Stream> {
+        Ok(match self {
+            Stream::Unix(stream) => Stream::Unix(stream.try_clone()?),
+            Stream::Tcp(stream) => Stream::Tcp(stream.try_clone()?),
+        })
+    }
+
+    fn set_read_timeout(&self, time: Option<Duration>) -> io::Result<()> {
+        match self {
+            Stream::Unix(stream) => stream.set_read_timeout(time),
+            Stream::Tcp(stream) => stream.set_read_timeout(time),
+        }
+    }
+}
+
+impl Read for Stream {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Stream::Unix(stream) => stream.read(buffer),
+            Stream::Tcp(stream) => stream.read(buffer),
+        }
+    }
+}
+
+impl Write for Stream {
+    fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
+        match self {
+            Stream::Unix(stream) => stream.write(buffer),
+            Stream::Tcp(stream) => stream.write(buffer),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// Why the agent cannot be talked to.
@@ -42,6 +92,19 @@ pub enum ControlError {
         /// What the system said.
         source: io::Error,
     },
+    /// The port cannot be connected to.
+    #[error(
+        "nothing answers at {address}: {source}; check the address that the JVM told, and that it runs"
+    )]
+    Port {
+        /// The address.
+        address: SocketAddr,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// Turned away.
+    #[error("the agent says: {0}")]
+    TurnedAway(String),
     /// Another version.
     #[error(
         "the agent in process {pid} speaks version {theirs} of the protocol (Veneer {version}), this command version {PROTOCOL}; use the command of that version"
@@ -102,36 +165,85 @@ impl Client {
         if peer != 0 && peer != target.pid {
             return Ok(None);
         }
-        stream.set_read_timeout(Some(HELLO)).map_err(connect)?;
+        Client::greet(target.pid, Stream::Unix(stream), connect).map(Some)
+    }
+
+    /// Connects to the agent that listens at this address, and shows the token.
+    pub fn connect_to(address: SocketAddr, token: &str) -> Result<Client, ControlError> {
+        let port = |source| ControlError::Port { address, source };
+        let mut stream = TcpStream::connect_timeout(&address, HELLO).map_err(port)?;
+        stream
+            .write_all(format!("{token}\n").as_bytes())
+            .map_err(port)?;
+        Client::greet(0, Stream::Tcp(stream), port)
+    }
+
+    /// Asks who is there.
+    fn greet(
+        pid: u32,
+        stream: Stream,
+        failed: impl Fn(io::Error) -> ControlError,
+    ) -> Result<Client, ControlError> {
+        stream.set_read_timeout(Some(HELLO)).map_err(&failed)?;
+        let sending = Arc::new(Mutex::new(stream.try_clone().map_err(&failed)?));
         let mut client = Client {
-            pid: target.pid,
+            pid,
             reader: BufReader::new(stream),
+            sending,
         };
-        client.send(&Request::Hello {})?;
-        match client.receive()? {
-            Reply::Hello { protocol, .. } if protocol == PROTOCOL => {}
-            Reply::Hello {
+        // What was said before the connection was closed tells more than that it was.
+        let asked = client.send(&Request::Hello {});
+        match client.receive() {
+            Ok(Reply::Hello { protocol, pid, .. }) if protocol == PROTOCOL => {
+                if client.pid == 0 {
+                    client.pid = pid;
+                }
+            }
+            Ok(Reply::Hello {
                 protocol, version, ..
-            } => {
+            }) => {
                 return Err(ControlError::Version {
-                    pid: target.pid,
+                    pid,
                     theirs: protocol,
                     version,
                 });
             }
-            _ => return Err(ControlError::Unexpected(target.pid)),
+            Ok(Reply::Failed { message }) => return Err(ControlError::TurnedAway(message)),
+            Ok(_) => return Err(ControlError::Unexpected(pid)),
+            Err(error) => return Err(asked.err().unwrap_or(error)),
         }
-        client
-            .reader
-            .get_ref()
-            .set_read_timeout(None)
-            .map_err(connect)?;
-        Ok(Some(client))
+        let stream = client.reader.get_ref();
+        stream.set_read_timeout(None).map_err(&failed)?;
+        Ok(client)
+    }
+
+    /// The JVM's process id.
+    pub fn pid(&self) -> u32 {
+        self.pid
+    }
+
+    /// From now on says again and again that we are still here.
+    pub fn keep_renewing(&self, period: Duration) -> Result<(), ControlError> {
+        let (pid, sending) = (self.pid, self.sending.clone());
+        let renew = move || {
+            let mut good = true;
+            while good {
+                thread::sleep(period);
+                let mut stream = sending.lock().unwrap_or_else(PoisonError::into_inner);
+                good = write_message(&mut *stream, &Request::Renew {}).is_ok();
+            }
+        };
+        let started = thread::Builder::new().name("renew".into()).spawn(renew);
+        started.map(|_| ()).map_err(|source| ControlError::Wire {
+            pid,
+            source: WireError::Io(source),
+        })
     }
 
     /// Sends a request.
     pub fn send(&mut self, request: &Request) -> Result<(), ControlError> {
-        write_message(self.reader.get_mut(), request).map_err(|source| self.wire(source))
+        let mut stream = self.sending.lock().unwrap_or_else(PoisonError::into_inner);
+        write_message(&mut *stream, request).map_err(|source| self.wire(source))
     }
 
     /// Waits for the next reply.

@@ -14,7 +14,7 @@ use crate::cli::ExecArguments;
 use crate::control::{Client, ControlError};
 use crate::output::complain;
 use crate::target::Target;
-use crate::{agent, attach, plans};
+use crate::{agent, attach, plans, token};
 
 /// How long a freshly loaded agent may take to open its control socket.
 const START: Duration = Duration::from_secs(5);
@@ -24,16 +24,29 @@ const PROGRAM_FAILED: u8 = 1;
 /// Runs the program and gives the exit code.
 pub fn run(arguments: ExecArguments) -> Result<u8> {
     // Before the program is read: whoever types it should not learn afterwards that the PID was wrong.
-    let target = Target::inspect(arguments.pid)?;
+    let target = arguments.pid.map(Target::inspect).transpose()?;
     let PlanSource { name, source } = program(&arguments)?;
-    let mut client = match Client::connect(&target)? {
-        Some(client) => client,
-        None => load(&target)?,
+    let mut client = match (&target, arguments.connect, &arguments.token_file) {
+        (Some(target), ..) => match Client::connect(target)? {
+            Some(client) => client,
+            None => load(target, arguments.check)?,
+        },
+        (None, Some(address), Some(file)) => Client::connect_to(address, &token::read(file)?)?,
+        (None, ..) => bail!("name a process id, or --connect and --token-file"),
     };
-    client.send(&Request::Exec { name, source })?;
+    let hold = arguments.hold.map(|seconds| seconds * 1000);
+    client.send(&Request::Exec { name, source, hold })?;
+    if let Some(lease) = hold {
+        client.keep_renewing(Duration::from_millis(lease / 4))?;
+    }
+    let mut held = false;
     let mut stdout = io::stdout().lock();
     loop {
-        let reply = client.receive()?;
+        let reply = match client.receive() {
+            // The JVM has ended while its program was held.
+            Err(ControlError::Closed(_)) if held => return Ok(0),
+            reply => reply?,
+        };
         if arguments.json {
             writeln!(stdout, "{}", serde_json::to_string(&reply)?)?;
         }
@@ -48,14 +61,17 @@ pub fn run(arguments: ExecArguments) -> Result<u8> {
                     writeln!(stdout, "{value}")?;
                 }
                 stdout.flush()?;
-                return Ok(0);
+                if hold.is_none() {
+                    return Ok(0);
+                }
+                held = true;
             }
             Reply::Failed { message } => {
                 stdout.flush()?;
                 complain(&message);
                 return Ok(PROGRAM_FAILED);
             }
-            _ => return Err(ControlError::Unexpected(target.pid).into()),
+            _ => return Err(ControlError::Unexpected(client.pid()).into()),
         }
         stdout.flush()?;
     }
@@ -84,7 +100,7 @@ fn program(arguments: &ExecArguments) -> Result<PlanSource> {
 }
 
 /// Loads the agent and waits for its control socket.
-fn load(target: &Target) -> Result<Client> {
+fn load(target: &Target, check: bool) -> Result<Client> {
     let library = agent::find()?;
     if !target.reach(&library).exists() {
         bail!(
@@ -96,7 +112,11 @@ fn load(target: &Target) -> Result<Client> {
     let directory = socket_directory(target.uid);
     let data = data_directory(target.uid, target.own_pid);
     let config = data.join("agent.json");
-    let text = AgentConfig::new(&data).to_json()?;
+    let config_of = AgentConfig {
+        check,
+        ..AgentConfig::new(&data)
+    };
+    let text = config_of.to_json()?;
     target
         .as_its_user(|| {
             make_private(&target.reach(&directory), true)?;

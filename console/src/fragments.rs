@@ -11,6 +11,7 @@ use std::sync::Arc;
 use anyhow::Result;
 use thiserror::Error;
 use veneer_fragmenter::classfile::ClassFile;
+use veneer_fragmenter::inference;
 use veneer_fragmenter::listing::{self, ClassListing, MethodListing};
 use veneer_fragmenter::policy::Policy;
 
@@ -105,7 +106,15 @@ pub fn run(arguments: FragmentsArguments) -> Result<u8> {
                 continue;
             }
         };
-        let file = match ClassFile::parse(&bytes) {
+        let modern = match inference::modern(&bytes) {
+            Ok(modern) => modern,
+            Err(refusal) => {
+                complain(&format_args!("{place}: {refusal}"));
+                code = crate::FAILED;
+                continue;
+            }
+        };
+        let file = match ClassFile::parse(&modern) {
             Ok(file) => file,
             Err(error) => {
                 complain(&format_args!("{place}: {error}"));
@@ -136,7 +145,8 @@ pub fn run(arguments: FragmentsArguments) -> Result<u8> {
     Ok(code)
 }
 
-fn policy(policy: veneer_protocol::Policy) -> Policy {
+/// The policy as the fragmenter takes it; `call` cuts at every call.
+pub fn policy(policy: veneer_protocol::Policy) -> Policy {
     match policy {
         veneer_protocol::Policy::Method => Policy::Method,
         veneer_protocol::Policy::Loop => Policy::Loop,

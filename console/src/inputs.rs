@@ -71,8 +71,18 @@ pub type Classes = Box<dyn Iterator<Item = Result<NamedClass, InputError>>>;
 /// All classes at this path, in a fixed order. With `only` (an internal name, `a/b/C`) just that one, as far
 /// as names of places tell; a single class file always comes.
 pub fn class_bytes(path: &Path, only: Option<&str>) -> Result<Classes, InputError> {
+    class_bytes_of(path, only, None)
+}
+
+/// The same with modules out of the JDK in this home directory; `None`: the one of the environment.
+pub fn class_bytes_of(
+    path: &Path,
+    only: Option<&str>,
+    home: Option<&Path>,
+) -> Result<Classes, InputError> {
     if let Some(rest) = path.to_str().and_then(|text| text.strip_prefix("jrt:/")) {
-        return module(rest.trim_matches('/'), only);
+        let jdk = home.map_or_else(Jdk::of_environment, Jdk::of_home)?;
+        return module(&jdk, rest.trim_matches('/'), only);
     }
     let unreadable = |source| InputError::Unreadable {
         path: path.to_owned(),
@@ -229,8 +239,7 @@ fn collect(
 }
 
 /// The classes of `MODULE`, out of the JDK's image, by its own tool.
-fn module(name: &str, only: Option<&str>) -> Result<Classes, InputError> {
-    let jdk = Jdk::of_environment()?;
+fn module(jdk: &Jdk, name: &str, only: Option<&str>) -> Result<Classes, InputError> {
     let no_module = || InputError::NoModule {
         home: jdk.home.clone(),
         what: match only {

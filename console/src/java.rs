@@ -41,6 +41,11 @@ pub enum JavaError {
     /// JAVA_HOME points to something else.
     #[error("JAVA_HOME is {0}, which has no bin/java; point it to a JDK {OLDEST} or newer")]
     BadJavaHome(PathBuf),
+    /// A directory that was named as the home of a JDK is none.
+    #[error(
+        "{0} is no JDK: it has no bin/java; name the home directory of a JDK {OLDEST} or newer"
+    )]
+    NoHome(PathBuf),
     /// Too old.
     #[error("the JDK in {home} is version {feature}, and Veneer needs {OLDEST} or newer; install one, or point PATH or JAVA_HOME to it", home = .home.display())]
     TooOld {
@@ -84,6 +89,15 @@ impl Jdk {
             return Jdk::of_java(&java);
         }
         Jdk::of_java(&resolve(OsStr::new("java")).ok_or(JavaError::NoJdk)?)
+    }
+
+    /// The JDK in this home directory.
+    pub fn of_home(home: &Path) -> Result<Jdk, JavaError> {
+        let java = home.join("bin/java");
+        if !is_executable(&java) {
+            return Err(JavaError::NoHome(home.into()));
+        }
+        Jdk::of_java(&java)
     }
 
     /// The JDK to which this `java` binary belongs.

@@ -5,14 +5,17 @@
 //!   cli ─┬─ run ────── command_line  java  agent  plans  space  child
 //!        ├─ exec ───┬─ target  attach (perfdata)  control
 //!        ├─ refusals┘     table
-//!        └─ fragments ─ inputs
+//!        ├─ report ── remains
+//!        ├─ fragments ─ inputs
+//!        └─ check ──────┘
 //! ```
 //!
-//! Exit codes: 0, the application's own code (`run`), 1 where the Rhai program of `exec` failed, and
-//! 2 where Veneer could not do what was asked.
+//! Exit codes: 0, the application's own code (`run`), 1 where the Rhai program of `exec` failed or `check` found a
+//! fault, and 2 where Veneer could not do what was asked.
 
 mod agent;
 mod attach;
+mod check;
 mod child;
 mod cli;
 mod command_line;
@@ -25,10 +28,13 @@ mod output;
 mod perfdata;
 mod plans;
 mod refusals;
+mod remains;
+mod report;
 mod run;
 mod space;
 mod table;
 mod target;
+mod token;
 
 use std::process::ExitCode;
 
@@ -45,7 +51,9 @@ fn main() -> ExitCode {
         Command::Run(arguments) => run::run(arguments),
         Command::Exec(arguments) => exec::run(arguments),
         Command::Refusals(arguments) => refusals::run(arguments),
+        Command::Report(arguments) => report::run(arguments),
         Command::Fragments(arguments) => fragments::run(arguments),
+        Command::Check(arguments) => check::run(arguments),
     };
     match result {
         Ok(code) => ExitCode::from(code),

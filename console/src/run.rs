@@ -17,7 +17,10 @@ use crate::command_line::{TOOL_OPTIONS, plan_command};
 use crate::java::Jdk;
 use crate::output::complain;
 use crate::space::ReportFile;
-use crate::{agent, child, plans};
+use crate::{agent, child, plans, remains, token};
+
+/// The data of JVMs, in the temporary directory; `agent.json` is beside it, since JVMs that start later read it too.
+const OWN_DATA: &str = "data";
 
 /// Runs the application and gives its exit code.
 pub fn run(arguments: RunArguments) -> Result<u8> {
@@ -38,8 +41,16 @@ pub fn run(arguments: RunArguments) -> Result<u8> {
         .map(ReportFile::check)
         .transpose()?;
 
+    let token_file = arguments
+        .token_file
+        .as_deref()
+        .map(token::provide)
+        .transpose()?;
+
     let directory = temporary_directory()?;
-    let kept = env::var_os("VENEER_DATA_DIR").filter(|path| !path.is_empty());
+    let kept = arguments.data.map(PathBuf::into_os_string);
+    let kept = kept.or_else(|| env::var_os("VENEER_DATA_DIR").filter(|path| !path.is_empty()));
+    let own = directory.path().join(OWN_DATA);
     let config = AgentConfig {
         plans,
         arm: arguments.arm,
@@ -48,10 +59,13 @@ pub fn run(arguments: RunArguments) -> Result<u8> {
         calls: arguments.calls,
         report: report.as_ref().map(|report| report.path().to_owned()),
         strict: arguments.strict,
+        check: arguments.check,
+        listen: arguments.listen.map(|address| address.to_string()),
+        token_file,
         keep_data: kept.is_some(),
         ..AgentConfig::new(match kept {
             Some(path) => data_directory(Path::new(&path))?,
-            None => directory.path().to_owned(),
+            None => own.clone(),
         })
     };
     let config_path = directory.path().join("agent.json");
@@ -81,6 +95,20 @@ pub fn run(arguments: RunArguments) -> Result<u8> {
             "no report was written to {}; the JVM was killed, never started, or said why above",
             path.display()
         ));
+    }
+    if let Ok(left) = remains::directories(&own)
+        && !left.is_empty()
+    {
+        complain(&format!(
+            "{} ended without the agent's leave (killed or crashed); its figures can be read with `veneer report {place}`, and `rm -r {place}` removes them",
+            if left.len() == 1 {
+                "a JVM"
+            } else {
+                "some JVMs"
+            },
+            place = directory.keep().display(),
+        ));
+        return Ok(child::end_like(status));
     }
     // By hand: a death by signal in the next line runs no destructors.
     // The agent removes the directory when the JVM ends well.
@@ -116,7 +144,7 @@ fn data_directory(path: &Path) -> Result<PathBuf> {
         .and_then(|()| fs::canonicalize(path))
         .with_context(|| {
             format!(
-                "the data directory {} cannot be made; correct VENEER_DATA_DIR",
+                "the data directory {} cannot be made; correct --data or VENEER_DATA_DIR",
                 path.display()
             )
         })

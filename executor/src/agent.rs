@@ -1,5 +1,7 @@
 //! The agent: one in a process, made when the JVM is ready, never dropped.
 
+use crate::catalogue::Catalogue;
+use crate::control::Outbox;
 use crate::filter::{Filter, Loaders};
 use crate::jni::{Env, LongField, jobject};
 use crate::library::Library;
@@ -10,8 +12,8 @@ use crate::shards::Shards;
 use crate::table::Table;
 use crate::tool::Tool;
 use crate::worker::Job;
-use std::collections::{BTreeMap, HashSet};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, RwLock};
 use std::time::Instant;
@@ -19,7 +21,8 @@ use veneer_fragmenter::Refusal;
 use veneer_fragmenter::policy::Policy;
 use veneer_fragmenter::version::ProtectedMembers;
 use veneer_instruments::{MethodPattern, RefusalRow};
-use veneer_protocol::{AgentConfig, Reply};
+use veneer_protocol::data::Record;
+use veneer_protocol::{AgentConfig, Problem};
 
 /// See the module documentation.
 pub struct Agent {
@@ -45,6 +48,8 @@ pub struct Agent {
     pub shards: Shards,
     /// Events.
     pub rings: Rings,
+    /// What stands where, for whoever reads the data directory.
+    pub catalogue: Catalogue,
     /// `Thread.tid`.
     pub tid: LongField,
     /// When the agent began.
@@ -57,8 +62,10 @@ pub struct Agent {
     refusals: Mutex<BTreeMap<(String, String, String), String>>,
     /// Errors of plans and of the agent, for the report.
     pub problems: Mutex<Vec<(String, String)>>,
-    /// Where plans print to, while a client's program runs.
-    pub client: Mutex<Option<Sender<Reply>>>,
+    /// Where loads of plans print to that belong to a client.
+    clients: Mutex<HashMap<u64, Arc<Outbox>>>,
+    /// The load whose plan is running.
+    pub speaker: AtomicU64,
     said: Mutex<HashSet<String>>,
     /// Whether the application may have classes yet.
     running: AtomicBool,
@@ -87,6 +94,10 @@ pub struct Parts {
     #[allow(missing_docs)]
     pub rings: Rings,
     #[allow(missing_docs)]
+    pub catalogue: Catalogue,
+    #[allow(missing_docs)]
+    pub nano_began: u64,
+    #[allow(missing_docs)]
     pub tid: LongField,
     #[allow(missing_docs)]
     pub requests: Sender<u32>,
@@ -97,7 +108,7 @@ pub struct Parts {
 }
 
 /// What `System.nanoTime()` would say: nanoseconds of the monotonic clock.
-fn monotonic() -> u64 {
+pub fn monotonic() -> u64 {
     let mut t = libc::timespec {
         tv_sec: 0,
         tv_nsec: 0,
@@ -127,6 +138,7 @@ impl Agent {
             table: Table::default(),
             shards: parts.shards,
             rings: parts.rings,
+            catalogue: parts.catalogue,
             tid: parts.tid,
             began: Instant::now(),
             requests: Mutex::new(parts.requests),
@@ -134,10 +146,11 @@ impl Agent {
             patterns: RwLock::default(),
             refusals: Mutex::default(),
             problems: Mutex::default(),
-            client: Mutex::default(),
+            clients: Mutex::default(),
+            speaker: AtomicU64::new(0),
             said: Mutex::default(),
             running: AtomicBool::new(parts.running),
-            nano_began: monotonic(),
+            nano_began: parts.nano_began,
         };
         AGENT
             .set(agent)
@@ -239,31 +252,56 @@ impl Agent {
         members
     }
 
-    /// Prints a line of a plan: to the client whose program runs, or to standard error.
+    /// Prints a line of a plan: to the client that it belongs to, or to standard error.
     pub fn print(&self, text: &str) {
-        let client = self
-            .client
-            .lock()
-            .unwrap_or_else(|e| e.into_inner())
-            .clone();
-        if client.is_none_or(|c| c.send(Reply::Print(text.into())).is_err()) {
-            eprintln!("{text}");
+        let speaker = self.speaker.load(Ordering::Relaxed);
+        let client = self.clients().get(&speaker).cloned();
+        match client {
+            Some(client) => client.print(text),
+            None => eprintln!("{text}"),
         }
     }
 
-    /// Says something to the user once, and keeps it for the report.
+    /// The clients of loads.
+    pub fn clients(&self) -> MutexGuard<'_, HashMap<u64, Arc<Outbox>>> {
+        self.clients.lock().unwrap_or_else(|e| e.into_inner())
+    }
+
+    /// Appends to the catalogue. Where that fails, the figures are as good as ever as long as the JVM runs.
+    pub fn note(&self, records: &[Record]) {
+        if let Err(e) = self.catalogue.append(records) {
+            let place = self.config.data_dir.display();
+            self.say(
+                "",
+                &format!("the catalogue in {place} cannot be written ({e}): if the JVM is killed now, figures of what is attached from here on are lost; make room"),
+            );
+        }
+    }
+
+    /// Says something to the user once, and keeps it for the report, also for that of a killed JVM.
     pub fn problem(&self, plan: &str, message: &str) {
+        if self.say(plan, message) {
+            self.note(&[Record::Problem(Problem {
+                plan: plan.into(),
+                message: message.into(),
+            })]);
+        }
+    }
+
+    /// The same without the catalogue; whether it is new.
+    fn say(&self, plan: &str, message: &str) -> bool {
         self.problems
             .lock()
             .unwrap_or_else(|e| e.into_inner())
             .push((plan.into(), message.into()));
-        if self
+        let new = self
             .said
             .lock()
             .unwrap_or_else(|e| e.into_inner())
-            .insert(message.into())
-        {
+            .insert(message.into());
+        if new {
             eprintln!("veneer: {message}");
         }
+        new
     }
 }

@@ -5,6 +5,7 @@ use crate::agent::Agent;
 use crate::jni::{Env, jclass};
 use crate::methods;
 use crate::registry::Class;
+use crate::report;
 use crate::table::{SlotKey, Standing};
 use crate::weave::{self, Join, Step};
 use std::sync::Arc;
@@ -70,6 +71,7 @@ pub fn weave_class(
         return errors;
     };
     let mut changed: Vec<u32> = Vec::new();
+    let mut records = Vec::new();
     for (instrument, spec, id, label) in &work {
         let joined = methods::analyse(agent, &file, class, *id)
             .map_err(|reason| (reason.name(), reason.to_string()))
@@ -86,6 +88,7 @@ pub fn weave_class(
             .and_then(|joins| stand(agent, class, *id, label, &joins));
         match joined {
             Ok((standing, probes)) if !probes.is_empty() => {
+                records.push(report::stands(*instrument, &class.dotted, label, &standing));
                 let mut tables = agent.table.lock();
                 if let Some(i) = tables.instrument(*instrument) {
                     i.standing.extend(standing);
@@ -106,6 +109,8 @@ pub fn weave_class(
     }
     changed.sort_unstable();
     changed.dedup();
+    // Before the first count can happen.
+    agent.note(&records);
     for (id, reason) in agent.methods.update(agent, env, class, &changed, eager) {
         agent.refuse_method(class, id, &reason);
         for (instrument, ..) in work.iter().filter(|w| w.2 == id) {
@@ -115,12 +120,12 @@ pub fn weave_class(
                 .find(|w| w.2 == id)
                 .map(|w| w.3.clone())
                 .unwrap_or_default();
+            agent.note(&[report::leaves(*instrument, &class.dotted, &label)]);
             let mut tables = agent.table.lock();
             if let Some(i) = tables.instrument(*instrument) {
                 i.refused += 1;
                 i.methods.remove(&id);
-                i.standing
-                    .retain(|s| s.class != class.dotted || s.method != label);
+                i.standing.retain(|s| s.key.method != id || s.gone);
             }
         }
     }
@@ -170,6 +175,7 @@ fn stand(
     joins: &[Join],
 ) -> Result<Stood, (String, String)> {
     let (mut standing, mut probes) = (Vec::new(), Vec::new());
+    let (dotted, named): (Arc<str>, Arc<str>) = (class.dotted.as_str().into(), label.into());
     for join in joins {
         let Some((site, step)) = join.sites.first().copied() else {
             continue;
@@ -182,9 +188,20 @@ fn stand(
         let slot = if step == Step::Log {
             let mut tables = agent.table.lock();
             tables.log_points += 1;
-            tables.log_points
+            let point = tables.log_points;
+            drop(tables);
+            if !agent.rings.open_point(point) {
+                let full =
+                    Refusal::CountersExhausted(veneer_protocol::data::Rings::POINTS as usize);
+                return Err((full.name(), full.to_string()));
+            }
+            point
         } else {
-            let used = agent.table.lock().free.get_mut(&key).and_then(Vec::pop);
+            let used = {
+                let mut tables = agent.table.lock();
+                let used = tables.free.get_mut(&key).and_then(Vec::pop);
+                used.or_else(|| tables.spare.get_mut(&join.slots()).and_then(Vec::pop))
+            };
             let full = Refusal::CountersExhausted(crate::shards::SLOTS as usize);
             let fresh = || agent.shards.allocate(join.slots());
             used.or_else(fresh).ok_or((full.name(), full.to_string()))?
@@ -200,8 +217,8 @@ fn stand(
             }
         };
         standing.push(Standing {
-            class: class.dotted.clone(),
-            method: label.into(),
+            class: dotted.clone(),
+            method: named.clone(),
             fragment: join.fragment,
             to: join.to,
             line: join.line,
@@ -211,6 +228,7 @@ fn stand(
             base,
             last: None,
             key,
+            gone: false,
         });
     }
     Ok((standing, probes))

@@ -1,114 +1,121 @@
-//! The control endpoint: a Unix socket on which clients ask and are answered, a thread each.
+//! The control endpoint: clients ask and are answered, a thread each. These threads know no Java.
+//!
+//! ```text
+//!   endpoint ─▶ token (TCP) ─▶ clients ─▶ session ─▶ plan thread
+//!                                            └─ outbox ◀───┘
+//! ```
+//!
+//! **Invariant:** nobody is served whom the kernel (SO_PEERCRED) or the token has not shown to be this JVM's user, or root.
+//! **Invariant:** no message names a file: what a client sends is a program, and programs open none. **Invariant:** what a client
+//! can make the agent keep is bounded: clients, bytes of a request, bytes that wait to be read.
+
+mod clients;
+mod endpoint;
+mod outbox;
+mod session;
+mod stream;
+mod token;
+
+pub use endpoint::path;
+pub use outbox::Outbox;
 
 use crate::agent::Agent;
-use crate::report;
-use crate::worker::Job;
-use std::io::BufReader;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
-use std::os::unix::net::{UnixListener, UnixStream};
-use std::path::PathBuf;
-use std::sync::mpsc::channel;
-use veneer_protocol::{
-    PROTOCOL, Reply, Request, read_message, socket_directory, socket_path, write_message,
-};
+use clients::Clients;
+use endpoint::Listener;
+use std::time::Duration;
+use stream::Stream;
+use token::{STRANGERS, Token};
+use veneer_protocol::{Reply, write_message};
 
-/// Where this process's socket lies.
-pub fn path() -> PathBuf {
-    // Safety: a plain system call.
-    socket_path(unsafe { libc::geteuid() }, std::process::id())
+/// Those who are served.
+static CLIENTS: Clients = Clients::new(32);
+/// Bytes of stack of a client's thread.
+const STACK: usize = 1 << 20;
+
+/// Opens the socket, and the port where one was asked for, and serves them.
+pub fn serve(agent: &'static Agent) {
+    let socket = endpoint::open_socket().and_then(|s| listen(agent, Listener::Unix(s), None));
+    if let Err(e) = socket {
+        agent.problem(
+            "",
+            &format!("no control socket, so `veneer exec` will not reach this JVM: {e}"),
+        );
+    }
+    if let Some(address) = &agent.config.listen {
+        match open_port(agent, address) {
+            Ok(bound) => eprintln!("veneer: control on {bound}, with the token"),
+            Err(e) => agent.problem("", &format!("no control port: {e}")),
+        }
+    }
 }
 
-/// Opens the socket and serves it from threads that know no Java.
-pub fn serve(agent: &'static Agent) -> Result<(), String> {
-    // Safety: a plain system call.
-    let uid = unsafe { libc::geteuid() };
-    let directory = socket_directory(uid);
-    let _ = std::fs::DirBuilder::new().mode(0o700).create(&directory);
-    let meta = std::fs::symlink_metadata(&directory)
-        .map_err(|e| format!("{}: {e}", directory.display()))?;
-    if meta.uid() != uid || !meta.is_dir() {
-        return Err(format!(
-            "{} is not a directory of this user; remove it",
-            directory.display()
-        ));
-    }
-    let _ = std::fs::set_permissions(&directory, std::fs::Permissions::from_mode(0o700));
-    let path = path();
-    let _ = std::fs::remove_file(&path);
-    let listener = UnixListener::bind(&path).map_err(|e| format!("{}: {e}", path.display()))?;
+fn open_port(agent: &'static Agent, address: &str) -> Result<std::net::SocketAddr, String> {
+    let file = agent.config.token_file.as_deref();
+    let token = Token::read(file.ok_or("it needs a token file")?)?;
+    let (listener, bound) = endpoint::open_port(address)?;
+    listen(agent, Listener::Tcp(listener), Some(token))?;
+    Ok(bound)
+}
+
+/// Starts the thread that takes connections.
+fn listen(agent: &'static Agent, listener: Listener, token: Option<Token>) -> Result<(), String> {
+    let token: Option<&'static Token> = token.map(|token| &*Box::leak(Box::new(token)));
     let accept = move || {
-        for stream in listener.incoming().flatten() {
-            let _ = std::thread::Builder::new()
-                .name("veneer-client".into())
-                .spawn(move || client(agent, stream));
+        loop {
+            match listener.accept() {
+                Ok(stream) => take_in(agent, stream, token),
+                // No files left, for instance: the application's own must come first.
+                Err(_) => std::thread::sleep(Duration::from_millis(100)),
+            }
         }
     };
-    std::thread::Builder::new()
-        .name("veneer-control".into())
-        .spawn(accept)
-        .map_err(|e| e.to_string())?;
-    Ok(())
+    thread("veneer-control", accept).map_err(|e| e.to_string())
 }
 
-fn client(agent: &'static Agent, stream: UnixStream) {
-    let Ok(reading) = stream.try_clone() else {
-        return;
+fn thread(name: &str, run: impl FnOnce() + Send + 'static) -> std::io::Result<()> {
+    let builder = std::thread::Builder::new().name(name.into());
+    builder.stack_size(STACK).spawn(run).map(|_| ())
+}
+
+fn turn_away(mut stream: Stream, why: &str) {
+    let _ = stream.set_write_timeout(Some(Duration::from_millis(100)));
+    let message = why.into();
+    let _ = write_message(&mut stream, &Reply::Failed { message });
+    stream.shutdown();
+}
+
+fn take_in(agent: &'static Agent, stream: Stream, token: Option<&'static Token>) {
+    if let Stream::Unix(unix) = &stream
+        && !endpoint::is_own(unix)
+    {
+        return turn_away(stream, "turned away: this JVM belongs to another user");
+    }
+    let waiting = match token {
+        None => None,
+        Some(token) => match STRANGERS.admit(&stream) {
+            Some(place) => Some((token, place)),
+            None => return stream.shutdown(),
+        },
     };
-    let mut reader = BufReader::new(reading);
-    let mut writer = stream;
-    loop {
-        let request = match read_message::<Request>(&mut reader) {
-            Ok(Some(request)) => request,
-            Ok(None) => return,
-            Err(e) => {
-                let _ = write_message(
-                    &mut writer,
-                    &Reply::Failed {
-                        message: e.to_string(),
-                    },
-                );
-                return;
+    // In the order in which they came, so that none makes room for one that was there before.
+    let place = match waiting {
+        None => CLIENTS.admit(&stream),
+        Some(_) => None,
+    };
+    // Where no thread can be made the connection closes, which says as much.
+    let _ = thread("veneer-client", move || {
+        let mut stream = stream;
+        let place = match waiting {
+            None => place,
+            Some((token, _)) if !token.is_shown(&mut stream) => return,
+            Some((_, stranger)) => {
+                drop(stranger);
+                CLIENTS.admit(&stream)
             }
         };
-        let (send, receive) = channel();
-        match request {
-            Request::Hello {} => {
-                let _ = send.send(Reply::Hello {
-                    version: env!("CARGO_PKG_VERSION").into(),
-                    pid: std::process::id(),
-                    protocol: PROTOCOL,
-                });
-            }
-            Request::Refusals {} => {
-                let _ = send.send(Reply::Refusals(report::refusals(agent)));
-            }
-            Request::Report {} => {
-                let _ = send.send(Reply::Report(Box::new(report::make(
-                    agent,
-                    crate::jvm_name(),
-                ))));
-            }
-            Request::Exec { name, source } => {
-                let jobs = agent.jobs.lock().unwrap_or_else(|e| e.into_inner()).clone();
-                if jobs
-                    .send(Job::Exec {
-                        name,
-                        source,
-                        replies: send.clone(),
-                    })
-                    .is_err()
-                {
-                    let _ = send.send(Reply::Failed {
-                        message: "the JVM is shutting down".into(),
-                    });
-                }
-            }
+        match place {
+            Some(place) => session::serve(agent, stream, &place),
+            None => turn_away(stream, "too many clients are being served; try again later"),
         }
-        drop(send);
-        for reply in receive {
-            if write_message(&mut writer, &reply).is_err() {
-                return;
-            }
-        }
-    }
+    });
 }

@@ -4,6 +4,7 @@
 //! and those that the cell's own path leads through never are.
 
 use crate::jni::{Env, Global, jobject};
+pub use veneer_fragmenter::cell_path::on_cell_path;
 use veneer_instruments::MethodPattern;
 
 /// How far a method is wanted.
@@ -44,29 +45,6 @@ const TOOLS: [&str; 6] = [
     "sun/",
     "javax/annotation/processing/",
 ];
-
-/// Packages, with all below them, that the path of a cell leads through, in the JVM or in the agent's runtime.
-const CELL_PATH: [&str; 7] = [
-    "java/lang/",
-    "jdk/internal/",
-    "sun/invoke/",
-    "sun/misc/",
-    "java/util/concurrent/",
-    "java/util/function/",
-    "java/security/",
-];
-
-/// A package of which only the classes directly in it are. (Linking a call site uses `Objects`, `HashMap`, `ArrayList` and
-/// more: were they patched, linking their own stubs would never end.)
-const CELL_PACKAGE: &str = "java/util/";
-
-/// Whether a class must never be armed, whoever asks.
-pub fn on_cell_path(name: &str) -> bool {
-    let in_package = name
-        .strip_prefix(CELL_PACKAGE)
-        .is_some_and(|rest| !rest.contains('/'));
-    in_package || CELL_PATH.iter().any(|p| name.starts_with(p))
-}
 
 impl Filter {
     /// Whether a class belongs to the JDK.

@@ -13,7 +13,7 @@ use crate::jni::{Env, jclass, jobject};
 use crate::registry::Class;
 use std::sync::Arc;
 use veneer_fragmenter::classfile::ClassFile;
-use veneer_fragmenter::{Refusal, anchor, arming, runtime};
+use veneer_fragmenter::{Refusal, anchor, arming, check, inference, runtime};
 
 /// What comes to the hook.
 pub struct Coming<'c> {
@@ -77,11 +77,13 @@ fn try_arm(
     dotted: &str,
     want: &dyn Fn(&str, &str) -> Want,
 ) -> Result<Option<Vec<u8>>, Refusal> {
-    let methods = ClassFile::parse(coming.bytes)?.methods.len();
+    // What everything after this reads: an old class file in the form of Java 7, any other as it is.
+    let bytes = &*inference::modern(coming.bytes)?;
+    let methods = ClassFile::parse(bytes)?.methods.len();
     // Another agent may have given a known class other code: then its methods are others too.
     let same = known.as_ref().is_some_and(|c| {
         let state = c.state();
-        *state.original == *coming.bytes || state.original.is_empty()
+        *state.original == *bytes || state.original.is_empty()
     });
     let class = match &known {
         Some(class) if same => class.clone(),
@@ -116,20 +118,29 @@ fn try_arm(
         already || want(name, descriptor) == Want::Named
     };
     let arm = |generation: u32| {
-        arming::arm(
-            coming.bytes,
-            &arming::Request {
-                policy: &agent.policy,
-                first_id: class.first_id,
-                generation,
-                wanted: &wanted,
-                forced: &forced,
-            },
-        )
+        let request = arming::Request {
+            policy: &agent.policy,
+            first_id: class.first_id,
+            generation,
+            wanted: &wanted,
+            forced: &forced,
+        };
+        if agent.config.check {
+            check::guard::arm(bytes, &request)
+        } else {
+            arming::arm(bytes, &request)
+        }
     };
     // The same methods again: the anchor that is there serves.
     let reuse = same && !before.is_empty();
-    let mut armed = arm(if reuse { generation - 1 } else { generation })?;
+    // Of a class that is not armed nothing knows the ids.
+    let give_back = || {
+        if !same {
+            agent.registry.give_back(&class);
+        }
+    };
+    let first = arm(if reuse { generation - 1 } else { generation });
+    let mut armed = first.inspect_err(|_| give_back())?;
     let grown = armed.methods.iter().any(|m| !before.contains(&m.index));
     if reuse && grown {
         armed = arm(generation)?;
@@ -138,6 +149,7 @@ fn try_arm(
         agent.refuse(dotted, method, &reason.name(), &reason.to_string());
     }
     let Some(first) = armed.methods.first() else {
+        give_back();
         return Ok(None);
     };
     if !reuse || grown {
@@ -153,7 +165,7 @@ fn try_arm(
     }
     {
         let mut state = class.state();
-        state.original = coming.bytes.into();
+        state.original = bytes.into();
         state.anchor = armed.anchor.clone();
         state.generation = if reuse && !grown {
             generation - 1

@@ -6,6 +6,7 @@
 use jni::sys;
 use std::ffi::{CStr, CString};
 use std::ptr;
+use std::sync::atomic::{AtomicPtr, Ordering};
 use thiserror::Error;
 
 pub use sys::{jclass, jobject, jvalue};
@@ -35,9 +36,19 @@ pub struct Static {
 unsafe impl Send for Static {}
 unsafe impl Sync for Static {}
 
-/// A global reference, weak or strong, owned by the agent.
+impl Static {
+    /// The method id.
+    pub fn id(&self) -> sys::jmethodID {
+        self.id
+    }
+}
+
+/// A global reference, weak or strong, owned by the agent; given back to the JVM when it is dropped.
 #[derive(Debug)]
-pub struct Global(jobject);
+pub struct Global {
+    object: jobject,
+    weak: bool,
+}
 
 // Safety: global references are valid in every thread.
 unsafe impl Send for Global {}
@@ -46,7 +57,32 @@ unsafe impl Sync for Global {}
 impl Global {
     /// The reference itself; null for a weak one that is gone is found out by [`Env::local`].
     pub fn raw(&self) -> jobject {
-        self.0
+        self.object
+    }
+}
+
+/// The JVM, for where no environment is at hand.
+static JVM: AtomicPtr<sys::JavaVM> = AtomicPtr::new(ptr::null_mut());
+
+impl Drop for Global {
+    fn drop(&mut self) {
+        let vm = JVM.load(Ordering::Acquire);
+        let mut env: *mut std::ffi::c_void = ptr::null_mut();
+        // Safety: the JVM's own pointer. A thread that is none of the JVM's gets no environment; the reference stays then.
+        if vm.is_null()
+            || unsafe { ((**vm).v1_2.GetEnv)(vm, &mut env, sys::JNI_VERSION_1_8) } != sys::JNI_OK
+        {
+            return;
+        }
+        let env: *mut sys::JNIEnv = env.cast();
+        // Safety: the environment is this thread's; the reference was made by `global` or `weak` and is given back once.
+        unsafe {
+            if self.weak {
+                ((**env).v1_2.DeleteWeakGlobalRef)(env, self.object);
+            } else {
+                ((**env).v1_2.DeleteGlobalRef)(env, self.object);
+            }
+        }
     }
 }
 
@@ -148,6 +184,23 @@ impl Env {
         Ok(array)
     }
 
+    /// A new int array.
+    pub fn ints(self, ints: &[i32]) -> Result<jobject, JvmError> {
+        let array = call!(self, v1_2, NewIntArray, ints.len() as i32);
+        self.check(|| "making an int array".into())?;
+        call!(
+            self,
+            v1_2,
+            SetIntArrayRegion,
+            array,
+            0,
+            ints.len() as i32,
+            ints.as_ptr()
+        );
+        self.check(|| "filling an int array".into())?;
+        Ok(array)
+    }
+
     /// A new object array of a class.
     pub fn objects(self, class: jclass, elements: &[jobject]) -> Result<jobject, JvmError> {
         let array = call!(
@@ -164,6 +217,23 @@ impl Env {
             self.check(|| "filling an array".into())?;
         }
         Ok(array)
+    }
+
+    /// Binds a native method of a class.
+    pub fn bind(
+        self,
+        class: jclass,
+        name: &CStr,
+        descriptor: &CStr,
+        function: *mut std::ffi::c_void,
+    ) -> Result<(), JvmError> {
+        let native = sys::JNINativeMethod {
+            name: name.as_ptr().cast_mut(),
+            signature: descriptor.as_ptr().cast_mut(),
+            fnPtr: function,
+        };
+        call!(self, v1_2, RegisterNatives, class, &native, 1);
+        self.check(|| format!("binding {}", name.to_string_lossy()))
     }
 
     /// Finds a class of the boot loader (or what this thread's Java code sees).
@@ -310,12 +380,29 @@ impl Env {
 
     /// A strong reference that outlives this call.
     pub fn global(self, object: jobject) -> Global {
-        Global(call!(self, v1_2, NewGlobalRef, object))
+        self.know_jvm();
+        Global {
+            object: call!(self, v1_2, NewGlobalRef, object),
+            weak: false,
+        }
+    }
+
+    fn know_jvm(self) {
+        if JVM.load(Ordering::Acquire).is_null() {
+            let mut vm = ptr::null_mut();
+            if call!(self, v1_2, GetJavaVM, &mut vm) == sys::JNI_OK {
+                JVM.store(vm, Ordering::Release);
+            }
+        }
     }
 
     /// A weak one.
     pub fn weak(self, object: jobject) -> Global {
-        Global(call!(self, v1_2, NewWeakGlobalRef, object))
+        self.know_jvm();
+        Global {
+            object: call!(self, v1_2, NewWeakGlobalRef, object),
+            weak: true,
+        }
     }
 
     /// A local reference to what a global one names; null where that is gone. To be deleted.

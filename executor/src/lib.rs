@@ -13,8 +13,12 @@
 #![allow(non_snake_case)] // names that the JVM looks for
 
 mod agent;
+mod appendix;
+mod armed;
 mod attachment;
+mod catalogue;
 mod control;
+mod directory;
 mod filter;
 mod hook;
 mod jni;
@@ -26,8 +30,11 @@ mod report;
 mod rings;
 mod runtime;
 mod shards;
+mod spill;
 mod table;
 mod tool;
+mod traces;
+mod unloaded;
 mod weave;
 mod worker;
 
@@ -167,7 +174,7 @@ unsafe extern "system" fn vm_init(_: *mut jvmtiEnv, jni: *mut JNIEnv, _: jthread
     });
 }
 
-fn begin(env: Env, tool: Tool, config: AgentConfig, attached: bool) -> Result<(), String> {
+fn begin(env: Env, tool: Tool, mut config: AgentConfig, attached: bool) -> Result<(), String> {
     let text = |e: jni::JvmError| e.to_string();
     let data = |e: std::io::Error| {
         format!(
@@ -175,9 +182,18 @@ fn begin(env: Env, tool: Tool, config: AgentConfig, attached: bool) -> Result<()
             config.data_dir.display()
         )
     };
-    std::fs::create_dir_all(&config.data_dir).map_err(data)?;
-    let shards = shards::Shards::create(&config.data_dir.join("counters.bin")).map_err(data)?;
-    let rings = rings::Rings::create(&config.data_dir.join("events.bin")).map_err(data)?;
+    let _ = JVM.set((
+        tool.property("java.vm.name"),
+        tool.property("java.vm.version"),
+    ));
+    let nano_began = agent::monotonic();
+    let own = directory::make(&config.data_dir).map_err(data)?;
+    let files = directory::Files::create(&own, jvm_name(), nano_began).map_err(data);
+    let directory::Files {
+        shards,
+        rings,
+        catalogue,
+    } = files.inspect_err(|_| directory::remove(&own))?;
     let library = Library::load(env, shards.table()).map_err(text)?;
     let class_loader = env.global(env.find(c"java/lang/ClassLoader").map_err(text)?);
     let loader = |name: &CStr| {
@@ -222,10 +238,7 @@ fn begin(env: Env, tool: Tool, config: AgentConfig, attached: bool) -> Result<()
     };
     let (requests, request_queue) = channel();
     let (jobs, job_queue) = channel();
-    let _ = JVM.set((
-        tool.property("java.vm.name"),
-        tool.property("java.vm.version"),
-    ));
+    config.data_dir = own;
     let agent = Agent::start(Parts {
         config,
         tool,
@@ -235,6 +248,8 @@ fn begin(env: Env, tool: Tool, config: AgentConfig, attached: bool) -> Result<()
         policy,
         shards,
         rings,
+        catalogue,
+        nano_began,
         tid,
         requests,
         jobs,
@@ -267,14 +282,9 @@ fn begin(env: Env, tool: Tool, config: AgentConfig, attached: bool) -> Result<()
         agent,
         env,
         "veneer-events",
-        Box::new(move |_| worker::drain(agent)),
+        Box::new(move |env| worker::drain(agent, env)),
     )?;
-    if let Err(e) = control::serve(agent) {
-        agent.problem(
-            "",
-            &format!("no control socket, so `veneer exec` will not reach this JVM: {e}"),
-        );
-    }
+    control::serve(agent);
     if agent.config.plans.is_empty() {
         agent.application_starts();
     } else {
@@ -308,10 +318,13 @@ unsafe extern "system" fn vm_death(_: *mut jvmtiEnv, jni: *mut JNIEnv) {
         // Safety: the JVM gave it for this thread.
         runtime::warn_of_nothing(agent, unsafe { Env::new(jni) });
         agent.rings.drain();
+        agent.rings.alive(agent.began.elapsed().as_millis() as u64);
         report::write(agent, jvm_name());
         let _ = std::fs::remove_file(control::path());
-        if !agent.config.keep_data {
-            let _ = std::fs::remove_dir_all(&agent.config.data_dir);
+        if agent.config.keep_data {
+            agent.note(&[veneer_protocol::data::Record::Ended {}]);
+        } else {
+            directory::remove(&agent.config.data_dir);
         }
     });
 }
@@ -414,6 +427,23 @@ unsafe extern "system" fn class_prepare(
         }
         env.delete(loader);
     });
+}
+
+/// `VeneerWalk.hook`.
+///
+/// # Safety
+/// Called by the JVM only.
+#[unsafe(no_mangle)]
+pub unsafe extern "system" fn Java_java_lang_invoke_VeneerWalk_hook(
+    jni: *mut JNIEnv,
+    _: jclass,
+    throwable: jclass,
+    walk: jclass,
+) -> jboolean {
+    guarded("hooking stack traces", false, || {
+        // Safety: the JVM gave it for this thread.
+        traces::hook(unsafe { Env::new(jni) }, throwable, walk)
+    })
 }
 
 /// `VeneerRuntime.request`.

@@ -1,6 +1,7 @@
 //! The runtime classes inside the JVM (`java/`), and the agent's calls of them.
 
 use crate::jni::{Env, Global, JvmError, Static, i, j, jclass, jobject, l};
+use veneer_fragmenter::version::VersionClass;
 
 macro_rules! class {
     ($name:literal) => {
@@ -18,10 +19,11 @@ macro_rules! class {
 }
 
 /// In an order in which each finds what it extends.
-const CLASSES: [(&str, &[u8]); 4] = [
+const CLASSES: [(&str, &[u8]); 5] = [
     class!("VeneerFrame"),
     class!("VeneerCell"),
     class!("VeneerRuntime$1"),
+    class!("VeneerWalk"),
     class!("VeneerRuntime"),
 ];
 
@@ -38,6 +40,7 @@ pub struct Library {
     install_resume: Static,
     set_idle: Static,
     linked: Static,
+    forget: Static,
 }
 
 impl Library {
@@ -57,11 +60,11 @@ impl Library {
         let string = env.global(env.find(c"java/lang/String")?);
         let idle_of = find(c"idleToken", c"()Ljava/lang/invoke/MethodHandle;")?;
         let idle = env.global(env.object(idle_of, &[], || "reading IDLE".into())?);
-        Ok(Library {
+        let library = Library {
             token: find(c"token", c"(I)Ljava/lang/invoke/MethodHandle;")?,
             define: find(
                 c"define",
-                c"(Ljava/lang/Class;[B[Ljava/lang/invoke/MethodHandle;)Ljava/lang/Class;",
+                c"(Ljava/lang/Class;Ljava/lang/String;[B[Ljava/lang/invoke/MethodHandle;[I)Ljava/lang/Class;",
             )?,
             resolve: find(c"resolve", c"(Ljava/lang/Class;[Ljava/lang/String;)V")?,
             resolve_descriptor: find(
@@ -78,10 +81,14 @@ impl Library {
             )?,
             set_idle: find(c"idle", c"(I)V")?,
             linked: find(c"linked", c"()V")?,
+            forget: find(c"forget", c"(II)V")?,
             handles,
             string,
             idle,
-        })
+        };
+        // The methods above name it.
+        std::mem::forget(runtime);
+        Ok(library)
     }
 
     /// Whether the JVM finds the agent's natives. It does from its start on, and when loading the agent has ended.
@@ -105,14 +112,15 @@ impl Library {
         &self,
         env: Env,
         host: jclass,
-        bytes: &[u8],
+        class: &VersionClass,
         tokens: &[jobject],
     ) -> Result<jclass, JvmError> {
         let tokens = env.objects(self.handles.raw(), tokens)?;
-        let bytes = env.bytes(bytes)?;
-        env.object(self.define, &[l(host), l(bytes), l(tokens)], || {
-            "defining a version".into()
-        })
+        let bytes = env.bytes(&class.bytes)?;
+        let name = env.new_string(&class.name)?;
+        let places = env.ints(&class.places)?;
+        let arguments = [l(host), l(name), l(bytes), l(tokens), l(places)];
+        env.object(self.define, &arguments, || "defining a version".into())
     }
 
     /// Fails where the host cannot reach one of these classes.
@@ -169,6 +177,12 @@ impl Library {
             &[i(id as i32), l(version), l(token)],
             || "installing a way in for running activations".into(),
         )
+    }
+
+    /// Clears the entries of cells that are gone. Fails where one is still there.
+    pub fn forget(&self, env: Env, ids: std::ops::Range<u32>) -> Result<(), JvmError> {
+        let arguments = [i(ids.start as i32), i(ids.end as i32)];
+        env.void(self.forget, &arguments, || "forgetting cells".into())
     }
 
     /// Back to the armed body.

@@ -3,10 +3,12 @@
 //! A store into a mapped file whose disk is full kills the process. So a mapping is only handed out after the file system
 //! has promised the blocks (`posix_fallocate`), and a refusal of that is an error here, not a signal there.
 
+use crate::appendix::with_file_size_signal_blocked;
 use memmap2::MmapRaw;
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::fd::AsRawFd;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicI64, AtomicU32, Ordering};
 
@@ -24,16 +26,22 @@ impl Mapping {
             .write(true)
             .create(true)
             .truncate(true)
+            .mode(0o600)
+            .custom_flags(libc::O_NOFOLLOW)
             .open(path)?;
-        file.set_len(size)?;
+        with_file_size_signal_blocked(|| file.set_len(size))?;
         let map = MmapRaw::map_raw(&file)?;
         Ok(Mapping { file, map })
     }
 
-    /// Makes sure of the blocks of a range.
+    /// Makes sure of the blocks of a range that was not claimed before.
     pub fn claim(&self, from: u64, len: u64) -> io::Result<()> {
-        // Safety: a plain system call on an open file.
-        match unsafe { libc::posix_fallocate(self.file.as_raw_fd(), from as i64, len as i64) } {
+        // Safety: a plain system call on an open file. (Where the file system knows no such request, the C library writes
+        // zeros; so the range must not be in use.)
+        let code = with_file_size_signal_blocked(|| unsafe {
+            libc::posix_fallocate(self.file.as_raw_fd(), from as i64, len as i64)
+        });
+        match code {
             0 => Ok(()),
             code => Err(io::Error::from_raw_os_error(code)),
         }

@@ -16,7 +16,7 @@ use veneer_fragmenter::classfile::ClassFile;
 use veneer_fragmenter::method::Method;
 use veneer_fragmenter::patch::Edit;
 use veneer_fragmenter::version::{self, Bodies, Plan, VersionClass};
-use veneer_fragmenter::{Refusal, runtime};
+use veneer_fragmenter::{Refusal, check, runtime};
 use veneer_instruments::{InstrumentId, PatchId};
 
 /// Up to this many methods that change together get a way in for running activations at once; of more, each when it is
@@ -96,6 +96,15 @@ impl Methods {
             entry.sequence += 1;
             entry.edits.retain(|p| p.0 != patch);
         }
+    }
+
+    /// Drops all that is woven into methods that are gone.
+    pub fn forget(&self, is_gone: &dyn Fn(u32) -> bool) {
+        let mut woven = self.woven();
+        // Their references are given back to the JVM when the lock is free again.
+        let _gone: Vec<_> = woven.extract_if(|id, _| is_gone(*id)).collect();
+        woven.shrink_to_fit();
+        drop(woven);
     }
 
     /// Whether a method runs its armed body, with nothing woven in.
@@ -208,8 +217,8 @@ impl Methods {
         let host = class
             .local(env)
             .ok_or_else(|| Refusal::NotArmed("its class is not prepared yet, or gone".into()))?;
-        let emitted = self.emit(agent, env, (class, host), methods, Bodies::Enter, false)?;
-        let mut refused = emitted.class.refused;
+        let mut emitted = self.emit(agent, env, (class, host), methods, Bodies::Enter, false)?;
+        let mut refused = std::mem::take(&mut emitted.class.refused);
         if emitted.class.methods.is_empty() {
             return Ok(refused);
         }
@@ -236,7 +245,7 @@ impl Methods {
         let raw: Vec<jobject> = tokens.iter().map(Global::raw).collect();
         let version = agent
             .library
-            .define(env, host, &emitted.class.bytes, &raw)
+            .define(env, host, &emitted.class, &raw)
             .map_err(|e| Refusal::VersionRejected(e.to_string()))?;
         self.versions.fetch_add(1, Ordering::Relaxed);
         for (id, token) in emitted.class.methods.iter().zip(tokens) {
@@ -332,7 +341,7 @@ impl Methods {
         } else {
             snapshot.clone()
         };
-        let emitted = self.emit(
+        let mut emitted = self.emit(
             agent,
             env,
             (class, host),
@@ -340,7 +349,7 @@ impl Methods {
             Bodies::Resume,
             clean,
         )?;
-        if let Some((_, reason)) = emitted.class.refused.into_iter().next() {
+        if let Some((_, reason)) = emitted.class.refused.pop() {
             return Err(reason);
         }
         if emitted.class.methods.is_empty() {
@@ -358,7 +367,7 @@ impl Methods {
             .map_err(|e| Refusal::TypeUnavailable(e.thrown))?;
         let version = agent
             .library
-            .define(env, host, &emitted.class.bytes, &[token])
+            .define(env, host, &emitted.class, &[token])
             .map_err(|e| Refusal::VersionRejected(e.to_string()))?;
         self.versions.fetch_add(1, Ordering::Relaxed);
         agent
@@ -475,6 +484,9 @@ impl Methods {
             })
             .collect();
         let mut version = version::emit(&file, &anchor, &plans, bodies, &protected)?;
+        if agent.config.check {
+            check::guard::version(&file, &anchor, &plans, &version)?;
+        }
         version.refused.extend(refused);
         let mut descriptors = Vec::new();
         for p in plans.iter().filter(|p| version.methods.contains(&p.id)) {

@@ -2,8 +2,10 @@
 
 use crate::agent::Agent;
 use crate::runtime;
-use veneer_instruments::{Data, EditKind, InstrumentId, Kind};
+use crate::table::{Buried, Patch, Standing};
+use veneer_instruments::{Data, EditKind, InstrumentId, Kind, PatchId, Spec};
 use veneer_protocol as p;
+use veneer_protocol::data::{Record, Stand};
 
 /// Makes the report as of now.
 pub fn make(agent: &Agent, jvm: (String, String)) -> p::Report {
@@ -21,32 +23,13 @@ pub fn make(agent: &Agent, jvm: (String, String)) -> p::Report {
         let Some(i) = tables.instrument(InstrumentId(n)) else {
             continue;
         };
-        let kind = match i.spec.kind {
-            Kind::Counter => p::Kind::Counter,
-            Kind::Timer => p::Kind::Timer,
-            Kind::Log(_) => p::Kind::Log,
-        };
         let point = |r: veneer_instruments::Row| p::Point {
             class: r.class,
             method: r.method,
             fragment: r.fragment,
             to: r.to,
             line: r.line,
-            readings: match r.data {
-                Data::Count { hits } => p::Readings::Count { hits },
-                Data::Time {
-                    count,
-                    total_ns,
-                    min_ns,
-                    max_ns,
-                } => p::Readings::Time {
-                    count,
-                    total_ns,
-                    min_ns,
-                    max_ns,
-                },
-                Data::Log { events, dropped } => p::Readings::Log { events, dropped },
-            },
+            readings: readings(r.data),
         };
         let points: Vec<p::Point> = rows.into_iter().map(point).collect();
         let totals = &mut report.totals;
@@ -60,27 +43,15 @@ pub fn make(agent: &Agent, jvm: (String, String)) -> p::Report {
         }
         report.instruments.push(p::Instrument {
             id: InstrumentId(n).to_string(),
-            name: i.spec.name.clone().unwrap_or_else(|| i.spec.to_string()),
-            kind,
+            name: name(&i.spec),
+            kind: kind(&i.spec.kind),
             plan: i.spec.plan.clone(),
             attached: i.attached,
             points,
         });
     }
     for (n, patch) in agent.table.lock().patches.iter().enumerate() {
-        let edit = |e: &EditKind| match *e {
-            EditKind::Redirect { from, to, target } => p::Edit::Redirect { from, to, target },
-            EditKind::Skip { fragment } => p::Edit::Skip { fragment },
-            EditKind::Replace { fragment, by } => p::Edit::Replace { fragment, by },
-        };
-        report.patches.push(p::Patch {
-            id: veneer_instruments::PatchId(n as u32 + 1).to_string(),
-            plan: patch.spec.plan.clone(),
-            patterns: patch.spec.patterns.iter().map(|p| p.to_string()).collect(),
-            edits: patch.spec.edits.iter().map(edit).collect(),
-            methods: patch.methods.len() as u64,
-            active: patch.active,
-        });
+        report.patches.push(patch_entry(n, patch));
     }
     report.refusals = refusals(agent);
     let problems = agent.problems.lock().unwrap_or_else(|e| e.into_inner());
@@ -94,8 +65,10 @@ pub fn make(agent: &Agent, jvm: (String, String)) -> p::Report {
     drop(problems);
     let classes = agent.registry.all();
     let totals = &mut report.totals;
-    totals.classes_armed = classes.len() as u64;
+    let gone = agent.registry.gone();
+    totals.classes_armed = classes.len() as u64 + gone.0;
     totals.methods_armed = classes.iter().map(|c| c.state().methods.len() as u64).sum();
+    totals.methods_armed += gone.1;
     totals.dropped = agent.rings.dropped();
     totals.versions = agent
         .methods
@@ -140,4 +113,123 @@ pub fn write(agent: &Agent, jvm: (String, String)) {
             path.display()
         );
     }
+}
+
+fn name(spec: &Spec) -> String {
+    spec.name.clone().unwrap_or_else(|| spec.to_string())
+}
+
+fn kind(kind: &Kind) -> p::Kind {
+    match kind {
+        Kind::Counter => p::Kind::Counter,
+        Kind::Timer => p::Kind::Timer,
+        Kind::Log(_) => p::Kind::Log,
+    }
+}
+
+fn readings(data: Data) -> p::Readings {
+    match data {
+        Data::Count { hits } => p::Readings::Count { hits },
+        Data::Time {
+            count,
+            total_ns,
+            min_ns,
+            max_ns,
+        } => p::Readings::Time {
+            count,
+            total_ns,
+            min_ns,
+            max_ns,
+        },
+        Data::Log { events, dropped } => p::Readings::Log { events, dropped },
+    }
+}
+
+/// The entry of the patch at place `n` of the table.
+fn patch_entry(n: usize, patch: &Patch) -> p::Patch {
+    let edit = |e: &EditKind| match *e {
+        EditKind::Redirect { from, to, target } => p::Edit::Redirect { from, to, target },
+        EditKind::Skip { fragment } => p::Edit::Skip { fragment },
+        EditKind::Replace { fragment, by } => p::Edit::Replace { fragment, by },
+    };
+    p::Patch {
+        id: PatchId(n as u32 + 1).to_string(),
+        plan: patch.spec.plan.clone(),
+        patterns: patch.spec.patterns.iter().map(|p| p.to_string()).collect(),
+        edits: patch.spec.edits.iter().map(edit).collect(),
+        methods: (patch.methods.len() + patch.gone) as u64,
+        active: patch.active,
+    }
+}
+
+/// The catalogue's record of an instrument that was asked for.
+pub fn attached(agent: &Agent, id: InstrumentId) -> Vec<Record> {
+    let mut tables = agent.table.lock();
+    let record = tables.instrument(id).map(|i| Record::Instrument {
+        id: id.0,
+        name: name(&i.spec),
+        kind: kind(&i.spec.kind),
+        plan: i.spec.plan.clone(),
+    });
+    record.into_iter().collect()
+}
+
+/// The record of where it stands in a method.
+pub fn stands(id: InstrumentId, class: &str, method: &str, standing: &[Standing]) -> Record {
+    let stand = |s: &Standing| Stand {
+        fragment: s.fragment,
+        to: s.to,
+        line: s.line,
+        slot: s.slot,
+        base: s.base,
+        values: s.values.clone(),
+    };
+    Record::Stands {
+        id: id.0,
+        class: class.into(),
+        method: method.into(),
+        points: standing.iter().map(stand).collect(),
+    }
+}
+
+/// The record of a method that would not have it after all.
+pub fn leaves(id: InstrumentId, class: &str, method: &str) -> Record {
+    Record::Leaves {
+        id: id.0,
+        class: class.into(),
+        method: method.into(),
+    }
+}
+
+/// The record of its final figures.
+pub fn detached(agent: &Agent, id: InstrumentId) -> Record {
+    let mut tables = agent.table.lock();
+    let standing = tables.instrument(id).map(|i| &i.standing);
+    let last = |s: &Standing| {
+        let data = s.last.clone().filter(|_| !s.gone)?;
+        Some((s.slot, readings(data)))
+    };
+    Record::Detached {
+        id: id.0,
+        readings: standing.into_iter().flatten().filter_map(last).collect(),
+    }
+}
+
+/// The record of final figures of points whose classes are unloaded.
+pub fn buried(of: &Buried) -> Record {
+    let points = of.points.iter();
+    Record::Buried {
+        id: of.instrument.0,
+        readings: points.map(|p| (p.0, readings(p.2.clone()))).collect(),
+    }
+}
+
+/// The record of an edit that was made.
+pub fn edited(agent: &Agent, id: PatchId) -> Vec<Record> {
+    let mut tables = agent.table.lock();
+    let n = (id.0 as usize).saturating_sub(1);
+    let record = tables
+        .patch(id)
+        .map(|patch| Record::Patch(patch_entry(n, patch)));
+    record.into_iter().collect()
 }

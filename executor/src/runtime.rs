@@ -1,23 +1,27 @@
 //! What plans can ask for: attaching and detaching instruments, edits, figures.
 
 use crate::agent::Agent;
+use crate::armed;
 use crate::attachment::{mark_prepared, weave_class};
 use crate::filter;
 use crate::jni::Env;
 use crate::methods;
 use crate::registry::Class;
+use crate::report;
 use crate::table::{Instrument, Patch, Standing};
 use crate::weave::Step;
 use std::collections::HashSet;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use veneer_fragmenter::Refusal;
 use veneer_fragmenter::classfile::ClassFile;
 use veneer_fragmenter::flowgraph::FragmentId;
 use veneer_fragmenter::patch::{self, Edit};
 use veneer_instruments::{
-    AttachError, Attached, Data, EditKind, EditSpec, Event, InstrumentId, MethodPattern, PatchId,
-    RefusalRow, Row, Runtime, Spec, Summary, nearest,
+    ArmedMethod, AttachError, Attached, Data, EditKind, EditSpec, Event, Graph, InstrumentId,
+    MethodPattern, PatchId, RefusalRow, Row, Runtime, Sample, Spec, Summary, nearest,
 };
+use veneer_protocol::data::Record;
 
 /// The agent as plans see it. Used by the plan thread alone, whose JNI environment it holds.
 pub struct Handle {
@@ -331,8 +335,8 @@ pub fn row(agent: &Agent, s: &Standing) -> Row {
     };
     let data = s.last.clone().unwrap_or_else(live);
     Row {
-        class: s.class.clone(),
-        method: s.method.clone(),
+        class: s.class.to_string(),
+        method: s.method.to_string(),
         fragment: s.fragment,
         to: s.to,
         line: s.line,
@@ -359,16 +363,21 @@ impl Runtime for Handle {
                 standing: Vec::new(),
                 tried: HashSet::new(),
                 methods: HashSet::new(),
+                folded: 0,
+                gone: 0,
                 refused: 0,
             };
             tables.instruments.push(instrument);
             InstrumentId(tables.instruments.len() as u32)
         };
+        agent.note(&report::attached(agent, id));
         self.refresh_patterns();
         self.arm_loaded(&patterns);
         let mut errors = Vec::new();
-        let classes = agent.registry.all();
-        let eager = self.selected(&classes, &patterns) <= methods::EAGER;
+        // In other classes nothing changes.
+        let classes = armed::classes(agent, &patterns);
+        let selected = self.selected(&classes, &patterns);
+        let eager = selected <= methods::EAGER;
         for class in classes {
             errors.extend(weave_class(agent, self.env, &class, eager));
         }
@@ -388,13 +397,14 @@ impl Runtime for Handle {
         };
         let mut attached = Attached {
             id,
-            methods: i.methods.len(),
+            methods: i.method_count(),
             points: i.standing.len(),
             refused: i.refused,
             warnings: Vec::new(),
         };
         drop(tables);
-        if agent.is_running() && attached.methods == 0 && attached.refused == 0 {
+        // A method that has no such point (no loop, say) does match.
+        if agent.is_running() && selected == 0 && attached.refused == 0 {
             for pattern in &patterns {
                 attached.warnings.push(format!("`{pattern}` matches no method that is loaded now (classes loaded later are matched too){}", hint(agent, self.env, pattern)));
             }
@@ -430,9 +440,13 @@ impl Runtime for Handle {
                 .zip(last)
                 .for_each(|(s, data)| s.last = Some(data));
         }
-        for s in standing.iter().filter(|s| s.step != Step::Log) {
+        drop(tables);
+        agent.note(&[report::detached(agent, id)]);
+        let mut tables = agent.table.lock();
+        for s in standing.iter().filter(|s| s.step != Step::Log && !s.gone) {
             tables.free.entry(s.key).or_default().push(s.slot);
         }
+        tables.retire(id);
         Ok(())
     }
 
@@ -448,8 +462,8 @@ impl Runtime for Handle {
         for s in standing.iter().filter(|s| s.step == Step::Log) {
             for e in agent.rings.last(s.slot, last) {
                 events.push(Event {
-                    class: s.class.clone(),
-                    method: s.method.clone(),
+                    class: s.class.to_string(),
+                    method: s.method.to_string(),
                     fragment: s.fragment,
                     line: s.line,
                     thread: e.thread,
@@ -491,6 +505,7 @@ impl Runtime for Handle {
                 spec: spec.clone(),
                 active: true,
                 methods: targets.iter().map(|t| t.1).collect(),
+                gone: 0,
             });
             PatchId(tables.patches.len() as u32)
         };
@@ -501,6 +516,7 @@ impl Runtime for Handle {
         let methods: Vec<u32> = targets.iter().map(|t| t.1).collect();
         let refused = self.update(&methods);
         let Some((method, reason)) = refused.into_iter().next() else {
+            agent.note(&report::edited(agent, id));
             return Ok(id);
         };
         // As a whole or not at all.
@@ -543,7 +559,16 @@ impl Runtime for Handle {
             .for_each(|m| agent.methods.remove_edits(*m, id));
         self.update(&methods);
         self.renew_profiles(&methods);
+        agent.note(&[Record::Undone { id: id.to_string() }]);
         Ok(())
+    }
+
+    fn armed(&self, patterns: &[MethodPattern], sample: Option<Sample>) -> Vec<ArmedMethod> {
+        armed::list(self.agent, patterns, sample)
+    }
+
+    fn graphs(&self, patterns: &[MethodPattern]) -> Vec<Graph> {
+        armed::graphs(self.agent, patterns)
     }
 
     fn refusals(&self) -> Vec<RefusalRow> {
@@ -557,7 +582,7 @@ impl Runtime for Handle {
             name: i.spec.name.clone().unwrap_or_else(|| i.spec.to_string()),
             kind: i.spec.kind.to_string(),
             plan: i.spec.plan.clone(),
-            methods: i.methods.len(),
+            methods: i.method_count(),
             points: i.standing.len(),
             attached: i.attached,
         };
@@ -570,6 +595,10 @@ impl Runtime for Handle {
 
     fn print(&self, text: &str) {
         self.agent.print(text);
+    }
+
+    fn speaks(&self, load: u64) {
+        self.agent.speaker.store(load, Ordering::Relaxed);
     }
 }
 

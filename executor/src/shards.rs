@@ -14,16 +14,16 @@ use std::io;
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::Ordering;
+use veneer_protocol::data::Shards as Layout;
 
 /// Rows of the thread table; the same mask stands in `VeneerRuntime`.
 const ROWS: usize = 1 << 12;
 /// Words in a row.
 const ROW: usize = 4;
-/// Shards in the file, the shared one included.
-const SHARDS: u64 = 256;
+const SHARDS: u64 = Layout::COUNT;
 /// Counters in a shard.
-pub const SLOTS: u64 = 1 << 19;
-const STRIDE: u64 = SLOTS * 8;
+pub const SLOTS: u64 = Layout::SLOTS;
+const STRIDE: u64 = Layout::STRIDE;
 /// Blocks are claimed in steps of this many bytes.
 const STEP: u64 = 1 << 16;
 
@@ -81,7 +81,8 @@ impl Shards {
         if end * 8 > state.claimed {
             let claimed = (end * 8).next_multiple_of(STEP);
             for shard in 0..state.open {
-                self.file.claim(shard * STRIDE, claimed).ok()?;
+                let from = shard * STRIDE + state.claimed;
+                self.file.claim(from, claimed - state.claimed).ok()?;
             }
             state.claimed = claimed;
         }

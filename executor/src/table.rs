@@ -1,18 +1,21 @@
 //! The instruments and patches of the process, attached and detached.
 
 use crate::weave::Step;
-use std::collections::{HashMap, HashSet};
-use std::sync::{Mutex, MutexGuard};
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard};
 use veneer_fragmenter::advice::Site;
 use veneer_instruments::{Data, EditSpec, InstrumentId, PatchId, Spec};
+
+/// Points of detached instruments that are kept one by one.
+const KEPT: usize = 1 << 15;
 
 /// One point of an instrument.
 #[derive(Clone, Debug)]
 pub struct Standing {
     /// With dots.
-    pub class: String,
+    pub class: Arc<str>,
     /// Name and descriptor.
-    pub method: String,
+    pub method: Arc<str>,
     /// Fragment, where the point is not the method.
     pub fragment: Option<u32>,
     /// For an edge.
@@ -31,6 +34,16 @@ pub struct Standing {
     pub last: Option<Data>,
     /// Names the counters for use by a later instrument.
     pub key: SlotKey,
+    /// Its class is unloaded: the figures are final, and the counters are not its own any more.
+    pub gone: bool,
+}
+
+/// Final figures of an instrument's points in classes that are unloaded.
+pub struct Buried {
+    /// The instrument.
+    pub instrument: InstrumentId,
+    /// The first counter of each point, how many there are in a row, and its figures.
+    pub points: Vec<(u32, u32, Data)>,
 }
 
 /// What a counter counts. An activation that is still in a superseded version may count on after the instrument is gone; what it
@@ -55,8 +68,12 @@ pub struct Instrument {
     pub standing: Vec<Standing>,
     /// Methods that were tried, so that none is done twice.
     pub tried: HashSet<u32>,
-    /// Methods in which it stands.
+    /// Methods in which it stands; none once it is folded.
     pub methods: HashSet<u32>,
+    /// How many there were, once it is folded.
+    pub folded: usize,
+    /// How many there were in classes that are unloaded.
+    pub gone: usize,
     /// Methods that were refused.
     pub refused: usize,
 }
@@ -69,6 +86,8 @@ pub struct Patch {
     pub active: bool,
     /// The methods that it changes.
     pub methods: Vec<u32>,
+    /// How many there were in classes that are unloaded.
+    pub gone: usize,
 }
 
 /// Both, by their numbers.
@@ -82,6 +101,11 @@ pub struct Tables {
     pub log_points: u32,
     /// Counters that detached instruments have left.
     pub free: HashMap<SlotKey, Vec<u32>>,
+    /// Counters of classes that are unloaded, by how many there are in a row; they may serve anywhere.
+    pub spare: HashMap<u32, Vec<u32>>,
+    /// Detached instruments whose points are kept one by one, the oldest first, and the number of these points.
+    unfolded: VecDeque<InstrumentId>,
+    points: usize,
 }
 
 /// See the module documentation.
@@ -95,7 +119,145 @@ impl Table {
     }
 }
 
+impl Standing {
+    /// A row that stands for many.
+    fn of_many(mut self, method: &str, sum: Option<Data>) -> Standing {
+        (self.class, self.method) = ("*".into(), method.into());
+        (self.fragment, self.to, self.line) = (None, None, None);
+        self.last = sum;
+        self
+    }
+}
+
+impl Instrument {
+    /// The number of methods in which it stands or stood.
+    pub fn method_count(&self) -> usize {
+        self.methods.len().max(self.folded) + self.gone
+    }
+
+    /// Makes one row of those of classes of one name that are gone; and, where there are more than [`KEPT`], one of all.
+    fn merge(&mut self) {
+        let mut rows: HashMap<_, usize> = HashMap::new();
+        let mut all: Vec<Standing> = Vec::with_capacity(self.standing.len());
+        for s in std::mem::take(&mut self.standing) {
+            let place = (s.fragment, s.to, s.line, s.step);
+            let next = all.len();
+            let at = match s.gone {
+                true => *rows
+                    .entry((s.class.clone(), s.method.clone(), place))
+                    .or_insert(next),
+                false => next,
+            };
+            match (all.get_mut(at), &s.last) {
+                (Some(one), Some(more)) => {
+                    one.last = one.last.as_ref().map(|last| last.plus(more));
+                }
+                _ => all.push(s),
+            }
+        }
+        if rows.len() > KEPT {
+            let (gone, mut live): (Vec<_>, Vec<_>) = all.into_iter().partition(|s| s.gone);
+            let sum = gone.iter().filter_map(|s| s.last.clone());
+            let sum = sum.reduce(|a, b| a.plus(&b));
+            live.extend(
+                gone.into_iter()
+                    .next()
+                    .map(|one| one.of_many("(unloaded)", sum)),
+            );
+            all = live;
+        }
+        all.shrink_to_fit();
+        self.standing = all;
+    }
+
+    /// Its figures as one. Returns how many points fewer there are.
+    fn fold(&mut self) -> usize {
+        let points = self.standing.len();
+        let sum = self.standing.iter().filter_map(|s| s.last.clone());
+        let sum = sum.reduce(|a, b| a.plus(&b));
+        if let (2.., Some(one)) = (points, self.standing.first().cloned()) {
+            self.standing = vec![one.of_many(&format!("({points} points)"), sum)];
+        }
+        self.folded = self.methods.len();
+        self.methods = HashSet::new();
+        points - self.standing.len()
+    }
+}
+
 impl Tables {
+    /// An instrument was detached, and its figures stand still. Instruments may come and go for as long as the program runs, so
+    /// only the last [`KEPT`] points are kept one by one; of instruments that were detached before, the sums.
+    pub fn retire(&mut self, id: InstrumentId) {
+        let Some(instrument) = self.instrument(id) else {
+            return;
+        };
+        instrument.tried = HashSet::new();
+        self.points += instrument.standing.len();
+        self.unfolded.push_back(id);
+        while self.points > KEPT && self.unfolded.len() > 1 {
+            let oldest = self.unfolded.pop_front();
+            let fewer = oldest
+                .and_then(|o| self.instrument(o))
+                .map(Instrument::fold);
+            self.points -= fewer.unwrap_or(0);
+        }
+    }
+
+    /// Makes the figures of all points final that are in methods which are gone, and forgets that instruments and patches were
+    /// there. Log points keep their numbers and their rows: there are [`Rings::POINTS`](veneer_protocol::data::Rings) at most.
+    pub fn bury(
+        &mut self,
+        is_gone: &dyn Fn(u32) -> bool,
+        figures: &dyn Fn(&Standing) -> Data,
+    ) -> Vec<Buried> {
+        for patch in &mut self.patches {
+            let before = patch.methods.len();
+            patch.methods.retain(|id| !is_gone(*id));
+            patch.gone += before - patch.methods.len();
+        }
+        let mut all = Vec::new();
+        for (n, i) in self.instruments.iter_mut().enumerate() {
+            i.tried.retain(|id| !is_gone(*id));
+            let before = i.methods.len();
+            i.methods.retain(|id| !is_gone(*id));
+            if !i.attached {
+                // Its figures are final, and `free` has its counters.
+                i.folded = i.folded.max(before);
+                continue;
+            }
+            i.gone += before - i.methods.len();
+            let mut points = Vec::new();
+            for s in i.standing.iter_mut().filter(|s| !s.gone) {
+                if s.key.step != Step::Log && is_gone(s.key.method) {
+                    let last = figures(s);
+                    points.push((s.slot, s.key.step.slots(), last.clone()));
+                    (s.gone, s.last) = (true, Some(last));
+                }
+            }
+            if !points.is_empty() {
+                i.merge();
+                let instrument = InstrumentId(n as u32 + 1);
+                all.push(Buried { instrument, points });
+            }
+        }
+        all
+    }
+
+    /// Gives the counters of methods that are gone to whoever asks next.
+    pub fn reuse(&mut self, is_gone: &dyn Fn(u32) -> bool, buried: &[Buried]) {
+        let points = buried.iter().flat_map(|b| &b.points);
+        for (slot, width, _) in points {
+            self.spare.entry(*width).or_default().push(*slot);
+        }
+        let (free, spare) = (&mut self.free, &mut self.spare);
+        free.retain(|key, slots| {
+            if is_gone(key.method) {
+                spare.entry(key.step.slots()).or_default().append(slots);
+            }
+            !is_gone(key.method)
+        });
+    }
+
     /// An instrument by its id.
     pub fn instrument(&mut self, id: InstrumentId) -> Option<&mut Instrument> {
         self.instruments.get_mut((id.0 as usize).checked_sub(1)?)

@@ -35,14 +35,21 @@ pub enum Step {
     Log,
 }
 
+impl Step {
+    /// Counters in a row.
+    pub fn slots(self) -> u32 {
+        match self {
+            Step::Count => 1,
+            Step::Log => 0,
+            Step::Start | Step::Stop | Step::Lap => 4,
+        }
+    }
+}
+
 impl Join {
     /// Counters that it needs in a row.
     pub fn slots(&self) -> u32 {
-        match self.sites.first().map(|s| s.1) {
-            Some(Step::Count) => 1,
-            Some(Step::Log) | None => 0,
-            Some(_) => 4,
-        }
+        self.sites.first().map_or(0, |s| s.1.slots())
     }
 
     /// The probes, once it has counters (or, a log, the number of its point).

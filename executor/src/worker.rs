@@ -3,8 +3,10 @@
 //! They are JVMTI agent threads, which do not show in the application's thread lists, and daemons.
 
 use crate::agent::Agent;
+use crate::control::Outbox;
 use crate::jni::Env;
 use crate::runtime::Handle;
+use crate::unloaded;
 use jni::sys::JNIEnv;
 use jvmti_sys::jvmtiEnv;
 use std::ffi::c_void;
@@ -25,9 +27,15 @@ pub enum Job {
         name: String,
         /// Rhai.
         source: String,
+        /// Its callbacks print to the client too, and the client holds what it attaches.
+        hold: bool,
         /// To the client.
-        replies: Sender<Reply>,
+        outbox: Arc<Outbox>,
     },
+    /// A client is gone: take off what its program attached.
+    TakeOff(Arc<Outbox>),
+    /// Loaders are gone: forget their classes.
+    Unloaded,
     /// The JVM is going down: run `at_exit`; answers when that is done.
     Finish(Sender<()>),
 }
@@ -96,19 +104,31 @@ pub fn plans(agent: &'static Agent, env: Env, jobs: Receiver<Job>) {
                 Ok(Job::Exec {
                     name,
                     source,
-                    replies,
+                    hold,
+                    outbox,
                 }) => {
-                    *agent.client.lock().unwrap_or_else(|e| e.into_inner()) = Some(replies.clone());
-                    let result = Plan::compile(&name, &source).and_then(|p| session.load(p));
-                    *agent.client.lock().unwrap_or_else(|e| e.into_inner()) = None;
-                    let reply = match result {
+                    let load = session.reserve();
+                    outbox.set_load(load);
+                    agent.clients().insert(load, outbox.clone());
+                    let result = Plan::compile(&name, &source)
+                        .and_then(|p| session.load_as(load, p, Instant::now()));
+                    if !hold || result.is_err() {
+                        agent.clients().remove(&load);
+                    }
+                    outbox.send(match result {
                         Ok(value) => Reply::Done { value },
                         Err(e) => Reply::Failed {
                             message: e.to_string(),
                         },
-                    };
-                    let _ = replies.send(reply);
+                    });
                 }
+                Ok(Job::TakeOff(outbox)) => {
+                    if let Some(load) = outbox.load() {
+                        session.unload(load);
+                        agent.clients().remove(&load);
+                    }
+                }
+                Ok(Job::Unloaded) => unloaded::forget(agent, env),
                 Ok(Job::Finish(answer)) => {
                     session.finish();
                     let _ = answer.send(());
@@ -141,10 +161,27 @@ pub fn requests(agent: &'static Agent, env: Env, ids: Receiver<u32>) {
     }
 }
 
-/// Takes events out of the rings, often enough that they seldom fill.
-pub fn drain(agent: &'static Agent) {
-    loop {
+/// Takes events out of the rings, often enough that they seldom fill, and shows that the agent lives.
+pub fn drain(agent: &'static Agent, env: Env) {
+    for round in 0u64.. {
         std::thread::sleep(Duration::from_millis(20));
         agent.rings.drain();
+        agent.rings.alive(agent.began.elapsed().as_millis() as u64);
+        if let Some(e) = agent.rings.trouble() {
+            let place = agent.config.data_dir.display();
+            agent.problem(
+                "",
+                &format!("events cannot be written to {place} ({e}): the newest ones are kept in memory, and lost if the JVM is killed; make room"),
+            );
+        }
+        if round % 50 == 0 {
+            // What found no room before may find some now.
+            agent.note(&[]);
+            if agent.registry.has_gone(env) {
+                let jobs = agent.jobs.lock().unwrap_or_else(|e| e.into_inner());
+                // The plan thread ends with the JVM only.
+                let _ = jobs.send(Job::Unloaded);
+            }
+        }
     }
 }

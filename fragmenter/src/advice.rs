@@ -66,6 +66,14 @@ pub enum Action {
 }
 
 impl Action {
+    /// The word of the thread's counters that the action writes to.
+    pub fn counter(&self) -> Option<u32> {
+        match self {
+            Action::Count { slot } | Action::Stop { slot } | Action::Lap { slot } => Some(*slot),
+            Action::Start { .. } | Action::Log { .. } => None,
+        }
+    }
+
     /// The timer whose state the action needs.
     pub fn timer(&self) -> Option<u32> {
         match self {

@@ -60,6 +60,19 @@ fn field_prefix(text: &str) -> Option<(Type, usize)> {
     })
 }
 
+/// The result's part of a method descriptor: `V`, `I`, `[La/B;`. A class's name may hold a `)`, so the parameters are passed over
+/// one by one. `V` where the text is no descriptor.
+pub fn result(text: &str) -> &str {
+    let mut rest = text.strip_prefix('(').unwrap_or(")V");
+    while !rest.starts_with(')') {
+        match field_prefix(rest) {
+            Some((_, n)) => rest = &rest[n..],
+            None => return "V",
+        }
+    }
+    &rest[1..]
+}
+
 /// The descriptor of a verification type: `Ljava/lang/String;`, `[I`, `J`. `None` for what no descriptor can name.
 pub fn of(t: &Type) -> Option<String> {
     Some(match t {
@@ -72,4 +85,17 @@ pub fn of(t: &Type) -> Option<String> {
         Type::Object(name) => format!("L{name};"),
         Type::Top | Type::UninitializedThis | Type::Uninitialized(_) => return None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_result_is_found_behind_odd_class_names() {
+        assert_eq!(result("(I[La)b;J)[Lc)d;"), "[Lc)d;");
+        assert_eq!(result("()V"), "V");
+        assert_eq!(result("no descriptor"), "V");
+        assert_eq!(result("(La"), "V");
+    }
 }

@@ -87,6 +87,36 @@ pub struct Method<'a> {
     pub after_super: Option<usize>,
 }
 
+/// Fails for methods that the JVM knows by their own frame on the stack: in a version they would not be found there.
+fn by_frames(
+    name: &str,
+    descriptor: &str,
+    instructions: &[(u16, Instruction)],
+    pool: &ConstantPool,
+) -> Result<(), Refusal> {
+    if name == "fillInStackTrace" && descriptor == "()Ljava/lang/Throwable;" {
+        return Err(Refusal::KnownByFrame(
+            "stack traces leave its frame out by its name",
+        ));
+    }
+    let asks = |(_, i): &(u16, Instruction)| match i {
+        Instruction::Pool {
+            op: INVOKESTATIC,
+            index,
+        } => pool.member(*index).is_ok_and(|m| {
+            pool.utf8(m.name).is_ok_and(|n| n == b"getCallerClass")
+                && pool.class_name(m.class).is_ok_and(|c| {
+                    *c == *"jdk/internal/reflect/Reflection" || *c == *"sun/reflect/Reflection"
+                })
+        }),
+        _ => false,
+    };
+    if instructions.iter().any(asks) {
+        return Err(Refusal::KnownByFrame("it asks the JVM who calls it"));
+    }
+    Ok(())
+}
+
 impl<'a> Method<'a> {
     /// Reads and analyses method number `index`. `cut` marks instructions at which a fragment starts in any case.
     pub fn analyse(
@@ -110,7 +140,10 @@ impl<'a> Method<'a> {
             .find(|a| a.is(pool, "Code"))
             .ok_or(Refusal::NoCode)?;
         if file.major < 51 {
-            return Err(Refusal::OldClassFile(file.major));
+            return Err(Refusal::OldClassFile(
+                file.major,
+                "it was not made modern before".into(),
+            ));
         }
         if pool.count() >= types::POOL_LIMIT {
             return Err(Refusal::PoolFull);
@@ -121,6 +154,7 @@ impl<'a> Method<'a> {
         let class: Arc<str> = Arc::from(&*file.name()?);
         let is_static = member.access & access::STATIC != 0;
         let instructions = decode(&code.code)?;
+        by_frames(&name, &descriptor, &instructions, pool)?;
         for e in &code.exceptions {
             let starts = |pc: u16| instructions.binary_search_by_key(&pc, |i| i.0).is_ok();
             let end_ok = e.end as usize == code.code.len() || starts(e.end);
@@ -324,7 +358,8 @@ fn is_constructor_call_on_this(i: &Instruction, pool: &ConstantPool, file: &Clas
     ours && pool.text(m.name).is_ok_and(|n| n == "<init>")
 }
 
-fn initial_frame(entry: &State) -> Vec<VerificationType> {
+/// The locals at entry as the stack map coder wants them.
+pub(crate) fn initial_frame(entry: &State) -> Vec<VerificationType> {
     let mut out = Vec::new();
     let mut skip = false;
     let used = entry

@@ -10,10 +10,16 @@ pub enum Refusal {
     NoCode,
     #[error("static initialisers are not fragmented")]
     StaticInitialiser,
+    #[error("the JVM knows the method by its own frame on the stack: {0}")]
+    KnownByFrame(&'static str),
+    #[error("class file version {0} cannot be raised to 51 (Java 7), which has invokedynamic: {1}")]
+    OldClassFile(u16, String),
+    #[error("a subroutine of an old class file cannot be taken apart: {0}")]
+    Subroutine(String),
     #[error(
-        "class file version {0} is older than 51 (Java 7): no invokedynamic, and no stack maps to take types from"
+        "in {0} objects of different classes meet ({1}) and are used as {2}; without loading classes none can be chosen for the stack map that Java 7 wants"
     )]
-    OldClassFile(u16),
+    Unmergeable(String, String, String),
     #[error("the class file cannot be read: {0}")]
     BrokenClass(String),
     #[error("the method's code cannot be read: {0}")]
@@ -42,6 +48,12 @@ pub enum Refusal {
     BeforeSuper,
     #[error("more live values than one call can carry (255 words)")]
     TooManyLiveValues,
+    #[error("the method stores into the static final field {0}, which only its own class may do")]
+    StaticFinal(String),
+    #[error(
+        "the method loads a handle for a method of a superclass, which only its own class may do"
+    )]
+    SuperHandle,
     #[error("the class's constant pool has no room left")]
     PoolFull,
     #[error("the class that holds the cells could not be defined: {0}")]
@@ -77,6 +89,8 @@ pub enum Refusal {
     NotArmed(String),
     #[error("no room for more counters ({0} at most)")]
     CountersExhausted(usize),
+    #[error("the emitted code was not shown to do what the original does; please report it: {0}")]
+    CheckFailed(String),
     #[error("a mistake in Veneer itself, please report it: {0}")]
     Internal(String),
 }

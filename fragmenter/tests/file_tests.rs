@@ -10,6 +10,9 @@
 //!               // f3 …                    comments on lines of their own belong to the line of code above them
 //! ```
 //!
+//! `version=49` before the policy takes the class files back to that version and strips them of stack maps, so that all types
+//! are inferred.
+//!
 //! A comment holds for the fragment of this number that begins on its line. Where fragments of several methods begin
 //! there (lambdas), the method's name stands before the number. Every fragment of a method must be spoken of, unless none
 //! is. The words after the number:
@@ -32,8 +35,9 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::sync::Arc;
 
-use javac_support::{compile, file_tests};
+use javac_support::{aged, compile, file_tests};
 use veneer_fragmenter::classfile::ClassFile;
+use veneer_fragmenter::inference;
 use veneer_fragmenter::listing::{self, FragmentListing, MethodListing, VariableListing};
 use veneer_fragmenter::policy::Policy;
 
@@ -41,6 +45,8 @@ use veneer_fragmenter::policy::Policy;
 struct Test {
     kind: String,
     policy: Policy,
+    /// Taken back to this version, without stack maps, and made modern again.
+    version: Option<u16>,
 }
 
 fn header(name: &str, source: &str) -> Test {
@@ -55,6 +61,10 @@ fn header(name: &str, source: &str) -> Test {
         "{}.java: no test is called `{kind}`",
         name
     );
+    let mut words = words.peekable();
+    let version = words
+        .next_if(|w| w.starts_with("version="))
+        .map(|w| w["version=".len()..].parse().unwrap());
     let policy = match words.next().unwrap_or("policy=block") {
         "policy=method" => Policy::Method,
         "policy=loop" => Policy::Loop,
@@ -65,16 +75,25 @@ fn header(name: &str, source: &str) -> Test {
         })),
         other => panic!("{}.java: what is `{other}`?", name),
     };
-    Test { kind, policy }
+    Test {
+        kind,
+        policy,
+        version,
+    }
 }
 
 /// Lists all methods of some classes.
-fn list(name: &str, classes: &[Vec<u8>], policy: &Policy) -> Vec<MethodListing> {
+fn list(name: &str, classes: &[Vec<u8>], test: &Test) -> Vec<MethodListing> {
     let mut out = Vec::new();
     for bytes in classes {
-        let file = ClassFile::parse(bytes).unwrap();
+        let bytes = match test.version {
+            Some(version) => aged(bytes, version),
+            None => bytes.clone(),
+        };
+        let modern = inference::modern(&bytes).unwrap();
+        let file = ClassFile::parse(&modern).unwrap();
         for index in 0..file.methods.len() {
-            let listing = listing::of(&file, index, policy);
+            let listing = listing::of(&file, index, &test.policy);
             let text = listing.to_string();
             let long = text.lines().find(|l| l.chars().count() > listing::WIDTH);
             assert_eq!(long, None, "{name}: a line of the listing is too long");
@@ -430,7 +449,7 @@ fn files() {
         let classes = compile(&bare);
         for ((name, source), (_, bare)) in sources.iter_mut().zip(&bare) {
             let test = header(name, source);
-            *source = blessed(bare, &test, &list(name, &classes[name], &test.policy));
+            *source = blessed(bare, &test, &list(name, &classes[name], &test));
             fs::write(
                 javac_support::folder().join(format!("{name}.java")),
                 &*source,
@@ -442,7 +461,7 @@ fn files() {
     let mut faults = Vec::new();
     for (name, source) in &sources {
         let test = header(name, source);
-        let methods = list(name, &classes[name], &test.policy);
+        let methods = list(name, &classes[name], &test);
         faults.extend(check(name, source, &test, &methods));
     }
     assert!(
@@ -458,7 +477,7 @@ fn a_wrong_expectation_is_noticed() {
     let source = "//! test liveness\nclass Wrong {\n    static int id(int n) {\n        return n;\n    }\n}\n";
     let test = header("Wrong", source);
     let classes = compile(&[("Wrong".to_owned(), source.to_owned())]);
-    let methods = list("Wrong", &classes["Wrong"], &test.policy);
+    let methods = list("Wrong", &classes["Wrong"], &test);
     let right = blessed(source, &test, &methods);
     assert_eq!(check("Wrong", &right, &test, &methods), [""; 0]);
     for (from, to) in [

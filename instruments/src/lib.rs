@@ -14,6 +14,7 @@
 //! with a [`When`] is the *advice*; in those of JUDI's instrumentation strategy they are the targets,
 //! the strategy and the instrument, [`Data`] is the data class and [`table`] the analyser.
 
+mod armed;
 mod edit;
 mod event;
 mod id;
@@ -26,6 +27,7 @@ mod runtime;
 mod spec;
 pub mod table;
 
+pub use armed::{ArmedMethod, Graph, Sample};
 pub use edit::{EditKind, EditSpec};
 pub use event::{Event, Value};
 pub use id::{IdError, InstrumentId, PatchId};

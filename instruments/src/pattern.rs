@@ -188,6 +188,16 @@ fn argument_types(descriptor: &str) -> Option<Vec<ArgumentType>> {
     Some(types)
 }
 
+/// The argument types of a descriptor as patterns write them; `None` where it is not one.
+pub(crate) fn argument_names(descriptor: &str) -> Option<Vec<String>> {
+    let types = argument_types(descriptor)?.into_iter();
+    Some(
+        types
+            .map(|t| t.element + &"[]".repeat(t.dimensions))
+            .collect(),
+    )
+}
+
 /// The Java name of a primitive type's descriptor letter (JVMS 4.3.2).
 pub(crate) fn primitive(letter: char) -> Option<&'static str> {
     Some(match letter {

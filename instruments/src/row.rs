@@ -48,6 +48,46 @@ impl Data {
         }
     }
 
+    /// Both together, where they are of one kind; else this one.
+    #[must_use]
+    pub fn plus(&self, other: &Data) -> Data {
+        match (self.clone(), other.clone()) {
+            (Data::Count { hits: a }, Data::Count { hits: b }) => Data::Count { hits: a + b },
+            (
+                Data::Log { events, dropped },
+                Data::Log {
+                    events: e,
+                    dropped: d,
+                },
+            ) => Data::Log {
+                events: events + e,
+                dropped: dropped + d,
+            },
+            (one @ Data::Time { .. }, Data::Time { count: 0, .. })
+            | (Data::Time { count: 0, .. }, one @ Data::Time { .. }) => one,
+            (
+                Data::Time {
+                    count,
+                    total_ns,
+                    min_ns,
+                    max_ns,
+                },
+                Data::Time {
+                    count: c,
+                    total_ns: t,
+                    min_ns: n,
+                    max_ns: x,
+                },
+            ) => Data::Time {
+                count: count + c,
+                total_ns: total_ns + t,
+                min_ns: min_ns.min(n),
+                max_ns: max_ns.max(x),
+            },
+            (one, _) => one,
+        }
+    }
+
     /// What tables sort by: total time for a timer, hits otherwise.
     pub fn weight(&self) -> u64 {
         match *self {

@@ -2,7 +2,10 @@
 //!
 //! It is the seam between the script engine, which knows no JVM, and the executor, which knows no scripts.
 
-use crate::{EditKind, EditSpec, Event, InstrumentId, PatchId, RefusalRow, Row, Spec, Summary};
+use crate::{
+    ArmedMethod, EditKind, EditSpec, Event, Graph, InstrumentId, MethodPattern, PatchId,
+    RefusalRow, Row, Sample, Spec, Summary,
+};
 use serde::{Deserialize, Serialize};
 
 /// The running JVM, as a plan sees it. Called from the plan thread only, never from an application thread,
@@ -20,6 +23,10 @@ pub trait Runtime: Send + Sync {
     fn edit(&self, spec: EditSpec) -> Result<PatchId, AttachError>;
     /// Takes an edit back. Undoing twice is no error.
     fn undo(&self, id: PatchId) -> Result<(), AttachError>;
+    /// The armed methods that any of the patterns selects: all, in order of arming, or a sample of them.
+    fn armed(&self, patterns: &[MethodPattern], sample: Option<Sample>) -> Vec<ArmedMethod>;
+    /// The flow graphs of the armed methods that any of the patterns selects.
+    fn graphs(&self, patterns: &[MethodPattern]) -> Vec<Graph>;
     /// What was left as it was, and why.
     fn refusals(&self) -> Vec<RefusalRow>;
     /// Every instrument so far, in order of attachment, detached ones too.
@@ -29,6 +36,10 @@ pub trait Runtime: Send + Sync {
     /// Prints what a plan says (without a final newline): to the JVM's standard error or to the client
     /// that runs the plan.
     fn print(&self, text: &str);
+    /// Says that from now on the plan of this load speaks (see `veneer_scripts::Session`): what is printed is its.
+    fn speaks(&self, load: u64) {
+        let _ = load;
+    }
 }
 
 /// What came of attaching an instrument.

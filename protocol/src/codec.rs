@@ -13,13 +13,16 @@ use thiserror::Error;
 /// The largest message, in bytes, without its line feed: 16 MiB.
 pub const MESSAGE_LIMIT: usize = 16 << 20;
 
+/// The largest request that an agent reads, in bytes: 1 MiB. Every client can make it keep that much.
+pub const REQUEST_LIMIT: usize = 1 << 20;
+
 /// Why a message could not be sent or received.
 #[derive(Debug, Error)]
 pub enum WireError {
     /// The message is larger than the limit.
     #[error("a message is larger than the limit of {limit} bytes; send less at once")]
     TooLong {
-        /// [`MESSAGE_LIMIT`].
+        /// The limit that it passes.
         limit: usize,
     },
     /// The other side closed the connection in the middle of a message.
@@ -60,20 +63,26 @@ pub fn write_message<T: Serialize>(to: &mut impl Write, message: &T) -> Result<(
 /// After [`WireError::Malformed`] the stream stands behind the bad line and can be read on; after
 /// any other error it is of no more use.
 pub fn read_message<T: DeserializeOwned>(from: &mut impl BufRead) -> Result<Option<T>, WireError> {
+    read_message_within(from, MESSAGE_LIMIT)
+}
+
+/// The same with a limit of one's own.
+pub fn read_message_within<T: DeserializeOwned>(
+    from: &mut impl BufRead,
+    limit: usize,
+) -> Result<Option<T>, WireError> {
     let mut line = Vec::new();
     loop {
         line.clear();
         // One byte more than the limit and one for the line feed: enough to tell too long from just right.
-        let window = (MESSAGE_LIMIT + 1) as u64;
+        let window = (limit + 1) as u64;
         from.by_ref().take(window).read_until(b'\n', &mut line)?;
         if line.is_empty() {
             return Ok(None);
         }
         if line.last() != Some(&b'\n') {
-            return Err(if line.len() > MESSAGE_LIMIT {
-                WireError::TooLong {
-                    limit: MESSAGE_LIMIT,
-                }
+            return Err(if line.len() > limit {
+                WireError::TooLong { limit }
             } else {
                 WireError::Truncated { bytes: line.len() }
             });
@@ -97,6 +106,7 @@ mod tests {
         let sent = [
             Request::Hello {},
             Request::Exec {
+                hold: None,
                 name: "two\nlines".into(),
                 source: "print(\"\u{2028}\r\n\");\n".into(),
             },

@@ -40,12 +40,21 @@ pub struct AgentConfig {
     /// An error in a plan ends the JVM before the application starts.
     #[serde(default)]
     pub strict: bool,
+    /// Prove of everything that is emitted that it does what the original does, before the JVM gets it.
+    #[serde(default)]
+    pub check: bool,
     /// Leave the data files in place when the JVM ends.
     #[serde(default)]
     pub keep_data: bool,
     /// Where `print` in a plan writes to.
     #[serde(default)]
     pub prints: Prints,
+    /// A TCP address of this machine to be controlled at, besides the socket: `127.0.0.1:4712`, port 0 for any.
+    #[serde(default)]
+    pub listen: Option<String>,
+    /// Absolute path of the file that holds the token for it; belongs to the JVM's user, mode 0600.
+    #[serde(default)]
+    pub token_file: Option<PathBuf>,
 }
 
 impl AgentConfig {
@@ -60,8 +69,11 @@ impl AgentConfig {
             report: None,
             data_dir: data_dir.into(),
             strict: false,
+            check: false,
             keep_data: false,
             prints: Prints::default(),
+            listen: None,
+            token_file: None,
         }
     }
 

@@ -1,21 +1,27 @@
 //! The control messages: what can be asked of the agent in a running JVM, and its answers.
 //!
 //! ```text
-//! {"hello":{}}                               {"hello":{"version":"0.1.0","pid":1,"protocol":1}}
+//! {"hello":{}}                               {"hello":{"version":"0.1.0","pid":1,"protocol":2}}
 //! {"exec":{"name":"f.rhai","source":"…"}}    {"print":"text"} …, then {"done":{"value":"42"}} or {"failed":{"message":"…"}}
+//! {"exec":{…,"hold":10000}}                  the same; then more {"print":…}, as long as {"renew":{}} comes in time
 //! {"refusals":{}}                            {"refusals":[{"class":…,"method":…,"reason":…,"detail":…}]}
 //! {"report":{}}                              {"report":{…}}
 //! ```
 //!
 //! A request that the agent cannot read or answer gets `failed`. The client asks, the agent
 //! answers, in turn, as often as the client likes on one connection.
+//!
+//! What a program attaches stays when the program has ended well and the client was still there to be told so. With `hold` it stays
+//! only as long as the client does: until the connection ends, or nothing has come over it for that many milliseconds.
+//!
+//! Over TCP the first line is the token, 64 hexadecimal digits; there is no answer to a right one.
 
 use serde::{Deserialize, Serialize};
 
 use crate::report::{Refusal, Report};
 
 /// The version of this protocol; `hello` carries it. It rises when an old peer would misunderstand.
-pub const PROTOCOL: u32 = 1;
+pub const PROTOCOL: u32 = 2;
 
 /// What a client asks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -29,7 +35,12 @@ pub enum Request {
         name: String,
         /// The program.
         source: String,
+        /// What it attaches is taken off when the connection ends, or is silent for so many milliseconds.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        hold: Option<u64>,
     },
+    /// I am still here; not answered.
+    Renew {},
     /// What was left alone, and why?
     Refusals {},
     /// The report as it would be written now.
@@ -81,9 +92,19 @@ mod tests {
                 Request::Exec {
                     name: "-".into(),
                     source: "1\n+ 1".into(),
+                    hold: None,
                 },
                 r#"{"exec":{"name":"-","source":"1\n+ 1"}}"#,
             ),
+            (
+                Request::Exec {
+                    name: "-".into(),
+                    source: "1".into(),
+                    hold: Some(10_000),
+                },
+                r#"{"exec":{"name":"-","source":"1","hold":10000}}"#,
+            ),
+            (Request::Renew {}, r#"{"renew":{}}"#),
         ] {
             assert_eq!(serde_json::to_string(&request).unwrap(), text);
             assert_eq!(serde_json::from_str::<Request>(text).unwrap(), request);
@@ -99,7 +120,7 @@ mod tests {
                     pid: 7,
                     protocol: PROTOCOL,
                 },
-                r#"{"hello":{"version":"0.1.0","pid":7,"protocol":1}}"#,
+                r#"{"hello":{"version":"0.1.0","pid":7,"protocol":2}}"#,
             ),
             (Reply::Print("a".into()), r#"{"print":"a"}"#),
             (

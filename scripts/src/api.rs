@@ -1,6 +1,7 @@
 //! What a plan can call, one noun a file.
 
 mod ambient;
+mod armed;
 mod handle;
 mod instrument;
 mod patch;
@@ -20,6 +21,7 @@ pub(crate) fn register(engine: &mut Engine, context: &Arc<Context>) {
     handle::register(engine, context);
     patch::register(engine, context);
     timing::register(engine, context);
+    armed::register(engine, context);
     ambient::register(engine, context);
 }
 

@@ -80,6 +80,9 @@ const USAGE: &[(&str, &str)] = &[
         "methods(…).edge(from, to) or .edge([[from, to], …])",
     ),
     ("line", "methods(…).line(number) or .line([number, …])"),
+    ("list", "methods(…).list()"),
+    ("sample", "methods(…).sample(number, seed)"),
+    ("graphs", "methods(…).graphs()"),
     (
         "before",
         "methods(…).before(instrument), where an instrument is counter() or log(\"name\", …)",

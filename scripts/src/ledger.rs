@@ -44,11 +44,13 @@ impl Ledger {
         lock(&self.0).retain(|entry| entry.thing != thing);
     }
 
-    /// What one load of a plan has attached, newest first: the order in which to take it off.
-    pub(crate) fn of_load(&self, load: u64) -> Vec<Thing> {
+    /// What one load of a plan has attached, newest first (the order in which to take it off), with the plan's name.
+    pub(crate) fn of_load(&self, load: u64) -> Vec<(String, Thing)> {
         let entries = lock(&self.0);
         let of_load = entries.iter().rev().filter(|entry| entry.load == load);
-        of_load.map(|entry| entry.thing).collect()
+        of_load
+            .map(|entry| (entry.plan.clone(), entry.thing))
+            .collect()
     }
 
     /// Everything, newest first.

@@ -6,8 +6,8 @@ use crate::context::lock;
 use crate::{Plan, PlanError, Session};
 use std::sync::{Arc, Mutex};
 use veneer_instruments::{
-    AttachError, Attached, EditSpec, Event, InstrumentId, PatchId, RefusalRow, Row, Runtime, Spec,
-    Summary,
+    ArmedMethod, AttachError, Attached, EditSpec, Event, Graph, InstrumentId, MethodPattern,
+    PatchId, RefusalRow, Row, Runtime, Sample, Spec, Summary,
 };
 
 pub(crate) fn rehearse(plan: &Plan) -> Result<(), PlanError> {
@@ -68,6 +68,14 @@ impl Runtime for NoJvm {
 
     fn undo(&self, _: PatchId) -> Result<(), AttachError> {
         Ok(())
+    }
+
+    fn armed(&self, _: &[MethodPattern], _: Option<Sample>) -> Vec<ArmedMethod> {
+        Vec::new()
+    }
+
+    fn graphs(&self, _: &[MethodPattern]) -> Vec<Graph> {
+        Vec::new()
     }
 
     fn refusals(&self) -> Vec<RefusalRow> {

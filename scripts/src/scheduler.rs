@@ -87,13 +87,40 @@ impl Session {
         self.load_at(plan, Instant::now())
     }
 
+    /// Gives out the number of a load that is to come. With it the load can be told from others before it begins.
+    pub fn reserve(&self) -> u64 {
+        let mut state = lock(&self.state);
+        state.next += 1;
+        state.next
+    }
+
+    /// Takes a load back: cancels its callbacks, those of `at_exit` too, and takes off what it attached and has not taken off
+    /// itself.
+    pub fn unload(&self, load: u64) {
+        {
+            let mut state = lock(&self.state);
+            let other = |call: &Call| call.loaded.context.load != load;
+            state.timers.retain(|timer| other(&timer.call));
+            state.at_exit.retain(other);
+        }
+        self.take_off(load);
+    }
+
     /// [`Session::load`], with `now` as the time from which delays count.
     ///
     /// # Errors
     /// As for `load`.
     pub fn load_at(&self, plan: Plan, now: Instant) -> Result<String, PlanError> {
-        let load = {
-            let mut state = lock(&self.state);
+        self.load_as(self.reserve(), plan, now)
+    }
+
+    /// [`Session::load_at`] under a number of [`Session::reserve`], which must not have been used before.
+    ///
+    /// # Errors
+    /// As for `load`.
+    pub fn load_as(&self, load: u64, plan: Plan, now: Instant) -> Result<String, PlanError> {
+        {
+            let state = lock(&self.state);
             if state.finished {
                 let message = "the JVM is shutting down: no plan can begin".to_owned();
                 let (name, source) = (plan.name(), plan.source());
@@ -105,9 +132,7 @@ impl Session {
                     message,
                 ));
             }
-            state.next += 1;
-            state.next
-        };
+        }
         let context = Arc::new(Context::new(
             plan.name(),
             load,
@@ -135,19 +160,18 @@ impl Session {
             }
             Err(error) => {
                 drop(loaded.context.registered());
-                self.take_off(load, &loaded);
+                self.take_off(load);
                 Err(error)
             }
         }
     }
 
-    /// Takes off what a failed load attached; the patches and instruments of other plans stay.
-    fn take_off(&self, load: u64, loaded: &Loaded) {
-        for thing in self.ledger.of_load(load) {
+    /// Takes off what a load attached; the patches and instruments of other plans stay.
+    fn take_off(&self, load: u64) {
+        for (plan, thing) in self.ledger.of_load(load) {
             if let Err(error) = thing.take_off(self.runtime.as_ref()) {
-                let name = loaded.plan.name();
                 self.runtime
-                    .print(&format!("{name}: while taking the plan back: {error}"));
+                    .print(&format!("{plan}: while taking the plan back: {error}"));
             }
             self.ledger.detached(thing);
         }
@@ -298,6 +322,7 @@ impl Loaded {
         place: Position,
         code: impl FnOnce(&Self) -> Result<R, Box<EvalAltResult>>,
     ) -> Result<R, PlanError> {
+        self.context.runtime.speaks(self.context.load);
         self.context.begin_call();
         let (name, source) = (self.plan.name(), self.plan.source());
         match catch_unwind(AssertUnwindSafe(|| code(self))) {

@@ -137,6 +137,26 @@ fn many_rows_are_within_the_limits() {
 }
 
 #[test]
+fn there_is_something_to_choose_from() {
+    assert_eq!(value("methods(\"*..*\").list().len()"), "3");
+    assert_eq!(
+        value("methods(\"*..*\").list()[2].pattern"),
+        "route.Edge::weight(long[])"
+    );
+    let sample = |seed| {
+        value(&format!(
+            "methods(\"*..*\").sample(2, {seed}).map(|m| m.method)"
+        ))
+    };
+    assert_eq!(sample(-7), sample(-7));
+    assert!((0..20).any(|seed| sample(seed) != sample(-7)));
+    assert_eq!(
+        value("let g = methods(\"*..*\").graphs()[0]; `${g.pattern} ${g.fragments} ${g.edges}`"),
+        "route.Edge::isMe(int, int) 3 [[0, 1], [0, 2], [1, 2]]"
+    );
+}
+
+#[test]
 fn what_needs_no_handle() {
     assert_eq!(value("refusals()[0].reason"), "MethodTooLarge");
     assert_eq!(value("stale()"), "3");

@@ -1,8 +1,9 @@
 //! The JDKs that the tests run on: 17 and the newest one that is installed.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use crate::process::{Process, ProcessError};
+use crate::process::{LIMIT, Process, ProcessError};
 
 /// An installed JDK.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,6 +60,7 @@ impl Jdk {
             .args(["-g", "-Xlint:-options", "-nowarn", "-d"])
             .arg(into)
             .args(sources)
+            .limit(LIMIT + Duration::from_millis(100) * sources.len() as u32)
             .run()?
             .succeeded("javac")?;
         Ok(())

@@ -24,6 +24,7 @@ pub mod jdk;
 pub mod live;
 pub mod process;
 pub mod program;
+pub mod random;
 pub mod report;
 pub mod running;
 pub mod trust;

@@ -143,6 +143,17 @@ impl Process {
         self
     }
 
+    /// This process as the command of another program, such as `setpriv`.
+    #[must_use]
+    pub fn before(mut self, program: &str, options: &[&str]) -> Self {
+        let mut arguments: Vec<OsString> = options.iter().map(OsString::from).collect();
+        arguments.push(self.program.into());
+        arguments.append(&mut self.arguments);
+        self.program = program.into();
+        self.arguments = arguments;
+        self
+    }
+
     /// Starts it with pipes for all three streams, as the leader of a process group.
     pub fn start(&self) -> Result<Child, ProcessError> {
         let mut command = Command::new(&self.program);

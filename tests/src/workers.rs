@@ -9,11 +9,22 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// # Panics
 /// When a job panics.
 pub fn each<T: Sync, R: Send>(items: &[T], job: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    each_on(processors, items, job)
+}
+
+/// The same on so many threads.
+///
+/// # Panics
+/// When a job panics.
+pub fn each_on<T: Sync, R: Send>(
+    threads: usize,
+    items: &[T],
+    job: impl Fn(&T) -> R + Sync,
+) -> Vec<R> {
     let next = AtomicUsize::new(0);
     let results = Mutex::new(Vec::with_capacity(items.len()));
-    let threads = std::thread::available_parallelism()
-        .map_or(1, usize::from)
-        .min(items.len());
+    let threads = threads.clamp(1, items.len().max(1));
     std::thread::scope(|scope| {
         for _ in 0..threads {
             scope.spawn(|| {

@@ -28,7 +28,7 @@ use crate::method::Method;
 use crate::points::{self, Point, PointKind, Skipped};
 use crate::policy::Policy;
 use crate::refusal::Refusal;
-use crate::types::{State, Type};
+use crate::types::{self, State, Type};
 use crate::{anchor, descriptor, frames, runtime};
 use std::borrow::Cow;
 
@@ -82,8 +82,10 @@ pub struct Armed {
 
 /// Arms a class. `Ok` with no methods where every one was refused or none wanted (`bytes` is then empty).
 pub fn arm(bytes: &[u8], request: &Request) -> Result<Armed, Refusal> {
+    let bytes = &*crate::inference::modern(bytes)?;
     let file = ClassFile::parse(bytes)?;
     file.check_closed()?;
+    file.check_names()?;
     let name = file.name()?.into_owned();
     let anchor = anchor::name(&name, request.generation);
     let mut armed = Armed {
@@ -94,8 +96,9 @@ pub fn arm(bytes: &[u8], request: &Request) -> Result<Armed, Refusal> {
         methods: Vec::new(),
         refusals: Vec::new(),
     };
-    if file.major < 51 {
-        return Err(Refusal::OldClassFile(file.major));
+    if file.major < crate::inference::MODERN {
+        // Nothing to arm: it would have been made modern.
+        return Ok(armed);
     }
     let mut pool = file.pool.clone();
     let mut attributes = file.attributes.clone();
@@ -196,7 +199,7 @@ pub fn site_descriptor(point: &Point, method: &Method) -> Result<String, Refusal
     }
     out.push(')');
     // The declared result, not its verification type: a boolean stays a boolean.
-    out += method.descriptor.rsplit(')').next().unwrap_or("V");
+    out += descriptor::result(&method.descriptor);
     Ok(out)
 }
 
@@ -413,8 +416,39 @@ fn stack_map(
             &new_pc,
         )?);
     }
+    for (pc, state) in skips(method, out, pcs)? {
+        if let Err(place) = table.binary_search_by_key(&pc, |f| f.pc) {
+            table.insert(place, frames::frame(pc, &state, pool, &new_pc)?);
+        }
+    }
     let initial = frames::locals(&method.entry.locals, pool, &new_pc)?;
     Ok(encode_stack_map(&table, &initial)?)
+}
+
+/// The states behind conditional branches that became too far for their short form: the original's before the next of its
+/// instructions, for a check changes nothing.
+fn skips(method: &Method, out: &Assembled, pcs: &[u16]) -> Result<Vec<(u16, State)>, Refusal> {
+    let mut found = Vec::new();
+    if out.skips.is_empty() {
+        return Ok(found);
+    }
+    let next: Vec<(usize, u16)> = out
+        .skips
+        .iter()
+        .map(|pc| (pcs.partition_point(|at| at < pc), *pc))
+        .collect();
+    types::walk(
+        &method.instructions,
+        &method.frames,
+        method.entry.clone(),
+        &method.file.pool,
+        &method.class,
+        &mut |i, _, state| {
+            let here = next.iter().filter(|(index, _)| *index == i);
+            found.extend(here.map(|(_, pc)| (*pc, state.clone())));
+        },
+    )?;
+    Ok(found)
 }
 
 /// The frame at a point with only what is live.

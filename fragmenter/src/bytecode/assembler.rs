@@ -35,6 +35,8 @@ pub struct Assembler {
 pub struct Assembled {
     /// The bytes of the method body.
     pub code: Vec<u8>,
+    /// Where conditional branches that became wide skip to: places behind them that now need a stack map frame.
+    pub skips: Vec<u16>,
     old: Vec<u32>,
     fresh: Vec<u32>,
 }
@@ -113,6 +115,7 @@ impl Assembler {
             .max();
         let mut out = Assembled {
             code: Vec::new(),
+            skips: Vec::new(),
             old: vec![UNPLACED; old_len.map_or(0, |l| l as usize + 1)],
             fresh: vec![UNPLACED; self.fresh as usize],
         };
@@ -150,7 +153,11 @@ impl Assembler {
             let mut code = Vec::with_capacity(pc);
             for (i, item) in self.items.iter().enumerate() {
                 if let Item::Code(c) = item {
-                    write(&mut code, c, &out, wide.contains_key(&i))?;
+                    let wide = wide.contains_key(&i);
+                    write(&mut code, c, &out, wide)?;
+                    if wide && !ends_flow(c.op()) {
+                        out.skips.push(code.len() as u16);
+                    }
                 }
             }
             out.code = code;

@@ -6,7 +6,7 @@
 
 use super::class::ClassFile;
 use super::error::ClassFileError;
-use super::{ConstantPool, Entry, Tag};
+use super::{ConstantPool, Entry, Tag, text};
 
 impl ConstantPool<'_> {
     /// Checks that every entry refers to entries of the right kind.
@@ -58,6 +58,32 @@ impl ConstantPool<'_> {
         Ok(())
     }
 
+    /// Checks that names and descriptors keep their bytes when they are read as text and written again. New constants are made
+    /// from text.
+    ///
+    /// # Errors
+    /// Names the first that would become another name.
+    pub fn check_names(&self) -> Result<(), ClassFileError> {
+        let proper = |index: u16| {
+            if text::is_proper(self.utf8(index)?) {
+                Ok(())
+            } else {
+                Err(ClassFileError::OddName(index))
+            }
+        };
+        for index in self.indices() {
+            match self.entry(index)? {
+                Entry::Class(name) | Entry::MethodType(name) => proper(name)?,
+                Entry::NameAndType { name, descriptor } => {
+                    proper(name)?;
+                    proper(descriptor)?;
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
     fn is(&self, index: u16, expected: &'static str, tags: &[Tag]) -> Result<(), ClassFileError> {
         let found = self.tag(index)?;
         if tags.contains(&found) {
@@ -96,6 +122,22 @@ impl ClassFile<'_> {
         let attributes = members.flat_map(|m| &m.attributes).chain(&self.attributes);
         for attribute in attributes {
             pool.is(attribute.name, "Utf8", &[Tag::Utf8])?;
+        }
+        Ok(())
+    }
+
+    /// The same of all names in the class ([`ConstantPool::check_names`]).
+    ///
+    /// # Errors
+    /// Names the first that would become another name.
+    pub fn check_names(&self) -> Result<(), ClassFileError> {
+        self.pool.check_names()?;
+        for member in self.fields.iter().chain(&self.methods) {
+            for index in [member.name, member.descriptor] {
+                if !text::is_proper(self.pool.utf8(index)?) {
+                    return Err(ClassFileError::OddName(index));
+                }
+            }
         }
         Ok(())
     }

@@ -49,6 +49,11 @@ pub enum ClassFileError {
         /// The pool's `constant_pool_count`.
         count: u16,
     },
+    /// A name or descriptor that is no text: it would come out as another one.
+    #[error(
+        "constant #{0} is a name that is not proper modified UTF-8 (a lone surrogate or a stray byte); it cannot be written again from text"
+    )]
+    OddName(u16),
     /// A pool index that names an entry of the wrong kind.
     #[error(
         "constant #{index} is a {found}, where a {expected} is needed; the class file is damaged"

@@ -15,6 +15,11 @@ pub fn decode(bytes: &[u8]) -> Cow<'_, str> {
     }
 }
 
+/// Whether text that was decoded from these bytes is encoded as them again.
+pub fn is_proper(bytes: &[u8]) -> bool {
+    *encode(&decode(bytes)) == *bytes
+}
+
 fn decode_slowly(bytes: &[u8]) -> String {
     let mut units: Vec<u16> = Vec::with_capacity(bytes.len());
     let mut rest = bytes;
@@ -90,6 +95,8 @@ mod tests {
     #[test]
     fn broken_text_is_marked() {
         assert_eq!(decode(&[b'a', 0xed, 0xa0, 0xbd, b'b']), "a\u{fffd}b");
+        assert!(!is_proper(&[b'a', 0xed, 0xa0, 0xbd, b'b']));
+        assert!(is_proper(&[0xed, 0xa0, 0xbd, 0xed, 0xb8, 0x80]));
         assert_eq!(
             decode(&[0x80, b'x', 0xe1, 0x80]),
             "\u{fffd}x\u{fffd}\u{fffd}"

@@ -101,8 +101,17 @@ impl Slots {
 /// One instruction of the application in the emitted code.
 struct Piece {
     pc: u16,
+    /// Where it stands in the armed body, if an exception can come from it.
+    place: Option<u16>,
     start: Label,
     end: Label,
+}
+
+/// A body, and where in the armed body its instructions stand.
+pub(super) struct Emitted {
+    pub code: Code<'static>,
+    /// Rising pcs of instructions from which an exception can come, with those of the armed body.
+    pub places: Vec<(u16, u16)>,
 }
 
 /// A body in the making.
@@ -140,7 +149,7 @@ pub(super) fn emit(
     patched: &Patched,
     bodies: Bodies,
     track: Track,
-) -> Result<Code<'static>, Refusal> {
+) -> Result<Emitted, Refusal> {
     let throws = plan
         .method
         .instructions
@@ -190,7 +199,7 @@ pub(super) fn emit(
 }
 
 impl Body<'_, '_> {
-    fn build(mut self) -> Result<Code<'static>, Refusal> {
+    fn build(mut self) -> Result<Emitted, Refusal> {
         let plan = self.plan;
         let entry = &plan.armed.points[0];
         let partial = plan
@@ -294,12 +303,13 @@ impl Body<'_, '_> {
                 }
             }
             let (start, end) = (self.a.fresh(), self.a.fresh());
-            self.a.place(start);
             self.e.boxed(&mut self.a, &plan.method.signature.result)?;
+            self.a.place(start);
             self.a.plain(ARETURN);
             self.a.place(end);
             self.pieces.push(Piece {
                 pc: p.pc,
+                place: None,
                 start,
                 end,
             });
@@ -502,6 +512,10 @@ impl Body<'_, '_> {
                 self.after(id, op)?;
             }
             let (start, end) = (self.a.fresh(), self.a.fresh());
+            if is_return(op) && self.bodies == Bodies::Resume {
+                // An object for the result may want for memory; that is nothing for the application's handlers.
+                self.e.boxed(&mut self.a, &method.signature.result)?;
+            }
             self.a.place(start);
             if let Some(at) = self.slots.at
                 && may_throw(op)
@@ -537,15 +551,15 @@ impl Body<'_, '_> {
                     self.a
                         .push(instruction.retarget(&mut |t| targets.get(&t).copied().unwrap_or(t)));
                 }
-                _ if is_return(op) && self.bodies == Bodies::Resume => {
-                    self.e.boxed(&mut self.a, &method.signature.result)?;
-                    self.a.plain(ARETURN);
-                }
+                _ if is_return(op) && self.bodies == Bodies::Resume => self.a.plain(ARETURN),
                 _ => self.e.relocate(&mut self.a, method, instruction)?,
             }
             self.a.place(end);
             self.pieces.push(Piece {
                 pc: *pc,
+                place: may_throw(op)
+                    .then(|| self.plan.armed.pcs.get(i).copied())
+                    .flatten(),
                 start,
                 end,
             });
@@ -793,12 +807,7 @@ impl Body<'_, '_> {
         Ok(Some(label))
     }
 
-    fn finish(
-        self,
-        begin: Label,
-        end: Label,
-        catch: Option<Label>,
-    ) -> Result<Code<'static>, Refusal> {
+    fn finish(self, begin: Label, end: Label, catch: Option<Label>) -> Result<Emitted, Refusal> {
         let Body {
             e,
             plan,
@@ -821,6 +830,12 @@ impl Body<'_, '_> {
             .collect();
         at.sort_by_key(|f| f.0);
         at.dedup_by(|b, a| a.0 == b.0 && a.1 == b.1);
+        let framed = |pc: &u16| at.binary_search_by_key(pc, |f| f.0).is_ok();
+        if !out.skips.iter().all(framed) {
+            return Err(Refusal::MethodTooLarge(
+                "a conditional branch would reach further than 32,767 bytes".into(),
+            ));
+        }
         let mut stack_map = Vec::with_capacity(at.len());
         for (pc, state) in at {
             stack_map.push(frames::frame(pc, state, &mut e.pool, &new_pc)?);
@@ -860,14 +875,53 @@ impl Body<'_, '_> {
             .map(Point::words)
             .max()
             .unwrap_or(0);
-        Ok(Code {
-            max_stack: (method.code.max_stack + weave::STACK).max(words + 2),
+        let places = pieces
+            .iter()
+            .filter_map(|p| Some((out.at(p.start)?, p.place?)));
+        let mut places: Vec<(u16, u16)> = places.collect();
+        places.sort_unstable();
+        let mut attributes = vec![attribute];
+        attributes.extend(lines(plan, &out, &pieces, e)?);
+        let code = Code {
+            // One more than is needed: C2 looks at the first argument of what a body with `super::COMPILED` calls, and there
+            // may be none.
+            max_stack: (method.code.max_stack + weave::STACK).max(words + 2) + 1,
             max_locals: slots.temp + 2 + spill,
             code: out.code.into(),
             exceptions,
-            attributes: vec![attribute],
-        })
+            attributes,
+        };
+        Ok(Emitted { code, places })
     }
+}
+
+/// The lines of the application's instructions, for tools that show the frames of versions. What is woven between them counts
+/// to the line before.
+fn lines(
+    plan: &Plan,
+    out: &Assembled,
+    pieces: &[Piece],
+    e: &mut Emitter,
+) -> Result<Option<crate::classfile::Attribute<'static>>, Refusal> {
+    let found = pieces
+        .iter()
+        .filter_map(|p| Some((out.at(p.start)?, plan.method.line(p.pc)?)));
+    let mut rows: Vec<(u16, u16)> = found.collect();
+    rows.sort_unstable();
+    rows.dedup_by_key(|row| row.0);
+    rows.dedup_by_key(|row| row.1);
+    if rows.is_empty() {
+        return Ok(None);
+    }
+    let mut info = (rows.len() as u16).to_be_bytes().to_vec();
+    for (pc, line) in rows {
+        info.extend(pc.to_be_bytes());
+        info.extend(line.to_be_bytes());
+    }
+    Ok(Some(crate::classfile::Attribute {
+        name: e.pool.add_utf8("LineNumberTable")?,
+        info: info.into(),
+    }))
 }
 
 /// The application's ranges over what came of its instructions, then the version's own range over all.

@@ -18,6 +18,7 @@ mod relocate;
 mod resume;
 mod weave;
 
+use self::body::Emitted;
 use crate::advice::Probe;
 use crate::arming::ArmedCode;
 use crate::bootstrap::{self, BootstrapMethod};
@@ -60,6 +61,10 @@ pub enum Bodies {
     Resume,
 }
 
+/// The annotation that makes methods which ask who calls them (`Class.forName`, `Method.invoke` …) look through a body, and see
+/// the host. HotSpot honours it in classes that are defined so; see `VeneerRuntime.define`.
+const COMPILED: &str = "Ljava/lang/invoke/LambdaForm$Compiled;";
+
 /// The id of the method that a method of a version class is a body of; `None` for packers and others.
 pub fn method_of(name: &str) -> Option<u32> {
     name.strip_prefix(['e', 'r'])?.parse().ok()
@@ -83,6 +88,8 @@ pub(crate) enum Track {
 
 /// An emitted class.
 pub struct VersionClass {
+    /// Its internal name; the JVM appends to it.
+    pub name: String,
     /// The class file, to be defined as a hidden nestmate of the host.
     pub bytes: Vec<u8>,
     /// The methods in it; their tokens are expected as class data in this order.
@@ -91,6 +98,9 @@ pub struct VersionClass {
     pub refused: Vec<(u32, Refusal)>,
     /// Classes that the emitted code names in casts, in internal form: to be resolved before any activation comes.
     pub named: Vec<String>,
+    /// Where in the armed bodies the code stands, for stack traces. For each body: the method, the number of pairs, and pairs of
+    /// a pc here (high half) and there, rising.
+    pub places: Vec<i32>,
 }
 
 /// State shared by the bodies of one class.
@@ -105,6 +115,7 @@ pub(crate) struct Emitter<'e> {
     pub bootstrap: Vec<BootstrapMethod>,
     pub protected: &'e ProtectedMembers,
     pub named: Vec<String>,
+    pub places: Vec<i32>,
 }
 
 /// Emits a version class of `host` with these methods.
@@ -115,6 +126,7 @@ pub fn emit(
     bodies: Bodies,
     protected: &ProtectedMembers,
 ) -> Result<VersionClass, Refusal> {
+    host.check_names()?;
     let host_name = host.name()?.into_owned();
     let self_name = format!("{host_name}$V");
     let mut e = Emitter {
@@ -128,6 +140,7 @@ pub fn emit(
         bootstrap: Vec::new(),
         protected,
         named: Vec::new(),
+        places: Vec::new(),
     };
     let this_class = e.pool.add_class(&self_name)?;
     let super_class = e.pool.add_class("java/lang/Object")?;
@@ -156,6 +169,18 @@ pub fn emit(
         methods.push(initialiser(&mut e, &done)?);
     }
     let mut attributes = Vec::new();
+    if let Some(source) = host
+        .attributes
+        .iter()
+        .find(|a| a.is(&host.pool, "SourceFile"))
+        && let Some(index) = source.info.first_chunk().map(|b| u16::from_be_bytes(*b))
+    {
+        let index = e.pool.import(&host.pool, index, &mut e.memo)?;
+        attributes.push(Attribute {
+            name: e.pool.add_utf8("SourceFile")?,
+            info: index.to_be_bytes().to_vec().into(),
+        });
+    }
     if !e.bootstrap.is_empty() {
         let name = e.pool.add_utf8("BootstrapMethods")?;
         attributes.push(Attribute {
@@ -177,7 +202,7 @@ pub fn emit(
         methods,
         attributes,
     };
-    let mut named = e.named;
+    let (mut named, places) = (e.named, e.places);
     named.sort();
     named.dedup();
     let bytes = if done.is_empty() {
@@ -186,10 +211,12 @@ pub fn emit(
         file.to_bytes()?
     };
     Ok(VersionClass {
+        name: self_name,
         bytes,
         methods: done,
         refused,
         named,
+        places,
     })
 }
 
@@ -206,24 +233,30 @@ fn emit_method(
     let patched = patch::apply(plan.method, plan.edits, &plan.armed.points)?;
     let before = plan.method.code.code.len();
     let small = before <= crate::arming::INLINE_LIMIT;
-    let mut body = body::emit(e, plan, &patched, bodies, Track::Instruction)?;
+    let mut body: Emitted = body::emit(e, plan, &patched, bodies, Track::Instruction)?;
     // Exact places are the first thing to give up for a body that the JIT will inline, or take at all.
-    if small && body.code.len() > crate::arming::INLINE_LIMIT {
+    if small && body.code.code.len() > crate::arming::INLINE_LIMIT {
         let by_line = body::emit(e, plan, &patched, bodies, Track::Line)?;
-        if by_line.code.len() <= crate::arming::INLINE_LIMIT {
+        if by_line.code.code.len() <= crate::arming::INLINE_LIMIT {
             body = by_line;
         }
     }
     if before <= crate::arming::COMPILE_LIMIT {
         for track in [Track::Line, Track::No] {
-            if body.code.len() > crate::arming::COMPILE_LIMIT {
+            if body.code.code.len() > crate::arming::COMPILE_LIMIT {
                 body = body::emit(e, plan, &patched, bodies, track)?;
             }
         }
-        if body.code.len() > crate::arming::COMPILE_LIMIT {
-            return Err(Refusal::CompileLimit(before, body.code.len()));
+        if body.code.code.len() > crate::arming::COMPILE_LIMIT {
+            return Err(Refusal::CompileLimit(before, body.code.code.len()));
         }
     }
+    e.places.extend([plan.id as i32, body.places.len() as i32]);
+    e.places.extend(
+        body.places
+            .iter()
+            .map(|(pc, at)| (*pc as i32) << 16 | *at as i32),
+    );
     let mut out = Vec::new();
     match bodies {
         Bodies::Enter => {
@@ -232,7 +265,7 @@ fn emit_method(
                 e,
                 &runtime::enter_method(plan.id),
                 &descriptor,
-                &body,
+                &body.code,
             )?);
         }
         Bodies::Resume => {
@@ -241,7 +274,7 @@ fn emit_method(
                 e,
                 &runtime::resume_method(plan.id),
                 &descriptor,
-                &body,
+                &body.code,
             )?);
             for point in &plan.armed.points[1..] {
                 let code = packer::emit(e, plan, point)?;
@@ -264,15 +297,25 @@ fn member(
     descriptor: &str,
     code: &Code,
 ) -> Result<Member<'static>, Refusal> {
-    let attribute = Attribute {
+    let mut attributes = vec![Attribute {
         name: e.pool.add_utf8("Code")?,
         info: code.to_bytes()?.into(),
-    };
+    }];
+    if name != "<clinit>" {
+        // One annotation without elements.
+        let mut info = 1u16.to_be_bytes().to_vec();
+        info.extend(e.pool.add_utf8(COMPILED)?.to_be_bytes());
+        info.extend([0, 0]);
+        attributes.push(Attribute {
+            name: e.pool.add_utf8("RuntimeVisibleAnnotations")?,
+            info: info.into(),
+        });
+    }
     Ok(Member {
         access: 0x1008,
         name: e.pool.add_utf8(name)?,
         descriptor: e.pool.add_utf8(descriptor)?,
-        attributes: vec![attribute],
+        attributes,
     })
 }
 

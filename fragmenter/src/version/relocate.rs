@@ -8,7 +8,8 @@
 //! | `invokespecial` of a private method          | `invokevirtual` / `invokeinterface`                 |
 //! | `invokespecial` of `super.m()`, `I.super.m()`| `invokedynamic`, a `findSpecial` handle             |
 //! | protected member of another package          | `invokedynamic`, a handle                           |
-//! | store to an own final field in a constructor | `invokedynamic`, a setter                           |
+//! | store to an own final field in a constructor, | `invokedynamic`, a setter                           |
+//! | before version 53 in any method              |                                                     |
 //! | `MethodHandles.lookup()`                     | `invokedynamic`, the host's lookup                  |
 //! | `invokedynamic`                              | the host's bootstrap method run with the host's lookup |
 
@@ -35,6 +36,11 @@ enum Bind {
     PutFinal = 8,
     Lookup = 9,
 }
+
+/// Kinds of method handles (JVMS table 5.4.3.5-A).
+const INVOKE_VIRTUAL_KIND: u8 = 5;
+const INVOKE_SPECIAL_KIND: u8 = 7;
+const INVOKE_INTERFACE_KIND: u8 = 9;
 
 const BIND: &str = "(Ljava/lang/invoke/MethodHandles$Lookup;Ljava/lang/String;Ljava/lang/invoke/MethodType;ILjava/lang/Class;Ljava/lang/Class;)Ljava/lang/invoke/CallSite;";
 const RELINK: &str = "(Ljava/lang/invoke/MethodHandles$Lookup;Ljava/lang/String;Ljava/lang/invoke/MethodType;Ljava/lang/Class;ILjava/lang/invoke/MethodHandle;[Ljava/lang/Object;)Ljava/lang/invoke/CallSite;";
@@ -79,10 +85,41 @@ impl Emitter<'_> {
         Ok(self.pool.import(&self.host.pool, index, &mut self.memo)?)
     }
 
+    /// A method handle of kind `invokeSpecial`, which only the host may name, as one that the version may name too; and whether
+    /// it calls a method of the host's own that no other can override, so that both do the same.
+    fn special_handle(&mut self, reference: u16) -> Result<(u16, bool), Refusal> {
+        let MemberRef {
+            tag,
+            class,
+            name,
+            descriptor,
+        } = self.host.pool.member(reference)?;
+        let class = self.host.pool.class_name(class)?.into_owned();
+        let name = self.host.pool.text(name)?.into_owned();
+        let descriptor = self.host.pool.text(descriptor)?.into_owned();
+        let private = class == self.host_name
+            && self.declared(&name, &descriptor, true) == Some(access::PRIVATE);
+        let kind = if tag == Tag::InterfaceMethod {
+            INVOKE_INTERFACE_KIND
+        } else {
+            INVOKE_VIRTUAL_KIND
+        };
+        let reference = self.import(reference)?;
+        Ok((self.pool.add_method_handle(kind, reference)?, private))
+    }
+
     /// A loadable constant; a dynamic one takes its bootstrap method along.
     fn constant(&mut self, index: u16) -> Result<u16, Refusal> {
-        if !matches!(self.host.pool.entry(index)?, Entry::Dynamic { .. }) {
-            return self.import(index);
+        match self.host.pool.entry(index)? {
+            Entry::Dynamic { .. } => {}
+            Entry::MethodHandle {
+                kind: INVOKE_SPECIAL_KIND,
+                reference,
+            } => {
+                let (handle, private) = self.special_handle(reference)?;
+                return private.then_some(handle).ok_or(Refusal::SuperHandle);
+            }
+            _ => return self.import(index),
         }
         let (method, name, descriptor) = self.host.pool.dynamic(index)?;
         let (name, descriptor) = (
@@ -118,14 +155,27 @@ impl Emitter<'_> {
         let handle = bootstrap::runtime_handle(&mut self.pool, "relink", RELINK)?;
         let host = self.pool.add_class(&self.host_name)?;
         // The site's number: versions of one host share the site that the host's bootstrap method makes.
+        // Its upper half says which arguments are handles of kind `invokeSpecial`: they are made anew with the host's lookup.
+        let (mut special, mut loaded) = (0u32, Vec::new());
+        for (place, i) in method.arguments.iter().enumerate() {
+            loaded.push(match self.host.pool.entry(*i)? {
+                Entry::MethodHandle {
+                    kind: INVOKE_SPECIAL_KIND,
+                    reference,
+                } if place < 16 => {
+                    special |= 1 << place;
+                    self.special_handle(reference)?.0
+                }
+                _ => self.constant(*i)?,
+            });
+        }
         let mut arguments = vec![
             host,
-            self.pool.add_integer(index as i32)?,
+            self.pool
+                .add_integer((special << 16 | u32::from(index)) as i32)?,
             self.import(method.handle)?,
         ];
-        for i in &method.arguments {
-            arguments.push(self.constant(*i)?);
-        }
+        arguments.extend(loaded);
         let b = self.bootstrap(BootstrapMethod { handle, arguments })?;
         let site = self.pool.add_invoke_dynamic(b, &name, &descriptor)?;
         a.push(Instruction::InvokeDynamic { index: site });
@@ -180,9 +230,14 @@ impl Emitter<'_> {
             let receiver = format!("(L{};{}", self.host_name, &descriptor[1..]);
             return self.bound(a, Bind::Special, &name, &receiver, &class);
         }
+        // Before version 53 (Java 9) the JVM lets any method of the class store there, not only constructors.
+        let lenient = self.host.major < 53;
+        if op == PUTSTATIC && own && lenient && self.is_static_final(&name, &descriptor) {
+            return Err(Refusal::StaticFinal(name));
+        }
         if op == PUTFIELD
             && own
-            && method.is_constructor()
+            && (method.is_constructor() || lenient)
             && self.declared(&name, &descriptor, false) == Some(access::FINAL)
         {
             let setter = format!("(L{};{descriptor})V", self.host_name);
@@ -230,6 +285,17 @@ impl Emitter<'_> {
         let index = self.pool.add_invoke_dynamic(b, name, descriptor)?;
         a.push(Instruction::InvokeDynamic { index });
         Ok(())
+    }
+
+    /// Whether the host itself declares a field as `static final`.
+    fn is_static_final(&self, name: &str, descriptor: &str) -> bool {
+        let pool = &self.host.pool;
+        let is = |i: u16, text: &str| pool.utf8(i).is_ok_and(|b| b == text.as_bytes());
+        let both = access::STATIC | access::FINAL;
+        self.host
+            .fields
+            .iter()
+            .any(|f| f.access & both == both && is(f.name, name) && is(f.descriptor, descriptor))
     }
 
     /// Whether the host itself declares a member, and the one of its flags that matters: `PRIVATE` of a method, `FINAL`

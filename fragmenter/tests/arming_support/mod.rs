@@ -8,7 +8,7 @@
 
 use std::collections::HashMap;
 
-use veneer_fragmenter::bytecode::opcode::{ends_flow, is_return};
+use veneer_fragmenter::bytecode::opcode::{ASTORE, ISTORE, ends_flow, is_return};
 use veneer_fragmenter::bytecode::{Instruction, decode};
 use veneer_fragmenter::classfile::{
     ClassFile, Code, ConstantPool, Member, StackMapFrame, VerificationType, decode_stack_map,
@@ -156,8 +156,10 @@ fn follow(
         }
         protected(current, *pc, code, frames)?;
         types::step(current, *pc, instruction, pool, class).map_err(|e| e.to_string())?;
-        // A store inside a range is seen by its handlers too.
-        protected(current, *pc, code, frames)?;
+        // HotSpot looks at what comes out as well, except of a store, which cannot throw (JVMS asks for neither).
+        if !stores(instruction) {
+            protected(current, *pc, code, frames)?;
+        }
         if current.depth() > code.max_stack {
             return Err(format!(
                 "at {pc} the stack has {} words, max_stack is {}",
@@ -183,6 +185,10 @@ fn follow(
         return Err("control falls off the end".into());
     }
     Ok(())
+}
+
+fn stores(instruction: &Instruction) -> bool {
+    matches!(instruction, Instruction::Local { op, .. } if (ISTORE..=ASTORE).contains(op))
 }
 
 fn protected(

@@ -9,6 +9,7 @@ use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::classfile_support;
+use veneer_fragmenter::classfile::{ClassFile, Code};
 
 /// Where the file tests lie.
 pub fn folder() -> PathBuf {
@@ -73,4 +74,20 @@ pub fn compile(sources: &[(String, String)]) -> BTreeMap<String, Vec<Vec<u8>>> {
     }
     fs::remove_dir_all(&folder).unwrap();
     out
+}
+
+/// The same class file as an old compiler would have written it, as far as stack maps go: none, and an older version.
+pub fn aged(bytes: &[u8], version: u16) -> Vec<u8> {
+    let mut file = ClassFile::parse(bytes).unwrap();
+    let pool = file.pool.clone();
+    file.major = version;
+    for method in &mut file.methods {
+        for attribute in method.attributes.iter_mut().filter(|a| a.is(&pool, "Code")) {
+            let mut code = Code::parse(&attribute.info).unwrap();
+            code.attributes.retain(|a| !a.is(&pool, "StackMapTable"));
+            let info = code.to_bytes().unwrap();
+            attribute.info = info.into();
+        }
+    }
+    file.to_bytes().unwrap()
 }

@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use veneer_instruments::{
-    AttachError, Attached, Data, EditSpec, Event, InstrumentId, PatchId, RefusalRow, Row, Runtime,
-    Spec, Summary, Value,
+    ArmedMethod, AttachError, Attached, Data, EditSpec, Event, Graph, InstrumentId, MethodPattern,
+    PatchId, RefusalRow, Row, Runtime, Sample, Spec, Summary, Value,
 };
 use veneer_scripts::{Plan, PlanError, Session};
 
@@ -151,6 +151,29 @@ impl Runtime for Recorder {
     fn undo(&self, id: PatchId) -> Result<(), AttachError> {
         self.call(format!("undo {id}"));
         Ok(())
+    }
+
+    fn armed(&self, _: &[MethodPattern], sample: Option<Sample>) -> Vec<ArmedMethod> {
+        let all = ["isMe(II)Z", "<init>()V", "weight([J)D"].map(|method| ArmedMethod {
+            class: "route.Edge".to_owned(),
+            method: method.to_owned(),
+        });
+        match sample {
+            None => all.to_vec(),
+            Some(sample) => {
+                let drawn = sample.draw(all.len()).into_iter();
+                drawn.map(|place| all[place].clone()).collect()
+            }
+        }
+    }
+
+    fn graphs(&self, patterns: &[MethodPattern]) -> Vec<Graph> {
+        let method = self.armed(patterns, None).swap_remove(0);
+        vec![Graph {
+            method,
+            fragments: 3,
+            edges: vec![(0, 1), (0, 2), (1, 2)],
+        }]
     }
 
     fn refusals(&self) -> Vec<RefusalRow> {

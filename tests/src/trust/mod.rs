@@ -1,14 +1,22 @@
 //! The evidence that the program under Veneer is the program, part by part.
 //!
 //! ```text
-//!   corpora · programs · suites · random · threads · memory · fuzz ─▶ Part ─▶ docs/trust/‹part›.json ─▶ docs/trust.md
+//!   checker · corpora · programs · suites · random · threads · memory · fuzz ─▶ Part ─▶ docs/trust/‹part›.json ─▶ docs/trust.md
 //! ```
 //!
 //! Each part is a module with a function `run(&Scope) -> Result<Part, TrustError>`. In quick scope the test suite runs it; the
 //! command `trust` (`make trust`) runs the whole.
 
+pub mod corpora;
+pub mod fuzz;
+pub mod memory;
+pub mod mutants;
 pub mod part;
+pub mod programs;
+pub mod random;
 pub mod render;
+pub mod suites;
+pub mod threads;
 
 pub use part::{Part, Scope, Table, TrustError};
 
@@ -21,4 +29,37 @@ pub struct Entry {
 }
 
 /// All parts, in the order of the page.
-pub const PARTS: &[Entry] = &[];
+pub const PARTS: &[Entry] = &[
+    Entry {
+        name: "checker",
+        run: mutants::run,
+    },
+    Entry {
+        name: "corpora",
+        run: corpora::run,
+    },
+    Entry {
+        name: "programs",
+        run: programs::run,
+    },
+    Entry {
+        name: "suites",
+        run: suites::run,
+    },
+    Entry {
+        name: "threads",
+        run: threads::run,
+    },
+    Entry {
+        name: "memory",
+        run: memory::run,
+    },
+    Entry {
+        name: "random",
+        run: random::run,
+    },
+    Entry {
+        name: "fuzz",
+        run: fuzz::run,
+    },
+];

@@ -2,6 +2,7 @@ package java.lang.invoke;
 
 import jdk.internal.vm.annotation.ForceInline;
 import jdk.internal.vm.annotation.Hidden;
+import jdk.internal.vm.annotation.Stable;
 
 /**
  * The cell of one method: what says which control-flow graph an activation runs.
@@ -26,6 +27,8 @@ public final class VeneerCell extends MutableCallSite {
     volatile MethodHandle resume;
     /** The token that {@link #resume} belongs to. */
     volatile MethodHandle resumeToken;
+    /** The call site of the armed body's entry is linked. As long as it is not, the way in takes memory. */
+    @Stable boolean entered;
     /** The token for which a resume body was asked for last. */
     private MethodHandle requested;
     /** What {@link VeneerRuntime#locate} learnt of the host's frame at its entry stub. */
@@ -40,7 +43,7 @@ public final class VeneerCell extends MutableCallSite {
     @ForceInline
     @Hidden
     public boolean on() {
-        return target != IDLE;
+        return target != IDLE && (entered || VeneerRuntime.hasRoom());
     }
 
     /** The check at an armed method's other points: leave only when there is a place to go. */
@@ -62,7 +65,7 @@ public final class VeneerCell extends MutableCallSite {
     private boolean ready() {
         MethodHandle now = target;
         if (resumeToken == now) {
-            return true;
+            return VeneerRuntime.hasRoom();
         }
         if (requested != now) {
             requested = now;

@@ -5,6 +5,8 @@ import java.lang.reflect.Field;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicReferenceArray;
+import jdk.internal.access.JavaLangAccess;
+import jdk.internal.access.SharedSecrets;
 import jdk.internal.misc.Unsafe;
 import jdk.internal.vm.annotation.ForceInline;
 import jdk.internal.vm.annotation.Hidden;
@@ -48,6 +50,17 @@ public final class VeneerRuntime {
         }
     }
 
+    /** The loader of these methods is gone, so their cells are. Fails where one is still there. */
+    static void forget(int first, int end) {
+        for (int id = first; id < end; id++) {
+            AtomicReferenceArray<WeakReference<VeneerCell>> page = CELLS.get(id / PAGE);
+            WeakReference<VeneerCell> known = page == null ? null : page.get(id % PAGE);
+            if (known != null && (known.get() != null || !page.compareAndSet(id % PAGE, known, null))) {
+                throw new IllegalStateException("the cell " + id + " is in use");
+            }
+        }
+    }
+
     // ---- versions: called by the agent -----------------------------------------------------------------------------------
 
     static MethodHandle idleToken() {
@@ -59,17 +72,25 @@ public final class VeneerRuntime {
         return MethodHandles.constant(Object.class, version);
     }
 
-    /** Defines a version beside its host. {@code tokens} become its class data. */
-    static Class<?> define(Class<?> host, byte[] bytes, MethodHandle[] tokens) throws Throwable {
-        return MethodHandles.Lookup.IMPL_LOOKUP
-                .in(host)
-                .defineHiddenClassWithClassData(bytes, tokens, true, MethodHandles.Lookup.ClassOption.NESTMATE)
-                .lookupClass();
+    /** Hidden, a nestmate of the host, and with the JVM's own annotations honoured: those of {@link LambdaForm.Compiled}. */
+    private static final int VERSION = 1 | 2 | 8;
+
+    /**
+     * Defines a version beside its host. {@code tokens} and {@code places} become its class data. This is what {@code
+     * Lookup.defineHiddenClassWithClassData} does, but for the last flag: the bodies of a version bear {@code
+     * LambdaForm.Compiled}, so that methods that ask who calls them ({@code Class.forName}, {@code Method.invoke} …) look
+     * through its frames and see the host.
+     */
+    static Class<?> define(Class<?> host, String name, byte[] bytes, MethodHandle[] tokens, int[] places) {
+        VeneerWalk.patched(host);
+        JavaLangAccess lang = SharedSecrets.getJavaLangAccess();
+        Object data = new Object[] {tokens, places};
+        return lang.defineClass(host.getClassLoader(), host, name, bytes, lang.protectionDomain(host), true, VERSION, data);
     }
 
     /** Called by a version's initialiser. */
     public static MethodHandle[] tokens(MethodHandles.Lookup lookup) throws IllegalAccessException {
-        return MethodHandles.classData(lookup, "_", MethodHandle[].class);
+        return (MethodHandle[]) MethodHandles.classData(lookup, "_", Object[].class)[0];
     }
 
     /** Fails where the host cannot reach a class that is named by internal names. */
@@ -144,7 +165,44 @@ public final class VeneerRuntime {
             if (cell.sites[point] == null) {
                 cell.sites[point] = new MutableCallSite(point == 0 ? enter(cell, type) : packer(cell, point, type));
             }
+            if (point == 0) {
+                cell.entered = true;
+            }
             return cell.sites[point];
+        }
+    }
+
+    /** What linking a call site may take, and much more than a frame does. */
+    private static final int LINKING = 1 << 18;
+    /** Below this much of free heap it is tried out whether there is room. */
+    private static final long ENOUGH = 1 << 22;
+    /** As long as there was no room, it is not tried again for so many nanoseconds: each attempt is a collection. */
+    private static final long AGAIN = 100_000_000L;
+
+    private static volatile long fullUntil;
+    private static volatile Object tried;
+
+    /**
+     * Whether the heap has room for leaving an armed body (or a version). Where it has not, the activation stays where it is,
+     * as if nothing were attached: an {@code OutOfMemoryError} that the application would not have met must not come from here.
+     */
+    @Hidden
+    static boolean hasRoom() {
+        Runtime runtime = Runtime.getRuntime();
+        if (runtime.maxMemory() - runtime.totalMemory() + runtime.freeMemory() > ENOUGH) {
+            return true;
+        }
+        long full = fullUntil;
+        if (full != 0 && System.nanoTime() - full < 0) {
+            return false;
+        }
+        try {
+            tried = new byte[LINKING];
+            tried = null;
+            return true;
+        } catch (OutOfMemoryError e) {
+            fullUntil = System.nanoTime() + AGAIN | 1;
+            return false;
         }
     }
 
@@ -155,6 +213,7 @@ public final class VeneerRuntime {
 
     /** The executor loop: runs the current version from the frame; a frame that comes back is an activation that moves on. */
     @Hidden
+    @LambdaForm.Compiled
     public static Object go(VeneerFrame frame, VeneerCell cell) throws Throwable {
         for (;;) {
             Object result = (Object) cell.resume.invokeExact(frame);
@@ -184,10 +243,10 @@ public final class VeneerRuntime {
                 handle = lookup.findSpecial(owner, name, type.dropParameterTypes(0, 1), host);
                 break;
             case 2:
-                handle = lookup.findVirtual(owner, name, type.dropParameterTypes(0, 1));
+                handle = direct(lookup.findVirtual(owner, name, type.dropParameterTypes(0, 1)));
                 break;
             case 3:
-                handle = lookup.findStatic(owner, name, type);
+                handle = direct(lookup.findStatic(owner, name, type));
                 break;
             case 4:
                 handle = lookup.findGetter(owner, name, type.returnType());
@@ -208,6 +267,21 @@ public final class VeneerRuntime {
                 handle = MethodHandles.constant(MethodHandles.Lookup.class, hostLookup(host));
         }
         return new ConstantCallSite(handle.asType(type));
+    }
+
+    /**
+     * A handle whose target, where it asks who calls it, sees the frame of the host, and not a class that stands for it:
+     * the JVM looks through the frames of versions.
+     */
+    private static MethodHandle direct(MethodHandle handle) throws ReflectiveOperationException {
+        MemberName member = handle.internalMemberName();
+        if (member == null || !MethodHandleNatives.isCallerSensitive(member)) {
+            return handle;
+        }
+        MethodHandles.Lookup all = MethodHandles.Lookup.IMPL_LOOKUP;
+        return member.isStatic()
+                ? all.findStatic(member.getDeclaringClass(), member.getName(), member.getMethodType())
+                : all.findVirtual(member.getDeclaringClass(), member.getName(), member.getMethodType());
     }
 
     /** What {@code MethodHandles.lookup()} gives in the host. */
@@ -240,7 +314,10 @@ public final class VeneerRuntime {
                 }
             };
 
-    /** Runs a bootstrap method of the host as the host would; all versions of a host share the call site. */
+    /**
+     * Runs a bootstrap method of the host as the host would; all versions of a host share the call site. Bit 16 + i of
+     * {@code site}: argument i is a handle of kind {@code invokeSpecial} in the host.
+     */
     public static CallSite relink(
             MethodHandles.Lookup caller, String name, MethodType type, Class<?> host, int site, MethodHandle method, Object... arguments)
             throws Throwable {
@@ -254,16 +331,39 @@ public final class VeneerRuntime {
         all[0] = hostLookup(host);
         all[1] = name;
         all[2] = type;
-        System.arraycopy(arguments, 0, all, 3, arguments.length);
+        for (int i = 0; i < arguments.length; i++) {
+            boolean special = i < 16 && (site >>> 16 + i & 1) != 0;
+            all[3 + i] = arguments[i] instanceof MethodHandle handle ? ofHost(handle, host, special) : arguments[i];
+        }
         CallSite made = (CallSite) method.invokeWithArguments(all);
         CallSite first = linked.putIfAbsent(site, made);
         return first != null ? first : made;
     }
 
+    /**
+     * A handle for a method that asks who calls it belongs to the class that names it: here to the host. So does one of kind
+     * {@code invokeSpecial}, which a version cannot name.
+     */
+    private static MethodHandle ofHost(MethodHandle handle, Class<?> host, boolean special) throws ReflectiveOperationException {
+        MemberName member = handle.internalMemberName();
+        if (member == null || !special && !MethodHandleNatives.isCallerSensitive(member)) {
+            return handle;
+        }
+        byte kind = special ? MethodHandleNatives.Constants.REF_invokeSpecial : member.getReferenceKind();
+        if (!special && kind == MethodHandleNatives.Constants.REF_invokeSpecial) {
+            // A virtual call of a method that cannot be overridden, such as those of a final class, is kept as a special one.
+            kind = member.getDeclaringClass().isInterface()
+                    ? MethodHandleNatives.Constants.REF_invokeInterface
+                    : MethodHandleNatives.Constants.REF_invokeVirtual;
+        }
+        return MethodHandleNatives.linkMethodHandleConstant(
+                host, kind, member.getDeclaringClass(), member.getName(), member.getMethodType());
+    }
+
     // ---- exceptions: the host's line ------------------------------------------------------------------------------------------
 
-    private static final long BACKTRACE = U.objectFieldOffset(Throwable.class, "backtrace");
-    private static final boolean READABLE = readable();
+    static final long BACKTRACE = U.objectFieldOffset(Throwable.class, "backtrace");
+    static final boolean READABLE = readable();
 
     /**
      * What the JVM writes into {@code Throwable.backtrace}: method numbers, bci and version, mirrors, names, (continuations,)
@@ -285,7 +385,8 @@ public final class VeneerRuntime {
      */
     @Hidden
     public static void locate(Throwable thrown, int bci, boolean exact, VeneerCell cell) {
-        if (bci < 0 || !READABLE) {
+        // Where traces are put right when they are made, only those that the JVM makes without `fillInStackTrace` are left.
+        if (bci < 0 || !READABLE || VeneerWalk.isOn() && !(thrown instanceof VirtualMachineError)) {
             return;
         }
         try {

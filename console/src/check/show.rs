@@ -1,0 +1,288 @@
+//! The outcome as tables for people, or as JSON.
+
+use std::collections::BTreeMap;
+use std::io::{self, BufWriter, Write};
+
+use anyhow::Result;
+use serde_json::{Value, json};
+
+use super::explain::explain;
+use super::tally::{ByPolicy, Failure, Stage, Tally, percent};
+use crate::output::Style;
+use crate::table;
+
+/// Failures that a table shows; JSON has all.
+const SHOWN: usize = 40;
+
+/// The version of the JSON form.
+const SCHEMA: u32 = 1;
+
+/// Writes the sums of all paths to standard output.
+pub fn write(policies: &[&str], mut sums: Vec<(String, Tally)>, json: bool) -> Result<()> {
+    let mut out = BufWriter::new(io::stdout().lock());
+    let mut total = Tally::default();
+    for (_, sum) in &sums {
+        total.add(sum.clone());
+    }
+    if json {
+        let paths: Vec<Value> = sums.iter().map(|(p, s)| path(p, s, policies)).collect();
+        let all = json!({
+            "schema": SCHEMA,
+            "paths": paths,
+            "total": path("", &total, policies),
+        });
+        serde_json::to_writer_pretty(&mut out, &all).map_err(io::Error::from)?;
+        writeln!(out)?;
+    } else {
+        if sums.len() > 1 {
+            sums.push(("total".into(), total.clone()));
+        }
+        tables(&mut out, policies, &sums, &total, Style::of_stdout())?;
+    }
+    out.flush()?;
+    Ok(())
+}
+
+fn path(path: &str, sum: &Tally, policies: &[&str]) -> Value {
+    let policies: Vec<Value> = policies
+        .iter()
+        .zip(padded(sum, policies.len()))
+        .map(|(name, p)| {
+            json!({
+                "policy": name,
+                "armed": p.armed,
+                "named": p.named,
+                "emitted": p.emitted,
+                "points": p.points,
+                "edited": p.edited,
+                "proved": p.proved,
+                "refusals": refusals(sum, &p),
+            })
+        })
+        .collect();
+    json!({
+        "path": path,
+        "classes": sum.classes,
+        "identical": sum.identical,
+        "methods": sum.methods,
+        "initialisers": sum.initialisers,
+        "on_cell_path": { "classes": sum.on_cell_path, "methods": sum.methods_on_cell_path },
+        "oldest": sum.versions.map(|v| v.0),
+        "newest": sum.versions.map(|v| v.1),
+        "micros_per_class": sum.micros(),
+        "policies": policies,
+        "failures": sum.failures,
+    })
+}
+
+fn refusals(sum: &Tally, policy: &ByPolicy) -> Vec<Value> {
+    let rows = policy.refused.iter();
+    rows.map(|((stage, name), n)| {
+        json!({
+            "name": name,
+            "while": stage,
+            "count": n,
+            "percent": percent(*n, sum.methods),
+            "explanation": explain(name),
+        })
+    })
+    .collect()
+}
+
+/// The figures of all policies, also where no class had a method.
+fn padded(sum: &Tally, policies: usize) -> Vec<ByPolicy> {
+    let mut all = sum.policies.clone();
+    all.resize(policies, ByPolicy::default());
+    all
+}
+
+fn tables(
+    out: &mut impl Write,
+    policies: &[&str],
+    sums: &[(String, Tally)],
+    total: &Tally,
+    style: Style,
+) -> io::Result<()> {
+    let mut rows = Vec::new();
+    for (path, sum) in sums {
+        let mut path = path.clone();
+        for (name, p) in policies.iter().zip(padded(sum, policies.len())) {
+            let share = |n: u64| format!("{:.2}", percent(n, sum.methods));
+            let failed = sum.failures.iter().filter(|f| f.concerns(name)).count();
+            rows.push([
+                std::mem::take(&mut path),
+                (*name).to_string(),
+                sum.classes.to_string(),
+                sum.methods.to_string(),
+                share(p.armed),
+                share(p.named),
+                share(p.emitted),
+                p.points.to_string(),
+                p.proved.to_string(),
+                failed.to_string(),
+                format!("{:.0}", sum.micros()),
+            ]);
+        }
+    }
+    let titles = [
+        "path",
+        "policy",
+        "classes",
+        "methods",
+        "armed %",
+        "named %",
+        "emitted %",
+        "points",
+        "proved",
+        "failed",
+        "µs/class",
+    ];
+    table::write(out, titles, &rows, style)?;
+    writeln!(out)?;
+    refused(out, policies, total, style)?;
+    failed(out, &total.failures, style)?;
+    remarks(out, total)
+}
+
+impl Failure {
+    /// Whether it came under this policy, or under none in particular.
+    fn concerns(&self, policy: &str) -> bool {
+        match self.doing.rsplit_once(' ') {
+            Some((_, name)) => name == policy,
+            None => true,
+        }
+    }
+}
+
+fn refused(out: &mut impl Write, policies: &[&str], total: &Tally, style: Style) -> io::Result<()> {
+    let mut counts: BTreeMap<(Stage, &str), Vec<u64>> = BTreeMap::new();
+    for (i, policy) in total.policies.iter().enumerate() {
+        for ((stage, name), n) in &policy.refused {
+            let row = counts.entry((*stage, name));
+            let row = row.or_insert_with(|| vec![0; policies.len()]);
+            if let Some(cell) = row.get_mut(i) {
+                *cell = *n;
+            }
+        }
+    }
+    if counts.is_empty() {
+        return writeln!(out, "nothing was refused");
+    }
+    let mut rows = Vec::new();
+    for ((stage, name), by_policy) in counts {
+        let most = by_policy.iter().copied().max().unwrap_or(0);
+        let list: Vec<String> = by_policy.iter().map(u64::to_string).collect();
+        rows.push([
+            name.to_string(),
+            stage.name().to_string(),
+            list.join(" "),
+            format!("{:.2}", percent(most, total.methods)),
+            explain(name).to_string(),
+        ]);
+    }
+    let by = policies.join(" ");
+    table::write(
+        out,
+        ["refused", "while", &by, "most %", "what it means"],
+        &rows,
+        style,
+    )
+}
+
+fn failed(out: &mut impl Write, failures: &[Failure], style: Style) -> io::Result<()> {
+    if failures.is_empty() {
+        return Ok(());
+    }
+    writeln!(out)?;
+    let rows: Vec<[String; 4]> = failures
+        .iter()
+        .take(SHOWN)
+        .map(|f| {
+            [&f.class, &f.method, &f.doing, &f.reason].map(|text| text.replace(['\n', '\t'], " "))
+        })
+        .collect();
+    table::write(out, ["failed", "method", "at", "reason"], &rows, style)?;
+    if let Some(more) = failures.len().checked_sub(SHOWN + 1) {
+        writeln!(out, "… and {} more; --json lists all", more + 1)?;
+    }
+    Ok(())
+}
+
+fn remarks(out: &mut impl Write, total: &Tally) -> io::Result<()> {
+    writeln!(out)?;
+    if let Some((oldest, newest)) = total.versions {
+        writeln!(
+            out,
+            "{} of {} classes (class-file versions {oldest} to {newest}) are written byte for byte as they were.",
+            total.identical, total.classes
+        )?;
+    }
+    if total.initialisers > 0 {
+        writeln!(
+            out,
+            "Methods are those with code. {} static initialisers are not counted: they run once and are left as they are.",
+            total.initialisers
+        )?;
+    }
+    if total.on_cell_path > 0 {
+        writeln!(
+            out,
+            "{} classes with {} methods are counted, but the agent never arms them, since its cells need them (OnCellPath).",
+            total.on_cell_path, total.methods_on_cell_path
+        )?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use veneer_fragmenter::Refusal;
+
+    #[test]
+    fn the_tables_say_what_was_refused_and_what_failed() {
+        let mut policy = ByPolicy {
+            armed: 98,
+            named: 99,
+            emitted: 97,
+            points: 300,
+            ..ByPolicy::default()
+        };
+        policy.refuse(Stage::Arm, &Refusal::InlineLimit(300, 330), 1);
+        let sum = Tally {
+            classes: 7,
+            identical: 6,
+            methods: 100,
+            versions: Some((52, 61)),
+            policies: vec![policy],
+            failures: vec![Failure {
+                class: "a.B".into(),
+                method: String::new(),
+                doing: "write".into(),
+                reason: "the class comes out with other bytes".into(),
+            }],
+            ..Tally::default()
+        };
+        let style = Style {
+            colour: false,
+            width: None,
+        };
+        let mut text = Vec::new();
+        let sums = [("a.jar".to_string(), sum.clone())];
+        tables(&mut text, &["loop"], &sums, &sum, style).unwrap();
+        let text = String::from_utf8(text).unwrap();
+        for part in [
+            "98.00",
+            "99.00",
+            "97.00",
+            "InlineLimit",
+            "other bytes",
+            "6 of 7 classes",
+        ] {
+            assert!(text.contains(part), "{part} is missing in\n{text}");
+        }
+        let value = path("a.jar", &sum, &["loop"]);
+        assert_eq!(value["policies"][0]["refusals"][0]["name"], "InlineLimit");
+        assert_eq!(value["failures"][0]["class"], "a.B");
+    }
+}

@@ -1,0 +1,431 @@
+//! What a JVM has left in its data directory: the figures of its instruments, while it runs and after it is gone.
+//!
+//! ```text
+//!   catalogue ──▶ instruments and their points ─┐
+//!   counters.bin ─▶ sums over the shards ───────┼─▶ rows
+//!   events.bin ─▶ figures of log points ────────┤
+//!       └──────▶ events not drained yet ─┐      │
+//!   drained.0/.1 ─▶ drained events ──────┴──────┴─▶ events
+//! ```
+//!
+//! The files are read, never mapped: one that is cut short gives an error then, and no signal.
+
+use std::collections::HashMap;
+use std::fs::{self, File};
+use std::io;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+use veneer_instruments::{Data, Event, Row, Value};
+use veneer_protocol::data::{
+    self, CATALOGUE, COUNTERS, Catalogue, DataError, Drained, EVENTS, ROTATED, Recorded, Rings,
+    Shards, Standing, is_data_directory, read_catalogue, read_segment,
+};
+use veneer_protocol::{Kind, Readings};
+
+/// Is the JVM still there?
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// It runs; the figures are those of now.
+    Running,
+    /// It came to its end in good order; the figures are final.
+    Ended,
+    /// It was killed, or crashed.
+    Killed,
+}
+
+/// An instrument with its figures.
+#[derive(Debug)]
+pub struct Measured {
+    /// As the catalogue has it.
+    pub recorded: Recorded,
+    /// One for each point.
+    pub rows: Vec<Row>,
+    /// Of a log: what is left of its events, oldest first.
+    pub events: Vec<Event>,
+}
+
+/// Everything that is left of one JVM.
+#[derive(Debug)]
+pub struct Remains {
+    /// Its directory.
+    pub directory: PathBuf,
+    /// See [`State`].
+    pub state: State,
+    /// Milliseconds for which the agent has lived, as far as it could say so.
+    pub millis: u64,
+    /// What was attached.
+    pub catalogue: Catalogue,
+    /// In order of attachment.
+    pub instruments: Vec<Measured>,
+    /// What may be missing, in words.
+    pub missing: Vec<String>,
+}
+
+/// The directories of single JVMs that a path stands for: itself, or those in it, in order of their names.
+pub fn directories(path: &Path) -> Result<Vec<PathBuf>, DataError> {
+    if is_data_directory(path) {
+        return Ok(vec![path.to_owned()]);
+    }
+    let unreadable = |source: io::Error| match source.kind() {
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => {
+            DataError::Nothing(path.to_owned())
+        }
+        _ => DataError::Unreadable {
+            path: path.to_owned(),
+            source,
+        },
+    };
+    let mut found = Vec::new();
+    // A default directory of `veneer run` has its data in `data`.
+    for place in [path.to_owned(), path.join("data")] {
+        if place != path && !place.is_dir() {
+            continue;
+        }
+        for entry in fs::read_dir(&place).map_err(unreadable)? {
+            let inner = entry.map_err(unreadable)?.path();
+            if is_data_directory(&inner) {
+                found.push(inner);
+            }
+        }
+    }
+    if found.is_empty() {
+        return Err(DataError::Nothing(path.to_owned()));
+    }
+    found.sort();
+    Ok(found)
+}
+
+impl Remains {
+    /// Reads a directory.
+    pub fn read(directory: &Path) -> Result<Remains, DataError> {
+        // Before anything is read: what ends meanwhile must not pass for one that was killed.
+        let running = is_locked(directory)?;
+        let catalogue = read_catalogue(directory)?;
+        let counters = Counters::read(directory, &catalogue)?;
+        let (logs, millis, torn) = Logs::read(directory)?;
+        let state = match (catalogue.ended, running) {
+            (true, _) => State::Ended,
+            (false, true) => State::Running,
+            (false, false) => State::Killed,
+        };
+        let mut missing = Vec::new();
+        if catalogue.torn && state != State::Running {
+            missing.push("the last record of the catalogue is torn: what was being attached or detached when the process was killed".to_owned());
+        }
+        if torn && state != State::Running {
+            missing.push("the last drained events, whose record is torn".to_owned());
+        }
+        if state == State::Killed {
+            missing.push("what threads measured and had not stored yet: events that were being written, and times of calls that had not come to their end".to_owned());
+        }
+        missing.push("refusals (they are kept in the JVM only)".to_owned());
+        let mut logs = logs;
+        let measured = |recorded: &Recorded| {
+            let rows = recorded
+                .points
+                .iter()
+                .map(|point| row(point, recorded.kind, &counters, &logs));
+            rows.collect::<Vec<Row>>()
+        };
+        let rows: Vec<Vec<Row>> = catalogue.instruments.iter().map(measured).collect();
+        let mut instruments = Vec::new();
+        for (recorded, rows) in catalogue.instruments.iter().zip(rows) {
+            instruments.push(Measured {
+                recorded: recorded.clone(),
+                rows,
+                events: logs.take(recorded, catalogue.began_ns),
+            });
+        }
+        Ok(Remains {
+            directory: directory.to_owned(),
+            state,
+            millis,
+            catalogue,
+            instruments,
+            missing,
+        })
+    }
+}
+
+/// Whether the process that writes the directory lives: then it holds a lock.
+fn is_locked(directory: &Path) -> Result<bool, DataError> {
+    let path = directory.join(CATALOGUE);
+    let file = File::open(&path).map_err(|source| match source.kind() {
+        io::ErrorKind::NotFound => DataError::Nothing(directory.to_owned()),
+        _ => DataError::Unreadable {
+            path: path.clone(),
+            source,
+        },
+    })?;
+    // SAFETY: a plain system call on an open file; the lock goes with it.
+    let locked = unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_SH | libc::LOCK_NB) } != 0;
+    Ok(locked && io::Error::last_os_error().kind() == io::ErrorKind::WouldBlock)
+}
+
+fn row(point: &Standing, kind: Kind, counters: &Counters, logs: &Logs) -> Row {
+    let at = &point.at;
+    let readings = point.last.unwrap_or_else(|| match kind {
+        Kind::Counter => Readings::Count {
+            hits: counters.sum(at.slot).wrapping_sub(at.base[0]),
+        },
+        Kind::Timer => {
+            let count = counters.sum(at.slot).wrapping_sub(at.base[0]);
+            Readings::Time {
+                count,
+                total_ns: counters.sum(at.slot + 1).wrapping_sub(at.base[1]),
+                min_ns: match count {
+                    0 => 0,
+                    _ => (i64::MAX as u64).saturating_sub(counters.max(at.slot + 3)),
+                },
+                max_ns: counters.max(at.slot + 2),
+            }
+        }
+        Kind::Log => {
+            let (events, dropped) = logs.figures(at.slot);
+            Readings::Log {
+                events: events.saturating_add(dropped),
+                dropped,
+            }
+        }
+    });
+    Row {
+        class: point.class.clone(),
+        method: point.method.clone(),
+        fragment: at.fragment,
+        to: at.to,
+        line: at.line,
+        data: match readings {
+            Readings::Count { hits } => Data::Count { hits },
+            Readings::Time {
+                count,
+                total_ns,
+                min_ns,
+                max_ns,
+            } => Data::Time {
+                count,
+                total_ns,
+                min_ns,
+                max_ns,
+            },
+            Readings::Log { events, dropped } => Data::Log { events, dropped },
+        },
+    }
+}
+
+/// Opens a file that must have this size at least.
+fn open(directory: &Path, name: &str, expected: u64) -> Result<(PathBuf, File), DataError> {
+    let path = directory.join(name);
+    let file = File::open(&path).and_then(|file| Ok((file.metadata()?.len(), file)));
+    match file {
+        Ok((found, file)) if found >= expected => Ok((path, file)),
+        Ok((found, _)) => Err(DataError::Truncated {
+            path,
+            expected,
+            found,
+        }),
+        Err(source) => Err(DataError::Unreadable { path, source }),
+    }
+}
+
+/// Sums and maxima over the shards, for the slots that are in use.
+struct Counters {
+    sums: Vec<u64>,
+    maxima: Vec<u64>,
+}
+
+impl Counters {
+    fn read(directory: &Path, catalogue: &Catalogue) -> Result<Counters, DataError> {
+        let (path, file) = open(directory, COUNTERS, Shards::SIZE)?;
+        let counted = catalogue.instruments.iter().filter(|i| i.kind != Kind::Log);
+        let slots = counted
+            .flat_map(|i| &i.points)
+            .map(|p| p.at.slot as usize + 4);
+        let slots = slots.max().unwrap_or(0).min(Shards::SLOTS as usize);
+        let mut counters = Counters {
+            sums: vec![0; slots],
+            maxima: vec![0; slots],
+        };
+        let mut bytes = vec![0; slots * 8];
+        for shard in 0..Shards::COUNT {
+            let from = shard * Shards::STRIDE;
+            // A shard that no thread ever had is a hole from its beginning to its end.
+            if !has_data(&file, from, bytes.len() as u64) {
+                continue;
+            }
+            let read = file.read_exact_at(&mut bytes, from);
+            read.map_err(|source| DataError::Unreadable {
+                path: path.clone(),
+                source,
+            })?;
+            for (slot, word) in bytes.chunks_exact(8).enumerate() {
+                let word = word.try_into().map_or(0, u64::from_ne_bytes);
+                counters.sums[slot] = counters.sums[slot].wrapping_add(word);
+                counters.maxima[slot] = counters.maxima[slot].max(word);
+            }
+        }
+        Ok(counters)
+    }
+
+    fn sum(&self, slot: u32) -> u64 {
+        self.sums.get(slot as usize).copied().unwrap_or(0)
+    }
+
+    fn max(&self, slot: u32) -> u64 {
+        self.maxima.get(slot as usize).copied().unwrap_or(0)
+    }
+}
+
+/// Whether there is anything but a hole in a range of a file.
+fn has_data(file: &File, from: u64, length: u64) -> bool {
+    // SAFETY: a plain system call on an open file.
+    let found = unsafe { libc::lseek(file.as_raw_fd(), from as i64, libc::SEEK_DATA) };
+    // A file system that knows no holes answers with the place asked for.
+    found >= 0 && (found as u64) < from + length
+}
+
+/// Log points' figures and events.
+#[derive(Default)]
+struct Logs {
+    /// Events that came out, by point.
+    seen: HashMap<u32, u64>,
+    /// Events that found no room, by point.
+    dropped: HashMap<u32, u64>,
+    /// What is left of them.
+    events: HashMap<u32, Vec<Drained>>,
+}
+
+impl Logs {
+    /// With the milliseconds of the agent's life, and whether a record is torn.
+    fn read(directory: &Path) -> Result<(Logs, u64, bool), DataError> {
+        let mut logs = Logs::default();
+        let mut segments = Vec::new();
+        let mut torn = false;
+        for name in ROTATED {
+            let path = directory.join(name);
+            match fs::read(&path) {
+                Ok(bytes) => {
+                    let (number, events, broken) = read_segment(&bytes);
+                    torn |= broken;
+                    segments.push((number, events));
+                }
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(source) => return Err(DataError::Unreadable { path, source }),
+            }
+        }
+        segments.sort_by_key(|(number, _)| *number);
+        // Up to where each ring's events are there already.
+        let mut ends: HashMap<u32, u64> = HashMap::new();
+        for spilled in segments.into_iter().flat_map(|(_, events)| events) {
+            ends.insert(spilled.ring, spilled.end);
+            logs.keep(spilled.event);
+        }
+        let (path, file) = open(directory, EVENTS, Rings::SIZE)?;
+        let unreadable = |source| DataError::Unreadable {
+            path: path.clone(),
+            source,
+        };
+        let mut figures = vec![0; (Rings::POINTS * 16) as usize];
+        if has_data(&file, Rings::FIGURES, figures.len() as u64) {
+            file.read_exact_at(&mut figures, Rings::FIGURES)
+                .map_err(unreadable)?;
+            for (point, words) in figures.chunks_exact(16).enumerate() {
+                let (seen, dropped) = (word(words, 0), word(words, 8));
+                if seen + dropped > 0 {
+                    logs.seen.insert(point as u32, seen);
+                    logs.dropped.insert(point as u32, dropped);
+                }
+            }
+        }
+        let mut ring = vec![0; Rings::STRIDE as usize];
+        for n in 0..Rings::COUNT {
+            if has_data(&file, n * Rings::STRIDE, Rings::STRIDE) {
+                file.read_exact_at(&mut ring, n * Rings::STRIDE)
+                    .map_err(unreadable)?;
+                logs.take_ring(&ring, ends.get(&(n as u32)).copied().unwrap_or(0));
+            }
+        }
+        let mut life = [0; 8];
+        file.read_exact_at(&mut life, Rings::LIFE)
+            .map_err(unreadable)?;
+        Ok((logs, u64::from_ne_bytes(life), torn))
+    }
+
+    fn keep(&mut self, event: Drained) {
+        self.events.entry(event.point).or_default().push(event);
+    }
+
+    /// Takes what was not drained out of a ring. `end`: up to there the events are on the disk already.
+    fn take_ring(&mut self, ring: &[u8], end: u64) {
+        let head = word(ring, Rings::HEAD as usize);
+        let counted = word(ring, Rings::COUNTED as usize);
+        let mut at = word(ring, Rings::TAIL as usize);
+        // The writer never is further ahead than the data are long.
+        while at < head && head - at <= Rings::DATA {
+            let place = at % Rings::DATA;
+            let start = (Rings::HEADER + place) as usize;
+            let room = (Rings::DATA - place) as usize;
+            let length = word(ring, start) as u32 as usize;
+            if length == 0 {
+                at += room as u64;
+                continue;
+            }
+            if !(32..=room).contains(&length) {
+                return;
+            }
+            at += length as u64;
+            let Some(event) = ring.get(start..start + length).map(data::decode) else {
+                return;
+            };
+            if at > counted {
+                *self.seen.entry(event.point).or_default() += 1;
+            }
+            if at > end {
+                self.keep(event);
+            }
+        }
+    }
+
+    fn figures(&self, point: u32) -> (u64, u64) {
+        let of = |map: &HashMap<u32, u64>| map.get(&point).copied().unwrap_or(0);
+        (of(&self.seen), of(&self.dropped))
+    }
+
+    /// The events of an instrument, oldest first.
+    fn take(&mut self, instrument: &Recorded, began_ns: u64) -> Vec<Event> {
+        let mut all = Vec::new();
+        if instrument.kind != Kind::Log {
+            return all;
+        }
+        for point in &instrument.points {
+            for event in self.events.remove(&point.at.slot).unwrap_or_default() {
+                let value = |value| match value {
+                    data::Value::Null => Value::Null,
+                    data::Value::Int(n) => Value::Int(n),
+                    data::Value::Float(n) => Value::Float(n),
+                    data::Value::Text(text) => Value::Text(text),
+                };
+                let values = event.values.into_iter().map(value);
+                all.push(Event {
+                    class: point.class.clone(),
+                    method: point.method.clone(),
+                    fragment: point.at.fragment,
+                    line: point.at.line,
+                    thread: event.thread,
+                    time_ns: event.time_ns.saturating_sub(began_ns),
+                    values: point.at.values.iter().cloned().zip(values).collect(),
+                });
+            }
+        }
+        all.sort_by_key(|event| event.time_ns);
+        all
+    }
+}
+
+fn word(bytes: &[u8], at: usize) -> u64 {
+    let bytes = bytes.get(at..at.saturating_add(8));
+    bytes
+        .and_then(|b| b.try_into().ok())
+        .map_or(0, u64::from_ne_bytes)
+}

@@ -1,0 +1,172 @@
+//! `veneer report`: the figures in a data directory, of a JVM that runs, has ended or was killed.
+
+use std::io::{self, Write};
+
+use anyhow::Result;
+use serde_json::json;
+use veneer_instruments::{Data, table};
+use veneer_protocol::{Instrument, Jvm, Kind, Point, Readings, Report};
+
+use crate::cli::ReportArguments;
+use crate::remains::{Measured, Remains, State, directories};
+
+/// Prints the tables and gives the exit code.
+pub fn run(arguments: ReportArguments) -> Result<u8> {
+    let all = directories(&arguments.directory)?
+        .iter()
+        .map(|directory| Remains::read(directory))
+        .collect::<Result<Vec<_>, _>>()?;
+    let mut stdout = io::BufWriter::new(io::stdout().lock());
+    if arguments.json {
+        let all: Vec<_> = all.iter().map(to_json).collect();
+        serde_json::to_writer_pretty(&mut stdout, &all).map_err(io::Error::from)?;
+        writeln!(stdout)?;
+    } else {
+        for (n, remains) in all.iter().enumerate() {
+            if n > 0 {
+                writeln!(stdout)?;
+            }
+            write(&mut stdout, remains, arguments.rows)?;
+        }
+    }
+    stdout.flush()?;
+    Ok(0)
+}
+
+fn word(state: State) -> &'static str {
+    match state {
+        State::Running => "running",
+        State::Ended => "ended",
+        State::Killed => "killed",
+    }
+}
+
+fn write(to: &mut impl Write, remains: &Remains, rows: usize) -> io::Result<()> {
+    let catalogue = &remains.catalogue;
+    let state = match remains.state {
+        State::Running => "runs; these are its figures now",
+        State::Ended => "has ended; these are its last figures",
+        State::Killed => "was killed or crashed; these are the figures that it had stored",
+    };
+    writeln!(
+        to,
+        "JVM {} ({} {}) {state}. The agent lived {:.1} s.",
+        catalogue.pid,
+        catalogue.name,
+        catalogue.version,
+        remains.millis as f64 / 1000.0
+    )?;
+    for one in &remains.instruments {
+        let recorded = &one.recorded;
+        let attached = match recorded.attached {
+            true => "",
+            false => ", detached",
+        };
+        writeln!(
+            to,
+            "\ni{} {} of {}{attached}",
+            recorded.id, recorded.name, recorded.plan
+        )?;
+        let text = match recorded.kind {
+            Kind::Log => table::render_events(&one.rows, &one.events, rows),
+            _ => table::render(&one.rows, rows),
+        };
+        writeln!(to, "{text}")?;
+    }
+    if remains.instruments.is_empty() {
+        writeln!(to, "\nno instruments")?;
+    }
+    for patch in catalogue.patches.iter().filter(|patch| patch.active) {
+        let methods = patch.patterns.join(", ");
+        writeln!(
+            to,
+            "\n{} of {} is in place: {methods}",
+            patch.id, patch.plan
+        )?;
+    }
+    for problem in &catalogue.problems {
+        writeln!(to, "\nproblem: {}", problem.message)?;
+    }
+    if remains.state == State::Killed {
+        writeln!(to, "\nMay be missing:")?;
+        for part in &remains.missing {
+            writeln!(to, "  {part}")?;
+        }
+    }
+    Ok(())
+}
+
+fn to_json(remains: &Remains) -> serde_json::Value {
+    let events: Vec<_> = remains
+        .instruments
+        .iter()
+        .filter(|one| one.recorded.kind == Kind::Log)
+        .map(|one| json!({ "instrument": format!("i{}", one.recorded.id), "events": one.events }))
+        .collect();
+    json!({
+        "directory": remains.directory.display().to_string(),
+        "state": word(remains.state),
+        "missing": remains.missing,
+        "report": report(remains),
+        "events": events,
+    })
+}
+
+/// In the form that `veneer run --report` writes.
+fn report(remains: &Remains) -> Report {
+    let catalogue = &remains.catalogue;
+    let mut report = Report::new(Jvm {
+        pid: catalogue.pid,
+        name: catalogue.name.clone(),
+        version: catalogue.version.clone(),
+        millis: remains.millis,
+    });
+    report.patches = catalogue.patches.clone();
+    report.problems = catalogue.problems.clone();
+    report.instruments = remains.instruments.iter().map(instrument).collect();
+    for point in report.instruments.iter().flat_map(|one| &one.points) {
+        report.totals.points += 1;
+        match point.readings {
+            Readings::Count { hits } => report.totals.hits += hits,
+            Readings::Log { events, dropped } => {
+                report.totals.events += events;
+                report.totals.dropped += dropped;
+            }
+            Readings::Time { .. } => {}
+        }
+    }
+    report
+}
+
+fn instrument(one: &Measured) -> Instrument {
+    let point = |row: &veneer_instruments::Row| Point {
+        class: row.class.clone(),
+        method: row.method.clone(),
+        fragment: row.fragment,
+        to: row.to,
+        line: row.line,
+        readings: match row.data {
+            Data::Count { hits } => Readings::Count { hits },
+            Data::Time {
+                count,
+                total_ns,
+                min_ns,
+                max_ns,
+            } => Readings::Time {
+                count,
+                total_ns,
+                min_ns,
+                max_ns,
+            },
+            Data::Log { events, dropped } => Readings::Log { events, dropped },
+        },
+    };
+    Instrument {
+        id: format!("i{}", one.recorded.id),
+        name: one.recorded.name.clone(),
+        kind: one.recorded.kind,
+        plan: one.recorded.plan.clone(),
+        attached: one.recorded.attached,
+        points: one.rows.iter().map(point).collect(),
+    }
+}

@@ -1,0 +1,124 @@
+//! The token of the control port: 256 bits from the operating system, in a file that only its owner can read.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+use veneer_protocol::TOKEN_LENGTH;
+
+/// Where random bytes come from.
+const RANDOM: &str = "/dev/urandom";
+
+/// Why there is no token.
+#[derive(Debug, Error)]
+pub enum TokenError {
+    /// It cannot be read or written.
+    #[error("the token file {path}: {source}; choose another one for --token-file", path = .path.display())]
+    File {
+        /// As given.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// Others can read it.
+    #[error("the token file {path} can be read by others (mode {mode:o}); remove it, it is made anew", path = .path.display())]
+    Exposed {
+        /// As given.
+        path: PathBuf,
+        /// Its mode.
+        mode: u32,
+    },
+    /// Something else.
+    #[error("{0} holds no token; remove it, it is made anew")]
+    NoToken(PathBuf),
+}
+
+/// Makes the file where it is missing, and makes sure of one that is there. Gives its absolute path.
+pub fn provide(path: &Path) -> Result<PathBuf, TokenError> {
+    let failed = |source| TokenError::File {
+        path: path.to_owned(),
+        source,
+    };
+    let made = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(path);
+    match made {
+        Ok(mut file) => {
+            let token = random().map_err(failed)?;
+            file.write_all(format!("{token}\n").as_bytes())
+                .map_err(failed)?;
+        }
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            read(path)?;
+        }
+        Err(error) => return Err(failed(error)),
+    }
+    std::fs::canonicalize(path).map_err(failed)
+}
+
+/// Reads the token.
+pub fn read(path: &Path) -> Result<String, TokenError> {
+    let failed = |source| TokenError::File {
+        path: path.to_owned(),
+        source,
+    };
+    let file = File::open(path).map_err(failed)?;
+    let meta = file.metadata().map_err(failed)?;
+    let mode = meta.mode() & 0o777;
+    if meta.is_file() && mode & 0o077 != 0 {
+        return Err(TokenError::Exposed {
+            path: path.to_owned(),
+            mode,
+        });
+    }
+    let mut text = String::new();
+    file.take(256).read_to_string(&mut text).map_err(failed)?;
+    let token = text.trim();
+    if token.len() != TOKEN_LENGTH || !token.bytes().all(|b| b.is_ascii_hexdigit()) {
+        return Err(TokenError::NoToken(path.to_owned()));
+    }
+    Ok(token.to_owned())
+}
+
+fn random() -> io::Result<String> {
+    let mut bytes = [0; TOKEN_LENGTH / 2];
+    File::open(RANDOM)?.read_exact(&mut bytes)?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs::{self, Permissions};
+    use std::os::unix::fs::PermissionsExt;
+
+    #[test]
+    fn a_token_is_made_once_and_private() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("t");
+        provide(&path).unwrap();
+        let token = read(&path).unwrap();
+        provide(&path).unwrap();
+        assert_eq!(read(&path).unwrap(), token);
+        assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, 0o600);
+        let other = directory.path().join("u");
+        provide(&other).unwrap();
+        assert_ne!(read(&other).unwrap(), token);
+    }
+
+    #[test]
+    fn what_is_no_token_is_named() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("t");
+        fs::write(&path, "secret\n").unwrap();
+        assert!(matches!(provide(&path), Err(TokenError::Exposed { .. })));
+        fs::set_permissions(&path, Permissions::from_mode(0o600)).unwrap();
+        assert!(matches!(provide(&path), Err(TokenError::NoToken(_))));
+        let none = directory.path().join("none/t");
+        assert!(matches!(provide(&none), Err(TokenError::File { .. })));
+    }
+}

@@ -1,0 +1,267 @@
+package java.lang.invoke;
+
+import java.lang.ref.WeakReference;
+import java.util.Arrays;
+import java.util.Set;
+import java.util.Spliterator;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.stream.Stream;
+import jdk.internal.access.JavaLangAccess;
+import jdk.internal.access.SharedSecrets;
+import jdk.internal.misc.Unsafe;
+
+/**
+ * Puts the lines of a stack trace right, when it is made.
+ *
+ * <pre>
+ *   fillInStackTrace (native) ─▶ the JVM's own ─▶ {@link #filled}: does the trace show a class that has versions?
+ *                                                     └─▶ a walk over the stack, hidden frames included:
+ *        callee               callee
+ *        Host$V/0x….e17       –                 says where in the armed body its code stands   ─┐
+ *        (LambdaForm …)       –                                                                 │
+ *        Host.m  at its stub  Host.m at its stub                                       place  ◀─┘
+ * </pre>
+ *
+ * The JVM leaves frames of hidden classes out of traces. What is left of an activation in a version is the frame of the host,
+ * which stands at the stub by which it was left. A version's class data says which place of the armed body each of its
+ * instructions is, so the trace can be given the very place where the original method would have been.
+ */
+final class VeneerWalk 
+        implements Consumer<StackWalker.StackFrame>, Function<Stream<StackWalker.StackFrame>, Object> {
+    private static final Unsafe U = Unsafe.getUnsafe();
+    private static final JavaLangAccess LANG = SharedSecrets.getJavaLangAccess();
+
+    /** Made in {@link #begin}: that loads classes, which may get versions themselves and so come back here. */
+    private static StackWalker walker;
+
+    /** 0: not tried; 1: traces are put right; -1: this JVM does not let them. */
+    private static int state;
+
+    /** Classes that have, or had, versions; a hash table with holes. */
+    private static volatile WeakReference<?>[] hosts = new WeakReference<?>[16];
+
+    /** How many it has, with those that are gone. */
+    private static int entries;
+
+    /** Whose trace it is. */
+    private final Throwable thrown;
+    /** No frame yet of those that a trace begins with. */
+    private boolean above = true;
+    // The frames of classes that have versions, the innermost first: class, bci (high half) and place in the armed body, or -1.
+    private Class<?>[] classes = new Class<?>[16];
+    private long[] frames = new long[16];
+    private int found;
+    /** The innermost version frame since the last frame of a host. */
+    private Class<?> version;
+
+    private int place;
+    /** How many frames of classes that have versions the trace shows: behind them nothing is looked at. */
+    private final int wanted;
+
+    private VeneerWalk(Throwable thrown, int wanted) {
+        this.thrown = thrown;
+        this.wanted = wanted;
+    }
+
+    /** Whether traces are put right when they are made. */
+    static boolean isOn() {
+        return state > 0;
+    }
+
+    /** A class gets a version. */
+    static synchronized void patched(Class<?> host) {
+        if (isPatched(host)) {
+            return;
+        }
+        if (state == 0) {
+            begin();
+        }
+        WeakReference<?>[] old = hosts;
+        if (++entries * 2 <= old.length) {
+            old[free(old, host)] = new WeakReference<>(host);
+            // Others see the entry with the table.
+            hosts = old;
+            return;
+        }
+        int live = 1;
+        for (WeakReference<?> one : old) {
+            live += one != null && one.get() != null ? 1 : 0;
+        }
+        WeakReference<?>[] table = new WeakReference<?>[Math.max(16, Integer.highestOneBit(live) * 4)];
+        for (WeakReference<?> one : old) {
+            Object known = one == null ? null : one.get();
+            if (known != null) {
+                table[free(table, known)] = one;
+            }
+        }
+        table[free(table, host)] = new WeakReference<>(host);
+        entries = live;
+        hosts = table;
+    }
+
+    private static int free(WeakReference<?>[] table, Object host) {
+        int i = System.identityHashCode(host) & table.length - 1;
+        while (table[i] != null) {
+            i = i + 1 & table.length - 1;
+        }
+        return i;
+    }
+
+    private static boolean isPatched(Object host) {
+        WeakReference<?>[] table = hosts;
+        for (int i = System.identityHashCode(host) & table.length - 1; table[i] != null; i = i + 1 & table.length - 1) {
+            if (table[i].get() == host) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Takes all that a walk needs in, then the JVM's native method. */
+    private static void begin() {
+        state = -1;
+        if (VeneerRuntime.READABLE) {
+            walker = StackWalker.getInstance(
+                    Set.of(StackWalker.Option.RETAIN_CLASS_REFERENCE, StackWalker.Option.SHOW_HIDDEN_FRAMES));
+            new VeneerWalk(null, Integer.MAX_VALUE).walk();
+            if (hook(Throwable.class, VeneerWalk.class)) {
+                state = 1;
+            }
+        }
+    }
+
+    /** Binds {@code Throwable.fillInStackTrace(int)} to the agent's function, which calls the JVM's, then {@link #filled}. */
+    private static native boolean hook(Class<?> throwable, Class<?> walk);
+
+    private void walk() {
+        walker.walk(this);
+    }
+
+    @Override
+    public Object apply(Stream<StackWalker.StackFrame> frames) {
+        Spliterator<StackWalker.StackFrame> next = frames.spliterator();
+        while (found < wanted && next.tryAdvance(this)) {}
+        return null;
+    }
+
+    /** Called when the JVM has filled in a trace. */
+    static void filled(Throwable thrown) {
+        Object[] top = (Object[]) U.getReference(thrown, VeneerRuntime.BACKTRACE);
+        int shown = 0;
+        for (Object[] chunk = top; chunk != null; chunk = (Object[]) chunk[chunk.length - 2]) {
+            Object before = null;
+            boolean patched = false;
+            for (Object mirror : (Object[]) chunk[2]) {
+                if (mirror == null) {
+                    break;
+                }
+                if (mirror != before) {
+                    before = mirror;
+                    patched = isPatched(mirror);
+                }
+                if (patched) {
+                    shown++;
+                }
+            }
+        }
+        if (shown > 0) {
+            VeneerWalk walk = new VeneerWalk(thrown, shown);
+            walk.walk();
+            walk.write(top);
+        }
+    }
+
+    @Override
+    public void accept(StackWalker.StackFrame frame) {
+        Class<?> c = frame.getDeclaringClass();
+        if (c.isHidden()) {
+            if (version == null && c.getName().contains("$V/")) {
+                int at = placeOf(c, frame.getMethodName(), frame.getByteCodeIndex());
+                if (at >= 0) {
+                    version = c;
+                    place = at;
+                }
+            }
+        } else if (above && isSkipped(c, frame.getMethodName())) {
+            return;
+        } else if (isPatched(c)) {
+            above = false;
+            boolean left = version != null && isHost(c);
+            if (found == classes.length) {
+                classes = Arrays.copyOf(classes, found * 2);
+                frames = Arrays.copyOf(frames, found * 2);
+            }
+            classes[found] = c;
+            frames[found++] = (long) frame.getByteCodeIndex() << 32 | (left ? place : -1) & 0xFFFFFFFFL;
+            version = null;
+        } else {
+            above = false;
+        }
+    }
+
+    /** Frames that the JVM leaves out at the top: of making this exception; and those of looking at it. */
+    private boolean isSkipped(Class<?> c, String method) {
+        return c == VeneerWalk.class || c.isInstance(thrown) && (method.equals("<init>") || method.equals("fillInStackTrace"));
+    }
+
+    /** Whether the version is one of this class, and not of a class in its nest. */
+    private boolean isHost(Class<?> c) {
+        String name = c.getName();
+        return version.getName().startsWith(name) && version.getName().startsWith("$V/", name.length());
+    }
+
+    /** Where in the armed body the code of a version stands at this bci; negative where that is not known. */
+    private static int placeOf(Class<?> version, String method, int bci) {
+        if (!(LANG.classData(version) instanceof Object[] data) || data.length != 2 || !(data[1] instanceof int[] table)) {
+            return -1;
+        }
+        int id = 0;
+        for (int i = 1; i < method.length(); i++) {
+            char digit = method.charAt(i);
+            if (digit < '0' || digit > '9') {
+                return -1;
+            }
+            id = id * 10 + digit - '0';
+        }
+        for (int at = 0; at < table.length; at += 2 + table[at + 1]) {
+            if (table[at] == id) {
+                int place = -1;
+                for (int i = at + 2; i < at + 2 + table[at + 1] && table[i] >>> 16 <= bci; i++) {
+                    place = table[i] & 0xFFFF;
+                }
+                return place;
+            }
+        }
+        return -1;
+    }
+
+    /**
+     * Gives the frames of hosts in a trace their places. The trace has the same frames of these classes in the same order (none
+     * of their methods is hidden), but may end earlier. Where it has others, the rest is left as it is.
+     */
+    private void write(Object[] top) {
+        int next = 0;
+        for (Object[] chunk = top; chunk != null; chunk = (Object[]) chunk[chunk.length - 2]) {
+            int[] bcis = (int[]) chunk[1];
+            Object[] mirrors = (Object[]) chunk[2];
+            for (int i = 0; i < mirrors.length && mirrors[i] != null; i++) {
+                if (!isPatched(mirrors[i])) {
+                    continue;
+                }
+                if (next == found || mirrors[i] != classes[next] || bcis[i] >>> 16 != (int) (frames[next] >>> 32)) {
+                    return;
+                }
+                int at = (int) frames[next++];
+                if (at >= 0) {
+                    bcis[i] = at << 16 | bcis[i] & 0xFFFF;
+                    if (i == 0 && chunk == top) {
+                        // Made by the version itself: with the exact place, the JVM can explain a null pointer. What says that it
+                        // cannot is a mark for hidden frames on top.
+                        chunk[chunk.length - 1] = null;
+                    }
+                }
+            }
+        }
+    }
+}

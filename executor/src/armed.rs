@@ -1,0 +1,98 @@
+//! What plans can choose from: armed methods, all or a sample, and their flow graphs.
+
+use crate::agent::Agent;
+use crate::methods;
+use crate::registry::Class;
+use std::sync::Arc;
+use veneer_fragmenter::classfile::ClassFile;
+use veneer_instruments::{ArmedMethod, Graph, MethodPattern, Sample};
+
+/// The classes of which the patterns may select methods, in order of arming.
+pub fn classes(agent: &Agent, patterns: &[MethodPattern]) -> Vec<Arc<Class>> {
+    let mut all = agent.registry.all();
+    all.retain(|class| patterns.iter().any(|p| p.matches_class(&class.dotted)));
+    all
+}
+
+/// The methods of a class that the patterns select: their places among its armed methods. Classes that are not prepared
+/// yet, where nothing can be attached, have none.
+fn selected(class: &Class, patterns: &[MethodPattern]) -> Vec<usize> {
+    let here: Vec<&MethodPattern> = patterns
+        .iter()
+        .filter(|p| p.matches_class(&class.dotted))
+        .collect();
+    let state = class.state();
+    if state.class.is_none() {
+        return Vec::new();
+    }
+    let methods = state.methods.iter().enumerate();
+    methods
+        .filter(|(_, m)| {
+            here.iter()
+                .any(|p| p.matches_method(&m.name, &m.descriptor))
+        })
+        .map(|(place, _)| place)
+        .collect()
+}
+
+/// See `Runtime::armed`.
+pub fn list(agent: &Agent, patterns: &[MethodPattern], sample: Option<Sample>) -> Vec<ArmedMethod> {
+    let mut all: Vec<(Arc<Class>, usize)> = Vec::new();
+    for class in classes(agent, patterns) {
+        let places = selected(&class, patterns);
+        all.extend(places.into_iter().map(|place| (class.clone(), place)));
+    }
+    let row = |(class, place): &(Arc<Class>, usize)| {
+        let state = class.state();
+        state.methods.get(*place).map(|m| ArmedMethod {
+            class: class.dotted.clone(),
+            method: format!("{}{}", m.name, m.descriptor),
+        })
+    };
+    match sample {
+        None => all.iter().filter_map(row).collect(),
+        Some(sample) => {
+            let drawn = sample.draw(all.len()).into_iter();
+            drawn.filter_map(|i| all.get(i).and_then(row)).collect()
+        }
+    }
+}
+
+/// See `Runtime::graphs`.
+pub fn graphs(agent: &Agent, patterns: &[MethodPattern]) -> Vec<Graph> {
+    let mut out = Vec::new();
+    for class in classes(agent, patterns) {
+        let places = selected(&class, patterns);
+        if places.is_empty() {
+            continue;
+        }
+        let (original, methods) = {
+            let state = class.state();
+            (state.original.clone(), state.methods.clone())
+        };
+        let Ok(file) = ClassFile::parse(&original) else {
+            continue;
+        };
+        for m in places.into_iter().filter_map(|place| methods.get(place)) {
+            // What was armed can be analysed again.
+            let Ok((method, _)) = methods::analyse(agent, &file, &class, m.id) else {
+                continue;
+            };
+            let from = |f: &veneer_fragmenter::flowgraph::Fragment| {
+                let (from, to) = (f.id.0, method.flow.successors(f.id));
+                to.into_iter()
+                    .map(|to| (from, to.0))
+                    .collect::<Vec<(u32, u32)>>()
+            };
+            out.push(Graph {
+                method: ArmedMethod {
+                    class: class.dotted.clone(),
+                    method: format!("{}{}", m.name, m.descriptor),
+                },
+                fragments: method.flow.len() as u32,
+                edges: method.flow.fragments().flat_map(from).collect(),
+            });
+        }
+    }
+    out
+}

@@ -1,0 +1,398 @@
+//! Whole classes: what beside the code must be as it was, and which bodies are compared.
+
+use super::constants::{Canon, Constants, Role};
+use super::failure::Failure;
+use super::live::Live;
+use super::original::{Face, Original};
+use super::product::{Mode, Product};
+use super::program::Program;
+use super::{Checked, Expected};
+use crate::bytecode::opcode::*;
+use crate::bytecode::{Instruction, decode};
+use crate::classfile::{Attribute, ClassFile, Code, ConstantPool, Member};
+use crate::{bootstrap, runtime};
+
+type Found<T> = Result<T, Failure>;
+
+fn unreadable(who: &'static str) -> impl Fn(crate::classfile::ClassFileError) -> Failure {
+    move |e| Failure::Unreadable(who, e.to_string())
+}
+
+fn changed(what: &str) -> Failure {
+    Failure::ClassChanged(what.to_string())
+}
+
+/// Compares an armed class with the original.
+pub(super) fn armed(original: &ClassFile, emitted: &ClassFile, anchor: &str) -> Checked {
+    let mut checked = Checked::default();
+    if let Err(failure) = outline(original, emitted) {
+        checked.failures.push((String::new(), failure));
+        return checked;
+    }
+    let mut canon = Canon::new();
+    let sides = Constants::new(original, Role::Original, original, anchor, false).and_then(|l| {
+        let r = Constants::new(emitted, Role::Armed, original, anchor, false)?;
+        Ok((l, r))
+    });
+    let (mut left, mut right) = match sides {
+        Ok(sides) => sides,
+        Err(why) => {
+            let failure = Failure::Unreadable("class", why);
+            checked.failures.push((String::new(), failure));
+            return checked;
+        }
+    };
+    // Method number `i` has the cell `first + i`: no two share one.
+    let mut first = None;
+    for (index, (a, b)) in original.methods.iter().zip(&emitted.methods).enumerate() {
+        let mut one = || -> Found<Option<usize>> {
+            let codes = codes(original, emitted, a, b)?;
+            let Some((a_info, b_info)) = codes else {
+                return Ok(None);
+            };
+            let (a_code, b_code) = (
+                Code::parse(a_info).map_err(unreadable("original"))?,
+                Code::parse(b_info).map_err(unreadable("emitted code"))?,
+            );
+            let descriptor = original
+                .pool
+                .utf8(a.descriptor)
+                .map_err(unreadable("original"))?;
+            let left_side = Original::read(original, &a_code, descriptor, &mut canon)?;
+            let right_side = Program::read(emitted, &b_code, &mut canon, "emitted code")?;
+            if right_side.max_locals < left_side.program.max_locals {
+                return Err(changed("fewer local variables"));
+            }
+            let live = Live::of(&left_side.program);
+            let (words, _) = super::constants::shape(descriptor);
+            let parameters = words as usize + (a.access & 0x8 == 0) as usize;
+            let mut product = Product::new(
+                &left_side,
+                &right_side,
+                &mut canon,
+                &mut left,
+                &mut right,
+                Mode::Armed,
+            );
+            product.live = Some(&live);
+            let result = product.armed(parameters);
+            let (runs, id) = (product.runs, product.id);
+            result?;
+            if let Some(id) = id {
+                let base = i64::from(id) - index as i64;
+                if *first.get_or_insert(base) != base {
+                    return Err(Failure::Own {
+                        at: Default::default(),
+                        why: "the cell of another method".into(),
+                    });
+                }
+            }
+            Ok(Some(runs))
+        };
+        match one() {
+            Ok(None) => {}
+            Ok(Some(runs)) => {
+                checked.methods += 1;
+                checked.states += runs;
+            }
+            Err(failure) => {
+                checked.methods += 1;
+                checked.failures.push((label(original, a), failure));
+            }
+        }
+    }
+    checked
+}
+
+fn label(file: &ClassFile, m: &Member) -> String {
+    let text = |i| file.pool.text(i).unwrap_or_default();
+    format!("{}{}", text(m.name), text(m.descriptor))
+}
+
+/// Both contents of a method's `Code`, where they differ. All else must be the same.
+fn codes<'m>(
+    original: &ClassFile,
+    emitted: &ClassFile,
+    a: &'m Member,
+    b: &'m Member,
+) -> Found<Option<(&'m [u8], &'m [u8])>> {
+    if (a.access, a.name, a.descriptor) != (b.access, b.name, b.descriptor)
+        || a.attributes.len() != b.attributes.len()
+    {
+        return Err(changed("a method's name, flags or attributes"));
+    }
+    let mut found = None;
+    for (x, y) in a.attributes.iter().zip(&b.attributes) {
+        if x == y {
+            continue;
+        }
+        let code = x.name == y.name
+            && x.is(&original.pool, "Code")
+            && y.is(&emitted.pool, "Code")
+            && found.is_none();
+        if !code {
+            return Err(changed("a method's attributes"));
+        }
+        found = Some((&*x.info, &*y.info));
+    }
+    Ok(found)
+}
+
+/// Everything but methods, and the pool: the same constants under the same numbers, with more behind them.
+fn outline(original: &ClassFile, emitted: &ClassFile) -> Found<()> {
+    let (a, b) = (original, emitted);
+    if (a.major, a.minor, a.access, a.this_class, a.super_class)
+        != (b.major, b.minor, b.access, b.this_class, b.super_class)
+        || a.interfaces != b.interfaces
+    {
+        return Err(changed("version, flags, name or supertypes"));
+    }
+    if a.fields != b.fields || a.methods.len() != b.methods.len() {
+        return Err(changed("its members"));
+    }
+    if b.pool.count() < a.pool.count() {
+        return Err(changed("constants are missing"));
+    }
+    for i in a.pool.indices() {
+        // By debug text only where a NaN makes them unequal.
+        let (x, y) = (a.pool.entry(i), b.pool.entry(i));
+        if x != y && format!("{x:?}") != format!("{y:?}") {
+            return Err(changed("its constants"));
+        }
+    }
+    let table =
+        |f: &ClassFile| bootstrap::read(f).map_err(|e| Failure::Unreadable("class", e.to_string()));
+    let (before, after) = (table(a)?, table(b)?);
+    if after.get(..before.len()) != Some(&before[..]) {
+        return Err(changed("its bootstrap methods"));
+    }
+    let rest = |f: &ClassFile| -> Vec<(u16, Vec<u8>)> {
+        let other = |x: &&Attribute| !x.is(&f.pool, "BootstrapMethods");
+        let kept = f.attributes.iter().filter(other);
+        kept.map(|x| (x.name, x.info.to_vec())).collect()
+    };
+    if rest(a) != rest(b) {
+        return Err(changed("its attributes"));
+    }
+    Ok(())
+}
+
+/// Compares a version class with its host.
+pub(super) fn version(
+    host: &ClassFile,
+    emitted: &ClassFile,
+    anchor: &str,
+    expected: &[Expected],
+) -> Checked {
+    let mut checked = Checked::default();
+    if let Err(failure) = version_outline(host, emitted, expected) {
+        checked.failures.push((String::new(), failure));
+        return checked;
+    }
+    let mut canon = Canon::new();
+    let sides = Constants::new(host, Role::Original, host, anchor, true).and_then(|l| {
+        let r = Constants::new(emitted, Role::Version, host, anchor, true)?;
+        Ok((l, r))
+    });
+    let (mut left, mut right) = match sides {
+        Ok(sides) => sides,
+        Err(why) => {
+            let failure = Failure::Unreadable("class", why);
+            checked.failures.push((String::new(), failure));
+            return checked;
+        }
+    };
+    let mut seen = 0;
+    for x in expected {
+        let Some(member) = host.methods.get(x.index) else {
+            let missing = Failure::Missing(format!("method {}", x.index));
+            checked.failures.push((String::new(), missing));
+            continue;
+        };
+        let label = label(host, member);
+        let side = match host_side(host, member, x, &mut canon) {
+            Ok(side) => side,
+            Err(failure) => {
+                checked.failures.push((label, failure));
+                continue;
+            }
+        };
+        let (original, faces) = side;
+        // An offset that no `int` holds is none that emitted code may have.
+        let word = |n: &u32| i32::try_from(u64::from(*n) * 8).ok();
+        let mut counters: Vec<i32> = x.counters.iter().filter_map(word).collect();
+        counters.sort_unstable();
+        let names: Vec<(Mode, usize, String)> = {
+            let enter = runtime::enter_method(x.id);
+            if named(emitted, &enter).is_some() {
+                vec![(Mode::Enter, 0, enter)]
+            } else {
+                let resume = (Mode::Resume, 0, runtime::resume_method(x.id));
+                let packers =
+                    (1..faces.len()).map(|p| (Mode::Packer, p, runtime::site(x.id, p as u16)));
+                std::iter::once(resume).chain(packers).collect()
+            }
+        };
+        for (mode, point, name) in names {
+            seen += 1;
+            checked.methods += 1;
+            let mut one = || -> Found<usize> {
+                let body = named(emitted, &name)
+                    .ok_or_else(|| Failure::Missing(format!("the body {name}")))?;
+                let text = emitted.pool.utf8(body.descriptor);
+                let text = text.map_err(unreadable("emitted code"))?;
+                let resume = format!("({})Ljava/lang/Object;", runtime::FRAME_DESCRIPTOR);
+                let wanted = match (mode, faces.get(point).and_then(Option::as_ref)) {
+                    (Mode::Resume, _) => resume.as_bytes(),
+                    (_, Some(face)) => &face.descriptor,
+                    (_, None) => return Err(Failure::Missing(format!("point {point}"))),
+                };
+                if text != wanted || body.access & 0x0fff != 0x0008 {
+                    return Err(changed("the descriptor or flags of a body"));
+                }
+                let info = body.attribute(&emitted.pool, "Code");
+                let info = info.ok_or_else(|| Failure::Missing("a body's code".into()))?;
+                let code = Code::parse(&info.info).map_err(unreadable("emitted code"))?;
+                let program = Program::read(emitted, &code, &mut canon, "emitted code")?;
+                if mode != Mode::Packer && program.max_locals < original.program.max_locals {
+                    return Err(changed("fewer local variables"));
+                }
+                let mut product =
+                    Product::new(&original, &program, &mut canon, &mut left, &mut right, mode);
+                product.id = Some(x.id);
+                product.clean = x.clean;
+                product.counters = &counters;
+                product.faces = faces.clone();
+                match mode {
+                    Mode::Enter => product.enter(),
+                    Mode::Resume => product.resume(),
+                    _ => product.packer(point),
+                }?;
+                Ok(product.runs)
+            };
+            match one() {
+                Ok(runs) => checked.states += runs,
+                Err(failure) => checked
+                    .failures
+                    .push((format!("{label} in {name}"), failure)),
+            }
+        }
+    }
+    if checked.failures.is_empty() && emitted.methods.len() != seen + 1 {
+        let failure = Failure::Unasked("a method of the version class".into());
+        checked.failures.push((String::new(), failure));
+    }
+    checked
+}
+
+fn named<'m>(file: &'m ClassFile<'m>, name: &str) -> Option<&'m Member<'m>> {
+    file.methods
+        .iter()
+        .find(|m| file.pool.utf8(m.name).is_ok_and(|n| n == name.as_bytes()))
+}
+
+type Side = (Original, Vec<Option<Face>>);
+
+fn host_side(
+    host: &ClassFile,
+    member: &Member,
+    expected: &Expected,
+    canon: &mut Canon,
+) -> Found<Side> {
+    let code = member
+        .code(&host.pool)
+        .map_err(unreadable("original"))?
+        .ok_or_else(|| Failure::Missing("the original's code".into()))?;
+    let descriptor = host
+        .pool
+        .utf8(member.descriptor)
+        .map_err(unreadable("original"))?;
+    let mut original = Original::read(host, &code, descriptor, canon)?;
+    original.edit(expected)?;
+    let result = original.result_text.clone();
+    let face = |p| Face::of(p, &result).map(Some);
+    let faces = expected.points.iter().map(face).collect::<Result<_, _>>()?;
+    Ok((original, faces))
+}
+
+/// Name, supertypes, token fields, and the initialiser that fills them in order.
+fn version_outline(host: &ClassFile, emitted: &ClassFile, expected: &[Expected]) -> Found<()> {
+    let read = unreadable("emitted code");
+    let host_name = host.name().map_err(unreadable("original"))?;
+    let name = emitted.name().map_err(&read)?;
+    if *name != format!("{host_name}$V")
+        || emitted.super_name().map_err(&read)?.as_deref() != Some("java/lang/Object")
+        || !emitted.interfaces.is_empty()
+    {
+        return Err(changed("the version's name or supertypes"));
+    }
+    let pool = &emitted.pool;
+    let tokens: Vec<String> = expected
+        .iter()
+        .map(|x| runtime::token_field(x.id))
+        .collect();
+    let fields = emitted.fields.iter().zip(&tokens).all(|(f, t)| {
+        f.access & 0x18 == 0x18
+            && pool.utf8(f.name).is_ok_and(|n| n == t.as_bytes())
+            && pool
+                .utf8(f.descriptor)
+                .is_ok_and(|d| d == runtime::HANDLE_DESCRIPTOR.as_bytes())
+    });
+    if !fields || emitted.fields.len() != tokens.len() {
+        return Err(changed("the version's tokens"));
+    }
+    let clinit = named(emitted, "<clinit>")
+        .and_then(|m| m.attribute(pool, "Code"))
+        .ok_or_else(|| Failure::Missing("the version's initialiser".into()))?;
+    let code = Code::parse(&clinit.info).map_err(&read)?;
+    let instructions =
+        decode(&code.code).map_err(|e| Failure::Unreadable("emitted code", e.to_string()))?;
+    let wrong = || changed("the version's initialiser");
+    let is = |i: Option<&(u16, Instruction)>, op: u8, owner: &str, member: &str| match i {
+        Some((_, Instruction::Pool { op: found, index })) if *found == op => {
+            names(pool, *index).is_some_and(|(c, n)| c == owner && n == member)
+        }
+        _ => false,
+    };
+    let plain =
+        |i: Option<&(u16, Instruction)>, wanted: Instruction| i.is_some_and(|(_, i)| *i == wanted);
+    let at = |n: usize| instructions.get(n);
+    let local = |op: u8| Instruction::Local { op, index: 0 };
+    let begins = is(
+        at(0),
+        INVOKESTATIC,
+        "java/lang/invoke/MethodHandles",
+        "lookup",
+    ) && is(at(1), INVOKESTATIC, runtime::RUNTIME, "tokens")
+        && plain(at(2), local(ASTORE));
+    if !begins || !code.exceptions.is_empty() || instructions.len() != 4 + 4 * tokens.len() {
+        return Err(wrong());
+    }
+    for (n, token) in tokens.iter().enumerate() {
+        let k = 3 + 4 * n;
+        let number = match at(k + 1) {
+            Some((_, Instruction::Push(v))) => i64::from(*v),
+            Some((_, Instruction::Plain(op @ ICONST_M1..=8))) => {
+                i64::from(*op) - i64::from(ICONST_0)
+            }
+            _ => -1,
+        };
+        let right = plain(at(k), local(ALOAD))
+            && number == n as i64
+            && plain(at(k + 2), Instruction::Plain(AALOAD))
+            && is(at(k + 3), PUTSTATIC, &name, token);
+        if !right {
+            return Err(wrong());
+        }
+    }
+    Ok(())
+}
+
+/// The class and name of a member.
+fn names(pool: &ConstantPool, index: u16) -> Option<(String, String)> {
+    let m = pool.member(index).ok()?;
+    Some((
+        pool.class_name(m.class).ok()?.into_owned(),
+        pool.text(m.name).ok()?.into_owned(),
+    ))
+}

@@ -1,0 +1,77 @@
+//! The checker before the JVM gets anything: what does not pass is refused ([`Refusal::CheckFailed`]), and class or method stay as
+//! they were.
+
+use super::{Expected, armed_class, version_class};
+use crate::arming::{self, Armed, Request};
+use crate::classfile::ClassFile;
+use crate::refusal::Refusal;
+use crate::version::{Plan, VersionClass};
+use std::collections::HashSet;
+
+/// Arms a class ([`arming::arm`]) and checks the outcome. Methods that do not pass are left out and stand among the refusals; an
+/// error where the class as a whole does not pass.
+pub fn arm(bytes: &[u8], request: &Request) -> Result<Armed, Refusal> {
+    let modern = crate::inference::modern(bytes)?;
+    let original = ClassFile::parse(&modern)?;
+    let mut refused: Vec<(String, Refusal)> = Vec::new();
+    // The second time without those that did not pass.
+    for _ in 0..2 {
+        let out: HashSet<&str> = refused.iter().map(|r| &*r.0).collect();
+        let wanted = |name: &str, descriptor: &str| {
+            (request.wanted)(name, descriptor) && !out.contains(&*format!("{name}{descriptor}"))
+        };
+        let mut armed = arming::arm(
+            bytes,
+            &Request {
+                wanted: &wanted,
+                ..*request
+            },
+        )?;
+        if armed.methods.is_empty() {
+            armed.refusals.extend(refused);
+            return Ok(armed);
+        }
+        let emitted = ClassFile::parse(&armed.bytes)?;
+        let checked = armed_class(&original, &emitted, &armed.anchor);
+        if checked.passed() {
+            armed.refusals.extend(refused);
+            return Ok(armed);
+        }
+        for (method, failure) in checked.failures {
+            if method.is_empty() {
+                return Err(Refusal::CheckFailed(failure.to_string()));
+            }
+            refused.push((method, Refusal::CheckFailed(failure.to_string())));
+        }
+    }
+    let all: Vec<String> = refused
+        .iter()
+        .map(|r| format!("{}: {}", r.0, r.1))
+        .collect();
+    Err(Refusal::CheckFailed(all.join("; ")))
+}
+
+/// Checks a version class that was emitted for these plans; an error where any of its bodies does not pass.
+pub fn version(
+    host: &ClassFile,
+    anchor: &str,
+    plans: &[Plan],
+    version: &VersionClass,
+) -> Result<(), Refusal> {
+    if version.methods.is_empty() {
+        return Ok(());
+    }
+    let emitted = ClassFile::parse(&version.bytes)?;
+    let expected: Vec<Expected> = plans
+        .iter()
+        .filter(|p| version.methods.contains(&p.id))
+        .map(Expected::of)
+        .collect();
+    match version_class(host, &emitted, anchor, &expected)
+        .failures
+        .first()
+    {
+        None => Ok(()),
+        Some((method, failure)) => Err(Refusal::CheckFailed(format!("{method}: {failure}"))),
+    }
+}

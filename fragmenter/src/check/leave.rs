@@ -1,0 +1,600 @@
+//! Veneer's own instructions, and the ways out: what an activation takes along must be what it has.
+
+use super::constants::{Event, Own, parameters, result_of, words_of};
+use super::failure::Failure;
+use super::original::{Carried, Face, Position, Slot, class_in, kind};
+use super::product::{Mode, Product, Run};
+use super::value::Value;
+use crate::bytecode::Instruction;
+use crate::bytecode::opcode::*;
+
+/// An activation on its way out.
+#[derive(Clone, Default)]
+pub(super) struct Leave {
+    /// Which check it comes from: that of point 0, or of another. A packer's point is known.
+    entry: bool,
+    packer: Option<u16>,
+    /// The operand stack at the check.
+    stack: Vec<Value>,
+    /// Locals that the stub loaded, with their words.
+    pub loaded: Vec<(u16, u8)>,
+    /// The point and slots of the frame that it makes.
+    frame: Option<(i32, i32)>,
+    puts: Vec<(i32, u8, Value)>,
+    /// Whether the call that takes it away has been made, and what its result was turned into.
+    gone: bool,
+    turned: u8,
+    class: Option<u32>,
+}
+
+impl Leave {
+    pub fn at_check(entry: bool, stack: Vec<Value>) -> Leave {
+        Leave {
+            entry,
+            stack,
+            ..Leave::default()
+        }
+    }
+
+    pub fn packer(point: u16, stack: Vec<Value>) -> Leave {
+        Leave {
+            packer: Some(point),
+            stack,
+            ..Leave::default()
+        }
+    }
+}
+
+impl Product<'_, '_> {
+    fn wrong(&self, r: &Run, why: &str) -> Failure {
+        Failure::Own {
+            at: self.at(r),
+            why: why.to_string(),
+        }
+    }
+
+    fn no_way(&self, r: &Run, why: &str) -> Failure {
+        Failure::Leave {
+            at: self.at(r),
+            why: why.to_string(),
+        }
+    }
+
+    fn want(&self, r: &mut Run, v: Value, what: &str) -> Result<(), Failure> {
+        if self.pop(r)? == v {
+            Ok(())
+        } else {
+            Err(self.wrong(r, &format!("{what} is not what it has to be")))
+        }
+    }
+
+    fn pop_wide(&self, r: &mut Run) -> Result<Value, Failure> {
+        self.want(r, Value::HIGH, "the upper word")?;
+        self.pop(r)
+    }
+
+    fn pop_int(&self, r: &mut Run) -> Result<i32, Failure> {
+        let v = self.pop(r)?;
+        v.as_int()
+            .ok_or_else(|| self.wrong(r, "a number of Veneer's is not a constant"))
+    }
+
+    fn pop_kind(&self, r: &mut Run, kind: u8) -> Result<Value, Failure> {
+        if matches!(kind, b'J' | b'D') {
+            self.pop_wide(r)
+        } else {
+            self.pop(r)
+        }
+    }
+
+    fn own_id(&mut self, r: &Run, id: u32) -> Result<(), Failure> {
+        if *self.id.get_or_insert(id) == id {
+            Ok(())
+        } else {
+            Err(self.wrong(r, "the cell of another method"))
+        }
+    }
+
+    /// The place of a counter: an address of the thread's own, and a constant offset to a word.
+    fn counter(&self, r: &mut Run) -> Result<(), Failure> {
+        let offset = self.pop_int(r)?;
+        if self.counters.binary_search(&offset).is_err() {
+            return Err(self.wrong(r, "a counter that no probe has"));
+        }
+        if self.pop_wide(r)? != Value::SHARD {
+            return Err(self.wrong(r, "an address that is not that of the counters"));
+        }
+        Ok(())
+    }
+
+    /// Runs one of Veneer's own instructions.
+    pub(super) fn own_instruction(&mut self, r: &mut Run, own: Own) -> Result<(), Failure> {
+        let version = matches!(self.mode, Mode::Enter | Mode::Resume);
+        let inside = version && r.leave.is_none();
+        let no_place = |this: &Self, r: &Run| Err(this.wrong(r, "this has no place here"));
+        match own {
+            Own::Cell(id) => {
+                self.own_id(r, id)?;
+                r.e.push(Value::CELL, 1);
+            }
+            Own::Token(id) if inside && !self.clean && self.id == Some(id) => {
+                r.e.push(Value::TOKEN, 1)
+            }
+            Own::Idle if inside && self.clean => r.e.push(Value::TOKEN, 1),
+            Own::On if self.mode == Mode::Armed => {
+                self.want(r, Value::CELL, "the cell")?;
+                r.e.push(Value::CHECK_ON, 1);
+            }
+            Own::Leave if self.mode == Mode::Armed => {
+                self.want(r, Value::CELL, "the cell")?;
+                r.e.push(Value::CHECK, 1);
+            }
+            Own::Stale if inside => {
+                self.want(r, Value::TOKEN, "the token")?;
+                self.want(r, Value::CELL, "the cell")?;
+                r.e.push(Value::CHECK, 1);
+            }
+            Own::Shard if inside => r.e.push(Value::SHARD, 2),
+            Own::Now if inside => r.e.push(Value::OWN, 2),
+            Own::Count if inside => self.counter(r)?,
+            Own::Stop | Own::Lap if inside => {
+                self.pop_wide(r)?;
+                self.counter(r)?;
+                if own == Own::Lap {
+                    r.e.push(Value::OWN, 2);
+                }
+            }
+            Own::Begin if inside => {
+                let count = self.pop_int(r)?;
+                self.pop_int(r)?;
+                if self.log(r).replace(count).is_some() {
+                    return Err(self.wrong(r, "a log inside another"));
+                }
+                r.e.push(Value::OWN, 2);
+            }
+            Own::Log(kind) if inside => {
+                self.pop_kind(r, kind)?;
+                if self.pop_wide(r)? != Value::OWN {
+                    return Err(self.wrong(r, "a log at an address that is not Veneer's"));
+                }
+                match self.log(r) {
+                    Some(n) if *n > 0 => *n -= 1,
+                    _ => return Err(self.wrong(r, "a log of more values than it has room for")),
+                }
+                r.e.push(Value::OWN, 2);
+            }
+            Own::End if inside => {
+                if self.pop_wide(r)? != Value::OWN || self.log(r).take().is_none() {
+                    return Err(self.wrong(r, "the end of no log"));
+                }
+            }
+            Own::Locate if inside => {
+                self.want(r, Value::CELL, "the cell")?;
+                self.pop_int(r)?;
+                self.pop(r)?;
+                let exception = self.pop(r)?;
+                let caught = r.thrown == Some(exception)
+                    || !r.matched && r.o.stack.first() == Some(&exception);
+                if !caught {
+                    return Err(self.wrong(r, "a place for something that was not just caught"));
+                }
+            }
+            Own::Point if self.mode == Mode::Resume => {
+                self.want(r, Value::FRAME_IN, "the frame")?;
+                r.e.push(Value::POINT, 1);
+            }
+            Own::Kept if self.mode == Mode::Resume => {
+                self.pop_int(r)?;
+                self.want(r, Value::FRAME_IN, "the frame")?;
+                r.e.push(Value::OWN, 2);
+            }
+            Own::Get(kind) if self.mode == Mode::Resume => self.get(r, kind)?,
+            Own::Site { id, point } if self.mode == Mode::Armed => self.site(r, id, point)?,
+            Own::Frame => {
+                let (slots, point) = (self.pop_int(r)?, self.pop_int(r)?);
+                match &mut r.leave {
+                    Some(leave) if leave.frame.is_none() => leave.frame = Some((point, slots)),
+                    _ => return no_place(self, r),
+                }
+                r.e.push(Value::FRAME_OUT, 1);
+            }
+            Own::Put(kind) => {
+                let v = self.pop_kind(r, kind)?;
+                let slot = self.pop_int(r)?;
+                self.want(r, Value::FRAME_OUT, "the frame")?;
+                match &mut r.leave {
+                    Some(leave) => leave.puts.push((slot, kind, v)),
+                    None => return no_place(self, r),
+                }
+            }
+            Own::Keep if version && r.leave.is_some() => {
+                self.pop_wide(r)?;
+                self.pop_int(r)?;
+                self.want(r, Value::FRAME_OUT, "the frame")?;
+            }
+            Own::Go if matches!(self.mode, Mode::Enter | Mode::Packer) => {
+                self.want(r, Value::CELL, "the cell")?;
+                self.want(r, Value::FRAME_OUT, "the frame")?;
+                self.filled(r)?;
+                match &mut r.leave {
+                    Some(leave) if !leave.gone => leave.gone = true,
+                    _ => return no_place(self, r),
+                }
+                r.e.push(Value::RESULT, 1);
+            }
+            _ => return no_place(self, r),
+        }
+        Ok(())
+    }
+
+    /// A value out of the frame that an activation came with.
+    fn get(&mut self, r: &mut Run, kind_wanted: u8) -> Result<(), Failure> {
+        let slot = self.pop_int(r)?;
+        self.want(r, Value::FRAME_IN, "the frame")?;
+        let face = self.faces.get(r.from as usize).cloned().flatten();
+        let size = self.original.program.max_locals as i32;
+        let Some(face) = face else {
+            return Err(self.wrong(r, "a frame from nowhere"));
+        };
+        let here = |c: &&Carried| frame_slot(c, size) == slot && kind(&c.descriptor) == kind_wanted;
+        let found = face.carried.iter().find(here);
+        // What is known to be null nobody puts into a frame, and a new frame's slots are null.
+        let null = kind_wanted == b'L'
+            && (found.is_some_and(|c| c.null) || face.nulls.iter().any(|n| i32::from(*n) == slot));
+        if null {
+            r.e.push(Value::NULL, 1);
+            self.came_out(r, Value::NULL, b"");
+            return Ok(());
+        }
+        let Some(c) = found else {
+            return Err(Failure::Resume {
+                at: self.at(r),
+                why: format!("nobody puts such a value at {slot} of the frame"),
+            });
+        };
+        let v = self
+            .came_from(r)
+            .and_then(|(o, _)| value_of(c, o))
+            .ok_or_else(|| self.wrong(r, "a frame from nowhere"))?;
+        r.e.push(v, words_of(&c.descriptor));
+        if kind_wanted == b'L' {
+            self.came_out(r, v, class_in(&c.descriptor));
+        }
+        Ok(())
+    }
+
+    /// Where the activation stands is the place of the point, and its frame is filled as the point says.
+    fn filled(&mut self, r: &mut Run) -> Result<(), Failure> {
+        let Some(leave) = r.leave.clone() else {
+            return Err(self.no_way(r, "no stub"));
+        };
+        let Some((point, slots)) = leave.frame else {
+            return Err(self.no_way(r, "no frame"));
+        };
+        let face = usize::try_from(point)
+            .ok()
+            .filter(|p| *p > 0)
+            .and_then(|p| self.faces.get(p).cloned().flatten())
+            .ok_or_else(|| self.no_way(r, "there is no such point"))?;
+        if leave.packer.is_some_and(|p| p as i32 != point) {
+            return Err(self.no_way(r, "the frame is of another point"));
+        }
+        let program = &self.original.program;
+        let size = program.max_locals as i32;
+        if slots != size + program.max_stack as i32 {
+            return Err(self.no_way(r, "the frame has another size"));
+        }
+        let stands = self.original.stands(face.instruction, face.exit);
+        let stands = stands.ok_or_else(|| self.no_way(r, "the point has no place"))?;
+        self.reach(r, stands, face.exit, &leave.stack)?;
+        let mut puts = leave.puts;
+        for c in face.carried.iter().filter(|c| !c.null) {
+            let (slot, k) = (frame_slot(c, size), kind(&c.descriptor));
+            let v = value_of(c, &r.o);
+            let Some(found) = puts.iter().position(|p| p.0 == slot) else {
+                return Err(self.no_way(r, &format!("slot {slot} of the frame is not filled")));
+            };
+            let (_, kind, put) = puts.swap_remove(found);
+            if kind != k || Some(put) != v {
+                return Err(self.no_way(r, &format!("slot {slot} gets another value")));
+            }
+        }
+        if !puts.is_empty() {
+            return Err(self.no_way(r, "a slot of the frame is filled that nobody reads"));
+        }
+        let null = |slot: &u16| r.o.locals.get(*slot as usize) == Some(&Value::NULL);
+        let nulls = face.carried.iter().filter(|c| c.null);
+        let all = face.nulls.iter().all(null)
+            && nulls
+                .into_iter()
+                .all(|c| value_of(c, &r.o) == Some(Value::NULL));
+        if !all {
+            return Err(self.no_way(r, "a variable that has to be null may not be"));
+        }
+        Ok(())
+    }
+
+    /// Leads the original to the place of a point.
+    fn reach(
+        &mut self,
+        r: &mut Run,
+        stands: Position,
+        exit: bool,
+        stack: &[Value],
+    ) -> Result<(), Failure> {
+        let goal = self.original.settle(stands);
+        for _ in 0..=self.original.program.instructions.len() {
+            let at = self.original.settle(r.at);
+            if at == goal || exit && at.instruction == goal.instruction {
+                r.at = at;
+                return if r.o.stack == stack {
+                    Ok(())
+                } else {
+                    Err(self.no_way(r, "the operand stacks differ"))
+                };
+            }
+            r.at = at;
+            if !self.lead(r)? {
+                break;
+            }
+        }
+        Err(self.no_way(r, "the activation stands elsewhere than the point"))
+    }
+
+    /// The call that takes an activation out of an armed body.
+    fn site(&mut self, r: &mut Run, id: u32, point: u16) -> Result<(), Failure> {
+        self.own_id(r, id)?;
+        let Some(leave) = r.leave.clone() else {
+            return Err(self.no_way(r, "no stub"));
+        };
+        if leave.entry != (point == 0) || leave.gone {
+            return Err(self.no_way(r, "the check is that of another kind of point"));
+        }
+        let descriptor = match self.emitted.get(r.q) {
+            Some(Instruction::InvokeDynamic { index }) => {
+                let pool = &self.right.file.pool;
+                let found = pool.dynamic(*index).and_then(|(_, _, d)| pool.utf8(d));
+                found.map(<[u8]>::to_vec).unwrap_or_default()
+            }
+            _ => Vec::new(),
+        };
+        // The original at the check.
+        let arguments = std::mem::replace(&mut r.e.stack, leave.stack.clone());
+        self.sync(r)?;
+        r.e.stack.clear();
+        let mut expected = leave.stack.clone();
+        for (slot, words) in &leave.loaded {
+            let (o, e) = (
+                r.o.locals.get(*slot as usize),
+                r.e.locals.get(*slot as usize),
+            );
+            match (o, e) {
+                (Some(o), Some(e)) if o == e => {
+                    expected.push(*o);
+                    if *words == 2 {
+                        expected.push(Value::HIGH);
+                    }
+                }
+                _ => {
+                    return Err(
+                        self.no_way(r, "a variable is taken along that is not the method's")
+                    );
+                }
+            }
+        }
+        if arguments != expected {
+            return Err(self.no_way(r, "other values are taken along"));
+        }
+        self.nothing_behind(r, &leave)?;
+        let face = self.read_face(r, point, &descriptor, &leave)?;
+        while self.faces.len() <= point as usize {
+            self.faces.push(None);
+        }
+        match &self.faces[point as usize] {
+            Some(known)
+                if known.instruction != face.instruction || known.carried != face.carried =>
+            {
+                return Err(self.no_way(r, "the point stands in two places"));
+            }
+            _ => self.faces[point as usize] = Some(face),
+        }
+        if let Some(leave) = &mut r.leave {
+            leave.gone = true;
+            leave.turned = self.original.result;
+        }
+        let result = self.original.result_text.clone();
+        r.e.push(Value::RESULT, words_of(&result));
+        Ok(())
+    }
+
+    /// Leads the original on, unseen, to the last place with this stack at which nothing is needed that is not taken along. Ways
+    /// that flow together here may have come to different earlier places with it: before a load and a `pop`, say.
+    fn nothing_behind(&mut self, r: &mut Run, leave: &Leave) -> Result<(), Failure> {
+        let Some(live) = self.live else {
+            return Ok(());
+        };
+        let (mut last, mut behind) = (None, None);
+        for _ in 0..=self.original.program.instructions.len() {
+            r.at = self.original.settle(r.at);
+            if r.o.stack == leave.stack {
+                let taken = |slot: usize| {
+                    let mut loaded = leave.loaded.iter();
+                    loaded.any(|(s, n)| (*s as usize..*s as usize + *n as usize).contains(&slot))
+                };
+                let null = |slot: usize| r.o.locals.get(slot) == Some(&Value::NULL);
+                let needed = |slot: &usize| live.is(r.at.instruction, *slot);
+                let mut slots = 0..self.original.program.max_locals;
+                match slots.find(|slot| needed(slot) && !taken(*slot) && !null(*slot)) {
+                    None => last = Some(r.at),
+                    Some(slot) => behind = Some(slot),
+                }
+            }
+            if !self.lead(r)? {
+                break;
+            }
+        }
+        r.o.stack.clone_from(&leave.stack);
+        match (last, behind) {
+            (Some(at), _) => {
+                r.at = at;
+                Ok(())
+            }
+            (None, slot) => {
+                let slot = slot.unwrap_or(0);
+                Err(self.no_way(r, &format!("local {slot} is needed and stays behind")))
+            }
+        }
+    }
+
+    /// What the call of a point in an armed body takes along.
+    fn read_face(
+        &self,
+        r: &Run,
+        point: u16,
+        descriptor: &[u8],
+        leave: &Leave,
+    ) -> Result<Face, Failure> {
+        if result_of(descriptor) != self.original.result_text {
+            return Err(self.no_way(
+                r,
+                &format!("the call of point {point} gives something else"),
+            ));
+        }
+        if leave.loaded.windows(2).any(|w| w[0].0 >= w[1].0) {
+            return Err(self.no_way(r, "variables are taken along in no order"));
+        }
+        let (mut words, mut values, mut loads) = (0, 0, leave.loaded.iter());
+        let mut carried = Vec::new();
+        for p in parameters(descriptor) {
+            let n = words_of(p);
+            let slot = if words < leave.stack.len() {
+                let slot = Slot::Stack(values, words);
+                words += n as usize;
+                values += 1;
+                slot
+            } else {
+                match loads.next() {
+                    Some((slot, w)) if *w == n => Slot::Local(*slot),
+                    _ => return Err(self.no_way(r, "the call takes other values")),
+                }
+            };
+            carried.push(Carried {
+                slot,
+                descriptor: p.to_vec(),
+                null: false,
+            });
+        }
+        if loads.next().is_some() || words != leave.stack.len() {
+            return Err(self.no_way(r, "the call takes fewer values"));
+        }
+        Ok(Face {
+            instruction: r.at.instruction,
+            exit: false,
+            carried,
+            nulls: Vec::new(),
+            depth: leave.stack.len(),
+            descriptor: descriptor.to_vec(),
+        })
+    }
+
+    /// The casts of a result.
+    pub(super) fn leave_event(
+        &mut self,
+        r: &mut Run,
+        i: &Instruction,
+        event: Event,
+    ) -> Result<bool, Failure> {
+        let gone = r.leave.as_ref().is_some_and(|l| l.gone) && self.mode != Mode::Armed;
+        if !gone || r.e.stack.last() != Some(&Value::RESULT) {
+            return Err(self.no_way(r, "something happens on the way out"));
+        }
+        match i.op() {
+            CHECKCAST => {
+                if let Some(leave) = &mut r.leave {
+                    leave.class = Some(event.key);
+                }
+            }
+            INVOKEVIRTUAL if event.boxes != 0 && event.pops == 1 => {
+                let boxed = match event.boxes {
+                    b'I' => "java/lang/Integer",
+                    b'J' => "java/lang/Long",
+                    b'F' => "java/lang/Float",
+                    _ => "java/lang/Double",
+                };
+                let cast = self.canon.class_named(boxed) << 2 | 2 | 1 << 30;
+                let leave = r.leave.as_mut();
+                match leave {
+                    Some(leave) if leave.class == Some(cast) => leave.turned = event.boxes,
+                    _ => return Err(self.no_way(r, "the result is turned into something else")),
+                }
+                self.pop(r)?;
+                r.e.push(Value::RESULT, event.pushes);
+            }
+            _ => return Err(self.no_way(r, "something happens on the way out")),
+        }
+        r.q += 1;
+        Ok(true)
+    }
+
+    /// An activation that left gives back what it got.
+    pub(super) fn leave_result(
+        &mut self,
+        from: Option<u32>,
+        r: &mut Run,
+        op: u8,
+    ) -> Result<(), Failure> {
+        self.own_covered(from, r)?;
+        if self.mode == Mode::Resume {
+            if op != ARETURN || r.e.stack.last() != Some(&Value::FRAME_OUT) {
+                return Err(Failure::Result(self.at(r)));
+            }
+            return self.filled(r);
+        }
+        let Some(leave) = r.leave.clone().filter(|l| l.gone) else {
+            return Err(self.no_way(r, "it returns instead"));
+        };
+        let result = self.original.result;
+        let (wanted, words) = match result {
+            b'V' => (RETURN, 0),
+            b'J' => (LRETURN, 2),
+            b'D' => (DRETURN, 2),
+            b'F' => (FRETURN, 1),
+            b'L' => (ARETURN, 1),
+            _ => (IRETURN, 1),
+        };
+        let cast = match result {
+            b'V' => true,
+            b'L' if self.mode != Mode::Armed => {
+                let class = class_in(&self.original.result_text);
+                class == b"java/lang/Object"
+                    || std::str::from_utf8(class).is_ok_and(|c| {
+                        leave.class == Some(self.canon.class_named(c) << 2 | 2 | 1 << 30)
+                    })
+            }
+            b'L' => true,
+            kind => leave.turned == kind,
+        };
+        let top = r.e.top(words).ok().and_then(|w| w.first().copied());
+        if op == wanted && cast && (words == 0 || top == Some(Value::RESULT)) {
+            Ok(())
+        } else {
+            Err(Failure::Result(self.at(r)))
+        }
+    }
+}
+
+/// Where a carried value lies in a frame.
+fn frame_slot(c: &Carried, max_locals: i32) -> i32 {
+    match c.slot {
+        Slot::Local(n) => n as i32,
+        Slot::Stack(n, _) => max_locals + n as i32,
+    }
+}
+
+/// A carried value of the original.
+fn value_of(c: &Carried, o: &super::machine::Machine) -> Option<Value> {
+    match c.slot {
+        Slot::Local(n) => o.locals.get(n as usize).copied(),
+        Slot::Stack(_, word) => o.stack.get(word).copied(),
+    }
+}

@@ -1,0 +1,171 @@
+//! One method body made modern.
+
+use super::flow::{self, Code as Body};
+use super::kinds::Kinds;
+use super::{demand, raise, stackmap, subroutine};
+use crate::bytecode::opcode::{ATHROW, JSR, NOP, RET};
+use crate::bytecode::{Instruction, decode};
+use crate::classfile::{Attribute, ClassFile, Code, ExceptionRange, decode_stack_map};
+use crate::descriptor::MethodDescriptor;
+use crate::flowgraph::FlowGraph;
+use crate::method::{access, initial_frame};
+use crate::refusal::Refusal;
+use crate::types::{self, State};
+use std::borrow::Cow;
+
+/// Gives method number `index` of `file` a stack map, in `out`.
+pub(super) fn modernise(
+    file: &ClassFile,
+    index: usize,
+    kinds: &Kinds,
+    out: &mut ClassFile,
+) -> Result<(), Refusal> {
+    let member = &file.methods[index];
+    let Some(slot) = out.methods[index]
+        .attributes
+        .iter()
+        .position(|a| a.is(&file.pool, "Code"))
+    else {
+        return Ok(());
+    };
+    let name = file.pool.text(member.name)?;
+    let descriptor = file.pool.text(member.descriptor)?;
+    let label = format!("{name}{descriptor}");
+    let signature = MethodDescriptor::parse(&descriptor)
+        .ok_or_else(|| Refusal::BrokenClass(format!("bad descriptor {descriptor}")))?;
+    let Some(mut code) = member.code(&file.pool)? else {
+        return Ok(());
+    };
+    if file.pool.count() >= types::POOL_LIMIT {
+        return Err(Refusal::PoolFull);
+    }
+    raise::retain_code(&mut code.attributes, &file.pool, file.major);
+    let mut instructions = decode(&code.code)?;
+    check_ranges(&code, &instructions)?;
+    if instructions
+        .iter()
+        .any(|(_, i)| matches!(i.op(), JSR | RET))
+    {
+        code = subroutine::inline(&code, &instructions, &file.pool)?;
+        instructions = decode(&code.code)?;
+    }
+    let class = file.name()?;
+    let entry = State::entry(
+        &class,
+        member.access & access::STATIC != 0,
+        name == "<init>",
+        &signature,
+        code.max_locals,
+    );
+    let flow = FlowGraph::build(
+        &instructions,
+        &code.exceptions,
+        code.code.len() as u32,
+        &|_| false,
+    );
+    let mut body = Body {
+        instructions: &instructions,
+        exceptions: &code.exceptions,
+        flow: &flow,
+        pool: &file.pool,
+        class: &class,
+        result: signature.result.clone(),
+    };
+    if file.major < 50 || !has_frames(&body, &code, &entry) {
+        let states = flow::run(&body, entry.clone())?;
+        let reached: Vec<bool> = states.iter().map(Option::is_some).collect();
+        let demands = demand::gather(&body, kinds, states)?;
+        let states = stackmap::settle(demands, kinds, &label)?;
+        let exceptions = without_dead(&code.exceptions, &flow, &reached);
+        let bytes = bury(&code.code, &flow, &reached);
+        body.exceptions = &exceptions;
+        let table = stackmap::table(&body, &states, &reached, &entry, &mut out.pool)?;
+        code.attributes
+            .retain(|a| !a.is(&file.pool, "StackMapTable"));
+        if let Some(info) = table {
+            code.attributes.push(Attribute {
+                name: out.pool.add_utf8("StackMapTable")?,
+                info: info.into(),
+            });
+        }
+        if reached.contains(&false) {
+            code.max_stack = code.max_stack.max(1);
+        }
+        code.code = bytes.into();
+        code.exceptions = exceptions;
+    }
+    out.methods[index].attributes[slot].info = Cow::Owned(code.to_bytes()?);
+    Ok(())
+}
+
+fn check_ranges(code: &Code, instructions: &[(u16, Instruction)]) -> Result<(), Refusal> {
+    let starts = |pc: u16| instructions.binary_search_by_key(&pc, |i| i.0).is_ok();
+    let fine = |e: &ExceptionRange| {
+        let end = e.end as usize == code.code.len() || starts(e.end);
+        starts(e.start) && starts(e.handler) && end && e.start < e.end
+    };
+    if code.exceptions.iter().all(fine) {
+        Ok(())
+    } else {
+        Err(Refusal::BrokenCode(
+            "an exception range does not lie on instructions".into(),
+        ))
+    }
+}
+
+/// Whether the method's own stack map (version 50) will do.
+fn has_frames(body: &Body, code: &Code, entry: &State) -> bool {
+    let table = code
+        .attributes
+        .iter()
+        .find(|a| a.is(body.pool, "StackMapTable"));
+    let frames = match table {
+        Some(table) => decode_stack_map(&table.info, &initial_frame(entry)),
+        None => Ok(Vec::new()),
+    };
+    let states: Option<Vec<(u16, State)>> = frames.ok().and_then(|frames| {
+        let state = |f| State::from_frame(f, body.pool, &entry.locals, code.max_locals);
+        frames.iter().map(|f| Some((f.pc, state(f)?))).collect()
+    });
+    states.is_some_and(|states| stackmap::stands(body, &states, entry))
+}
+
+/// The exception table without what nothing reaches, so that no handler is asked to take over from there.
+fn without_dead(
+    exceptions: &[ExceptionRange],
+    flow: &FlowGraph,
+    reached: &[bool],
+) -> Vec<ExceptionRange> {
+    if !reached.contains(&false) {
+        return exceptions.to_vec();
+    }
+    let mut out: Vec<ExceptionRange> = Vec::new();
+    for row in exceptions {
+        let first = out.len();
+        for f in flow.fragments().filter(|f| reached[f.id.index()]) {
+            let (start, end) = (f.start.max(row.start), f.end.min(row.end as u32) as u16);
+            if start >= end {
+                continue;
+            }
+            match out[first..].last_mut() {
+                Some(last) if last.end == start => last.end = end,
+                _ => out.push(ExceptionRange { start, end, ..*row }),
+            }
+        }
+    }
+    out
+}
+
+/// The code with `nop … athrow` in the place of each fragment that nothing reaches: its types cannot be known, and the
+/// verifier of stack maps wants them for all that is there.
+fn bury(code: &[u8], flow: &FlowGraph, reached: &[bool]) -> Vec<u8> {
+    let mut out = code.to_vec();
+    for f in flow.fragments().filter(|f| !reached[f.id.index()]) {
+        let end = (f.end as usize).min(out.len());
+        if let Some([rest @ .., last]) = out.get_mut(f.start as usize..end) {
+            rest.fill(NOP);
+            *last = ATHROW;
+        }
+    }
+    out
+}

@@ -1,0 +1,144 @@
+//! The forward pass: which kinds of values, and of which classes, come to each fragment's start.
+//!
+//! Lattice: a variable is `Top`, a primitive kind, an object without a finished constructor, or a union of classes (none:
+//! `null`). Join: equal stays, unions are united, all else becomes `Top`. Transfer: [`types::step`], with unions of arrays taken
+//! apart by `aaload`. An exception handler joins the locals before each instruction of its range (and after constructor calls).
+//! Unions only grow and hold only names that the method mentions, so the pass ends.
+
+use super::union::{self, Joined};
+use crate::bytecode::Instruction;
+use crate::bytecode::opcode::*;
+use crate::classfile::{ConstantPool, ExceptionRange};
+use crate::flowgraph::{EdgeKind, FlowGraph};
+use crate::refusal::Refusal;
+use crate::types::{self, State, Type, TypeError};
+use petgraph::visit::EdgeRef;
+
+/// A method body on its way to a stack map.
+pub(super) struct Code<'c> {
+    pub instructions: &'c [(u16, Instruction)],
+    pub exceptions: &'c [ExceptionRange],
+    pub flow: &'c FlowGraph,
+    pub pool: &'c ConstantPool<'c>,
+    /// Internal name of the method's class.
+    pub class: &'c str,
+    /// What the method returns, where that is a reference.
+    pub result: Option<Type>,
+}
+
+impl Code<'_> {
+    /// The class that a handler's row catches.
+    pub fn caught(&self, row: u16) -> Result<Type, Refusal> {
+        match self.exceptions.get(row as usize).map(|e| e.catch_type) {
+            None | Some(0) => Ok(Type::object("java/lang/Throwable")),
+            Some(index) => Ok(Type::object(&self.pool.class_name(index)?)),
+        }
+    }
+
+    /// Applies one instruction.
+    pub fn step(&self, state: &mut State, i: usize) -> Result<(), Refusal> {
+        let (pc, instruction) = &self.instructions[i];
+        match instruction.op() {
+            AALOAD if matches!(state.stack.iter().rev().nth(1), Some(t) if union::is_union(t)) => {
+                state.stack.pop();
+                let array = state.stack.pop().ok_or(TypeError::Underflow(*pc))?;
+                let element = union::element(&array).ok_or(TypeError::BadOperand(*pc))?;
+                state.stack.push(element);
+            }
+            op => {
+                if op == NEW {
+                    // An older object of this place can no longer be told from the new one (JVMS §4.10.1.9 `new`).
+                    let old = Type::Uninitialized(*pc);
+                    let locals = state.locals.iter_mut();
+                    locals.filter(|t| **t == old).for_each(|t| *t = Type::Top);
+                }
+                types::step(state, *pc, instruction, self.pool, self.class)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The state at each fragment's start; `None` for what nothing reaches.
+pub(super) fn run(code: &Code, entry: State) -> Result<Vec<Option<State>>, Refusal> {
+    let mut states: Vec<Option<State>> = vec![None; code.flow.len()];
+    let Some(first) = states.first_mut() else {
+        return Err(Refusal::BrokenCode("there is no code".into()));
+    };
+    *first = Some(entry);
+    let mut work = vec![petgraph::graph::NodeIndex::new(0)];
+    let mut waiting = vec![false; code.flow.len()];
+    while let Some(node) = work.pop() {
+        waiting[node.index()] = false;
+        let Some(mut state) = states[node.index()].clone() else {
+            continue;
+        };
+        let fragment = &code.flow.graph[node];
+        let mut flow_to = |to: petgraph::graph::NodeIndex, from: &State| {
+            let joined = match &mut states[to.index()] {
+                None => {
+                    states[to.index()] = Some(from.clone());
+                    Joined::Changed
+                }
+                Some(there) => union::join_into(there, from),
+            };
+            if joined == Joined::Changed && !std::mem::replace(&mut waiting[to.index()], true) {
+                work.push(to);
+            }
+            joined
+        };
+        let handlers: Vec<_> = code
+            .flow
+            .graph
+            .edges(node)
+            .filter_map(|e| match e.weight() {
+                EdgeKind::Handler(row) => Some((e.target(), *row)),
+                _ => None,
+            })
+            .collect();
+        let mut shown: Vec<Option<Vec<Type>>> = vec![None; handlers.len()];
+        for i in fragment.instructions.clone() {
+            let pc = code.instructions[i].0;
+            let mut throw = |state: &State| {
+                for ((to, row), shown) in handlers.iter().zip(&mut shown) {
+                    let range = &code.exceptions[*row as usize];
+                    if !(range.start..range.end).contains(&pc)
+                        || shown.as_ref() == Some(&state.locals)
+                    {
+                        continue;
+                    }
+                    *shown = Some(state.locals.clone());
+                    let thrown = State {
+                        locals: state.locals.clone(),
+                        stack: vec![code.caught(*row)?],
+                    };
+                    if flow_to(*to, &thrown) == Joined::Impossible {
+                        return Err(impossible(pc));
+                    }
+                }
+                Ok(())
+            };
+            throw(&state)?;
+            code.step(&mut state, i)?;
+            // HotSpot holds what comes out of an instruction against its handlers too; only the end of a constructor call
+            // changes a local there (stores aside, which cannot throw and which it leaves out).
+            if code.instructions[i].1.op() == INVOKESPECIAL {
+                throw(&state)?;
+            }
+        }
+        for edge in code.flow.graph.edges(node) {
+            if !matches!(edge.weight(), EdgeKind::Handler(_))
+                && flow_to(edge.target(), &state) == Joined::Impossible
+            {
+                return Err(impossible(fragment.start));
+            }
+        }
+    }
+    Ok(states)
+}
+
+fn impossible(pc: u16) -> Refusal {
+    Refusal::BrokenCode(format!(
+        "what flows on from {pc} does not fit what it meets"
+    ))
+}

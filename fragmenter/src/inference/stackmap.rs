@@ -1,0 +1,149 @@
+//! Stack maps: the frames of a method from its states, and a look at frames that are there.
+
+use super::demand::{self, Demands};
+use super::flow::Code;
+use super::{choose, kinds::Kinds};
+use crate::bytecode::opcode::ends_flow;
+use crate::classfile::{ConstantPool, StackMapFrame, encode_stack_map};
+use crate::flowgraph::{EdgeKind, FragmentId};
+use crate::frames;
+use crate::refusal::Refusal;
+use crate::types::{State, Type};
+use petgraph::Direction;
+
+/// The states at all fragments' starts with a class chosen for each node; what nothing reaches begins with a throwable on
+/// the stack, for the `athrow` that stands there.
+pub(super) fn settle(demands: Demands, kinds: &Kinds, method: &str) -> Result<Vec<State>, Refusal> {
+    let mut chosen: Vec<Option<Type>> = vec![None; demands.nodes.len()];
+    let mut states = demands.states;
+    for state in states.iter_mut().flatten() {
+        for t in state.locals.iter_mut().chain(&mut state.stack) {
+            let Some(id) = demand::node_of(t) else {
+                continue;
+            };
+            let Some(node) = demands.nodes.get(id) else {
+                return Err(Refusal::Internal("a node was lost".into()));
+            };
+            let choice = match &chosen[id] {
+                Some(choice) => choice.clone(),
+                None => {
+                    let name = choose::choose(node, kinds).map_err(|asked| {
+                        Refusal::Unmergeable(method.to_owned(), list(&node.union), list(&asked))
+                    })?;
+                    Type::object(&name)
+                }
+            };
+            chosen[id] = Some(choice.clone());
+            *t = choice;
+        }
+    }
+    let dead = || State {
+        locals: Vec::new(),
+        stack: vec![Type::object("java/lang/Throwable")],
+    };
+    Ok(states.into_iter().map(|s| s.unwrap_or_else(dead)).collect())
+}
+
+fn list(names: &[String]) -> String {
+    let names: Vec<String> = names.iter().take(4).map(|n| n.replace('/', ".")).collect();
+    names.join(", ")
+}
+
+/// The content of a `StackMapTable`: a frame wherever control can come from elsewhere, and where dead code begins.
+/// `None` where no frame is needed.
+pub(super) fn table(
+    code: &Code,
+    states: &[State],
+    reached: &[bool],
+    entry: &State,
+    pool: &mut ConstantPool,
+) -> Result<Option<Vec<u8>>, Refusal> {
+    let here = |pc: u16| Some(pc);
+    let mut table: Vec<StackMapFrame> = Vec::new();
+    for (i, state) in states.iter().enumerate() {
+        let id = FragmentId(i as u32);
+        let Some(fragment) = code.flow.get(id) else {
+            continue;
+        };
+        let jumped_to = code
+            .flow
+            .graph
+            .edges_directed(id.node(), Direction::Incoming)
+            .any(|e| {
+                let from = petgraph::visit::EdgeRef::source(&e).index();
+                *e.weight() != EdgeKind::Fall && reached.get(from) == Some(&true)
+            });
+        if jumped_to || !reached[i] {
+            table.push(frames::frame(fragment.start, state, pool, &here)?);
+        }
+    }
+    if table.is_empty() {
+        return Ok(None);
+    }
+    let initial = frames::locals(&entry.locals, pool, &here)?;
+    Ok(Some(encode_stack_map(&table, &initial)?))
+}
+
+/// Whether frames that are there say of each place what comes to it, classes aside: that everything flows into a frame that
+/// fits, and nothing into a place that lacks one. A class file of version 50 may have frames that do not; the JVM then verifies
+/// it the old way.
+pub(super) fn stands(code: &Code, frames: &[(u16, State)], entry: &State) -> bool {
+    let frame = |pc: u16| {
+        let i = frames.binary_search_by_key(&pc, |f| f.0).ok()?;
+        Some(&frames[i].1)
+    };
+    let mut state = Some(entry.clone());
+    for (i, (pc, instruction)) in code.instructions.iter().enumerate() {
+        if let Some(there) = frame(*pc) {
+            if state.as_ref().is_some_and(|s| !fits(s, there)) {
+                return false;
+            }
+            state = Some(there.clone());
+        }
+        let Some(current) = &mut state else {
+            return false;
+        };
+        for (row, range) in (0u16..).zip(code.exceptions) {
+            if (range.start..range.end).contains(pc) {
+                let Ok(caught) = code.caught(row) else {
+                    return false;
+                };
+                let thrown = State {
+                    locals: current.locals.clone(),
+                    stack: vec![caught],
+                };
+                if !frame(range.handler).is_some_and(|there| fits(&thrown, there)) {
+                    return false;
+                }
+            }
+        }
+        if code.step(current, i).is_err() {
+            return false;
+        }
+        let jumps = instruction.targets().into_iter().all(|t| {
+            u16::try_from(t.0).is_ok_and(|t| frame(t).is_some_and(|there| fits(current, there)))
+        });
+        if !jumps {
+            return false;
+        }
+        if ends_flow(instruction.op()) {
+            state = None;
+        }
+    }
+    state.is_none()
+}
+
+/// Whether a state may flow into a frame, as far as can be seen without classes.
+fn fits(from: &State, to: &State) -> bool {
+    let one = |(a, b): (&Type, &Type)| match b {
+        Type::Top => true,
+        Type::Object(_) => a.is_reference(),
+        _ => a == b,
+    };
+    from.stack.len() == to.stack.len()
+        && from.locals.len() == to.locals.len()
+        && from.locals.iter().zip(&to.locals).all(one)
+        && from.stack.iter().zip(&to.stack).all(one)
+        && from.locals.contains(&Type::UninitializedThis)
+            == to.locals.contains(&Type::UninitializedThis)
+}

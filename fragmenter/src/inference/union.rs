@@ -1,0 +1,137 @@
+//! Unions of class types: what values of several classes that meet are, as long as nobody has chosen one class.
+//!
+//! A union is a [`Type::Object`] whose name holds the members, sorted, with `.` between them: a sign that no internal name
+//! and no descriptor holds (JVMS §4.2.1). So [`crate::types::step`] carries unions like classes.
+
+use crate::types::{State, Type};
+use std::collections::BTreeSet;
+
+/// More members than that are taken as a mistake of the analysis or an attack on it.
+const LIMIT: usize = 512;
+
+/// The members of a class type; none for `null`.
+pub(super) fn members(t: &Type) -> Vec<&str> {
+    match t {
+        Type::Object(name) => name.split('.').collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// Whether the type stands for several classes.
+pub(super) fn is_union(t: &Type) -> bool {
+    matches!(t, Type::Object(name) if name.contains('.'))
+}
+
+/// A type for these members.
+pub(super) fn of<'n>(names: impl IntoIterator<Item = &'n str>) -> Type {
+    let names: BTreeSet<&str> = names.into_iter().collect();
+    if names.is_empty() {
+        Type::Null
+    } else {
+        Type::object(&names.into_iter().collect::<Vec<_>>().join("."))
+    }
+}
+
+/// What a variable is after two ways have met. `None` where the union has grown beyond all bounds, and where `this` meets
+/// itself before and after the call of `super(…)`: no stack map could say what holds then.
+fn join(a: &Type, b: &Type) -> Option<Type> {
+    if a == b {
+        return Some(a.clone());
+    }
+    if *a == Type::UninitializedThis || *b == Type::UninitializedThis {
+        return None;
+    }
+    if !a.is_reference() || !b.is_reference() {
+        return Some(Type::Top);
+    }
+    let names: BTreeSet<&str> = members(a).into_iter().chain(members(b)).collect();
+    (names.len() <= LIMIT).then(|| of(names))
+}
+
+/// What came of a join.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Joined {
+    Same,
+    Changed,
+    /// Different stack depths or too large a union: no verifier takes this.
+    Impossible,
+}
+
+/// Joins `from` into `into`.
+pub(super) fn join_into(into: &mut State, from: &State) -> Joined {
+    if into.stack.len() != from.stack.len() || into.locals.len() != from.locals.len() {
+        return Joined::Impossible;
+    }
+    let mut changed = Joined::Same;
+    let stack = into.stack.iter_mut().zip(&from.stack);
+    for (a, b) in into.locals.iter_mut().zip(&from.locals).chain(stack) {
+        let Some(t) = join(a, b) else {
+            return Joined::Impossible;
+        };
+        if t != *a {
+            *a = t;
+            changed = Joined::Changed;
+        }
+    }
+    changed
+}
+
+/// What an array of this type holds: each member's element.
+pub(super) fn element(t: &Type) -> Option<Type> {
+    let mut names = Vec::new();
+    for name in members(t) {
+        names.push(component(name)?);
+    }
+    Some(of(names))
+}
+
+/// The element's class of an array of references, as an internal name. Primitive elements have none.
+pub(super) fn component(array: &str) -> Option<&str> {
+    let element = array.strip_prefix('[')?;
+    match element.as_bytes().first()? {
+        b'[' => Some(element),
+        b'L' => element.strip_prefix('L')?.strip_suffix(';'),
+        _ => None,
+    }
+}
+
+/// The array of a class or array.
+pub(super) fn array_of(name: &str) -> String {
+    if name.starts_with('[') {
+        format!("[{name}")
+    } else {
+        format!("[L{name};")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn null_joins_with_anything() {
+        let a = Type::object("a/A");
+        assert_eq!(join(&a, &Type::Null), Some(a.clone()));
+        assert_eq!(join(&Type::Null, &a), Some(a));
+    }
+
+    #[test]
+    fn classes_gather_and_others_are_lost() {
+        let (a, b) = (Type::object("a/A"), Type::object("b/B"));
+        let ab = join(&b, &a).unwrap();
+        assert_eq!(members(&ab), ["a/A", "b/B"]);
+        assert!(is_union(&ab) && !is_union(&a));
+        assert_eq!(join(&ab, &a), Some(ab.clone()));
+        assert_eq!(join(&ab, &Type::Int), Some(Type::Top));
+        assert_eq!(join(&Type::Uninitialized(3), &a), Some(Type::Top));
+    }
+
+    #[test]
+    fn elements() {
+        let arrays = of(["[La/A;", "[[I"]);
+        assert_eq!(element(&arrays), Some(of(["a/A", "[I"])));
+        assert_eq!(element(&Type::object("[I")), None);
+        assert_eq!(array_of("[I"), "[[I");
+        assert_eq!(array_of("a/A"), "[La/A;");
+    }
+}

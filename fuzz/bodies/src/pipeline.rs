@@ -1,0 +1,300 @@
+//! Class files through everything that Veneer does with them: armed under a policy, edited at random, emitted with a counter
+//! on every block.
+//!
+//! ```text
+//!   input:  n | n choices | a class file          choices: policy, forced, edits (kind, fragment, fragment, fragment) …
+//! ```
+//!
+//! Promises, for any bytes: no panic, and memory bounded. For a class file that verifies: what comes out verifies too, the
+//! checker proves that it does what the original does, and nothing is refused as [`Refusal::Internal`].
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use veneer_fragmenter::Refusal;
+use veneer_fragmenter::advice::{Action, Probe, Site};
+use veneer_fragmenter::arming::{self, ArmedCode, Request};
+use veneer_fragmenter::check::{self, Checked, Expected};
+use veneer_fragmenter::classfile::ClassFile;
+use veneer_fragmenter::flowgraph::FragmentId;
+use veneer_fragmenter::method::Method;
+use veneer_fragmenter::patch::{self, Edit};
+use veneer_fragmenter::policy::Policy;
+use veneer_fragmenter::version::{self, Bodies, Plan};
+
+use crate::memory;
+use crate::verifier;
+
+/// Bytes that may be held for each byte of class file, and besides. What a method needs is the product of its places and
+/// its variables, so the factor is large.
+const MEMORY_FACTOR: usize = 16 << 10;
+const MEMORY_BASE: usize = 64 << 20;
+
+/// Arms, edits and emits.
+///
+/// # Panics
+/// Where a promise is broken.
+pub fn run(data: &[u8]) {
+    let Some((choices, class)) = split(data) else {
+        return;
+    };
+    memory::within(
+        MEMORY_BASE + MEMORY_FACTOR * class.len(),
+        "the pipeline",
+        || {
+            let sound = verifier::verify(class).is_ok()
+                && ClassFile::parse(class).is_ok_and(|f| f.major >= 51 && f.check_closed().is_ok());
+            let mut choices = Choices { bytes: choices };
+            let policy = policy(choices.next());
+            arm(class, &policy, choices.next() % 2 == 1, sound);
+            emit(class, &policy, &mut choices, sound);
+        },
+    );
+}
+
+/// An input's choices and its class file.
+pub fn split(data: &[u8]) -> Option<(&[u8], &[u8])> {
+    let (count, rest) = data.split_first()?;
+    rest.split_at_checked(usize::from(*count))
+}
+
+/// The inverse of [`split`]; of more than 255 choices the first ones count.
+pub fn join(choices: &[u8], class: &[u8]) -> Vec<u8> {
+    let choices = &choices[..choices.len().min(255)];
+    let mut data = Vec::with_capacity(1 + choices.len() + class.len());
+    data.push(choices.len() as u8);
+    data.extend_from_slice(choices);
+    data.extend_from_slice(class);
+    data
+}
+
+/// Bytes that decide; zero for ever after the last.
+struct Choices<'c> {
+    bytes: &'c [u8],
+}
+
+impl Choices<'_> {
+    fn next(&mut self) -> u8 {
+        match self.bytes.split_first() {
+            Some((first, rest)) => {
+                self.bytes = rest;
+                *first
+            }
+            None => 0,
+        }
+    }
+
+    fn fragment(&mut self, count: usize) -> FragmentId {
+        FragmentId(u32::from(self.next()) % count.max(1) as u32)
+    }
+}
+
+fn policy(choice: u8) -> Policy {
+    match choice % 4 {
+        0 => Policy::Block,
+        1 => Policy::Loop,
+        2 => Policy::Method,
+        _ => Policy::Call(Arc::new(|class: &str, _: &str, _: &str| {
+            class.len().is_multiple_of(2)
+        })),
+    }
+}
+
+fn internal(refusal: &Refusal, sound: bool, at: &str) {
+    assert!(
+        !(sound && matches!(refusal, Refusal::Internal(_))),
+        "{at}: {refusal}"
+    );
+}
+
+fn arm(class: &[u8], policy: &Policy, forced: bool, sound: bool) {
+    let request = Request {
+        policy,
+        first_id: 1000,
+        generation: 0,
+        wanted: &|_, _| true,
+        forced: &|_, _| forced,
+    };
+    match arming::arm(class, &request) {
+        Err(refusal) => internal(&refusal, sound, "arming"),
+        Ok(armed) => {
+            for (method, refusal) in &armed.refusals {
+                internal(refusal, sound, method);
+            }
+            if armed.methods.is_empty() || !sound {
+                return;
+            }
+            for bytes in [&armed.bytes, &armed.anchor_bytes] {
+                if let Err(fault) = verifier::verify(bytes) {
+                    panic!("armed under {policy:?}: {fault}");
+                }
+            }
+            let (Ok(original), Ok(file)) =
+                (ClassFile::parse(class), ClassFile::parse(&armed.bytes))
+            else {
+                panic!("what verified cannot be read");
+            };
+            proved(
+                &check::armed_class(&original, &file, &armed.anchor),
+                &format!("armed under {policy:?}"),
+            );
+        }
+    }
+}
+
+/// One method with what is done to it.
+struct Woven<'f> {
+    method: Method<'f>,
+    armed: ArmedCode,
+    edits: Vec<Edit>,
+    probes: Vec<Probe>,
+}
+
+fn emit(class: &[u8], policy: &Policy, choices: &mut Choices, sound: bool) {
+    let Ok(file) = ClassFile::parse(class) else {
+        return;
+    };
+    // As arming does; and what is not armed is not emitted.
+    if file.check_closed().is_err() || file.major < 51 {
+        return;
+    }
+    let mut woven = Vec::new();
+    let mut slots = 0;
+    for index in 0..file.methods.len() {
+        let method = match Method::analyse(&file, index, &|i, p| policy.cuts(i, p)) {
+            Ok(method) => method,
+            Err(refusal) => {
+                internal(&refusal, sound, "analysis");
+                continue;
+            }
+        };
+        let armed = match arming::layout(&method, policy, true) {
+            Ok(armed) => armed,
+            Err(refusal) => {
+                internal(&refusal, sound, &method.name);
+                continue;
+            }
+        };
+        let edits = edits(&method, &armed, choices, sound);
+        let probes = probes(&method, &mut slots);
+        woven.push(Woven {
+            method,
+            armed,
+            edits,
+            probes,
+        });
+    }
+    let Ok(name) = file.name() else {
+        return;
+    };
+    let anchor = format!("{name}$Veneer");
+    for bodies in [Bodies::Enter, Bodies::Resume] {
+        let plans: Vec<Plan> = woven
+            .iter()
+            .enumerate()
+            .filter(|(_, w)| bodies == Bodies::Enter || w.armed.points.len() > 1)
+            .map(|(i, w)| Plan {
+                method: &w.method,
+                id: i as u32,
+                armed: &w.armed,
+                edits: &w.edits,
+                probes: &w.probes,
+                clean: false,
+            })
+            .collect();
+        let at = format!("emitted under {policy:?} as {bodies:?}");
+        match version::emit(&file, &anchor, &plans, bodies, &HashSet::new()) {
+            Err(refusal) => internal(&refusal, sound, &at),
+            Ok(version) => {
+                for (_, refusal) in &version.refused {
+                    internal(refusal, sound, &at);
+                }
+                if sound
+                    && !version.methods.is_empty()
+                    && let Err(fault) = verifier::verify(&version.bytes)
+                {
+                    panic!("{at}: {fault}");
+                }
+                if sound && !version.methods.is_empty() {
+                    let expected: Vec<Expected> = version
+                        .methods
+                        .iter()
+                        .filter_map(|id| plans.iter().find(|plan| plan.id == *id))
+                        .map(Expected::of)
+                        .collect();
+                    match ClassFile::parse(&version.bytes) {
+                        Ok(class) => proved(
+                            &check::version_class(&file, &class, &anchor, &expected),
+                            &at,
+                        ),
+                        Err(error) => panic!("{at}: {error}"),
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The checker must find that the emitted class does what the original does.
+fn proved(checked: &Checked, at: &str) {
+    if let Some((method, failure)) = checked.failures.first() {
+        panic!("{at}: the checker: {method}: {failure}");
+    }
+}
+
+/// Up to three edits; those that are refused, alone or after the others, are left out.
+fn edits(method: &Method, armed: &ArmedCode, choices: &mut Choices, sound: bool) -> Vec<Edit> {
+    let count = method.flow.len();
+    let mut edits = Vec::new();
+    for _ in 0..choices.next() % 4 {
+        let kind = choices.next();
+        let (one, other) = (choices.fragment(count), choices.fragment(count));
+        let edit = match kind % 3 {
+            0 => {
+                let edges = method.flow.edges();
+                match edges.get(usize::from(choices.next()) % edges.len().max(1)) {
+                    Some((from, to)) => Edit::Redirect {
+                        from: *from,
+                        to: *to,
+                        target: if kind.is_multiple_of(2) { *to } else { other },
+                    },
+                    None => continue,
+                }
+            }
+            1 => Edit::Skip { fragment: one },
+            _ => Edit::Replace {
+                fragment: one,
+                by: other,
+            },
+        };
+        edits.push(edit);
+        if let Err(refusal) = patch::apply(method, &edits, &armed.points) {
+            internal(&refusal, sound, &method.name);
+            edits.pop();
+        }
+    }
+    edits
+}
+
+/// A counter before each fragment and on each edge, a timer around the method.
+fn probes(method: &Method, slots: &mut u32) -> Vec<Probe> {
+    let mut sites = vec![Site::Entry, Site::Return, Site::Throw];
+    sites.extend(method.flow.fragments().map(|f| Site::Before(f.id)));
+    sites.extend(
+        method
+            .flow
+            .edges()
+            .into_iter()
+            .map(|(from, to)| Site::Edge(from, to)),
+    );
+    let probe = |site: Site| {
+        *slots += 4;
+        let action = match site {
+            Site::Entry => Action::Start { slot: 0 },
+            Site::Return | Site::Throw => Action::Stop { slot: 0 },
+            _ => Action::Count { slot: *slots },
+        };
+        Probe { site, action }
+    };
+    sites.into_iter().map(probe).collect()
+}

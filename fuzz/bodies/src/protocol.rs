@@ -1,0 +1,109 @@
+//! The control protocol on any bytes, in any pieces.
+//!
+//! The input's first byte says in what pieces the rest arrives. Promises: no panic; memory bounded by what arrives; the
+//! pieces do not matter; what is understood is written and understood again; a bad line is passed over and the next one
+//! read.
+
+use std::io::{BufRead, BufReader, Read};
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use veneer_protocol::{
+    AgentConfig, MESSAGE_LIMIT, Reply, Report, Request, WireError, read_message, write_message,
+};
+
+use crate::memory;
+
+/// A stream that gives its bytes in pieces of changing size.
+struct Pieces<'d> {
+    rest: &'d [u8],
+    state: u32,
+}
+
+impl Read for Pieces<'_> {
+    fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
+        self.state = self.state.wrapping_mul(1_103_515_245).wrapping_add(12_345);
+        let want = 1 + (self.state >> 16) as usize % 97;
+        let count = want.min(into.len()).min(self.rest.len());
+        let (now, later) = self.rest.split_at(count);
+        into[..count].copy_from_slice(now);
+        self.rest = later;
+        Ok(count)
+    }
+}
+
+/// Reads messages of both directions, and the agent's configuration.
+///
+/// # Panics
+/// Where a promise is broken.
+pub fn run(data: &[u8]) {
+    let Some((first, rest)) = data.split_first() else {
+        return;
+    };
+    // A JSON value takes some ten times its text; the reader's buffer and vectors that double come on top.
+    let limit = (1 << 20) + 400 * data.len();
+    memory::within(limit, "reading messages", || {
+        let requests = all::<Request>(&mut &rest[..]);
+        let pieces = || {
+            BufReader::with_capacity(
+                1 + *first as usize,
+                Pieces {
+                    rest,
+                    state: u32::from(*first),
+                },
+            )
+        };
+        assert!(
+            requests == all::<Request>(&mut pieces()),
+            "the pieces make a difference"
+        );
+        let replies = all::<Reply>(&mut pieces());
+        assert!(
+            requests.len() <= rest.len() + 1 && replies.len() <= rest.len() + 1,
+            "more messages than bytes"
+        );
+        let _ = serde_json::from_slice::<AgentConfig>(rest).map(|config| config.to_json());
+        let _ = serde_json::from_slice::<Report>(rest);
+    });
+}
+
+/// What a stream holds, line by line; an error that ends it ends the list.
+fn all<T>(from: &mut impl BufRead) -> Vec<Result<T, String>>
+where
+    T: Serialize + DeserializeOwned + PartialEq,
+{
+    let mut seen = Vec::new();
+    loop {
+        match read_message::<T>(from) {
+            Ok(None) => return seen,
+            Ok(Some(message)) => {
+                again(&message);
+                seen.push(Ok(message));
+            }
+            Err(error @ WireError::Malformed(_)) => seen.push(Err(error.to_string())),
+            Err(error) => {
+                seen.push(Err(error.to_string()));
+                return seen;
+            }
+        }
+    }
+}
+
+/// A message that was understood is written, and understood as the same.
+fn again<T: Serialize + DeserializeOwned + PartialEq>(message: &T) {
+    let mut line = Vec::new();
+    match write_message(&mut line, message) {
+        Ok(()) => {
+            assert!(line.len() <= MESSAGE_LIMIT + 1, "longer than the limit");
+            let read = read_message::<T>(&mut line.as_slice());
+            assert!(
+                matches!(&read, Ok(Some(read)) if read == message),
+                "changed on the way: {}",
+                String::from_utf8_lossy(&line)
+            );
+        }
+        // Escapes may make a message longer than it came in.
+        Err(WireError::TooLong { .. }) => {}
+        Err(error) => panic!("a message is not written: {error}"),
+    }
+}

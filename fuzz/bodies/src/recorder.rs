@@ -1,0 +1,191 @@
+//! A runtime without a JVM: it counts what stands, and answers with figures that it makes up.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use veneer_instruments::{
+    ArmedMethod, AttachError, Attached, Data, EditSpec, Event, Graph, InstrumentId, MethodPattern,
+    PatchId, RefusalRow, Row, Runtime, Sample, Spec, Summary, Value,
+};
+use veneer_scripts::Session;
+
+/// The runtime.
+#[derive(Default)]
+pub struct Recorder {
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    specs: Vec<Spec>,
+    attached: BTreeSet<u32>,
+    patches: u32,
+    standing: BTreeSet<u32>,
+}
+
+impl Recorder {
+    /// A session on a runtime of its own.
+    pub fn session() -> (Arc<Recorder>, Session) {
+        let recorder = Arc::new(Recorder::default());
+        let session = Session::new(recorder.clone());
+        (recorder, session)
+    }
+
+    /// How many instruments and patches stand.
+    pub fn standing(&self) -> usize {
+        let state = self.lock();
+        state.attached.len() + state.standing.len()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Runtime for Recorder {
+    fn attach(&self, spec: Spec) -> Result<Attached, AttachError> {
+        let mut state = self.lock();
+        let text = spec.patterns.first().map(ToString::to_string);
+        if text.is_some_and(|text| text.starts_with("refused.")) {
+            return Err(AttachError::UnknownInstrument {
+                id: InstrumentId(0),
+            });
+        }
+        state.specs.push(spec);
+        let id = state.specs.len() as u32;
+        state.attached.insert(id);
+        Ok(Attached {
+            id: InstrumentId(id),
+            methods: 1,
+            points: 2,
+            refused: 0,
+            warnings: vec!["a warning".into()],
+        })
+    }
+
+    fn detach(&self, id: InstrumentId) -> Result<(), AttachError> {
+        let mut state = self.lock();
+        if id.0 == 0 || id.0 as usize > state.specs.len() {
+            return Err(AttachError::UnknownInstrument { id });
+        }
+        state.attached.remove(&id.0);
+        Ok(())
+    }
+
+    fn rows(&self, id: InstrumentId) -> Vec<Row> {
+        let state = self.lock();
+        let Some(spec) = (id.0 as usize)
+            .checked_sub(1)
+            .and_then(|i| state.specs.get(i))
+        else {
+            return Vec::new();
+        };
+        let row = |n: u64| Row {
+            class: "a.B".into(),
+            method: "m(II)Z".into(),
+            fragment: Some(n as u32),
+            to: None,
+            line: Some(40),
+            data: match spec.kind.name() {
+                "counter" => Data::Count { hits: u64::MAX - n },
+                "timer" => Data::Time {
+                    count: n,
+                    total_ns: u64::MAX,
+                    min_ns: 0,
+                    max_ns: u64::MAX,
+                },
+                _ => Data::Log {
+                    events: n,
+                    dropped: n,
+                },
+            },
+        };
+        (0..20).map(row).collect()
+    }
+
+    fn events(&self, _: InstrumentId, last: usize) -> Vec<Event> {
+        let event = |time_ns| Event {
+            class: "a.B".into(),
+            method: "m(II)Z".into(),
+            fragment: None,
+            line: None,
+            thread: 1,
+            time_ns,
+            values: vec![("a".into(), Value::Int(5)), ("b".into(), Value::Null)],
+        };
+        (0..last.min(3) as u64).map(event).collect()
+    }
+
+    fn edit(&self, _: EditSpec) -> Result<PatchId, AttachError> {
+        let mut state = self.lock();
+        state.patches += 1;
+        let id = state.patches;
+        state.standing.insert(id);
+        Ok(PatchId(id))
+    }
+
+    fn undo(&self, id: PatchId) -> Result<(), AttachError> {
+        let mut state = self.lock();
+        if id.0 == 0 || id.0 > state.patches {
+            return Err(AttachError::UnknownPatch { id });
+        }
+        state.standing.remove(&id.0);
+        Ok(())
+    }
+
+    fn armed(&self, _: &[MethodPattern], sample: Option<Sample>) -> Vec<ArmedMethod> {
+        let method = |n: usize| ArmedMethod {
+            class: format!("a.C{n}"),
+            method: "m(I[Ljava/lang/String;)V".into(),
+        };
+        match sample {
+            Some(sample) => sample.draw(30).into_iter().map(method).collect(),
+            None => (0..30).map(method).collect(),
+        }
+    }
+
+    fn graphs(&self, _: &[MethodPattern]) -> Vec<Graph> {
+        vec![Graph {
+            method: ArmedMethod {
+                class: "a.B".into(),
+                method: "m()V".into(),
+            },
+            fragments: 3,
+            edges: vec![(0, 1), (1, 2), (1, 0)],
+        }]
+    }
+
+    fn refusals(&self) -> Vec<RefusalRow> {
+        vec![RefusalRow {
+            class: "a.Huge".into(),
+            method: "m()V".into(),
+            reason: "MethodTooLarge".into(),
+            detail: "70,000 bytes".into(),
+        }]
+    }
+
+    fn instruments(&self) -> Vec<Summary> {
+        let state = self.lock();
+        let summary = |(i, spec): (usize, &Spec)| {
+            let id = i as u32 + 1;
+            Summary {
+                id: InstrumentId(id),
+                name: spec.name.clone().unwrap_or_else(|| spec.to_string()),
+                kind: spec.kind.to_string(),
+                plan: spec.plan.clone(),
+                methods: 1,
+                points: 2,
+                attached: state.attached.contains(&id),
+            }
+        };
+        state.specs.iter().enumerate().map(summary).collect()
+    }
+
+    fn stale(&self) -> u64 {
+        3
+    }
+
+    fn print(&self, text: &str) {
+        std::hint::black_box(text.len());
+    }
+}

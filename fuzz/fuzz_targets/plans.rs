@@ -1,0 +1,5 @@
+//! See `veneer_fuzz_bodies::plans`.
+
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| veneer_fuzz_bodies::plans::run(data));

@@ -1,0 +1,13 @@
+import clojure.java.api.Clojure;
+import clojure.lang.IFn;
+import java.nio.file.Path;
+
+/** Loads `script.clj`, which prints. Argument: the folder that it is in. */
+public class ClojureProgram {
+    public static void main(String[] args) throws Exception {
+        IFn load = Clojure.var("clojure.core", "load-file");
+        System.out.println("value " + load.invoke(Path.of(args[0], "script.clj").toString()));
+        System.out.flush();
+        Clojure.var("clojure.core", "shutdown-agents").invoke();
+    }
+}

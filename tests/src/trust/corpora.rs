@@ -1,0 +1,82 @@
+//! Everything that exists: the classes of both JDKs, and those of many jars that other people and other compilers made.
+//!
+//! ```text
+//!   corpus ─┬─▶ statics    `veneer check`: read, written, armed, emitted, proved, under each policy
+//!           └─▶ linking    real JVMs with full verification, in pieces: plain │ armed, each policy │ all blocks counted │ ways in
+//!                                                                             └──── the same outcome for each class ────┘
+//! ```
+
+mod corpus;
+mod linking;
+mod obfuscated;
+mod statics;
+mod tables;
+
+use std::time::Instant;
+
+use crate::folder::Folder;
+use crate::trust::{Part, Scope, TrustError};
+use crate::workers::each_on;
+
+pub use corpus::Corpus;
+
+/// A corpus with what came of it.
+pub struct Outcome {
+    /// Which classes.
+    pub corpus: Corpus,
+    /// What the command said.
+    pub check: statics::Checked,
+    /// What the JVMs said, piece by piece.
+    pub linked: Vec<linking::Linked>,
+}
+
+/// Runs the part.
+pub fn run(scope: &Scope) -> Result<Part, TrustError> {
+    let start = Instant::now();
+    let folder = Folder::new("corpora")?;
+    let corpora = corpus::all(scope, &folder)?;
+    let mut outcomes = Vec::new();
+    for corpus in corpora {
+        let check = statics::check(&corpus, scope)?;
+        eprintln!(
+            "corpora: {:4.0} s  {corpus}: {} classes, {} failures",
+            start.elapsed().as_secs_f64(),
+            check.total.classes,
+            check.total.failures.len()
+        );
+        outcomes.push(Outcome {
+            corpus,
+            check,
+            linked: Vec::new(),
+        });
+    }
+    let statics_took = start.elapsed().as_secs_f64();
+    let programs = linking::Programs::compile(scope, &folder)?;
+    let mut pieces: Vec<(usize, linking::Piece)> = Vec::new();
+    for (i, outcome) in outcomes.iter().enumerate() {
+        for piece in linking::pieces(outcome, scope) {
+            pieces.push((i, piece));
+        }
+    }
+    let done = std::sync::atomic::AtomicUsize::new(0);
+    let linked = each_on(scope.workers, &pieces, |(i, piece)| {
+        let linked = linking::link(&programs, &outcomes[*i].corpus, piece);
+        let n = 1 + done.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        eprintln!(
+            "corpora: {:4.0} s  {n} of {} pieces linked: {}, {piece}",
+            start.elapsed().as_secs_f64(),
+            pieces.len(),
+            outcomes[*i].corpus
+        );
+        linked
+    });
+    for ((i, _), linked) in pieces.iter().zip(linked) {
+        outcomes[*i].linked.push(linked?);
+    }
+    let mut part = tables::part(&outcomes, scope);
+    part.words.push(format!(
+        "`veneer check` took {statics_took:.0} s, the JVMs {:.0} s.",
+        start.elapsed().as_secs_f64() - statics_took
+    ));
+    Ok(part.since(start))
+}

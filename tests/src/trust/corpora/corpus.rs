@@ -1,0 +1,280 @@
+//! Which classes: modules of JDKs, and groups of jars.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use super::obfuscated;
+use crate::folder::Folder;
+use crate::jars;
+use crate::jdk::Jdk;
+use crate::process::Process;
+use crate::trust::{Scope, TrustError};
+
+/// Classes that are looked at together.
+pub struct Corpus {
+    /// In tables.
+    pub name: String,
+    /// The JDK whose modules they are, or on which they are linked.
+    pub jdk: Jdk,
+    /// `jrt:/MODULE`, or jars.
+    pub sources: Vec<String>,
+    /// What they need besides.
+    pub needs: Vec<PathBuf>,
+}
+
+impl fmt::Display for Corpus {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)
+    }
+}
+
+impl Corpus {
+    /// Whether these are classes of the JDK itself.
+    pub fn of_jdk(&self) -> bool {
+        self.sources.iter().any(|s| s.starts_with("jrt:/"))
+    }
+}
+
+/// Jars by name (`tests/jars.txt`), and those that they need to be linked.
+const GROUPS: [(&str, &[&str], &[&str]); 14] = [
+    ("H2", &["h2"], &[]),
+    (
+        "Lucene",
+        &[
+            "lucene-core",
+            "lucene-analysis-common",
+            "lucene-queryparser",
+            "lucene-queries",
+            "lucene-backward-codecs",
+        ],
+        &[],
+    ),
+    (
+        "Guava, Jackson, ASM, Byte Buddy",
+        &[
+            "guava",
+            "jackson-core",
+            "jackson-annotations",
+            "jackson-databind",
+            "asm",
+            "asm-tree",
+            "asm-analysis",
+            "asm-commons",
+            "asm-util",
+            "byte-buddy",
+        ],
+        &[],
+    ),
+    (
+        "Spring",
+        &[
+            "spring-core",
+            "spring-jcl",
+            "spring-beans",
+            "spring-context",
+            "spring-aop",
+            "spring-expression",
+            "spring-web",
+            "spring-webmvc",
+            "spring-jdbc",
+            "spring-tx",
+            "spring-orm",
+        ],
+        &[
+            "hibernate-core",
+            "jakarta.persistence-api",
+            "jackson-databind",
+            "jackson-core",
+        ],
+    ),
+    (
+        "Netty",
+        &[
+            "netty-common",
+            "netty-buffer",
+            "netty-transport",
+            "netty-resolver",
+            "netty-codec",
+            "netty-codec-http",
+            "netty-codec-http2",
+            "netty-handler",
+            "netty-transport-native-unix-common",
+        ],
+        &[],
+    ),
+    (
+        "Scala 2.13 and 3",
+        &[
+            "scala-library",
+            "scala-reflect",
+            "scala-compiler",
+            "scala3-library",
+        ],
+        &[],
+    ),
+    (
+        "Kotlin",
+        &["kotlin-stdlib", "kotlin-reflect", "kotlinx-coroutines-core"],
+        &[],
+    ),
+    (
+        "Groovy",
+        &[
+            "groovy",
+            "groovy-json",
+            "groovy-xml",
+            "groovy-sql",
+            "groovy-templates",
+            "groovy-datetime",
+            "groovy-nio",
+        ],
+        &[],
+    ),
+    ("Clojure", &["clojure", "spec.alpha"], &[]),
+    ("ECJ", &["ecj"], &[]),
+    (
+        "Hibernate",
+        &[
+            "hibernate-core",
+            "hibernate-commons-annotations",
+            "jakarta.persistence-api",
+            "jakarta.transaction-api",
+            "jboss-logging",
+            "antlr4-runtime",
+            "jandex",
+            "classmate",
+        ],
+        &["byte-buddy"],
+    ),
+    (
+        "Tomcat",
+        &[
+            "tomcat-embed-core",
+            "tomcat-embed-el",
+            "tomcat-embed-websocket",
+            "tomcat-annotations-api",
+        ],
+        &[],
+    ),
+    (
+        "Commons and others",
+        &[
+            "commons-lang3",
+            "commons-collections4",
+            "commons-math3",
+            "commons-text",
+            "commons-io",
+            "commons-codec",
+            "commons-compress",
+            "rhino",
+            "proguard-base",
+            "proguard-core",
+            "log4j-api",
+            "log4j-core",
+            "gson",
+            "json",
+        ],
+        &["kotlin-stdlib"],
+    ),
+    (
+        "Old: before Java 7",
+        &[
+            "log4j",
+            "commons-collections",
+            "commons-logging",
+            "commons-lang",
+            "xercesImpl",
+            "xalan",
+            "xalan-serializer",
+            "xml-apis",
+            "bsh",
+            "antlr",
+            "jython-slim",
+        ],
+        &[],
+    ),
+];
+
+/// In quick scope: a module, and three jars by as many compilers and ages.
+const QUICK_MODULE: &str = "jdk.compiler";
+const QUICK_JARS: [&str; 3] = ["commons-lang3", "kotlinx-coroutines-core", "bsh"];
+
+/// All corpora of this scope.
+pub fn all(scope: &Scope, folder: &Folder) -> Result<Vec<Corpus>, TrustError> {
+    let oldest = scope
+        .jdks
+        .first()
+        .ok_or_else(|| TrustError::Other("no JDK from 17 on: set VENEER_JDKS".into()))?;
+    let newest = scope.jdks.last().filter(|newest| *newest != oldest);
+    let mut all = Vec::new();
+    for jdk in [Some(oldest), newest].into_iter().flatten() {
+        let modules = match scope.quick {
+            true => vec![QUICK_MODULE.to_string()],
+            false => modules(jdk)?,
+        };
+        all.push(Corpus {
+            name: match scope.quick {
+                true => format!("{jdk}, {QUICK_MODULE}"),
+                false => jdk.to_string(),
+            },
+            jdk: jdk.clone(),
+            sources: modules.iter().map(|m| format!("jrt:/{m}")).collect(),
+            needs: Vec::new(),
+        });
+    }
+    let jars = |name: &str, sources: &[&str], needs: &[&str]| -> Result<Corpus, TrustError> {
+        let sources = jars::jars(sources)?;
+        Ok(Corpus {
+            name: name.to_string(),
+            jdk: oldest.clone(),
+            sources: sources.iter().map(|p| p.display().to_string()).collect(),
+            needs: jars::jars(needs)?,
+        })
+    };
+    if scope.quick {
+        all.push(jars(
+            &QUICK_JARS.join(", "),
+            &QUICK_JARS,
+            &["kotlin-stdlib"],
+        )?);
+        return Ok(all);
+    }
+    for (name, sources, needs) in GROUPS {
+        all.push(jars(name, sources, needs)?);
+    }
+    let obfuscated = obfuscated::jar(oldest, folder)?;
+    all.push(Corpus {
+        name: "Obfuscated by ProGuard".into(),
+        jdk: oldest.clone(),
+        sources: vec![obfuscated.display().to_string()],
+        needs: Vec::new(),
+    });
+    Ok(all)
+}
+
+/// The modules of a JDK.
+fn modules(jdk: &Jdk) -> Result<Vec<String>, TrustError> {
+    let listed = Process::new(jdk.tool("java"))
+        .arg("--list-modules")
+        .run()?
+        .succeeded("java --list-modules")?;
+    let names = listed.out.lines().filter_map(|line| line.split('@').next());
+    Ok(names
+        .map(str::to_string)
+        .filter(|m| !m.is_empty())
+        .collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_jar_has_a_line() {
+        for (_, sources, needs) in GROUPS {
+            for name in sources.iter().chain(needs).chain(&QUICK_JARS) {
+                assert!(jars::named(name).is_ok(), "{name}");
+            }
+        }
+    }
+}

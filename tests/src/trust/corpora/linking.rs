@@ -1,0 +1,456 @@
+//! Classes in real JVMs, under full verification: each must come out as it does without the agent.
+//!
+//! A piece of a corpus is loaded and linked in one JVM after the other: plain, armed by each policy, with a counter on
+//! every block from the start, and with counters attached when all is linked. In the last one the agent makes ways in for running
+//! activations too, since it knows no better than that something may be running.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+
+use super::{Corpus, Outcome};
+use crate::command::{run, veneer};
+use crate::folder::{Folder, workspace};
+use crate::live::{Live, LiveError};
+use crate::process::Process;
+use crate::trust::{Scope, TrustError};
+
+/// Methods that are loaded in one JVM, about: memory stays below two gigabytes, and the counters last.
+const METHODS: u64 = 40_000;
+
+/// No JVM takes so long, on a machine that does other things too.
+const LIMIT: Duration = Duration::from_secs(1800);
+
+/// Refusals that are mistakes of Veneer's. All others say something about the class or method.
+const MISTAKES: [&str; 7] = [
+    "AnchorFailed",
+    "BrokenClass",
+    "BrokenCode",
+    "CheckFailed",
+    "CountersExhausted",
+    "Internal",
+    "VersionRejected",
+];
+
+/// A counter on every block of everything, from the start.
+const BLOCKS: &str = "methods(\"*..*::*(..)\").blocks().before(counter());\n";
+
+/// The same when all is loaded, for a few methods at a time: for so few the agent makes ways in at once.
+const WAYS_IN: &str = r#"
+let few = 64;
+for class in classes {
+    let patterns = methods(class).list().map(|m| m.pattern);
+    // One pattern is found faster than many.
+    if patterns.len() > 0 && patterns.len() <= few { patterns = [class]; }
+    while !patterns.is_empty() {
+        methods(patterns.extract(0, few)).blocks().before(counter());
+        patterns = if patterns.len() > few { patterns.extract(few) } else { [] };
+    }
+}
+"#;
+
+/// Classes in one program: what it has at once must stay within the limits of plans.
+const CLASSES: usize = 250;
+
+/// How the classes of a piece are run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Mode {
+    /// Armed by this policy.
+    Armed(&'static str),
+    /// Policy `block`, and a counter on each block.
+    Blocks,
+    /// The same, attached when all is linked.
+    WaysIn,
+}
+
+impl fmt::Display for Mode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Mode::Armed(policy) => write!(f, "armed, {policy}"),
+            Mode::Blocks => f.write_str("every block counted"),
+            Mode::WaysIn => f.write_str("every block counted, attached later"),
+        }
+    }
+}
+
+/// The modes of jars in quick scope.
+const QUICK: [Mode; 3] = [Mode::Armed("loop"), Mode::Blocks, Mode::WaysIn];
+
+/// A part of a corpus, for one JVM.
+pub struct Piece {
+    part: u64,
+    parts: u64,
+    modes: Vec<Mode>,
+}
+
+impl fmt::Display for Piece {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "piece {} of {}", self.part + 1, self.parts)
+    }
+}
+
+/// The pieces of a corpus.
+pub fn pieces(outcome: &Outcome, scope: &Scope) -> Vec<Piece> {
+    let parts = outcome.check.total.methods.div_ceil(METHODS).max(1);
+    // Modules of a second JDK are much the same classes.
+    let modes = match scope.jdks.first() == Some(&outcome.corpus.jdk) {
+        true => vec![
+            Mode::Armed("method"),
+            Mode::Armed("loop"),
+            Mode::Armed("call"),
+            Mode::Armed("block"),
+            Mode::Blocks,
+            Mode::WaysIn,
+        ],
+        false => vec![Mode::Blocks],
+    };
+    let modes: Vec<Mode> = match (scope.quick, outcome.corpus.of_jdk()) {
+        (true, true) => vec![Mode::Blocks],
+        (true, false) => QUICK.to_vec(),
+        (false, _) => modes,
+    };
+    let piece = |part| Piece {
+        part,
+        parts,
+        modes: modes.clone(),
+    };
+    (0..parts).map(piece).collect()
+}
+
+/// What the JVMs made of a piece.
+pub struct Linked {
+    /// Classes of the piece.
+    pub classes: u64,
+    /// Those that link in a plain JVM; the others need something that is not there.
+    pub plain: u64,
+    /// What came of it in each mode.
+    pub modes: Vec<(Mode, Run)>,
+}
+
+/// What one JVM under the agent did.
+#[derive(Default)]
+pub struct Run {
+    /// Armed methods, and places with a counter.
+    pub methods: u64,
+    /// See `methods`.
+    pub points: u64,
+    /// Version classes that were defined, and so verified.
+    pub versions: u64,
+    /// Classes that the verifier refused here and not in the plain JVM, and refused versions.
+    pub rejected: u64,
+    /// Refusals by name: of classes, methods, and places in methods.
+    pub refusals: BTreeMap<String, [u64; 3]>,
+    /// What must not be.
+    pub failures: Vec<String>,
+}
+
+/// The Java program and the plans.
+pub struct Programs {
+    classes: PathBuf,
+    blocks: PathBuf,
+    reports: PathBuf,
+}
+
+impl Programs {
+    /// Compiles it into a folder, and writes them there.
+    pub fn compile(scope: &Scope, folder: &Folder) -> Result<Programs, TrustError> {
+        let classes = folder.join("classes");
+        std::fs::create_dir_all(&classes)?;
+        if let Some(jdk) = scope.jdks.first() {
+            jdk.compile(
+                &[workspace().join("tests/java/corpora/LinkAll.java")],
+                &classes,
+            )?;
+        }
+        let blocks = folder.join("blocks.rhai");
+        std::fs::write(&blocks, BLOCKS)?;
+        Ok(Programs {
+            classes,
+            blocks,
+            reports: folder.path().to_path_buf(),
+        })
+    }
+}
+
+/// Runs a piece in all its modes.
+pub fn link(programs: &Programs, corpus: &Corpus, piece: &Piece) -> Result<Linked, TrustError> {
+    let plain = java(programs, corpus, piece, false)?
+        .run()?
+        .succeeded("LinkAll")?;
+    let expected: HashMap<&str, &str> = plain.out.lines().filter_map(class_line).collect();
+    let linked = expected
+        .values()
+        .filter(|o| o.starts_with("linked "))
+        .count();
+    if linked * 2 < expected.len() {
+        let message = format!(
+            "{corpus}, {piece}: hardly a class links in a plain JVM:\n{}",
+            plain.out
+        );
+        return Err(TrustError::Other(message));
+    }
+    let mut modes = Vec::new();
+    for mode in &piece.modes {
+        modes.push((*mode, under(programs, corpus, piece, *mode, &expected)?));
+    }
+    Ok(Linked {
+        classes: expected.len() as u64,
+        plain: linked as u64,
+        modes,
+    })
+}
+
+/// The class and its outcome in a line `a.b.C linked 3 2 1`; `None` for the lines around them.
+fn class_line(line: &str) -> Option<(&str, &str)> {
+    let around = ["classes ", "pid "];
+    let (class, outcome) = line.split_once(' ')?;
+    (!around.iter().any(|word| line.starts_with(word))).then_some((class, outcome))
+}
+
+fn java(
+    programs: &Programs,
+    corpus: &Corpus,
+    piece: &Piece,
+    wait: bool,
+) -> Result<Process, TrustError> {
+    let mut paths = vec![programs.classes.clone()];
+    if !corpus.of_jdk() {
+        paths.extend(corpus.sources.iter().map(PathBuf::from));
+    }
+    paths.extend(corpus.needs.iter().cloned());
+    let paths = std::env::join_paths(paths).map_err(|e| TrustError::Other(e.to_string()))?;
+    let mut java = Process::new(corpus.jdk.tool("java"))
+        .args([
+            "-Xmx1g",
+            "-XX:+UseSerialGC",
+            "-XX:+UnlockDiagnosticVMOptions",
+        ])
+        .args([
+            "-XX:+BytecodeVerificationLocal",
+            "-XX:+BytecodeVerificationRemote",
+        ])
+        .limit(LIMIT);
+    if corpus.of_jdk() {
+        java = java.args(["--add-modules", "ALL-SYSTEM"]);
+    }
+    java = java
+        .arg("-cp")
+        .arg(paths)
+        .arg("LinkAll")
+        .args([piece.part.to_string(), piece.parts.to_string()]);
+    if wait {
+        java = java.arg("wait");
+    }
+    Ok(java.args(&corpus.sources))
+}
+
+fn under(
+    programs: &Programs,
+    corpus: &Corpus,
+    piece: &Piece,
+    mode: Mode,
+    expected: &HashMap<&str, &str>,
+) -> Result<Run, TrustError> {
+    let report = programs.reports.join(format!(
+        "{}-{}-{}-{mode}.json",
+        corpus.jdk.major(),
+        corpus.name.replace('/', " "),
+        piece.part
+    ));
+    let (file, blocks) = (report.to_string_lossy(), programs.blocks.to_string_lossy());
+    let mut options = vec!["--report", &file];
+    if corpus.of_jdk() {
+        options.extend(["--arm", "*..*"]);
+    }
+    match mode {
+        // Every call is one to cut at.
+        Mode::Armed("call") => options.extend(["--policy", "call", "--calls", "*..*::*(..)"]),
+        Mode::Armed(policy) => options.extend(["--policy", policy]),
+        Mode::Blocks => options.extend(["--policy", "block", "--plan", &blocks]),
+        Mode::WaysIn => options.extend(["--policy", "block"]),
+    }
+    let java = java(programs, corpus, piece, mode == Mode::WaysIn)?;
+    let process = run(&options, &java);
+    let mut done = Run::default();
+    let label = format!("{corpus}, {piece}, {mode}");
+    let (code, out, err) = match mode {
+        Mode::WaysIn => attached_later(&process, expected, &mut done, &label)?,
+        _ => {
+            let output = process.run()?;
+            (output.code, output.out, output.err)
+        }
+    };
+    if code != 0 || !out.ends_with("end\n") {
+        let tail: Vec<&str> = err.lines().rev().take(5).collect();
+        done.failures.push(format!(
+            "{label}: the JVM ended with {code}: {}",
+            tail.join(" | ")
+        ));
+        return Ok(done);
+    }
+    compare(&out, expected, &label, &mut done);
+    let text = std::fs::read(&report)?;
+    add_report(&serde_json::from_slice(&text)?, expected, &label, &mut done);
+    std::fs::remove_file(&report)?;
+    Ok(done)
+}
+
+/// Starts the program, attaches when all is linked, and lets it go. Gives exit code and streams.
+fn attached_later(
+    process: &Process,
+    expected: &HashMap<&str, &str>,
+    done: &mut Run,
+    label: &str,
+) -> Result<(i32, String, String), TrustError> {
+    let other = |error: LiveError| TrustError::Other(format!("{label}: {error}"));
+    let mut live = Live::start(process).map_err(other)?;
+    let end = Instant::now() + LIMIT;
+    loop {
+        match live.line("linked") {
+            // `linked` alone: an outcome has the class's name before it.
+            Ok(rest) if rest.is_empty() => break,
+            Ok(_) => {}
+            Err(LiveError::Silent(..)) if Instant::now() < end => {
+                std::thread::sleep(Duration::from_millis(100));
+            }
+            Err(error) => return Err(other(error)),
+        }
+    }
+    let pid = live.pid().to_string();
+    let linked = expected.iter().filter(|(_, o)| o.starts_with("linked "));
+    let mut classes: Vec<&str> = linked.map(|(class, _)| *class).collect();
+    classes.sort_unstable();
+    for some in classes.chunks(CLASSES) {
+        let code = format!("let classes = {};{WAYS_IN}", serde_json::to_string(some)?);
+        let attached = veneer()
+            .args(["exec", &pid, "-e", &code])
+            .limit(LIMIT)
+            .run()?;
+        if attached.code != 0 {
+            let what = format!("{}{}", attached.out, attached.err);
+            let first: Vec<&str> = what.lines().take(5).collect();
+            done.failures
+                .push(format!("{label}: {}", first.join(" | ")));
+        }
+    }
+    let output = live.stop().map_err(other)?;
+    Ok((output.code, output.out, output.err))
+}
+
+fn compare(out: &str, expected: &HashMap<&str, &str>, label: &str, done: &mut Run) {
+    let mut seen = 0;
+    for (class, outcome) in out.lines().filter_map(class_line) {
+        seen += 1;
+        match expected.get(class) {
+            Some(plain) if *plain == outcome => {}
+            plain => {
+                done.rejected += u64::from(outcome.contains("VerifyError"));
+                let plain = plain.unwrap_or(&"nothing");
+                done.failures
+                    .push(format!("{label}: {class}: {outcome}; plain: {plain}"));
+            }
+        }
+    }
+    if seen != expected.len() {
+        done.failures.push(format!(
+            "{label}: {seen} classes instead of {}",
+            expected.len()
+        ));
+    }
+}
+
+/// The report, without its figures of single points.
+#[derive(Deserialize)]
+struct Slim {
+    totals: Totals,
+    refusals: Vec<crate::report::Refusal>,
+    #[serde(default)]
+    problems: Vec<Problem>,
+    #[serde(rename = "instruments")]
+    _instruments: IgnoredAny,
+}
+
+#[derive(Deserialize)]
+struct Totals {
+    methods_armed: u64,
+    points: u64,
+    versions: u64,
+}
+
+#[derive(Deserialize)]
+struct Problem {
+    message: String,
+}
+
+fn add_report(report: &Slim, expected: &HashMap<&str, &str>, label: &str, done: &mut Run) {
+    done.methods = report.totals.methods_armed;
+    done.points = report.totals.points;
+    done.versions = report.totals.versions;
+    for problem in &report.problems {
+        done.failures.push(format!("{label}: {}", problem.message));
+    }
+    for refusal in &report.refusals {
+        // Values that are left on the stack at a return are legal, and the JDK's own generator of module tables leaves some.
+        let legal = refusal.reason == "BrokenCode" && refusal.detail.contains("left on the stack");
+        if MISTAKES.contains(&refusal.reason.as_str()) && !legal {
+            done.rejected += u64::from(refusal.reason == "VersionRejected");
+            done.failures.push(format!(
+                "{label}: {}::{}: {}: {}",
+                refusal.class, refusal.method, refusal.reason, refusal.detail
+            ));
+        }
+        // Classes of other pieces are counted there.
+        if expected.contains_key(refusal.class.as_str()) {
+            let kind = match refusal.method.as_str() {
+                "" => 0,
+                method if !method.contains('@') => 1,
+                _ => 2,
+            };
+            done.refusals.entry(refusal.reason.clone()).or_default()[kind] += 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_difference_is_named() {
+        let expected = HashMap::from([("a.B", "linked 1 0 1"), ("a.C", "linked 2 0 1")]);
+        let mut done = Run::default();
+        let out = "pid 7\na.B linked 1 0 1\na.C java.lang.VerifyError\nclasses 2\nlinked\nend\n";
+        compare(out, &expected, "here", &mut done);
+        assert_eq!(done.rejected, 1);
+        assert_eq!(
+            done.failures,
+            ["here: a.C: java.lang.VerifyError; plain: linked 2 0 1"]
+        );
+        let mut short = Run::default();
+        compare("a.B linked 1 0 1\nend\n", &expected, "here", &mut short);
+        assert_eq!(short.failures, ["here: 1 classes instead of 2"]);
+    }
+
+    #[test]
+    fn refusals_count_where_their_class_belongs() -> Result<(), serde_json::Error> {
+        let text = r#"{"totals":{"methods_armed":5,"points":9,"versions":2},"instruments":[{"x":1}],
+            "refusals":[{"class":"a.B","method":"m()V","reason":"MonitorHeld"},
+                {"class":"a.B","method":"m()V@7","reason":"MonitorHeld"},
+                {"class":"x.Y","method":"","reason":"OnCellPath"},
+                {"class":"x.Y","method":"n()V","reason":"VersionRejected"}]}"#;
+        let expected = HashMap::from([("a.B", "linked 1 0 1")]);
+        let mut done = Run::default();
+        add_report(&serde_json::from_str(text)?, &expected, "here", &mut done);
+        assert_eq!(done.refusals.get("MonitorHeld"), Some(&[0, 1, 1]));
+        assert_eq!(
+            (done.refusals.len(), done.rejected, done.failures.len()),
+            (1, 1, 1)
+        );
+        assert_eq!((done.methods, done.points, done.versions), (5, 9, 2));
+        Ok(())
+    }
+}

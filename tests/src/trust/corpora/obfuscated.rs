@@ -1,0 +1,72 @@
+//! A jar that ProGuard optimised and obfuscated: short names used again and again, merged interfaces, moved code.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::folder::Folder;
+use crate::jars;
+use crate::jdk::Jdk;
+use crate::process::Process;
+use crate::trust::TrustError;
+
+/// What is obfuscated.
+const INPUT: [&str; 4] = [
+    "commons-collections4",
+    "commons-lang3",
+    "commons-math3",
+    "antlr4-runtime",
+];
+
+/// ProGuard, and what it needs.
+const PROGUARD: [&str; 7] = [
+    "proguard-base",
+    "proguard-core",
+    "kotlin-stdlib",
+    "log4j-api",
+    "log4j-core",
+    "gson",
+    "json",
+];
+
+const OPTIONS: &str = "\
+-dontwarn **
+-dontnote **
+-ignorewarnings
+-overloadaggressively
+-repackageclasses ''
+-allowaccessmodification
+-mergeinterfacesaggressively
+-optimizationpasses 2
+-keep,allowobfuscation public class * { public protected *; }
+";
+
+/// Makes the jar.
+pub fn jar(jdk: &Jdk, folder: &Folder) -> Result<PathBuf, TrustError> {
+    let out = folder.join("obfuscated.jar");
+    let mut options = String::new();
+    for input in jars::jars(&INPUT)? {
+        options += &format!(
+            "-injars '{}'(!META-INF/**,!module-info.class)\n",
+            input.display()
+        );
+    }
+    options += &format!("-outjars '{}'\n", out.display());
+    options += &format!(
+        "-libraryjars '{}'(!**.jar;!module-info.class)\n",
+        jdk.home().join("jmods/java.base.jmod").display()
+    );
+    options += OPTIONS;
+    let file = folder.join("obfuscated.pro");
+    std::fs::write(&file, options)?;
+    let paths = std::env::join_paths(jars::jars(&PROGUARD)?)
+        .map_err(|error| TrustError::Other(error.to_string()))?;
+    Process::new(jdk.tool("java"))
+        .args(["-Xmx1g", "-cp"])
+        .arg(paths)
+        .arg("proguard.ProGuard")
+        .arg(format!("@{}", file.display()))
+        .limit(Duration::from_secs(600))
+        .run()?
+        .succeeded("ProGuard")?;
+    Ok(out)
+}

@@ -1,0 +1,309 @@
+//! The part `fuzz`: what libFuzzer tried on the reader, the pipeline, the plans, the protocol and the patterns.
+//!
+//! In quick scope the kept corpora are run on the stable compiler. In full scope the figures of the last `make fuzz`, which
+//! are kept in `fuzz/runs.json`, are taken where the sources have not changed since; else each target runs for
+//! `FUZZ_SECONDS` (a minute, where that is not set) and the figures are those.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+
+use super::{Part, Scope, Table, TrustError};
+use crate::folder::{files, workspace};
+use crate::process::Process;
+
+/// The targets, and what each promises.
+const TARGETS: [(&str, &str); 5] = [
+    (
+        "reader",
+        "class-file reader and decoders: no panic, memory bounded by the input, the same bytes again",
+    ),
+    (
+        "pipeline",
+        "class file to armed class and versions, with edits: what verified verifies, no internal error",
+    ),
+    (
+        "plans",
+        "plans: no panic, time and memory limits hold, a failed plan leaves nothing attached",
+    ),
+    (
+        "protocol",
+        "control messages in any pieces: no panic, memory bounded, what is read is written alike",
+    ),
+    ("patterns", "method patterns: text to pattern to text"),
+];
+
+/// Folders whose sources the targets are made of.
+const SOURCES: [&str; 8] = [
+    "liveness/src",
+    "fragmenter/src",
+    "fragmenter/tests/arming_support",
+    "instruments/src",
+    "protocol/src",
+    "scripts/src",
+    "fuzz/bodies/src",
+    "fuzz/fuzz_targets",
+];
+
+/// Seconds of each target where nobody says how many.
+const SECONDS: u32 = 60;
+
+/// Figures of one target.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct Run {
+    target: String,
+    /// Inputs that were tried.
+    executions: u64,
+    /// Edges of the code that were passed.
+    edges: u64,
+    /// libFuzzer's features: edges with how often, comparisons, depths.
+    features: u64,
+    /// Inputs that libFuzzer has kept.
+    corpus: u64,
+    /// Failures, by the names of their files.
+    crashes: Vec<String>,
+    /// How long it ran.
+    seconds: u64,
+}
+
+/// The file `fuzz/runs.json`.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct Runs {
+    /// A hash of the sources.
+    sources: String,
+    runs: Vec<Run>,
+}
+
+/// Runs the part.
+pub fn run(scope: &Scope) -> Result<Part, TrustError> {
+    let start = Instant::now();
+    let mut part = Part::new("fuzz", "Fuzzing");
+    replay(&mut part)?;
+    if scope.quick {
+        return Ok(part.since(start));
+    }
+    let sources = fingerprint()?;
+    let kept: Runs = std::fs::read_to_string(kept())
+        .ok()
+        .and_then(|text| serde_json::from_str(&text).ok())
+        .unwrap_or_default();
+    let runs = if kept.sources == sources && kept.runs.len() == TARGETS.len() {
+        part.words.push(
+            "The figures are those of the last `make fuzz`; the sources of the targets are the same since.".into(),
+        );
+        kept
+    } else {
+        let seconds = std::env::var("FUZZ_SECONDS")
+            .ok()
+            .and_then(|text| text.parse().ok())
+            .unwrap_or(SECONDS);
+        part.words.push(format!(
+            "Each target ran for {seconds} s with the address sanitizer, from its kept corpus on."
+        ));
+        let runs = fuzz(seconds, &mut part)?;
+        let runs = Runs { sources, runs };
+        if seconds >= SECONDS {
+            std::fs::write(self::kept(), serde_json::to_string_pretty(&runs)? + "\n")?;
+        }
+        runs
+    };
+    tabulate(&runs.runs, &mut part);
+    Ok(part.since(start))
+}
+
+fn kept() -> PathBuf {
+    workspace().join("fuzz/runs.json")
+}
+
+/// Runs the kept corpora through the targets' bodies.
+fn replay(part: &mut Part) -> Result<(), TrustError> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let output = Process::new(cargo)
+        .args(["test", "--quiet", "-p", "veneer-fuzz-bodies"])
+        .folder(&workspace())
+        .limit(Duration::from_secs(900))
+        .run()?;
+    if output.code != 0 {
+        let last: Vec<&str> = output.out.lines().rev().take(12).collect();
+        part.failures.push(format!(
+            "the kept corpora: {} {}",
+            last.join(" / "),
+            output.err
+        ));
+    }
+    let mut table = Table::new(
+        "Kept corpora, run by `cargo test` too",
+        &["target", "inputs", "bytes"],
+    );
+    for (target, _) in TARGETS {
+        let (mut count, mut bytes) = (0u64, 0);
+        for entry in std::fs::read_dir(workspace().join("fuzz/corpus").join(target))?.flatten() {
+            count += 1;
+            bytes += entry.metadata()?.len();
+        }
+        table
+            .rows
+            .push([target.to_string(), count.to_string(), bytes.to_string()].into());
+    }
+    part.tables.push(table);
+    Ok(())
+}
+
+/// Runs all targets; two at once.
+fn fuzz(seconds: u32, part: &mut Part) -> Result<Vec<Run>, TrustError> {
+    let limit = Duration::from_secs(900 + 4 * u64::from(seconds));
+    let output = Process::new("sh")
+        .arg("build/fuzz.sh")
+        .env("FUZZ_SECONDS", &seconds.to_string())
+        .folder(&workspace())
+        .limit(limit)
+        .run()?;
+    if !matches!(output.code, 0 | 1) {
+        return Err(TrustError::Other(format!(
+            "build/fuzz.sh ended with {}: {}",
+            output.code, output.err
+        )));
+    }
+    let logs = std::env::var_os("CARGO_TARGET_DIR")
+        .map_or_else(|| workspace().join("target"), PathBuf::from)
+        .join("fuzz");
+    let mut runs = Vec::new();
+    for (target, _) in TARGETS {
+        let log = std::fs::read_to_string(logs.join(format!("{target}.log")))?;
+        let mut run = read(target, &log);
+        let code = std::fs::read_to_string(logs.join(format!("{target}.code")))?;
+        if code.trim() != "0" && run.crashes.is_empty() {
+            run.crashes
+                .push(format!("ended with {}: see {target}.log", code.trim()));
+        }
+        runs.push(run);
+    }
+    for run in &runs {
+        if run.executions == 0 {
+            part.failures
+                .push(format!("{}: libFuzzer tried nothing", run.target));
+        }
+    }
+    Ok(runs)
+}
+
+/// What libFuzzer's log says.
+fn read(target: &str, log: &str) -> Run {
+    let mut run = Run {
+        target: target.to_string(),
+        ..Run::default()
+    };
+    let after = |line: &str, word: &str| -> Option<u64> {
+        let (_, rest) = line.split_once(word)?;
+        let rest = rest.trim_start();
+        let end = rest
+            .find(|c: char| !c.is_ascii_digit())
+            .unwrap_or(rest.len());
+        rest[..end].parse().ok()
+    };
+    for line in log.lines() {
+        if line.starts_with('#') {
+            run.edges = after(line, " cov:").unwrap_or(run.edges);
+            run.features = after(line, " ft:").unwrap_or(run.features);
+            run.corpus = after(line, " corp:").unwrap_or(run.corpus);
+        } else if let Some(count) = after(line, "stat::number_of_executed_units:") {
+            run.executions = count;
+        } else if line.starts_with("Done ") {
+            run.seconds = after(line, " in ").unwrap_or(0);
+        } else if let Some((_, path)) = line.split_once("Test unit written to ") {
+            let name = Path::new(path).file_name().unwrap_or_default();
+            let name = name.to_string_lossy();
+            // What took ten seconds is kept too, and is no failure.
+            if !name.starts_with("slow-unit-") {
+                run.crashes.push(name.into_owned());
+            }
+        }
+    }
+    run
+}
+
+fn tabulate(runs: &[Run], part: &mut Part) {
+    let mut table = Table::new(
+        "libFuzzer",
+        &[
+            "target",
+            "promise",
+            "executions",
+            "edges",
+            "features",
+            "inputs kept",
+            "failures",
+            "seconds",
+        ],
+    );
+    for run in runs {
+        let promise = TARGETS.iter().find(|one| one.0 == run.target);
+        table.rows.push(vec![
+            run.target.clone(),
+            promise.map_or(String::new(), |one| one.1.to_string()),
+            run.executions.to_string(),
+            run.edges.to_string(),
+            run.features.to_string(),
+            run.corpus.to_string(),
+            run.crashes.len().to_string(),
+            run.seconds.to_string(),
+        ]);
+        for crash in &run.crashes {
+            part.failures.push(format!("{}: {crash}", run.target));
+        }
+    }
+    part.tables.push(table);
+}
+
+/// A hash of the sources that the targets are made of (FNV-1a, 64 bits; no secret depends on it).
+fn fingerprint() -> Result<String, TrustError> {
+    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+    let mut add = |bytes: &[u8]| {
+        for byte in bytes {
+            hash = (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+    };
+    for folder in SOURCES {
+        let mut paths = files(&workspace().join(folder), "rs")?;
+        paths.sort();
+        for path in paths {
+            let name = path.strip_prefix(workspace()).unwrap_or(&path);
+            add(name.to_string_lossy().as_bytes());
+            add(&std::fs::read(&path)?);
+        }
+    }
+    Ok(format!("{hash:016x}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LOG: &str = "\
+#2\tINITED cov: 120 ft: 130 corp: 1/1b exec/s: 0 rss: 200Mb
+#4096\tNEW    cov: 2577 ft: 8943 corp: 982/1374Kb lim: 20000 exec/s: 2092 rss: 316Mb L: 1/9 MS: 2 EraseBytes-
+Done 59618 runs in 26 second(s)
+stat::number_of_executed_units: 59618
+";
+
+    #[test]
+    fn reads_the_figures() {
+        let run = read("reader", LOG);
+        assert_eq!(
+            (
+                run.executions,
+                run.edges,
+                run.features,
+                run.corpus,
+                run.seconds
+            ),
+            (59618, 2577, 8943, 982, 26)
+        );
+        assert!(run.crashes.is_empty());
+        let failed = format!("{LOG}artifact_prefix='x/'; Test unit written to x/crash-ab12\n");
+        assert_eq!(read("reader", &failed).crashes, ["crash-ab12"]);
+        let slow = failed.replace("crash-", "slow-unit-");
+        assert!(read("reader", &slow).crashes.is_empty());
+    }
+}

@@ -1,0 +1,97 @@
+//! The part `checker`: small changes to emitted code, one at a time, each of which the checker must see.
+//!
+//! The tests of `veneer-fragmenter` make and judge the mutants; here their table is read. In quick scope it is that of some
+//! classes of the JDK, in full scope that of a thousand.
+
+use std::time::{Duration, Instant};
+
+use super::{Part, Scope, Table, TrustError};
+use crate::folder::workspace;
+use crate::process::Process;
+
+/// Heads of the printed table, behind that of the kinds of change.
+const FIGURES: [&str; 5] = ["mutants", "killed", "own", "equivalent", "unexplained"];
+
+/// Runs the part.
+pub fn run(scope: &Scope) -> Result<Part, TrustError> {
+    let start = Instant::now();
+    let mut part = Part::new("checker", "Mutants against the checker");
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let test = if scope.quick {
+        "a_few_mutants"
+    } else {
+        "many_mutants"
+    };
+    let output = Process::new(cargo)
+        .args(["test", "--release", "--quiet", "-p", "veneer-fragmenter"])
+        .args(["--test", "check_mutants", "--", test, "--exact"])
+        .args(["--include-ignored", "--nocapture"])
+        .folder(&workspace())
+        .limit(Duration::from_secs(1200))
+        .run()?;
+    let rows: Vec<Vec<String>> = output.out.lines().filter_map(row).collect();
+    if output.code != 0 {
+        let last: Vec<&str> = output.err.lines().rev().take(12).collect();
+        part.failures.push(format!("{test}: {}", last.join(" / ")));
+    }
+    if rows.len() < 2 {
+        part.failures.push(format!("{test} printed no table"));
+    }
+    part.words = vec![
+        "The checker proves of every armed body and every version, from the bytes, that it does what the original does, the edits \
+         and Veneer's own instructions aside (`veneer check`, `--check`). Here emitted code is changed on purpose: one change at a \
+         time, in classes of the JDK under all policies, armed, counted, timed and logged. A change that the JVM's verifier would \
+         refuse anyway does not count."
+            .into(),
+        "What the checker lets pass is explained from the instructions alone. *Own*: only what Veneer measures by was changed: \
+         another counter of the same method, a timer, a log, the place for stack traces, or what a variable holds before a moved \
+         activation has its values. *Equivalent*: nobody can tell: code that is not reached, a variable that is not read, \
+         handlers or targets that come to the same. *Unexplained* may be at most one in \
+         two hundred."
+            .into(),
+    ];
+    let mut table = Table::new(
+        "One change each",
+        &[
+            "change",
+            FIGURES[0],
+            FIGURES[1],
+            "only Veneer's own",
+            FIGURES[3],
+            FIGURES[4],
+        ],
+    );
+    for row in rows {
+        table.rows.push(row);
+    }
+    part.tables.push(table);
+    Ok(part.since(start))
+}
+
+/// A row of the printed table: a kind of change in words, and the figures.
+fn row(line: &str) -> Option<Vec<String>> {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let (kind, figures) = words.split_at_checked(words.len().checked_sub(FIGURES.len())?)?;
+    let all = figures.iter().all(|f| f.parse::<u64>().is_ok());
+    if kind.is_empty() || !all {
+        return None;
+    }
+    let mut row = vec![kind.join(" ")];
+    row.extend(figures.iter().map(|f| (*f).to_string()));
+    Some(row)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_read_and_other_lines_are_not() {
+        let line = "local index                   120      100       12           8            0";
+        let expected = ["local index", "120", "100", "12", "8", "0"];
+        assert_eq!(row(line).unwrap(), expected);
+        assert_eq!(row("kind  mutants killed own equivalent unexplained"), None);
+        assert_eq!(row("1 2 3 4 5"), None);
+        assert_eq!(row("900 of 1000 killed"), None);
+    }
+}

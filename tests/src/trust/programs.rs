@@ -1,0 +1,396 @@
+//! Real programs whose output is the same in every mode: plain, armed under each policy, with counters on all blocks, and
+//! under the patch storm.
+//!
+//! ```text
+//!   tests/programs/X.java ─ javac ─▶ java X             ─▶ output ┐
+//!                                   veneer run … java X ─▶ output ┴▶ the same bytes, the same exit code?
+//! ```
+
+pub mod catalogue;
+pub mod gust;
+pub mod mode;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use self::catalogue::{PROGRAMS, Prepared, Program, folder};
+use self::gust::{Gust, RATE};
+use self::mode::Mode;
+use super::part::{Part, Scope, Table, TrustError};
+use crate::command;
+use crate::process::{Output, Process, ProcessError};
+use crate::workers;
+
+/// The share of its rate that a storm must reach. Where less came through, the run showed less than it claims.
+const LEAST: f64 = 0.6;
+
+/// Programs of the quick scope.
+const QUICK: [&str; 3] = ["Ecj", "KotlinProgram", "Concurrent"];
+
+/// A program on a JDK in one mode.
+pub struct Run {
+    /// Which.
+    pub mode: Mode,
+    /// Seconds.
+    pub seconds: f64,
+    /// Classes that were armed.
+    pub armed: u64,
+    /// What instruments counted.
+    pub hits: u64,
+    /// What the storm did.
+    pub gust: Option<Gust>,
+    /// What must not be.
+    pub failures: Vec<String>,
+}
+
+/// A program on a JDK in all modes.
+pub struct Series {
+    /// Which.
+    pub program: &'static Program,
+    /// The JDK's feature version.
+    pub jdk: u32,
+    /// In order of the modes.
+    pub runs: Vec<Run>,
+    /// Why nothing was run.
+    pub error: Option<String>,
+}
+
+impl Prepared {
+    /// Runs it in all of these modes, the first of which is plain.
+    fn series(&self, modes: &[Mode], least: f64) -> Result<Vec<Run>, TrustError> {
+        let (plain, mut runs) = (self.once(Mode::Plain)?, Vec::new());
+        if plain.output.out.is_empty() || plain.output.code != 0 {
+            return Err(TrustError::Other(format!(
+                "plain it ends with {} and prints\n{}{}",
+                plain.output.code, plain.output.out, plain.output.err
+            )));
+        }
+        runs.push(plain.run);
+        for mode in modes.iter().filter(|mode| **mode != Mode::Plain) {
+            let begun = Instant::now();
+            match self.once(*mode) {
+                Ok(mut one) => {
+                    one.compare(&plain.output);
+                    one.check(least);
+                    runs.push(one.run);
+                }
+                Err(error) => runs.push(Run {
+                    mode: *mode,
+                    seconds: begun.elapsed().as_secs_f64(),
+                    armed: 0,
+                    hits: 0,
+                    gust: None,
+                    failures: vec![error.to_string()],
+                }),
+            }
+        }
+        Ok(runs)
+    }
+
+    fn once(&self, mode: Mode) -> Result<Once, TrustError> {
+        let name = format!("{}-{mode}", self.program.name).replace(", ", "-");
+        let work = folder().join(format!("jdk{}", self.jdk.major())).join(name);
+        // What an earlier run left there could change this one.
+        let _ = std::fs::remove_dir_all(&work);
+        let inside = work.join("work");
+        std::fs::create_dir_all(&inside)?;
+        let (plan, report) = (work.join("plan.rhai"), work.join("report.json"));
+        if let Some(text) = mode.plan(self.program, 12_345 + self.jdk.major()) {
+            std::fs::write(&plan, text)?;
+        }
+        let java = self.java(&inside).limit(Duration::from_secs(300));
+        let options = mode.options(self.program, &plan, &report);
+        let options: Vec<&str> = options.iter().map(String::as_str).collect();
+        let process = match mode {
+            Mode::Plain => java,
+            _ => command::run(&options, &java),
+        };
+        let begun = Instant::now();
+        let output = match process.run() {
+            Err(ProcessError::Late { .. }) if mode != Mode::Plain => {
+                return Err(TrustError::Other(format!(
+                    "it did not end within 300 s; to repeat: {process}"
+                )));
+            }
+            other => other?,
+        };
+        let seconds = begun.elapsed().as_secs_f64();
+        std::fs::write(work.join("out"), &output.out)?;
+        std::fs::write(work.join("err"), &output.err)?;
+        let mut once = Once {
+            run: Run {
+                mode,
+                seconds,
+                armed: 0,
+                hits: 0,
+                gust: Gust::read(&output.err),
+                failures: Vec::new(),
+            },
+            output,
+            process,
+            work,
+        };
+        if mode != Mode::Plain {
+            once.read(&report);
+        }
+        Ok(once)
+    }
+}
+
+/// One run with what belongs to it.
+struct Once {
+    run: Run,
+    output: Output,
+    process: Process,
+    work: PathBuf,
+}
+
+impl Once {
+    fn read(&mut self, report: &Path) {
+        let text = std::fs::read_to_string(report).unwrap_or_default();
+        let report: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
+        let total = |name: &str| {
+            report
+                .get("totals")
+                .and_then(|t| t.get(name))
+                .and_then(serde_json::Value::as_u64)
+                .unwrap_or(0)
+        };
+        self.run.armed = total("classes_armed");
+        self.run.hits = total("hits");
+    }
+
+    /// Notes a difference to the plain run, with the command line to repeat it.
+    fn compare(&mut self, plain: &Output) {
+        if (self.output.code, &self.output.out) == (plain.code, &plain.out) {
+            return;
+        }
+        let mut text = String::new();
+        if self.output.code != plain.code {
+            text += &format!("exit code {} instead of {}; ", self.output.code, plain.code);
+        }
+        let (mut ours, mut theirs) = (self.output.out.lines(), plain.out.lines());
+        let different = (1..)
+            .map(|line| (line, theirs.next(), ours.next()))
+            .take_while(|(_, a, b)| a.is_some() || b.is_some())
+            .find(|(_, a, b)| a != b);
+        if let Some((line, a, b)) = different {
+            let short = |text: Option<&str>| -> String {
+                text.unwrap_or("(nothing)").chars().take(200).collect()
+            };
+            text += &format!("line {line}: `{}` instead of `{}`; ", short(b), short(a));
+        }
+        let end: Vec<&str> = self.output.err.lines().rev().take(3).collect();
+        text += &format!(
+            "see {}; to repeat: {}; standard error ends: {}",
+            self.work.display(),
+            self.process,
+            end.into_iter().rev().collect::<Vec<_>>().join(" / ")
+        );
+        self.run.failures.push(text);
+    }
+
+    /// Notes where the run was not what it claims to be.
+    fn check(&mut self, least: f64) {
+        let run = &mut self.run;
+        if run.armed < 2 {
+            run.failures
+                .push(format!("only {} classes were armed", run.armed));
+        }
+        if matches!(run.mode, Mode::Counted(_)) && run.hits < 10_000 {
+            run.failures
+                .push(format!("hardly anything was counted: {}", run.hits));
+        }
+        if let Mode::Storm(_) = run.mode {
+            match &run.gust {
+                None => run
+                    .failures
+                    .push("the storm's plan did not say what it did".into()),
+                Some(gust) if gust.rate() < least * RATE => run.failures.push(format!(
+                    "the storm did {:.0} operations a second, less than {:.0}",
+                    gust.rate(),
+                    least * RATE
+                )),
+                Some(_) => {}
+            }
+        }
+    }
+}
+
+/// Runs the programs of a scope. `least`: the share of its rate that a storm must reach.
+pub fn all(scope: &Scope, least: f64) -> Vec<Series> {
+    // The command is built before anything is timed.
+    command::path();
+    let mut jobs: Vec<(&'static Program, usize)> = Vec::new();
+    let jdks = if scope.quick { 1 } else { scope.jdks.len() };
+    for jdk in 0..jdks {
+        let chosen = PROGRAMS
+            .iter()
+            .filter(|p| !scope.quick || QUICK.contains(&p.name));
+        let only = std::env::var("VENEER_ONLY").unwrap_or_default();
+        jobs.extend(chosen.filter(|p| p.name.contains(&only)).map(|p| (p, jdk)));
+    }
+    let job = |(program, jdk): &(&'static Program, usize)| {
+        let modes = match (scope.quick, jdk) {
+            (true, _) => mode::QUICK,
+            (false, 0) => mode::ALL,
+            (false, _) => mode::FEWER,
+        };
+        let jdk = &scope.jdks[*jdk];
+        let begun = Instant::now();
+        let result = program
+            .prepare(jdk)
+            .and_then(|prepared| prepared.series(modes, least));
+        let (runs, error) = match result {
+            Ok(runs) => (runs, None),
+            Err(error) => (Vec::new(), Some(error.to_string())),
+        };
+        let bad: usize = runs.iter().map(|run| run.failures.len()).sum();
+        eprintln!(
+            "programs: {} on {jdk}: {} runs in {:.0} s, {} failures",
+            program.name,
+            runs.len(),
+            begun.elapsed().as_secs_f64(),
+            bad + usize::from(error.is_some())
+        );
+        Series {
+            program,
+            jdk: jdk.major(),
+            runs,
+            error,
+        }
+    };
+    workers::each(&jobs, job)
+}
+
+/// The part.
+pub fn run(scope: &Scope) -> Result<Part, TrustError> {
+    let begun = Instant::now();
+    let mut part = Part::new("programs", "Real programs, the same output");
+    part.words = vec![
+        format!(
+            "{} programs on jars of others and on the JDK's own libraries print all that they compute. Standard output and exit code \
+             must be those of the plain run, byte for byte: armed under each policy (for `call`, cut at every call), with counters on \
+             all blocks of the program's own packages, and under the patch storm. All run with full verification.",
+            PROGRAMS.len()
+        ),
+        format!(
+            "The storm attaches counters and timers to methods drawn at random, redirects edges to the place that they lead to already, \
+             and takes these off again, {RATE:.0} operations a second from the first armed class to the end of the program. A storm that \
+             reaches less than {:.0} % of that rate is a failure too. What it is refused is counted by name; a refusal leaves the method \
+             as it was.",
+            LEAST * 100.0
+        ),
+    ];
+    let all = all(scope, LEAST);
+    part.failures = failures(&all);
+    part.tables = vec![outcomes(&all), storms(&all), refusals(&all)];
+    Ok(part.since(begun))
+}
+
+/// What must not be, a line each.
+pub fn failures(all: &[Series]) -> Vec<String> {
+    let mut lines = Vec::new();
+    for series in all {
+        let name = format!("{} on JDK {}", series.program.name, series.jdk);
+        lines.extend(series.error.iter().map(|e| format!("{name}: {e}")));
+        for run in &series.runs {
+            let texts = run.failures.iter();
+            lines.extend(texts.map(|text| format!("{name}, {}: {text}", run.mode)));
+        }
+    }
+    lines
+}
+
+fn outcomes(all: &[Series]) -> Table {
+    let mut columns = vec!["program", "does", "JDK", "plain, s", "classes armed"];
+    let names: Vec<String> = mode::ALL[1..].iter().map(Mode::to_string).collect();
+    columns.extend(names.iter().map(String::as_str));
+    columns.push("hits counted");
+    let mut table = Table::new(
+        "Output and exit code, compared with the plain run",
+        &columns,
+    );
+    for series in all {
+        let of = |mode: &Mode| series.runs.iter().find(|run| run.mode == *mode);
+        let armed = series.runs.iter().map(|run| run.armed).max().unwrap_or(0);
+        let hits = series
+            .runs
+            .iter()
+            .filter(|r| matches!(r.mode, Mode::Counted(_)));
+        let mut row = vec![
+            series.program.name.to_string(),
+            series.program.what.to_string(),
+            series.jdk.to_string(),
+            of(&Mode::Plain).map_or("–".into(), |run| format!("{:.1}", run.seconds)),
+            armed.to_string(),
+        ];
+        row.extend(mode::ALL[1..].iter().map(|mode| match of(mode) {
+            None => "–".to_string(),
+            Some(run) if run.failures.is_empty() => "same".into(),
+            Some(_) => "**fails**".into(),
+        }));
+        row.push(hits.map(|run| run.hits).max().unwrap_or(0).to_string());
+        table.rows.push(row);
+    }
+    table
+}
+
+fn gusts(all: &[Series]) -> impl Iterator<Item = (&Series, &Gust)> {
+    all.iter().flat_map(|series| {
+        let gusts = series.runs.iter().filter_map(|run| run.gust.as_ref());
+        gusts.map(move |gust| (series, gust))
+    })
+}
+
+fn storms(all: &[Series]) -> Table {
+    let mut table = Table::new(
+        "The storms",
+        &[
+            "program",
+            "JDK",
+            "seconds",
+            "operations",
+            "a second",
+            "attached",
+            "redirected",
+            "detached",
+            "refused",
+            "hits",
+        ],
+    );
+    for (series, gust) in gusts(all) {
+        table.rows.push(vec![
+            series.program.name.to_string(),
+            series.jdk.to_string(),
+            format!("{:.1}", gust.seconds),
+            gust.operations.to_string(),
+            format!("{:.0}", gust.rate()),
+            gust.attached.to_string(),
+            gust.redirected.to_string(),
+            gust.detached.to_string(),
+            gust.refused.to_string(),
+            gust.hits.to_string(),
+        ]);
+    }
+    table
+}
+
+fn refusals(all: &[Series]) -> Table {
+    let mut reasons: BTreeMap<&str, u64> = BTreeMap::new();
+    let mut operations = 0;
+    for (_, gust) in gusts(all) {
+        operations += gust.operations;
+        for (name, count) in &gust.reasons {
+            *reasons.entry(name).or_default() += count;
+        }
+    }
+    let title = format!("What the storms were refused, of {operations} operations");
+    let mut table = Table::new(&title, &["refusal", "times"]);
+    let rows = reasons.into_iter();
+    table.rows = rows
+        .map(|(name, count)| vec![name.to_string(), count.to_string()])
+        .collect();
+    table
+}

@@ -1,0 +1,253 @@
+//! The programs: their jars, what is armed and counted in each, and how each is started.
+
+use std::path::{Path, PathBuf};
+
+use crate::folder::workspace;
+use crate::generator::generate;
+use crate::jars::jars;
+use crate::jdk::Jdk;
+use crate::process::Process;
+use crate::trust::TrustError;
+
+/// A program of `tests/programs`.
+pub struct Program {
+    /// Its main class and, with `.java`, its source.
+    pub name: &'static str,
+    /// What it does.
+    pub what: &'static str,
+    /// Names in `tests/jars.txt`.
+    pub jars: &'static [&'static str],
+    /// `--arm` patterns, where it is code of the JDK that is to be armed; else none, and everything outside the JDK is.
+    pub arm: &'static [&'static str],
+    /// On all blocks of these methods there are counters.
+    pub counted: &'static [&'static str],
+    /// Arguments; see [`Program::prepare`] for the words in braces.
+    pub arguments: &'static [&'static str],
+}
+
+/// All programs.
+pub const PROGRAMS: &[Program] = &[
+    Program {
+        name: "Sql",
+        what: "H2 in memory: definitions, joins, windows, transactions",
+        jars: &["h2"],
+        arm: &[],
+        counted: &["org.h2..*", "Sql*"],
+        arguments: &[],
+    },
+    Program {
+        name: "Search",
+        what: "Lucene indexes and searches generated texts",
+        jars: &["lucene-core"],
+        arm: &[],
+        counted: &["org.apache.lucene..*", "Search*"],
+        arguments: &[],
+    },
+    Program {
+        name: "Ecj",
+        what: "Eclipse's compiler on a generated tree",
+        jars: &["ecj"],
+        arm: &[],
+        counted: &["org.eclipse..*", "Ecj*"],
+        arguments: &["{tree}", "{work}"],
+    },
+    Program {
+        name: "Javac",
+        what: "the JDK's compiler on the same tree",
+        jars: &[],
+        arm: &["com.sun.tools.javac..*", "*"],
+        counted: &["com.sun.tools.javac..*", "Javac*"],
+        arguments: &["{tree}", "{work}"],
+    },
+    Program {
+        name: "GroovyProgram",
+        what: "a Groovy script",
+        jars: &["groovy-runs"],
+        arm: &[],
+        counted: &[
+            "org.codehaus.groovy..*",
+            "groovy..*",
+            "script*",
+            "Point",
+            "Item",
+            "Robot",
+            "Fast",
+        ],
+        arguments: &["{programs}"],
+    },
+    Program {
+        name: "ClojureProgram",
+        what: "a Clojure script",
+        jars: &["clojure", "spec.alpha", "core.specs.alpha"],
+        arm: &[],
+        counted: &["clojure..*", "program*", "program..*"],
+        arguments: &["{programs}"],
+    },
+    Program {
+        name: "RhinoProgram",
+        what: "JavaScript in Rhino, interpreted and compiled",
+        jars: &["rhino"],
+        arm: &[],
+        counted: &["org.mozilla..*", "RhinoProgram*"],
+        arguments: &["{programs}"],
+    },
+    Program {
+        name: "Web",
+        what: "Tomcat serves a client in the same process",
+        jars: &["tomcat-embed-core", "tomcat-annotations-api"],
+        arm: &[],
+        counted: &["org.apache..*", "Web*"],
+        arguments: &["{work}"],
+    },
+    Program {
+        name: "Transform",
+        what: "the JDK's XML parsers, XPath, schema and XSLT",
+        jars: &[],
+        arm: &["com.sun.org.apache..*", "*"],
+        counted: &["com.sun.org.apache..*", "Transform*"],
+        arguments: &[],
+    },
+    Program {
+        name: "Echo",
+        what: "a Netty server with framing and compression",
+        jars: &[
+            "netty-common",
+            "netty-buffer",
+            "netty-transport",
+            "netty-resolver",
+            "netty-codec",
+            "netty-handler",
+        ],
+        arm: &[],
+        counted: &["io.netty..*", "Echo*"],
+        arguments: &[],
+    },
+    Program {
+        name: "Json",
+        what: "Jackson round trips",
+        jars: &["jackson-core", "jackson-annotations", "jackson-databind"],
+        arm: &[],
+        counted: &["com.fasterxml..*", "Json*"],
+        arguments: &[],
+    },
+    Program {
+        name: "GuavaProgram",
+        what: "Guava's collections, caches, graphs, hashes",
+        jars: &["guava", "failureaccess"],
+        arm: &[],
+        counted: &["com.google..*", "GuavaProgram*"],
+        arguments: &[],
+    },
+    Program {
+        name: "KotlinProgram",
+        what: "Kotlin's collections, sequences, strings",
+        jars: &["kotlin-stdlib"],
+        arm: &[],
+        counted: &["kotlin..*", "KotlinProgram*"],
+        arguments: &[],
+    },
+    Program {
+        name: "Crypto",
+        what: "Bouncy Castle; the JDK's zip and regular expressions",
+        jars: &["bcprov"],
+        arm: &[
+            "org.bouncycastle..*",
+            "java.util.zip..*",
+            "java.util.regex..*",
+            "*",
+        ],
+        counted: &[
+            "org.bouncycastle..*",
+            "java.util.zip..*",
+            "java.util.regex..*",
+            "Crypto*",
+        ],
+        arguments: &[],
+    },
+    Program {
+        name: "Concurrent",
+        what: "streams, futures, fork and join, virtual threads on JDK 25",
+        jars: &[],
+        arm: &["java.util.stream..*", "*"],
+        counted: &["java.util.stream..*", "Concurrent*"],
+        arguments: &[],
+    },
+];
+
+/// A program that is compiled and can be started.
+pub struct Prepared {
+    /// Which.
+    pub program: &'static Program,
+    /// On which JDK.
+    pub jdk: Jdk,
+    class_path: std::ffi::OsString,
+}
+
+/// Where what belongs to the programs is kept: it stays there, so that a run that failed can be repeated.
+pub fn folder() -> PathBuf {
+    workspace().join("target/programs")
+}
+
+/// The sources that the compilers compile.
+fn tree() -> Result<PathBuf, TrustError> {
+    let tree = folder().join("tree");
+    if !tree.join("gen/Main.java").is_file() {
+        generate(120, &tree)?;
+    }
+    Ok(tree)
+}
+
+impl Program {
+    /// Fetches its jars and compiles it.
+    pub fn prepare(&'static self, jdk: &Jdk) -> Result<Prepared, TrustError> {
+        let sources = workspace().join("tests/programs");
+        let classes = folder().join(format!("jdk{}", jdk.major())).join(self.name);
+        std::fs::create_dir_all(&classes)?;
+        let mut path = vec![classes.clone()];
+        path.extend(jars(self.jars)?);
+        let class_path =
+            std::env::join_paths(&path).map_err(|e| TrustError::Other(e.to_string()))?;
+        Process::new(jdk.tool("javac"))
+            .args(["-g", "-nowarn", "-Xlint:-options", "-proc:none", "-d"])
+            .arg(&classes)
+            .arg("-cp")
+            .arg(&class_path)
+            .arg("-sourcepath")
+            .arg(&sources)
+            .arg(sources.join(format!("{}.java", self.name)))
+            .run()?
+            .succeeded("javac")?;
+        if self.arguments.contains(&"{tree}") {
+            tree()?;
+        }
+        Ok(Prepared {
+            program: self,
+            jdk: jdk.clone(),
+            class_path,
+        })
+    }
+}
+
+impl Prepared {
+    /// The program as a process, plain, with every check of the verifier. In its arguments `{programs}` is the folder of the
+    /// sources, `{tree}` that of the tree to compile, and `{work}` the folder to write to, which is the working folder too.
+    pub fn java(&self, work: &Path) -> Process {
+        let java = Process::new(self.jdk.tool("java"))
+            .args(["-Xmx512m", "-XX:+UnlockDiagnosticVMOptions"])
+            .args([
+                "-XX:+BytecodeVerificationLocal",
+                "-XX:+BytecodeVerificationRemote",
+            ])
+            .arg("-cp")
+            .arg(&self.class_path)
+            .arg(self.program.name);
+        let argument = |text: &&str| match *text {
+            "{programs}" => workspace().join("tests/programs"),
+            "{tree}" => folder().join("tree"),
+            "{work}" => work.to_path_buf(),
+            other => PathBuf::from(other),
+        };
+        java.args(self.program.arguments.iter().map(argument))
+            .folder(work)
+    }
+}

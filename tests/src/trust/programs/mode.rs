@@ -1,0 +1,97 @@
+//! The ways in which a program is run.
+
+use std::path::Path;
+
+use super::catalogue::Program;
+
+/// A way to run a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Mode {
+    /// Without Veneer.
+    Plain,
+    /// Armed under a policy, nothing attached.
+    Armed(&'static str),
+    /// With counters on all blocks, under a policy.
+    Counted(&'static str),
+    /// Under the patch storm, under a policy.
+    Storm(&'static str),
+}
+
+impl std::fmt::Display for Mode {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Mode::Plain => f.write_str("plain"),
+            Mode::Armed(policy) => write!(f, "armed, {policy}"),
+            Mode::Counted("loop") => f.write_str("counters"),
+            Mode::Counted(policy) => write!(f, "counters, {policy}"),
+            Mode::Storm("loop") => f.write_str("storm"),
+            Mode::Storm(policy) => write!(f, "storm, {policy}"),
+        }
+    }
+}
+
+/// All modes, for the oldest JDK.
+pub const ALL: &[Mode] = &[
+    Mode::Plain,
+    Mode::Armed("method"),
+    Mode::Armed("loop"),
+    Mode::Armed("call"),
+    Mode::Armed("block"),
+    Mode::Counted("loop"),
+    Mode::Counted("block"),
+    Mode::Storm("loop"),
+];
+
+/// Those for the other JDKs.
+pub const FEWER: &[Mode] = &[Mode::Plain, Mode::Counted("block"), Mode::Storm("loop")];
+
+/// Those of the quick scope.
+pub const QUICK: &[Mode] = &[
+    Mode::Plain,
+    Mode::Armed("loop"),
+    Mode::Counted("loop"),
+    Mode::Storm("loop"),
+];
+
+impl Mode {
+    /// The plan, where the mode has one.
+    pub fn plan(&self, program: &Program, seed: u32) -> Option<String> {
+        match self {
+            Mode::Plain | Mode::Armed(_) => None,
+            Mode::Counted(_) => {
+                let patterns: Vec<String> =
+                    program.counted.iter().map(|p| format!("{p:?}")).collect();
+                let patterns = patterns.join(", ");
+                Some(format!(
+                    "methods([{patterns}]).blocks().before(counter());\n"
+                ))
+            }
+            Mode::Storm(_) => Some(storm(seed)),
+        }
+    }
+
+    /// What stands between `veneer run` and `--`.
+    pub fn options(&self, program: &Program, plan: &Path, report: &Path) -> Vec<String> {
+        let policy = match self {
+            Mode::Plain => return Vec::new(),
+            Mode::Armed(policy) | Mode::Counted(policy) | Mode::Storm(policy) => policy,
+        };
+        let mut options = vec!["--policy".to_string(), (*policy).to_string()];
+        if *policy == "call" {
+            options.extend(["--calls".into(), "*..*::*(..)".into()]);
+        }
+        for pattern in program.arm {
+            options.extend(["--arm".into(), (*pattern).into()]);
+        }
+        options.extend(["--report".into(), report.display().to_string()]);
+        if !matches!(self, Mode::Armed(_)) {
+            options.extend(["--plan".into(), plan.display().to_string()]);
+        }
+        options
+    }
+}
+
+/// The plan of the patch storm.
+pub fn storm(seed: u32) -> String {
+    include_str!("../../../programs/storm.rhai").replace("= SEED;", &format!("= {seed};"))
+}

@@ -1,0 +1,146 @@
+//! The part `random`: classes of random methods, run plain and in every way in which Veneer may change how they run.
+
+use std::time::Instant;
+
+use super::{Part, Scope, Table, TrustError};
+use crate::random::RandomClass;
+use crate::random::run::{MODES, Mode, RandomError, Runner, shrink};
+
+/// Classes in one JVM.
+const BATCH: u64 = 120;
+/// Batches in full scope, the storm in each.
+const BATCHES: u64 = 4;
+/// How long a storm blows over a batch, in milliseconds.
+const STORM: u32 = 8_000;
+/// The first seed; `VENEER_SEED` is another one.
+const FIRST: u64 = 10_000;
+
+impl From<RandomError> for TrustError {
+    fn from(error: RandomError) -> Self {
+        Self::Other(error.to_string())
+    }
+}
+
+/// What one mode showed on one JDK.
+#[derive(Default)]
+struct Row {
+    classes: usize,
+    methods: usize,
+    differences: usize,
+    counts: usize,
+    patches: u64,
+    rounds: u64,
+}
+
+/// Runs the part.
+pub fn run(scope: &Scope) -> Result<Part, TrustError> {
+    let start = Instant::now();
+    let mut part = Part::new("random", "Random methods");
+    part.words.push(
+        "Classes that no compiler would write and every verifier accepts: any control flow, irreducible too, values on the \
+         operand stack across branches, variables that change their types, overlapping exception ranges, handlers in loops, \
+         nested monitors, constructors with branches before `super(…)`, `invokedynamic`. Each method is called with five sets of \
+         arguments and prints a hash of what it gave, did and threw, with messages and lines. The output under Veneer must be \
+         the same byte for byte, and the counters on all blocks what the blocks counted themselves."
+            .into(),
+    );
+    let first = std::env::var("VENEER_SEED")
+        .ok()
+        .and_then(|text| text.parse().ok())
+        .unwrap_or(FIRST);
+    let (batch, batches, storm) = if scope.quick {
+        (30, 1, 2_000)
+    } else {
+        (BATCH, BATCHES, STORM)
+    };
+    let mut table = Table::new(
+        "",
+        &[
+            "JDK",
+            "mode",
+            "classes",
+            "methods",
+            "outputs that differ",
+            "counts compared, exact",
+            "patches made",
+            "rounds",
+        ],
+    );
+    let mut modes = MODES.to_vec();
+    modes.push(Mode::Storm(storm));
+    for jdk in &scope.jdks {
+        let runner = Runner::new(jdk.clone())?;
+        let mut rows: Vec<Row> = modes.iter().map(|_| Row::default()).collect();
+        for number in 0..batches {
+            // Each JDK has seeds of its own: more classes for the same time.
+            let from = first + (u64::from(jdk.major()) * 100 + number) * batch;
+            let classes: Vec<RandomClass> = (from..from + batch).map(RandomClass::draw).collect();
+            let written = runner.batch(&classes)?;
+            for (mode, row) in modes.iter().zip(&mut rows) {
+                let outcome = written.compare(*mode)?;
+                row.classes += classes.len();
+                row.methods += written.methods();
+                row.differences += outcome.differences.len();
+                row.counts += outcome.compared;
+                row.patches += outcome.patches;
+                row.rounds += outcome.rounds;
+                for difference in outcome.differences.iter().take(5) {
+                    part.failures.push(format!("{jdk}: {difference}"));
+                }
+                if let Some(seed) = outcome.seeds.first() {
+                    part.failures.push(reproducer(
+                        &runner,
+                        *mode,
+                        *seed,
+                        &written.command_line(*mode),
+                    ));
+                }
+            }
+            eprintln!(
+                "trust: random: {jdk}: {} of {} classes",
+                (number + 1) * batch,
+                batches * batch
+            );
+        }
+        for (mode, row) in modes.iter().zip(rows) {
+            table.rows.push(vec![
+                jdk.to_string(),
+                mode.to_string(),
+                row.classes.to_string(),
+                row.methods.to_string(),
+                row.differences.to_string(),
+                row.counts.to_string(),
+                row.patches.to_string(),
+                row.rounds.to_string(),
+            ]);
+        }
+    }
+    part.tables.push(table);
+    Ok(part.since(start))
+}
+
+/// What somebody needs who looks for the cause.
+fn reproducer(runner: &Runner, mode: Mode, seed: u64, line: &str) -> String {
+    let class = RandomClass::draw(seed);
+    let items = |class: &RandomClass| (0..class.methods()).map(|m| class.items(m)).sum::<usize>();
+    // A storm is another one each time, so that a smaller class tells nothing.
+    let small = match mode {
+        Mode::Storm(_) => None,
+        _ => shrink(runner, &class, mode, 60).ok(),
+    };
+    let at = std::env::temp_dir().join(format!("veneer-seed-{seed}"));
+    let kept = small.and_then(|small| {
+        let batch = runner.batch(std::slice::from_ref(&small)).ok()?;
+        batch.keep(&at).ok()?;
+        Some(format!(
+            "; {} of {} items are enough, in {}",
+            small.weight(),
+            items(&class),
+            at.display()
+        ))
+    });
+    format!(
+        "seed {seed}, mode {mode}: VENEER_SEEDS={seed} cargo test -p veneer-tests --test random_methods; {line}{}",
+        kept.unwrap_or_default()
+    )
+}

@@ -1,0 +1,188 @@
+//! Two agents at once: JaCoCo's and one made with Byte Buddy, loaded before and after ours. The outputs are those without Veneer, our
+//! counts are exact, and the other agent still has its figures. (For agents that redefine or retransform what we armed and
+//! patched see `loaders.rs`.)
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use veneer_tests::command::run;
+use veneer_tests::folder::{Folder, workspace};
+use veneer_tests::jars;
+use veneer_tests::jdk::{self, Jdk};
+use veneer_tests::process::{Output, Process};
+use veneer_tests::report::Report;
+use veneer_tests::running::Outcome;
+
+fn text(path: &Path) -> String {
+    path.display().to_string()
+}
+
+/// On the oldest and the newest JDK, with a folder of the compiled program and the agent.
+fn on_each(test: impl Fn(&Jdk, &Folder) -> Outcome) -> Outcome {
+    for jdk in [Some(jdk::oldest()), jdk::newest()].into_iter().flatten() {
+        let folder = Folder::new("agents")?;
+        let source = workspace().join("tests/java/agents");
+        jdk.compile(&[source.join("Advised.java")], folder.path())?;
+        test(&jdk, &folder).map_err(|error| format!("{jdk}: {error}"))?;
+    }
+    Ok(())
+}
+
+/// Runs the program under another agent, before or after ours, and with ours. Ours counts exactly.
+fn beside(
+    jdk: &Jdk,
+    folder: &Folder,
+    agent: &str,
+    first: bool,
+) -> Result<Output, Box<dyn std::error::Error>> {
+    let (plan, report) = (folder.join("plan.rhai"), folder.join("report.json"));
+    std::fs::write(
+        &plan,
+        "methods(\"Advised::step(..)\").before(counter());\nmethods(\"Advised::main(..)\").after(counter());\n",
+    )?;
+    let option = format!("-javaagent:{agent}");
+    let mut java = Process::new(jdk.tool("java")).args(["-Xmx128m", "-Xshare:auto"]);
+    if !first {
+        // The command puts its agent before the other options.
+        java = java.arg(&option);
+    }
+    let java = java.arg("-cp").arg(folder.path()).arg("Advised");
+    let mut command = run(&["--plan", &text(&plan), "--report", &text(&report)], &java);
+    if first {
+        // What stands in this variable comes before all options.
+        command = command.env("JAVA_TOOL_OPTIONS", &option);
+    }
+    let output = command.run()?.succeeded("Advised beside another agent")?;
+    let report = Report::read(&report)?;
+    let hits: Vec<u64> = report
+        .instruments
+        .iter()
+        .map(|one| one.points.iter().map(|point| point.hits).sum())
+        .collect();
+    assert_eq!(
+        hits,
+        [10_000, 1],
+        "{agent}, first: {first}: {:?}",
+        report.refusals
+    );
+    Ok(output)
+}
+
+#[test]
+fn an_agent_made_with_byte_buddy_and_ours() -> Outcome {
+    on_each(|jdk, folder| {
+        let library = jars::jar("byte-buddy")?;
+        let classes = Folder::new("advising")?;
+        Process::new(jdk.tool("javac"))
+            .args(["-nowarn", "-cp", &text(&library), "-d"])
+            .arg(classes.path())
+            .arg(workspace().join("tests/java/agents/Advising.java"))
+            .run()?
+            .succeeded("javac")?;
+        let manifest = folder.join("manifest");
+        std::fs::write(
+            &manifest,
+            format!(
+                "Premain-Class: Advising\nCan-Retransform-Classes: true\nCan-Redefine-Classes: true\nClass-Path: {}\n",
+                library.file_name().unwrap_or_default().to_string_lossy()
+            ),
+        )?;
+        // A manifest names other jars relative to its own place.
+        let jar = folder.join("advising.jar");
+        std::fs::copy(
+            &library,
+            folder.join(&library.file_name().unwrap_or_default().to_string_lossy()),
+        )?;
+        Process::new(jdk.tool("jar"))
+            .args([
+                "cfm",
+                &text(&jar),
+                &text(&manifest),
+                "-C",
+                &text(classes.path()),
+                ".",
+            ])
+            .run()?
+            .succeeded("jar")?;
+        for first in [true, false] {
+            let output = beside(jdk, folder, &text(&jar), first)?;
+            assert_eq!(output.out, "sum 15000\nadvice 10000\n", "first: {first}");
+        }
+        Ok(())
+    })
+}
+
+/// The probes that JaCoCo says were passed, by class: its execution data, as of 0.8 (`ExecutionDataReader`).
+fn probes(bytes: &[u8]) -> Option<BTreeMap<String, Vec<u8>>> {
+    let mut all = BTreeMap::new();
+    let mut at = 0;
+    let short = |at: usize| {
+        Some(usize::from(u16::from_be_bytes(
+            bytes.get(at..at + 2)?.try_into().ok()?,
+        )))
+    };
+    while at < bytes.len() {
+        let kind = bytes[at];
+        at += 1;
+        match kind {
+            // Magic and version.
+            0x01 => at += 4,
+            // A session: its name, two times.
+            0x10 => at += 2 + short(at)? + 16,
+            // A class: an id, its name, a number of bits, the bits.
+            0x11 => {
+                at += 8;
+                let length = short(at)?;
+                let name = String::from_utf8(bytes.get(at + 2..at + 2 + length)?.to_vec()).ok()?;
+                at += 2 + length;
+                let (mut bits, mut shift) = (0usize, 0);
+                loop {
+                    let byte = *bytes.get(at)?;
+                    at += 1;
+                    bits |= usize::from(byte & 0x7F) << shift;
+                    shift += 7;
+                    if byte & 0x80 == 0 {
+                        break;
+                    }
+                }
+                let length = bits.div_ceil(8);
+                all.insert(name, bytes.get(at..at + length)?.to_vec());
+                at += length;
+            }
+            _ => return None,
+        }
+    }
+    Some(all)
+}
+
+#[test]
+fn the_agent_of_jacoco_and_ours() -> Outcome {
+    on_each(|jdk, folder| {
+        let jar = text(&jars::jar("jacoco-agent")?);
+        let data = folder.join("jacoco.exec");
+        let agent = format!("{jar}=destfile={},includes=Advised", data.display());
+        let covered = || -> Result<Vec<u8>, Box<dyn std::error::Error>> {
+            let all = probes(&std::fs::read(&data)?).ok_or("no execution data of JaCoCo")?;
+            std::fs::remove_file(&data)?;
+            Ok(all
+                .get("Advised")
+                .ok_or("JaCoCo does not know the class")?
+                .clone())
+        };
+        let plain = Process::new(jdk.tool("java"))
+            .arg(format!("-javaagent:{agent}"))
+            .arg("-cp")
+            .arg(folder.path())
+            .arg("Advised")
+            .run()?
+            .succeeded("Advised with JaCoCo alone")?;
+        let expected = covered()?;
+        assert!(expected.iter().any(|byte| *byte != 0));
+        for first in [true, false] {
+            let output = beside(jdk, folder, &agent, first)?;
+            assert_eq!(output.out, plain.out, "first: {first}");
+            assert_eq!(covered()?, expected, "JaCoCo's probes, first: {first}");
+        }
+        Ok(())
+    })
+}

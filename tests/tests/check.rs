@@ -1,0 +1,89 @@
+//! `veneer run --check`: everything that is emitted is proved before the JVM gets it. The program does what it does, counts are
+//! exact, an edit of a running loop takes hold, and nothing is refused for want of a proof.
+//!
+//! The other way round, that what does not pass is refused with the name `CheckFailed`, is a test of `veneer-fragmenter`
+//! (`check_guard.rs`): from outside nobody can make Veneer emit wrong code.
+
+use std::time::Duration;
+
+use veneer_tests::command::run;
+use veneer_tests::comparison::compare;
+use veneer_tests::folder::{Folder, workspace};
+use veneer_tests::live::{Live, number, until};
+use veneer_tests::program::Program;
+use veneer_tests::report::Report;
+use veneer_tests::running::{Outcome, on_each_jdk, on_each_jdk_with};
+
+/// Programs with loops, handlers, monitors, switches and constructors.
+const COUNTED: [&str; 5] = [
+    "Loops",
+    "Finally",
+    "SynchronizedBlocks",
+    "Switches",
+    "Constructors",
+];
+
+fn nothing_unproved(report: &Report) -> Outcome {
+    match report.refusals.iter().find(|r| r.reason == "CheckFailed") {
+        None => Ok(()),
+        Some(refusal) => Err(format!("{refusal:?}").into()),
+    }
+}
+
+#[test]
+fn counts_are_exact_with_every_version_proved() -> Outcome {
+    on_each_jdk_with("counts", |programs| {
+        for name in COUNTED {
+            let source = workspace().join(format!("tests/java/counts/{name}.java"));
+            let program = Program::read(&source).map_err(|error| error.to_string())?;
+            let plain = programs.java(name).run()?;
+            let folder = Folder::new(name)?;
+            let (plan, report) = (folder.join("plan.rhai"), folder.join("report.json"));
+            std::fs::write(&plan, program.plan())?;
+            let (plan, to) = (plan.to_string_lossy(), report.to_string_lossy());
+            let options = ["--check", "--plan", &plan, "--report", &to];
+            let output = run(&options, &programs.java(name)).run()?;
+            assert_eq!(
+                (output.code, &*output.out, &*output.err),
+                (plain.code, &*plain.out, &*plain.err),
+                "{name}"
+            );
+            let report = Report::read(&report).map_err(|error| error.to_string())?;
+            nothing_unproved(&report)?;
+            let differences = compare(&program, &report, programs.jdk().major());
+            assert!(differences.is_empty(), "{name}: {differences:#?}");
+        }
+        Ok(())
+    })
+}
+
+#[test]
+fn a_proved_edit_reaches_a_running_loop_and_goes_again() -> Outcome {
+    on_each_jdk(|programs| {
+        let folder = Folder::new("check")?;
+        let report = folder.join("report.json");
+        let to = report.to_string_lossy();
+        let java = programs.java("EdgeRedirect");
+        let mut live = Live::start(&run(&["--check", "--report", &to], &java))?;
+        // Without edits the loop goes left and right by turns.
+        live.value("methods(\"EdgeRedirect::loop(..)\").redirect(2, 3, 4)")?;
+        until(
+            "turns that go right only",
+            || {
+                live.say("show")?;
+                let line = format!("left {}", live.line("left ")?);
+                Ok(number(&line, "right").unwrap_or(0) - number(&line, "left").unwrap_or(0))
+            },
+            |more| *more > 1000,
+        )?;
+        live.value("detach_all()")?;
+        std::thread::sleep(Duration::from_millis(200));
+        let output = live.stop()?;
+        assert_eq!((output.code, &*output.err), (0, ""));
+        let line = output.out.lines().rev().find(|l| l.starts_with("left "));
+        let line = line.ok_or("no end")?;
+        let of = |word| number(line, word).ok_or_else(|| line.to_string());
+        assert_eq!(of("left")? + of("right")?, of("turns")?, "{line}");
+        nothing_unproved(&Report::read(&report).map_err(|error| error.to_string())?)
+    })
+}

@@ -1,0 +1,593 @@
+//! Faults: killed processes, leases, memory and stack that run out, plans that fail, full disks, torn conversations. `docs/faults.md`
+//! says what is to happen in each case.
+
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use veneer_tests::command::{run, veneer};
+use veneer_tests::folder::Folder;
+use veneer_tests::jdk;
+use veneer_tests::live::{Live, PATIENCE, number, until};
+use veneer_tests::process::{Process, end_group};
+use veneer_tests::report::Report;
+use veneer_tests::running::{Outcome, Programs, account, on_each_jdk_with};
+
+fn text(path: &Path) -> String {
+    path.display().to_string()
+}
+
+/// A plan in a folder.
+fn plan(folder: &Folder, source: &str) -> Result<String, std::io::Error> {
+    let path = folder.join("plan.rhai");
+    std::fs::write(&path, source)?;
+    Ok(text(&path))
+}
+
+fn signal(pid: u32, signal: i32) {
+    // SAFETY: a plain system call; the process was started by this test and has not been waited for.
+    unsafe { libc::kill(pid as i32, signal) };
+}
+
+/// What `veneer report --json` says of the only JVM in a directory.
+fn remains(data: &str) -> Result<serde_json::Value, Box<dyn std::error::Error>> {
+    let output = veneer()
+        .args(["report", data, "--json"])
+        .run()?
+        .succeeded("veneer report")?;
+    let all: Vec<serde_json::Value> = serde_json::from_str(&output.out)?;
+    match all.as_slice() {
+        [one] => Ok(one.clone()),
+        other => Err(format!("{} JVMs", other.len()).into()),
+    }
+}
+
+/// Hits of all points in a method, of an instrument.
+fn hits(remains: &serde_json::Value, instrument: usize, method: &str, fragment: u64) -> u64 {
+    let points = &remains["report"]["instruments"][instrument]["points"];
+    let all = points.as_array().into_iter().flatten();
+    let here = all.filter(|p| {
+        p["method"].as_str().is_some_and(|m| m.starts_with(method))
+            && p["fragment"].as_u64() == Some(fragment)
+    });
+    here.filter_map(|p| p["hits"].as_u64()).sum()
+}
+
+const PROGRESS: &str = "let m = methods(\"Progress::*(..)\");\n\
+    m.blocks().before(counter());\n\
+    methods(\"Progress::note(..)\").entry().before(log(\"round\"));\n\
+    methods(\"Progress::round(..)\").around(timer());\n";
+
+#[test]
+fn figures_of_a_killed_jvm_can_be_read() -> Outcome {
+    on_each_jdk_with("faults", |programs| {
+        // Any seed will do; this one makes the moments the same in each run of the test.
+        let mut seed = 0x5EED_2026 + u64::from(programs.jdk().major());
+        for turn in 0..10 {
+            let folder = Folder::new("killed")?;
+            let data = text(&folder.join("data"));
+            let plan = plan(&folder, PROGRESS)?;
+            let java = programs
+                .launcher()
+                .args(["-Xmx64m", "-XX:TieredStopAtLevel=1", "-cp"])
+                .arg(programs.classes().path())
+                .arg("Progress");
+            let mut live = Live::start(&run(&["--data", &data, "--plan", &plan], &java))?;
+            live.line("round 1")?;
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            std::thread::sleep(Duration::from_micros((seed >> 33) % 150_000));
+            signal(live.pid(), libc::SIGKILL);
+            let output = live.stop()?;
+            let done = output.out.lines().rev().find_map(|line| {
+                let round = line.strip_prefix("round ")?;
+                round.parse::<u64>().ok()
+            });
+            let done = done.ok_or("no round was said")?;
+            let left = remains(&data)?;
+            let what = format!("turn {turn}, {done} rounds: {left}");
+            assert_eq!(left["state"], "killed", "{what}");
+            // The round that was going on may be counted in part.
+            let works = hits(&left, 0, "work(", 0);
+            assert!((done * 1000..=(done + 1) * 1000).contains(&works), "{what}");
+            let (even, odd) = (hits(&left, 0, "work(", 1), hits(&left, 0, "work(", 2));
+            assert!(even + odd == works || even + odd + 1 == works, "{what}");
+            let notes = hits(&left, 0, "note(", 0);
+            assert!((done..=done + 1).contains(&notes), "{what}");
+            let rounds = left["report"]["instruments"][2]["points"][0]["count"].as_u64();
+            let rounds = rounds.ok_or("no timer")?;
+            assert!((done - 1..=done + 1).contains(&rounds), "{what}");
+            // Each round is in the log once, in order, but for those that found no room.
+            let point = &left["report"]["instruments"][1]["points"][0];
+            let (seen, dropped) = (point["events"].as_u64(), point["dropped"].as_u64());
+            let (seen, dropped) = seen.zip(dropped).ok_or("no log")?;
+            assert!((done..=done + 1).contains(&seen), "{what}");
+            let events = left["events"][0]["events"].as_array().ok_or("no events")?;
+            let values: Vec<u64> = events
+                .iter()
+                .filter_map(|e| e["values"][0][1].as_u64())
+                .collect();
+            assert_eq!(values.len() as u64, seen - dropped, "{what}");
+            assert!(values.windows(2).all(|pair| pair[0] < pair[1]), "{what}");
+            assert!(output.err.is_empty(), "{}", output.err);
+        }
+        Ok(())
+    })
+}
+
+#[test]
+fn a_killed_jvm_without_a_data_directory_leaves_one_that_is_told_of() -> Outcome {
+    let programs = Programs::of(jdk::oldest(), "faults")?;
+    let folder = Folder::new("default")?;
+    let plan = plan(&folder, PROGRESS)?;
+    let command = run(&["--plan", &plan], &programs.java("Progress"));
+    let mut live = Live::start(&command.env("TMPDIR", &text(folder.path())))?;
+    live.line("round 1")?;
+    signal(live.pid(), libc::SIGKILL);
+    let output = live.stop()?;
+    let told = output.err.split('`').nth(1).unwrap_or_default();
+    let place = told
+        .strip_prefix("veneer report ")
+        .ok_or_else(|| output.err.clone())?;
+    assert!(hits(&remains(place)?, 0, "work(", 0) >= 1000);
+    // A JVM that ends well leaves nothing.
+    let quiet = Folder::new("quiet")?;
+    let steady = run(&["--plan", &plan], &programs.java("Steady"));
+    steady
+        .env("TMPDIR", &text(quiet.path()))
+        .run()?
+        .succeeded("Steady")?;
+    let litter: Vec<_> = std::fs::read_dir(quiet.path())?.flatten().collect();
+    assert!(litter.is_empty(), "{litter:?}");
+    Ok(())
+}
+
+#[test]
+fn a_jvm_that_runs_and_one_that_has_ended_are_told_apart_from_a_killed_one() -> Outcome {
+    let programs = Programs::compile(jdk::oldest())?;
+    let folder = Folder::new("states")?;
+    let data = text(&folder.join("data"));
+    let plan = plan(
+        &folder,
+        "methods(\"RunningLoop::step(..)\").blocks().before(counter());\n",
+    )?;
+    let command = run(
+        &["--data", &data, "--plan", &plan],
+        &programs.java("RunningLoop"),
+    );
+    let live = Live::start(&command)?;
+    until(
+        "figures of a running JVM",
+        || {
+            Ok(remains(&data)
+                .map(|left| (left["state"].clone(), hits(&left, 0, "step(", 0)))
+                .ok())
+        },
+        |found| matches!(found, Some((state, hits)) if state == "running" && *hits > 1000),
+    )?;
+    let turns = number(&live.stop()?.out, "turns").ok_or("no turns")?;
+    let left = remains(&data)?;
+    assert_eq!(left["state"], "ended");
+    assert_eq!(hits(&left, 0, "step(", 0), turns as u64);
+    let table = veneer()
+        .args(["report", &data])
+        .run()?
+        .succeeded("report")?;
+    assert!(
+        table.out.contains("has ended") && table.out.contains("step(long)"),
+        "{}",
+        table.out
+    );
+    Ok(())
+}
+
+#[test]
+fn a_damaged_directory_is_named_and_never_a_panic() -> Outcome {
+    let programs = Programs::of(jdk::oldest(), "faults")?;
+    let folder = Folder::new("damage")?;
+    let data = folder.join("data");
+    let plan = plan(&folder, PROGRESS)?;
+    let options = ["--data", &text(&data), "--plan", &plan];
+    let mut live = Live::start(&run(&options, &programs.java("Progress")))?;
+    live.line("round 1")?;
+    signal(live.pid(), libc::SIGKILL);
+    live.stop()?;
+    let inner = std::fs::read_dir(&data)?
+        .next()
+        .ok_or("no directory")??
+        .path();
+    let ask = || veneer().args(["report", &text(&data)]).run();
+    assert_eq!(ask()?.code, 0);
+    let catalogue = inner.join("catalogue");
+    let whole = std::fs::read(&catalogue)?;
+    let shorten = |path: &Path, length: u64| -> std::io::Result<()> {
+        std::fs::OpenOptions::new()
+            .write(true)
+            .open(path)?
+            .set_len(length)
+    };
+    // A torn end is no damage: it is how a killed process may leave it.
+    shorten(&catalogue, whole.len() as u64 - 3)?;
+    let torn = ask()?.succeeded("report of a torn catalogue")?;
+    assert!(torn.out.contains("torn"), "{}", torn.out);
+    let mut broken = whole.clone();
+    broken[whole.len() / 2] ^= 1;
+    for (bytes, word) in [
+        (broken.as_slice(), "damaged at record"),
+        (b"".as_slice(), "cut short"),
+        (b"\xff\xfe\0\n".as_slice(), "damaged at record 1"),
+    ] {
+        std::fs::write(&catalogue, bytes)?;
+        let output = ask()?;
+        assert_eq!(
+            (output.code, output.err.lines().count()),
+            (2, 1),
+            "{output:?}"
+        );
+        assert!(output.err.contains(word), "{output:?}");
+    }
+    std::fs::write(&catalogue, &whole)?;
+    for name in ["events.bin", "counters.bin"] {
+        let path = inner.join(name);
+        let length = std::fs::metadata(&path)?.len();
+        shorten(&path, 5000)?;
+        let output = ask()?;
+        assert_eq!(output.code, 2, "{output:?}");
+        assert!(
+            output.err.contains(name) && output.err.contains("cut short"),
+            "{output:?}"
+        );
+        shorten(&path, length)?;
+        // With zeros for figures it reads again, and says so with zeros.
+        assert_eq!(ask()?.code, 0, "{name}");
+    }
+    // Noise in the rings and in drained events is passed over.
+    for name in ["events.bin", "drained.1"] {
+        let path = inner.join(name);
+        let mut file = std::fs::OpenOptions::new()
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(&path)?;
+        file.write_all(&[0xA5; 4000])?;
+        let output = ask()?;
+        assert_eq!(
+            (output.code, output.err.as_str()),
+            (0, ""),
+            "{name}: {output:?}"
+        );
+    }
+    std::fs::remove_file(inner.join("counters.bin"))?;
+    assert!(ask()?.err.contains("counters.bin cannot be read"));
+    let output = veneer().args(["report", "/nonexistent"]).run()?;
+    assert_eq!(output.code, 2);
+    assert!(output.err.contains("holds no data"), "{output:?}");
+    Ok(())
+}
+
+const HELD: &str = "let h = methods(\"RunningLoop::loop(..)\").loops().before(counter()); every(0.05, || print(\"tick\")); h";
+
+/// Whether anything is attached.
+fn attached(live: &Live) -> Result<bool, veneer_tests::live::LiveError> {
+    Ok(live.value("instruments().filter(|i| i.attached).len()")? != "0")
+}
+
+#[test]
+fn what_a_killed_command_attached_is_taken_off() -> Outcome {
+    on_each_jdk_with("live", |programs| {
+        let live = programs.armed("RunningLoop")?;
+        let pid = live.pid().to_string();
+        // Killed: the connection ends. Stopped: it is silent for longer than the lease.
+        for (how, lease) in [(libc::SIGKILL, "--hold=60"), (libc::SIGSTOP, "--hold=1")] {
+            let mut command = veneer().args(["exec", &pid, lease, "-e", HELD]).start()?;
+            let mut lines = BufReader::new(command.stdout.take().ok_or("no output")?).lines();
+            // Its callbacks print to it, once it is there.
+            while lines.next().ok_or("no tick came")?? != "tick" {}
+            assert!(attached(&live)?, "nothing is attached");
+            signal(command.id(), how);
+            until("detachment", || attached(&live), |still| !still)?;
+            end_group(&mut command);
+        }
+        // What a program that ended well has attached stays.
+        live.value(r#"methods("RunningLoop::step(..)").before(counter())"#)?;
+        assert!(attached(&live)?);
+        live.value("detach_all()")?;
+        let output = live.stop()?;
+        assert_eq!((output.code, output.err.as_str()), (0, ""));
+        account(&output.out)
+    })
+}
+
+fn socket(live: &Live) -> Result<UnixStream, std::io::Error> {
+    // SAFETY: a plain system call without arguments.
+    let user = unsafe { libc::getuid() };
+    let socket = UnixStream::connect(format!("/tmp/veneer-{user}/{}.sock", live.pid()))?;
+    socket.set_read_timeout(Some(PATIENCE))?;
+    Ok(socket)
+}
+
+#[test]
+fn a_conversation_that_breaks_off_does_no_harm() -> Outcome {
+    let programs = Programs::compile(jdk::oldest())?;
+    let live = programs.armed("RunningLoop")?;
+    let exec =
+        r#"{"exec":{"name":"x","source":"methods(\"RunningLoop::step(..)\").before(counter());"}}"#;
+    // In the middle of a request.
+    for length in [1, 10, exec.len()] {
+        socket(&live)?.write_all(&exec.as_bytes()[..length])?;
+    }
+    assert!(!attached(&live)?, "half a request was run");
+    // Before the answer: nobody is there to own what was attached.
+    for _ in 0..5 {
+        writeln!(socket(&live)?, "{exec}")?;
+    }
+    let all = || live.value("instruments().len()");
+    until("five programs", all, |n| n == "5")?;
+    until("their detachment", || attached(&live), |still| !still)?;
+    // In the middle of an answer.
+    let mut one = socket(&live)?;
+    writeln!(
+        one,
+        "{{\"exec\":{{\"name\":\"x\",\"source\":\"for i in 0..2000 {{ print(i) }}\"}}}}"
+    )?;
+    BufReader::new(one).read_line(&mut String::new())?;
+    assert_eq!(live.value("40 + 2")?, "42");
+    let output = live.stop()?;
+    assert_eq!((output.code, output.err.as_str()), (0, ""));
+    account(&output.out)
+}
+
+/// With counters and timers everywhere.
+const EVERYWHERE: &str = "let m = methods(\"Exhausted::*(..)\");\n\
+    m.blocks().before(counter());\n\
+    m.edges().before(counter());\n\
+    m.around(timer());\n";
+
+#[test]
+fn memory_and_stack_run_out_as_they_would_alone() -> Outcome {
+    on_each_jdk_with("faults", |programs| {
+        let folder = Folder::new("exhausted")?;
+        let plan = plan(&folder, EVERYWHERE)?;
+        for end in ["", "heap", "stack"] {
+            let java = programs
+                .launcher()
+                .args(["-Xmx24m", "-Xss512k", "-XX:+UseSerialGC", "-cp"])
+                .arg(programs.classes().path())
+                .arg("Exhausted")
+                .args((!end.is_empty()).then_some(end));
+            let plain = java.run()?;
+            assert_eq!(plain.code, i32::from(!end.is_empty()), "{plain:?}");
+            let first = |err: &str| {
+                let line = err.lines().find(|line| line.starts_with("Exception in"));
+                line.map(str::to_owned)
+            };
+            for options in [
+                vec![],
+                vec!["--policy", "block"],
+                vec!["--policy", "block", "--plan", &plan],
+            ] {
+                let output = run(&options, &java).run()?;
+                assert_eq!(
+                    (output.code, &output.out),
+                    (plain.code, &plain.out),
+                    "{end} {options:?}: {}",
+                    output.err
+                );
+                assert_eq!(first(&output.err), first(&plain.err), "{end} {options:?}");
+            }
+        }
+        Ok(())
+    })
+}
+
+#[test]
+fn callbacks_that_fail_are_named_and_given_up() -> Outcome {
+    let programs = Programs::of(jdk::oldest(), "faults")?;
+    let folder = Folder::new("callbacks")?;
+    let java = programs.java("Steady").arg("40");
+    let plain = java.run()?.succeeded("Steady")?;
+    let report = text(&folder.join("r.json"));
+    for (source, words) in [
+        (
+            "every(0.02, || { throw \"no\" });\n",
+            vec!["plan.rhai:1:", "no", "cancelled after 3 errors"],
+        ),
+        (
+            "at_exit(|| { let a = [1]; print(a[7]); });\n",
+            vec!["plan.rhai:1:"],
+        ),
+        (
+            "after(0.05, || { loop {} });\n",
+            vec!["plan.rhai:1:", "limit"],
+        ),
+        ("at_exit(|| { loop {} });\n", vec!["plan.rhai:1:", "limit"]),
+        (
+            "after(0.05, || { let s = \"x\"; loop { s += s; } });\n",
+            vec!["plan.rhai:1:"],
+        ),
+    ] {
+        let source = format!("{source}methods(\"Steady::step(..)\").before(counter());\n");
+        let plan = plan(&folder, &source)?;
+        let output = run(&["--plan", &plan, "--report", &report], &java).run()?;
+        assert_eq!(
+            (output.code, &output.out),
+            (0, &plain.out),
+            "{source}{}",
+            output.err
+        );
+        for word in words {
+            assert!(
+                output.err.contains(word),
+                "{source}`{word}`: {}",
+                output.err
+            );
+        }
+        // What the plan attached stands all the same.
+        assert_eq!(Report::read(Path::new(&report))?.hits(), 30_000, "{source}");
+    }
+    Ok(())
+}
+
+#[test]
+fn two_plans_on_one_method_count_each_for_itself() -> Outcome {
+    on_each_jdk_with("live", |programs| {
+        let live = programs.armed("RunningLoop")?;
+        let code = r#"methods("RunningLoop::step(..)").before(counter())"#;
+        let (one, other) = (live.value(code)?, live.value(code)?);
+        until(
+            "hits of both",
+            || Ok((live.sum(&one)?, live.sum(&other)?)),
+            |(a, b)| *a > 0 && *b > 0,
+        )?;
+        live.value(&format!("detach(\"{one}\")"))?;
+        let first = live.sum(&one)?;
+        until(
+            "more hits of the other",
+            || live.sum(&other),
+            |now| *now > first + 1000,
+        )?;
+        assert_eq!(live.sum(&one)?, first, "a detached instrument fires");
+        let output = live.stop()?;
+        account(&output.out)?;
+        // From the start on, both are exact.
+        let folder = Folder::new("two")?;
+        let text_of = |name: &str| text(&folder.join(name));
+        for name in ["a.rhai", "b.rhai"] {
+            std::fs::write(
+                folder.join(name),
+                "methods(\"RunningLoop::step(..)\").before(counter());\n",
+            )?;
+        }
+        let (a, b, r) = (text_of("a.rhai"), text_of("b.rhai"), text_of("r.json"));
+        let options = ["--plan", &a, "--plan", &b, "--report", &r];
+        let live = Live::start(&run(&options, &programs.java("RunningLoop")))?;
+        std::thread::sleep(Duration::from_millis(200));
+        let turns = number(&live.stop()?.out, "turns").ok_or("no turns")? as u64;
+        let report = Report::read(Path::new(&r))?;
+        let sums: Vec<u64> = report
+            .instruments
+            .iter()
+            .map(|i| i.points.iter().map(|p| p.hits).sum())
+            .collect();
+        assert_eq!(sums, [turns, turns]);
+        Ok(())
+    })
+}
+
+/// Runs a script of the shell in a mount namespace of its own, with a small file system at `$D`; none where the system lets nobody
+/// make one.
+fn on_a_small_disk(
+    size: &str,
+    script: &str,
+) -> Result<Option<veneer_tests::process::Output>, Box<dyn std::error::Error>> {
+    let folder = Folder::new("disk")?;
+    // SAFETY: a plain system call without arguments.
+    let root = unsafe { libc::geteuid() } == 0;
+    let unshare = |script: &str| {
+        let user = (!root).then_some("--map-root-user");
+        Process::new("unshare")
+            .args(user)
+            .args(["--mount", "sh", "-c", script])
+    };
+    let mount = format!(
+        "D={}; mount -t tmpfs -o size={size} veneer $D || exit 77; ",
+        folder.path().display()
+    );
+    if unshare(&format!("{mount} true")).run()?.code != 0 {
+        eprintln!("skipped: this user may not mount a file system of its own");
+        return Ok(None);
+    }
+    Ok(Some(unshare(&format!("{mount}{script}")).run()?))
+}
+
+#[test]
+fn a_disk_that_fills_is_named_and_the_application_runs_on() -> Outcome {
+    let programs = Programs::of(jdk::oldest(), "faults")?;
+    let folder = Folder::new("plans")?;
+    let java = programs.java("Steady").arg("20");
+    let plain = java.run()?.succeeded("Steady")?;
+    let many = (0..40).map(|_| "methods(\"Steady::*(..)\").edges().around(timer());\n");
+    let counters: String =
+        "for n in 0..400 { methods(\"Steady::*(..)\").edges().around(timer()); }\n".into();
+    let events = "methods(\"Steady::step(..)\").entry().before(log(\"i\"));\n".to_string();
+    let few: String = many.take(1).collect();
+    for (what, size, source, word) in [
+        ("no room at all", "4k", few.clone(), "runs without it"),
+        ("no room for counters", "200k", counters, ""),
+        ("no room for events", "700k", events, ""),
+        (
+            "no room for a report",
+            "1200k",
+            few,
+            "report could not be written",
+        ),
+    ] {
+        let plan = plan(&folder, &source)?;
+        let report = match word.contains("report") {
+            // The room is there when the command looks, and taken when the JVM ends.
+            true => "--report $D/r.json",
+            false => "",
+        };
+        let fill = match word.contains("report") {
+            true => {
+                "(until ls $D/d/*/catalogue; do sleep 0.02; done; head -c 9999999 /dev/zero > $D/fill) > /dev/null 2>&1 & "
+            }
+            false => "",
+        };
+        let script = format!(
+            "{fill}{} run --data $D/d {report} --plan {plan} -- {java}; code=$?; echo code $code; \
+             {} report $D/d > {}/out 2>&1; echo report $?; wait",
+            veneer(),
+            veneer(),
+            folder.path().display(),
+        );
+        let Some(output) = on_a_small_disk(size, &script)? else {
+            return Ok(());
+        };
+        let told = std::fs::read_to_string(folder.join("out"))?;
+        let all = format!("{what}: {output:?}\n{told}");
+        assert!(output.out.starts_with(&plain.out), "{all}");
+        assert!(output.out.contains("code 0"), "{all}");
+        assert!(output.err.contains(word), "{all}");
+        let readable = !what.contains("at all");
+        assert!(
+            output
+                .out
+                .contains(if readable { "report 0" } else { "report 2" }),
+            "{all}"
+        );
+        assert!(
+            !output.err.contains("fatal error") && !told.contains("panic"),
+            "{all}"
+        );
+    }
+    Ok(())
+}
+
+#[test]
+fn a_limit_of_file_sizes_is_like_a_full_disk() -> Outcome {
+    let programs = Programs::of(jdk::oldest(), "faults")?;
+    let folder = Folder::new("limit")?;
+    let plan = plan(
+        &folder,
+        "methods(\"Steady::*(..)\").blocks().before(counter());\n",
+    )?;
+    let java = programs.java("Steady");
+    let plain = java.run()?.succeeded("Steady")?;
+    let data: PathBuf = folder.join("data");
+    // Less than the counters' file, which is sparse: it cannot be made.
+    let script = format!(
+        "ulimit -f 1000; exec {} run --data {} --plan {plan} -- {java}",
+        veneer(),
+        data.display()
+    );
+    let output = Process::new("bash").args(["-c", &script]).run()?;
+    assert_eq!(
+        (output.code, &output.out),
+        (0, &plain.out),
+        "{}",
+        output.err
+    );
+    assert!(output.err.contains("runs without it"), "{}", output.err);
+    Ok(())
+}

@@ -1,0 +1,80 @@
+//! Random methods give the same under Veneer as without it, and its counts of their blocks are exact.
+
+use veneer_tests::jdk::{self, Jdk};
+use veneer_tests::random::RandomClass;
+use veneer_tests::random::run::{Batch, MODES, Mode, Runner};
+use veneer_tests::running::Outcome;
+
+/// Classes of fixed seeds.
+const FIXED: u64 = 40;
+
+/// A seed that was never tried before.
+fn fresh() -> u64 {
+    let time = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    1_000_000 + time.map_or(0, |time| time.as_millis() as u64 % 1_000_000_000)
+}
+
+fn check(batch: &Batch, mode: Mode) -> Outcome {
+    let outcome = batch.compare(mode)?;
+    let first: Vec<&String> = outcome.differences.iter().take(20).collect();
+    assert!(
+        first.is_empty(),
+        "{} differences, of seeds {:?} (VENEER_SEEDS=‹seed› runs one):\n{first:#?}\n{}",
+        outcome.differences.len(),
+        outcome.seeds,
+        batch.command_line(mode),
+    );
+    if mode == Mode::Counted {
+        assert!(outcome.compared > 500, "{outcome:?}");
+    }
+    Ok(())
+}
+
+fn on(jdk: Jdk) -> Outcome {
+    let fresh = fresh();
+    eprintln!("{jdk}: the fresh seeds are {fresh}..{}", fresh + 20);
+    let chosen = std::env::var("VENEER_SEEDS").ok();
+    let seeds: Vec<u64> = match &chosen {
+        Some(text) => text.split(',').map(str::parse).collect::<Result<_, _>>()?,
+        None => (0..FIXED).chain(fresh..fresh + 20).collect(),
+    };
+    let classes: Vec<RandomClass> = seeds.into_iter().map(RandomClass::draw).collect();
+    let runner = Runner::new(jdk)?;
+    let batch = runner.batch(&classes)?;
+    for mode in MODES {
+        check(&batch, mode)?;
+    }
+    check(&batch, Mode::Storm(3000))
+}
+
+#[test]
+fn random_methods_on_the_oldest_jdk() -> Outcome {
+    on(jdk::oldest())
+}
+
+#[test]
+fn random_methods_on_the_newest_jdk() -> Outcome {
+    jdk::newest().map_or(Ok(()), on)
+}
+
+/// What the shrinker makes must be accepted as well: every third item of each method is emptied.
+#[test]
+fn smaller_classes_run_too() -> Outcome {
+    let mut classes = Vec::new();
+    for seed in 0..FIXED {
+        let whole = RandomClass::draw(seed);
+        assert_eq!(whole.bytes(), RandomClass::draw(seed).bytes());
+        let mut class = whole.clone();
+        for method in 0..class.methods() {
+            for item in (0..class.items(method)).step_by(3) {
+                class = class.without(method, item).unwrap_or(class);
+            }
+        }
+        assert!(class.weight() < whole.weight() || whole.weight() == 0);
+        classes.push(class);
+    }
+    let runner = Runner::new(jdk::oldest())?;
+    let batch = runner.batch(&classes)?;
+    assert_eq!(batch.methods(), 7 * classes.len());
+    Ok(())
+}

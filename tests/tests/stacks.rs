@@ -1,0 +1,156 @@
+//! What a program learns of its own stack: traces of exceptions with every line, and who calls whom. The programs of
+//! `tests/java/stacks` print all of it; the output must be that of a plain run in every mode, on every JDK.
+
+use veneer_tests::command::run;
+use veneer_tests::folder::Folder;
+use veneer_tests::live::{Live, number};
+use veneer_tests::process::{Output, Process};
+use veneer_tests::running::{Outcome, Programs, on_each_jdk_with};
+
+/// Counters on every block, timers around every method and on every loop: all of it changes code and adds handlers.
+const PLAN: &str = r#"let m = methods(["Traces*::*(..)", "Callers*::*(..)", "Observers*::*(..)", "other..*::*(..)"]);
+    m.blocks().before(counter());
+    m.around(timer());
+    m.loops().around(timer());
+    "#;
+
+/// Counters on edges and exits, which stand elsewhere.
+const EDGES: &str = r#"methods("Traces::*(..)").edges().before(counter());
+    methods(["Traces*::*(..)"]).exits().before(counter());
+    "#;
+
+fn same(mode: &str, expected: &Output, output: &Output) -> Outcome {
+    if output.code == expected.code && output.out == expected.out && output.err == expected.err {
+        return Ok(());
+    }
+    let mut lines = Vec::new();
+    let (mut left, mut right) = (expected.out.lines(), output.out.lines());
+    loop {
+        match (left.next(), right.next()) {
+            (None, None) => break,
+            (l, r) if l == r => {}
+            (l, r) => lines.push(format!("  plain {l:?}\n  here  {r:?}")),
+        }
+    }
+    lines.truncate(10);
+    Err(format!(
+        "{mode}: exit {} instead of {}\n{}\n{}",
+        output.code,
+        expected.code,
+        lines.join("\n"),
+        output.err
+    )
+    .into())
+}
+
+/// Runs a program plain and in all modes.
+fn in_all_modes(programs: &Programs, name: &str, arguments: &[&str], plans: &[&str]) -> Outcome {
+    let java = |options: &[&str]| -> Process {
+        programs
+            .launcher()
+            .args(["-Xss640k", "-XX:-OmitStackTraceInFastThrow"])
+            .args(options)
+            .arg("-cp")
+            .arg(programs.classes().path())
+            .arg(name)
+            .args(arguments)
+    };
+    let expected = java(&[]).run()?.succeeded(name)?;
+    let folder = Folder::new("stacks")?;
+    for policy in ["loop", "block"] {
+        let armed = run(&["--policy", policy], &java(&[])).run()?;
+        same(&format!("armed, {policy}"), &expected, &armed)?;
+    }
+    for (n, text) in plans.iter().enumerate() {
+        let plan = folder.join(&format!("plan{n}.rhai")).display().to_string();
+        std::fs::write(&plan, text)?;
+        for policy in ["loop", "block"] {
+            let output = run(&["--policy", policy, "--plan", &plan], &java(&[])).run()?;
+            same(&format!("plan {n}, {policy}"), &expected, &output)?;
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn every_frame_of_every_trace_has_its_line() -> Outcome {
+    on_each_jdk_with("stacks", |programs| {
+        in_all_modes(programs, "Traces", &["30"], &[PLAN, EDGES])
+    })
+}
+
+/// Enough turns that the scenes are compiled, with the lines that C2's debug information gives.
+#[test]
+fn traces_of_compiled_code_have_their_lines() -> Outcome {
+    on_each_jdk_with("stacks", |programs| {
+        in_all_modes(programs, "Traces", &["800"], &[PLAN])
+    })
+}
+
+/// Instruments come while a loop runs; what is thrown in its activation comes from a version that it has moved to.
+#[test]
+fn traces_of_activations_that_moved_have_their_lines() -> Outcome {
+    on_each_jdk_with("stacks", |programs| {
+        let expected = programs
+            .java("Traces")
+            .args(["2", "500"])
+            .run()?
+            .succeeded("Traces")?;
+        let plain = run(&[], &programs.java("Traces").args(["2", "-1"]));
+        let mut live = Live::start(&plain.env("TRACES_PID", "1"))?;
+        live.line("running")?;
+        let code =
+            r#"let m = methods("Traces*::*(..)"); m.blocks().before(counter()); m.around(timer())"#;
+        live.value(code)?;
+        // A redirection to where the edge leads anyway: the code is moved all the same.
+        live.value(r#"methods("Traces::through2(..)").redirect(1, 2, 2)"#)?;
+        let turns = r#"methods("Traces::midLoop(..)").loops().before(counter())"#;
+        let id = live.value(turns)?;
+        veneer_tests::live::until("turns", || live.sum(&id), |hits| *hits > 3)?;
+        let output = live.stop()?;
+        let said: String = output
+            .out
+            .lines()
+            .filter(|line| !line.starts_with("pid "))
+            .map(|line| format!("{line}\n"))
+            .collect();
+        same(
+            "moved",
+            &expected,
+            &Output {
+                out: said,
+                ..output
+            },
+        )
+    })
+}
+
+#[test]
+fn methods_that_ask_who_calls_them_see_the_host() -> Outcome {
+    on_each_jdk_with("stacks", |programs| {
+        in_all_modes(programs, "Callers", &[], &[PLAN])
+    })
+}
+
+/// What shows the stub's line, or the frames of versions: pinned, so that the documentation stays true.
+#[test]
+fn observers_of_running_frames() -> Outcome {
+    on_each_jdk_with("stacks", |programs| {
+        let expected = programs.java("Observers").run()?.succeeded("Observers")?;
+        let folder = Folder::new("stacks")?;
+        let plan = folder.join("plan.rhai").display().to_string();
+        std::fs::write(&plan, PLAN)?;
+        let output = run(&["--plan", &plan], &programs.java("Observers")).run()?;
+        let value = |output: &Output, word: &str| number(&output.out, word);
+        // The own trace, and that of an exception, are exact. A walker sees the line at which the host was left.
+        for word in ["own", "exception", "frames", "visible"] {
+            assert_eq!(
+                value(&output, word),
+                value(&expected, word),
+                "{word}: {}",
+                output.out
+            );
+        }
+        Ok(())
+    })
+}
