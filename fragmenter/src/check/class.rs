@@ -22,6 +22,19 @@ fn changed(what: &str) -> Failure {
     Failure::ClassChanged(what.to_string())
 }
 
+/// What both sides' constants mean; of a version's, by the host's rules for what was moved.
+fn sides<'c>(
+    original: &'c ClassFile<'c>,
+    emitted: &'c ClassFile<'c>,
+    role: Role,
+    anchor: &str,
+) -> Result<(Constants<'c>, Constants<'c>), Failure> {
+    let version = role == Role::Version;
+    let of = |file, role| Constants::new(file, role, original, anchor, version);
+    let both = of(original, Role::Original).and_then(|left| Ok((left, of(emitted, role)?)));
+    both.map_err(|why| Failure::Unreadable("class", why))
+}
+
 /// Compares an armed class with the original.
 pub(super) fn armed(original: &ClassFile, emitted: &ClassFile, anchor: &str) -> Checked {
     let mut checked = Checked::default();
@@ -30,14 +43,9 @@ pub(super) fn armed(original: &ClassFile, emitted: &ClassFile, anchor: &str) -> 
         return checked;
     }
     let mut canon = Canon::new();
-    let sides = Constants::new(original, Role::Original, original, anchor, false).and_then(|l| {
-        let r = Constants::new(emitted, Role::Armed, original, anchor, false)?;
-        Ok((l, r))
-    });
-    let (mut left, mut right) = match sides {
+    let (mut left, mut right) = match sides(original, emitted, Role::Armed, anchor) {
         Ok(sides) => sides,
-        Err(why) => {
-            let failure = Failure::Unreadable("class", why);
+        Err(failure) => {
             checked.failures.push((String::new(), failure));
             return checked;
         }
@@ -190,14 +198,9 @@ pub(super) fn version(
         return checked;
     }
     let mut canon = Canon::new();
-    let sides = Constants::new(host, Role::Original, host, anchor, true).and_then(|l| {
-        let r = Constants::new(emitted, Role::Version, host, anchor, true)?;
-        Ok((l, r))
-    });
-    let (mut left, mut right) = match sides {
+    let (mut left, mut right) = match sides(host, emitted, Role::Version, anchor) {
         Ok(sides) => sides,
-        Err(why) => {
-            let failure = Failure::Unreadable("class", why);
+        Err(failure) => {
             checked.failures.push((String::new(), failure));
             return checked;
         }

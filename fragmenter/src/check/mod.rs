@@ -44,6 +44,8 @@
 //!   line tables, names of variables, annotations.
 //! * A dynamic constant and a call site are linked once in the original and once for all versions.
 //! * Which of its probes' counters advice counts at, what it logs, and whether it stands where a plan wants it.
+//! * That the points of an armed body are those by which its versions are checked: the two are not compared with each other.
+//!   One layout makes both, and *Transfers* rests on that.
 //! * Whether an edit may be made at all: that is `patch.rs`. What an edit means is laid out anew here.
 
 mod class;
