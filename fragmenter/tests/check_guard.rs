@@ -5,14 +5,16 @@ mod classfile_support;
 
 use std::collections::HashSet;
 
-use check_support::policies;
+use check_support::{armed, policies};
 use veneer_fragmenter::Refusal;
-use veneer_fragmenter::arming;
+use veneer_fragmenter::arming::{self, ArmedMethod};
 use veneer_fragmenter::bytecode::opcode::{IF_ACMPNE, IFEQ};
 use veneer_fragmenter::bytecode::{Instruction, decode};
-use veneer_fragmenter::check::guard;
+use veneer_fragmenter::check::{self, guard};
 use veneer_fragmenter::classfile::{ClassFile, Code};
 use veneer_fragmenter::method::Method;
+use veneer_fragmenter::points::Point;
+use veneer_fragmenter::types::Type;
 use veneer_fragmenter::version::{self, Bodies, Plan, VersionClass};
 
 /// The same class with the question of one conditional branch turned round; `None` where there is none.
@@ -60,6 +62,13 @@ fn tampered_versions_are_refused_by_name() {
             let Ok(armed) = arming::layout(&method, policy, true) else {
                 continue;
             };
+            let known = [ArmedMethod {
+                index,
+                id: 7,
+                name: method.name.clone(),
+                descriptor: method.descriptor.clone(),
+                points: armed.points.clone(),
+            }];
             let plans = [Plan {
                 method: &method,
                 id: 7,
@@ -74,12 +83,22 @@ fn tampered_versions_are_refused_by_name() {
                 continue;
             }
             let at = format!("{} {index}", path.display());
-            guard::version(&file, &anchor, &plans, &class).unwrap_or_else(|e| panic!("{at}: {e}"));
+            guard::version(&file, &anchor, &known, &plans, &class)
+                .unwrap_or_else(|e| panic!("{at}: {e}"));
+            let mut others = known.clone();
+            others[0].points.pop();
+            for wrong in [&others[..], &[]] {
+                let refused = guard::version(&file, &anchor, wrong, &plans, &class);
+                assert!(
+                    matches!(&refused, Err(Refusal::CheckFailed(_))),
+                    "{at}: other points: {refused:?}"
+                );
+            }
             let Some(bytes) = tampered(&class) else {
                 continue;
             };
             class.bytes = bytes;
-            let refused = guard::version(&file, &anchor, &plans, &class);
+            let refused = guard::version(&file, &anchor, &known, &plans, &class);
             assert!(
                 matches!(&refused, Err(Refusal::CheckFailed(_))),
                 "{at}: {refused:?}"
@@ -89,4 +108,84 @@ fn tampered_versions_are_refused_by_name() {
         }
     });
     assert!(seen > 20, "only {seen} versions with a branch");
+}
+
+/// Changes what is said of a method's points, where it can.
+type Lie = fn(&mut Vec<Point>) -> bool;
+
+/// What may be said wrongly of them.
+const LIES: [(&str, Lie); 5] = [
+    ("the last one left out", |points| points.pop().is_some()),
+    ("a variable left out", |points| {
+        let mut all = points.iter_mut();
+        all.any(|p| {
+            matches!(p.locals.last(), Some((_, t)) if *t != Type::Null) && p.locals.pop().is_some()
+        })
+    }),
+    ("a variable that is null", |points| {
+        let mut all = points.iter_mut().flat_map(|p| &mut p.locals);
+        let value = all.find(|(_, t)| matches!(t, Type::Object(_)));
+        value.map(|v| v.1 = Type::Null).is_some()
+    }),
+    ("a variable in another slot", |points| {
+        let value = points.iter_mut().find_map(|p| p.locals.last_mut());
+        value.map(|v| v.0 += 1).is_some()
+    }),
+    ("two of them exchanged", |points| {
+        let places = |p: &Point| (p.instruction, p.kind);
+        let Some([a, b]) = points
+            .get(1..3)
+            .and_then(|s| <[Point; 2]>::try_from(s.to_vec()).ok())
+        else {
+            return false;
+        };
+        (points[1], points[2]) = (b.clone(), a.clone());
+        places(&a) != places(&b)
+    }),
+];
+
+#[test]
+fn points_that_an_armed_body_does_not_have_are_seen() {
+    let mut seen = [0; LIES.len()];
+    let mut n = 0;
+    classfile_support::for_each_class("quick", classfile_support::QUICK, |path, bytes| {
+        n += 1;
+        if n % 97 != 0 {
+            return;
+        }
+        let policy = &policies()[n / 97 % 4];
+        let Some(armed) = armed(bytes, policy) else {
+            return;
+        };
+        let modern = veneer_fragmenter::inference::modern(bytes).unwrap();
+        let original = ClassFile::parse(&modern).unwrap();
+        let emitted = ClassFile::parse(&armed.bytes).unwrap();
+        let check = |methods: &[ArmedMethod]| {
+            check::armed_class(&original, &emitted, &armed.anchor, methods)
+        };
+        let at = path.display();
+        let truth = check(&armed.methods);
+        assert!(truth.passed(), "{at}: {:?}", truth.failures);
+        for (k, (name, lie)) in LIES.iter().enumerate() {
+            for index in 0..armed.methods.len() {
+                let mut methods = armed.methods.clone();
+                if !lie(&mut methods[index].points) {
+                    continue;
+                }
+                let checked = check(&methods);
+                let method = format!("{}{}", methods[index].name, methods[index].descriptor);
+                if !checked.passed() {
+                    assert_eq!(checked.failures.len(), 1);
+                    assert_eq!(checked.failures[0].0, method, "{at}");
+                    seen[k] += 1;
+                    break;
+                }
+                println!("{at} {method}: {name} passes");
+            }
+        }
+    });
+    println!("{seen:?}");
+    for ((name, _), seen) in LIES.iter().zip(seen) {
+        assert!(seen > 5, "{name}: only {seen} were seen");
+    }
 }

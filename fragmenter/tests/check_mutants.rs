@@ -10,8 +10,9 @@ mod classfile_support;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
-use check_support::explain::{Why, differs, explain};
+use check_support::explain::{Why, differs, explain, throws};
 use check_support::{Lot, Woven, armed, policies, versions};
 use veneer_fragmenter::bytecode::opcode::*;
 use veneer_fragmenter::bytecode::{Instruction, decode};
@@ -260,7 +261,7 @@ fn mutate(
             let past = |from: u16| {
                 let i = list
                     .iter()
-                    .position(|i| i.0 >= from && may_throw(i.1.op()))?;
+                    .position(|i| i.0 >= from && throws(pool, &i.1))?;
                 Some(end(i) as u16)
             };
             if kind == 9 {
@@ -442,26 +443,32 @@ fn campaign(
 fn mutants(label: &str, include: &str, sparse: usize) -> BTreeMap<&'static str, Kind> {
     let mut table = BTreeMap::new();
     let (mut n, mut lot) = (0usize, Lot(7));
+    // In order, so that the same mutants are made wherever the JDKs are the same.
+    let mut classes: Vec<(PathBuf, Vec<u8>)> = Vec::new();
     classfile_support::for_each_class(label, include, |path, bytes| {
+        classes.push((path.to_path_buf(), bytes.to_vec()));
+    });
+    classes.sort();
+    for (path, bytes) in &classes {
         n += 1;
         if n % sparse != 0 {
-            return;
+            continue;
         }
         let policy = &policies()[n / sparse % 4];
         let Ok(modern) = veneer_fragmenter::inference::modern(bytes) else {
-            return;
+            continue;
         };
         let file = ClassFile::parse(&modern).unwrap();
         let at = format!("{} {policy:?}", path.display());
-        if let Some((bytes, anchor)) = armed(bytes, policy) {
+        if let Some(armed) = armed(bytes, policy) {
             for _ in 0..3 {
                 campaign(
                     &mut table,
                     &format!("{at} armed"),
-                    &bytes,
+                    &armed.bytes,
                     &mut lot,
                     &|_| u16::MAX,
-                    &|m| check::armed_class(&file, m, &anchor),
+                    &|m| check::armed_class(&file, m, &armed.anchor, &armed.methods),
                 );
             }
         }
@@ -486,7 +493,7 @@ fn mutants(label: &str, include: &str, sparse: usize) -> BTreeMap<&'static str, 
                 );
             }
         }
-    });
+    }
     println!(
         "{:24} {:>8} {:>8} {:>8} {:>11} {:>12}",
         "kind", "mutants", "killed", "own", "equivalent", "unexplained"
@@ -505,22 +512,23 @@ fn mutants(label: &str, include: &str, sparse: usize) -> BTreeMap<&'static str, 
 
 #[test]
 fn a_few_mutants() {
-    judge(mutants("quick", classfile_support::QUICK, 61));
+    judge(mutants("quick", classfile_support::QUICK, 61), 0);
 }
 
 #[test]
-#[ignore = "takes minutes: mutants of every class of the quick set"]
+#[ignore = "takes minutes: mutants of every third class of the quick set"]
 fn many_mutants() {
-    judge(mutants("quick", classfile_support::QUICK, 2));
+    // Known: on the way of a moved activation to its place, a `goto` that passes the question for the frame (4 in 44,222).
+    judge(mutants("quick", classfile_support::QUICK, 3), 1);
 }
 
-/// Hardly anything survives without an explanation (one mutant in two hundred), and explanations are not the rule.
-fn judge(table: BTreeMap<&'static str, Kind>) {
+/// Hardly anything survives without an explanation (so many in ten thousand), and explanations are not the rule.
+fn judge(table: BTreeMap<&'static str, Kind>, unexplained: usize) {
     let mut sum = Kind::default();
     table.values().for_each(|k| sum.add(k));
     assert!(sum.mutants > 200, "hardly any mutant verified");
     assert!(
-        sum.unexplained.len() * 200 <= sum.mutants,
+        sum.unexplained.len() * 10_000 <= unexplained * sum.mutants,
         "{:#?}",
         sum.unexplained
     );

@@ -230,7 +230,7 @@ impl Examined {
                 return self.fail(doing, "", format!("what was written is damaged: {error}"));
             }
         };
-        let proved = proof::armed(file, &outcome, &armed.anchor);
+        let proved = proof::armed(file, &outcome, &armed);
         sum.proved += proved.count;
         for (method, reason) in proved.failures {
             self.fail(&doing.replace("arm", "prove armed"), &method, reason);

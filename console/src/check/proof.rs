@@ -1,5 +1,6 @@
 //! The checker's verdict on what was written. All that this command knows about the checker is here.
 
+use veneer_fragmenter::arming::Armed;
 use veneer_fragmenter::check::{self, Checked, Expected};
 use veneer_fragmenter::classfile::ClassFile;
 use veneer_fragmenter::version::{Plan, VersionClass};
@@ -12,9 +13,12 @@ pub struct Proved {
     pub failures: Vec<(String, String)>,
 }
 
-/// Is each armed method the original?
-pub fn armed(original: &ClassFile, armed: &ClassFile, anchor: &str) -> Proved {
-    proved(check::armed_class(original, armed, anchor))
+/// Is each armed method the original? `written` is what was armed, read again.
+pub fn armed(original: &ClassFile, written: &ClassFile, armed: &Armed) -> Proved {
+    let Armed {
+        anchor, methods, ..
+    } = armed;
+    proved(check::armed_class(original, written, anchor, methods))
 }
 
 /// Is each version the original with its edits?

@@ -62,6 +62,8 @@ pub struct ArmedMethod {
     pub name: String,
     /// Descriptor.
     pub descriptor: String,
+    /// The capture points of its armed body.
+    pub points: Vec<Point>,
 }
 
 /// An armed class and its anchor.
@@ -145,16 +147,17 @@ pub fn arm(bytes: &[u8], request: &Request) -> Result<Armed, Refusal> {
                 let (points, skipped) = points::choose(&method, request.policy)?;
                 let points = layout::kept(&method, points, forced)?;
                 let code = body(&method, &points, id, &armed.anchor, site, &mut pool)?;
-                Ok((code, skipped))
+                Ok((code, points, skipped))
             });
         match result {
-            Ok((code, skipped)) => {
+            Ok((code, points, skipped)) => {
                 methods[index].attributes[slot].info = Cow::Owned(code);
                 armed.methods.push(ArmedMethod {
                     index,
                     id,
                     name: method_name.into_owned(),
                     descriptor: descriptor.into_owned(),
+                    points,
                 });
                 armed.refusals.extend(
                     skipped

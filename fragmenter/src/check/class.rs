@@ -7,6 +7,7 @@ use super::original::{Face, Original};
 use super::product::{Mode, Product};
 use super::program::Program;
 use super::{Checked, Expected};
+use crate::arming::ArmedMethod;
 use crate::bytecode::opcode::*;
 use crate::bytecode::{Instruction, decode};
 use crate::classfile::{Attribute, ClassFile, Code, ConstantPool, Member};
@@ -36,7 +37,12 @@ fn sides<'c>(
 }
 
 /// Compares an armed class with the original.
-pub(super) fn armed(original: &ClassFile, emitted: &ClassFile, anchor: &str) -> Checked {
+pub(super) fn armed(
+    original: &ClassFile,
+    emitted: &ClassFile,
+    anchor: &str,
+    methods: &[ArmedMethod],
+) -> Checked {
     let mut checked = Checked::default();
     if let Err(failure) = outline(original, emitted) {
         checked.failures.push((String::new(), failure));
@@ -83,9 +89,18 @@ pub(super) fn armed(original: &ClassFile, emitted: &ClassFile, anchor: &str) -> 
                 Mode::Armed,
             );
             product.live = Some(&live);
-            let result = product.armed(parameters);
+            product.armed(parameters)?;
+            let said = methods.iter().find(|m| m.index == index);
+            product.points(said.map_or(&[], |m| &m.points))?;
             let (runs, id) = (product.runs, product.id);
-            result?;
+            if let Some(said) = said
+                && id.is_some_and(|id| id != said.id)
+            {
+                return Err(Failure::Own {
+                    at: Default::default(),
+                    why: "the cell of another method".into(),
+                });
+            }
             if let Some(id) = id {
                 let base = i64::from(id) - index as i64;
                 if *first.get_or_insert(base) != base {
@@ -226,11 +241,12 @@ pub(super) fn version(
         let mut counters: Vec<i32> = x.counters.iter().filter_map(word).collect();
         counters.sort_unstable();
         let names: Vec<(Mode, usize, String)> = {
-            let enter = runtime::enter_method(x.id);
+            let method = host.pool.text(member.name).unwrap_or_default();
+            let enter = runtime::enter_method(&method, x.id);
             if named(emitted, &enter).is_some() {
                 vec![(Mode::Enter, 0, enter)]
             } else {
-                let resume = (Mode::Resume, 0, runtime::resume_method(x.id));
+                let resume = (Mode::Resume, 0, runtime::resume_method(&method, x.id));
                 let packers =
                     (1..faces.len()).map(|p| (Mode::Packer, p, runtime::site(x.id, p as u16)));
                 std::iter::once(resume).chain(packers).collect()

@@ -62,6 +62,8 @@ pub enum Failure {
     Resume { at: At, why: String },
     #[error("{0}: a monitor is held where an activation leaves")]
     Monitor(At),
+    #[error("point {point} is not the one that versions are made for: {why}")]
+    Points { point: usize, why: String },
     #[error("{at}: {why}")]
     Own { at: At, why: String },
     #[error("{0}: the emitted code may go round here for ever")]

@@ -1,8 +1,8 @@
 //! The checker before the JVM gets anything: what does not pass is refused ([`Refusal::CheckFailed`]), and class or method stay as
 //! they were.
 
-use super::{Expected, armed_class, version_class};
-use crate::arming::{self, Armed, Request};
+use super::{Expected, Failure, armed_class, version_class};
+use crate::arming::{self, Armed, ArmedMethod, Request};
 use crate::classfile::ClassFile;
 use crate::refusal::Refusal;
 use crate::version::{Plan, VersionClass};
@@ -32,7 +32,7 @@ pub fn arm(bytes: &[u8], request: &Request) -> Result<Armed, Refusal> {
             return Ok(armed);
         }
         let emitted = ClassFile::parse(&armed.bytes)?;
-        let checked = armed_class(&original, &emitted, &armed.anchor);
+        let checked = armed_class(&original, &emitted, &armed.anchor, &armed.methods);
         if checked.passed() {
             armed.refusals.extend(refused);
             return Ok(armed);
@@ -51,15 +51,30 @@ pub fn arm(bytes: &[u8], request: &Request) -> Result<Armed, Refusal> {
     Err(Refusal::CheckFailed(all.join("; ")))
 }
 
-/// Checks a version class that was emitted for these plans; an error where any of its bodies does not pass.
+/// Checks a version class that was emitted for these plans; an error where any of its bodies does not pass, or where it was made for
+/// other points than the armed body has, as [`arm`] found them. `armed` are the methods that it gave.
 pub fn version(
     host: &ClassFile,
     anchor: &str,
+    armed: &[ArmedMethod],
     plans: &[Plan],
     version: &VersionClass,
 ) -> Result<(), Refusal> {
     if version.methods.is_empty() {
         return Ok(());
+    }
+    for plan in plans.iter().filter(|p| version.methods.contains(&p.id)) {
+        let known = armed.iter().find(|m| m.id == plan.id);
+        let same =
+            known.is_some_and(|m| m.index == plan.method.index && m.points == plan.armed.points);
+        if !same {
+            let failure = Failure::Points {
+                point: 0,
+                why: "the armed body has others, or is not known".into(),
+            };
+            let label = format!("{}{}", plan.method.name, plan.method.descriptor);
+            return Err(Refusal::CheckFailed(format!("{label}: {failure}")));
+        }
     }
     let emitted = ClassFile::parse(&version.bytes)?;
     let expected: Vec<Expected> = plans

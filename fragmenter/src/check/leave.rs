@@ -87,6 +87,14 @@ impl Product<'_, '_> {
         }
     }
 
+    /// A time, or a value of the method's: never the address of the counters, which nobody outside may learn.
+    fn pop_measured(&self, r: &mut Run, kind: u8) -> Result<(), Failure> {
+        if self.pop_kind(r, kind)? == Value::SHARD {
+            return Err(self.wrong(r, "the address of the counters as a value"));
+        }
+        Ok(())
+    }
+
     fn own_id(&mut self, r: &Run, id: u32) -> Result<(), Failure> {
         if *self.id.get_or_insert(id) == id {
             Ok(())
@@ -138,7 +146,7 @@ impl Product<'_, '_> {
             Own::Now if inside => r.e.push(Value::OWN, 2),
             Own::Count if inside => self.counter(r)?,
             Own::Stop | Own::Lap if inside => {
-                self.pop_wide(r)?;
+                self.pop_measured(r, b'J')?;
                 self.counter(r)?;
                 if own == Own::Lap {
                     r.e.push(Value::OWN, 2);
@@ -153,7 +161,7 @@ impl Product<'_, '_> {
                 r.e.push(Value::OWN, 2);
             }
             Own::Log(kind) if inside => {
-                self.pop_kind(r, kind)?;
+                self.pop_measured(r, kind)?;
                 if self.pop_wide(r)? != Value::OWN {
                     return Err(self.wrong(r, "a log at an address that is not Veneer's"));
                 }
@@ -208,7 +216,7 @@ impl Product<'_, '_> {
                 }
             }
             Own::Keep if version && r.leave.is_some() => {
-                self.pop_wide(r)?;
+                self.pop_measured(r, b'J')?;
                 self.pop_int(r)?;
                 self.want(r, Value::FRAME_OUT, "the frame")?;
             }
@@ -390,14 +398,14 @@ impl Product<'_, '_> {
         while self.faces.len() <= point as usize {
             self.faces.push(None);
         }
-        match &self.faces[point as usize] {
-            Some(known)
-                if known.instruction != face.instruction || known.carried != face.carried =>
-            {
-                return Err(self.no_way(r, "the point stands in two places"));
-            }
-            _ => self.faces[point as usize] = Some(face),
+        let met = match &self.faces[point as usize] {
+            Some(known) => known.meet(&face),
+            None => Some(face),
+        };
+        if met.is_none() {
+            return Err(self.no_way(r, "the point stands in two places"));
         }
+        self.faces[point as usize] = met;
         if let Some(leave) = &mut r.leave {
             leave.gone = true;
             leave.turned = self.original.result;
@@ -467,6 +475,7 @@ impl Product<'_, '_> {
         let mut carried = Vec::new();
         for p in parameters(descriptor) {
             let n = words_of(p);
+            let null = leave.stack.get(words) == Some(&Value::NULL);
             let slot = if words < leave.stack.len() {
                 let slot = Slot::Stack(values, words);
                 words += n as usize;
@@ -481,7 +490,7 @@ impl Product<'_, '_> {
             carried.push(Carried {
                 slot,
                 descriptor: p.to_vec(),
-                null: false,
+                null,
             });
         }
         if loads.next().is_some() || words != leave.stack.len() {

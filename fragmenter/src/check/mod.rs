@@ -1,6 +1,6 @@
 //! The checker: shows of an emitted body that it is the original method, its edits and Veneer's own instructions aside.
 //!
-//! It reads the *bytes* of both class files and explores the product of the two programs (`product.rs`), after the
+//! It reads the *bytes* of both class files and explores the product of the two programs (`product/`), after the
 //! checker of regalloc2 and translation validation (Pnueli, Siegel, Singerman 1998; Necula 2000). It shares with the
 //! emitter the class-file reader and the decoder of instructions, and nothing else.
 //!
@@ -16,21 +16,22 @@
 //!    stands with what point 0 carries; `resume` at each point with what that point carries.
 //! 2. From a node both sides run over terms (`value.rs`), in which an unknown of the outside world is one symbol for both, until
 //!    control flows together again. On the way each thing that the emitted side does must be the original's next, with equal
-//!    operands (`product.rs`, `event`). A branch must ask the same question of the same terms; both answers are followed.
+//!    operands (`product/event.rs`). A branch must ask the same question of the same terms; both answers are followed.
 //!    An exception goes, at every thing, to the same handlers in the same order.
 //! 3. Where a run ends it comes to a node again; what is known there is *met* with what was known, so that in the end it holds for
 //!    every way there. Sets only shrink, so this ends.
 //! 4. No cycle of the product is without a thing, unless the original goes round silently too. So neither side can be
 //!    silent for ever where the other one is not.
 //!
-//! Veneer's own instructions are those that name exactly the members which Veneer has for that (`constants.rs`). They
+//! Veneer's own instructions are those that name exactly the members which Veneer has for that (`constants/`). They
 //! may read the method's values and write none of its locals. No handler of the application sees what they throw. What
 //! they write to memory is at an offset from the thread's counters that a probe of the plan has.
 //!
 //! **Transfers.** A point has a *face*: its place and what lies where (`original.rs`). Whoever leaves at a point, from an
 //! armed body or a version, brings exactly that, with the values of the original's state there, holding no monitor
 //! (`leave.rs`). Whoever comes from a point is checked from that and nothing else. So any chain of transfers between
-//! bodies that passed is the original too, by induction on its length. Under edits, "the original" is the method with the edits laid
+//! bodies that passed is the original too, by induction on its length. The faces that are read out of an armed body are compared
+//! with the points that it is said to have (`points.rs`), and a version is refused that was made for others (`guard.rs`). Under edits, "the original" is the method with the edits laid
 //! over its edges.
 //!
 //! # What it leaves out
@@ -44,8 +45,6 @@
 //!   line tables, names of variables, annotations.
 //! * A dynamic constant and a call site are linked once in the original and once for all versions.
 //! * Which of its probes' counters advice counts at, what it logs, and whether it stands where a plan wants it.
-//! * That the points of an armed body are those by which its versions are checked: the two are not compared with each other.
-//!   One layout makes both, and *Transfers* rests on that.
 //! * Whether an edit may be made at all: that is `patch.rs`. What an edit means is laid out anew here.
 
 mod class;
@@ -56,12 +55,14 @@ mod leave;
 mod live;
 mod machine;
 mod original;
+mod points;
 mod product;
 mod program;
 mod value;
 
 pub use failure::{At, Failure};
 
+use crate::arming::ArmedMethod;
 use crate::classfile::ClassFile;
 use crate::patch::Edit;
 use crate::points::Point;
@@ -124,9 +125,14 @@ impl Expected {
 }
 
 /// Compares an armed class with the original (of an old class file: as `inference::modern` made it). `anchor` is the
-/// internal name of the class with the cells.
-pub fn armed_class(original: &ClassFile, armed: &ClassFile, anchor: &str) -> Checked {
-    class::armed(original, armed, anchor)
+/// internal name of the class with the cells, `methods` say which methods were armed and with which points.
+pub fn armed_class(
+    original: &ClassFile,
+    armed: &ClassFile,
+    anchor: &str,
+    methods: &[ArmedMethod],
+) -> Checked {
+    class::armed(original, armed, anchor, methods)
 }
 
 /// Compares a version class with its host. `expected` are the methods that were emitted

@@ -376,6 +376,30 @@ pub(super) struct Face {
 }
 
 impl Face {
+    /// The same point, found once more on another way; `None` where it is not the same. What is null is so on all ways.
+    pub fn meet(&self, other: &Face) -> Option<Face> {
+        if self.instruction != other.instruction || !self.carries_like(other) {
+            return None;
+        }
+        let mut met = self.clone();
+        for (a, b) in met.carried.iter_mut().zip(&other.carried) {
+            a.null &= b.null;
+        }
+        Some(met)
+    }
+
+    /// Whether the same values lie in the same places.
+    pub fn carries_like(&self, other: &Face) -> bool {
+        let place = |c: &Carried| (c.slot, c.descriptor.clone());
+        self.descriptor == other.descriptor
+            && self.depth == other.depth
+            && self
+                .carried
+                .iter()
+                .map(place)
+                .eq(other.carried.iter().map(place))
+    }
+
     pub fn of(point: &crate::points::Point, result: &[u8]) -> Result<Face, Failure> {
         use crate::types::Type;
         let describe = |t: &Type| {

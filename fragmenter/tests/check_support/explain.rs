@@ -5,12 +5,21 @@
 //! Both bodies are compared from the front and from the back; what lies between is the change. Instructions that only feed a
 //! counter, a timer, a log or the place for stack traces are taken out of it on both sides. If the rest is the same, the change
 //! was Veneer's own. The address of the counters is no such thing: a change there must be seen.
+//!
+//! Two ways come to the same if they run through equal instructions, with the same handlers at each that may throw, until both
+//! return or throw, or are at one place (`alike`). That is sound: after equal instructions both sides are in equal states, and an
+//! exception on the way is caught at the same place or by nobody. Stubs of two exits are such ways: what they do is the same,
+//! word for word. A number from the constant pool is loaded without resolving anything and cannot throw (JVMS 5.1), so
+//! whether a handler covers it is no difference.
+//! A change within one basic block is judged in `straight.rs`.
 
-use std::collections::HashSet;
+mod body;
+mod straight;
 
+use body::Body;
 use veneer_fragmenter::bytecode::opcode::*;
-use veneer_fragmenter::bytecode::{Instruction, decode};
-use veneer_fragmenter::classfile::{ClassFile, Code};
+use veneer_fragmenter::bytecode::{Instruction, Label, decode};
+use veneer_fragmenter::classfile::{ClassFile, Code, Entry};
 
 /// Why a mutant passes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,8 +29,6 @@ pub enum Why {
     /// Code that nobody reaches, a variable that nobody reads, rows or targets that come to the same.
     Equivalent,
 }
-
-type List = Vec<(u16, Instruction)>;
 
 /// What was changed, for people.
 pub fn differs(old: &Code, new: &Code) -> String {
@@ -45,12 +52,18 @@ pub fn explain(
     old: &Code,
     new: &Code,
 ) -> Option<Why> {
-    let (a, mut b) = (
+    let (mut a, mut b) = (
         Body::read(file, host_locals, old)?,
         Body::read(file, host_locals, new)?,
     );
     // Which locals are measures is a matter of the code as it was.
     b.measures.clone_from(&a.measures);
+    // See `runtime::resume_method`.
+    let resumes = name.rsplit('$').next().is_some_and(|n| n.starts_with('r'));
+    if resumes {
+        a.reached = a.reached_from_frame();
+        b.reached = b.reached_from_frame();
+    }
     let rows = old.exceptions != new.exceptions;
     if a.handled() == b.handled() && rows && old.code == new.code {
         return Some(Why::Equivalent);
@@ -81,7 +94,7 @@ pub fn explain(
     if left.clone().all(|i| !a.reached[i]) && right.clone().all(|i| !b.reached[i]) {
         return Some(Why::Equivalent);
     }
-    if name.starts_with('r') {
+    if resumes {
         let (x, y) = (a.coming(), b.coming());
         if left.clone().all(|i| a.dummy(i, &x)) && right.clone().all(|i| b.dummy(i, &y)) {
             return Some(Why::Own);
@@ -96,339 +109,91 @@ pub fn explain(
         }
         out
     };
-    if live(&a, left.clone()) == live(&b, right.clone()) {
+    if live(&a, left.clone()) == live(&b, right.clone())
+        || alike_in(&a, &b, left.clone())
+        || straight::same(&a, &b, left.clone(), right.clone())
+    {
         return Some(Why::Equivalent);
     }
-    // Past advice, or to it.
+    // Past advice and checks, or to them.
     let past = |body: &Body, range: std::ops::Range<usize>| -> Vec<_> {
-        range.map(|i| body.lands(i, true)).collect()
+        let coming = body.coming();
+        let lands = |i: usize| body.lands(i, Some(resumes && !coming[i]));
+        range.map(lands).collect()
     };
     (past(&a, left) == past(&b, right)).then_some(Why::Own)
 }
 
-struct Body<'f> {
-    file: &'f ClassFile<'f>,
-    list: List,
-    code: Code<'f>,
-    host_locals: u16,
-    /// Locals of Veneer's that only measures are kept in.
-    measures: HashSet<u16>,
-    reached: Vec<bool>,
+/// Whether an instruction may throw: as its operation says, but for numbers from the constant pool.
+pub fn throws(file: &ClassFile, i: &Instruction) -> bool {
+    let number = match i {
+        Instruction::Ldc { index, .. } => matches!(
+            file.pool.entry(*index),
+            Ok(Entry::Integer(_) | Entry::Float(_) | Entry::Long(_) | Entry::Double(_))
+        ),
+        _ => false,
+    };
+    may_throw(i.op()) && !number
 }
 
-impl<'f> Body<'f> {
-    fn read(file: &'f ClassFile<'f>, host_locals: u16, code: &Code) -> Option<Body<'f>> {
-        let mut body = Body {
-            file,
-            list: decode(&code.code).ok()?,
-            code: Code {
-                code: code.code.to_vec().into(),
-                exceptions: code.exceptions.clone(),
-                attributes: Vec::new(),
-                ..*code
-            },
-            host_locals,
-            measures: HashSet::new(),
-            reached: Vec::new(),
-        };
-        for i in 0..body.list.len() {
-            if let Instruction::Local { op, index } = body.list[i].1
-                && op < ISTORE
-                && index >= host_locals
-                && body.feeds(i)
-            {
-                body.measures.insert(index);
-            }
-        }
-        for w in body.list.windows(2) {
-            if let (Some((_, name)), Instruction::Local { op: LSTORE, index }) =
-                (body.call(&w[0].1), &w[1].1)
-                && name == "shard"
-            {
-                body.measures.remove(index);
-            }
-        }
-        body.reached = body.walk(vec![0], &|_, _| None);
-        Some(body)
-    }
-
-    fn at(&self, pc: u16) -> usize {
-        self.list.partition_point(|i| i.0 < pc)
-    }
-
-    /// Class and name of a method of Veneer's runtime or frame that is called.
-    fn call(&self, i: &Instruction) -> Option<(String, String)> {
-        let Instruction::Pool {
-            op: INVOKESTATIC | INVOKEVIRTUAL,
-            index,
-        } = i
-        else {
-            return None;
-        };
-        let m = self.file.pool.member(*index).ok()?;
-        let class = self.file.pool.class_name(m.class).ok()?.into_owned();
-        let name = self.file.pool.text(m.name).ok()?.into_owned();
-        class
-            .starts_with("java/lang/invoke/Veneer")
-            .then_some((class, name))
-    }
-
-    fn measures(&self, i: &Instruction) -> bool {
-        self.call(i).is_some_and(|(class, name)| match &*class {
-            "java/lang/invoke/VeneerRuntime" => [
-                "count", "now", "stop", "lap", "begin", "put", "end", "locate",
-            ]
-            .contains(&&*name),
-            "java/lang/invoke/VeneerFrame" => ["keep", "kept"].contains(&&*name),
-            _ => false,
+/// Whether the instructions of a range are the same but for where they lead, and lead to ways that come to the same.
+fn alike_in(a: &Body, b: &Body, mut range: std::ops::Range<usize>) -> bool {
+    // A place has one number on both sides.
+    let places = |body: &Body| body.list.iter().map(|i| i.0).collect::<Vec<u16>>();
+    places(a) == places(b)
+        && range.all(|i| {
+            let (x, y) = (&a.list[i].1, &b.list[i].1);
+            let (to, instead) = (x.targets(), y.targets());
+            aimless(x) == aimless(y)
+                && to.len() == instead.len()
+                && to
+                    .iter()
+                    .zip(&instead)
+                    .all(|(t, u)| alike(a, b, a.at(t.0 as u16), b.at(u.0 as u16)))
         })
-    }
+}
 
-    /// Whether what an instruction pushes goes straight into a measure.
-    fn feeds(&self, i: usize) -> bool {
-        for (_, next) in self.list.iter().skip(i + 1).take(3) {
-            match next {
-                Instruction::Push(_)
-                | Instruction::Ldc { .. }
-                | Instruction::Plain(ACONST_NULL..=DCONST_0) => {}
-                Instruction::Local { op, .. } if *op < ISTORE => {}
-                Instruction::Pool { op: GETSTATIC, .. } => {}
-                Instruction::Local {
-                    op: ISTORE | LSTORE,
-                    index,
-                } => return self.measures.contains(index),
-                other => return self.measures(other),
-            }
+/// An instruction without its targets.
+fn aimless(i: &Instruction) -> Instruction {
+    let mut i = i.clone();
+    let nowhere = Label(0);
+    match &mut i {
+        Instruction::Branch { target, .. } => *target = nowhere,
+        Instruction::TableSwitch {
+            default, targets, ..
+        } => {
+            *default = nowhere;
+            targets.fill(nowhere);
         }
-        false
+        Instruction::LookupSwitch { default, pairs } => {
+            *default = nowhere;
+            pairs.iter_mut().for_each(|p| p.1 = nowhere);
+        }
+        _ => {}
     }
+    i
+}
 
-    /// Whether it is a store to a local of Veneer's that nobody reads.
-    fn spare(&self, i: usize) -> bool {
-        let slot = match &self.list[i].1 {
-            Instruction::Local { op, index } if *op >= ISTORE => *index,
-            Instruction::Iinc { index, .. } => *index,
-            _ => return false,
+/// Whether the ways from a place in each body come to the same. See the module documentation.
+fn alike(a: &Body, b: &Body, mut i: usize, mut j: usize) -> bool {
+    for _ in 0..a.list.len() {
+        (i, j) = (a.settle(i), b.settle(j));
+        let (Some((_, x)), Some((_, y))) = (a.list.get(i), b.list.get(j)) else {
+            return false;
         };
-        let loads = |x: &(u16, Instruction)| match &x.1 {
-            Instruction::Local { op, index } => *op < ISTORE && *index == slot,
-            _ => false,
-        };
-        slot >= self.host_locals && (self.dead(i) || !self.list.iter().any(loads))
-    }
-
-    fn own(&self, i: usize) -> bool {
-        // A number for a time: nobody writes there.
-        let next = self.list.get(i + 1).map(|n| &n.1);
-        if let (Some((_, name)), Some(Instruction::Local { op: LSTORE, index })) =
-            (self.call(&self.list[i].1), next)
-            && name == "shard"
-        {
-            return self.measures.contains(index);
-        }
-        match &self.list[i].1 {
-            Instruction::Iinc { index, .. } => {
-                *index >= self.host_locals && self.measures.contains(index)
+        if x.targets().is_empty() && x.op() != RET && x == y {
+            // A return may throw too, for a monitor.
+            if (may_throw(x.op()) || ends_flow(x.op())) && a.handlers(i) != b.handlers(j) {
+                return false;
             }
-            Instruction::Local { op, index } if *index >= self.host_locals => {
-                (*op >= ISTORE || self.feeds(i)) && self.measures.contains(index)
+            if i == j || ends_flow(x.op()) {
+                return true;
             }
-            Instruction::Local { op, .. } if *op < ISTORE => self.feeds(i),
-            Instruction::Push(_)
-            | Instruction::Ldc { .. }
-            | Instruction::Plain(ACONST_NULL..=DCONST_0) => self.feeds(i),
-            Instruction::Plain(NOP | POP | POP2) => false,
-            other => self.measures(other),
-        }
-    }
-
-    /// Instructions of a range that are not Veneer's own. What was dropped left `nop`, and `pop` for the value.
-    fn rest(&self, range: std::ops::Range<usize>) -> Vec<Instruction> {
-        let kept = range
-            .filter(|i| !self.own(*i))
-            .map(|i| self.list[i].1.clone());
-        kept.filter(|i| !matches!(i, Instruction::Plain(NOP)))
-            .collect()
-    }
-
-    /// Which instructions are reached from some; `only` names the one successor of those that have one here.
-    fn walk(
-        &self,
-        mut work: Vec<usize>,
-        only: &dyn Fn(&Body, usize) -> Option<Vec<usize>>,
-    ) -> Vec<bool> {
-        let mut seen = vec![false; self.list.len()];
-        while let Some(i) = work.pop() {
-            if i >= seen.len() || std::mem::replace(&mut seen[i], true) {
-                continue;
-            }
-            if let Some(next) = only(self, i) {
-                work.extend(next);
-                continue;
-            }
-            work.extend(self.next(i));
-            work.extend(self.handlers(i).into_iter().map(|h| h.1));
-        }
-        seen
-    }
-
-    fn next(&self, i: usize) -> Vec<usize> {
-        let instruction = &self.list[i].1;
-        let mut out: Vec<usize> = instruction
-            .targets()
-            .iter()
-            .map(|t| self.at(t.0 as u16))
-            .collect();
-        if !ends_flow(instruction.op()) {
-            out.push(i + 1);
-        }
-        out
-    }
-
-    /// Who handles what at an instruction, without rows that never have their turn.
-    fn handlers(&self, i: usize) -> Vec<(u16, usize)> {
-        let pc = self.list[i].0;
-        let mut out: Vec<(u16, usize)> = Vec::new();
-        for e in &self.code.exceptions {
-            if (e.start..e.end).contains(&pc) && !out.iter().any(|r| r.0 == e.catch_type) {
-                out.push((e.catch_type, self.settle(self.at(e.handler))));
-                if e.catch_type == 0 {
-                    break;
-                }
-            }
-        }
-        out
-    }
-
-    fn handled(&self) -> Vec<Vec<(u16, usize)>> {
-        let throws = |i: usize| self.reached[i] && may_throw(self.list[i].1.op());
-        (0..self.list.len())
-            .map(|i| {
-                if throws(i) {
-                    self.handlers(i)
-                } else {
-                    Vec::new()
-                }
-            })
-            .collect()
-    }
-
-    /// Behind `goto`s.
-    fn settle(&self, mut i: usize) -> usize {
-        for _ in 0..32 {
-            match self.list.get(i) {
-                Some((_, Instruction::Branch { op: GOTO, target })) => i = self.at(target.0 as u16),
-                Some((_, Instruction::Plain(NOP))) => i += 1,
-                _ => break,
-            }
-        }
-        i
-    }
-
-    /// Behind `goto`s and advice.
-    fn settle_advice(&self, mut i: usize) -> usize {
-        for _ in 0..200 {
-            i = self.settle(i);
-            if i >= self.list.len() || !(self.own(i) || self.feeds(i)) {
-                break;
-            }
-            i += 1;
-        }
-        i
-    }
-
-    fn target(&self, i: usize) -> (u8, Vec<usize>, String) {
-        self.lands(i, false)
-    }
-
-    /// Where an instruction leads, and what it is otherwise.
-    fn lands(&self, i: usize, advice: bool) -> (u8, Vec<usize>, String) {
-        let instruction = &self.list[i].1;
-        let to: Vec<usize> = instruction
-            .targets()
-            .iter()
-            .map(|t| self.at(t.0 as u16))
-            .map(|t| {
-                if advice {
-                    self.settle_advice(t)
-                } else {
-                    self.settle(t)
-                }
-            })
-            .collect();
-        let what = if to.is_empty() {
-            format!("{instruction:?}")
+            (i, j) = (i + 1, j + 1);
         } else {
-            String::new()
-        };
-        (instruction.op(), to, what)
+            // From one place both go on alike: nothing but the change itself differs. But not round a silent circle.
+            return i == j && x.op() != GOTO;
+        }
     }
-
-    /// Whether it is a store to a local that nobody reads any more, or the constant for one.
-    fn dead(&self, i: usize) -> bool {
-        let slot = match &self.list[i].1 {
-            Instruction::Plain(NOP) => return true,
-            Instruction::Plain(POP | POP2) => return true,
-            Instruction::Local { op, index } if *op >= ISTORE => *index,
-            Instruction::Iinc { index, .. } => *index,
-            _ => return false,
-        };
-        let reads = |j: usize| match &self.list[j].1 {
-            Instruction::Local { op, index } => *op < ISTORE && *index == slot,
-            Instruction::Iinc { index, .. } => *index == slot,
-            _ => false,
-        };
-        let writes = |body: &Body, j: usize| match &body.list[j].1 {
-            Instruction::Local { op, index } if *op >= ISTORE && *index == slot => Some(Vec::new()),
-            _ => None,
-        };
-        let seen = self.walk(self.next(i), &writes);
-        !(0..seen.len()).any(|j| seen[j] && reads(j))
-    }
-
-    /// The way of an activation to its place: until the frame is dropped.
-    fn coming(&self) -> Vec<bool> {
-        let frame = self.list.windows(2).find_map(|w| match (&w[0].1, &w[1].1) {
-            (
-                Instruction::Local {
-                    op: ALOAD,
-                    index: 0,
-                },
-                Instruction::Local { op: ASTORE, index },
-            ) => Some(*index),
-            _ => None,
-        });
-        self.walk(vec![0], &|body, i| match &body.list[i].1 {
-            Instruction::Branch {
-                op: IFNONNULL,
-                target,
-            } => Some(vec![body.at(target.0 as u16)]),
-            Instruction::Plain(ACONST_NULL) => match body.list.get(i + 1) {
-                Some((_, Instruction::Local { op: ASTORE, index })) if Some(*index) == frame => {
-                    Some(Vec::new())
-                }
-                _ => Some(vec![i + 1]),
-            },
-            _ => Some(body.next(i)),
-        })
-    }
-
-    /// A constant for a variable, or its store, on that way: what it holds until the value comes out of the frame.
-    fn dummy(&self, i: usize, coming: &[bool]) -> bool {
-        let constant = |i: &Instruction| {
-            matches!(
-                i,
-                Instruction::Push(_)
-                    | Instruction::Plain(NOP | ACONST_NULL..=DCONST_0 | POP | POP2)
-            )
-        };
-        let store = |i: &Instruction| matches!(i, Instruction::Local { op, .. } if *op >= ISTORE);
-        let here = &self.list[i].1;
-        let before = i.checked_sub(1).map(|k| &self.list[k].1);
-        let after = self.list.get(i + 1).map(|k| &k.1);
-        coming[i]
-            && (constant(here) && after.is_some_and(|n| store(n) || constant(n))
-                || constant(here) && before.is_some_and(|n| store(n) || constant(n))
-                || store(here) && before.is_some_and(constant))
-    }
+    false
 }

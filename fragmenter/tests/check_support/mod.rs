@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use veneer_fragmenter::advice::{Action, Probe, Site};
-use veneer_fragmenter::arming::{self, ArmedCode, Request};
+use veneer_fragmenter::arming::{self, Armed, ArmedCode, Request};
 use veneer_fragmenter::check::{self, Checked, Expected};
 use veneer_fragmenter::classfile::ClassFile;
 use veneer_fragmenter::flowgraph::FragmentId;
@@ -258,8 +258,8 @@ pub fn versions(
     out
 }
 
-/// The armed class and its anchor's name.
-pub fn armed(bytes: &[u8], policy: &Policy) -> Option<(Vec<u8>, String)> {
+/// The armed class.
+pub fn armed(bytes: &[u8], policy: &Policy) -> Option<Armed> {
     let request = Request {
         policy,
         first_id: 1000,
@@ -268,7 +268,7 @@ pub fn armed(bytes: &[u8], policy: &Policy) -> Option<(Vec<u8>, String)> {
         forced: &|_, _| true,
     };
     let armed = arming::arm(bytes, &request).ok()?;
-    (!armed.methods.is_empty()).then_some((armed.bytes, armed.anchor))
+    (!armed.methods.is_empty()).then_some(armed)
 }
 
 pub fn check_all(
@@ -287,11 +287,11 @@ pub fn check_all(
     };
     let anchor = format!("{}$Veneer", file.name().unwrap());
     if woven == Woven::Nothing
-        && let Some((armed, anchor)) = armed(bytes, policy)
+        && let Some(armed) = armed(bytes, policy)
     {
-        let emitted = ClassFile::parse(&armed).unwrap();
+        let emitted = ClassFile::parse(&armed.bytes).unwrap();
         let start = Instant::now();
-        let checked = check::armed_class(&file, &emitted, &anchor);
+        let checked = check::armed_class(&file, &emitted, &armed.anchor, &armed.methods);
         tally.time += start.elapsed();
         tally.add(&format!("{at} {policy:?} armed"), checked);
     }

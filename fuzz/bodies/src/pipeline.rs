@@ -135,7 +135,7 @@ fn arm(class: &[u8], policy: &Policy, forced: bool, sound: bool) {
                 panic!("what verified cannot be read");
             };
             proved(
-                &check::armed_class(&original, &file, &armed.anchor),
+                &check::armed_class(&original, &file, &armed.anchor, &armed.methods),
                 &format!("armed under {policy:?}"),
             );
         }

@@ -44,10 +44,10 @@ pub fn run(scope: &Scope) -> Result<Part, TrustError> {
          refuse anyway does not count."
             .into(),
         "What the checker lets pass is explained from the instructions alone. *Own*: only what Veneer measures by was changed: \
-         another counter of the same method, a timer, a log, the place for stack traces, or what a variable holds before a moved \
-         activation has its values. *Equivalent*: nobody can tell: code that is not reached, a variable that is not read, \
-         handlers or targets that come to the same. *Unexplained* may be at most one in \
-         two hundred."
+         another counter of the same method, a timer, a log, the place for stack traces, a check that is passed by, or what a \
+         variable holds before a moved activation has its values. *Equivalent*: nobody can tell: code that is not reached, a variable that is not read, \
+         handlers or targets that come to the same. Nothing may be *unexplained* in the quick scope, one in ten \
+         thousand in the full one."
             .into(),
     ];
     let mut table = Table::new(

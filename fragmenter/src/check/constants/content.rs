@@ -1,0 +1,99 @@
+//! Constants by content, with all that they refer to.
+
+use super::canon::bytes;
+use super::{Constants, Read};
+use crate::classfile::{Entry, Tag};
+
+/// A member reference: its tag, class, name and descriptor.
+pub(super) type Parts = (Tag, Vec<u8>, Vec<u8>, Vec<u8>);
+
+impl Constants<'_> {
+    pub(super) fn entry(&self, index: u16) -> Read<Entry<'_>> {
+        self.file.pool.entry(index).map_err(|e| e.to_string())
+    }
+
+    pub(super) fn utf8(&self, index: u16) -> Read<Vec<u8>> {
+        let found = self.file.pool.utf8(index).map_err(|e| e.to_string())?;
+        Ok(found.to_vec())
+    }
+
+    pub(super) fn class_bytes(&self, index: u16) -> Read<Vec<u8>> {
+        match self.entry(index)? {
+            Entry::Class(name) => self.utf8(name),
+            other => Err(format!("{other:?} where a class is needed")),
+        }
+    }
+
+    /// Row, name and descriptor.
+    pub(super) fn dynamic(&self, index: u16) -> Read<(u16, Vec<u8>, Vec<u8>)> {
+        let (row, name, descriptor) = self.file.pool.dynamic(index).map_err(|e| e.to_string())?;
+        Ok((row, self.utf8(name)?, self.utf8(descriptor)?))
+    }
+
+    /// Tag, class, name, descriptor.
+    pub(super) fn parts(&self, index: u16) -> Read<Parts> {
+        let m = self.file.pool.member(index).map_err(|e| e.to_string())?;
+        Ok((
+            m.tag,
+            self.class_bytes(m.class)?,
+            self.utf8(m.name)?,
+            self.utf8(m.descriptor)?,
+        ))
+    }
+
+    /// A constant with all that it refers to.
+    pub(super) fn content(&self, index: u16, depth: u8) -> Read<Vec<u8>> {
+        if depth > 16 {
+            return Err("constants that refer to each other in a circle".into());
+        }
+        Ok(match self.entry(index)? {
+            Entry::Utf8(b) => bytes(b'u', &[b]),
+            Entry::Integer(v) => bytes(b'i', &[&v.to_be_bytes()]),
+            Entry::Float(v) => bytes(b'f', &[&v.to_bits().to_be_bytes()]),
+            Entry::Long(v) => bytes(b'j', &[&v.to_be_bytes()]),
+            Entry::Double(v) => bytes(b'd', &[&v.to_bits().to_be_bytes()]),
+            Entry::Class(i) => bytes(b'c', &[&self.utf8(i)?]),
+            Entry::String(i) => bytes(b's', &[&self.utf8(i)?]),
+            Entry::MethodType(i) => bytes(b't', &[&self.utf8(i)?]),
+            Entry::MethodHandle { kind, reference } => self.handle(kind, reference)?,
+            Entry::Dynamic { .. } => {
+                let (row, name, descriptor) = self.dynamic(index)?;
+                bytes(b'y', &[&name, &descriptor, &self.row(row, depth)?])
+            }
+            other => return Err(format!("{other:?} is no constant to load")),
+        })
+    }
+
+    pub(super) fn handle(&self, kind: u8, reference: u16) -> Read<Vec<u8>> {
+        let (tag, class, name, descriptor) = self.parts(reference)?;
+        Ok(bytes(
+            b'h',
+            &[&[kind, tag as u8], &class, &name, &descriptor],
+        ))
+    }
+
+    /// An argument of a relinked call site; `special`: the runtime makes it a handle of kind `invokeSpecial` again.
+    pub(super) fn relinked(&self, index: u16, special: bool) -> Read<Vec<u8>> {
+        match self.entry(index)? {
+            Entry::MethodHandle {
+                kind: 5 | 9,
+                reference,
+            } if special => self.handle(7, reference),
+            _ if special => Err("a special handle that is none".into()),
+            _ => self.content(index, 1),
+        }
+    }
+
+    /// A bootstrap method with its arguments.
+    pub(super) fn row(&self, row: u16, depth: u8) -> Read<Vec<u8>> {
+        let b = self
+            .bootstrap
+            .get(row as usize)
+            .ok_or("no such bootstrap method")?;
+        let mut out = self.content(b.handle, depth + 1)?;
+        for a in &b.arguments {
+            out.extend(self.content(*a, depth + 1)?);
+        }
+        Ok(out)
+    }
+}

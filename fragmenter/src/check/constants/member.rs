@@ -1,0 +1,86 @@
+//! Members that are called, read and written.
+
+use super::canon::{Canon, bytes};
+use super::descriptor::{shape, words_of};
+use super::{Constants, Event, Meaning, Read, Role};
+use crate::bytecode::opcode::*;
+
+impl Constants<'_> {
+    pub(super) fn event(
+        &self,
+        canon: &mut Canon,
+        op: u8,
+        tag: u8,
+        class: &[u8],
+        name: &[u8],
+        d: &[u8],
+    ) -> Meaning {
+        let (pops, pushes) = match op {
+            GETSTATIC => (0, words_of(d)),
+            PUTSTATIC => (words_of(d) as u16, 0),
+            GETFIELD => (1, words_of(d)),
+            PUTFIELD => (1 + words_of(d) as u16, 0),
+            INVOKESTATIC => shape(d),
+            _ => {
+                let (pops, pushes) = shape(d);
+                (pops + 1, pushes)
+            }
+        };
+        let boxes = match (op, class, name, d) {
+            (INVOKESTATIC, b"java/lang/Integer", b"valueOf", b"(I)Ljava/lang/Integer;")
+            | (INVOKEVIRTUAL, b"java/lang/Integer", b"intValue", b"()I") => b'I',
+            (INVOKESTATIC, b"java/lang/Long", b"valueOf", b"(J)Ljava/lang/Long;")
+            | (INVOKEVIRTUAL, b"java/lang/Long", b"longValue", b"()J") => b'J',
+            (INVOKESTATIC, b"java/lang/Float", b"valueOf", b"(F)Ljava/lang/Float;")
+            | (INVOKEVIRTUAL, b"java/lang/Float", b"floatValue", b"()F") => b'F',
+            (INVOKESTATIC, b"java/lang/Double", b"valueOf", b"(D)Ljava/lang/Double;")
+            | (INVOKEVIRTUAL, b"java/lang/Double", b"doubleValue", b"()D") => b'D',
+            _ => 0,
+        };
+        let private = self.moved
+            && matches!(op, INVOKESPECIAL | INVOKEVIRTUAL | INVOKEINTERFACE)
+            && self.is_private(class, name, d);
+        let op = if private { b'P' } else { op };
+        Meaning::Event(Event {
+            key: canon.number(bytes(op, &[class, name, d])),
+            tag,
+            pops,
+            pushes,
+            boxes,
+        })
+    }
+
+    pub(super) fn is_private(&self, class: &[u8], name: &[u8], d: &[u8]) -> bool {
+        class == self.host.as_bytes()
+            && name != b"<init>"
+            && self.privates.iter().any(|(n, t)| n == name && t == d)
+    }
+
+    pub(super) fn member(&mut self, canon: &mut Canon, op: u8, index: u16) -> Read<Meaning> {
+        let (tag, class, name, d) = self.parts(index)?;
+        if self.role != Role::Original
+            && let Some(own) = self.own(op, &class, &name, &d)
+        {
+            return Ok(own);
+        }
+        if self.role == Role::Version {
+            let own = class == self.host.as_bytes();
+            let of_class = |s: bool| {
+                own && self
+                    .finals
+                    .iter()
+                    .any(|f| f.0 == name && f.1 == d && f.2 == s)
+            };
+            if op == INVOKESPECIAL && name != b"<init>" {
+                return Ok(Meaning::Not("`invokespecial` of another class's method"));
+            }
+            if op == PUTFIELD && of_class(false) || op == PUTSTATIC && of_class(true) {
+                return Ok(Meaning::Not("a store to a final field of another class"));
+            }
+            if class == b"java/lang/invoke/MethodHandles" && name == b"lookup" {
+                return Ok(Meaning::Not("a lookup that is not the host's"));
+            }
+        }
+        Ok(self.event(canon, op, tag as u8, &class, &name, &d))
+    }
+}

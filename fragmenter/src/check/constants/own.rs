@@ -1,0 +1,120 @@
+//! Veneer's own instructions: those that name exactly the members that Veneer has for them.
+
+use super::{Constants, Meaning, Role};
+use crate::bytecode::opcode::*;
+use crate::runtime;
+
+/// An instruction of Veneer's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub(in crate::check) enum Own {
+    Cell(u32),
+    Token(u32),
+    Idle,
+    On,
+    Leave,
+    Stale,
+    Shard,
+    Count,
+    Now,
+    Stop,
+    Lap,
+    Begin,
+    Log(u8),
+    End,
+    Locate,
+    Frame,
+    Go,
+    Point,
+    Kept,
+    Keep,
+    Get(u8),
+    Put(u8),
+    Site { id: u32, point: u16 },
+}
+
+impl Constants<'_> {
+    /// What the instruction is if Veneer's own.
+    pub(super) fn own(&self, op: u8, class: &[u8], name: &[u8], d: &[u8]) -> Option<Meaning> {
+        let text = |b: &[u8]| String::from_utf8_lossy(b).into_owned();
+        let (class, name, d) = (text(class), text(name), text(d));
+        let version = self.role == Role::Version;
+        let number = |head: char| -> Option<u32> { name.strip_prefix(head)?.parse().ok() };
+        let found = if class == self.anchor {
+            match (op, number('c'), &*d) {
+                (GETSTATIC, Some(id), runtime::CELL_DESCRIPTOR) => Some(Own::Cell(id)),
+                _ => None,
+            }
+        } else if version && class == self.own {
+            match (op, number('t'), &*d) {
+                (GETSTATIC, Some(id), runtime::HANDLE_DESCRIPTOR) => Some(Own::Token(id)),
+                _ => None,
+            }
+        } else if class == runtime::CELL {
+            match (op, &*name, &*d) {
+                (INVOKEVIRTUAL, "on", "()Z") => Some(Own::On),
+                (INVOKEVIRTUAL, "leave", "()Z") => Some(Own::Leave),
+                (INVOKEVIRTUAL, "stale", "(Ljava/lang/invoke/MethodHandle;)Z") if version => {
+                    Some(Own::Stale)
+                }
+                (GETSTATIC, "IDLE", runtime::HANDLE_DESCRIPTOR) if version => Some(Own::Idle),
+                _ => None,
+            }
+        } else if class == runtime::RUNTIME && op == INVOKESTATIC && version {
+            static_member(&name, &d)
+        } else if class == runtime::FRAME && op == INVOKEVIRTUAL && version {
+            frame_member(&name, &d)
+        } else if [runtime::RUNTIME, runtime::FRAME].contains(&&*class) {
+            None
+        } else {
+            return None;
+        };
+        Some(found.map_or(
+            Meaning::Not("a member of Veneer's classes that has no place here"),
+            Meaning::Own,
+        ))
+    }
+}
+
+fn static_member(name: &str, d: &str) -> Option<Own> {
+    Some(match (name, d) {
+        ("shard", "()J") => Own::Shard,
+        ("count", "(JI)V") => Own::Count,
+        ("now", "()J") => Own::Now,
+        ("stop", "(JIJ)V") => Own::Stop,
+        ("lap", "(JIJ)J") => Own::Lap,
+        ("begin", "(II)J") => Own::Begin,
+        ("put", "(JI)J") => Own::Log(b'I'),
+        ("put", "(JJ)J") => Own::Log(b'J'),
+        ("put", "(JF)J") => Own::Log(b'F'),
+        ("put", "(JD)J") => Own::Log(b'D'),
+        ("put", "(JLjava/lang/Object;)J") => Own::Log(b'L'),
+        ("end", "(J)V") => Own::End,
+        ("locate", "(Ljava/lang/Throwable;IZLjava/lang/invoke/VeneerCell;)V") => Own::Locate,
+        ("frame", "(II)Ljava/lang/invoke/VeneerFrame;") => Own::Frame,
+        (
+            "go",
+            "(Ljava/lang/invoke/VeneerFrame;Ljava/lang/invoke/VeneerCell;)Ljava/lang/Object;",
+        ) => Own::Go,
+        _ => return None,
+    })
+}
+
+fn frame_member(name: &str, d: &str) -> Option<Own> {
+    Some(match (name, d) {
+        ("point", "()I") => Own::Point,
+        ("kept", "(I)J") => Own::Kept,
+        ("keep", "(IJ)V") => Own::Keep,
+        ("getInt", "(I)I") => Own::Get(b'I'),
+        ("getLong", "(I)J") => Own::Get(b'J'),
+        ("getFloat", "(I)F") => Own::Get(b'F'),
+        ("getDouble", "(I)D") => Own::Get(b'D'),
+        ("getObject", "(I)Ljava/lang/Object;") => Own::Get(b'L'),
+        ("put", "(II)V") => Own::Put(b'I'),
+        ("put", "(IJ)V") => Own::Put(b'J'),
+        ("put", "(IF)V") => Own::Put(b'F'),
+        ("put", "(ID)V") => Own::Put(b'D'),
+        ("put", "(ILjava/lang/Object;)V") => Own::Put(b'L'),
+        _ => return None,
+    })
+}

@@ -1,0 +1,138 @@
+//! Call sites: those of the host that a version has again, and those that stand for what only the host may do.
+
+use super::canon::{Canon, bytes};
+use super::descriptor::{receiver, shape};
+use super::{Constants, Event, Meaning, Own, Read, Role};
+use crate::bytecode::opcode::*;
+use crate::classfile::Entry;
+use crate::runtime;
+
+const BIND: &str = "(Ljava/lang/invoke/MethodHandles$Lookup;Ljava/lang/String;Ljava/lang/invoke/MethodType;ILjava/lang/Class;Ljava/lang/Class;)Ljava/lang/invoke/CallSite;";
+const RELINK: &str = "(Ljava/lang/invoke/MethodHandles$Lookup;Ljava/lang/String;Ljava/lang/invoke/MethodType;Ljava/lang/Class;ILjava/lang/invoke/MethodHandle;[Ljava/lang/Object;)Ljava/lang/invoke/CallSite;";
+const SITE: &str = "(Ljava/lang/invoke/MethodHandles$Lookup;Ljava/lang/String;Ljava/lang/invoke/MethodType;)Ljava/lang/invoke/CallSite;";
+
+impl Constants<'_> {
+    /// Whether a row calls a bootstrap method of the runtime.
+    pub(super) fn calls(&self, row: u16, name: &str, descriptor: &str) -> Read<bool> {
+        let Some(b) = self.bootstrap.get(row as usize) else {
+            return Err("no such bootstrap method".into());
+        };
+        let Entry::MethodHandle { kind: 6, reference } = self.entry(b.handle)? else {
+            return Ok(false);
+        };
+        let (_, c, n, d) = self.parts(reference)?;
+        Ok(c == runtime::RUNTIME.as_bytes() && n == name.as_bytes() && d == descriptor.as_bytes())
+    }
+
+    pub(super) fn indy(
+        &self,
+        canon: &mut Canon,
+        site: u32,
+        name: &[u8],
+        d: &[u8],
+        row: &[u8],
+    ) -> Meaning {
+        // A version may not share another site of the host that looks alike, so the site's number counts.
+        let site = if self.moved { site } else { 0 };
+        let content = bytes(b'I', &[&site.to_be_bytes(), name, d, row]);
+        let (pops, pushes) = shape(d);
+        Meaning::Event(Event {
+            key: canon.number(content),
+            tag: 0,
+            pops,
+            pushes,
+            boxes: 0,
+        })
+    }
+
+    pub(super) fn call_site(&mut self, canon: &mut Canon, index: u16) -> Read<Meaning> {
+        let (row, name, descriptor) = self.dynamic(index)?;
+        if self.role == Role::Armed && self.calls(row, "site", SITE)? {
+            let text = String::from_utf8(name).unwrap_or_default();
+            let parsed = text
+                .strip_prefix('v')
+                .and_then(|t| t.split_once('p'))
+                .and_then(|(id, p)| Some((id.parse().ok()?, p.parse().ok()?)));
+            let (id, point) = parsed.ok_or("a call site of no name that is known")?;
+            return Ok(Meaning::Own(Own::Site { id, point }));
+        }
+        if self.role != Role::Version {
+            let row = self.row(row, 0)?;
+            return Ok(self.indy(canon, index as u32, &name, &descriptor, &row));
+        }
+        let arguments = match self.bootstrap.get(row as usize) {
+            Some(b) => b.arguments.clone(),
+            None => return Err("no such bootstrap method".into()),
+        };
+        if self.calls(row, "relink", RELINK)? {
+            let [host, site, method, ref rest @ ..] = arguments[..] else {
+                return Ok(Meaning::Not("a relinked call site without its site"));
+            };
+            let Entry::Integer(site) = self.entry(site)? else {
+                return Ok(Meaning::Not("a relinked call site without a number"));
+            };
+            if self.class_bytes(host)? != self.host.as_bytes() {
+                return Ok(Meaning::Not("a call site of another host"));
+            }
+            let (site, special) = (site as u32 & 0xFFFF, site as u32 >> 16);
+            let mut row = self.content(method, 1)?;
+            for (place, index) in rest.iter().enumerate() {
+                let special = place < 16 && special >> place & 1 != 0;
+                row.extend(self.relinked(*index, special)?);
+            }
+            return Ok(self.indy(canon, site, &name, &descriptor, &row));
+        }
+        if self.calls(row, "bind", BIND)? {
+            let [kind, class, host] = arguments[..] else {
+                return Ok(Meaning::Not("a bound call site without its member"));
+            };
+            let Entry::Integer(kind) = self.entry(kind)? else {
+                return Ok(Meaning::Not("a bound call site of no kind"));
+            };
+            if self.class_bytes(host)? != self.host.as_bytes() {
+                return Ok(Meaning::Not("a call site of another host"));
+            }
+            let class = self.class_bytes(class)?;
+            return Ok(self.bound(canon, kind, &class, &name, &descriptor));
+        }
+        Ok(Meaning::Not("a call site that is not the host's"))
+    }
+
+    /// The dictionary of bound call sites, read backwards.
+    pub(super) fn bound(
+        &mut self,
+        canon: &mut Canon,
+        kind: i32,
+        class: &[u8],
+        name: &[u8],
+        d: &[u8],
+    ) -> Meaning {
+        let not = Meaning::Not("a bound call site whose type does not fit its member");
+        let drop = |of: &[u8]| -> Option<Vec<u8>> {
+            let first = receiver(of);
+            d.strip_prefix(&first[..]).map(|rest| [b"(", rest].concat())
+        };
+        let value = |rest: Vec<u8>| -> Option<Vec<u8>> {
+            Some(rest.strip_prefix(b"(")?.strip_suffix(b")V")?.to_vec())
+        };
+        let host = self.host.clone().into_bytes();
+        let found = match kind {
+            1 => drop(&host).map(|d| (INVOKESPECIAL, d)),
+            2 => drop(class).map(|d| (INVOKEVIRTUAL, d)),
+            3 => Some((INVOKESTATIC, d.to_vec())),
+            4 => drop(class).and_then(|d| Some((GETFIELD, d.strip_prefix(b"()")?.to_vec()))),
+            5 => drop(class).and_then(value).map(|d| (PUTFIELD, d)),
+            6 => d.strip_prefix(b"()").map(|d| (GETSTATIC, d.to_vec())),
+            7 => value(d.to_vec()).map(|d| (PUTSTATIC, d)),
+            8 if class == host => drop(&host).and_then(value).map(|d| (PUTFIELD, d)),
+            9 if class == b"java/lang/invoke/MethodHandles" && name == b"lookup" => {
+                Some((INVOKESTATIC, d.to_vec()))
+            }
+            _ => None,
+        };
+        match found {
+            Some((op, d)) => self.event(canon, op, 0, class, name, &d),
+            None => not,
+        }
+    }
+}
