@@ -4,9 +4,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
 
-const CLASSES: [&str; 5] = [
+const CLASSES: [&str; 6] = [
     "VeneerCell",
     "VeneerFrame",
+    "VeneerMark",
     "VeneerRuntime$1",
     "VeneerRuntime",
     "VeneerWalk",
@@ -21,6 +22,7 @@ fn main() {
     let files: Vec<PathBuf> = [
         "VeneerCell.java",
         "VeneerFrame.java",
+        "VeneerMark.java",
         "VeneerRuntime.java",
         "VeneerWalk.java",
     ]

@@ -5,6 +5,7 @@ use crate::control::Outbox;
 use crate::filter::{Filter, Loaders};
 use crate::jni::{Env, LongField, jobject};
 use crate::library::Library;
+use crate::loaded::Unarmed;
 use crate::methods::Methods;
 use crate::registry::{Class, Registry};
 use crate::rings::Rings;
@@ -40,6 +41,8 @@ pub struct Agent {
     pub policy: Policy,
     /// Armed classes.
     pub registry: Registry,
+    /// Loaded classes that are not armed.
+    pub unarmed: Unarmed,
     /// What is woven into methods.
     pub methods: Methods,
     /// Instruments and patches.
@@ -134,6 +137,7 @@ impl Agent {
             filter: parts.filter,
             policy: parts.policy,
             registry: Registry::default(),
+            unarmed: Unarmed::default(),
             methods: Methods::default(),
             table: Table::default(),
             shards: parts.shards,

@@ -1,6 +1,7 @@
 //! What plans can choose from: armed methods, all or a sample, and their flow graphs.
 
 use crate::agent::Agent;
+use crate::loaded;
 use crate::methods;
 use crate::registry::Class;
 use std::sync::Arc;
@@ -9,8 +10,16 @@ use veneer_instruments::{ArmedMethod, Graph, MethodPattern, Sample};
 
 /// The classes of which the patterns may select methods, in order of arming.
 pub fn classes(agent: &Agent, patterns: &[MethodPattern]) -> Vec<Arc<Class>> {
-    let mut all = agent.registry.all();
-    all.retain(|class| patterns.iter().any(|p| p.matches_class(&class.dotted)));
+    let names: Option<Vec<String>> = patterns.iter().map(loaded::only_class).collect();
+    let Some(names) = names else {
+        let mut all = agent.registry.all();
+        all.retain(|class| patterns.iter().any(|p| p.matches_class(&class.dotted)));
+        return all;
+    };
+    let named = names.iter().flat_map(|name| agent.registry.named(name));
+    let mut all: Vec<Arc<Class>> = named.collect();
+    all.sort_by_key(|class| class.first_id);
+    all.dedup_by(|a, b| Arc::ptr_eq(a, b));
     all
 }
 

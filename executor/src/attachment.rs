@@ -46,12 +46,13 @@ pub fn weave_class(
     let mut work: Vec<(InstrumentId, Spec, u32, String)> = Vec::new();
     {
         let mut tables = agent.table.lock();
-        for (n, i) in tables
-            .instruments
-            .iter_mut()
-            .enumerate()
-            .filter(|(_, i)| i.attached)
-        {
+        for (n, i) in tables.instruments.iter_mut().enumerate().filter(|(_, i)| {
+            i.attached
+                && i.spec
+                    .patterns
+                    .iter()
+                    .any(|p| p.matches_class(&class.dotted))
+        }) {
             for m in &methods {
                 if i.spec.selects(&class.dotted, &m.name, &m.descriptor) && i.tried.insert(m.id) {
                     work.push((

@@ -148,6 +148,10 @@ fn try_arm(
     for (method, reason) in &armed.refusals {
         agent.refuse(dotted, method, &reason.name(), &reason.to_string());
     }
+    if !agent.config.check {
+        // Only the checker asks for them again.
+        armed.methods.iter_mut().for_each(|m| m.points = Vec::new());
+    }
     let Some(first) = armed.methods.first() else {
         give_back();
         return Ok(None);
@@ -173,6 +177,7 @@ fn try_arm(
             generation
         };
         state.methods = armed.methods;
+        state.unarmed = None;
         if !coming.class.is_null() && state.class.is_none() && agent.tool.is_prepared(coming.class)
         {
             state.class = Some(Arc::new(env.weak(coming.class)));
@@ -181,7 +186,6 @@ fn try_arm(
     if !same {
         agent.registry.add(class.clone());
     }
-    agent.registry.expect_prepare();
     if !same && known.is_some() {
         // Redefined: no event will say that it is prepared. What is attached stands in the new code from its first call.
         crate::attachment::weave_class(agent, env, &class, false);

@@ -23,6 +23,7 @@ mod filter;
 mod hook;
 mod jni;
 mod library;
+mod loaded;
 mod memory;
 mod methods;
 mod registry;
@@ -386,9 +387,13 @@ unsafe extern "system" fn class_file_load(
             class,
             bytes,
         };
-        if let Some(armed) = hook::arm(agent, env, &coming)
-            && let Some(memory) = agent.tool.allocate(&armed)
-        {
+        let Some(armed) = hook::arm(agent, env, &coming) else {
+            if class.is_null() {
+                agent.unarmed.add(&name);
+            }
+            return;
+        };
+        if let Some(memory) = agent.tool.allocate(&armed) {
             // Safety: the JVM asks for the new class file there, in memory that it allocated.
             unsafe {
                 *new_len = armed.len() as jint;
@@ -406,16 +411,13 @@ unsafe extern "system" fn class_prepare(
 ) {
     guarded("ClassPrepare", (), || {
         let Some(agent) = Agent::get() else { return };
-        if !agent.registry.expects_prepare() {
-            return;
-        }
-        let Some(name) = agent
-            .tool
-            .class_name(class)
-            .filter(|n| agent.registry.knows(n))
-        else {
+        let Some(name) = agent.tool.class_name(class) else {
             return;
         };
+        if !agent.registry.knows(&name) {
+            agent.unarmed.add(&name);
+            return;
+        }
         // Safety: the JVM gave it for this thread.
         let env = unsafe { Env::new(jni) };
         let loader = agent.tool.loader(class);
@@ -424,6 +426,8 @@ unsafe extern "system" fn class_prepare(
             attachment::weave_class(agent, env, &record, false);
             let mut state = record.state();
             state.cold = state.methods.iter().any(|m| !agent.methods.is_idle(m.id));
+        } else {
+            agent.unarmed.add(&name);
         }
         env.delete(loader);
     });

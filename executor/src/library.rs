@@ -19,8 +19,9 @@ macro_rules! class {
 }
 
 /// In an order in which each finds what it extends.
-const CLASSES: [(&str, &[u8]); 5] = [
+const CLASSES: [(&str, &[u8]); 6] = [
     class!("VeneerFrame"),
+    class!("VeneerMark"),
     class!("VeneerCell"),
     class!("VeneerRuntime$1"),
     class!("VeneerWalk"),
@@ -73,11 +74,11 @@ impl Library {
             )?,
             install: find(
                 c"install",
-                c"(ILjava/lang/Class;Ljava/lang/invoke/MethodHandle;)V",
+                c"(ILjava/lang/Class;Ljava/lang/invoke/MethodHandle;Ljava/lang/String;)V",
             )?,
             install_resume: find(
                 c"installResume",
-                c"(ILjava/lang/Class;Ljava/lang/invoke/MethodHandle;)V",
+                c"(ILjava/lang/Class;Ljava/lang/invoke/MethodHandle;Ljava/lang/String;)V",
             )?,
             set_idle: find(c"idle", c"(I)V")?,
             linked: find(c"linked", c"()V")?,
@@ -151,32 +152,38 @@ impl Library {
         result
     }
 
-    /// Makes a version current.
+    /// Makes a version current; `body` is the name of the method that new activations enter.
     pub fn install(
         &self,
         env: Env,
         id: u32,
         version: jclass,
         token: jobject,
+        body: &str,
     ) -> Result<(), JvmError> {
-        env.void(self.install, &[i(id as i32), l(version), l(token)], || {
-            "installing a version".into()
-        })
+        let body = env.new_string(body)?;
+        let arguments = [i(id as i32), l(version), l(token), l(body)];
+        let result = env.void(self.install, &arguments, || "installing a version".into());
+        env.delete(body);
+        result
     }
 
-    /// Gives a token's version a way in for running activations.
+    /// Gives a token's version a way in for running activations: the method `body`.
     pub fn install_resume(
         &self,
         env: Env,
         id: u32,
         version: jclass,
         token: jobject,
+        body: &str,
     ) -> Result<(), JvmError> {
-        env.void(
-            self.install_resume,
-            &[i(id as i32), l(version), l(token)],
-            || "installing a way in for running activations".into(),
-        )
+        let body = env.new_string(body)?;
+        let arguments = [i(id as i32), l(version), l(token), l(body)];
+        let result = env.void(self.install_resume, &arguments, || {
+            "installing a way in for running activations".into()
+        });
+        env.delete(body);
+        result
     }
 
     /// Clears the entries of cells that are gone. Fails where one is still there.

@@ -5,7 +5,7 @@
 //! whether what was installed is still what is wanted; where not, it is done again.
 
 use crate::agent::Agent;
-use crate::jni::{Env, Global, jobject};
+use crate::jni::{Env, Global, JvmError, jobject};
 use crate::registry::Class;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -217,21 +217,27 @@ impl Methods {
         let host = class
             .local(env)
             .ok_or_else(|| Refusal::NotArmed("its class is not prepared yet, or gone".into()))?;
-        let mut emitted = self.emit(agent, env, (class, host), methods, Bodies::Enter, false)?;
-        let mut refused = std::mem::take(&mut emitted.class.refused);
+        let original = class.state().original.clone();
+        let file = ClassFile::parse(&original)?;
+        let (mut analysed, mut refused) = (Vec::with_capacity(methods.len()), Vec::new());
+        for (id, snapshot) in methods {
+            match analyse(agent, &file, class, *id) {
+                Ok((method, armed)) => analysed.push(Analysed {
+                    id: *id,
+                    method,
+                    armed,
+                    snapshot,
+                }),
+                Err(reason) => refused.push((*id, reason)),
+            }
+        }
+        let of = (&**class, host, &file);
+        let mut emitted = self.emit(agent, env, of, &analysed, Bodies::Enter, false)?;
+        refused.append(&mut emitted.class.refused);
         if emitted.class.methods.is_empty() {
             return Ok(refused);
         }
-        for descriptor in &emitted.descriptors {
-            agent
-                .library
-                .resolve_descriptor(env, host, descriptor)
-                .map_err(|e| Refusal::TypeUnavailable(e.thrown))?;
-        }
-        agent
-            .library
-            .resolve(env, host, &emitted.class.named)
-            .map_err(|e| Refusal::TypeUnavailable(e.thrown))?;
+        resolve(agent, env, class, host, &emitted)?;
         let mut tokens: Vec<Global> = Vec::new();
         for _ in &emitted.class.methods {
             let number = self.tokens.fetch_add(1, Ordering::Relaxed);
@@ -248,15 +254,16 @@ impl Methods {
             .define(env, host, &emitted.class, &raw)
             .map_err(|e| Refusal::VersionRejected(e.to_string()))?;
         self.versions.fetch_add(1, Ordering::Relaxed);
-        for (id, token) in emitted.class.methods.iter().zip(tokens) {
+        let bodies = emitted.class.methods.iter().zip(&emitted.class.bodies);
+        for ((id, body), token) in bodies.zip(tokens) {
             let token = Arc::new(token);
-            if eager && let Some((_, snapshot)) = methods.iter().find(|m| m.0 == *id) {
+            if eager && let Some(one) = analysed.iter().find(|a| a.id == *id) {
                 // A version that running activations cannot enter still serves new ones.
-                if let Err(reason) = self.resume(agent, env, class, *id, snapshot, token.raw()) {
+                if let Err(reason) = self.resume_at(agent, env, of, one, token.raw()) {
                     agent.refuse_method(class, *id, &reason);
                 }
             }
-            match agent.library.install(env, *id, version, token.raw()) {
+            match agent.library.install(env, *id, version, token.raw(), body) {
                 Ok(()) => {
                     if let Some(w) = self.woven().get_mut(id) {
                         w.token = Some(token);
@@ -335,36 +342,41 @@ impl Methods {
         let host = class
             .local(env)
             .ok_or_else(|| Refusal::NotArmed("its class is gone".into()))?;
-        let clean = env.same(token, agent.library.idle());
-        let snapshot = if clean {
-            Snapshot::default()
-        } else {
-            snapshot.clone()
+        let original = class.state().original.clone();
+        let file = ClassFile::parse(&original)?;
+        let (method, armed) = analyse(agent, &file, class, id)?;
+        let one = Analysed {
+            id,
+            method,
+            armed,
+            snapshot,
         };
-        let mut emitted = self.emit(
-            agent,
-            env,
-            (class, host),
-            &[(id, snapshot)],
-            Bodies::Resume,
-            clean,
-        )?;
+        self.resume_at(agent, env, (&**class, host, &file), &one, token)
+    }
+
+    fn resume_at(
+        &self,
+        agent: &Agent,
+        env: Env,
+        of: (&Class, jobject, &ClassFile),
+        one: &Analysed,
+        token: jobject,
+    ) -> Result<(), Refusal> {
+        let (class, host, _) = of;
+        if one.armed.points.len() < 2 {
+            // Nothing to resume at.
+            return Ok(());
+        }
+        let (id, one) = (one.id, std::slice::from_ref(one));
+        let clean = env.same(token, agent.library.idle());
+        let mut emitted = self.emit(agent, env, of, one, Bodies::Resume, clean)?;
         if let Some((_, reason)) = emitted.class.refused.pop() {
             return Err(reason);
         }
-        if emitted.class.methods.is_empty() {
+        let Some(body) = emitted.class.bodies.first() else {
             return Ok(());
-        }
-        for descriptor in &emitted.descriptors {
-            agent
-                .library
-                .resolve_descriptor(env, host, descriptor)
-                .map_err(|e| Refusal::TypeUnavailable(e.thrown))?;
-        }
-        agent
-            .library
-            .resolve(env, host, &emitted.class.named)
-            .map_err(|e| Refusal::TypeUnavailable(e.thrown))?;
+        };
+        resolve(agent, env, class, host, &emitted)?;
         let version = agent
             .library
             .define(env, host, &emitted.class, &[token])
@@ -372,7 +384,7 @@ impl Methods {
         self.versions.fetch_add(1, Ordering::Relaxed);
         agent
             .library
-            .install_resume(env, id, version, token)
+            .install_resume(env, id, version, token, body)
             .map_err(|e| Refusal::VersionRejected(e.to_string()))?;
         if let Some(w) = self.woven().get_mut(&id) {
             w.resume = Some(env.weak(version));
@@ -450,44 +462,36 @@ impl Methods {
         &self,
         agent: &Agent,
         env: Env,
-        (class, host): (&Class, jobject),
-        methods: &[(u32, Snapshot)],
+        (class, host, file): (&Class, jobject, &ClassFile),
+        methods: &[Analysed],
         bodies: Bodies,
         clean: bool,
     ) -> Result<Emitted, Refusal> {
-        let (original, anchor) = {
+        let (anchor, armed) = {
             let state = class.state();
-            (state.original.clone(), state.anchor.clone())
+            let armed = agent.config.check.then(|| state.methods.clone());
+            (state.anchor.clone(), armed)
         };
         let protected = agent.protected(env, class, host);
-        let file = ClassFile::parse(&original)?;
-        let mut analysed: Vec<(u32, Method, ArmedCode, &Snapshot)> =
-            Vec::with_capacity(methods.len());
-        let mut refused = Vec::new();
-        for (id, snapshot) in methods {
-            match analyse(agent, &file, class, *id) {
-                // Nothing to resume at.
-                Ok((_, armed)) if bodies == Bodies::Resume && armed.points.len() < 2 => {}
-                Ok((method, armed)) => analysed.push((*id, method, armed, snapshot)),
-                Err(reason) => refused.push((*id, reason)),
-            }
-        }
-        let plans: Vec<Plan> = analysed
+        let nothing = Snapshot::default();
+        let plans: Vec<Plan> = methods
             .iter()
-            .map(|(id, method, armed, s)| Plan {
-                method,
-                id: *id,
-                armed,
-                edits: &s.edits,
-                probes: &s.probes,
-                clean,
+            .map(|one| {
+                let woven = if clean { &nothing } else { one.snapshot };
+                Plan {
+                    method: &one.method,
+                    id: one.id,
+                    armed: &one.armed,
+                    edits: &woven.edits,
+                    probes: &woven.probes,
+                    clean,
+                }
             })
             .collect();
-        let mut version = version::emit(&file, &anchor, &plans, bodies, &protected)?;
-        if agent.config.check {
-            check::guard::version(&file, &anchor, &plans, &version)?;
+        let version = version::emit(file, &anchor, &plans, bodies, &protected)?;
+        if let Some(armed) = &armed {
+            check::guard::version(file, &anchor, armed, &plans, &version)?;
         }
-        version.refused.extend(refused);
         let mut descriptors = Vec::new();
         for p in plans.iter().filter(|p| version.methods.contains(&p.id)) {
             let points = match bodies {
@@ -507,9 +511,51 @@ impl Methods {
     }
 }
 
+/// A method to emit: for all bodies that are made of it in a row, it is analysed once.
+struct Analysed<'f> {
+    id: u32,
+    method: Method<'f>,
+    armed: ArmedCode,
+    snapshot: &'f Snapshot,
+}
+
 struct Emitted {
     class: VersionClass,
     descriptors: Vec<String>,
+}
+
+/// Fails where the host cannot reach a class that a version names. What it has reached once it will reach again.
+fn resolve(
+    agent: &Agent,
+    env: Env,
+    class: &Class,
+    host: jobject,
+    emitted: &Emitted,
+) -> Result<(), Refusal> {
+    let (descriptors, named) = {
+        let state = class.state();
+        let new = |texts: &[String]| -> Vec<String> {
+            let texts = texts.iter().filter(|text| !state.resolved.contains(*text));
+            texts.cloned().collect()
+        };
+        (new(&emitted.descriptors), new(&emitted.class.named))
+    };
+    let unavailable = |e: JvmError| Refusal::TypeUnavailable(e.thrown);
+    for descriptor in &descriptors {
+        let resolved = agent.library.resolve_descriptor(env, host, descriptor);
+        resolved.map_err(unavailable)?;
+    }
+    if !named.is_empty() {
+        agent
+            .library
+            .resolve(env, host, &named)
+            .map_err(unavailable)?;
+    }
+    if !(descriptors.is_empty() && named.is_empty()) {
+        let mut state = class.state();
+        state.resolved.extend(descriptors.into_iter().chain(named));
+    }
+    Ok(())
 }
 
 /// Analyses an armed method again, and its armed layout.

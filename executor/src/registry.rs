@@ -5,9 +5,8 @@
 //! `unloaded` gives up its record, and its ids serve another class.
 
 use crate::jni::{Env, Global, jclass, jobject};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use veneer_fragmenter::arming::ArmedMethod;
 use veneer_fragmenter::version::ProtectedMembers;
@@ -29,6 +28,10 @@ pub struct ClassState {
     pub cold: bool,
     /// Inherited protected members of other packages, once they were asked for.
     pub protected: Option<Arc<ProtectedMembers>>,
+    /// Names and descriptors of methods with code that have no cell, once they were asked for.
+    pub unarmed: Option<Arc<[(String, String)]>>,
+    /// What versions of it name, descriptors and internal names, and the class can reach.
+    pub resolved: HashSet<String>,
 }
 
 /// A class with armed methods.
@@ -141,7 +144,6 @@ fn is_gone(env: Env, weak: &Global) -> bool {
 #[derive(Default)]
 pub struct Registry {
     maps: Mutex<Maps>,
-    unprepared: AtomicU32,
 }
 
 impl Registry {
@@ -151,8 +153,10 @@ impl Registry {
 
     /// The record of a class, if it has one; of a class that was redefined, the newest.
     pub fn find(&self, env: Env, name: &str, loader: jobject) -> Option<Arc<Class>> {
-        let known: Vec<Arc<Class>> = self.maps().by_name.get(name).cloned().unwrap_or_default();
-        known.into_iter().rev().find(|c| c.is_in(env, loader))
+        self.named(name)
+            .into_iter()
+            .rev()
+            .find(|c| c.is_in(env, loader))
     }
 
     /// A new record with ids for `methods` methods. `None` when ids have run out.
@@ -246,19 +250,14 @@ impl Registry {
         self.maps().by_id.values().cloned().collect()
     }
 
+    /// The records of an internal name.
+    pub fn named(&self, name: &str) -> Vec<Arc<Class>> {
+        self.maps().by_name.get(name).cloned().unwrap_or_default()
+    }
+
     /// Whether a class of this name is armed and may still have to be prepared: a quick question for an event on every class.
     pub fn knows(&self, name: &str) -> bool {
         self.maps().by_name.contains_key(name)
-    }
-
-    /// One armed class more waits to be prepared.
-    pub fn expect_prepare(&self) {
-        self.unprepared.fetch_add(1, Ordering::Relaxed);
-    }
-
-    /// Whether any class was armed at all.
-    pub fn expects_prepare(&self) -> bool {
-        self.unprepared.load(Ordering::Relaxed) > 0
     }
 }
 

@@ -2,9 +2,9 @@
 
 use crate::agent::Agent;
 use crate::armed;
-use crate::attachment::{mark_prepared, weave_class};
-use crate::filter;
+use crate::attachment::weave_class;
 use crate::jni::Env;
+use crate::loaded;
 use crate::methods;
 use crate::registry::Class;
 use crate::report;
@@ -52,66 +52,6 @@ impl Handle {
         self.agent.set_plan_patterns(patterns);
     }
 
-    /// Brings loaded classes that the patterns name, and that are not armed for them yet, through the class hook.
-    fn arm_loaded(&self, patterns: &[MethodPattern]) -> Vec<String> {
-        let (agent, env) = (self.agent, self.env);
-        let mut wanted = Vec::new();
-        let mut names = Vec::new();
-        for class in agent.tool.loaded(env) {
-            let name = agent
-                .tool
-                .class_name(class)
-                .filter(|n| !veneer_fragmenter::anchor::is_anchor(n));
-            let dotted = name.as_ref().map(|n| n.replace('/', "."));
-            let matches = dotted
-                .as_ref()
-                .is_some_and(|d| patterns.iter().any(|p| p.matches_class(d)));
-            if let (true, Some(name), Some(dotted)) = (matches, name, dotted) {
-                let loader = agent.tool.loader(class);
-                let known = agent.registry.find(env, &name, loader);
-                env.delete(loader);
-                if filter::on_cell_path(&name) {
-                    agent.refuse(
-                        &dotted,
-                        "",
-                        "OnCellPath",
-                        "the JVM needs the class to run a cell; it is never armed",
-                    );
-                } else if known.is_none_or(|c| missing(agent, &c, patterns))
-                    && agent.tool.is_modifiable(class)
-                {
-                    wanted.push(class);
-                    names.push(name);
-                    continue;
-                }
-            }
-            env.delete(class);
-        }
-        if let Err(e) = agent.tool.retransform(&wanted) {
-            // One class that cannot be transformed must not keep the others from it.
-            if wanted.len() == 1 {
-                names
-                    .iter()
-                    .for_each(|n| agent.refuse(&n.replace('/', "."), "", "RetransformFailed", &e));
-            } else {
-                for (class, name) in wanted.iter().zip(&names) {
-                    if let Err(e) = agent.tool.retransform(std::slice::from_ref(class)) {
-                        agent.refuse(&name.replace('/', "."), "", "RetransformFailed", &e);
-                    }
-                }
-            }
-        }
-        for (class, name) in wanted.into_iter().zip(&names) {
-            let loader = agent.tool.loader(class);
-            if let Some(record) = agent.registry.find(env, name, loader) {
-                mark_prepared(agent, env, &record, class);
-            }
-            env.delete(loader);
-            env.delete(class);
-        }
-        names
-    }
-
     /// How many armed methods the patterns select.
     fn selected(&self, classes: &[Arc<Class>], patterns: &[MethodPattern]) -> usize {
         let of = |class: &Arc<Class>| {
@@ -128,7 +68,7 @@ impl Handle {
     fn edits_on(&self, spec: &EditSpec) -> Result<Vec<(Arc<Class>, u32)>, AttachError> {
         let (agent, edits) = (self.agent, edits_of(spec));
         let mut targets = Vec::new();
-        for class in agent.registry.all() {
+        for class in armed::classes(agent, &spec.patterns) {
             let Some(local) = class.local(self.env) else {
                 continue;
             };
@@ -216,37 +156,6 @@ fn edits_of(spec: &EditSpec) -> Vec<Edit> {
             },
         })
         .collect()
-}
-
-/// Whether a known class has methods that the patterns name and that were never tried by name.
-fn missing(_agent: &Agent, class: &Class, patterns: &[MethodPattern]) -> bool {
-    let (original, methods) = {
-        let state = class.state();
-        (
-            state.original.clone(),
-            state
-                .methods
-                .iter()
-                .map(|m| m.index)
-                .collect::<HashSet<_>>(),
-        )
-    };
-    let Ok(file) = ClassFile::parse(&original) else {
-        return false;
-    };
-    file.methods.iter().enumerate().any(|(i, m)| {
-        let (Ok(name), Ok(descriptor)) = (file.pool.text(m.name), file.pool.text(m.descriptor))
-        else {
-            return false;
-        };
-        let has_code = m.attributes.iter().any(|a| a.is(&file.pool, "Code"));
-        has_code
-            && name != "<clinit>"
-            && !methods.contains(&i)
-            && patterns
-                .iter()
-                .any(|p| p.matches(&class.dotted, &name, &descriptor))
-    })
 }
 
 /// Names of loaded classes that are close to a pattern.
@@ -372,7 +281,7 @@ impl Runtime for Handle {
         };
         agent.note(&report::attached(agent, id));
         self.refresh_patterns();
-        self.arm_loaded(&patterns);
+        loaded::arm(agent, self.env, &patterns);
         let mut errors = Vec::new();
         // In other classes nothing changes.
         let classes = armed::classes(agent, &patterns);
@@ -482,7 +391,7 @@ impl Runtime for Handle {
         let mut patterns = agent.plan_patterns().to_vec();
         patterns.extend(spec.patterns.iter().cloned());
         agent.set_plan_patterns(patterns);
-        self.arm_loaded(&spec.patterns);
+        loaded::arm(agent, self.env, &spec.patterns);
         self.refresh_patterns();
         let targets = self.edits_on(&spec)?;
         if targets.is_empty() {

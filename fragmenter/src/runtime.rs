@@ -17,16 +17,45 @@ pub fn cell_field(id: u32) -> String {
     format!("c{id}")
 }
 
-/// Name of the field that holds a version's token, and of its two bodies and packers.
+/// Name of the field that holds a version's token.
 pub fn token_field(id: u32) -> String {
     format!("t{id}")
 }
-pub fn enter_method(id: u32) -> String {
-    format!("e{id}")
+
+/// Name of the body for new activations of a method: what it stands for, for tools that show frames, and its id.
+pub fn enter_method(method: &str, id: u32) -> String {
+    format!("{}$e{id}", shown(method))
 }
-pub fn resume_method(id: u32) -> String {
-    format!("r{id}")
+
+/// Name of the body for activations that come from elsewhere.
+pub fn resume_method(method: &str, id: u32) -> String {
+    format!("{}$r{id}", shown(method))
 }
+
+/// The id in the name of a body; `None` for packers and others.
+pub fn method_of(body: &str) -> Option<u32> {
+    let (_, id) = body.rsplit_once('$')?;
+    id.strip_prefix(['e', 'r'])?.parse().ok()
+}
+
+/// A method's name as part of another's: without what a name may not have (`<init>`), and without what is not the same in all
+/// the encodings that it passes.
+fn shown(method: &str) -> String {
+    let plain = |c: char| {
+        if u32::from(c) < 0x1_0000 && c.is_alphanumeric() || "_$-".contains(c) {
+            c
+        } else {
+            '_'
+        }
+    };
+    method
+        .trim_matches(['<', '>'])
+        .chars()
+        .take(200)
+        .map(plain)
+        .collect()
+}
+
 /// Name of an armed body's call site, and of the packer that it is linked to (`point` > 0).
 pub fn site(id: u32, point: u16) -> String {
     format!("v{id}p{point}")

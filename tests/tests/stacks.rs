@@ -3,6 +3,7 @@
 
 use veneer_tests::command::run;
 use veneer_tests::folder::Folder;
+use veneer_tests::jars;
 use veneer_tests::live::{Live, number};
 use veneer_tests::process::{Output, Process};
 use veneer_tests::running::{Outcome, Programs, on_each_jdk_with};
@@ -151,6 +152,87 @@ fn observers_of_running_frames() -> Outcome {
                 output.out
             );
         }
+        Ok(())
+    })
+}
+
+/// Time that is spent in a version is shown under the method's own name, with the line and with the host's frame below.
+#[test]
+fn samples_of_the_flight_recorder_show_the_host_method() -> Outcome {
+    on_each_jdk_with("stacks", |programs| {
+        let folder = Folder::new("stacks")?;
+        let plan = folder.join("plan.rhai").display().to_string();
+        std::fs::write(
+            &plan,
+            r#"methods("Sampled::busy(..)").blocks().before(counter());"#,
+        )?;
+        let plain = programs.java("Sampled").run()?.succeeded("Sampled")?;
+        assert!(plain.out.contains("top host busy"), "{}", plain.out);
+        let output = run(&["--plan", &plan], &programs.java("Sampled"))
+            .run()?
+            .succeeded("Sampled")?;
+        assert!(
+            output.out.contains("top version busy$eN")
+                || output.out.contains("top version busy$rN"),
+            "{}",
+            output.out
+        );
+        for line in ["samples many", "unnamed 0", "without the host 0"] {
+            assert!(output.out.contains(line), "{line}: {}", output.out);
+        }
+        Ok(())
+    })
+}
+
+/// A profiler that asks the JVM for stacks from within a signal (`AsyncGetCallTrace`) sees the same frames.
+#[test]
+fn samples_of_async_profiler_show_the_host_method() -> Outcome {
+    let jar = jars::jar("async-profiler")?;
+    on_each_jdk_with("stacks", |programs| {
+        let folder = Folder::new("stacks")?;
+        let library = match std::env::consts::ARCH {
+            "aarch64" => "linux-arm64/libasyncProfiler.so",
+            _ => "linux-x64/libasyncProfiler.so",
+        };
+        Process::new(programs.jdk().tool("jar"))
+            .args(["--extract", "--file"])
+            .arg(&jar)
+            .arg(library)
+            .folder(folder.path())
+            .run()?
+            .succeeded("jar")?;
+        let (plan, stacks) = (folder.join("plan.rhai"), folder.join("stacks.txt"));
+        std::fs::write(
+            &plan,
+            r#"methods("Busy::busy(..)").blocks().before(counter());"#,
+        )?;
+        let profiler = format!(
+            "-agentpath:{}=start,event=itimer,interval=5ms,collapsed,file={}",
+            folder.join(library).display(),
+            stacks.display()
+        );
+        let java = programs
+            .launcher()
+            .arg(&profiler)
+            .arg("-cp")
+            .arg(programs.classes().path())
+            .arg("Busy");
+        run(&["--plan", &plan.display().to_string()], &java)
+            .run()?
+            .succeeded("Busy")?;
+        let text = std::fs::read_to_string(&stacks)?;
+        let (mut shown, mut lost) = (0, Vec::new());
+        // Its initialiser runs where it is defined, by whoever does that.
+        let in_body = |line: &&str| line.contains("Busy$V") && !line.contains(".<clinit>");
+        for line in text.lines().filter(in_body) {
+            let host = line.find("Busy.busy;");
+            let body = line.find(".busy$e").or_else(|| line.find(".busy$r"));
+            match (host, body) {
+                (Some(host), Some(body)) if host < body => shown += 1,
+                _ => lost.push(line),
+            }
+        }
+        assert!(shown > 0 && lost.is_empty(), "{lost:?} of\n{text}");
         Ok(())
     })
 }

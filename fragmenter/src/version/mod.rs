@@ -3,8 +3,8 @@
 //! ```text
 //!   final class a/b/C$V {                               one class for all methods of a host patched together
 //!     static final MethodHandle t17;                    the token that the cell's target is compared with
-//!     static int e17(C this, int n) { … }               enter: new activations
-//!     static Object r17(VeneerFrame f) { … }            resume: activations that come from elsewhere
+//!     static int search$e17(C this, int n) { … }        enter: new activations of `search`
+//!     static Object search$r17(VeneerFrame f) { … }     resume: activations that come from elsewhere
 //!     static int v17p1(int i, int n) { … }              packers: from the armed body's point 1 into a frame
 //!   }
 //! ```
@@ -65,10 +65,7 @@ pub enum Bodies {
 /// the host. HotSpot honours it in classes that are defined so; see `VeneerRuntime.define`.
 const COMPILED: &str = "Ljava/lang/invoke/LambdaForm$Compiled;";
 
-/// The id of the method that a method of a version class is a body of; `None` for packers and others.
-pub fn method_of(name: &str) -> Option<u32> {
-    name.strip_prefix(['e', 'r'])?.parse().ok()
-}
+pub use crate::runtime::method_of;
 
 /// Whether a class's signature is that of a version: a hidden class beside its host.
 pub fn is_version(signature: &str) -> bool {
@@ -94,6 +91,8 @@ pub struct VersionClass {
     pub bytes: Vec<u8>,
     /// The methods in it; their tokens are expected as class data in this order.
     pub methods: Vec<u32>,
+    /// The names of their bodies, in the same order.
+    pub bodies: Vec<String>,
     /// Methods that could not be emitted.
     pub refused: Vec<(u32, Refusal)>,
     /// Classes that the emitted code names in casts, in internal form: to be resolved before any activation comes.
@@ -146,11 +145,13 @@ pub fn emit(
     let super_class = e.pool.add_class("java/lang/Object")?;
     let (mut fields, mut methods, mut done, mut refused) =
         (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let mut names = Vec::new();
     for plan in plans {
         match emit_method(&mut e, plan, bodies) {
             Ok(members) => {
                 methods.extend(members);
                 done.push(plan.id);
+                names.push(body_name(plan, bodies));
                 let (name, descriptor) = (
                     e.pool.add_utf8(&runtime::token_field(plan.id))?,
                     e.pool.add_utf8(runtime::HANDLE_DESCRIPTOR)?,
@@ -214,10 +215,18 @@ pub fn emit(
         name: self_name,
         bytes,
         methods: done,
+        bodies: names,
         refused,
         named,
         places,
     })
+}
+
+fn body_name(plan: &Plan, bodies: Bodies) -> String {
+    match bodies {
+        Bodies::Enter => runtime::enter_method(&plan.method.name, plan.id),
+        Bodies::Resume => runtime::resume_method(&plan.method.name, plan.id),
+    }
 }
 
 fn emit_method(
@@ -263,7 +272,7 @@ fn emit_method(
             let descriptor = crate::arming::site_descriptor(entry, plan.method)?;
             out.push(member(
                 e,
-                &runtime::enter_method(plan.id),
+                &runtime::enter_method(&plan.method.name, plan.id),
                 &descriptor,
                 &body.code,
             )?);
@@ -272,7 +281,7 @@ fn emit_method(
             let descriptor = format!("({})Ljava/lang/Object;", runtime::FRAME_DESCRIPTOR);
             out.push(member(
                 e,
-                &runtime::resume_method(plan.id),
+                &runtime::resume_method(&plan.method.name, plan.id),
                 &descriptor,
                 &body.code,
             )?);

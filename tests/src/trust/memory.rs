@@ -1,54 +1,112 @@
 //! Memory: instruments that are attached and detached again and again leave nothing behind, neither in the JVM nor in the agent;
 //! nor do classes that are armed, patched and unloaded with their loaders.
+//!
+//! ```text
+//!   programs ─▶ JVM under Veneer ─▶ cycles of a plan ─▶ figures (with tracking) ─▶ bounds on the rise ─▶ Part
+//!   plain JVM: does it keep locks of unloaded methods (`locks`)? ──────────────────────▲
+//! ```
 
-use std::fmt::Write;
-use std::time::{Duration, Instant};
+pub mod figures;
+mod locks;
+mod programs;
+mod tracking;
 
-use super::part::{Part, Scope, Table, TrustError};
+use std::time::Instant;
+
+use super::part::{Part, Scope, TrustError};
 use crate::command;
 use crate::folder::{Folder, files};
 use crate::jdk::Jdk;
 use crate::live::Live;
 use crate::process::Process;
 use crate::running::Programs;
+use crate::workers::each_on;
+use figures::{BOUNDS, Figures, OPTIONS, categories, exceeded, measure, table};
 
-/// Cycles after which figures are taken. What follows the [`WARM`] one is measured against it.
+/// Cycles after which figures are taken. What follows the second is measured against it.
 const SAMPLES: [u32; 5] = [100, 250, 500, 750, 1000];
 
 /// Loaders after which figures are taken.
-const LOADERS: [u32; 4] = [100, 200, 400, 600];
+const LOADERS: [u32; 4] = [100, 200, 300, 400];
 
-/// The sample at which all is made that is made once: the second.
-const WARM: usize = 1;
+/// The same in quick scope.
+const QUICK: [u32; 3] = [50, 150, 250];
 
-/// How much each figure may rise from the warm sample to the last, in KiB. Metaspace and the JVM's own native memory are exact;
-/// the code cache breathes with what the compilers do, and the resident set with what `malloc` keeps.
-const BOUNDS: [(&str, i64); 5] = [
-    ("classes", 120),
-    ("metaspace", 2048),
-    ("code cache", 6144),
-    ("JVM native", 3072),
-    ("agent and malloc", 16_384),
-];
+/// One JVM to be watched.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Job {
+    Plain,
+    Cycles,
+    Loaders,
+}
+
+/// What it said.
+enum Said {
+    Plain(locks::Plain),
+    Figures(Vec<Figures>),
+}
 
 /// The part.
 pub fn run(scope: &Scope) -> Result<Part, TrustError> {
     let begun = Instant::now();
     let mut part = Part::new("memory", "Memory");
-    part.words = vec![
+    part.words = words();
+    let jobs: Vec<(Job, &Jdk)> = [Job::Plain, Job::Cycles, Job::Loaders]
+        .into_iter()
+        .flat_map(|job| scope.jdks.iter().map(move |jdk| (job, jdk)))
+        .collect();
+    let said = each_on(scope.workers, &jobs, |(job, jdk)| match job {
+        Job::Plain => locks::plain(jdk).map(Said::Plain),
+        Job::Cycles if scope.quick => cycles(jdk, &QUICK).map(Said::Figures),
+        Job::Cycles => cycles(jdk, &SAMPLES).map(Said::Figures),
+        Job::Loaders if scope.quick => loaders(jdk, &QUICK).map(Said::Figures),
+        Job::Loaders => loaders(jdk, &LOADERS).map(Said::Figures),
+    });
+    let mut plain = Vec::new();
+    for ((job, jdk), said) in jobs.iter().zip(&said) {
+        let (what, unit) = match job {
+            Job::Loaders => ("Loaders that come and go", "loaders"),
+            _ => ("Attach and detach on 202 methods", "cycles"),
+        };
+        match said {
+            Ok(Said::Plain(found)) => plain.push((*jdk, found)),
+            Ok(Said::Figures(figures)) => {
+                part.tables
+                    .push(table(&format!("{what}, {jdk}"), unit, figures));
+                if *job == Job::Cycles {
+                    let title = format!("What the JVM's tracking says at both ends, {jdk}, KiB");
+                    part.tables.push(categories(&title, figures));
+                }
+                let keeps = plain.iter().any(|(other, p)| other == jdk && p.keeps());
+                let broken = exceeded(figures, keeps);
+                part.failures
+                    .extend(broken.into_iter().map(|f| format!("{jdk}, {unit}: {f}")));
+            }
+            Err(e) => part.failures.push(format!("{jdk}, {unit}: {e}")),
+        }
+    }
+    part.tables.push(locks::table(&plain));
+    Ok(part.since(begun))
+}
+
+/// What the part does, and how its figures are to be read.
+fn words() -> Vec<String> {
+    vec![
         "A program runs 200 methods all the time in two threads, and two loops that never end. A plan attaches counters to \
          every block of all of them and detaches them, over and over. So in each cycle 202 methods get a version, threads \
          enter it, running activations move into it and out of it again, and it is dropped. Figures are taken after garbage \
-         collections; those after 250 cycles count as the beginning, when everything that is made once has been made. In KiB: Metaspace in use; code \
-         cache in use; what the JVM's native memory tracking shows as committed, without heap, Metaspace, code, threads and the \
-         compilers' arenas; and the part of the resident set that tracking does not know, which is the agent's own memory, \
-         libraries, and what `malloc` keeps."
+         collections; those after 250 cycles count as the beginning, when everything that is made once has been made. In KiB: \
+         Metaspace in use; the chunks that Metaspace has for that; code cache in use; what the JVM's native memory tracking \
+         shows as committed, without heap, Metaspace, code, threads, the compilers' arenas and locks; and the part of the \
+         resident set that tracking does not know, which is the agent's own memory, libraries, and what `malloc` keeps."
             .into(),
         format!(
-            "Bounds on the rise from the second row to the last: {}. They are what single figures breathe with: the JVM frees \
-             Metaspace in whole chunks, of which a loader that is gone may leave some half used, the code cache holds what the \
-             compilers have made lately, and `malloc` keeps what it was given back. In 750 cycles \
-             methods get a version more than 150,000 times: 24 bytes that stayed of each would pass the widest of them but the last.",
+            "Bounds on the rise from the second row to the last: {}. In 750 cycles methods get a version more than 150,000 \
+             times: one byte of native memory that stayed of each would pass the bound. The others are what single figures breathe \
+             with: Metaspace is given back in whole chunks, and what lives on between those of versions that are gone keeps \
+             them from being joined, until there are enough of all sizes; the code cache holds what the compilers have made \
+             lately; and `malloc` keeps what it was given back. The JVM's table of strings is kept small, so that dead ones \
+             are taken out while the part runs: linking a call site of a version puts its class's name there.",
             BOUNDS
                 .iter()
                 .map(|(what, most)| if *what == "classes" {
@@ -59,120 +117,28 @@ pub fn run(scope: &Scope) -> Result<Part, TrustError> {
                 .collect::<Vec<_>>()
                 .join(", ")
         ),
+        "Locks are counted by themselves. From JDK 25 on, the JVM keeps the lock of a method's profile when the method's class \
+         is unloaded, 104 bytes and 18 of its name (JDK-8390874), and so it does for versions that have been compiled. The last \
+         table is of a program without Veneer that makes hidden classes and drops them: where it leaves a lock for each \
+         method, versions may leave one for each method that was compiled; where it leaves none, they may not either."
+            .into(),
         "Loaders: each cycle makes a class loader, loads five classes through it, which are armed and have a version before they \
          run, uses them, and drops it. The JVM gets all of it back, and so does the agent: its records of classes that are \
          unloaded, their class files, and their counters. What is kept is one row of figures for all classes of one name. The \
          bounds are the same."
             .into(),
-    ];
-    for jdk in &scope.jdks {
-        let samples: &[u32] = if scope.quick {
-            &[30, 50, 150]
-        } else {
-            &SAMPLES
-        };
-        match cycles(jdk, samples) {
-            Ok(figures) => {
-                part.tables.push(table(
-                    &format!("Attach and detach on 202 methods, JDK {}", jdk.major()),
-                    "cycles",
-                    &figures,
-                ));
-                let late = exceeded(&figures);
-                part.failures
-                    .extend(late.into_iter().map(|f| format!("{jdk}: {f}")));
-            }
-            Err(e) => part.failures.push(format!("{jdk}, cycles: {e}")),
-        }
-        let samples: &[u32] = if scope.quick {
-            &[30, 50, 150]
-        } else {
-            &LOADERS
-        };
-        match loaders(jdk, samples) {
-            Ok(figures) => {
-                part.tables.push(table(
-                    &format!("Loaders that come and go, JDK {}", jdk.major()),
-                    "loaders",
-                    &figures,
-                ));
-                let late = exceeded(&figures);
-                part.failures
-                    .extend(late.into_iter().map(|f| format!("{jdk}, loaders: {f}")));
-            }
-            Err(e) => part.failures.push(format!("{jdk}, loaders: {e}")),
-        }
-    }
-    Ok(part.since(begun))
-}
-
-/// Figures after so many cycles, in the order of [`BOUNDS`].
-pub struct Figures {
-    cycle: u32,
-    values: [i64; 5],
-    /// Classes loaded so far.
-    loaded: i64,
-    resident: i64,
-}
-
-/// Which bounds the last figures break.
-pub fn exceeded(figures: &[Figures]) -> Vec<String> {
-    let (Some(first), Some(last)) = (figures.get(WARM), figures.last()) else {
-        return vec!["no figures".into()];
-    };
-    let mut found = Vec::new();
-    for (i, (what, most)) in BOUNDS.iter().enumerate() {
-        let rise = last.values[i] - first.values[i];
-        if rise > *most {
-            found.push(format!(
-                "{what} rose by {rise} from cycle {} to {}",
-                first.cycle, last.cycle
-            ));
-        }
-    }
-    found
-}
-
-fn table(title: &str, unit: &str, figures: &[Figures]) -> Table {
-    let mut heads = vec![unit, "loaded so far"];
-    heads.extend(BOUNDS.iter().map(|b| b.0));
-    heads.push("resident set");
-    let mut table = Table::new(title, &heads);
-    for f in figures {
-        let mut row = vec![f.cycle.to_string(), f.loaded.to_string()];
-        row.extend(f.values.iter().map(ToString::to_string));
-        row.push(f.resident.to_string());
-        table.rows.push(row);
-    }
-    if let (Some(a), Some(b)) = (figures.get(WARM), figures.last()) {
-        let per = f64::from(b.cycle - a.cycle) / 100.0;
-        let slope = |x: i64, y: i64| format!("{:+.1}", (y - x) as f64 / per);
-        let mut row = vec!["rise per 100".to_string(), slope(a.loaded, b.loaded)];
-        row.extend((0..BOUNDS.len()).map(|i| slope(a.values[i], b.values[i])));
-        row.push(slope(a.resident, b.resident));
-        table.rows.push(row);
-    }
-    table
+    ]
 }
 
 fn other(e: impl std::fmt::Display) -> TrustError {
     TrustError::Other(e.to_string())
 }
 
-/// Options that make memory tell: one small heap, touched at once, and the JVM's own account.
-const OPTIONS: [&str; 5] = [
-    "-XX:+UseSerialGC",
-    "-Xms64m",
-    "-Xmx64m",
-    "-XX:+AlwaysPreTouch",
-    "-XX:NativeMemoryTracking=summary",
-];
-
 /// Attaches and detaches; takes figures after each of these numbers of cycles.
-pub fn cycles(jdk: &Jdk, samples: &[u32]) -> Result<Vec<Figures>, TrustError> {
+fn cycles(jdk: &Jdk, samples: &[u32]) -> Result<Vec<Figures>, TrustError> {
     let folder = Folder::new("memory")?;
     let source = folder.join("Memory.java");
-    std::fs::write(&source, program())?;
+    std::fs::write(&source, programs::program())?;
     let classes = folder.join("classes");
     std::fs::create_dir_all(&classes)?;
     jdk.compile(&files(folder.path(), "java")?, &classes)?;
@@ -211,12 +177,12 @@ pub fn cycles(jdk: &Jdk, samples: &[u32]) -> Result<Vec<Figures>, TrustError> {
 }
 
 /// Loaders that come and go with armed classes that have versions.
-pub fn loaders(jdk: &Jdk, samples: &[u32]) -> Result<Vec<Figures>, TrustError> {
+fn loaders(jdk: &Jdk, samples: &[u32]) -> Result<Vec<Figures>, TrustError> {
     let programs = Programs::of(jdk.clone(), "threads").map_err(other)?;
     let folder = Folder::new("memory")?;
     let classes = folder.join("guests");
     let source = folder.join("Many.java");
-    std::fs::write(&source, many(5))?;
+    std::fs::write(&source, programs::many(5))?;
     std::fs::create_dir_all(&classes)?;
     jdk.compile(&[source], &classes)?;
     let plan = folder.join("plan.rhai");
@@ -249,205 +215,4 @@ pub fn loaders(jdk: &Jdk, samples: &[u32]) -> Result<Vec<Figures>, TrustError> {
         return Err(other(format!("exit {}: {}", output.code, output.err)));
     }
     Ok(figures)
-}
-
-/// `jcmd PID COMMAND…`.
-fn jcmd(jdk: &Jdk, live: &Live, command: &[&str]) -> Result<String, TrustError> {
-    let output = Process::new(jdk.tool("jcmd"))
-        .arg(live.pid().to_string())
-        .args(command)
-        .limit(Duration::from_secs(60))
-        .run()?;
-    Ok(output.out)
-}
-
-fn measure(jdk: &Jdk, live: &Live, cycle: u32) -> Result<Figures, TrustError> {
-    // Metadata of a class goes one collection after its last object; twice, and time for the threads that clean up.
-    for _ in 0..3 {
-        jcmd(jdk, live, &["GC.run"])?;
-        std::thread::sleep(Duration::from_millis(300));
-    }
-    // Not there on every JDK; then what `malloc` keeps counts.
-    let _ = jcmd(jdk, live, &["System.trim_native_heap"]);
-    let tracked = jcmd(jdk, live, &["VM.native_memory", "summary", "scale=KB"])?;
-    let committed = |name: &str| -> i64 {
-        tracked
-            .lines()
-            .filter_map(|line| line.trim().strip_prefix('-'))
-            .find(|line| line.trim().starts_with(name))
-            .and_then(|line| after(line, "committed="))
-            .unwrap_or(0)
-    };
-    let total = tracked
-        .lines()
-        .find(|l| l.trim().starts_with("Total"))
-        .and_then(|l| after(l, "committed="))
-        .ok_or_else(|| other(format!("no native memory tracking: {tracked}")))?;
-    let apart = [
-        "Java Heap",
-        "Metaspace",
-        "Class",
-        "Thread",
-        "Code",
-        "Compiler",
-        "Arena Chunk",
-        "Native Memory Tracking",
-        "Shared class space",
-    ];
-    let native = total - apart.iter().map(|n| committed(n)).sum::<i64>();
-    let code = jcmd(jdk, live, &["Compiler.codecache"])?;
-    let code = code.lines().filter_map(|l| after(l, " used=")).sum();
-    let counters = jcmd(jdk, live, &["PerfCounter.print"])?;
-    let counter = |name: &str| {
-        counters
-            .lines()
-            .find_map(|l| l.strip_prefix(name)?.strip_prefix('=')?.parse::<i64>().ok())
-            .unwrap_or(0)
-    };
-    let metaspace = counter("sun.gc.metaspace.used") / 1024;
-    if metaspace == 0 {
-        return Err(other(format!("no Metaspace: {counters}")));
-    }
-    let loaded = counter("java.cls.loadedClasses") + counter("java.cls.sharedLoadedClasses");
-    let unloaded = counter("java.cls.unloadedClasses") + counter("java.cls.sharedUnloadedClasses");
-    let status = std::fs::read_to_string(format!("/proc/{}/status", live.pid()))?;
-    let resident = status
-        .lines()
-        .find_map(|l| l.strip_prefix("VmRSS:"))
-        .and_then(|l| l.trim().split(' ').next()?.parse::<i64>().ok())
-        .unwrap_or(0);
-    Ok(Figures {
-        cycle,
-        values: [loaded - unloaded, metaspace, code, native, resident - total],
-        loaded,
-        resident,
-    })
-}
-
-/// The number after a word.
-fn after(line: &str, word: &str) -> Option<i64> {
-    let rest = &line[line.find(word)? + word.len()..];
-    let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
-    digits.parse().ok()
-}
-
-/// The forms of the methods; `@M@` and `@N@` are numbers.
-const FORMS: [&str; 4] = [
-    "    static long m@M@(long x) {
-        for (int i = 0; i < 20; i++) {
-            x = (x & 1) == 0 ? x * 31 + i : x - (i & @N@);
-        }
-        return x;
-    }
-",
-    "    static long m@M@(long x) {
-        try {
-            if (x % 13 == 5) {
-                throw new IllegalStateException();
-            }
-            x += 3;
-        } catch (IllegalStateException e) {
-            x ^= @N@;
-        }
-        return x;
-    }
-",
-    "    static long m@M@(long x) {
-        String s = switch ((int) (x & 3)) {
-            case 0 -> \"a\" + x;
-            case 1 -> \"b\";
-            default -> \"c\";
-        };
-        return x + s.length() + @N@;
-    }
-",
-    "    static long m@M@(long x) {
-        java.util.function.LongUnaryOperator f = y -> y + x;
-        double d = x * 0.5;
-        while (d > 1e6) {
-            d /= 2;
-        }
-        return f.applyAsLong(@N@) + (long) d;
-    }
-",
-];
-
-/// Classes `Many0` … with twenty methods each, and `all`, which calls them.
-fn many(classes: usize) -> String {
-    let mut out = String::new();
-    for c in 0..classes {
-        let _ = writeln!(out, "class Many{c} {{");
-        let mut calls = String::new();
-        for m in 0..20 {
-            let n = (m * 7 + c + 1).to_string();
-            let form = FORMS[m % FORMS.len()].replace("@M@", &m.to_string());
-            out.push_str(&form.replace("@N@", &n));
-            let _ = writeln!(calls, "        x = m{m}(x);");
-        }
-        let _ = writeln!(
-            out,
-            "    public static long all(long x) {{\n{calls}        return x;\n    }}\n}}\n"
-        );
-    }
-    out
-}
-
-/// Two threads that run 200 methods all the time, and two whose loops never end.
-fn program() -> String {
-    let calls: String = (0..10)
-        .map(|c| format!("            x = Many{c}.all(x);\n"))
-        .collect();
-    format!(
-        "{}public class Memory {{
-    static volatile boolean stopped;
-    static volatile long kept;
-
-    static void work() throws InterruptedException {{
-        long x = 1;
-        while (!stopped) {{
-{calls}            Thread.sleep(1);
-        }}
-        kept = x;
-    }}
-
-    static void spin() throws InterruptedException {{
-        long x = 1;
-        while (!stopped) {{
-            x = x * 31 + 7;
-            Thread.sleep(1);
-        }}
-        kept = x;
-    }}
-
-    static void run(boolean works) {{
-        try {{
-            if (works) {{
-                work();
-            }} else {{
-                spin();
-            }}
-        }} catch (InterruptedException e) {{
-            throw new IllegalStateException(e);
-        }}
-    }}
-
-    public static void main(String[] args) throws Exception {{
-        System.out.println(\"pid \" + ProcessHandle.current().pid());
-        Thread[] threads = new Thread[4];
-        for (int i = 0; i < threads.length; i++) {{
-            boolean works = i < 2;
-            threads[i] = new Thread(() -> run(works));
-            threads[i].start();
-        }}
-        // Until `stop`.
-        System.in.read();
-        stopped = true;
-        for (Thread t : threads) {{
-            t.join();
-        }}
-    }}
-}}
-",
-        many(10)
-    )
 }

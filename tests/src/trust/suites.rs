@@ -56,7 +56,7 @@ const SUITES: &[Suite] = &[
             "org.apache.commons.lang3.math",
             "org.apache.commons.lang3.mutable",
             "org.apache.commons.lang3.reflect",
-            "org.apache.commons.lang3.text",
+            "org.apache.commons.lang3.text.translate",
             "org.apache.commons.lang3.tuple",
             "org.apache.commons.lang3.function",
             "org.apache.commons.lang3.stream",

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-/// Operations a second that the plan tries to do.
+/// Operations a second that a storm is to reach over its whole run; the plan tries to do some more.
 pub const RATE: f64 = 200.0;
 
 /// What a storm did.

@@ -21,6 +21,8 @@ public final class VeneerCell extends MutableCallSite {
     MutableCallSite[] sites = new MutableCallSite[0];
     /** What enters the version that was set last; kept when IDLE, for an activation that is just on its way in. */
     volatile Class<?> version;
+    /** The name of the body in it; the same for all versions. */
+    volatile String body;
     /** The class with the packers and {@link #resume}. */
     volatile Class<?> resumeClass;
     /** {@code (VeneerFrame)Object} of the version with the token {@link #resumeToken}. */

@@ -76,7 +76,7 @@ public final class VeneerRuntime {
     private static final int VERSION = 1 | 2 | 8;
 
     /**
-     * Defines a version beside its host. {@code tokens} and {@code places} become its class data. This is what {@code
+     * Defines a version beside its host. {@code tokens}, {@code places} and the host become its class data. This is what {@code
      * Lookup.defineHiddenClassWithClassData} does, but for the last flag: the bodies of a version bear {@code
      * LambdaForm.Compiled}, so that methods that ask who calls them ({@code Class.forName}, {@code Method.invoke} …) look
      * through its frames and see the host.
@@ -84,8 +84,18 @@ public final class VeneerRuntime {
     static Class<?> define(Class<?> host, String name, byte[] bytes, MethodHandle[] tokens, int[] places) {
         VeneerWalk.patched(host);
         JavaLangAccess lang = SharedSecrets.getJavaLangAccess();
-        Object data = new Object[] {tokens, places};
+        Object data = new Object[] {tokens, places, host, MINE};
         return lang.defineClass(host.getClassLoader(), host, name, bytes, lang.protectionDomain(host), true, VERSION, data);
+    }
+
+    /** In the class data of versions, and nowhere else. */
+    private static final Object MINE = new Object();
+
+    /** The class data of a version: tokens, places, host; null for any other class. */
+    static Object[] data(Class<?> version) {
+        return SharedSecrets.getJavaLangAccess().classData(version) instanceof Object[] data && data.length == 4 && data[3] == MINE
+                ? data
+                : null;
     }
 
     /** Called by a version's initialiser. */
@@ -107,10 +117,11 @@ public final class VeneerRuntime {
     }
 
     /** Makes a version the one that new activations enter, and the one that running ones go to. */
-    static void install(int id, Class<?> version, MethodHandle token) throws Throwable {
+    static void install(int id, Class<?> version, MethodHandle token, String body) throws Throwable {
         VeneerCell cell = cell(id);
         synchronized (cell) {
             cell.version = version;
+            cell.body = body;
             if (cell.sites.length > 0 && cell.sites[0] != null) {
                 cell.sites[0].setTarget(enter(cell, cell.sites[0].type()));
             }
@@ -119,10 +130,10 @@ public final class VeneerRuntime {
     }
 
     /** Gives a version's (or, with IDLE, the clean one's) way in for running activations. */
-    static void installResume(int id, Class<?> version, MethodHandle token) throws Throwable {
+    static void installResume(int id, Class<?> version, MethodHandle token, String body) throws Throwable {
         VeneerCell cell = cell(id);
         MethodHandle resume =
-                MethodHandles.Lookup.IMPL_LOOKUP.findStatic(version, "r" + id, MethodType.methodType(Object.class, VeneerFrame.class));
+                MethodHandles.Lookup.IMPL_LOOKUP.findStatic(version, body, MethodType.methodType(Object.class, VeneerFrame.class));
         synchronized (cell) {
             cell.resumeClass = version;
             cell.resume = resume;
@@ -142,7 +153,7 @@ public final class VeneerRuntime {
     }
 
     private static MethodHandle enter(VeneerCell cell, MethodType type) throws Throwable {
-        return MethodHandles.Lookup.IMPL_LOOKUP.findStatic(cell.version, "e" + cell.id, type);
+        return MethodHandles.Lookup.IMPL_LOOKUP.findStatic(cell.version, cell.body, type);
     }
 
     private static MethodHandle packer(VeneerCell cell, int point, MethodType type) throws Throwable {
@@ -292,7 +303,8 @@ public final class VeneerRuntime {
     /** Only a version of the host may use its lookup. */
     private static void check(MethodHandles.Lookup caller, Class<?> host) throws IllegalAccessException {
         Class<?> version = caller.lookupClass();
-        if (!version.isHidden() || !version.isNestmateOf(host) || !version.getName().startsWith(host.getName() + "$V")) {
+        Object[] data = data(version);
+        if (data == null || data[2] != host) {
             throw new IllegalAccessException("not a version of " + host.getName());
         }
     }
@@ -395,7 +407,7 @@ public final class VeneerRuntime {
                 return;
             }
             // The first visible frame of a trace made here is the host's.
-            Object[] here = (Object[]) U.getReference(new Throwable(), BACKTRACE);
+            Object[] here = (Object[]) U.getReference(new VeneerMark(), BACKTRACE);
             int first = ((Object[]) here[2])[0] == VeneerRuntime.class ? 1 : 0;
             short method = ((short[]) here[0])[first];
             int at = ((int[]) here[1])[first];

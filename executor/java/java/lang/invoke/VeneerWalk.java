@@ -7,8 +7,6 @@ import java.util.Spliterator;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.stream.Stream;
-import jdk.internal.access.JavaLangAccess;
-import jdk.internal.access.SharedSecrets;
 import jdk.internal.misc.Unsafe;
 
 /**
@@ -18,7 +16,7 @@ import jdk.internal.misc.Unsafe;
  *   fillInStackTrace (native) ─▶ the JVM's own ─▶ {@link #filled}: does the trace show a class that has versions?
  *                                                     └─▶ a walk over the stack, hidden frames included:
  *        callee               callee
- *        Host$V/0x….e17       –                 says where in the armed body its code stands   ─┐
+ *        Host$V/0x….run$e17   –                 says where in the armed body its code stands   ─┐
  *        (LambdaForm …)       –                                                                 │
  *        Host.m  at its stub  Host.m at its stub                                       place  ◀─┘
  * </pre>
@@ -30,7 +28,6 @@ import jdk.internal.misc.Unsafe;
 final class VeneerWalk 
         implements Consumer<StackWalker.StackFrame>, Function<Stream<StackWalker.StackFrame>, Object> {
     private static final Unsafe U = Unsafe.getUnsafe();
-    private static final JavaLangAccess LANG = SharedSecrets.getJavaLangAccess();
 
     /** Made in {@link #begin}: that loads classes, which may get versions themselves and so come back here. */
     private static StackWalker walker;
@@ -52,8 +49,8 @@ final class VeneerWalk
     private Class<?>[] classes = new Class<?>[16];
     private long[] frames = new long[16];
     private int found;
-    /** The innermost version frame since the last frame of a host. */
-    private Class<?> version;
+    /** The class that the innermost version frame since the last frame of a host is a version of. */
+    private Class<?> versionOf;
 
     private int place;
     /** How many frames of classes that have versions the trace shows: behind them nothing is looked at. */
@@ -147,6 +144,9 @@ final class VeneerWalk
 
     /** Called when the JVM has filled in a trace. */
     static void filled(Throwable thrown) {
+        if (thrown instanceof VeneerMark) {
+            return;
+        }
         Object[] top = (Object[]) U.getReference(thrown, VeneerRuntime.BACKTRACE);
         int shown = 0;
         for (Object[] chunk = top; chunk != null; chunk = (Object[]) chunk[chunk.length - 2]) {
@@ -176,10 +176,11 @@ final class VeneerWalk
     public void accept(StackWalker.StackFrame frame) {
         Class<?> c = frame.getDeclaringClass();
         if (c.isHidden()) {
-            if (version == null && c.getName().contains("$V/")) {
-                int at = placeOf(c, frame.getMethodName(), frame.getByteCodeIndex());
+            Object[] data = versionOf == null ? VeneerRuntime.data(c) : null;
+            if (data != null) {
+                int at = placeOf((int[]) data[1], frame.getMethodName(), frame.getByteCodeIndex());
                 if (at >= 0) {
-                    version = c;
+                    versionOf = (Class<?>) data[2];
                     place = at;
                 }
             }
@@ -187,14 +188,15 @@ final class VeneerWalk
             return;
         } else if (isPatched(c)) {
             above = false;
-            boolean left = version != null && isHost(c);
+            // Not where the version is one of a class in its nest.
+            boolean left = versionOf == c;
             if (found == classes.length) {
                 classes = Arrays.copyOf(classes, found * 2);
                 frames = Arrays.copyOf(frames, found * 2);
             }
             classes[found] = c;
             frames[found++] = (long) frame.getByteCodeIndex() << 32 | (left ? place : -1) & 0xFFFFFFFFL;
-            version = null;
+            versionOf = null;
         } else {
             above = false;
         }
@@ -205,19 +207,10 @@ final class VeneerWalk
         return c == VeneerWalk.class || c.isInstance(thrown) && (method.equals("<init>") || method.equals("fillInStackTrace"));
     }
 
-    /** Whether the version is one of this class, and not of a class in its nest. */
-    private boolean isHost(Class<?> c) {
-        String name = c.getName();
-        return version.getName().startsWith(name) && version.getName().startsWith("$V/", name.length());
-    }
-
     /** Where in the armed body the code of a version stands at this bci; negative where that is not known. */
-    private static int placeOf(Class<?> version, String method, int bci) {
-        if (!(LANG.classData(version) instanceof Object[] data) || data.length != 2 || !(data[1] instanceof int[] table)) {
-            return -1;
-        }
+    private static int placeOf(int[] table, String method, int bci) {
         int id = 0;
-        for (int i = 1; i < method.length(); i++) {
+        for (int i = method.lastIndexOf('$') + 2; i < method.length(); i++) {
             char digit = method.charAt(i);
             if (digit < '0' || digit > '9') {
                 return -1;

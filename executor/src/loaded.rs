@@ -1,0 +1,251 @@
+//! Loaded classes that are not armed: those that a plan names are brought through the class hook.
+//!
+//! ```text
+//!   attach ─▶ one class by its full name? ─ yes ─▶ is one of that name in `Unarmed`? ─ no ─▶ nothing to do
+//!                      │ no                                      │ yes
+//!                      └──────▶ walk over all loaded classes ◀───┘ ─▶ RetransformClasses ─▶ hook
+//! ```
+//!
+//! The walk asks the JVM for the name of each class, which takes milliseconds in a large program. So [`Unarmed`] has the names of
+//! all loaded classes that are not armed. The first walk notes those that were there before the agent; from then on the class hook
+//! notes what it lets pass, and `ClassPrepare` does so again, for a class that was just on its way while a walk went by. A name too
+//! many (its class is unloaded, or was armed meanwhile) costs a walk and nothing else.
+
+use crate::agent::Agent;
+use crate::attachment::mark_prepared;
+use crate::filter;
+use crate::jni::{Env, jclass};
+use crate::registry::Class;
+use std::collections::HashSet;
+use std::hash::{BuildHasher, RandomState};
+use std::sync::{Arc, Mutex, MutexGuard};
+use veneer_fragmenter::anchor;
+use veneer_fragmenter::classfile::ClassFile;
+use veneer_instruments::MethodPattern;
+
+/// The set is made anew where it has grown to twice its size and so much more: programs may make classes and drop them for ever.
+const SLACK: usize = 1 << 14;
+
+#[derive(Default)]
+struct Names {
+    /// Of internal names. 64 bits with a secret key: that two names share one does not happen.
+    hashes: HashSet<u64>,
+    /// Whether the classes that were there before the agent are among them.
+    complete: bool,
+    /// How many there may be before the set is made anew.
+    limit: usize,
+}
+
+/// Names of loaded classes that are not armed. See the module documentation.
+#[derive(Default)]
+pub struct Unarmed {
+    hasher: RandomState,
+    names: Mutex<Names>,
+}
+
+impl Unarmed {
+    fn names(&self) -> MutexGuard<'_, Names> {
+        self.names.lock().unwrap_or_else(|e| e.into_inner())
+    }
+
+    /// A class of this internal name is there, or about to be, and is not armed.
+    pub fn add(&self, name: &str) {
+        if anchor::is_anchor(name) {
+            return;
+        }
+        let hash = self.hasher.hash_one(name);
+        let mut names = self.names();
+        names.hashes.insert(hash);
+        if names.complete && names.hashes.len() > names.limit {
+            *names = Names::default();
+        }
+    }
+
+    /// Whether one of this name may be there.
+    fn may_have(&self, name: &str) -> bool {
+        let names = self.names();
+        !names.complete || names.hashes.contains(&self.hasher.hash_one(name))
+    }
+
+    fn remove(&self, name: &str) {
+        let hash = self.hasher.hash_one(name);
+        self.names().hashes.remove(&hash);
+    }
+
+    fn is_complete(&self) -> bool {
+        self.names().complete
+    }
+
+    /// A walk has added all that were there.
+    fn completed(&self) {
+        let mut names = self.names();
+        names.complete = true;
+        names.limit = 2 * names.hashes.len() + SLACK;
+    }
+}
+
+/// The internal name of the one class that a pattern can select; none where it has wildcards.
+pub fn only_class(pattern: &MethodPattern) -> Option<String> {
+    let text = pattern.class_text();
+    let wild = text.contains('*') || text.contains("..");
+    (!wild).then(|| text.replace('.', "/"))
+}
+
+/// Brings loaded classes that the patterns name, and that are not armed for them yet, through the class hook. Called by the plan
+/// thread only.
+pub fn arm(agent: &Agent, env: Env, patterns: &[MethodPattern]) {
+    let unarmed = &agent.unarmed;
+    let names: Option<Vec<String>> = patterns.iter().map(only_class).collect();
+    let done = |name: &String| {
+        let known = agent.registry.named(name);
+        !unarmed.may_have(name) && !known.iter().any(|c| missing(c, patterns))
+    };
+    if names.as_ref().is_some_and(|names| names.iter().all(done)) {
+        return;
+    }
+    // Whoever adds one of them from here on is not forgotten; what the walk finds is added at its end.
+    let all = !unarmed.is_complete();
+    names.iter().flatten().for_each(|name| unarmed.remove(name));
+    let mut chosen: Vec<(jclass, String)> = Vec::new();
+    let mut wanted = Vec::new();
+    for class in agent.tool.loaded(env) {
+        let name = agent.tool.class_name(class);
+        let Some(name) = name.filter(|n| !anchor::is_anchor(n)) else {
+            env.delete(class);
+            continue;
+        };
+        let dotted = name.replace('/', ".");
+        let matches = patterns.iter().any(|p| p.matches_class(&dotted));
+        let known = match matches || all {
+            true => record(agent, env, class, &name),
+            false => None,
+        };
+        if !matches {
+            if all && known.is_none() {
+                unarmed.add(&name);
+            }
+            env.delete(class);
+            continue;
+        }
+        if filter::on_cell_path(&name) {
+            agent.refuse(
+                &dotted,
+                "",
+                "OnCellPath",
+                "the JVM needs the class to run a cell; it is never armed",
+            );
+        } else if known.is_none_or(|c| missing(&c, patterns)) && agent.tool.is_modifiable(class) {
+            wanted.push((class, dotted));
+        }
+        chosen.push((class, name));
+    }
+    retransform(agent, &wanted);
+    for (class, name) in chosen {
+        match record(agent, env, class, &name) {
+            Some(known) => mark_prepared(agent, env, &known, class),
+            None => unarmed.add(&name),
+        }
+        env.delete(class);
+    }
+    if all {
+        unarmed.completed();
+    }
+}
+
+fn record(agent: &Agent, env: Env, class: jclass, name: &str) -> Option<Arc<Class>> {
+    let loader = agent.tool.loader(class);
+    let known = agent.registry.find(env, name, loader);
+    env.delete(loader);
+    known
+}
+
+/// All in one pause of the application; one by one where that fails: a class that cannot be transformed must not keep the others
+/// from it.
+fn retransform(agent: &Agent, wanted: &[(jclass, String)]) {
+    let classes: Vec<jclass> = wanted.iter().map(|w| w.0).collect();
+    match agent.tool.retransform(&classes) {
+        Ok(()) => {}
+        Err(e) if wanted.len() == 1 => {
+            let name = wanted.first().map_or("", |w| w.1.as_str());
+            agent.refuse(name, "", "RetransformFailed", &e);
+        }
+        Err(_) => wanted
+            .iter()
+            .for_each(|one| retransform(agent, std::slice::from_ref(one))),
+    }
+}
+
+/// Whether a known class has methods that the patterns name and that were never tried by name.
+fn missing(class: &Class, patterns: &[MethodPattern]) -> bool {
+    unarmed(class).iter().any(|(name, descriptor)| {
+        let hit = |p: &MethodPattern| p.matches(&class.dotted, name, descriptor);
+        patterns.iter().any(hit)
+    })
+}
+
+/// The methods of a class that have code and no cell, kept until the class comes through the hook again.
+fn unarmed(class: &Class) -> Arc<[(String, String)]> {
+    let (original, armed) = {
+        let state = class.state();
+        if let Some(known) = &state.unarmed {
+            return known.clone();
+        }
+        let armed: HashSet<usize> = state.methods.iter().map(|m| m.index).collect();
+        (state.original.clone(), armed)
+    };
+    let Ok(file) = ClassFile::parse(&original) else {
+        return Arc::new([]);
+    };
+    let mut found = Vec::new();
+    for (i, m) in file.methods.iter().enumerate() {
+        let has_code = m.attributes.iter().any(|a| a.is(&file.pool, "Code"));
+        if armed.contains(&i) || !has_code {
+            continue;
+        }
+        if let (Ok(name), Ok(descriptor)) = (file.pool.text(m.name), file.pool.text(m.descriptor))
+            && name != "<clinit>"
+        {
+            found.push((name.into_owned(), descriptor.into_owned()));
+        }
+    }
+    let found: Arc<[(String, String)]> = found.into();
+    let mut state = class.state();
+    if Arc::ptr_eq(&state.original, &original) && state.methods.len() == armed.len() {
+        state.unarmed = Some(found.clone());
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pattern_names_one_class_only_without_wildcards() {
+        let class = |text| MethodPattern::parse(text).ok().and_then(|p| only_class(&p));
+        assert_eq!(
+            class("a.b.Outer$Inner::*(..)"),
+            Some("a/b/Outer$Inner".into())
+        );
+        assert_eq!(class("Main::run(int)"), Some("Main".into()));
+        assert_eq!(class("a.B*::run"), None);
+        assert_eq!(class("a..B::run"), None);
+        assert_eq!(class("*..*"), None);
+    }
+
+    #[test]
+    fn nothing_is_known_before_the_first_walk_nor_after_too_many_classes() {
+        let unarmed = Unarmed::default();
+        unarmed.add("a/A");
+        assert!(unarmed.may_have("a/A") && unarmed.may_have("a/B"));
+        unarmed.completed();
+        assert!(unarmed.may_have("a/A") && !unarmed.may_have("a/B"));
+        unarmed.remove("a/A");
+        assert!(!unarmed.may_have("a/A"));
+        for n in 0..=2 * SLACK {
+            unarmed.add(&format!("a/G{n}"));
+        }
+        // It was dropped on the way, and waits for the next walk.
+        assert!(unarmed.may_have("a/A") && !unarmed.is_complete());
+    }
+}

@@ -1,0 +1,82 @@
+//! A fault of the JVM that shows in every program that drops compiled classes, and must be told from what is ours.
+//!
+//! From JDK 25 on, HotSpot keeps the lock of a method's profile (`MethodData::extra_data_lock`: 104 bytes, and 18 of its name)
+//! when the method's class is unloaded: JDK-8390874. So a plain program is run first, which makes hidden classes, lets their
+//! methods be compiled, and drops them; it says whether this JVM has the fault.
+
+use super::figures::{self, Figures, OPTIONS};
+use crate::jdk::Jdk;
+use crate::live::Live;
+use crate::running::Programs;
+use crate::trust::{Table, TrustError};
+
+/// Hidden classes after which figures are taken; the compilers take until the first of them to come to all of the program.
+const CLASSES: [u32; 2] = [600, 1000];
+
+/// Methods of each.
+const METHODS: i64 = 2;
+
+/// What a JVM without Veneer does.
+pub struct Plain {
+    classes: i64,
+    compiled: i64,
+    locks: i64,
+}
+
+impl Plain {
+    /// Whether the JVM keeps the locks of unloaded methods: of every second one at least.
+    pub fn keeps(&self) -> bool {
+        self.locks > self.classes * METHODS / 2
+    }
+}
+
+/// Runs the program.
+pub fn plain(jdk: &Jdk) -> Result<Plain, TrustError> {
+    let other = |e: &dyn std::fmt::Display| TrustError::Other(e.to_string());
+    let programs = Programs::of(jdk.clone(), "threads").map_err(|e| other(&e))?;
+    let java = crate::process::Process::new(jdk.tool("java"))
+        .args(OPTIONS)
+        .arg("-Xbatch")
+        .arg("-cp")
+        .arg(programs.classes().path())
+        .arg("Hidden");
+    let mut live = Live::start(&java).map_err(|e| other(&e))?;
+    let mut taken: Vec<Figures> = Vec::new();
+    let mut done = 0;
+    for classes in CLASSES {
+        live.say(&(classes - done).to_string())
+            .map_err(|e| other(&e))?;
+        live.line("done").map_err(|e| other(&e))?;
+        done = classes;
+        taken.push(figures::measure(jdk, &live, done)?);
+    }
+    let output = live.stop().map_err(|e| other(&e))?;
+    let [first, last] = taken.as_slice() else {
+        return Err(TrustError::Other("no figures of the plain program".into()));
+    };
+    if output.code != 0 {
+        return Err(TrustError::Other(output.err));
+    }
+    Ok(Plain {
+        classes: i64::from(CLASSES[1] - CLASSES[0]),
+        compiled: last.compiled - first.compiled,
+        locks: last.locks - first.locks,
+    })
+}
+
+/// What all JVMs did.
+pub fn table(found: &[(&Jdk, &Plain)]) -> Table {
+    let mut table = Table::new(
+        "Without Veneer: hidden classes with two methods, compiled and dropped",
+        &["JDK", "classes", "compiled", "locks that stayed"],
+    );
+    for (jdk, plain) in found {
+        table.rows.push(vec![
+            jdk.major().to_string(),
+            plain.classes.to_string(),
+            plain.compiled.to_string(),
+            format!("{:+}", plain.locks),
+        ]);
+    }
+    table
+}
