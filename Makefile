@@ -5,12 +5,13 @@
 #   make demo    javac compiles a source tree under a plan that counts its parser's fragments
 #   make fuzz    every fuzz target for ten minutes, two at a time: half an hour
 #   make trust   the evidence that programs are the same under Veneer: docs/trust.md, under an hour
+#   make bench   Veneer beside other tools on the same work: docs/benchmarks.md, under an hour
 #   make setup   installs what is missing (as root), or prints the line to type
 #
 # Each of the first three does the set-up itself; it is quick where nothing is missing.
 
 .DEFAULT_GOAL := build
-.PHONY: build demo figures fuzz setup test trust
+.PHONY: bench bench-quick build demo figures fuzz setup test trust
 
 # A Rust toolchain that the set-up has just installed is not on the PATH of this shell yet.
 CARGO_HOME ?= $(HOME)/.cargo
@@ -41,3 +42,11 @@ trust: build
 fuzz: build
 	rm -f fuzz/runs.json
 	FUZZ_SECONDS=$${FUZZ_SECONDS:-600} cargo run --release --locked -p veneer-tests --bin trust -- fuzz
+
+# docs/benchmarks.md: Veneer beside other tools on the same work; under an hour, best on a machine that does nothing else.
+bench: build
+	cargo run --release --locked -p veneer-tests --bin bench
+
+# A sample of it in minutes; prints, keeps nothing.
+bench-quick: build
+	cargo run --release --locked -p veneer-tests --bin bench -- --quick

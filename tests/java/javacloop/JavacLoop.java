@@ -19,7 +19,8 @@ import javax.tools.SimpleJavaFileObject;
 import javax.tools.ToolProvider;
 
 /**
- * The JDK's own compiler over a source tree, again and again in one JVM: {@code JavacLoop TREE ROUNDS}.
+ * The JDK's own compiler over a source tree, again and again in one JVM: {@code JavacLoop TREE ROUNDS [CLASS]}; or another
+ * {@link JavaCompiler}, where its class is named.
  *
  * <p>Sources are read once and class files stay in memory, so that a round is the compiler's own work. Standard output has
  * the number of class files and a checksum of all of them for each round; standard error has {@code round N ms}.
@@ -30,8 +31,10 @@ public final class JavacLoop {
     public static void main(String[] args) throws IOException {
         List<JavaFileObject> sources = sources(Path.of(args[0]));
         int rounds = Integer.parseInt(args[1]);
-        JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
-        List<String> options = List.of("-g", "-proc:none", "-implicit:none", "-nowarn");
+        JavaCompiler compiler = args.length > 2 ? other(args[2]) : ToolProvider.getSystemJavaCompiler();
+        // Other compilers do not know `-implicit`, and compile for an old version by themselves.
+        List<String> options = args.length > 2 ? List.of("-g", "-proc:none", "-nowarn", "-17")
+                : List.of("-g", "-proc:none", "-implicit:none", "-nowarn");
         try (Kept kept = new Kept(compiler.getStandardFileManager(null, null, StandardCharsets.UTF_8))) {
             for (int round = 1; round <= rounds; round++) {
                 kept.classes.clear();
@@ -44,6 +47,14 @@ public final class JavacLoop {
                 System.out.println("round " + round + " " + kept.classes.size() + " classes " + kept.checksum());
                 System.err.printf("round %d %.2f ms%n", round, time / 1e6);
             }
+        }
+    }
+
+    private static JavaCompiler other(String name) {
+        try {
+            return (JavaCompiler) Class.forName(name).getConstructor().newInstance();
+        } catch (ReflectiveOperationException e) {
+            throw new IllegalStateException(e);
         }
     }
 

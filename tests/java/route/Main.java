@@ -34,7 +34,7 @@ public final class Main {
             total = total * 17 + sum;
             System.out.println("round " + round + " checksum " + Long.toHexString(sum));
             if (time) {
-                System.err.println("round " + round + " " + (System.nanoTime() - begin) / 1_000_000 + " ms");
+                System.err.println("round " + round + " " + (System.nanoTime() - begin) / 1e6 + " ms");
             }
         }
         System.out.println("total " + Long.toHexString(total));

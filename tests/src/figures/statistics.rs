@@ -1,6 +1,6 @@
 //! Medians and spreads.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// The middle of some values; the mean of the two middle ones where their number is even. `None` of none.
 pub fn median(values: &[f64]) -> Option<f64> {
@@ -14,7 +14,7 @@ pub fn median(values: &[f64]) -> Option<f64> {
 }
 
 /// Median, least and greatest of some values.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Spread {
     /// The middle.
     pub median: f64,

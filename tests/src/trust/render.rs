@@ -34,7 +34,8 @@ fn summary(out: &mut String, parts: &[Part]) {
     write_table(out, &table);
 }
 
-fn section(out: &mut String, part: &Part) {
+/// A part: its heading, words, tables and failures.
+pub fn section(out: &mut String, part: &Part) {
     let _ = writeln!(out, "## {}\n", part.title);
     for paragraph in &part.words {
         let _ = writeln!(out, "{paragraph}\n");
@@ -54,7 +55,8 @@ fn section(out: &mut String, part: &Part) {
     }
 }
 
-fn write_table(out: &mut String, table: &Table) {
+/// A table, and an empty line.
+pub fn write_table(out: &mut String, table: &Table) {
     if !table.title.is_empty() {
         let _ = writeln!(out, "**{}**\n", table.title);
     }

@@ -1,0 +1,5 @@
+/** A generated class that calls all its methods. */
+public interface Caller {
+    /** Calls each once. */
+    long all(long value);
+}

@@ -1,0 +1,182 @@
+//! How long the rewriter takes a class, over the JDK's own classes: the micro-benchmarks of `fragmenter/benches/arming.rs`.
+//!
+//! They are run through `cargo bench`, since nothing here links another crate of the project; criterion leaves its estimates as
+//! JSON under `target/criterion`.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use super::{Goal, Record, Scope, TrustError, other};
+use crate::folder::{files, workspace};
+use crate::jdk::Jdk;
+use crate::process::Process;
+use crate::trust::Table;
+
+/// The group of `fragmenter/benches/arming.rs`.
+const GROUP: &str = "arming";
+/// The measurement that the goal is about: read, analyse, write, under the policy `loop`.
+const GOAL: &str = "arm-loop";
+
+/// The part.
+pub fn run(scope: &Scope) -> Result<Record, TrustError> {
+    let begun = Instant::now();
+    let mut record = Record::new("arming", "Arming a class", scope)?;
+    let jdk = scope.jdks.first().ok_or_else(|| other("no JDK"))?;
+    let classes = extracted(jdk)?;
+    let target = std::env::var_os("CARGO_TARGET_DIR")
+        .map_or_else(|| workspace().join("target"), PathBuf::from);
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut bench = Process::new(cargo)
+        .args([
+            "bench",
+            "--quiet",
+            "-p",
+            "veneer-fragmenter",
+            "--bench",
+            "arming",
+            "--",
+        ])
+        .folder(&workspace())
+        .env("VENEER_BENCH_CLASSES", &classes.to_string_lossy())
+        .limit(Duration::from_secs(1800));
+    if scope.quick {
+        bench = bench.env("VENEER_BENCH_SAMPLE", "20").args(["--quick"]);
+    }
+    let results = target.join("criterion").join(GROUP);
+    // What an earlier session left there is not of this one.
+    if results.is_dir() {
+        std::fs::remove_dir_all(&results)?;
+    }
+    bench.run()?.succeeded("cargo bench")?;
+    let mut table = Table::new(
+        "",
+        &[
+            "what",
+            "classes",
+            "µs a class, one thread",
+            "95% interval",
+            "bytes a class",
+        ],
+    );
+    for found in estimates(&results)? {
+        record.figure("arming", "JDK", &found.name, "µs", &[found.mean]);
+        table.rows.push(vec![
+            found.name.clone(),
+            format!("{:.0}", found.classes),
+            format!("{:.1}", found.mean),
+            format!("{:.1}–{:.1}", found.low, found.high),
+            format!("{:.0}", found.bytes),
+        ]);
+        if found.name == GOAL {
+            let what = "arming a class: read, analyse, write, on average over the JDK";
+            record
+                .goals
+                .push(Goal::at_most(what, 20.0, "µs", found.mean));
+        }
+    }
+    if record.goals.is_empty() {
+        record
+            .part
+            .failures
+            .push(format!("no estimate of {GROUP}/{GOAL}"));
+    }
+    record.part.words = vec![
+        "All class files of the modules of the JDK (in a quick session every 20th), one after the other in one thread, in memory; criterion's estimate of the \
+         mean. *read-write* is reading and writing a class as it is, *arm-…* arming all methods under a policy. In a JVM the definition of the anchor class and \
+         the JVM's own second parsing come on top: see *What grows how*."
+            .into(),
+    ];
+    record.part.tables.push(table);
+    record.part = record.part.since(begun);
+    Ok(record)
+}
+
+/// The class files of the JDK's modules in a folder, extracted where they are not there yet.
+fn extracted(jdk: &Jdk) -> Result<PathBuf, TrustError> {
+    let folder = workspace().join(format!("target/jdk-classes/{}", jdk.major()));
+    let done = folder.join("done");
+    if !done.is_file() {
+        std::fs::create_dir_all(&folder)?;
+        Process::new(jdk.tool("jimage"))
+            .arg("extract")
+            .arg("--dir")
+            .arg(&folder)
+            .arg(jdk.home().join("lib/modules"))
+            .limit(Duration::from_secs(600))
+            .run()?
+            .succeeded("jimage extract")?;
+        std::fs::write(done, "")?;
+    }
+    Ok(folder)
+}
+
+/// What criterion found: times in microseconds a class.
+struct Estimate {
+    name: String,
+    classes: f64,
+    bytes: f64,
+    mean: f64,
+    low: f64,
+    high: f64,
+}
+
+fn estimates(folder: &Path) -> Result<Vec<Estimate>, TrustError> {
+    let mut found = Vec::new();
+    for path in files(folder, "json")? {
+        if !path.ends_with("new/estimates.json") {
+            continue;
+        }
+        let Some(place) = path.parent() else { continue };
+        let read = |name: &str| -> Result<serde_json::Value, TrustError> {
+            Ok(serde_json::from_str(&std::fs::read_to_string(
+                place.join(name),
+            )?)?)
+        };
+        let (times, about) = (read("estimates.json")?, read("benchmark.json")?);
+        // The benchmark's parameter says how many classes and bytes one pass is: `arm-loop/27601x3021`.
+        let text = |key: &str| about.get(key).and_then(|v| v.as_str()).unwrap_or_default();
+        let (count, bytes) = text("value_str").split_once('x').unwrap_or(("0", "0"));
+        let (classes, bytes): (f64, f64) =
+            (count.parse().unwrap_or(0.0), bytes.parse().unwrap_or(0.0));
+        let of = |path: &str| {
+            let nanoseconds = times.pointer(path).and_then(serde_json::Value::as_f64);
+            nanoseconds.unwrap_or(f64::NAN) / 1e3 / classes
+        };
+        if classes < 1.0 {
+            return Err(other(format!("{}: no number of classes", place.display())));
+        }
+        found.push(Estimate {
+            name: text("function_id").to_string(),
+            classes,
+            bytes,
+            mean: of("/mean/point_estimate"),
+            low: of("/mean/confidence_interval/lower_bound"),
+            high: of("/mean/confidence_interval/upper_bound"),
+        });
+    }
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::folder::Folder;
+
+    #[test]
+    fn reads_what_criterion_leaves() -> Result<(), TrustError> {
+        let folder = Folder::new("criterion")?;
+        let place = folder.join("arm-loop/100x3000/new");
+        std::fs::create_dir_all(&place)?;
+        let mean = r#"{"mean":{"point_estimate":2000000.0,"confidence_interval":{"lower_bound":1900000.0,"upper_bound":2100000.0}}}"#;
+        std::fs::write(place.join("estimates.json"), mean)?;
+        let about = r#"{"function_id":"arm-loop","value_str":"100x3000"}"#;
+        std::fs::write(place.join("benchmark.json"), about)?;
+        let found = estimates(folder.path())?;
+        let one = found.first().ok_or_else(|| other("nothing"))?;
+        assert_eq!(
+            (one.name.as_str(), one.mean, one.low),
+            ("arm-loop", 20.0, 19.0)
+        );
+        Ok(())
+    }
+}

@@ -1,0 +1,223 @@
+//! How long it takes to attach to a loop that runs: from the call to the first hit inside it.
+
+use std::time::{Duration, Instant};
+
+use super::crowd::free_port;
+use super::groups::first_line;
+use super::peers::{byteman, flight_recorder};
+use super::record::shown;
+use super::{Goal, OPTIONS, Record, Scope, TrustError, other};
+use crate::figures::statistics::median;
+use crate::folder::Folder;
+use crate::jdk::Jdk;
+use crate::live::Live;
+use crate::process::Process;
+use crate::running::Programs;
+use crate::trust::Table;
+
+/// The part.
+pub fn run(scope: &Scope) -> Result<Record, TrustError> {
+    let begun = Instant::now();
+    let mut record = Record::new("attach", "Attaching to a loop that runs", scope)?;
+    let times = if scope.quick { 10 } else { 100 };
+    record.part.words = vec![
+        "A program whose only activation runs a loop that never ends. A counter is attached to the header of that loop: the \
+         figure is the time from the call of `.before(counter())` to the moment when the counter is no longer 0, as a plan sees both. The first \
+         attachment in a JVM is shown apart. *Command*: `veneer exec` as a process of its own, from its start to its end, with the \
+         same attachment in it."
+            .into(),
+        "No peer reaches an activation that runs: the new code of a retransforming tool is run from the next call on. So what is beside it \
+         is a method that the loop calls each turn: with Byteman the time from sending the rule to an agent that is there already until the rule \
+         first fires; with Flight Recorder the time that `jcmd … JFR.start` takes, command included."
+            .into(),
+    ];
+    let jdk = scope.jdks.first().ok_or_else(|| other("no JDK"))?;
+    let programs = Programs::of(jdk.clone(), "live").map_err(other)?;
+    let mut table = Table::new("", &["how", "ms", "times", ""]);
+    let mut row =
+        |record: &mut Record, name: &str, found: Result<Vec<f64>, String>| -> Option<f64> {
+            let (values, error) = match found {
+                Ok(values) => (values, String::new()),
+                Err(e) => (Vec::new(), first_line(&e)),
+            };
+            record.figure("attach", "RunningLoop", name, "ms", &values);
+            table.rows.push(vec![
+                name.to_string(),
+                shown(&values, 2),
+                values.len().to_string(),
+                error.clone(),
+            ]);
+            if name.starts_with("Veneer") && values.is_empty() {
+                record.part.failures.push(format!("{name}: {error}"));
+            }
+            median(&values)
+        };
+    let ours = ours(&programs, times).map_err(|e| e.to_string());
+    let of = |take: fn(&Ours) -> Vec<f64>| ours.as_ref().map(take).map_err(String::clone);
+    let middle = row(
+        &mut record,
+        "Veneer, in the loop itself",
+        of(|o| o.hits.clone()),
+    );
+    row(
+        &mut record,
+        "Veneer, until the call is back",
+        of(|o| o.calls.clone()),
+    );
+    row(
+        &mut record,
+        "Veneer, the first in a JVM",
+        of(|o| vec![o.first]),
+    );
+    row(&mut record, "Veneer, command", of(|o| o.commands.clone()));
+    row(
+        &mut record,
+        "Byteman, in a method that the loop calls",
+        rules(&programs, times.min(20)).map_err(|e| e.to_string()),
+    );
+    row(
+        &mut record,
+        "JFR method timing, command",
+        recorded(jdk, &programs, 5).map_err(|e| e.to_string()),
+    );
+    record.part.tables.push(table);
+    if let Some(middle) = middle {
+        let what = "attach to a running loop: from the call to the first hit, median";
+        record.goals.push(Goal::at_most(what, 1.0, "ms", middle));
+    }
+    record.part = record.part.since(begun);
+    Ok(record)
+}
+
+/// Milliseconds.
+struct Ours {
+    /// Of the first attachment in a JVM, to its hit.
+    first: f64,
+    /// Of the others, until the call came back.
+    calls: Vec<f64>,
+    /// Of the others, to the first hit.
+    hits: Vec<f64>,
+    /// Of the command.
+    commands: Vec<f64>,
+}
+
+/// Attaches to the loop and detaches, over and over.
+fn ours(programs: &Programs, times: usize) -> Result<Ours, TrustError> {
+    let live = programs.armed("RunningLoop").map_err(other)?;
+    settle();
+    let once = "let begin = now();\nlet h = methods(\"RunningLoop::loop(..)\").loops().before(counter());\nlet made = now();\n\
+                while h.hits() == 0 { if now() - begin > 1.5 { break; } }\nlet hit = now();\n\
+                if h.hits() == 0 { hit = begin - 1.0; }\nh.detach();\n`${(made - begin) * 1000.0} ${(hit - begin) * 1000.0}`";
+    let (mut values, mut calls) = (Vec::new(), Vec::new());
+    for _ in 0..=times {
+        let said = live.value(once).map_err(other)?;
+        let words: Vec<f64> = said
+            .trim_matches('"')
+            .split(' ')
+            .filter_map(|word| word.parse().ok())
+            .collect();
+        let [call, hit] = words[..] else {
+            return Err(other(format!("the plan gave `{said}`")));
+        };
+        if hit < 0.0 {
+            return Err(other("the counter in the loop did not begin to count"));
+        }
+        values.push(hit);
+        calls.push(call);
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let mut commands = Vec::new();
+    for _ in 0..times.min(20) {
+        let begin = Instant::now();
+        live.value(once).map_err(other)?;
+        commands.push(begin.elapsed().as_secs_f64() * 1e3);
+    }
+    live.stop().map_err(other)?;
+    let first = values.remove(0);
+    calls.remove(0);
+    Ok(Ours {
+        first,
+        calls,
+        hits: values,
+        commands,
+    })
+}
+
+/// Time for the loop to be compiled.
+fn settle() {
+    std::thread::sleep(Duration::from_secs(2));
+}
+
+/// The program with options, and more on its class path.
+fn java(jdk: &Jdk, programs: &Programs, options: &[String], more: &[&std::path::Path]) -> Process {
+    let mut path = vec![programs.classes().path()];
+    path.extend(more);
+    let path = std::env::join_paths(path).unwrap_or_default();
+    Process::new(jdk.tool("java"))
+        .args(OPTIONS)
+        .args(options)
+        .arg("-cp")
+        .arg(path)
+        .arg("RunningLoop")
+}
+
+/// Milliseconds from sending a rule to its first call.
+fn rules(programs: &Programs, times: usize) -> Result<Vec<f64>, TrustError> {
+    let jdk = programs.jdk();
+    let helper = Folder::new("byteman")?;
+    let agent = byteman::prepare(jdk, helper.path())?;
+    let port = free_port()?;
+    let options = [byteman::COMPILED.into(), byteman::listening(&agent, port)];
+    let mut live = Live::start(&java(jdk, programs, &options, &[helper.path()])).map_err(other)?;
+    settle();
+    let mut values = Vec::new();
+    for i in 0..times {
+        let rule = format!(
+            "RULE r{i}\nCLASS RunningLoop\nMETHOD step\nHELPER Stopwatch\nAT ENTRY\nIF TRUE\nDO count(\"r{i}\")\nENDRULE"
+        );
+        let begin = monotonic();
+        let answer = byteman::submit(port, &rule)?;
+        let line = live
+            .line(&format!("first r{i} "))
+            .map_err(|e| other(format!("{e}; its agent said: {answer}")))?;
+        let end: i64 = line.trim().parse().map_err(|_| other(&line))?;
+        values.push((end - begin) as f64 / 1e6);
+    }
+    live.stop().map_err(other)?;
+    Ok(values)
+}
+
+/// Milliseconds of `jcmd PID JFR.start method-timing=…`.
+fn recorded(jdk: &Jdk, programs: &Programs, times: usize) -> Result<Vec<f64>, TrustError> {
+    if jdk.major() < flight_recorder::SINCE {
+        return Err(other(format!(
+            "not in JDKs before {}",
+            flight_recorder::SINCE
+        )));
+    }
+    let live = Live::start(&java(jdk, programs, &[], &[])).map_err(other)?;
+    settle();
+    let mut values = Vec::new();
+    for i in 0..times {
+        let begin = Instant::now();
+        let said = flight_recorder::start(jdk, live.pid(), &format!("r{i}"), "RunningLoop::step")?;
+        values.push(begin.elapsed().as_secs_f64() * 1e3);
+        if !said.contains("Started recording") {
+            return Err(other(said));
+        }
+        flight_recorder::stop(jdk, live.pid(), &format!("r{i}"))?;
+    }
+    live.stop().map_err(other)?;
+    Ok(values)
+}
+
+/// Nanoseconds of the clock that `System.nanoTime` reads too.
+fn monotonic() -> i64 {
+    let mut time = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    // SAFETY: the structure is ours, and the call fills it.
+    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut time) };
+    time.tv_sec * 1_000_000_000 + time.tv_nsec
+}

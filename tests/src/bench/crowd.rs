@@ -1,0 +1,331 @@
+//! Attaching to thousands of methods at once while they run: how long it takes, and how long the application stands still.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use super::groups::first_line;
+use super::peers::{byteman, flight_recorder};
+use super::prepare::Compiled;
+use super::record::shown;
+use super::{Goal, OPTIONS, Record, Scope, TrustError, other};
+use crate::command;
+use crate::jdk::Jdk;
+use crate::live::Live;
+use crate::process::Process;
+use crate::trust::Table;
+
+/// Methods of a class.
+pub const METHODS: usize = 100;
+/// Classes of the part.
+const CLASSES: usize = 50;
+
+/// The part.
+pub fn run(scope: &Scope) -> Result<Record, TrustError> {
+    let begun = Instant::now();
+    let mut record = Record::new("crowd", "Attaching to 5,000 methods at once", scope)?;
+    let times = if scope.quick { 2 } else { 7 };
+    record.part.words = vec![
+        "50 classes with 100 methods each, which one thread calls over and over, while another one runs a loop that never ends. A counter at the \
+         entry of all 5,000 methods is attached in one go. *Attach*: how long that takes, as the plan sees it (Byteman: from sending 5,000 \
+         rules to the answer; JFR: the command). *Longest pause*: a thread that sleeps for 0.1 ms over and over says by how much it came late at most, from the \
+         call until every method has been called once more; beside it the same for a second in which nothing is attached."
+            .into(),
+    ];
+    let jdk = scope.jdks.first().ok_or_else(|| other("no JDK"))?;
+    let mut table = Table::new(
+        "",
+        &[
+            "how",
+            "attach, ms",
+            "longest pause, ms",
+            "without, ms",
+            "methods that hit",
+            "",
+        ],
+    );
+    let peers: [(&str, Attach); 3] = [
+        ("Veneer", veneer),
+        (byteman::NAME, rules),
+        (flight_recorder::NAME, recorded),
+    ];
+    for (name, how) in peers {
+        let found = how(
+            jdk,
+            CLASSES,
+            if name == "Veneer" {
+                times
+            } else {
+                times.min(3)
+            },
+        );
+        let (seen, error) = match found {
+            Ok(seen) => (seen, String::new()),
+            Err(e) => (Seen::default(), first_line(&e.to_string())),
+        };
+        eprintln!("bench: crowd, {name}: {seen:?} {error}");
+        let attach = record.figure("attach 5,000", "crowd", name, "ms", &seen.attach);
+        let pause = record.figure("longest pause", "crowd", name, "ms", &seen.pause);
+        record.figure("longest pause without", "crowd", name, "ms", &seen.idle);
+        let hit = seen.hit.map_or("not told".into(), |n| n.to_string());
+        if name == "Veneer" {
+            if seen.hit != Some(CLASSES * METHODS) {
+                record.part.failures.push(format!(
+                    "{hit} of {} methods hit {error}",
+                    CLASSES * METHODS
+                ));
+            }
+            for (what, most, value) in [
+                ("attach to 5,000 methods at once", 1000.0, attach),
+                ("the same: longest pause of the application", 20.0, pause),
+            ] {
+                record
+                    .goals
+                    .extend(value.map(|v| Goal::at_most(what, most, "ms", v)));
+            }
+        }
+        table.rows.push(vec![
+            name.to_string(),
+            shown(&seen.attach, 0),
+            shown(&seen.pause, 1),
+            shown(&seen.idle, 1),
+            hit,
+            error,
+        ]);
+    }
+    record.part.tables.push(table);
+    record.part = record.part.since(begun);
+    Ok(record)
+}
+
+/// What attaching to a crowd showed, a value for each time.
+#[derive(Clone, Debug, Default)]
+pub struct Seen {
+    /// Milliseconds of the call.
+    pub attach: Vec<f64>,
+    /// Milliseconds by which the pause meter came late at most.
+    pub pause: Vec<f64>,
+    /// The same in a second before.
+    pub idle: Vec<f64>,
+    /// Methods whose counter has counted, where that is told.
+    pub hit: Option<usize>,
+}
+
+type Attach = fn(&Jdk, usize, usize) -> Result<Seen, TrustError>;
+
+/// The program with so many classes, compiled.
+pub fn compiled(jdk: &Jdk, classes: usize) -> Result<Compiled, TrustError> {
+    let sources = ["tests/bench/Pauses.java", "tests/bench/Caller.java"];
+    let compiled = Compiled::of(jdk, &sources, &[])?;
+    let many = compiled.join("Many.java");
+    std::fs::write(&many, source(classes)).map_err(other)?;
+    Process::new(jdk.tool("javac"))
+        .args(["-g", "-nowarn", "-d"])
+        .arg(compiled.classes())
+        .arg("-cp")
+        .arg(compiled.classes())
+        .arg(&many)
+        .run()?
+        .succeeded("javac")?;
+    Ok(compiled)
+}
+
+/// Classes `Many0` … with [`METHODS`] methods each, of three forms.
+fn source(classes: usize) -> String {
+    let mut out = String::new();
+    for class in 0..classes {
+        let _ = writeln!(
+            out,
+            "final class Many{class} implements Caller {{\n    public Many{class}() {{}}\n"
+        );
+        let mut calls = String::new();
+        for m in 0..METHODS {
+            let n = m * 7 + class + 1;
+            let body = match m % 3 {
+                0 => format!("return x * 31 + {n};"),
+                1 => format!("if ((x & 1) == 0) {{ return x + {n}; }} return x >> 1;"),
+                _ => format!("for (int i = 0; i < 3; i++) {{ x ^= i + {n}; }} return x;"),
+            };
+            let _ = writeln!(out, "    static long m{m}(long x) {{ {body} }}");
+            let _ = writeln!(calls, "        x = m{m}(x);");
+        }
+        let _ = writeln!(
+            out,
+            "    public long all(long x) {{\n{calls}        return x;\n    }}\n}}\n"
+        );
+    }
+    out
+}
+
+/// The program as a process: classes, threads.
+pub fn java(
+    jdk: &Jdk,
+    compiled: &Compiled,
+    classes: usize,
+    threads: usize,
+    options: &[String],
+    path: &[&Path],
+) -> Process {
+    Process::new(jdk.tool("java"))
+        .args(OPTIONS)
+        .args(options)
+        .arg("-cp")
+        .arg(compiled.class_path(path))
+        .args(["Pauses", &classes.to_string(), &threads.to_string()])
+}
+
+/// The longest pause since it was last asked, in milliseconds.
+pub fn pause(live: &mut Live) -> Result<f64, TrustError> {
+    live.say("pause").map_err(other)?;
+    let line = live.line("pause ").map_err(other)?;
+    let micros: f64 = line.trim().parse().map_err(|_| other(&line))?;
+    Ok(micros / 1e3)
+}
+
+/// Waits until every method has been called once more.
+pub fn round(live: &mut Live) -> Result<(), TrustError> {
+    live.say("round").map_err(other)?;
+    live.line("round ").map_err(other)?;
+    Ok(())
+}
+
+/// Pauses of a second in which nothing happens.
+fn idle(live: &mut Live) -> Result<f64, TrustError> {
+    pause(live)?;
+    std::thread::sleep(Duration::from_secs(1));
+    pause(live)
+}
+
+/// Starts it and gives it time to be compiled.
+pub fn start(process: &Process) -> Result<Live, TrustError> {
+    let mut live = Live::start(process).map_err(other)?;
+    for _ in 0..20 {
+        round(&mut live)?;
+    }
+    std::thread::sleep(Duration::from_secs(3));
+    Ok(live)
+}
+
+/// Attaches counters to the entries of all methods, and detaches them, so many times.
+fn veneer(jdk: &Jdk, classes: usize, times: usize) -> Result<Seen, TrustError> {
+    let compiled = compiled(jdk, classes)?;
+    let process = command::run(&[], &java(jdk, &compiled, classes, 1, &[], &[]));
+    let mut live = start(&process)?;
+    let mut seen = Seen::default();
+    for _ in 0..times {
+        let (one, hit) = attach(&mut live, "methods(\"Many*::m*(..)\")")?;
+        seen.attach.push(one.0);
+        seen.pause.push(one.1);
+        seen.idle.push(one.2);
+        seen.hit = Some(seen.hit.unwrap_or(hit).min(hit));
+    }
+    live.stop().map_err(other)?;
+    Ok(seen)
+}
+
+/// Milliseconds of an attachment, of the longest pause in it and of that before it; and how many methods have hit.
+pub fn attach(live: &mut Live, points: &str) -> Result<((f64, f64, f64), usize), TrustError> {
+    let before = idle(live)?;
+    let plan = format!(
+        "let begin = now();\nlet h = {points}.before(counter());\nlet took = (now() - begin) * 1000.0;\n`${{took}} ${{h.id()}}`"
+    );
+    let said = live.value(&plan).map_err(other)?;
+    let said = said.trim_matches('"').to_string();
+    let (took, id) = said.split_once(' ').ok_or_else(|| other(&said))?;
+    let took: f64 = took.parse().map_err(|_| other(&said))?;
+    round(live)?;
+    let longest = pause(live)?;
+    let report = live.report().map_err(other)?;
+    let hit: BTreeSet<(String, String)> = report
+        .instruments
+        .iter()
+        .filter(|one| one.id.as_str() == Some(id))
+        .flat_map(|one| &one.points)
+        .filter(|point| point.hits > 0)
+        .map(|point| (point.class.clone(), point.method.clone()))
+        .collect();
+    live.value(&format!("detach(\"{id}\")")).map_err(other)?;
+    round(live)?;
+    Ok(((took, longest, before), hit.len()))
+}
+
+/// One Byteman rule for each method.
+fn rules(jdk: &Jdk, classes: usize, times: usize) -> Result<Seen, TrustError> {
+    let compiled = compiled(jdk, classes)?;
+    let helper = compiled.join("byteman");
+    let agent = byteman::prepare(jdk, &helper)?;
+    let mut seen = Seen::default();
+    for _ in 0..times {
+        let port = free_port()?;
+        let options = [byteman::COMPILED.into(), byteman::listening(&agent, port)];
+        let mut live = start(&java(jdk, &compiled, classes, 1, &options, &[&helper]))?;
+        seen.idle.push(idle(&mut live)?);
+        let mut text = String::new();
+        for class in 0..classes {
+            for m in 0..METHODS {
+                let _ = writeln!(
+                    text,
+                    "RULE r{class}.{m}\nCLASS Many{class}\nMETHOD m{m}\nHELPER Stopwatch\nAT ENTRY\nIF TRUE\nDO begin()\nENDRULE"
+                );
+            }
+        }
+        let begin = Instant::now();
+        let answer = byteman::submit(port, &text)?;
+        seen.attach.push(begin.elapsed().as_secs_f64() * 1e3);
+        if !answer.contains("install rule") {
+            return Err(other(answer));
+        }
+        round(&mut live)?;
+        seen.pause.push(pause(&mut live)?);
+        live.stop().map_err(other)?;
+    }
+    Ok(seen)
+}
+
+/// Flight Recorder's method timing on all methods of the classes.
+fn recorded(jdk: &Jdk, classes: usize, times: usize) -> Result<Seen, TrustError> {
+    if jdk.major() < flight_recorder::SINCE {
+        return Err(other(format!(
+            "not in JDKs before {}",
+            flight_recorder::SINCE
+        )));
+    }
+    let compiled = compiled(jdk, classes)?;
+    let mut live = start(&java(jdk, &compiled, classes, 1, &[], &[]))?;
+    let mut seen = Seen::default();
+    let filter: Vec<String> = (0..classes).map(|c| format!("Many{c}")).collect();
+    for i in 0..times {
+        seen.idle.push(idle(&mut live)?);
+        let begin = Instant::now();
+        let said = flight_recorder::start(jdk, live.pid(), &format!("r{i}"), &filter.join(";"))?;
+        seen.attach.push(begin.elapsed().as_secs_f64() * 1e3);
+        if !said.contains("Started recording") {
+            return Err(other(said));
+        }
+        round(&mut live)?;
+        seen.pause.push(pause(&mut live)?);
+        flight_recorder::stop(jdk, live.pid(), &format!("r{i}"))?;
+        round(&mut live)?;
+    }
+    live.stop().map_err(other)?;
+    Ok(seen)
+}
+
+/// A port that nobody listens at.
+pub fn free_port() -> Result<u16, TrustError> {
+    let listener = std::net::TcpListener::bind(("127.0.0.1", 0)).map_err(other)?;
+    Ok(listener.local_addr().map_err(other)?.port())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_generated_classes_have_their_methods() {
+        let text = source(2);
+        assert!(text.contains("class Many1 implements Caller"));
+        assert_eq!(text.matches("static long m").count(), 2 * METHODS);
+    }
+}

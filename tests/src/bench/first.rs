@@ -1,0 +1,119 @@
+//! From the start of a process to the first line of its result.
+
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+use crate::process::{Process, end_group};
+
+/// No program may take longer to its first result.
+const LIMIT: Duration = Duration::from_secs(120);
+
+/// How long it took.
+#[derive(Clone, Debug, PartialEq)]
+pub struct First {
+    /// Milliseconds by the clock.
+    pub time: f64,
+    /// Milliseconds of processor time of all threads until then.
+    pub processor: f64,
+    /// The line.
+    pub line: String,
+}
+
+/// Starts a program and waits for a line of its standard output that begins so; then ends it.
+pub fn first(process: &Process, start: &str) -> Result<First, String> {
+    let begin = Instant::now();
+    let mut child = process.start().map_err(|e| e.to_string())?;
+    drop(child.stdin.take());
+    let (send, lines) = mpsc::channel();
+    let (out, err) = (child.stdout.take(), child.stderr.take());
+    let wanted = start.to_string();
+    let pid = child.id();
+    let reader = std::thread::spawn(move || {
+        let lines = out.map(|s| BufReader::new(s).lines());
+        for line in lines.into_iter().flatten().map_while(Result::ok) {
+            if line.starts_with(&wanted) {
+                let time = begin.elapsed().as_secs_f64() * 1e3;
+                let _ = send.send((time, processor_time(pid), line));
+                return;
+            }
+        }
+    });
+    let errors = std::thread::spawn(move || {
+        let lines = err.map(|s| BufReader::new(s).lines());
+        let kept: Vec<String> = lines
+            .into_iter()
+            .flatten()
+            .map_while(Result::ok)
+            .take(1000)
+            .collect();
+        kept.join("\n")
+    });
+    let found = lines.recv_timeout(LIMIT);
+    end_group(&mut child);
+    let (_, said) = (reader.join(), errors.join().unwrap_or_default());
+    match found {
+        Ok((time, processor, line)) => Ok(First {
+            time,
+            processor,
+            line,
+        }),
+        Err(_) => Err(format!("{process}: no line `{start}…` came\n{said}")),
+    }
+}
+
+/// Milliseconds of processor time of a process and of those below it, by the kernel's ticks (10 ms).
+fn processor_time(pid: u32) -> f64 {
+    let folder = Path::new("/proc").join(pid.to_string());
+    let Ok(text) = std::fs::read_to_string(folder.join("stat")) else {
+        return 0.0;
+    };
+    // After the name, which may hold anything, in brackets: utime and stime are the fields 14 and 15 of the line.
+    let rest = text.rsplit(')').next().unwrap_or_default();
+    let ticks: f64 = rest
+        .split_whitespace()
+        .skip(11)
+        .take(2)
+        .filter_map(|word| word.parse::<f64>().ok())
+        .sum();
+    // SAFETY: a plain query without pointers.
+    let rate = unsafe { libc::sysconf(libc::_SC_CLK_TCK) }.max(1) as f64;
+    let threads = std::fs::read_dir(folder.join("task"));
+    let below: f64 = threads
+        .into_iter()
+        .flatten()
+        .flatten()
+        .filter_map(|thread| std::fs::read_to_string(thread.path().join("children")).ok())
+        .flat_map(|list| {
+            list.split_whitespace()
+                .filter_map(|child| child.parse().ok())
+                .collect::<Vec<u32>>()
+        })
+        .map(processor_time)
+        .sum();
+    ticks * 1e3 / rate + below
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waits_for_the_line_and_ends_the_program() {
+        let begun = Instant::now();
+        let script = "echo noise; echo result 7; sleep 100";
+        let found = first(&Process::new("sh").args(["-c", script]), "result ");
+        assert_eq!(found.map(|f| f.line), Ok("result 7".to_string()));
+        assert!(begun.elapsed() < Duration::from_secs(90));
+    }
+
+    #[test]
+    fn tells_what_a_program_said_that_gave_no_result() {
+        let found = first(
+            &Process::new("sh").args(["-c", "echo broken >&2"]),
+            "result ",
+        );
+        assert!(found.is_err_and(|e| e.contains("broken")));
+    }
+}

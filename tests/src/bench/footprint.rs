@@ -1,0 +1,171 @@
+//! Memory: what an armed class costs, and what a counter does, as slopes over their numbers.
+
+use std::time::Instant;
+
+use super::crowd::{METHODS, compiled, round};
+use super::loading::Loading;
+use super::slope::fit;
+use super::{Goal, Record, Scope, TrustError, other};
+use crate::command;
+use crate::jdk::Jdk;
+use crate::live::Live;
+use crate::process::Process;
+use crate::trust::Table;
+use crate::trust::memory::figures::{OPTIONS, measure};
+
+/// Classes of H2 that are loaded, and generated classes whose blocks are counted; both in full and quick.
+const LOADED: [usize; 4] = [200, 450, 700, 950];
+const LOADED_QUICK: [usize; 2] = [200, 900];
+const COUNTED: [usize; 4] = [10, 40, 70, 100];
+const COUNTED_QUICK: [usize; 2] = [10, 60];
+
+/// KiB that the JVM and the agent hold.
+#[derive(Clone, Copy, Debug)]
+struct Held {
+    metaspace: i64,
+    native: i64,
+    agent: i64,
+}
+
+impl Held {
+    fn all(self) -> f64 {
+        (self.metaspace + self.native + self.agent) as f64 * 1024.0
+    }
+
+    fn cells(self) -> [String; 4] {
+        [
+            self.metaspace,
+            self.native,
+            self.agent,
+            self.metaspace + self.native + self.agent,
+        ]
+        .map(|kib| kib.to_string())
+    }
+}
+
+/// The part.
+pub fn run(scope: &Scope) -> Result<Record, TrustError> {
+    let begun = Instant::now();
+    let mut record = Record::new("memory", "Memory", scope)?;
+    record.options = OPTIONS.iter().map(ToString::to_string).collect();
+    record.part.words = vec![format!(
+        "In KiB after garbage collections, as the JVM's native memory tracking and the kernel tell it: Metaspace, the JVM's own native memory, and what \
+         tracking does not know (the agent, and `malloc`). The heap has one size in all runs. *Armed*: a program that loads classes of H2 and \
+         waits. *Counted*: generated classes of {METHODS} small methods, armed, and with a counter on every block; they run. What a class or a \
+         counter costs is the slope over their number, less that of the other row."
+    )];
+    let jdk = scope.jdks.first().ok_or_else(|| other("no JDK"))?;
+    let class = classes(&mut record, jdk, scope.quick)?;
+    let counter = counters(&mut record, jdk, scope.quick)?;
+    for (what, most, value) in [
+        ("memory of a class armed", 3072.0, class),
+        (
+            "memory of a counter, with its part of the version",
+            100.0,
+            counter,
+        ),
+    ] {
+        if let Some(value) = value {
+            record.figure("memory", "", what, "bytes", &[value]);
+            record.goals.push(Goal::at_most(what, most, "bytes", value));
+        }
+    }
+    record.part = record.part.since(begun);
+    Ok(record)
+}
+
+const COLUMNS: [&str; 4] = ["Metaspace", "JVM native", "agent and malloc", "all"];
+
+/// Bytes of a class armed.
+fn classes(record: &mut Record, jdk: &Jdk, quick: bool) -> Result<Option<f64>, TrustError> {
+    let sizes: &[usize] = if quick { &LOADED_QUICK } else { &LOADED };
+    let program = Loading::new(jdk)?;
+    let mut table = Table::new("Classes of H2", &["classes", "how"]);
+    table.columns.extend(COLUMNS.map(ToString::to_string));
+    let mut lines = Vec::new();
+    for armed in [false, true] {
+        let mut line = Vec::new();
+        for classes in sizes {
+            let java = program.java(jdk, &OPTIONS, *classes);
+            let live = Live::start(&if armed {
+                command::run(&[], &java)
+            } else {
+                java
+            })
+            .map_err(other)?;
+            let held = held(jdk, &live)?;
+            live.stop().map_err(other)?;
+            eprintln!("bench: memory, {classes} classes, armed {armed}: {held:?}");
+            line.push((*classes as f64, held.all()));
+            let how = if armed { "armed" } else { "plain" };
+            let mut row = vec![classes.to_string(), how.to_string()];
+            row.extend(held.cells());
+            table.rows.push(row);
+        }
+        lines.push(fit(&line));
+    }
+    record.part.tables.push(table);
+    let [Some(plain), Some(armed)] = lines[..] else {
+        return Ok(None);
+    };
+    record.part.words.push(format!(
+        "A class of H2: {:.0} bytes plain, {:.0} armed (fit {:.3} and {:.3}).",
+        plain.slope, armed.slope, plain.fit, armed.fit
+    ));
+    Ok(Some(armed.slope - plain.slope))
+}
+
+/// Bytes of a counter.
+fn counters(record: &mut Record, jdk: &Jdk, quick: bool) -> Result<Option<f64>, TrustError> {
+    let sizes: &[usize] = if quick { &COUNTED_QUICK } else { &COUNTED };
+    let mut table = Table::new("Generated classes", &["classes", "how", "counters"]);
+    table.columns.extend(COLUMNS.map(ToString::to_string));
+    let mut more = Vec::new();
+    for classes in sizes {
+        let program = compiled(jdk, *classes)?;
+        let java = Process::new(jdk.tool("java"))
+            .args(OPTIONS)
+            .arg("-cp")
+            .arg(program.class_path(&[]))
+            .args(["Pauses", &classes.to_string(), "1"]);
+        let mut idle = 0.0;
+        for counted in [false, true] {
+            let mut live = Live::start(&command::run(&[], &java)).map_err(other)?;
+            for _ in 0..20 {
+                round(&mut live)?;
+            }
+            let mut points = 0;
+            if counted {
+                let plan = "let h = methods(\"Many*\").blocks().before(counter()); h.id()";
+                let id = live.value(plan).map_err(other)?;
+                for _ in 0..20 {
+                    round(&mut live)?;
+                }
+                points = live.hits(id.trim_matches('"')).map_err(other)?.len();
+            }
+            let held = held(jdk, &live)?;
+            live.stop().map_err(other)?;
+            eprintln!("bench: memory, {classes} classes, {points} counters: {held:?}");
+            if counted {
+                more.push((points as f64, held.all() - idle));
+            } else {
+                idle = held.all();
+            }
+            let how = if counted { "counted" } else { "armed" };
+            let mut row = vec![classes.to_string(), how.to_string(), points.to_string()];
+            row.extend(held.cells());
+            table.rows.push(row);
+        }
+    }
+    record.part.tables.push(table);
+    Ok(fit(&more).map(|line| line.slope))
+}
+
+fn held(jdk: &Jdk, live: &Live) -> Result<Held, TrustError> {
+    let [_, metaspace, _, _, native, agent] = measure(jdk, live, 0)?.values;
+    Ok(Held {
+        metaspace,
+        native,
+        agent,
+    })
+}

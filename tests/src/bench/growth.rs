@@ -1,0 +1,210 @@
+//! What grows how: start-up against the number of classes, attachment against methods, points and threads.
+//!
+//! Each series is a line of least squares; memory has its own in the part *Memory*.
+
+use std::time::Instant;
+
+use super::crowd::{self, METHODS, attach, compiled, start};
+use super::first::first;
+use super::loading::Loading;
+use super::slope::fit;
+use super::{OPTIONS, Record, Scope, TrustError, other};
+use crate::command;
+use crate::figures::statistics::median;
+use crate::jdk::Jdk;
+use crate::trust::Table;
+
+/// Against what something is measured, and the values: `x`, and `y` of each time.
+struct Growth {
+    what: &'static str,
+    against: &'static str,
+    /// The unit of the slope, and by how much a slope in milliseconds is multiplied for it.
+    unit: (&'static str, f64),
+    points: Vec<(f64, f64)>,
+}
+
+/// The part.
+pub fn run(scope: &Scope) -> Result<Record, TrustError> {
+    let begun = Instant::now();
+    let mut record = Record::new("growth", "What grows how", scope)?;
+    record.part.words = vec![format!(
+        "A slope is that of the line of least squares through all values; *fit* is the share of the variation that the line explains (r²). Start-up is the \
+         time until so many classes of H2 are loaded and linked, armed less plain: all that arming costs them in a JVM. The others are of the program of \
+         *Attaching to 5,000 methods at once*, with classes of {METHODS} methods."
+    )];
+    let jdk = scope.jdks.first().ok_or_else(|| other("no JDK"))?;
+    let mut all = vec![starting(jdk, scope.quick)?];
+    all.extend(methods(jdk, scope.quick)?);
+    all.extend(threads(jdk, scope.quick)?);
+    let mut values = Table::new(
+        "Values, ms (median where there are several)",
+        &["what", "against", "values"],
+    );
+    let mut slopes = Table::new("Slopes", &["what", "against", "slope", "at 0, ms", "fit"]);
+    for growth in &all {
+        let mut by: Vec<(f64, Vec<f64>)> = Vec::new();
+        for (x, y) in &growth.points {
+            match by.iter_mut().find(|(at, _)| at == x) {
+                Some((_, ys)) => ys.push(*y),
+                None => by.push((*x, vec![*y])),
+            }
+        }
+        for (x, ys) in &by {
+            record.figure(
+                growth.what,
+                &format!("{x} {}", growth.against),
+                "Veneer",
+                "ms",
+                ys,
+            );
+        }
+        let shown: Vec<String> = by
+            .iter()
+            .filter_map(|(x, ys)| Some(format!("{x:.0}: {:.1}", median(ys)?)))
+            .collect();
+        values.rows.push(vec![
+            growth.what.to_string(),
+            growth.against.to_string(),
+            shown.join("; "),
+        ]);
+        if let Some(line) = fit(&growth.points) {
+            let (unit, factor) = growth.unit;
+            slopes.rows.push(vec![
+                growth.what.to_string(),
+                growth.against.to_string(),
+                format!("{:.2} {unit}", line.slope * factor),
+                format!("{:.1}", line.base),
+                format!("{:.3}", line.fit),
+            ]);
+        }
+    }
+    record.part.tables.extend([slopes, values]);
+    record.part = record.part.since(begun);
+    Ok(record)
+}
+
+/// Start-up against classes of H2: armed less plain, of the same number.
+fn starting(jdk: &Jdk, quick: bool) -> Result<Growth, TrustError> {
+    let (sizes, times): (&[usize], usize) = if quick {
+        (&[100, 900], 2)
+    } else {
+        (&[100, 300, 500, 700, 950], 5)
+    };
+    let mut growth = Growth {
+        what: "start-up, armed less plain",
+        against: "classes",
+        unit: ("µs a class", 1000.0),
+        points: Vec::new(),
+    };
+    let program = Loading::new(jdk)?;
+    for classes in sizes {
+        let java = program.java(jdk, &OPTIONS, *classes);
+        let armed = command::run(&[], &java);
+        for _ in 0..times {
+            let plain = first(&java, "pid ").map_err(other)?;
+            let ours = first(&armed, "pid ").map_err(other)?;
+            growth
+                .points
+                .push((*classes as f64, ours.time - plain.time));
+        }
+        eprintln!(
+            "bench: growth, {classes} classes: {:?}",
+            growth.points.last()
+        );
+    }
+    Ok(growth)
+}
+
+/// A selection of the methods of the first classes.
+fn some(classes: usize) -> String {
+    let patterns: Vec<String> = (0..classes)
+        .map(|c| format!("\"Many{c}::m*(..)\""))
+        .collect();
+    format!("methods([{}])", patterns.join(", "))
+}
+
+/// Attachment against methods, and against points.
+fn methods(jdk: &Jdk, quick: bool) -> Result<Vec<Growth>, TrustError> {
+    let (sizes, times): (&[usize], usize) = if quick {
+        (&[1, 20], 1)
+    } else {
+        (&[1, 5, 10, 20, 35, 50], 3)
+    };
+    let most = sizes.last().copied().unwrap_or(1);
+    let compiled = compiled(jdk, most)?;
+    let mut live = start(&command::run(
+        &[],
+        &crowd::java(jdk, &compiled, most, 1, &[], &[]),
+    ))?;
+    let ms = |what, against, unit| Growth {
+        what,
+        against,
+        unit: (unit, 1000.0),
+        points: Vec::new(),
+    };
+    let mut entries = ms("attach counters to entries", "methods", "µs a method");
+    let mut blocks = ms("attach counters to all blocks", "points", "µs a point");
+    let mut pauses = ms(
+        "longest pause while attaching to entries",
+        "methods",
+        "µs a method",
+    );
+    for _ in 0..times {
+        for classes in sizes {
+            let ((took, pause, _), _) = attach(&mut live, &some(*classes))?;
+            entries.points.push(((classes * METHODS) as f64, took));
+            pauses.points.push(((classes * METHODS) as f64, pause));
+            let selection = format!("{}.blocks()", some(*classes));
+            let ((took, _, _), _) = attach(&mut live, &selection)?;
+            let points = live
+                .value(&format!(
+                    "{}.graphs().reduce(|n, g| n + g.fragments, 0)",
+                    some(1)
+                ))
+                .map_err(other)?;
+            let each: f64 = points.trim().parse().map_err(|_| other(&points))?;
+            // The classes differ in nothing but constants.
+            blocks.points.push((each * *classes as f64, took));
+            eprintln!(
+                "bench: growth, {} methods: {took:.0} ms for all blocks",
+                classes * METHODS
+            );
+        }
+    }
+    live.stop().map_err(other)?;
+    Ok(vec![entries, blocks, pauses])
+}
+
+/// Attachment to 1,000 methods against the threads that run them.
+fn threads(jdk: &Jdk, quick: bool) -> Result<Vec<Growth>, TrustError> {
+    let (sizes, times): (&[usize], usize) = if quick {
+        (&[1, 8], 1)
+    } else {
+        (&[1, 2, 4, 8, 16], 3)
+    };
+    let classes = 10;
+    let compiled = compiled(jdk, classes)?;
+    let of = |what| Growth {
+        what,
+        against: "threads",
+        unit: ("ms a thread", 1.0),
+        points: Vec::new(),
+    };
+    let mut times_of = of("attach to 1,000 methods");
+    let mut pauses = of("longest pause while attaching to 1,000 methods");
+    for threads in sizes {
+        let java = crowd::java(jdk, &compiled, classes, *threads, &[], &[]);
+        let mut live = start(&command::run(&[], &java))?;
+        for _ in 0..times {
+            let ((took, pause, _), _) = attach(&mut live, &some(classes))?;
+            times_of.points.push((*threads as f64, took));
+            pauses.points.push((*threads as f64, pause));
+        }
+        eprintln!(
+            "bench: growth, {threads} threads: {:?}",
+            times_of.points.last()
+        );
+        live.stop().map_err(other)?;
+    }
+    Ok(vec![times_of, pauses])
+}

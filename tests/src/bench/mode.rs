@@ -1,0 +1,105 @@
+//! The ways in which a workload runs under Veneer.
+
+use std::path::Path;
+
+use super::groups::Variant;
+use super::prepare::{Compiled, plan};
+use super::workload::Workload;
+use super::{TrustError, other};
+use crate::command;
+use crate::figures::run::Run;
+use crate::figures::workload::{HITS, LEFT};
+use crate::process::Process;
+
+/// A way to run a workload.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// Armed under the policy `loop`, no plan.
+    Armed,
+    /// A counter on each basic block from the start.
+    Counted,
+    /// The same, taken off after a third of the rounds.
+    Detached,
+    /// An inclusive timer on each counted method from the start.
+    Timed,
+}
+
+impl std::fmt::Display for Mode {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Armed => "armed, idle",
+            Self::Counted => "every block counted",
+            Self::Detached => "detached again",
+            Self::Timed => "timed",
+        })
+    }
+}
+
+impl Mode {
+    /// The plan, where the mode has one.
+    fn plan(self, workload: &Workload, rounds: usize) -> Option<String> {
+        let methods = format!("methods({})", workload.pattern());
+        let told = format!("at_exit(|| print(`{HITS}${{hits.hits()}}`));\n");
+        match self {
+            Self::Armed => None,
+            Self::Counted => Some(format!(
+                "let hits = {methods}.blocks().before(counter());\n{told}"
+            )),
+            Self::Timed => Some(format!("let hits = {methods}.around(timer());\n{told}")),
+            // Progress decides and not time, which another run's could be wrong about.
+            Self::Detached => Some(format!(
+                "let hits = {methods}.blocks().before(counter());\n\
+                 let rounds = methods({:?}).before(counter());\n\
+                 let watch = ();\n\
+                 watch = every(0.02, || if rounds.hits() > {} {{\n    \
+                     watch.cancel();\n    rounds.detach();\n    hits.detach();\n    print(\"{LEFT}\");\n}});\n{told}",
+                workload.mark,
+                rounds / 3
+            )),
+        }
+    }
+
+    /// The variant of a workload. `folder` keeps its plan.
+    pub fn variant(
+        self,
+        workload: &'static Workload,
+        java: &Process,
+        rounds: usize,
+        compiled: &Compiled,
+    ) -> Result<Variant, TrustError> {
+        let options = self.options(workload, rounds, &compiled.join("plans"))?;
+        let options: Vec<&str> = options.iter().map(String::as_str).collect();
+        let process = command::run(&options, java);
+        Ok(Variant::new(&self.to_string(), process).checked(move |run| self.check(run)))
+    }
+
+    /// What `veneer run` gets.
+    pub fn options(
+        self,
+        workload: &Workload,
+        rounds: usize,
+        folder: &Path,
+    ) -> Result<Vec<String>, TrustError> {
+        let mut options = workload.arming();
+        if let Some(text) = self.plan(workload, rounds) {
+            std::fs::create_dir_all(folder).map_err(other)?;
+            let name = self.to_string().replace([' ', ','], "-");
+            options.extend(plan(&folder.join(format!("{name}.rhai")), &text)?);
+        }
+        Ok(options)
+    }
+
+    /// Whether a run is what its mode says; else its figures would mean nothing.
+    fn check(self, run: &Run) -> Result<(), String> {
+        if self != Self::Armed && run.hits.unwrap_or(0) == 0 {
+            return Err("no instrument has measured anything".into());
+        }
+        match run.left_after {
+            None if self == Self::Detached => Err("the counters have not left".into()),
+            Some(rounds) if rounds >= run.steady() => {
+                Err(format!("the counters left after round {rounds}, too late"))
+            }
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! The page `docs/benchmarks.md`, made from the records in `docs/benchmarks/`.
+
+use std::fmt::Write;
+
+use super::record::{Goal, Record};
+use crate::trust::Table;
+use crate::trust::render::{section, write_table};
+
+/// What stands before the first record.
+const HEAD: &str = "# Benchmarks\n\n\
+What Veneer costs, beside what one would take instead, on the same work in one session. `make bench` makes this page from the files in \
+`docs/benchmarks/`, which have every single value; nothing on it is written by hand but the notes at the end. `make bench-quick` is a \
+sample of it that takes minutes and only prints.\n\n\
+Runs are interleaved: each group has one run of every variant, each in a fresh JVM with a pinned heap, and a ratio is one between runs of a group. \
+Shown are the median over the groups and, in brackets, the least and the greatest value. Every run of a workload is compared with the results of the plain one.\n\n";
+
+/// Where text written by hand begins; it is kept.
+pub const NOTES: &str = "<!-- notes -->";
+
+/// The page; `notes` is what stood behind [`NOTES`] before.
+pub fn page(commit: &str, records: &[Record], notes: &str) -> String {
+    let mut out = String::from(HEAD);
+    let _ = writeln!(out, "Sources: {commit}.\n");
+    made_on(&mut out, records);
+    goals(&mut out, records);
+    for record in records {
+        let mut part = record.part.clone();
+        part.title = format!("{} ({})", part.title, record.jdk);
+        part.words.push(format!(
+            "Made on {}. {}. Each JVM: `{}`.",
+            record.machine,
+            record.veneer,
+            record.options.join(" ")
+        ));
+        section(&mut out, &part);
+    }
+    let _ = writeln!(out, "{NOTES}{notes}");
+    out.truncate(out.trim_end().len());
+    out.push('\n');
+    out
+}
+
+fn made_on(out: &mut String, records: &[Record]) {
+    let mut table = Table::new("", &["part", "JDK", "runs that failed", "took"]);
+    for record in records {
+        let minutes = record.part.seconds / 60.0;
+        table.rows.push(vec![
+            record.part.title.clone(),
+            record.jdk.clone(),
+            record.part.failures.len().to_string(),
+            format!("{minutes:.1} min"),
+        ]);
+    }
+    write_table(out, &table);
+}
+
+fn goals(out: &mut String, records: &[Record]) {
+    let all = || records.iter().flat_map(|r| &r.goals);
+    let missed = all().filter(|goal| !goal.met).count();
+    let _ = writeln!(
+        out,
+        "## Goals\n\n{} of {} met.\n",
+        all().count() - missed,
+        all().count()
+    );
+    let mut table = Table::new("", &["what", "JDK", "goal", "measured", ""]);
+    for record in records {
+        for Goal {
+            what,
+            goal,
+            figure,
+            met,
+        } in &record.goals
+        {
+            table.rows.push(vec![
+                what.clone(),
+                record.jdk.clone(),
+                goal.clone(),
+                figure.clone(),
+                if *met { "met" } else { "**missed**" }.to_string(),
+            ]);
+        }
+    }
+    write_table(out, &table);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trust::Part;
+
+    #[test]
+    fn missed_goals_and_notes_are_on_the_page() {
+        let record = Record {
+            part: Part::new("steady", "Steady state"),
+            jdk: "JDK 25".into(),
+            machine: "m".into(),
+            options: vec!["-Xmx512m".into()],
+            veneer: "veneer 0.1.0".into(),
+            goals: vec![
+                Goal::at_most("armed", 1.01, "", 1.2),
+                Goal::at_most("timer", 30.0, "ns", 20.0),
+            ],
+            figures: Vec::new(),
+        };
+        let page = page("commit x", &[record], "\n## Notes\n\nBy hand.\n");
+        for text in [
+            "1 of 2 met.",
+            "| armed | JDK 25 | ≤ 1.01 | 1.20 | **missed** |",
+            "## Steady state (JDK 25)",
+            "<!-- notes -->\n## Notes\n\nBy hand.",
+        ] {
+            assert!(page.contains(text), "{text} is not in\n{page}");
+        }
+    }
+}

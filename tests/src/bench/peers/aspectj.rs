@@ -1,0 +1,44 @@
+//! AspectJ's load-time weaver with around advice.
+
+use std::path::{Path, PathBuf};
+
+use super::{Timing, all_calls, compile};
+use crate::bench::groups::Variant;
+use crate::bench::{TrustError, other};
+use crate::jars::jar;
+use crate::jdk::Jdk;
+use crate::process::Process;
+
+/// In tables.
+pub const NAME: &str = "AspectJ, around advice";
+
+/// Compiles the aspect for a pointcut into a folder, which then belongs on the class path; gives the option of the JVM.
+pub fn prepare(
+    jdk: &Jdk,
+    folder: &Path,
+    pointcut: &str,
+    within: &str,
+) -> Result<String, TrustError> {
+    let weaver: PathBuf = jar("aspectjweaver")?;
+    std::fs::create_dir_all(folder.join("META-INF")).map_err(other)?;
+    compile(jdk, "Timing.java", &weaver, folder)?;
+    let text = format!(
+        "<aspectj>\n  <aspects>\n    <concrete-aspect name=\"Chosen\" extends=\"Timing\">\n      \
+         <pointcut name=\"timed\" expression=\"{pointcut}\"/>\n    </concrete-aspect>\n  </aspects>\n  \
+         <weaver>\n    <include within=\"{within}\"/>\n  </weaver>\n</aspectj>\n"
+    );
+    std::fs::write(folder.join("META-INF/aop.xml"), text).map_err(other)?;
+    Ok(format!("-javaagent:{}", weaver.display()))
+}
+
+/// The hot call with advice around it.
+pub fn timer(timing: &Timing) -> Variant {
+    let process = || -> Result<Process, TrustError> {
+        let folder = timing.folder("aspectj")?;
+        let agent = prepare(timing.jdk, &folder, "execution(* HotCall.step(..))", "*")?;
+        Ok(timing.java(&[agent], &[&folder]))
+    };
+    timing
+        .variant(NAME, process())
+        .checked(all_calls(timing.calls))
+}

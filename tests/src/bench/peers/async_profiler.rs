@@ -1,0 +1,69 @@
+//! async-profiler's tracing of a method: each call is timed, and those over a threshold are recorded.
+//!
+//! The threshold here is one that no call reaches. So the figure is that of the timing alone; with a threshold of 0 every call makes
+//! an event with a stack trace, which costs microseconds.
+
+use std::path::PathBuf;
+
+use super::Timing;
+use crate::bench::groups::Variant;
+use crate::bench::{TrustError, other};
+use crate::jars::jar;
+use crate::process::Process;
+
+/// In tables.
+pub const NAME: &str = "async-profiler, trace over 100 ms";
+
+/// Its library for this machine, unpacked into a folder.
+pub fn library(timing: &Timing) -> Result<PathBuf, TrustError> {
+    let folder = timing.folder("async-profiler")?;
+    let platform = match std::env::consts::ARCH {
+        "aarch64" => "linux-arm64",
+        _ => "linux-x64",
+    };
+    let inside = format!("{platform}/libasyncProfiler.so");
+    Process::new(timing.jdk.tool("jar"))
+        .arg("--extract")
+        .arg("--file")
+        .arg(jar("async-profiler")?)
+        .arg(&inside)
+        .folder(&folder)
+        .run()?
+        .succeeded("jar --extract")?;
+    let library = folder.join(inside);
+    library
+        .is_file()
+        .then_some(library)
+        .ok_or_else(|| other("async-profiler's jar has no library for this machine"))
+}
+
+/// The hot call, traced.
+pub fn timer(timing: &Timing) -> Variant {
+    let process = || -> Result<Process, TrustError> {
+        let library = library(timing)?;
+        let file = library.with_file_name("trace.jfr");
+        Ok(timing.java(
+            &[format!(
+                "-agentpath:{}=start,trace=HotCall.step:100ms,file={}",
+                library.display(),
+                file.display()
+            )],
+            &[],
+        ))
+    };
+    let file = timing
+        .compiled
+        .join("async-profiler")
+        .join(match std::env::consts::ARCH {
+            "aarch64" => "linux-arm64",
+            _ => "linux-x64",
+        })
+        .join("trace.jfr");
+    timing.variant(NAME, process()).checked(move |_| {
+        if file.is_file() {
+            Ok(())
+        } else {
+            Err("failed: it has written nothing".into())
+        }
+    })
+}

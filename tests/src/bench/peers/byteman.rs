@@ -1,0 +1,75 @@
+//! Byteman: rules at the entry and the exit of a method, compiled to bytecode, that call a helper.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::{Timing, all_calls, compile, source};
+use crate::bench::groups::Variant;
+use crate::bench::{TrustError, other};
+use crate::jars::jar;
+use crate::jdk::Jdk;
+use crate::process::Process;
+
+/// In tables.
+pub const NAME: &str = "Byteman, compiled rules";
+
+/// Rules compiled to bytecode instead of interpreted: its faster way.
+pub const COMPILED: &str = "-Dorg.jboss.byteman.compile.to.bytecode";
+
+/// Compiles the helper into a folder; gives the agent's jar.
+pub fn prepare(jdk: &Jdk, folder: &std::path::Path) -> Result<PathBuf, TrustError> {
+    let byteman = jar("byteman")?;
+    std::fs::create_dir_all(folder).map_err(other)?;
+    compile(jdk, "Stopwatch.java", &byteman, folder)?;
+    Ok(byteman)
+}
+
+/// The hot call between two rules.
+pub fn timer(timing: &Timing) -> Variant {
+    let process = || -> Result<Process, TrustError> {
+        let folder = timing.folder("byteman")?;
+        let byteman = prepare(timing.jdk, &folder)?;
+        let agent = format!(
+            "-javaagent:{}=script:{}",
+            byteman.display(),
+            source("timing.btm").display()
+        );
+        Ok(timing.java(&[COMPILED.into(), agent], &[&folder]))
+    };
+    timing
+        .variant(NAME, process())
+        .checked(all_calls(timing.calls))
+}
+
+/// The option that makes a JVM's agent listen for rules.
+pub fn listening(byteman: &std::path::Path, port: u16) -> String {
+    format!(
+        "-javaagent:{}=listener:true,port:{port},boot:{}",
+        byteman.display(),
+        byteman.display()
+    )
+}
+
+/// Sends rules to a listening agent and waits for its answer.
+pub fn submit(port: u16, rules: &str) -> Result<String, TrustError> {
+    let mut stream = TcpStream::connect(("127.0.0.1", port)).map_err(other)?;
+    stream
+        .set_read_timeout(Some(Duration::from_secs(120)))
+        .map_err(other)?;
+    stream
+        .write_all(format!("LOAD\nSCRIPT rules.btm\n{rules}\nENDSCRIPT\nENDLOAD\n").as_bytes())
+        .map_err(other)?;
+    stream.flush().map_err(other)?;
+    let mut answer = Vec::new();
+    let mut piece = [0u8; 4096];
+    // The agent says OK on a line of its own and keeps the stream open for a while.
+    while !String::from_utf8_lossy(&answer).lines().any(|l| l == "OK") {
+        match stream.read(&mut piece).map_err(other)? {
+            0 => break,
+            n => answer.extend(piece.iter().take(n)),
+        }
+    }
+    Ok(String::from_utf8_lossy(&answer).into_owned())
+}

@@ -1,0 +1,71 @@
+//! Flight Recorder's method timing, in JDKs from 25 on.
+
+use super::Timing;
+use crate::bench::groups::Variant;
+use crate::bench::{TrustError, other};
+use crate::jdk::Jdk;
+use crate::process::Process;
+
+/// In tables.
+pub const NAME: &str = "JFR, method timing";
+
+/// The first JDK that has it.
+pub const SINCE: u32 = 25;
+
+/// The hot call, timed.
+pub fn timer(timing: &Timing) -> Variant {
+    let file = timing.compiled.join("timing.jfr");
+    let process = if timing.jdk.major() < SINCE {
+        Err(other(format!("not in JDKs before {SINCE}")))
+    } else {
+        let option = format!(
+            "-XX:StartFlightRecording:method-timing=HotCall::step,filename={}",
+            file.display()
+        );
+        Ok(timing.java(&[option], &[]))
+    };
+    let (jfr, calls) = (timing.jdk.tool("jfr"), timing.calls);
+    timing.variant(NAME, process).checked(move |_| {
+        let print = Process::new(&jfr)
+            .args(["print", "--events", "jdk.MethodTiming"])
+            .arg(&file);
+        let said = print.run().map_err(|e| e.to_string())?.out;
+        let _ = std::fs::remove_file(&file);
+        let seen = said
+            .lines()
+            .filter_map(|line| line.trim().strip_prefix("invocations = ")?.parse().ok())
+            .max()
+            .unwrap_or(0u64);
+        if seen == calls {
+            Ok(())
+        } else {
+            Err(format!("failed: it saw {seen} of {calls} calls"))
+        }
+    })
+}
+
+/// Begins a recording with method timing in a JVM that runs; gives what `jcmd` says.
+pub fn start(jdk: &Jdk, pid: u32, name: &str, filter: &str) -> Result<String, TrustError> {
+    jcmd(
+        jdk,
+        pid,
+        &[
+            "JFR.start",
+            &format!("name={name}"),
+            &format!("method-timing={filter}"),
+        ],
+    )
+}
+
+/// Ends a recording; nothing is kept of it.
+pub fn stop(jdk: &Jdk, pid: u32, name: &str) -> Result<String, TrustError> {
+    jcmd(jdk, pid, &["JFR.stop", &format!("name={name}")])
+}
+
+fn jcmd(jdk: &Jdk, pid: u32, command: &[&str]) -> Result<String, TrustError> {
+    let output = Process::new(jdk.tool("jcmd"))
+        .arg(pid.to_string())
+        .args(command)
+        .run()?;
+    Ok(output.succeeded("jcmd")?.out)
+}

@@ -1,0 +1,264 @@
+//! From the start of the process to the first result: plain, armed, under JaCoCo, under AspectJ's weaver.
+
+use std::time::Instant;
+
+use super::first::{First, first};
+use super::groups::first_line;
+use super::peers::{aspectj, jacoco};
+use super::prepare::Compiled;
+use super::record::{geometric_mean, shown};
+use super::workload::{FIRST_ROUNDS, named};
+use super::{Goal, OPTIONS, Record, Scope, TrustError, other};
+use crate::command;
+use crate::figures::statistics::median;
+use crate::jdk::Jdk;
+use crate::process::Process;
+use crate::trust::Table;
+
+/// The plain command, given more options of the JVM and more of the class path.
+type Java = Box<dyn Fn(&Jdk, &Compiled, &[String], &[&std::path::Path]) -> Process>;
+
+/// A program that is started.
+struct Program {
+    name: &'static str,
+    what: &'static str,
+    java: Java,
+    compiled: Compiled,
+    arm: Vec<String>,
+    /// What its result's line begins with.
+    result: &'static str,
+    /// AspectJ's pointcut: one method, so that the weaver looks at every class and changes one.
+    pointcut: &'static str,
+}
+
+/// How it is started.
+const MODES: [&str; 4] = ["plain", "armed", jacoco::NAME, "AspectJ weaver"];
+
+/// The part.
+pub fn run(scope: &Scope) -> Result<Record, TrustError> {
+    let begun = Instant::now();
+    let mut record = Record::new("startup", "Start-up to the first result", scope)?;
+    let groups = if scope.quick { 3 } else { 11 };
+    record.part.words = vec![format!(
+        "From the start of the process to the first line of its result, in milliseconds: for *tomcat* the answer to the first request \
+         to an embedded server, for the others the result of the first round. {groups} groups. Processor time is that of all threads \
+         until then, the compilers' too. *AspectJ weaver*: around advice on a single method, with every class looked at."
+    )];
+    let jdk = scope.jdks.first().ok_or_else(|| other("no JDK"))?;
+    let mut table = Table::new(
+        "",
+        &[
+            "program",
+            "how",
+            "time, ms",
+            "ratio of time",
+            "ratio of processor time",
+            "",
+        ],
+    );
+    let (mut armed, mut processor) = (Vec::new(), Vec::new());
+    let mut lost = Vec::new();
+    for program in programs(jdk, scope.quick)? {
+        let found = measure(jdk, &program, groups);
+        let plain = found
+            .first()
+            .map(|(runs, _)| runs.clone())
+            .unwrap_or_default();
+        let mut medians = Vec::new();
+        for (mode, (runs, error)) in MODES.iter().zip(&found) {
+            let values =
+                |of: fn(&First) -> f64| runs.iter().flatten().map(of).collect::<Vec<f64>>();
+            let ratio = |of: fn(&First) -> f64| -> Vec<f64> {
+                let pairs = runs.iter().zip(&plain);
+                pairs
+                    .filter_map(|(a, b)| Some(of(a.as_ref()?) / of(b.as_ref()?)))
+                    .filter(|r| r.is_finite())
+                    .collect()
+            };
+            let (time, busy) = (ratio(|f| f.time), ratio(|f| f.processor));
+            record.figure("start-up", program.name, mode, "ms", &values(|f| f.time));
+            record.figure("start-up, ratio of time", program.name, mode, "×", &time);
+            record.figure(
+                "start-up, ratio of processor time",
+                program.name,
+                mode,
+                "×",
+                &busy,
+            );
+            medians.push(median(&time));
+            if *mode == "armed" {
+                armed.extend(median(&time));
+                processor.extend(median(&busy));
+            }
+            if let Some(error) = error
+                && ["plain", "armed"].contains(mode)
+            {
+                record
+                    .part
+                    .failures
+                    .push(format!("{}, {mode}: {error}", program.name));
+            }
+            table.rows.push(vec![
+                format!("{}: {}", program.name, program.what),
+                (*mode).to_string(),
+                shown(&values(|f| f.time), 0),
+                shown(&time, 2),
+                shown(&busy, 2),
+                error.clone().unwrap_or_default(),
+            ]);
+        }
+        if let [_, Some(ours), rest @ ..] = medians.as_slice() {
+            for (theirs, name) in rest.iter().zip(MODES.iter().skip(2)) {
+                if theirs.is_some_and(|t| *ours >= t) {
+                    lost.push(format!(
+                        "{} {ours:.2}, {name} {:.2}",
+                        program.name,
+                        theirs.unwrap_or_default()
+                    ));
+                }
+            }
+        }
+    }
+    record.part.tables.push(table);
+    if let (Some(mean), Some(busy)) = (geometric_mean(&armed), geometric_mean(&processor)) {
+        record.part.words.push(format!(
+            "Geometric mean over the programs, armed: {mean:.3} of the plain time, {busy:.3} of the plain processor time."
+        ));
+        let what = "start-up to the first result, armed: geometric mean";
+        record.goals.push(Goal::at_most(what, 1.08, "", mean));
+    }
+    record.goals.push(Goal::everywhere(
+        "the same, below JaCoCo and AspectJ on every program",
+        "below",
+        &lost,
+    ));
+    record.part = record.part.since(begun);
+    Ok(record)
+}
+
+/// What each mode showed: a run for each group where there was one, and the first error.
+type Found = Vec<(Vec<Option<First>>, Option<String>)>;
+
+fn measure(jdk: &Jdk, program: &Program, groups: usize) -> Found {
+    let mut found: Found = MODES.iter().map(|_| (Vec::new(), None)).collect();
+    let mut said: Option<String> = None;
+    // One run before the first group, so that files are in memory for all.
+    let _ = command_of(jdk, program, "plain").map(|p| first(&p, program.result));
+    for group in 0..groups {
+        for turn in 0..MODES.len() {
+            let i = (group + turn) % MODES.len();
+            let (Some(mode), Some((runs, error))) = (MODES.get(i), found.get_mut(i)) else {
+                continue;
+            };
+            let run = if error.is_some() {
+                None
+            } else {
+                let run = command_of(jdk, program, mode)
+                    .and_then(|process| first(&process, program.result))
+                    .and_then(|run| {
+                        let line = said.get_or_insert_with(|| run.line.clone());
+                        (run.line == *line)
+                            .then_some(run.clone())
+                            .ok_or(format!("its result is `{}`, not `{line}`", run.line))
+                    });
+                match run {
+                    Ok(run) => Some(run),
+                    Err(e) => {
+                        *error = Some(first_line(&e));
+                        None
+                    }
+                }
+            };
+            if let Some(run) = &run {
+                eprintln!(
+                    "bench: startup of {}, group {}, {mode}: {:.0} ms, processor {:.0} ms",
+                    program.name,
+                    group + 1,
+                    run.time,
+                    run.processor
+                );
+            }
+            runs.push(run);
+        }
+    }
+    found
+}
+
+fn command_of(jdk: &Jdk, program: &Program, mode: &str) -> Result<Process, String> {
+    let java = |options: &[String], path: &[&std::path::Path]| {
+        (program.java)(jdk, &program.compiled, options, path)
+    };
+    match mode {
+        "plain" => Ok(java(&[], &[])),
+        "armed" => {
+            let options: Vec<&str> = program.arm.iter().map(String::as_str).collect();
+            Ok(command::run(&options, &java(&[], &[])))
+        }
+        jacoco::NAME => {
+            let agent = jacoco::agent(&program.compiled.join("startup.exec"))?;
+            Ok(java(&[agent], &[]))
+        }
+        _ => {
+            let folder = program.compiled.join("aspectj");
+            let agent = aspectj::prepare(jdk, &folder, program.pointcut, "*..*")
+                .map_err(|e| first_line(&e.to_string()))?;
+            Ok(java(&[agent], &[&folder]))
+        }
+    }
+}
+
+fn programs(jdk: &Jdk, quick: bool) -> Result<Vec<Program>, TrustError> {
+    let alone = |name: &'static str| -> Java {
+        Box::new(move |jdk, compiled, options, path| {
+            Process::new(jdk.tool("java"))
+                .args(OPTIONS)
+                .args(options)
+                .arg("-cp")
+                .arg(compiled.class_path(path))
+                .arg(name)
+                .arg(compiled.join("work"))
+        })
+    };
+    let mut programs = vec![
+        Program {
+            name: "hello",
+            what: "one line",
+            java: alone("Hello"),
+            compiled: Compiled::of(jdk, &["tests/bench/Hello.java"], &[])?,
+            arm: Vec::new(),
+            result: "result ",
+            pointcut: "execution(* Hello.never(..))",
+        },
+        Program {
+            name: "tomcat",
+            what: "the first request to an embedded server",
+            java: alone("FirstRequest"),
+            compiled: Compiled::of(
+                jdk,
+                &["tests/bench/FirstRequest.java"],
+                &["tomcat-embed-core", "tomcat-annotations-api"],
+            )?,
+            arm: Vec::new(),
+            result: "result ",
+            pointcut: "execution(* FirstRequest.doGet(..))",
+        },
+    ];
+    for (name, pointcut) in FIRST_ROUNDS {
+        if quick && *name != "sql" {
+            continue;
+        }
+        let workload = named(name).ok_or_else(|| other(format!("no workload {name}")))?;
+        programs.push(Program {
+            name: workload.name,
+            what: "the first round",
+            java: Box::new(|jdk, compiled, options, path| {
+                workload.java(jdk, compiled, 1, options, path)
+            }),
+            compiled: Compiled::workload(jdk, workload)?,
+            arm: workload.arming(),
+            result: "round 1 ",
+            pointcut,
+        });
+    }
+    Ok(programs)
+}
