@@ -245,9 +245,9 @@ pub struct CheckArguments {
     /// Class files, jars, directories, or modules of the JDK as jrt:/MODULE.
     #[arg(required = true, value_name = "PATH")]
     pub paths: Vec<PathBuf>,
-    /// Where methods are cut into fragments; `all`: by each policy in turn.
-    #[arg(long, default_value = "loop", value_parser = policies())]
-    pub policy: Policies,
+    /// Where methods are cut into fragments; several, or `all`: by each policy in turn.
+    #[arg(long, default_value = "loop", value_delimiter = ',', value_parser = policies())]
+    pub policy: Vec<Policies>,
     /// Also check versions with edits: a fragment skipped, an edge redirected, wherever that is sound.
     #[arg(long)]
     pub edits: bool,

@@ -38,6 +38,10 @@ mod token;
 
 use std::process::ExitCode;
 
+/// `check` makes and drops many small things in several threads.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 use clap::Parser;
 
 use cli::{Cli, Command};

@@ -124,6 +124,7 @@ fn try_arm(
             generation,
             wanted: &wanted,
             forced: &forced,
+            points: agent.config.check,
         };
         if agent.config.check {
             check::guard::arm(bytes, &request)
@@ -147,10 +148,6 @@ fn try_arm(
     }
     for (method, reason) in &armed.refusals {
         agent.refuse(dotted, method, &reason.name(), &reason.to_string());
-    }
-    if !agent.config.check {
-        // Only the checker asks for them again.
-        armed.methods.iter_mut().for_each(|m| m.points = Vec::new());
     }
     let Some(first) = armed.methods.first() else {
         give_back();

@@ -46,6 +46,7 @@ fn arm(bytes: &[u8], policy: &Policy) -> usize {
         generation: 0,
         wanted: &|_, _| true,
         forced: &|_, _| false,
+        points: false,
     };
     arming::arm(bytes, &request).map_or(0, |armed| armed.bytes.len() + armed.anchor_bytes.len())
 }

@@ -148,6 +148,7 @@ impl Tally {
             generation: 0,
             wanted: &|_, _| true,
             forced: &|_, _| options.named,
+            points: false,
         };
         let armed = match arming::arm(&bytes, &request) {
             Ok(armed) => armed,

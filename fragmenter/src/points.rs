@@ -168,8 +168,12 @@ pub fn choose(method: &Method, policy: &Policy) -> Result<(Vec<Point>, Vec<Skipp
                 }
             }
             let locals = crate::method::typed_lives(state, &live);
-            // The value to return lies on top. What old or generated code leaves below it travels along.
-            let stack = state.stack.clone();
+            // The value to return lies on top. What old or generated code leaves below it travels along. It is taken for what the
+            // method declares, whatever more is known of it here: the return asks for no more.
+            let mut stack = state.stack.clone();
+            if let (Some(top), Some(declared)) = (stack.last_mut(), &method.signature.result) {
+                *top = declared.clone();
+            }
             match admissible(method, i, &locals, &stack) {
                 Ok(()) => points.push(Point {
                     id: PointId(0),

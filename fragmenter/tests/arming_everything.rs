@@ -104,6 +104,7 @@ fn arm(tally: &mut Tally, path: &Path, bytes: &[u8], policy: &Policy, forced: bo
         generation: 0,
         wanted: &|_, _| true,
         forced: &|_, _| forced,
+        points: false,
     };
     match arming::arm(bytes, &request) {
         Err(refusal) => tally.refuse(&stage, &path.display().to_string(), &refusal),

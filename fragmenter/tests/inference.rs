@@ -114,6 +114,7 @@ fn arm(bytes: &[u8]) -> arming::Armed {
         generation: 0,
         wanted: &|_, _| true,
         forced: &|_, _| true,
+        points: false,
     };
     arming::arm(bytes, &request).unwrap()
 }
@@ -358,6 +359,7 @@ fn damage_does_no_harm() {
                         generation: 0,
                         wanted: &|_, _| true,
                         forced: &|_, _| true,
+                        points: false,
                     };
                     let _ = arming::arm(&modern, &request);
                 }

@@ -191,6 +191,7 @@ impl Examined {
             generation: 0,
             wanted: &|_, _| true,
             forced: &|_, _| named,
+            points: true,
         };
         let armed = match arming::arm(bytes, &request) {
             Ok(armed) => armed,

@@ -44,12 +44,15 @@ pub fn run(arguments: CheckArguments) -> Result<u8> {
         .build()
         .context("the threads for checking could not be started; try --jobs 1")?;
     class::note_panics();
-    let policies: Vec<_> = arguments
-        .policy
-        .0
-        .iter()
-        .map(|p| (p.name(), policy(*p)))
-        .collect();
+    let mut chosen: Vec<_> = arguments.policy.iter().flat_map(|p| p.0.clone()).collect();
+    let mut seen = Vec::new();
+    chosen.retain(|p| {
+        !seen.contains(p) && {
+            seen.push(*p);
+            true
+        }
+    });
+    let policies: Vec<_> = chosen.iter().map(|p| (p.name(), policy(*p))).collect();
     let task = Task {
         policies: &policies,
         edits: arguments.edits,

@@ -14,10 +14,15 @@
 //! Branches to a point's pc go to its check. Line table, variables, exception ranges and stack maps follow their code.
 
 mod layout;
+mod moved_frames;
+mod parameters;
+mod splice;
+mod steps;
 
 pub use layout::{ArmedCode, layout};
 
 use self::layout::{Laid, Refs};
+use self::splice::Splicer;
 use crate::bootstrap::{self, BootstrapMethod};
 use crate::bytecode::{Assembled, Label};
 use crate::classfile::{
@@ -49,6 +54,8 @@ pub struct Request<'r> {
     pub wanted: &'r dyn Fn(&str, &str) -> bool,
     /// Whether a method may be carried over the inlining limit, because a plan asks for it by name.
     pub forced: &'r dyn Fn(&str, &str) -> bool,
+    /// Whether [`ArmedMethod::points`] are asked for.
+    pub points: bool,
 }
 
 /// One armed method.
@@ -62,7 +69,7 @@ pub struct ArmedMethod {
     pub name: String,
     /// Descriptor.
     pub descriptor: String,
-    /// The capture points of its armed body.
+    /// The capture points of its armed body, if the request asks for them.
     pub points: Vec<Point>,
 }
 
@@ -84,6 +91,15 @@ pub struct Armed {
 
 /// Arms a class. `Ok` with no methods where every one was refused or none wanted (`bytes` is then empty).
 pub fn arm(bytes: &[u8], request: &Request) -> Result<Armed, Refusal> {
+    arm_by(bytes, request, true)
+}
+
+/// The same with an analysis of every method, as it is needed for versions: what [`arm`] makes without must be no different.
+pub fn arm_analysed(bytes: &[u8], request: &Request) -> Result<Armed, Refusal> {
+    arm_by(bytes, request, false)
+}
+
+fn arm_by(bytes: &[u8], request: &Request, quick: bool) -> Result<Armed, Refusal> {
     let bytes = &*crate::inference::modern(bytes)?;
     let file = ClassFile::parse(bytes)?;
     file.check_closed()?;
@@ -106,6 +122,8 @@ pub fn arm(bytes: &[u8], request: &Request) -> Result<Armed, Refusal> {
     let mut attributes = file.attributes.clone();
     let mut methods = file.methods.clone();
     let mut bootstrap_index = None;
+    let class = armed.name.clone();
+    let mut splicer = quick.then(|| Splicer::new(&file, &class));
     for index in 0..file.methods.len() {
         let member = &file.methods[index];
         let (method_name, descriptor) = (
@@ -142,13 +160,26 @@ pub fn arm(bytes: &[u8], request: &Request) -> Result<Armed, Refusal> {
         };
         let id = request.first_id + index as u32;
         let forced = (request.forced)(&method_name, &descriptor);
-        let result =
-            Method::analyse(&file, index, &|i, p| request.policy.cuts(i, p)).and_then(|method| {
+        let spliced = match &mut splicer {
+            Some(splicer) => {
+                let how = (request.policy, id, &*armed.anchor, site);
+                splicer.arm(member, &member.attributes[slot].info, how, &mut pool)?
+            }
+            None => None,
+        };
+        let analyse = || Method::analyse(&file, index, &|i, p| request.policy.cuts(i, p));
+        let result = match spliced {
+            Some(code) if request.points => analyse()
+                .and_then(|method| layout::layout(&method, request.policy, forced))
+                .map(|layout| (code, layout.points, Vec::new())),
+            Some(code) => Ok((code, Vec::new(), Vec::new())),
+            None => analyse().and_then(|method| {
                 let (points, skipped) = points::choose(&method, request.policy)?;
                 let points = layout::kept(&method, points, forced)?;
                 let code = body(&method, &points, id, &armed.anchor, site, &mut pool)?;
                 Ok((code, points, skipped))
-            });
+            }),
+        };
         match result {
             Ok((code, points, skipped)) => {
                 methods[index].attributes[slot].info = Cow::Owned(code);

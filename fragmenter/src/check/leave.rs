@@ -393,8 +393,11 @@ impl Product<'_, '_> {
         if arguments != expected {
             return Err(self.no_way(r, "other values are taken along"));
         }
-        self.nothing_behind(r, &leave)?;
-        let face = self.read_face(r, point, &descriptor, &leave)?;
+        let places = self.nothing_behind(r, &leave)?;
+        let mut face = self.read_face(r, point, &descriptor, &leave)?;
+        if !places.is_empty() {
+            face.places = places;
+        }
         while self.faces.len() <= point as usize {
             self.faces.push(None);
         }
@@ -416,12 +419,13 @@ impl Product<'_, '_> {
     }
 
     /// Leads the original on, unseen, to the last place with this stack at which nothing is needed that is not taken along. Ways
-    /// that flow together here may have come to different earlier places with it: before a load and a `pop`, say.
-    fn nothing_behind(&mut self, r: &mut Run, leave: &Leave) -> Result<(), Failure> {
+    /// that flow together here may have come to different earlier places with it: before a load and a `pop`, say. Gives all of
+    /// them.
+    fn nothing_behind(&mut self, r: &mut Run, leave: &Leave) -> Result<Vec<u32>, Failure> {
         let Some(live) = self.live else {
-            return Ok(());
+            return Ok(Vec::new());
         };
-        let (mut last, mut behind) = (None, None);
+        let (mut last, mut behind, mut places) = (None, None, Vec::new());
         for _ in 0..=self.original.program.instructions.len() {
             r.at = self.original.settle(r.at);
             if r.o.stack == leave.stack {
@@ -433,7 +437,10 @@ impl Product<'_, '_> {
                 let needed = |slot: &usize| live.is(r.at.instruction, *slot);
                 let mut slots = 0..self.original.program.max_locals;
                 match slots.find(|slot| needed(slot) && !taken(*slot) && !null(*slot)) {
-                    None => last = Some(r.at),
+                    None => {
+                        last = Some(r.at);
+                        places.push(r.at.instruction);
+                    }
                     Some(slot) => behind = Some(slot),
                 }
             }
@@ -445,7 +452,7 @@ impl Product<'_, '_> {
         match (last, behind) {
             (Some(at), _) => {
                 r.at = at;
-                Ok(())
+                Ok(places)
             }
             (None, slot) => {
                 let slot = slot.unwrap_or(0);
@@ -498,6 +505,7 @@ impl Product<'_, '_> {
         }
         Ok(Face {
             instruction: r.at.instruction,
+            places: vec![r.at.instruction],
             exit: false,
             carried,
             nulls: Vec::new(),

@@ -366,6 +366,8 @@ pub(super) enum Slot {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Face {
     pub instruction: u32,
+    /// All places that it may be said to have, `instruction` the last: the original passes them unseen with the same stack.
+    pub places: Vec<u32>,
     pub exit: bool,
     pub carried: Vec<Carried>,
     pub nulls: Vec<u16>,
@@ -378,10 +380,12 @@ pub(super) struct Face {
 impl Face {
     /// The same point, found once more on another way; `None` where it is not the same. What is null is so on all ways.
     pub fn meet(&self, other: &Face) -> Option<Face> {
-        if self.instruction != other.instruction || !self.carries_like(other) {
+        if !self.carries_like(other) {
             return None;
         }
         let mut met = self.clone();
+        met.places.retain(|place| other.places.contains(place));
+        met.instruction = *met.places.last()?;
         for (a, b) in met.carried.iter_mut().zip(&other.carried) {
             a.null &= b.null;
         }
@@ -441,6 +445,7 @@ impl Face {
             .sum();
         Ok(Face {
             instruction: point.instruction as u32,
+            places: vec![point.instruction as u32],
             exit: point.kind == crate::points::PointKind::Exit,
             carried,
             nulls,

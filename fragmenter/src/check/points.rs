@@ -1,8 +1,9 @@
 //! The points of an armed body: those that were read out of its stubs are those by which its versions are made.
 //!
-//! A stub shows which values it takes along and the *last* place of the original at which that is enough (`leave.rs`). A version is
-//! checked from the place that the point is said to have. Both are one state of the original where it goes from the one to the
-//! other unseen and the operand stack is the same again: nothing but the stack changes on such a way.
+//! A stub shows which values it takes along and the places of the original at which that is enough (`leave.rs`). A version is
+//! checked from the place that the point is said to have. It is one of these, or one state of the original with the last of
+//! them: the original goes from the one to the other unseen and the operand stack is the same again. Nothing but the stack
+//! changes on such a way.
 
 use super::failure::Failure;
 use super::original::{Face, Position};
@@ -30,7 +31,15 @@ impl Product<'_, '_> {
             if both.any(|(said, found)| said.null && !found.null) {
                 return Err(wrong("a value that has to be null may not be"));
             }
-            if !self.leads(&face, found.instruction)? && !self.leads(&found, face.instruction)? {
+            let stands = self.original.settle(Position {
+                place: 0,
+                instruction: face.instruction,
+            });
+            let passed = found.places.contains(&stands.instruction);
+            let leads = passed
+                || self.leads(&face, found.instruction)?
+                || self.leads(&found, face.instruction)?;
+            if !leads {
                 return Err(wrong("it stands elsewhere"));
             }
         }

@@ -2,9 +2,9 @@
 //!
 //! The table that finds them is made by the first builder call, so that a class that is only read never pays for it.
 //! It is a plain open-addressing table of pool indices; the entries themselves stay in the pool. The hash is keyed
-//! at random (the standard library's), so no crafted class can make it slow.
+//! at random, so no crafted class can make it slow.
 
-use std::hash::{BuildHasher, RandomState};
+use ahash::RandomState;
 
 use super::entry::Tag;
 use super::error::ClassFileError;

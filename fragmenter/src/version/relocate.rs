@@ -43,7 +43,7 @@ const INVOKE_SPECIAL_KIND: u8 = 7;
 const INVOKE_INTERFACE_KIND: u8 = 9;
 
 const BIND: &str = "(Ljava/lang/invoke/MethodHandles$Lookup;Ljava/lang/String;Ljava/lang/invoke/MethodType;ILjava/lang/Class;Ljava/lang/Class;)Ljava/lang/invoke/CallSite;";
-const RELINK: &str = "(Ljava/lang/invoke/MethodHandles$Lookup;Ljava/lang/String;Ljava/lang/invoke/MethodType;Ljava/lang/Class;ILjava/lang/invoke/MethodHandle;[Ljava/lang/Object;)Ljava/lang/invoke/CallSite;";
+const RELINK: &str = "(Ljava/lang/invoke/MethodHandles$Lookup;Ljava/lang/String;Ljava/lang/invoke/MethodType;Ljava/lang/Class;Ljava/lang/String;Ljava/lang/invoke/MethodHandle;[Ljava/lang/Object;)Ljava/lang/invoke/CallSite;";
 
 impl Emitter<'_> {
     /// Appends the instruction as the version must have it. Branches are the caller's.
@@ -155,15 +155,15 @@ impl Emitter<'_> {
         let handle = bootstrap::runtime_handle(&mut self.pool, "relink", RELINK)?;
         let host = self.pool.add_class(&self.host_name)?;
         // The site's number: versions of one host share the site that the host's bootstrap method makes.
-        // Its upper half says which arguments are handles of kind `invokeSpecial`: they are made anew with the host's lookup.
-        let (mut special, mut loaded) = (0u32, Vec::new());
+        // Behind it, the places of arguments that are handles of kind `invokeSpecial`: they are made anew with the host's lookup.
+        let (mut number, mut loaded) = (index.to_string(), Vec::new());
         for (place, i) in method.arguments.iter().enumerate() {
             loaded.push(match self.host.pool.entry(*i)? {
                 Entry::MethodHandle {
                     kind: INVOKE_SPECIAL_KIND,
                     reference,
-                } if place < 16 => {
-                    special |= 1 << place;
+                } => {
+                    number += &format!(" {place}");
                     self.special_handle(reference)?.0
                 }
                 _ => self.constant(*i)?,
@@ -171,8 +171,7 @@ impl Emitter<'_> {
         }
         let mut arguments = vec![
             host,
-            self.pool
-                .add_integer((special << 16 | u32::from(index)) as i32)?,
+            self.pool.add_string(&number)?,
             self.import(method.handle)?,
         ];
         arguments.extend(loaded);

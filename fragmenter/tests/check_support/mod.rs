@@ -266,6 +266,7 @@ pub fn armed(bytes: &[u8], policy: &Policy) -> Option<Armed> {
         generation: 0,
         wanted: &|_, _| true,
         forced: &|_, _| true,
+        points: true,
     };
     let armed = arming::arm(bytes, &request).ok()?;
     (!armed.methods.is_empty()).then_some(armed)

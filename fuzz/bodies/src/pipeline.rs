@@ -114,6 +114,7 @@ fn arm(class: &[u8], policy: &Policy, forced: bool, sound: bool) {
         generation: 0,
         wanted: &|_, _| true,
         forced: &|_, _| forced,
+        points: true,
     };
     match arming::arm(class, &request) {
         Err(refusal) => internal(&refusal, sound, "arming"),

@@ -38,6 +38,10 @@ pub fn run(scope: &Scope) -> Result<Record, TrustError> {
         ])
         .folder(&workspace())
         .env("VENEER_BENCH_CLASSES", &classes.to_string_lossy())
+        .env(
+            "CRITERION_HOME",
+            &target.join("criterion").to_string_lossy(),
+        )
         .limit(Duration::from_secs(1800));
     if scope.quick {
         bench = bench.env("VENEER_BENCH_SAMPLE", "20").args(["--quick"]);

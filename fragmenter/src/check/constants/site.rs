@@ -8,7 +8,7 @@ use crate::classfile::Entry;
 use crate::runtime;
 
 const BIND: &str = "(Ljava/lang/invoke/MethodHandles$Lookup;Ljava/lang/String;Ljava/lang/invoke/MethodType;ILjava/lang/Class;Ljava/lang/Class;)Ljava/lang/invoke/CallSite;";
-const RELINK: &str = "(Ljava/lang/invoke/MethodHandles$Lookup;Ljava/lang/String;Ljava/lang/invoke/MethodType;Ljava/lang/Class;ILjava/lang/invoke/MethodHandle;[Ljava/lang/Object;)Ljava/lang/invoke/CallSite;";
+const RELINK: &str = "(Ljava/lang/invoke/MethodHandles$Lookup;Ljava/lang/String;Ljava/lang/invoke/MethodType;Ljava/lang/Class;Ljava/lang/String;Ljava/lang/invoke/MethodHandle;[Ljava/lang/Object;)Ljava/lang/invoke/CallSite;";
 const SITE: &str = "(Ljava/lang/invoke/MethodHandles$Lookup;Ljava/lang/String;Ljava/lang/invoke/MethodType;)Ljava/lang/invoke/CallSite;";
 
 impl Constants<'_> {
@@ -68,19 +68,23 @@ impl Constants<'_> {
             let [host, site, method, ref rest @ ..] = arguments[..] else {
                 return Ok(Meaning::Not("a relinked call site without its site"));
             };
-            let Entry::Integer(site) = self.entry(site)? else {
+            let Entry::String(site) = self.entry(site)? else {
+                return Ok(Meaning::Not("a relinked call site without a number"));
+            };
+            let text = String::from_utf8(self.utf8(site)?).unwrap_or_default();
+            let numbers: Result<Vec<u16>, _> = text.split(' ').map(str::parse).collect();
+            let Ok([site, special @ ..]) = numbers.as_deref() else {
                 return Ok(Meaning::Not("a relinked call site without a number"));
             };
             if self.class_bytes(host)? != self.host.as_bytes() {
                 return Ok(Meaning::Not("a call site of another host"));
             }
-            let (site, special) = (site as u32 & 0xFFFF, site as u32 >> 16);
             let mut row = self.content(method, 1)?;
             for (place, index) in rest.iter().enumerate() {
-                let special = place < 16 && special >> place & 1 != 0;
+                let special = special.iter().any(|s| usize::from(*s) == place);
                 row.extend(self.relinked(*index, special)?);
             }
-            return Ok(self.indy(canon, site, &name, &descriptor, &row));
+            return Ok(self.indy(canon, u32::from(*site), &name, &descriptor, &row));
         }
         if self.calls(row, "bind", BIND)? {
             let [kind, class, host] = arguments[..] else {

@@ -5,10 +5,12 @@ use super::super::original::Position;
 use super::super::value::Value;
 use super::{Product, Run};
 
-/// Nothing is known of the value; on both sides it is the same; it is `null`. Above: [`Value`]s of Veneer's.
+/// Nothing is known of the value; on both sides it is the same; it is `null`. Above: [`Value`]s of Veneer's; from [`LOCAL`] on,
+/// for a word of the stack: it is the same on both sides, and what the original has in this local.
 pub(super) const UNKNOWN: u8 = 0;
 pub(super) const SAME: u8 = 1;
 pub(super) const NULL: u8 = 2;
+const LOCAL: u8 = 128;
 
 /// Place of the original, instruction of the emitted side, and the point that the activation is on its way from (0: none).
 pub(super) type Key = (Position, u32, u16);
@@ -58,10 +60,13 @@ impl<'x> Product<'x, '_> {
                     r.e.locals[i] = Value(*tag as u64);
                 }
             } else if !coming {
-                let v = if *tag == NULL {
-                    Value::NULL
-                } else {
-                    self.values.fresh()
+                let local = tag
+                    .checked_sub(LOCAL)
+                    .and_then(|l| r.o.locals.get(l as usize));
+                let v = match (*tag, local) {
+                    (NULL, _) => Value::NULL,
+                    (_, Some(local)) => *local,
+                    _ => self.values.fresh(),
                 };
                 r.e.stack.push(v);
                 if at != Position::OUT {
@@ -116,7 +121,7 @@ impl<'x> Product<'x, '_> {
                 for (old, new) in node.tags.iter_mut().zip(&tags) {
                     let met = match (*old, *new) {
                         (a, b) if a == b => a,
-                        (SAME | NULL, SAME | NULL) => SAME,
+                        (SAME | NULL | LOCAL.., SAME | NULL | LOCAL..) => SAME,
                         _ => UNKNOWN,
                     };
                     changed |= met != *old;
@@ -189,7 +194,13 @@ impl<'x> Product<'x, '_> {
         } else if r.o.stack != r.e.stack {
             return Err(Failure::Stack(self.at(&r)));
         }
-        let tag = |v: &Value| if *v == Value::NULL { NULL } else { SAME };
+        // The original is led to the earliest place that fits, and may load the very same local again from there on.
+        let locals = r.o.locals.iter().take(usize::from(u8::MAX - LOCAL));
+        let tag = |v: &Value| match (0..).zip(locals.clone()).find(|l| l.1 == v) {
+            _ if *v == Value::NULL => NULL,
+            Some((local, _)) => LOCAL + local,
+            None => SAME,
+        };
         let tags = self.tags(&r, r.e.stack.iter().map(tag));
         let key = (r.at, r.q, 0);
         self.merge(from, &r, key, tags)

@@ -20,7 +20,12 @@ pub struct Corpus {
     pub sources: Vec<String>,
     /// What they need besides.
     pub needs: Vec<PathBuf>,
+    /// The policy besides `block` under which they are checked.
+    pub policy: &'static str,
 }
+
+/// Each corpus is checked under `block`, which asks most, and one of these, in turn.
+const POLICIES: [&str; 3] = ["loop", "method", "call"];
 
 impl fmt::Display for Corpus {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -220,6 +225,7 @@ pub fn all(scope: &Scope, folder: &Folder) -> Result<Vec<Corpus>, TrustError> {
             jdk: jdk.clone(),
             sources: modules.iter().map(|m| format!("jrt:/{m}")).collect(),
             needs: Vec::new(),
+            policy: POLICIES[0],
         });
     }
     let jars = |name: &str, sources: &[&str], needs: &[&str]| -> Result<Corpus, TrustError> {
@@ -229,6 +235,7 @@ pub fn all(scope: &Scope, folder: &Folder) -> Result<Vec<Corpus>, TrustError> {
             jdk: oldest.clone(),
             sources: sources.iter().map(|p| p.display().to_string()).collect(),
             needs: jars::jars(needs)?,
+            policy: POLICIES[0],
         })
     };
     if scope.quick {
@@ -248,7 +255,11 @@ pub fn all(scope: &Scope, folder: &Folder) -> Result<Vec<Corpus>, TrustError> {
         jdk: oldest.clone(),
         sources: vec![obfuscated.display().to_string()],
         needs: Vec::new(),
+        policy: POLICIES[0],
     });
+    for (corpus, policy) in all.iter_mut().zip(POLICIES.iter().cycle()) {
+        corpus.policy = policy;
+    }
     Ok(all)
 }
 

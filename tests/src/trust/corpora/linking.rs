@@ -39,6 +39,9 @@ const MISTAKES: [&str; 7] = [
 /// A counter on every block of everything, from the start.
 const BLOCKS: &str = "methods(\"*..*::*(..)\").blocks().before(counter());\n";
 
+/// The ways in are made for every so-many-th class of a piece: that takes the time of all else together.
+const WITH_WAYS_IN: usize = 6;
+
 /// The same when all is loaded, for a few methods at a time: for so few the agent makes ways in at once.
 const WAYS_IN: &str = r#"
 let few = 64;
@@ -106,7 +109,7 @@ pub fn pieces(outcome: &Outcome, scope: &Scope) -> Vec<Piece> {
             Mode::Blocks,
             Mode::WaysIn,
         ],
-        false => vec![Mode::Blocks],
+        false => vec![Mode::Armed("block"), Mode::Blocks],
     };
     let modes: Vec<Mode> = match (scope.quick, outcome.corpus.of_jdk()) {
         (true, true) => vec![Mode::Blocks],
@@ -195,7 +198,10 @@ pub fn link(programs: &Programs, corpus: &Corpus, piece: &Piece) -> Result<Linke
     }
     let mut modes = Vec::new();
     for mode in &piece.modes {
+        let begun = Instant::now();
         modes.push((*mode, under(programs, corpus, piece, *mode, &expected)?));
+        let took = begun.elapsed().as_secs_f64();
+        eprintln!("corpora: {took:4.0} s for {corpus}, {piece}: {mode}");
     }
     Ok(Linked {
         classes: expected.len() as u64,
@@ -324,6 +330,7 @@ fn attached_later(
     let linked = expected.iter().filter(|(_, o)| o.starts_with("linked "));
     let mut classes: Vec<&str> = linked.map(|(class, _)| *class).collect();
     classes.sort_unstable();
+    let classes: Vec<&str> = classes.into_iter().step_by(WITH_WAYS_IN).collect();
     for some in classes.chunks(CLASSES) {
         let code = format!("let classes = {};{WAYS_IN}", serde_json::to_string(some)?);
         let attached = veneer()

@@ -113,11 +113,11 @@ impl Sum {
 /// Runs the command over the corpus.
 pub fn check(corpus: &Corpus, scope: &Scope) -> Result<Checked, TrustError> {
     let jobs = scope.workers.max(1).to_string();
-    // The policy `block` asks most. Modules of a second JDK are much the same classes as those of the first one: there it is
-    // the edits that are new.
+    // Modules of a second JDK are much the same classes as those of the first one: there it is the edits that are new.
     let first = scope.jdks.first() == Some(&corpus.jdk);
+    let two = format!("{},block", corpus.policy);
     let options: &[&str] = match first && !scope.quick {
-        true => &["--policy", "all"],
+        true => &["--policy", &two],
         false => &["--policy", "block", "--edits"],
     };
     let output = veneer()

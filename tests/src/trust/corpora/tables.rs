@@ -106,7 +106,7 @@ fn words(outcomes: &[Outcome], scope: &Scope) -> Vec<String> {
     let mut words = vec![
         format!(
             "{} classes: those of {} and of jars from Maven Central, by javac of many ages, scalac, kotlinc, groovyc, Clojure, \
-             Jython, ECJ and ProGuard. `veneer check` reads and writes each ({} come out byte for byte the same), arms it, emits \
+             Jython, ECJ and ProGuard. `veneer check` reads and writes each ({} come out byte for byte the same), arms it under the policy `block` and one other, in turn, emits \
              versions of all its methods with a counter on every block, for new and for running activations, clean ones too (on the second JDK also ones with an \
              edit), and has the checker prove each body.",
             count(total.classes),
@@ -115,7 +115,7 @@ fn words(outcomes: &[Outcome], scope: &Scope) -> Vec<String> {
         ),
         "Then real JVMs load and link every class under full verification (`-XX:+BytecodeVerificationLocal \
          -XX:+BytecodeVerificationRemote`) without initialising it: plain, armed by each policy, with a counter on every block from \
-         the start, and with counters attached when all is linked, which makes the ways in for running activations too. Each \
+         the start, and (every sixth class) with counters attached when all is linked, which makes the ways in for running activations too. Each \
          class must come out as in the plain JVM: linked with the same members, or with the same error where something that it \
          needs is not there."
             .to_string(),

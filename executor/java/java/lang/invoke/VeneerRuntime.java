@@ -327,15 +327,17 @@ public final class VeneerRuntime {
             };
 
     /**
-     * Runs a bootstrap method of the host as the host would; all versions of a host share the call site. Bit 16 + i of
-     * {@code site}: argument i is a handle of kind {@code invokeSpecial} in the host.
+     * Runs a bootstrap method of the host as the host would; all versions of a host share the call site. {@code site}: its number,
+     * and the places of arguments that are handles of kind {@code invokeSpecial} in the host.
      */
     public static CallSite relink(
-            MethodHandles.Lookup caller, String name, MethodType type, Class<?> host, int site, MethodHandle method, Object... arguments)
+            MethodHandles.Lookup caller, String name, MethodType type, Class<?> host, String site, MethodHandle method, Object... arguments)
             throws Throwable {
         check(caller, host);
+        String[] numbers = site.split(" ");
+        Integer number = Integer.valueOf(numbers[0]);
         Map<Integer, CallSite> linked = LINKED.get(host);
-        CallSite known = linked.get(site);
+        CallSite known = linked.get(number);
         if (known != null) {
             return known;
         }
@@ -343,12 +345,13 @@ public final class VeneerRuntime {
         all[0] = hostLookup(host);
         all[1] = name;
         all[2] = type;
-        for (int i = 0; i < arguments.length; i++) {
-            boolean special = i < 16 && (site >>> 16 + i & 1) != 0;
+        for (int i = 0, next = 1; i < arguments.length; i++) {
+            boolean special = next < numbers.length && Integer.parseInt(numbers[next]) == i;
+            next += special ? 1 : 0;
             all[3 + i] = arguments[i] instanceof MethodHandle handle ? ofHost(handle, host, special) : arguments[i];
         }
         CallSite made = (CallSite) method.invokeWithArguments(all);
-        CallSite first = linked.putIfAbsent(site, made);
+        CallSite first = linked.putIfAbsent(number, made);
         return first != null ? first : made;
     }
 

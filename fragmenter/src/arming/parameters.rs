@@ -1,0 +1,149 @@
+//! A method's parameters as a stub loads them and its stack map names them, read from the descriptor alone.
+
+use crate::bytecode::opcode::*;
+use crate::classfile::ConstantPool;
+use crate::refusal::Refusal;
+
+/// Parameters as local variables: opcode of the load, slot.
+pub(super) struct Parameters {
+    pub loads: Vec<(u8, u16)>,
+    /// Descriptors of the parameters as the stub hands them over.
+    pub site: String,
+    /// Verification types, as a full frame has them.
+    pub count: u16,
+    pub words: u16,
+    /// First byte of the result's descriptor, which begins in `site` here.
+    pub result: u8,
+    pub result_at: usize,
+}
+
+impl Parameters {
+    /// `None` where the descriptor is broken.
+    pub fn of(class: &str, descriptor: &[u8], is_static: bool) -> Option<Parameters> {
+        let text = std::str::from_utf8(descriptor).ok()?;
+        let mut found = Parameters {
+            loads: Vec::new(),
+            site: String::with_capacity(text.len() + class.len() + 4),
+            count: 0,
+            words: 0,
+            result: 0,
+            result_at: 0,
+        };
+        found.site.push('(');
+        let mut slot = 0;
+        if !is_static {
+            found.site.push('L');
+            found.site.push_str(class);
+            found.site.push(';');
+            found.loads.push((ALOAD, 0));
+            slot = 1;
+        }
+        let mut rest = text.strip_prefix('(')?;
+        while !rest.starts_with(')') {
+            let length = field_length(rest.as_bytes())?;
+            let (load, words) = match rest.as_bytes()[0] {
+                b'J' => (LLOAD, 2),
+                b'F' => (FLOAD, 1),
+                b'D' => (DLOAD, 2),
+                b'L' | b'[' => (ALOAD, 1),
+                _ => (ILOAD, 1),
+            };
+            match load {
+                ILOAD => found.site.push('I'),
+                _ => found.site.push_str(&rest[..length]),
+            }
+            found.loads.push((load, slot));
+            slot = slot.checked_add(words)?;
+            rest = &rest[length..];
+        }
+        found.result_at = found.site.len() + 1;
+        found.site.push_str(rest);
+        let result = rest.as_bytes().get(1).copied()?;
+        if result != b'V' && field_length(&rest.as_bytes()[1..])? != rest.len() - 1
+            || result == b'V' && rest.len() != 2
+        {
+            return None;
+        }
+        found.result = result;
+        found.count = u16::try_from(found.loads.len()).ok()?;
+        found.words = slot;
+        Some(found)
+    }
+}
+
+/// The parameters as verification types of a full frame.
+pub(super) fn types(parameters: &Parameters, pool: &mut ConstantPool) -> Result<Vec<u8>, Refusal> {
+    let mut out = Vec::new();
+    let mut rest = &parameters.site[1..];
+    for (op, _) in &parameters.loads {
+        let length = field_length(rest.as_bytes()).unwrap_or(rest.len());
+        match *op {
+            ILOAD => out.push(1),
+            FLOAD => out.push(2),
+            DLOAD => out.push(3),
+            LLOAD => out.push(4),
+            _ => out.extend(object(&rest[..length], pool, true)?),
+        }
+        rest = &rest[length..];
+    }
+    Ok(out)
+}
+
+/// Bytes of an exit's stub.
+pub(super) const EXIT_STUB: u32 = 6;
+
+pub(super) fn stub_bytes(parameters: &Parameters) -> u32 {
+    let loads = parameters.loads.iter().map(|(_, slot)| match slot {
+        0..=3 => 1,
+        4..=255 => 2,
+        _ => 4,
+    });
+    loads.sum::<u32>() + EXIT_STUB
+}
+
+pub(super) fn load(out: &mut Vec<u8>, op: u8, slot: u16) {
+    match slot {
+        0..=3 => out.push(ILOAD_0 + (op - ILOAD) * 4 + slot as u8),
+        4..=255 => out.extend([op, slot as u8]),
+        _ => {
+            out.extend([WIDE, op]);
+            out.extend(slot.to_be_bytes());
+        }
+    }
+}
+
+/// The verification type of a field descriptor that names an object; a class is added to the pool where it is needed.
+pub(super) fn object(
+    descriptor: &str,
+    pool: &mut ConstantPool,
+    needed: bool,
+) -> Result<Vec<u8>, Refusal> {
+    if !needed {
+        return Ok(Vec::new());
+    }
+    let name = match descriptor.strip_prefix('L') {
+        Some(name) => name.trim_end_matches(';'),
+        None => descriptor,
+    };
+    let [a, b] = pool.add_class(name)?.to_be_bytes();
+    Ok(vec![7, a, b])
+}
+
+/// Bytes of the first field descriptor of a text.
+pub(super) fn field_length(text: &[u8]) -> Option<usize> {
+    let dimensions = text.iter().take_while(|b| **b == b'[').count();
+    match text.get(dimensions)? {
+        b'Z' | b'B' | b'C' | b'S' | b'I' | b'J' | b'F' | b'D' => Some(dimensions + 1),
+        b'L' => text.iter().position(|b| *b == b';').map(|end| end + 1),
+        _ => None,
+    }
+}
+
+/// Words of a value of this type.
+pub(super) fn width(descriptor: &[u8]) -> u16 {
+    match descriptor.first() {
+        Some(b'J' | b'D') => 2,
+        Some(b'V') | None => 0,
+        _ => 1,
+    }
+}
