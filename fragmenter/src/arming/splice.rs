@@ -14,7 +14,7 @@
 use super::layout::CHECK_BYTES;
 use super::moved_frames::{Frames, Shape, StackMap};
 use super::parameters::{EXIT_STUB, Parameters, load, object, stub_bytes, types, width};
-use super::steps::{Members, deltas, is_store};
+use super::steps::{Members, UNKNOWN, deltas, is_store};
 use super::{COMPILE_LIMIT, INLINE_LIMIT};
 use crate::bytecode::opcode::*;
 use crate::classfile::{
@@ -299,7 +299,10 @@ impl<'f> Splicer<'f> {
                 return None;
             }
             flows &= op != GOTO;
-            depth += i32::from(*delta.get(usize::from(op))?);
+            match *delta.get(usize::from(op))? {
+                UNKNOWN => return None,
+                words => depth += i32::from(words),
+            }
             pc += length;
             if pc > bytes.len() || depth < 0 || depth > max {
                 return None;

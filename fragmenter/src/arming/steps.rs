@@ -67,7 +67,11 @@ pub(super) fn is_store(op: u8) -> bool {
     (ISTORE..IASTORE).contains(&op)
 }
 
-/// By how many words each opcode changes the depth of the stack, as far as the opcode says so alone.
+/// Not known from the opcode.
+pub(super) const UNKNOWN: i8 = i8::MIN;
+
+/// By how many words each opcode changes the depth of the stack, as far as the opcode says so alone. What a member's descriptor or
+/// an operand says comes to it.
 pub(super) fn deltas() -> &'static [i8; 256] {
     static DELTAS: OnceLock<[i8; 256]> = OnceLock::new();
     DELTAS.get_or_init(|| {
@@ -84,9 +88,9 @@ pub(super) fn deltas() -> &'static [i8; 256] {
                     let (taken, left) = types.split_once(':').unwrap_or_default();
                     words(left) - words(taken)
                 }
-                (LDC | LDC_W | NEW | DUP | DUP_X1 | DUP_X2, _) => 1,
+                (ACONST_NULL | LDC | LDC_W | NEW | DUP | DUP_X1 | DUP_X2, _) => 1,
                 (LDC2_W | DUP2 | DUP2_X1 | DUP2_X2, _) => 2,
-                (POP, _) => -1,
+                (POP | AALOAD, _) => -1,
                 (POP2, _) => -2,
                 (LLOAD | DLOAD, _) => 2,
                 (ILOAD..=ALOAD, _) => 1,
@@ -106,9 +110,46 @@ pub(super) fn deltas() -> &'static [i8; 256] {
                         -1
                     }
                 }
-                _ => 0,
+                (SWAP | IINC | NEWARRAY | ANEWARRAY | CHECKCAST, _) => 0,
+                // The members' and the dimensions' are counted by the scan.
+                (GETSTATIC..=INVOKEDYNAMIC | MULTIANEWARRAY, _) => 0,
+                _ => UNKNOWN,
             };
         }
         table
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Another opcode that nobody thought of is left to the full way.
+    #[test]
+    fn only_what_the_scan_refuses_is_unknown() {
+        let unknown: Vec<u8> = (0..=JSR_W)
+            .filter(|op| deltas()[usize::from(*op)] == UNKNOWN)
+            .collect();
+        assert_eq!(unknown, [JSR, RET, WIDE, GOTO_W, JSR_W]);
+    }
+
+    #[test]
+    fn depths_are_those_of_the_specification() {
+        let delta = |op: u8| deltas()[usize::from(op)];
+        for (op, words) in [
+            (ACONST_NULL, 1),
+            (LCONST_0, 2),
+            (AALOAD, -1),
+            (AASTORE, -3),
+            (ILOAD_0 + 4, 2),
+            (ISTORE_0 + 12, -2),
+            (LCMP, -3),
+            (I2L, 1),
+            (DUP2_X2, 2),
+            (ARETURN, -1),
+            (CHECKCAST, 0),
+        ] {
+            assert_eq!(delta(op), words, "{}", mnemonic(op));
+        }
+    }
 }

@@ -40,7 +40,7 @@ const MISTAKES: [&str; 7] = [
 const BLOCKS: &str = "methods(\"*..*::*(..)\").blocks().before(counter());\n";
 
 /// The ways in are made for every so-many-th class of a piece: that takes the time of all else together.
-const WITH_WAYS_IN: usize = 6;
+const WITH_WAYS_IN: usize = 12;
 
 /// The same when all is loaded, for a few methods at a time: for so few the agent makes ways in at once.
 const WAYS_IN: &str = r#"

@@ -115,7 +115,7 @@ fn words(outcomes: &[Outcome], scope: &Scope) -> Vec<String> {
         ),
         "Then real JVMs load and link every class under full verification (`-XX:+BytecodeVerificationLocal \
          -XX:+BytecodeVerificationRemote`) without initialising it: plain, armed by each policy, with a counter on every block from \
-         the start, and (every sixth class) with counters attached when all is linked, which makes the ways in for running activations too. Each \
+         the start, and (every twelfth class) with counters attached when all is linked, which makes the ways in for running activations too. Each \
          class must come out as in the plain JVM: linked with the same members, or with the same error where something that it \
          needs is not there."
             .to_string(),
