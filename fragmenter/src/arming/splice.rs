@@ -448,8 +448,7 @@ impl<'f> Splicer<'f> {
         };
         // The code, then the stubs.
         let mut out: Vec<u8> = Vec::with_capacity(usize::from(first_stub) + 32 + 8 * points);
-        let entry_stub = stub_bytes(parameters);
-        let mut stub = u32::from(first_stub);
+        let exit_stubs = u32::from(first_stub) + stub_bytes(parameters);
         let check = |out: &mut Vec<u8>, method: u16, stub: u32| {
             out.push(GETSTATIC);
             out.extend(cell.to_be_bytes());
@@ -464,10 +463,9 @@ impl<'f> Splicer<'f> {
             let end = starts.get(n + 1).map_or(length, |next| usize::from(*next));
             if *start == scan.entry {
                 check(&mut out, on, u32::from(first_stub));
-                stub = u32::from(first_stub) + entry_stub;
             }
             if exits.get(next_exit) == Some(start) {
-                check(&mut out, leave, stub + EXIT_STUB * next_exit as u32);
+                check(&mut out, leave, exit_stubs + EXIT_STUB * next_exit as u32);
                 next_exit += 1;
             }
             let here = out.len();

@@ -20,8 +20,6 @@ pub enum Mode {
     Counted,
     /// The same, taken off after a third of the rounds.
     Detached,
-    /// An inclusive timer on each counted method from the start.
-    Timed,
 }
 
 impl std::fmt::Display for Mode {
@@ -30,7 +28,6 @@ impl std::fmt::Display for Mode {
             Self::Armed => "armed, idle",
             Self::Counted => "every block counted",
             Self::Detached => "detached again",
-            Self::Timed => "timed",
         })
     }
 }
@@ -45,7 +42,6 @@ impl Mode {
             Self::Counted => Some(format!(
                 "let hits = {methods}.blocks().before(counter());\n{told}"
             )),
-            Self::Timed => Some(format!("let hits = {methods}.around(timer());\n{told}")),
             // Progress decides and not time, which another run's could be wrong about.
             Self::Detached => Some(format!(
                 "let hits = {methods}.blocks().before(counter());\n\

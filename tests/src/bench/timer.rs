@@ -3,7 +3,6 @@
 use std::time::Instant;
 
 use super::groups::{Series, Variant, measure};
-use super::mode::Mode;
 use super::peers::{Timing, timers};
 use super::prepare::Compiled;
 use super::record::shown;
@@ -57,7 +56,7 @@ fn timed(
     Ok(
         Variant::new(OURS, process).checked(move |run| match run.hits {
             Some(hits) if hits == calls => Ok(()),
-            hits => Err(format!("{} saw {hits:?} of {calls} calls", Mode::Timed)),
+            hits => Err(format!("the timer saw {hits:?} of {calls} calls")),
         }),
     )
 }
