@@ -1,5 +1,6 @@
 //! Field and method descriptors (JVMS §4.3) as the types of local variables and stack slots.
 
+use crate::bytecode::opcode::{ARETURN, DRETURN, FRETURN, IRETURN, LRETURN, RETURN};
 use crate::types::Type;
 use std::sync::Arc;
 
@@ -13,6 +14,18 @@ pub struct MethodDescriptor {
 }
 
 impl MethodDescriptor {
+    /// The instruction that returns from such a method.
+    pub fn returns_by(&self) -> u8 {
+        match self.result {
+            None => RETURN,
+            Some(Type::Int) => IRETURN,
+            Some(Type::Long) => LRETURN,
+            Some(Type::Float) => FRETURN,
+            Some(Type::Double) => DRETURN,
+            Some(_) => ARETURN,
+        }
+    }
+
     /// Parses `(I[Ljava/lang/String;)V`. `None` where the text is no descriptor.
     pub fn parse(text: &str) -> Option<Self> {
         let mut rest = text.strip_prefix('(')?;

@@ -188,6 +188,7 @@ impl<'a> Method<'a> {
         let mut state_at = indexmap::IndexMap::new();
         let mut after_super = None;
         let mut supers = 0;
+        let mut strange = None;
         let mut was_uninit = name == "<init>" && &*class != "java/lang/Object";
         types::walk(
             &instructions,
@@ -215,11 +216,20 @@ impl<'a> Method<'a> {
                     state_at.insert(i, state.clone());
                 }
                 was_uninit = uninit;
-                if is_return(instructions[i].1.op()) {
+                let op = instructions[i].1.op();
+                if is_return(op) {
                     state_at.insert(i, state.clone());
+                    if op != signature.returns_by() {
+                        strange.get_or_insert(pc);
+                    }
                 }
             },
         )?;
+        if let Some(pc) = strange {
+            return Err(Refusal::BrokenCode(format!(
+                "the return at {pc} does not fit what the method returns"
+            )));
+        }
         if supers > 1 {
             // Two arms of a branch, or a frame that only shows the object initialised: more than one call?
             let calls = instructions

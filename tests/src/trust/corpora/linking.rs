@@ -189,10 +189,14 @@ pub fn link(programs: &Programs, corpus: &Corpus, piece: &Piece) -> Result<Linke
         .values()
         .filter(|o| o.starts_with("linked "))
         .count();
-    if linked * 2 < expected.len() {
+    // Jython keeps compiled Python under paths that are not the names of its classes; a loader of its own defines these.
+    let elsewhere = |o: &&&str| o.contains("(wrong name: ");
+    let others = expected.len() - expected.values().filter(elsewhere).count();
+    if linked * 2 < others {
+        let lines: Vec<&str> = plain.out.lines().take(20).collect();
         let message = format!(
-            "{corpus}, {piece}: hardly a class links in a plain JVM:\n{}",
-            plain.out
+            "{corpus}, {piece}: of {others} classes only {linked} link in a plain JVM; the first are:\n{}",
+            lines.join("\n")
         );
         return Err(TrustError::Other(message));
     }
