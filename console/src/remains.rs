@@ -16,7 +16,9 @@ use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use veneer_frequency::{Counts, Flow, Node};
 use veneer_instruments::{Data, Event, Row, Value};
 use veneer_protocol::data::{
     self, CATALOGUE, COUNTERS, Catalogue, DataError, Drained, EVENTS, ROTATED, Recorded, Rings,
@@ -118,15 +120,24 @@ impl Remains {
             missing.push("the last drained events, whose record is torn".to_owned());
         }
         if state == State::Killed {
+            if catalogue
+                .instruments
+                .iter()
+                .flat_map(|i| &i.points)
+                .any(|p| p.flow.is_some())
+            {
+                missing.push("where threads stood: counts of all fragments or edges of a method that was running may be off by one for each activation of it".to_owned());
+            }
             missing.push("what threads measured and had not stored yet: events that were being written, and times of calls that had not come to their end".to_owned());
         }
         missing.push("refusals (they are kept in the JVM only)".to_owned());
         let mut logs = logs;
         let measured = |recorded: &Recorded| {
+            let mut solved = None;
             let rows = recorded
                 .points
                 .iter()
-                .map(|point| row(point, recorded.kind, &counters, &logs));
+                .map(|point| row(point, recorded.kind, (&counters, &mut solved), &logs));
             rows.collect::<Vec<Row>>()
         };
         let rows: Vec<Vec<Row>> = catalogue.instruments.iter().map(measured).collect();
@@ -164,11 +175,38 @@ fn is_locked(directory: &Path) -> Result<bool, DataError> {
     Ok(locked && io::Error::last_os_error().kind() == io::ErrorKind::WouldBlock)
 }
 
-fn row(point: &Standing, kind: Kind, counters: &Counters, logs: &Logs) -> Row {
+/// What a point's flow graph says; where threads stood in it, nobody knows any more.
+fn by_flow(point: &Standing, solved: &mut Solved, counters: &Counters) -> u64 {
+    let Some(flow) = &point.flow else {
+        return 0;
+    };
+    if solved.as_ref().is_none_or(|s| !Arc::ptr_eq(&s.0, flow)) {
+        let counts = flow.counts(|slot| counters.sum(slot), &[]);
+        *solved = Some((flow.clone(), counts));
+    }
+    match (solved, point.at.fragment, point.at.to) {
+        (Some((_, counts)), Some(from), Some(to)) => counts.edge(Node::At(from), Node::At(to)),
+        (Some((_, counts)), Some(f), None) => counts.node(f),
+        _ => 0,
+    }
+}
+
+/// The graph that was solved last: the points of one come one after the other.
+type Solved = Option<(Arc<Flow>, Counts)>;
+
+fn row(
+    point: &Standing,
+    kind: Kind,
+    (counters, flows): (&Counters, &mut Solved),
+    logs: &Logs,
+) -> Row {
     let at = &point.at;
     let readings = point.last.unwrap_or_else(|| match kind {
         Kind::Counter => Readings::Count {
-            hits: counters.sum(at.slot).wrapping_sub(at.base[0]),
+            hits: counters
+                .sum(at.slot)
+                .wrapping_sub(at.base[0])
+                .wrapping_add(by_flow(point, flows, counters)),
         },
         Kind::Timer => {
             let count = counters.sum(at.slot).wrapping_sub(at.base[0]);
@@ -239,9 +277,12 @@ impl Counters {
     fn read(directory: &Path, catalogue: &Catalogue) -> Result<Counters, DataError> {
         let (path, file) = open(directory, COUNTERS, Shards::SIZE)?;
         let counted = catalogue.instruments.iter().filter(|i| i.kind != Kind::Log);
-        let slots = counted
-            .flat_map(|i| &i.points)
-            .map(|p| p.at.slot as usize + 4);
+        let last = |p: &Standing| {
+            let own = p.at.slot as usize + 4;
+            let flow = p.flow.iter().flat_map(|f| f.counters().max());
+            flow.map(|c| c as usize + 1).fold(own, usize::max)
+        };
+        let slots = counted.flat_map(|i| &i.points).map(last);
         let slots = slots.max().unwrap_or(0).min(Shards::SLOTS as usize);
         let mut counters = Counters {
             sums: vec![0; slots],

@@ -3,17 +3,19 @@
 
 use crate::agent::Agent;
 use crate::jni::{Env, jclass};
-use crate::methods;
+use crate::methods::{self, Probes};
 use crate::registry::Class;
 use crate::report;
+use crate::row::Row;
 use crate::table::{SlotKey, Standing};
 use crate::weave::{self, Join, Step};
 use std::sync::Arc;
 use veneer_fragmenter::Refusal;
-use veneer_fragmenter::advice::Probe;
 use veneer_fragmenter::arming::ArmedCode;
 use veneer_fragmenter::classfile::ClassFile;
+use veneer_fragmenter::counting::Counting;
 use veneer_fragmenter::method::Method;
+use veneer_fragmenter::points::reachable;
 use veneer_instruments::{AttachError, InstrumentId, Place, Spec};
 
 /// The class can be patched from now on.
@@ -80,15 +82,17 @@ pub fn weave_class(
                 if matches!(spec.place, Place::Blocks | Place::Edges) && method.is_constructor() {
                     refuse_before_super(agent, class, &method, &armed, label);
                 }
-                weave::joins(spec, &method, &armed).map_err(|e| {
+                let joins = weave::joins(spec, &method, &armed).map_err(|e| {
                     let named = (variant(&e), e.to_string());
                     errors.push((*instrument, e));
                     named
-                })
-            })
-            .and_then(|joins| stand(agent, class, *id, label, &joins));
+                })?;
+                let by_flow = spec.counts_all() && joins.len() > 1;
+                let counting = by_flow.then(|| Counting::of(&method, &armed.points));
+                stand(agent, class, (*id, label), &joins, counting)
+            });
         match joined {
-            Ok((standing, probes)) if !probes.is_empty() => {
+            Ok((standing, probes)) if !probes.each.is_empty() => {
                 records.push(report::stands(*instrument, &class.dotted, label, &standing));
                 let mut tables = agent.table.lock();
                 if let Some(i) = tables.instrument(*instrument) {
@@ -126,7 +130,11 @@ pub fn weave_class(
             if let Some(i) = tables.instrument(*instrument) {
                 i.refused += 1;
                 i.methods.remove(&id);
-                i.standing.retain(|s| s.key.method != id || s.gone);
+                let of_method = |s: &mut Standing| s.key.method == id && !s.gone;
+                let rows = i.standing.extract_if(.., of_method).filter_map(|s| s.row);
+                let mut rows: Vec<_> = rows.collect();
+                rows.dedup_by(|a, b| Arc::ptr_eq(a, b));
+                tables.limbo.append(&mut rows);
             }
         }
     }
@@ -141,7 +149,7 @@ fn refuse_before_super(
     armed: &ArmedCode,
     label: &str,
 ) {
-    let reached = weave::reachable(method, armed);
+    let reached = reachable(method, &armed.points);
     let begin = armed.points.first().map_or(0, |p| p.instruction);
     for f in method
         .flow
@@ -166,16 +174,21 @@ fn variant(e: &AttachError) -> String {
 }
 
 /// Gives counters to joins.
-type Stood = (Vec<Standing>, Vec<Probe>);
+type Stood = (Vec<Standing>, Probes);
 
 fn stand(
     agent: &Agent,
     class: &Class,
-    id: u32,
-    label: &str,
+    (id, label): (u32, &str),
     joins: &[Join],
+    counting: Option<Counting>,
 ) -> Result<Stood, (String, String)> {
-    let (mut standing, mut probes) = (Vec::new(), Vec::new());
+    let (mut standing, mut probes) = (Vec::new(), Probes::default());
+    if let Some(counting) = counting
+        && let Some(row) = Row::new(agent, id, &counting)
+    {
+        probes.by_flow = Some((counting.probes(row.first), row));
+    }
     let (dotted, named): (Arc<str>, Arc<str>) = (class.dotted.as_str().into(), label.into());
     for join in joins {
         let Some((site, step)) = join.sites.first().copied() else {
@@ -207,7 +220,7 @@ fn stand(
             let fresh = || agent.shards.allocate(join.slots());
             used.or_else(fresh).ok_or((full.name(), full.to_string()))?
         };
-        probes.extend(join.probes(slot));
+        probes.each.extend(join.probes(slot));
         let base = match step {
             Step::Log => [0, 0],
             Step::Count => [agent.shards.sum(slot), 0],
@@ -229,6 +242,7 @@ fn stand(
             base,
             last: None,
             key,
+            row: probes.by_flow.as_ref().map(|p| p.1.clone()),
             gone: false,
         });
     }

@@ -66,15 +66,10 @@ static JVM: AtomicPtr<sys::JavaVM> = AtomicPtr::new(ptr::null_mut());
 
 impl Drop for Global {
     fn drop(&mut self) {
-        let vm = JVM.load(Ordering::Acquire);
-        let mut env: *mut std::ffi::c_void = ptr::null_mut();
-        // Safety: the JVM's own pointer. A thread that is none of the JVM's gets no environment; the reference stays then.
-        if vm.is_null()
-            || unsafe { ((**vm).v1_2.GetEnv)(vm, &mut env, sys::JNI_VERSION_1_8) } != sys::JNI_OK
-        {
+        // A thread that is none of the JVM's has no environment; the reference stays then.
+        let Some(Env(env)) = Env::current() else {
             return;
-        }
-        let env: *mut sys::JNIEnv = env.cast();
+        };
         // Safety: the environment is this thread's; the reference was made by `global` or `weak` and is given back once.
         unsafe {
             if self.weak {
@@ -353,6 +348,11 @@ impl Env {
         call!(self, v1_2, GetLongField, object, field.0)
     }
 
+    /// Sets an element of an array of `long`.
+    pub fn set_long(self, array: jobject, index: i32, value: i64) {
+        call!(self, v1_2, SetLongArrayRegion, array, index, 1, &value);
+    }
+
     /// The superclass; null for `Object` and interfaces.
     pub fn superclass(self, class: jclass) -> jclass {
         call!(self, v1_2, GetSuperclass, class)
@@ -413,6 +413,21 @@ impl Env {
     /// Whether two references name one object.
     pub fn same(self, a: jobject, b: jobject) -> bool {
         call!(self, v1_2, IsSameObject, a, b)
+    }
+
+    /// Whether the object of a weak reference is gone.
+    pub fn is_cleared(self, weak: &Global) -> bool {
+        self.same(weak.raw(), ptr::null_mut())
+    }
+
+    /// That of the current thread, where it is one of the JVM's.
+    pub fn current() -> Option<Env> {
+        let vm = JVM.load(Ordering::Acquire);
+        let mut env: *mut std::ffi::c_void = ptr::null_mut();
+        // Safety: the JVM's own pointer.
+        let found = !vm.is_null()
+            && unsafe { ((**vm).v1_2.GetEnv)(vm, &mut env, sys::JNI_VERSION_1_8) } == sys::JNI_OK;
+        found.then_some(Env(env.cast()))
     }
 
     /// Says that this many local references more are meant.

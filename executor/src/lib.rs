@@ -29,6 +29,7 @@ mod methods;
 mod registry;
 mod report;
 mod rings;
+mod row;
 mod runtime;
 mod shards;
 mod spill;
@@ -337,7 +338,11 @@ unsafe extern "system" fn thread_end(_: *mut jvmtiEnv, jni: *mut JNIEnv, thread:
             return;
         }
         // Safety: the JVM gave it for this thread.
-        let tid = unsafe { Env::new(jni) }.get_long(thread, agent.tid);
+        let env = unsafe { Env::new(jni) };
+        let tid = env.get_long(thread, agent.tid);
+        if agent.shards.owns(tid) {
+            agent.library.thread_ends(env, tid);
+        }
         let ring = agent.shards.release(tid);
         if ring > 0 {
             agent.rings.release(ring);

@@ -33,6 +33,8 @@ pub struct Library {
     handles: Global,
     string: Global,
     idle: Global,
+    /// See `VeneerRuntime.FOUND`.
+    found: Global,
     token: Static,
     define: Static,
     resolve: Static,
@@ -59,6 +61,9 @@ impl Library {
         })?;
         let handles = env.global(env.find(c"java/lang/invoke/MethodHandle")?);
         let string = env.global(env.find(c"java/lang/String")?);
+        let found_of = find(c"found", c"()[J")?;
+        let found = env.object(found_of, &[], || "reading FOUND".into())?;
+        let found = env.global(found);
         let idle_of = find(c"idleToken", c"()Ljava/lang/invoke/MethodHandle;")?;
         let idle = env.global(env.object(idle_of, &[], || "reading IDLE".into())?);
         let library = Library {
@@ -86,6 +91,7 @@ impl Library {
             handles,
             string,
             idle,
+            found,
         };
         // The methods above name it.
         std::mem::forget(runtime);
@@ -96,6 +102,12 @@ impl Library {
     pub fn is_linked(&self, env: Env) -> bool {
         env.void(self.linked, &[], || "linking natives".into())
             .is_ok()
+    }
+
+    /// The thread that is just ending does not own its counters any more.
+    pub fn thread_ends(&self, env: Env, tid: i64) {
+        let at = 2 * crate::shards::row(tid) as i32;
+        env.set_long(self.found.raw(), at, 0);
     }
 
     /// The token of the armed body.

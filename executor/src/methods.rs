@@ -7,6 +7,7 @@
 use crate::agent::Agent;
 use crate::jni::{Env, Global, JvmError, jobject};
 use crate::registry::Class;
+use crate::row::Row;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -27,7 +28,7 @@ pub const EAGER: usize = 64;
 struct Woven {
     /// Rises with every change.
     sequence: u64,
-    probes: Vec<(InstrumentId, Vec<Probe>)>,
+    probes: Vec<(InstrumentId, Probes)>,
     edits: Vec<(PatchId, Vec<Edit>)>,
     /// The token of the version that is installed; `None` for IDLE.
     token: Option<Arc<Global>>,
@@ -36,10 +37,21 @@ struct Woven {
     resume: Option<Global>,
 }
 
+/// The probes of one instrument in one method.
+#[derive(Clone, Default)]
+pub struct Probes {
+    /// With a counter for each point.
+    pub each: Vec<Probe>,
+    /// With a row of counters from which the points follow, for as long as the graph is not edited.
+    pub by_flow: Option<(Vec<Probe>, Arc<Row>)>,
+}
+
 #[derive(Clone, Default)]
 struct Snapshot {
     sequence: u64,
     probes: Vec<Probe>,
+    /// Rows that the probes write to.
+    rows: Vec<Arc<Row>>,
     edits: Vec<Edit>,
 }
 
@@ -67,7 +79,7 @@ impl Methods {
     }
 
     /// Adds an instrument's probes to a method. Takes effect with [`Methods::update`].
-    pub fn add_probes(&self, id: u32, instrument: InstrumentId, probes: Vec<Probe>) {
+    pub fn add_probes(&self, id: u32, instrument: InstrumentId, probes: Probes) {
         let mut woven = self.woven();
         let entry = woven.entry(id).or_default();
         entry.sequence += 1;
@@ -127,13 +139,20 @@ impl Methods {
         let Some(entry) = woven.get(&id) else {
             return Snapshot::default();
         };
+        let (mut probes, mut rows) = (Vec::new(), Vec::new());
+        for (_, of) in &entry.probes {
+            match &of.by_flow {
+                Some((some, row)) if entry.edits.is_empty() => {
+                    probes.extend(some.iter().cloned());
+                    rows.push(row.clone());
+                }
+                _ => probes.extend(of.each.iter().cloned()),
+            }
+        }
         Snapshot {
             sequence: entry.sequence,
-            probes: entry
-                .probes
-                .iter()
-                .flat_map(|p| p.1.iter().cloned())
-                .collect(),
+            probes,
+            rows,
             edits: entry
                 .edits
                 .iter()
@@ -254,6 +273,7 @@ impl Methods {
             .define(env, host, &emitted.class, &raw)
             .map_err(|e| Refusal::VersionRejected(e.to_string()))?;
         self.versions.fetch_add(1, Ordering::Relaxed);
+        counts_in(env, version, &emitted, &analysed);
         let bodies = emitted.class.methods.iter().zip(&emitted.class.bodies);
         for ((id, body), token) in bodies.zip(tokens) {
             let token = Arc::new(token);
@@ -382,6 +402,9 @@ impl Methods {
             .define(env, host, &emitted.class, &[token])
             .map_err(|e| Refusal::VersionRejected(e.to_string()))?;
         self.versions.fetch_add(1, Ordering::Relaxed);
+        if !clean {
+            counts_in(env, version, &emitted, one);
+        }
         agent
             .library
             .install_resume(env, id, version, token, body)
@@ -405,7 +428,7 @@ impl Methods {
         for stack in agent.tool.stacks(env) {
             // Whether the frame that the current one called belongs to the executor.
             let mut inside = false;
-            for (class, name, descriptor) in stack {
+            for (class, name, descriptor, _) in stack {
                 let hidden = agent.tool.is_version(class);
                 let executor = hidden
                     || agent
@@ -517,6 +540,20 @@ struct Analysed<'f> {
     method: Method<'f>,
     armed: ArmedCode,
     snapshot: &'f Snapshot,
+}
+
+/// Tells the rows of counters which class writes to them from now on, before anything of it runs.
+fn counts_in(env: Env, version: jobject, emitted: &Emitted, analysed: &[Analysed]) {
+    let mut weak = None;
+    for (id, spans) in emitted.class.methods.iter().zip(&emitted.class.spans) {
+        let Some(one) = analysed.iter().find(|a| a.id == *id) else {
+            continue;
+        };
+        for row in &one.snapshot.rows {
+            let weak = weak.get_or_insert_with(|| Arc::new(env.weak(version)));
+            row.serves(env, weak, spans);
+        }
+    }
 }
 
 struct Emitted {

@@ -189,6 +189,9 @@ pub fn stands(id: InstrumentId, class: &str, method: &str, standing: &[Standing]
         class: class.into(),
         method: method.into(),
         points: standing.iter().map(stand).collect(),
+        flow: standing
+            .iter()
+            .find_map(|s| Some(s.row.as_ref()?.flow.clone())),
     }
 }
 

@@ -8,6 +8,7 @@ use crate::loaded;
 use crate::methods;
 use crate::registry::Class;
 use crate::report;
+use crate::row::figures;
 use crate::table::{Instrument, Patch, Standing};
 use crate::weave::Step;
 use std::collections::HashSet;
@@ -218,9 +219,9 @@ fn standing_of(agent: &Agent, id: InstrumentId) -> Vec<Standing> {
     instrument.map(|i| i.standing.clone()).unwrap_or_default()
 }
 
-/// The figures of one point.
-pub fn row(agent: &Agent, s: &Standing) -> Row {
-    let live = || match s.step {
+/// What a point's own counters say.
+pub fn measured(agent: &Agent, s: &Standing) -> Data {
+    match s.step {
         Step::Count => Data::Count {
             hits: agent.shards.sum(s.slot) - s.base[0],
         },
@@ -241,15 +242,6 @@ pub fn row(agent: &Agent, s: &Standing) -> Row {
                 max_ns: agent.shards.max(s.slot + 2),
             }
         }
-    };
-    let data = s.last.clone().unwrap_or_else(live);
-    Row {
-        class: s.class.to_string(),
-        method: s.method.to_string(),
-        fragment: s.fragment,
-        to: s.to,
-        line: s.line,
-        data,
     }
 }
 
@@ -257,7 +249,16 @@ pub fn row(agent: &Agent, s: &Standing) -> Row {
 pub fn rows(agent: &Agent, id: InstrumentId) -> Vec<Row> {
     agent.rings.drain();
     let standing = standing_of(agent, id);
-    standing.iter().map(|s| row(agent, s)).collect()
+    let row = |(s, data): (&Standing, Data)| Row {
+        class: s.class.to_string(),
+        method: s.method.to_string(),
+        fragment: s.fragment,
+        to: s.to,
+        line: s.line,
+        data,
+    };
+    let figures = figures(agent, &standing);
+    standing.iter().zip(figures).map(row).collect()
 }
 
 impl Runtime for Handle {
@@ -341,13 +342,13 @@ impl Runtime for Handle {
         self.renew_profiles(&methods);
         // From here on the figures stand still, and the counters may serve again.
         let standing = standing_of(agent, id);
-        let last: Vec<Data> = standing.iter().map(|s| row(agent, s).data).collect();
+        let last = figures(agent, &standing);
         let mut tables = agent.table.lock();
         if let Some(i) = tables.instrument(id) {
             i.standing
                 .iter_mut()
                 .zip(last)
-                .for_each(|(s, data)| s.last = Some(data));
+                .for_each(|(s, data)| (s.last, s.row) = (Some(data), None));
         }
         drop(tables);
         agent.note(&[report::detached(agent, id)]);
@@ -355,6 +356,10 @@ impl Runtime for Handle {
         for s in standing.iter().filter(|s| s.step != Step::Log && !s.gone) {
             tables.free.entry(s.key).or_default().push(s.slot);
         }
+        let mut rows: Vec<_> = standing.into_iter().filter_map(|s| s.row).collect();
+        rows.dedup_by(|a, b| Arc::ptr_eq(a, b));
+        tables.limbo.append(&mut rows);
+        tables.leave_limbo(self.env);
         tables.retire(id);
         Ok(())
     }

@@ -1,7 +1,8 @@
 //! Counters off the heap, one copy a thread, so that application threads count with plain stores and no count is lost.
 //!
 //! ```text
-//!   table   tid & mask ─▶ | owner tid | address of its shard | address of its ring | – |      read by versions
+//!   table   tid & mask ─▶ | owner tid | address of its shard | address of its ring | – |      read by versions, which keep the
+//!                                                                                            first two in an array too
 //!   file    shard 0 (shared, atomic adds) | shard 1 | shard 2 | …                             read by everybody
 //! ```
 //!
@@ -26,6 +27,11 @@ pub const SLOTS: u64 = Layout::SLOTS;
 const STRIDE: u64 = Layout::STRIDE;
 /// Blocks are claimed in steps of this many bytes.
 const STEP: u64 = 1 << 16;
+
+/// The row of a thread.
+pub fn row(tid: i64) -> usize {
+    tid as usize & (ROWS - 1)
+}
 
 struct State {
     /// Slots given out.
@@ -103,7 +109,7 @@ impl Shards {
     /// The shard of a thread: its address, negative for the shared one. Called by a thread that has no row yet.
     pub fn assign(&self, tid: i64, is_virtual: bool) -> i64 {
         let shared = -self.file.address();
-        let row = (tid as usize & (ROWS - 1)) * ROW;
+        let row = row(tid) * ROW;
         let mut state = self.state();
         if is_virtual || (self.table.get(row) != 0 && self.table.get(row) != tid) {
             return shared;
@@ -129,7 +135,7 @@ impl Shards {
 
     /// Takes a ring's address into the thread's row. False where the thread has none of its own.
     pub fn set_ring(&self, tid: i64, ring: i64) -> bool {
-        let row = (tid as usize & (ROWS - 1)) * ROW;
+        let row = row(tid) * ROW;
         let _state = self.state();
         if self.table.get(row) != tid {
             return false;
@@ -138,9 +144,14 @@ impl Shards {
         true
     }
 
+    /// Whether a thread has counters of its own.
+    pub fn owns(&self, tid: i64) -> bool {
+        self.table.get(row(tid) * ROW) == tid
+    }
+
     /// The thread is gone. Returns the ring that it had, 0 for none.
     pub fn release(&self, tid: i64) -> i64 {
-        let row = (tid as usize & (ROWS - 1)) * ROW;
+        let row = row(tid) * ROW;
         if self.table.get(row) != tid {
             return 0;
         }

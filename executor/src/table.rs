@@ -1,5 +1,6 @@
 //! The instruments and patches of the process, attached and detached.
 
+use crate::row::Row;
 use crate::weave::Step;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -34,6 +35,8 @@ pub struct Standing {
     pub last: Option<Data>,
     /// Names the counters for use by a later instrument.
     pub key: SlotKey,
+    /// The counters from which it follows, beside its own; none once it is detached or gone.
+    pub row: Option<Arc<Row>>,
     /// Its class is unloaded: the figures are final, and the counters are not its own any more.
     pub gone: bool,
 }
@@ -44,6 +47,8 @@ pub struct Buried {
     pub instrument: InstrumentId,
     /// The first counter of each point, how many there are in a row, and its figures.
     pub points: Vec<(u32, u32, Data)>,
+    /// Rows that they had beside.
+    pub rows: Vec<Arc<Row>>,
 }
 
 /// What a counter counts. An activation that is still in a superseded version may count on after the instrument is gone; what it
@@ -103,6 +108,8 @@ pub struct Tables {
     pub free: HashMap<SlotKey, Vec<u32>>,
     /// Counters of classes that are unloaded, by how many there are in a row; they may serve anywhere.
     pub spare: HashMap<u32, Vec<u32>>,
+    /// Rows of detached instruments to which versions may still write.
+    pub limbo: Vec<Arc<Row>>,
     /// Detached instruments whose points are kept one by one, the oldest first, and the number of these points.
     unfolded: VecDeque<InstrumentId>,
     points: usize,
@@ -208,7 +215,7 @@ impl Tables {
     pub fn bury(
         &mut self,
         is_gone: &dyn Fn(u32) -> bool,
-        figures: &dyn Fn(&Standing) -> Data,
+        figures: &dyn Fn(&[Standing]) -> Vec<Data>,
     ) -> Vec<Buried> {
         for patch in &mut self.patches {
             let before = patch.methods.len();
@@ -226,18 +233,25 @@ impl Tables {
                 continue;
             }
             i.gone += before - i.methods.len();
-            let mut points = Vec::new();
-            for s in i.standing.iter_mut().filter(|s| !s.gone) {
-                if s.key.step != Step::Log && is_gone(s.key.method) {
-                    let last = figures(s);
-                    points.push((s.slot, s.key.step.slots(), last.clone()));
-                    (s.gone, s.last) = (true, Some(last));
-                }
+            let (mut points, mut rows) = (Vec::new(), Vec::<Arc<Row>>::new());
+            let goes =
+                |s: &&mut Standing| !s.gone && s.key.step != Step::Log && is_gone(s.key.method);
+            let going: Vec<&mut Standing> = i.standing.iter_mut().filter(goes).collect();
+            let were: Vec<Standing> = going.iter().map(|s| (**s).clone()).collect();
+            for (s, last) in going.into_iter().zip(figures(&were)) {
+                points.push((s.slot, s.key.step.slots(), last.clone()));
+                (s.gone, s.last) = (true, Some(last));
+                let row = s.row.take();
+                rows.extend(row.filter(|r| !rows.last().is_some_and(|l| Arc::ptr_eq(l, r))));
             }
             if !points.is_empty() {
                 i.merge();
                 let instrument = InstrumentId(n as u32 + 1);
-                all.push(Buried { instrument, points });
+                all.push(Buried {
+                    instrument,
+                    points,
+                    rows,
+                });
             }
         }
         all
@@ -248,6 +262,9 @@ impl Tables {
         let points = buried.iter().flat_map(|b| &b.points);
         for (slot, width, _) in points {
             self.spare.entry(*width).or_default().push(*slot);
+        }
+        for row in buried.iter().flat_map(|b| &b.rows) {
+            self.spare.entry(row.width).or_default().push(row.first);
         }
         let (free, spare) = (&mut self.free, &mut self.spare);
         free.retain(|key, slots| {

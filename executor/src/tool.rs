@@ -264,9 +264,9 @@ impl Tool {
         out
     }
 
-    /// The methods on every thread's stack, the innermost first: declaring class (a local reference), name, descriptor.
+    /// The methods on every thread's stack, the innermost first: declaring class (a local reference), name, descriptor, pc.
     /// Leaves a local reference to each thread too: call it inside [`Env::frame`].
-    pub fn stacks(self, env: Env) -> Vec<Vec<(jclass, String, String)>> {
+    pub fn stacks(self, env: Env) -> Vec<Vec<(jclass, String, String, i64)>> {
         const DEPTH: jint = 4096;
         let (mut count, mut stacks) = (0, ptr::null_mut());
         let answer = call!(self, GetAllStackTraces, DEPTH, &mut stacks, &mut count);
@@ -297,7 +297,8 @@ impl Tool {
                     &mut signature,
                     ptr::null_mut()
                 );
-                methods.push((class, self.text(name), self.text(signature)));
+                let (name, signature) = (self.text(name), self.text(signature));
+                methods.push((class, name, signature, frame.location));
             }
             out.push(methods);
         }

@@ -13,7 +13,7 @@
 use crate::agent::Agent;
 use crate::jni::Env;
 use crate::report;
-use crate::runtime;
+use crate::row::figures;
 
 /// Forgets all classes whose loader is gone.
 pub fn forget(agent: &Agent, env: Env) {
@@ -28,8 +28,10 @@ pub fn forget(agent: &Agent, env: Env) {
         after > 0 && ids[after - 1].contains(&id)
     };
     agent.methods.forget(&is_gone);
-    let figures = |standing: &_| runtime::row(agent, standing).data;
-    let finals = agent.table.lock().bury(&is_gone, &figures);
+    let finals = agent
+        .table
+        .lock()
+        .bury(&is_gone, &|points| figures(agent, points));
     // Before the counters serve others: a record that is torn off here says too much of these, and nothing false of those.
     let records: Vec<_> = finals.iter().map(report::buried).collect();
     agent.note(&records);

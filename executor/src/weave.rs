@@ -5,6 +5,7 @@ use veneer_fragmenter::arming::ArmedCode;
 use veneer_fragmenter::bytecode::opcode::is_return;
 use veneer_fragmenter::flowgraph::FragmentId;
 use veneer_fragmenter::method::Method;
+use veneer_fragmenter::points::reachable;
 use veneer_fragmenter::types::{self, State, Type};
 use veneer_fragmenter::{Refusal, patch};
 use veneer_instruments::{AttachError, Kind, Place, Spec, When};
@@ -80,35 +81,9 @@ impl Join {
     }
 }
 
-/// Fragments that a version can be in: reachable, and not before `super(…)`.
-pub fn reachable(method: &Method, armed: &ArmedCode) -> Vec<FragmentId> {
-    let Some(entry) = armed.points.first() else {
-        return Vec::new();
-    };
-    let mut seen = vec![false; method.flow.len()];
-    let mut work = vec![entry.fragment];
-    while let Some(f) = work.pop() {
-        if !std::mem::replace(&mut seen[f.index()], true) {
-            work.extend(
-                method
-                    .flow
-                    .graph
-                    .neighbors(f.node())
-                    .map(|n| FragmentId(n.index() as u32)),
-            );
-        }
-    }
-    method
-        .flow
-        .fragments()
-        .map(|f| f.id)
-        .filter(|f| seen[f.index()])
-        .collect()
-}
-
 /// The joins of a spec in a method.
 pub fn joins(spec: &Spec, method: &Method, armed: &ArmedCode) -> Result<Vec<Join>, AttachError> {
-    let all = reachable(method, armed);
+    let all = reachable(method, &armed.points);
     let class = method.class.replace('/', ".");
     let label = format!("{}{}", method.name, method.descriptor);
     let last = method.flow.len().saturating_sub(1) as u32;
@@ -376,7 +351,7 @@ fn readable(method: &Method, armed: &ArmedCode, site: Site) -> (State, u16) {
             (state, pc)
         }
         Site::Before(f) | Site::Edge(_, f) => (live(f), method.flow.get(f).map_or(0, |f| f.start)),
-        Site::Entry | Site::Return | Site::Throw => match armed.points.first() {
+        Site::Entry | Site::Return | Site::Throw | Site::Crossing => match armed.points.first() {
             Some(p) => (
                 veneer_fragmenter::arming::frame_state(p, method.code.max_locals),
                 p.pc,

@@ -6,6 +6,7 @@
 //! | `Start` | `t = now`                                                      | `t`                |
 //! | `Stop`  | `if t != 0 { record(slot, now - t); t = 0 }`                   | `t`                |
 //! | `Lap`   | `if t != 0 { record(slot, now - t) }; t = now`                 | `t`                |
+//! | `Balance` | `shard[slot] += 1`, and `-= 1` where an activation takes its coming back | the fragment that it is in |
 //! | `Log`   | copy of chosen live variables into the thread's ring           |                    |
 //!
 //! Advice never throws, allocates nothing, takes no lock and calls nothing of the application.
@@ -28,6 +29,8 @@ pub enum Site {
     Return,
     /// Where an exception leaves the activation.
     Throw,
+    /// Where activations come into fragments and go out of them otherwise than along edges; see [`crate::counting`].
+    Crossing,
 }
 
 impl fmt::Display for Site {
@@ -39,6 +42,7 @@ impl fmt::Display for Site {
             Site::Edge(a, b) => write!(f, "edge {a} -> {b}"),
             Site::Return => f.write_str("return"),
             Site::Throw => f.write_str("throw"),
+            Site::Crossing => f.write_str("crossing"),
         }
     }
 }
@@ -59,6 +63,11 @@ pub enum Action {
     Lap {
         slot: u32,
     },
+    /// The first counters of as many as the method has [`Crossings`](crate::counting::Crossings).
+    Balance {
+        arrivals: u32,
+        departures: u32,
+    },
     Log {
         point: u32,
         values: Vec<(u16, Type)>,
@@ -66,11 +75,11 @@ pub enum Action {
 }
 
 impl Action {
-    /// The word of the thread's counters that the action writes to.
+    /// The word of the thread's counters that the action writes to, where it is one.
     pub fn counter(&self) -> Option<u32> {
         match self {
             Action::Count { slot } | Action::Stop { slot } | Action::Lap { slot } => Some(*slot),
-            Action::Start { .. } | Action::Log { .. } => None,
+            Action::Start { .. } | Action::Balance { .. } | Action::Log { .. } => None,
         }
     }
 

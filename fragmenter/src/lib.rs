@@ -17,6 +17,7 @@ pub mod bytecode;
 pub mod cell_path;
 pub mod check;
 pub mod classfile;
+pub mod counting;
 pub mod descriptor;
 pub mod flowgraph;
 pub mod frames;

@@ -195,6 +195,22 @@ pub fn choose(method: &Method, policy: &Policy) -> Result<(Vec<Point>, Vec<Skipp
     Ok((points, skipped))
 }
 
+/// Fragments that a version can be in: those that control can come to from point 0, so none before `super(…)`.
+pub fn reachable(method: &Method, points: &[Point]) -> Vec<FragmentId> {
+    let mut seen = vec![false; method.flow.len()];
+    let mut work: Vec<FragmentId> = points.first().map(|p| p.fragment).into_iter().collect();
+    while let Some(f) = work.pop() {
+        if let Some(mark) = seen.get_mut(f.index())
+            && !std::mem::replace(mark, true)
+        {
+            let next = method.flow.graph.neighbors(f.node());
+            work.extend(next.map(|n| FragmentId(n.index() as u32)));
+        }
+    }
+    let all = method.flow.fragments().map(|f| f.id);
+    all.filter(|f| seen[f.index()]).collect()
+}
+
 fn entry(method: &Method) -> Result<Point, Refusal> {
     let (instruction, state) = match (
         method.is_constructor() && &*method.class != "java/lang/Object",

@@ -15,6 +15,7 @@ use veneer_fragmenter::Refusal;
 use veneer_fragmenter::advice::{Action, Probe, Site};
 use veneer_fragmenter::arming::{self, ArmedCode, Request};
 use veneer_fragmenter::classfile::ClassFile;
+use veneer_fragmenter::counting::Counting;
 use veneer_fragmenter::method::Method;
 use veneer_fragmenter::policy::Policy;
 use veneer_fragmenter::version::{self, Bodies, Plan};
@@ -198,7 +199,12 @@ fn emit(tally: &mut Tally, path: &Path, bytes: &[u8], policy: &Policy, woven: Wo
         let Ok(armed) = arming::layout(&method, policy, true) else {
             continue;
         };
-        let probes = probes(&method, woven, &mut slots);
+        let mut probes = probes(&method, woven, &mut slots);
+        if let Woven::Everything = woven {
+            let counting = Counting::of(&method, &armed.points);
+            probes.extend(counting.probes(slots + 4));
+            slots += 4 + counting.flow.width();
+        }
         kept.push((method, armed, probes));
     }
     let plans: Vec<Plan> = kept

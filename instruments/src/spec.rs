@@ -19,6 +19,9 @@ pub struct Spec {
     pub when: When,
     /// What is measured there.
     pub kind: Kind,
+    /// Each point has a counter of its own, where the counts of most could follow from those of others.
+    #[serde(default)]
+    pub each: bool,
 }
 
 impl Spec {
@@ -27,6 +30,12 @@ impl Spec {
         self.patterns
             .iter()
             .any(|pattern| pattern.matches(class, method, descriptor))
+    }
+
+    /// Whether it counts every fragment or every edge of a method, so that most counts follow from the others.
+    pub fn counts_all(&self) -> bool {
+        let all = matches!(self.place, Place::Blocks | Place::Edges);
+        all && self.kind == Kind::Counter && self.when == When::Before && !self.each
     }
 }
 

@@ -101,6 +101,7 @@ const USAGE: &[(&str, &str)] = &[
         "log",
         "log(\"name\", …) with up to eight variables, or log([\"name\", …])",
     ),
+    ("each", "counter().each()"),
     ("named", "counter().named(\"…\")"),
     ("every", "every(seconds, || …)"),
     ("at_exit", "at_exit(|| …)"),

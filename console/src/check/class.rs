@@ -19,10 +19,11 @@ use veneer_fragmenter::advice::{Action, Probe, Site};
 use veneer_fragmenter::arming::{self, ArmedCode, Request};
 use veneer_fragmenter::cell_path::on_cell_path;
 use veneer_fragmenter::classfile::ClassFile;
-use veneer_fragmenter::flowgraph::FragmentId;
+use veneer_fragmenter::counting::Counting;
 use veneer_fragmenter::inference::modern;
 use veneer_fragmenter::method::Method;
 use veneer_fragmenter::patch::{self, Edit};
+use veneer_fragmenter::points::reachable;
 use veneer_fragmenter::policy::Policy;
 use veneer_fragmenter::version::{self, Bodies, Plan, ProtectedMembers};
 use veneer_fragmenter::{Refusal, anchor};
@@ -89,8 +90,15 @@ fn processor_time() -> u64 {
         + u64::try_from(time.tv_nsec).unwrap_or(0)
 }
 
-/// A method with its armed layout and a counter on each block.
-type Prepared<'f> = (Method<'f>, ArmedCode, Vec<Probe>);
+/// A method with its armed layout, and what is woven into it.
+struct Prepared<'f> {
+    method: Method<'f>,
+    armed: ArmedCode,
+    /// A counter on each fragment: for graphs that are edited.
+    each: Vec<Probe>,
+    /// Counters from which those of all fragments follow.
+    by_flow: Vec<Probe>,
+}
 
 struct Examined {
     class: String,
@@ -249,7 +257,7 @@ impl Examined {
         let prepared = prepare(file, policy);
         sum.points += prepared
             .iter()
-            .map(|p| p.1.points.len() as u64)
+            .map(|p| p.armed.points.len() as u64)
             .sum::<u64>();
         let anchor = match file.name() {
             Ok(name) => anchor::name(&name, 0),
@@ -265,7 +273,7 @@ impl Examined {
         };
         let mut refused: HashSet<u32> = HashSet::new();
         let every = || 0..prepared.len();
-        let resumed = || every().filter(|i| prepared[*i].1.points.len() > 1);
+        let resumed = || every().filter(|i| prepared[*i].armed.points.len() > 1);
         for (bodies, clean) in [
             (Bodies::Enter, false),
             (Bodies::Resume, false),
@@ -282,7 +290,7 @@ impl Examined {
             for (id, reason) in self.versions(&host, &plans, bodies, doing, sum) {
                 // Once for a method, however many of its bodies are refused.
                 if refused.insert(id) {
-                    let label = label(&prepared[id as usize].0);
+                    let label = label(&prepared[id as usize].method);
                     self.refuse(sum, Stage::Emit, (doing, &label), &reason);
                 }
             }
@@ -294,7 +302,7 @@ impl Examined {
         let chosen: Vec<Option<[Edit; 1]>> = prepared.iter().map(edit).collect();
         for bodies in [Bodies::Enter, Bodies::Resume] {
             let edited = chosen.iter().enumerate().filter_map(|(i, edit)| {
-                let enough = bodies == Bodies::Enter || prepared[i].1.points.len() > 1;
+                let enough = bodies == Bodies::Enter || prepared[i].armed.points.len() > 1;
                 edit.as_ref()
                     .filter(|_| enough)
                     .and_then(|e| plan(&prepared, i, false, e))
@@ -303,7 +311,7 @@ impl Examined {
             let bad = self.versions(&host, &plans, bodies, doing, sum);
             sum.edited += (plans.len() - bad.len()) as u64;
             for (id, reason) in bad {
-                let label = label(&prepared[id as usize].0);
+                let label = label(&prepared[id as usize].method);
                 self.refuse(sum, Stage::Edit, (doing, &label), &reason);
             }
         }
@@ -374,13 +382,17 @@ fn plan<'p>(
     clean: bool,
     edits: &'p [Edit],
 ) -> Option<Plan<'p>> {
-    let (method, armed, probes) = prepared.get(i)?;
+    let one = prepared.get(i)?;
     Some(Plan {
-        method,
+        method: &one.method,
         id: i as u32,
-        armed,
+        armed: &one.armed,
         edits,
-        probes: if clean { &[] } else { probes },
+        probes: match (clean, edits) {
+            (true, _) => &[],
+            (false, []) => &one.by_flow,
+            _ => &one.each,
+        },
         clean,
     })
 }
@@ -405,45 +417,32 @@ fn prepare<'f>(file: &'f ClassFile<'f>, policy: &Policy) -> Vec<Prepared<'f>> {
     });
     analysed
         .map(|(method, armed)| {
-            let probes = reachable(&method, &armed).into_iter().map(|fragment| {
-                slots += 1;
-                Probe {
-                    site: Site::Before(fragment),
-                    action: Action::Count { slot: slots },
-                }
-            });
-            let probes = probes.collect();
-            (method, armed, probes)
+            let each = reachable(&method, &armed.points)
+                .into_iter()
+                .map(|fragment| {
+                    slots += 1;
+                    Probe {
+                        site: Site::Before(fragment),
+                        action: Action::Count { slot: slots },
+                    }
+                });
+            let each = each.collect();
+            let counting = Counting::of(&method, &armed.points);
+            let by_flow = counting.probes(slots + 1);
+            slots += counting.flow.width();
+            Prepared {
+                method,
+                armed,
+                each,
+                by_flow,
+            }
         })
-        .collect()
-}
-
-/// Fragments that a version can be in.
-fn reachable(method: &Method, armed: &ArmedCode) -> Vec<FragmentId> {
-    let mut seen = vec![false; method.flow.len()];
-    let mut work: Vec<FragmentId> = armed
-        .points
-        .first()
-        .map(|p| p.fragment)
-        .into_iter()
-        .collect();
-    while let Some(fragment) = work.pop() {
-        let Some(mark) = seen.get_mut(fragment.index()) else {
-            continue;
-        };
-        if !std::mem::replace(mark, true) {
-            let next = method.flow.graph.neighbors(fragment.node());
-            work.extend(next.map(|node| FragmentId(node.index() as u32)));
-        }
-    }
-    let all = method.flow.fragments().map(|f| f.id);
-    all.filter(|f| seen.get(f.index()).is_some_and(|s| *s))
         .collect()
 }
 
 /// An edit of a method, where one is sound: in one method a fragment is skipped, in the next an edge leads elsewhere.
 fn edit(prepared: &Prepared) -> Option<[Edit; 1]> {
-    let kinds: [fn(&Prepared) -> Option<Edit>; 2] = match prepared.0.index % 2 {
+    let kinds: [fn(&Prepared) -> Option<Edit>; 2] = match prepared.method.index % 2 {
         0 => [skipped, redirected],
         _ => [redirected, skipped],
     };
@@ -451,16 +450,18 @@ fn edit(prepared: &Prepared) -> Option<[Edit; 1]> {
 }
 
 /// The first fragment of a method that can be skipped.
-fn skipped((method, armed, _): &Prepared) -> Option<Edit> {
+fn skipped(prepared: &Prepared) -> Option<Edit> {
+    let method = &prepared.method;
     let edits = method
         .flow
         .fragments()
         .map(|f| Edit::Skip { fragment: f.id });
-    sound(method, armed, edits)
+    sound(method, &prepared.armed, edits)
 }
 
 /// The first edge of a method that can lead elsewhere.
-fn redirected((method, armed, _): &Prepared) -> Option<Edit> {
+fn redirected(prepared: &Prepared) -> Option<Edit> {
+    let method = &prepared.method;
     let edges = method.flow.edges().into_iter().take(TARGETS);
     let edits = edges.flat_map(|(from, to)| {
         let others = method
@@ -471,7 +472,7 @@ fn redirected((method, armed, _): &Prepared) -> Option<Edit> {
         let others = others.take(TARGETS);
         others.map(move |target| Edit::Redirect { from, to, target })
     });
-    sound(method, armed, edits)
+    sound(method, &prepared.armed, edits)
 }
 
 fn sound(method: &Method, armed: &ArmedCode, edits: impl Iterator<Item = Edit>) -> Option<Edit> {

@@ -103,10 +103,16 @@ impl Product<'_, '_> {
         }
     }
 
+    /// Whether it is a constant that a probe has for the offset of a counter.
+    pub(super) fn is_counter(&self, v: Value) -> bool {
+        v.as_int()
+            .is_some_and(|offset| self.counters.binary_search(&offset).is_ok())
+    }
+
     /// The place of a counter: an address of the thread's own, and a constant offset to a word.
     fn counter(&self, r: &mut Run) -> Result<(), Failure> {
-        let offset = self.pop_int(r)?;
-        if self.counters.binary_search(&offset).is_err() {
+        let offset = self.pop(r)?;
+        if offset != Value::COUNTER && !self.is_counter(offset) {
             return Err(self.wrong(r, "a counter that no probe has"));
         }
         if self.pop_wide(r)? != Value::SHARD {
@@ -144,7 +150,7 @@ impl Product<'_, '_> {
             }
             Own::Shard if inside => r.e.push(Value::SHARD, 2),
             Own::Now if inside => r.e.push(Value::OWN, 2),
-            Own::Count if inside => self.counter(r)?,
+            Own::Count if version => self.counter(r)?,
             Own::Stop | Own::Lap if inside => {
                 self.pop_measured(r, b'J')?;
                 self.counter(r)?;

@@ -62,8 +62,11 @@ mod value;
 
 pub use failure::{At, Failure};
 
+use crate::advice::Action;
 use crate::arming::ArmedMethod;
 use crate::classfile::ClassFile;
+use crate::counting::Crossings;
+use crate::flowgraph::FragmentId;
 use crate::patch::Edit;
 use crate::points::Point;
 use crate::version::Plan;
@@ -115,13 +118,29 @@ impl Expected {
             fragments: plan.method.flow.fragments().map(|f| f.start).collect(),
             points: plan.armed.points.clone(),
             clean: plan.clean,
-            counters: plan
-                .probes
-                .iter()
-                .filter_map(|p| p.action.counter())
-                .collect(),
+            counters: counters(plan),
         }
     }
+}
+
+/// Words of the thread's counters at which a plan's advice writes.
+fn counters(plan: &Plan) -> Vec<u32> {
+    let mut all = Vec::new();
+    for p in plan.probes {
+        match p.action {
+            Action::Balance {
+                arrivals,
+                departures,
+            } => {
+                let crossings = Crossings::of(plan.method, &plan.armed.points);
+                let row = |first: u32, of: &[FragmentId]| first..first + of.len() as u32;
+                all.extend(row(arrivals, &crossings.arrivals));
+                all.extend(row(departures, &crossings.departures));
+            }
+            ref action => all.extend(action.counter()),
+        }
+    }
+    all
 }
 
 /// Compares an armed class with the original (of an old class file: as `inference::modern` made it). `anchor` is the

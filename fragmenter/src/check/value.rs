@@ -54,6 +54,9 @@ impl Value {
     /// A result as the object that a resume body returns.
     pub const BOXED: Value = Value(14);
 
+    /// The offset of one of the counters that the probes have, whichever.
+    pub const COUNTER: Value = Value(15);
+
     /// An `int` constant.
     pub fn int(v: i32) -> Value {
         Value(INT | v as u32 as u64)

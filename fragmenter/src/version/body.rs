@@ -14,12 +14,14 @@
 //!
 //! Locals of the method keep their slots; the version's own lie above them.
 
-use super::{Bodies, Emitter, Plan, Track, weave};
+use super::weave::{self, Count};
+use super::{Bodies, Emitter, Plan, Spans, Track};
 use crate::advice::{Action, Site};
 use crate::arming::kind;
 use crate::bytecode::opcode::*;
 use crate::bytecode::{Assembled, Assembler, Instruction, Label};
 use crate::classfile::{Code, ExceptionRange, encode_stack_map};
+use crate::counting::Crossings;
 use crate::flowgraph::FragmentId;
 use crate::patch::Patched;
 use crate::points::{Point, PointKind};
@@ -36,12 +38,14 @@ pub(super) struct Slots {
     /// The frame to resume from, null once that is done.
     pub frame: Option<u16>,
     timers: IndexMap<u32, u16>,
+    /// The counter, as an offset, of departures from the fragment that runs, by the first counter of departures.
+    within: IndexMap<u32, u16>,
     /// First slot of nobody: for short-lived values.
     pub temp: u16,
 }
 
 impl Slots {
-    fn new(plan: &Plan, bodies: Bodies, track: bool) -> Slots {
+    fn new(plan: &Plan, bodies: Bodies, track: bool, throws: bool) -> Slots {
         let mut next = plan.method.code.max_locals;
         let mut take = |n: u16| {
             next += n;
@@ -59,11 +63,16 @@ impl Slots {
         for t in plan.probes.iter().filter_map(|p| p.action.timer()) {
             timers.entry(t).or_insert_with(|| take(2));
         }
+        let mut within = IndexMap::new();
+        for (_, departures) in balances(plan).filter(|_| throws) {
+            within.entry(departures).or_insert_with(|| take(1));
+        }
         Slots {
             shard,
             at,
             frame,
             timers,
+            within,
             temp: next,
         }
     }
@@ -94,8 +103,20 @@ impl Slots {
             set(s, Type::object(runtime::FRAME));
         }
         self.timers.values().for_each(|s| set(*s, Type::Long));
+        self.within.values().for_each(|s| set(*s, Type::Int));
         state
     }
+}
+
+/// The first counters of arrivals and of departures, of everything that counts by flow.
+fn balances<'p>(plan: &'p Plan) -> impl Iterator<Item = (u32, u32)> + 'p {
+    plan.probes.iter().filter_map(|p| match p.action {
+        Action::Balance {
+            arrivals,
+            departures,
+        } => Some((arrivals, departures)),
+        _ => None,
+    })
 }
 
 /// One instruction of the application in the emitted code.
@@ -112,6 +133,8 @@ pub(super) struct Emitted {
     pub code: Code<'static>,
     /// Rising pcs of instructions from which an exception can come, with those of the armed body.
     pub places: Vec<(u16, u16)>,
+    /// See [`super::VersionClass::spans`].
+    pub spans: Spans,
 }
 
 /// A body in the making.
@@ -139,6 +162,8 @@ pub(super) struct Body<'b, 'e> {
     tramps: IndexMap<(FragmentId, FragmentId), Label>,
     handlers: IndexMap<FragmentId, Label>,
     open: Vec<u32>,
+    crossings: Crossings,
+    spans: Vec<(Label, Option<FragmentId>)>,
     exact: bool,
 }
 
@@ -155,7 +180,7 @@ pub(super) fn emit(
         .instructions
         .iter()
         .any(|(_, i)| may_throw(i.op()));
-    let slots = Slots::new(plan, bodies, track != Track::No && throws);
+    let slots = Slots::new(plan, bodies, track != Track::No && throws, throws);
     if slots.temp as usize + 600 > u16::MAX as usize {
         return Err(Refusal::MethodTooLarge(
             "the method has too many local variables".into(),
@@ -174,12 +199,18 @@ pub(super) fn emit(
         })
         .filter_map(|p| p.action.timer())
         .collect();
+    let crossings = match balances(plan).next() {
+        Some(_) => Crossings::of(plan.method, &plan.armed.points),
+        None => Crossings::default(),
+    };
     let body = Body {
         e,
         plan,
         patched,
         bodies,
         slots,
+        crossings,
+        spans: Vec::new(),
         a,
         nodes,
         guards: IndexMap::new(),
@@ -261,6 +292,7 @@ impl Body<'_, '_> {
                 self.node(FragmentId(i as u32))?;
             }
         }
+        self.span(None);
         if self.bodies == Bodies::Resume {
             self.tails()?;
         }
@@ -295,6 +327,8 @@ impl Body<'_, '_> {
             self.frame_at(label, state);
             self.check(i)?;
             let has = |slot: u16| p.locals.iter().any(|l| l.0 == slot);
+            // It comes to the end of a fragment that it was not counted into here.
+            self.departure(p.fragment, Count::Down)?;
             let at_exit = [Site::After(p.fragment), Site::Return];
             for probe in plan.probes.iter().filter(|q| at_exit.contains(&q.site)) {
                 match &probe.action {
@@ -404,6 +438,10 @@ impl Body<'_, '_> {
             self.a.push(Instruction::Push(-1));
             self.a.local(ISTORE, at);
         }
+        for (departures, local) in self.slots.within.clone() {
+            self.e.push_int(&mut self.a, departures as i32 * 8)?;
+            self.a.local(ISTORE, local);
+        }
         for (slot, local) in self.slots.timers.clone() {
             match self.slots.frame {
                 // State that travels: a transfer to a version that still has the instrument carries it over.
@@ -500,6 +538,8 @@ impl Body<'_, '_> {
         let mut line = None;
         // The place that `at` names; known from here to the fragment's end.
         let mut known: Option<i32> = None;
+        let mut within = false;
+        self.span(Some(code));
         for i in first..=last {
             let (pc, instruction) = &method.instructions[i];
             let op = instruction.op();
@@ -534,6 +574,9 @@ impl Body<'_, '_> {
                     }
                 }
                 known = Some(place);
+            }
+            if may_throw(op) && !std::mem::replace(&mut within, true) {
+                self.within(code)?;
             }
             if op == NEW {
                 let label = self.a.fresh();
@@ -688,7 +731,10 @@ impl Body<'_, '_> {
             if self.handlers.contains_key(&h) || !self.reachable[h.index()] {
                 continue;
             }
-            if self.slots.at.is_none() && self.open.is_empty() {
+            if self.slots.at.is_none()
+                && self.open.is_empty()
+                && balances(self.plan).next().is_none()
+            {
                 self.handlers.insert(h, self.nodes[h.index()]);
                 continue;
             }
@@ -701,6 +747,8 @@ impl Body<'_, '_> {
                 self.e
                     .weave(&mut self.a, &self.slots, &Action::Stop { slot })?;
             }
+            self.thrown()?;
+            self.arrival(h, Count::Up)?;
             if let Some(at) = self.slots.at {
                 self.a.plain(DUP);
                 self.locate(at)?;
@@ -722,6 +770,58 @@ impl Body<'_, '_> {
         )
     }
 
+    /// From here on an activation is in this fragment.
+    fn span(&mut self, fragment: Option<FragmentId>) {
+        if balances(self.plan).next().is_some() {
+            let here = self.a.fresh();
+            self.a.place(here);
+            self.spans.push((here, fragment));
+        }
+    }
+
+    /// Sets what an exception from fragment `f` will count.
+    fn within(&mut self, f: FragmentId) -> Result<(), Refusal> {
+        let place = self.crossings.departures.iter().position(|d| *d == f);
+        for (departures, local) in self.slots.within.clone() {
+            if let Some(place) = place {
+                let offset = (departures as usize + place) * 8;
+                self.e.push_int(&mut self.a, offset as i32)?;
+                self.a.local(ISTORE, local);
+            }
+        }
+        Ok(())
+    }
+
+    /// An exception leaves the fragment that runs.
+    fn thrown(&mut self) -> Result<(), Refusal> {
+        for local in self.slots.within.clone().into_values() {
+            self.a.local(LLOAD, self.slots.shard()?);
+            self.a.local(ILOAD, local);
+            self.e.call(&mut self.a, "count", "(JI)V")?;
+        }
+        Ok(())
+    }
+
+    /// An activation comes into `f` otherwise than along an edge, or takes that back.
+    pub fn arrival(&mut self, f: FragmentId, count: Count) -> Result<(), Refusal> {
+        let place = self.crossings.arrivals.iter().position(|a| *a == f);
+        for (arrivals, _) in balances(self.plan).filter(|_| place.is_some()) {
+            let slot = arrivals + place.unwrap_or(0) as u32;
+            self.e.count(&mut self.a, &self.slots, slot, count)?;
+        }
+        Ok(())
+    }
+
+    /// An activation goes out of `f` otherwise than along an edge, or takes that back.
+    fn departure(&mut self, f: FragmentId, count: Count) -> Result<(), Refusal> {
+        let place = self.crossings.departures.iter().position(|d| *d == f);
+        for (_, departures) in balances(self.plan).filter(|_| place.is_some()) {
+            let slot = departures + place.unwrap_or(0) as u32;
+            self.e.count(&mut self.a, &self.slots, slot, count)?;
+        }
+        Ok(())
+    }
+
     /// Stale activations: live values into a frame, then on.
     fn leave_stubs(&mut self) -> Result<(), Refusal> {
         let max_locals = self.plan.method.code.max_locals;
@@ -730,6 +830,10 @@ impl Body<'_, '_> {
             let state = self.point_state(point);
             self.frame_at(label, state);
             let p: &Point = &self.plan.armed.points[point];
+            match p.kind {
+                PointKind::Exit => self.departure(p.fragment, Count::Up)?,
+                PointKind::Fragment | PointKind::Entry => self.arrival(p.fragment, Count::Down)?,
+            }
             let mut spill = self.slots.temp + 1;
             let mut spilled = Vec::new();
             for t in p.stack.iter().rev() {
@@ -782,7 +886,8 @@ impl Body<'_, '_> {
             .filter(|p| p.site == Site::Throw)
             .map(|p| p.action.clone())
             .collect();
-        if throws.is_empty() && self.open.is_empty() && self.slots.at.is_none() {
+        let counts = !self.slots.within.is_empty();
+        if throws.is_empty() && self.open.is_empty() && self.slots.at.is_none() && !counts {
             return Ok(None);
         }
         let label = self.a.fresh();
@@ -798,6 +903,7 @@ impl Body<'_, '_> {
         for action in &throws {
             self.e.weave(&mut self.a, &self.slots, action)?;
         }
+        self.thrown()?;
         if let Some(at) = self.slots.at {
             self.a.local(ALOAD, thrown);
             self.locate(at)?;
@@ -818,6 +924,7 @@ impl Body<'_, '_> {
             news,
             handlers,
             bodies,
+            spans,
             ..
         } = self;
         let method = plan.method;
@@ -880,6 +987,9 @@ impl Body<'_, '_> {
             .filter_map(|p| Some((out.at(p.start)?, p.place?)));
         let mut places: Vec<(u16, u16)> = places.collect();
         places.sort_unstable();
+        let spans = spans.iter().filter_map(|s| Some((out.at(s.0)?, s.1)));
+        let mut spans: Spans = spans.collect();
+        spans.sort_unstable();
         let mut attributes = vec![attribute];
         attributes.extend(lines(plan, &out, &pieces, e)?);
         let code = Code {
@@ -891,7 +1001,11 @@ impl Body<'_, '_> {
             exceptions,
             attributes,
         };
-        Ok(Emitted { code, places })
+        Ok(Emitted {
+            code,
+            places,
+            spans,
+        })
     }
 }
 

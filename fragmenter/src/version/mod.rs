@@ -26,6 +26,7 @@ use crate::bytecode::Assembler;
 use crate::bytecode::Instruction;
 use crate::bytecode::opcode::*;
 use crate::classfile::{Attribute, ClassFile, Code, ConstantPool, Member};
+use crate::flowgraph::FragmentId;
 use crate::method::Method;
 use crate::patch::{self, Edit};
 use crate::refusal::Refusal;
@@ -100,7 +101,13 @@ pub struct VersionClass {
     /// Where in the armed bodies the code stands, for stack traces. For each body: the method, the number of pairs, and pairs of
     /// a pc here (high half) and there, rising.
     pub places: Vec<i32>,
+    /// Which fragments the bodies that count by flow are in, in the order of `bodies`: rising pcs, each with the fragment that
+    /// an activation there was counted into, if any.
+    pub spans: Vec<Spans>,
 }
+
+/// See [`VersionClass::spans`].
+pub type Spans = Vec<(u16, Option<FragmentId>)>;
 
 /// State shared by the bodies of one class.
 pub(crate) struct Emitter<'e> {
@@ -145,11 +152,12 @@ pub fn emit(
     let super_class = e.pool.add_class("java/lang/Object")?;
     let (mut fields, mut methods, mut done, mut refused) =
         (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-    let mut names = Vec::new();
+    let (mut names, mut spans) = (Vec::new(), Vec::new());
     for plan in plans {
         match emit_method(&mut e, plan, bodies) {
-            Ok(members) => {
+            Ok((members, of_body)) => {
                 methods.extend(members);
+                spans.push(of_body);
                 done.push(plan.id);
                 names.push(body_name(plan, bodies));
                 let (name, descriptor) = (
@@ -219,6 +227,7 @@ pub fn emit(
         refused,
         named,
         places,
+        spans,
     })
 }
 
@@ -233,7 +242,7 @@ fn emit_method(
     e: &mut Emitter,
     plan: &Plan,
     bodies: Bodies,
-) -> Result<Vec<Member<'static>>, Refusal> {
+) -> Result<(Vec<Member<'static>>, Spans), Refusal> {
     let entry = plan
         .armed
         .points
@@ -297,7 +306,7 @@ fn emit_method(
             }
         }
     }
-    Ok(out)
+    Ok((out, body.spans))
 }
 
 fn member(

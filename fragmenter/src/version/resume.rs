@@ -10,6 +10,7 @@
 //! demands hold dummies; the real values come out of the frame last.
 
 use super::body::Body;
+use super::weave::Count;
 use crate::arming::kind;
 use crate::bytecode::opcode::*;
 use crate::bytecode::{Instruction, Label};
@@ -163,6 +164,9 @@ impl Body<'_, '_> {
         }
         for (i, t) in state.stack.iter().enumerate() {
             self.e.fetch(&mut self.a, frame, max_locals + i as u16, t)?;
+        }
+        if p.kind != PointKind::Exit || removed {
+            self.arrival(place, Count::Up)?;
         }
         self.a.plain(ACONST_NULL);
         self.a.local(ASTORE, frame);

@@ -12,7 +12,31 @@ use crate::types::Type;
 /// Bytes of operand stack that advice may use above what the method has there, in words.
 pub(super) const STACK: u16 = 8;
 
+/// Which way a counter goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Count {
+    Up,
+    Down,
+}
+
 impl Emitter<'_> {
+    /// Counts, or takes it back.
+    pub(super) fn count(
+        &mut self,
+        a: &mut Assembler,
+        slots: &Slots,
+        slot: u32,
+        count: Count,
+    ) -> Result<(), Refusal> {
+        let name = match count {
+            Count::Up => "count",
+            Count::Down => "discount",
+        };
+        a.local(LLOAD, slots.shard()?);
+        self.push_int(a, (slot * 8) as i32)?;
+        self.call(a, name, "(JI)V")
+    }
+
     /// Appends one action.
     pub(super) fn weave(
         &mut self,
@@ -21,11 +45,9 @@ impl Emitter<'_> {
         action: &Action,
     ) -> Result<(), Refusal> {
         match action {
-            Action::Count { slot } => {
-                a.local(LLOAD, slots.shard()?);
-                self.push_int(a, (*slot * 8) as i32)?;
-                self.call(a, "count", "(JI)V")?;
-            }
+            Action::Count { slot } => self.count(a, slots, *slot, Count::Up)?,
+            // It is spread over all places where activations come and go.
+            Action::Balance { .. } => {}
             Action::Start { slot } => {
                 self.call(a, "now", "()J")?;
                 a.local(LSTORE, slots.timer(*slot)?);

@@ -12,6 +12,7 @@ use veneer_fragmenter::advice::{Action, Probe, Site};
 use veneer_fragmenter::arming::{self, Armed, ArmedCode, Request};
 use veneer_fragmenter::check::{self, Checked, Expected};
 use veneer_fragmenter::classfile::ClassFile;
+use veneer_fragmenter::counting::Counting;
 use veneer_fragmenter::flowgraph::FragmentId;
 use veneer_fragmenter::method::Method;
 use veneer_fragmenter::patch::{self, Edit};
@@ -82,7 +83,7 @@ pub enum Woven {
     Nothing,
     /// A counter on each fragment.
     Counters,
-    /// Timers of method and fragments, counters on edges, logs of what is live.
+    /// Timers of method and fragments, counters on edges and by flow, logs of what is live.
     Everything,
     /// Edits that are drawn by lot, as far as they are accepted.
     Edits,
@@ -216,7 +217,12 @@ pub fn versions(
         if woven == Woven::Edits && edits.is_empty() {
             continue;
         }
-        let probes = probes(&method, woven, &mut slots);
+        let mut probes = probes(&method, woven, &mut slots);
+        if woven == Woven::Everything {
+            let counting = Counting::of(&method, &armed.points);
+            probes.extend(counting.probes(slots + 4));
+            slots += 4 + counting.flow.width();
+        }
         kept.push((method, armed, probes, edits));
     }
     let plans = |resumed: bool| -> Vec<Plan> {

@@ -16,6 +16,7 @@ use veneer_fragmenter::advice::{Action, Probe, Site};
 use veneer_fragmenter::arming::{self, ArmedCode, Request};
 use veneer_fragmenter::check::{self, Checked, Expected};
 use veneer_fragmenter::classfile::ClassFile;
+use veneer_fragmenter::counting::Counting;
 use veneer_fragmenter::flowgraph::FragmentId;
 use veneer_fragmenter::method::Method;
 use veneer_fragmenter::patch::{self, Edit};
@@ -177,7 +178,12 @@ fn emit(class: &[u8], policy: &Policy, choices: &mut Choices, sound: bool) {
             }
         };
         let edits = edits(&method, &armed, choices, sound);
-        let probes = probes(&method, &mut slots);
+        let mut probes = probes(&method, &mut slots);
+        if edits.is_empty() {
+            let counting = Counting::of(&method, &armed.points);
+            probes.extend(counting.probes(slots + 4));
+            slots += 4 + counting.flow.width();
+        }
         woven.push(Woven {
             method,
             armed,

@@ -13,8 +13,10 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
+use veneer_frequency::Flow;
 
 use super::DataError;
 use super::checksum::crc32;
@@ -22,7 +24,9 @@ use super::layout::{CATALOGUE, Rings, Shards};
 use crate::report::{Kind, Patch, Problem, Readings};
 
 /// The format that is written here.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
+/// The most nodes that a method's graph can have.
+const NODES: u32 = 1 << 16;
 
 /// One record.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -66,6 +70,10 @@ pub enum Record {
         method: String,
         /// The points.
         points: Vec<Stand>,
+        /// The flow graph, where the points are its nodes (or, with a `t`, its edges) and follow from its counters. What their own
+        /// counters say comes on top: they count while the graph is edited.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        flow: Option<Flow>,
     },
     /// It could not be put into this method after all.
     Leaves {
@@ -164,6 +172,8 @@ pub struct Standing {
     pub method: String,
     /// The point.
     pub at: Stand,
+    /// See [`Record::Stands`].
+    pub flow: Option<Arc<Flow>>,
     /// Its final figures, where the instrument was taken off.
     pub last: Option<Readings>,
 }
@@ -337,6 +347,7 @@ impl Catalogue {
                 class,
                 method,
                 points,
+                flow,
             } => {
                 let instrument = self.instrument(id)?;
                 let room = match instrument.kind {
@@ -347,12 +358,22 @@ impl Catalogue {
                 if let Some(beyond) = points.iter().find(|p| u64::from(p.slot) > room) {
                     return Err(format!("there is no counter {}", beyond.slot));
                 }
+                if let Some(flow) = &flow {
+                    if flow.nodes > NODES {
+                        return Err(format!("a method of {} fragments", flow.nodes));
+                    }
+                    if let Some(beyond) = flow.counters().find(|c| u64::from(*c) >= Shards::SLOTS) {
+                        return Err(format!("there is no counter {beyond}"));
+                    }
+                }
+                let flow = flow.map(Arc::new);
                 instrument
                     .points
                     .extend(points.into_iter().map(|at| Standing {
                         class: class.clone(),
                         method: method.clone(),
                         at,
+                        flow: flow.clone(),
                         last: None,
                     }));
             }
@@ -411,12 +432,14 @@ mod tests {
                 class: "A".into(),
                 method: "m()V".into(),
                 points: vec![counter(0), counter(1)],
+                flow: None,
             },
             Record::Stands {
                 id: 1,
                 class: "A".into(),
                 method: "n()V".into(),
                 points: vec![counter(2)],
+                flow: None,
             },
             Record::Leaves {
                 id: 1,
@@ -515,6 +538,7 @@ mod tests {
             class: "A".into(),
             method: "m()V".into(),
             points: vec![beyond],
+            flow: None,
         };
         for (all, word) in [
             (vec![Record::Ended {}], "no `run`"),

@@ -9,11 +9,17 @@ use veneer_instruments::Kind;
 pub(super) struct Instrument {
     pub(super) kind: Kind,
     pub(super) name: Option<String>,
+    /// With a counter of its own on each point.
+    pub(super) each: bool,
 }
 
 impl Instrument {
     fn new(kind: Kind) -> Self {
-        Instrument { kind, name: None }
+        Instrument {
+            kind,
+            name: None,
+            each: false,
+        }
     }
 }
 
@@ -68,6 +74,18 @@ pub(super) fn register(engine: &mut Engine) {
             ..instrument.clone()
         },
     );
+    engine.register_fn("each", |instrument: &mut Instrument| {
+        if instrument.kind != Kind::Counter {
+            return error(format!(
+                "every {} measures each point by itself: leave .each() away",
+                instrument.kind.name()
+            ));
+        }
+        Ok(Instrument {
+            each: true,
+            ..instrument.clone()
+        })
+    });
     for show in ["to_string", "to_debug"] {
         engine.register_fn(show, |instrument: &mut Instrument| {
             instrument.kind.to_string()

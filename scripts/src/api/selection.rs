@@ -103,6 +103,7 @@ fn attach(
         place: points.place.clone(),
         when,
         kind: instrument.kind.clone(),
+        each: instrument.each,
     };
     let attached = context.ask(|runtime| runtime.attach(spec)).or_else(error)?;
     let thing = Thing::Instrument(attached.id);

@@ -79,7 +79,7 @@ impl Constants<'_> {
 fn static_member(name: &str, d: &str) -> Option<Own> {
     Some(match (name, d) {
         ("shard", "()J") => Own::Shard,
-        ("count", "(JI)V") => Own::Count,
+        ("count" | "discount", "(JI)V") => Own::Count,
         ("now", "()J") => Own::Now,
         ("stop", "(JIJ)V") => Own::Stop,
         ("lap", "(JIJ)J") => Own::Lap,

@@ -93,7 +93,11 @@ impl<'x> Product<'x, '_> {
                     SAME
                 }
             }
-            v @ (Value::SHARD | Value::OWN | Value::OWN_NULL | Value::FRAME_IN) => v.0 as u8,
+            v
+            @ (Value::SHARD | Value::OWN | Value::OWN_NULL | Value::FRAME_IN | Value::COUNTER) => {
+                v.0 as u8
+            }
+            v if i >= shared && self.is_counter(v) => Value::COUNTER.0 as u8,
             _ => UNKNOWN,
         };
         r.e.locals

@@ -451,6 +451,17 @@ public final class VeneerRuntime {
         table = address;
     }
 
+    /**
+     * What a thread found in its row, again: two words for each value of {@code tid & MASK}, owner's tid and address of its counters.
+     * On the heap, so that the compiler knows that no counter lies in it, and reads it once for many activations. The agent takes
+     * an entry out when its thread ends.
+     */
+    private static final long[] FOUND = new long[2 << 12];
+
+    static long[] found() {
+        return FOUND;
+    }
+
     private static native long shard(long tid, boolean virtual);
 
     private static native long ring(long tid);
@@ -461,8 +472,19 @@ public final class VeneerRuntime {
     @ForceInline
     public static long shard() {
         long tid = U.getLong(Thread.currentThread(), TID);
+        int at = ((int) tid & MASK) << 1;
+        return FOUND[at] == tid ? FOUND[at + 1] : find(tid);
+    }
+
+    private static long find(long tid) {
         long row = table + (tid & MASK) * 32;
-        return U.getLong(row) == tid ? U.getLong(row + 8) : shard(tid, isVirtual());
+        long shard = U.getLong(row) == tid ? U.getLong(row + 8) : shard(tid, isVirtual());
+        if (shard > 0) {
+            int at = ((int) tid & MASK) << 1;
+            FOUND[at + 1] = shard;
+            FOUND[at] = tid;
+        }
+        return shard;
     }
 
     private static boolean isVirtual() {
@@ -473,6 +495,12 @@ public final class VeneerRuntime {
     @ForceInline
     public static void count(long shard, int offset) {
         add(shard, offset, 1);
+    }
+
+    /** Takes a count back: an activation leaves a place at which it has just arrived. */
+    @ForceInline
+    public static void discount(long shard, int offset) {
+        add(shard, offset, -1);
     }
 
     @ForceInline

@@ -1,0 +1,134 @@
+//! Walks over random graphs: what is derived from the counters is what happened.
+
+use proptest::prelude::*;
+use veneer_frequency::{Edge, Flow, Node, place};
+
+/// A graph in which every node can be left, with ways in and out in the middle, and walks over it.
+fn graphs() -> impl Strategy<Value = (u32, Vec<Edge>, Vec<Vec<u8>>)> {
+    (1u32..12).prop_flat_map(|nodes| {
+        let node = move || (0..nodes).prop_map(Node::At);
+        let inner = (node(), node(), 0u64..5).prop_map(|(a, b, w)| Edge::new(a, b, w));
+        let strange = prop_oneof![
+            node().prop_map(|n| Edge::counted(n, Node::Outside)),
+            node().prop_map(|n| Edge::counted(Node::Outside, n)),
+            (node(), 0u64..5).prop_map(|(n, w)| Edge::new(n, Node::Outside, w)),
+        ];
+        let edges = prop::collection::vec(prop_oneof![4 => inner, 1 => strange], 0..30);
+        let walks = prop::collection::vec(prop::collection::vec(any::<u8>(), 0..40), 0..20);
+        (Just(nodes), edges, walks).prop_map(|(nodes, mut edges, walks)| {
+            edges.insert(0, Edge::new(Node::Outside, Node::At(0), 1));
+            (nodes, edges, walks)
+        })
+    })
+}
+
+/// How often each edge was passed, and where those stand that have not come to an end.
+fn walk(edges: &[Edge], walks: &[Vec<u8>]) -> (Vec<u64>, Vec<u32>) {
+    let mut inside = Vec::new();
+    let mut passed = vec![0; edges.len()];
+    for choices in walks {
+        let mut place = Node::Outside;
+        for choice in choices {
+            let out: Vec<usize> = (0..edges.len())
+                .filter(|i| edges[*i].from == place)
+                .collect();
+            if let Some(i) = out.get(*choice as usize % out.len().max(1)) {
+                passed[*i] += 1;
+                place = edges[*i].to;
+            }
+        }
+        if let Node::At(n) = place {
+            inside.push(n);
+        }
+    }
+    (passed, inside)
+}
+
+proptest! {
+    #[test]
+    fn every_edge_and_node_follows((nodes, edges, walks) in graphs(), first in 0u32..9) {
+        let (passed, inside) = walk(&edges, &walks);
+        let flow = Flow::of(nodes, &edges).shifted(first);
+        let of_counter: Vec<u64> = edges
+            .iter()
+            .zip(&flow.edges)
+            .zip(&passed)
+            .filter(|((_, line), _)| line.counter.is_some())
+            .map(|(_, n)| *n)
+            .collect();
+        let counts = flow.counts(|c| of_counter[(c - first) as usize], &inside);
+        let sum = |fits: &dyn Fn(&Edge) -> bool| -> u64 {
+            (0..edges.len()).filter(|i| fits(&edges[*i])).map(|i| passed[i]).sum()
+        };
+        for edge in &edges {
+            let between = sum(&|e| (e.from, e.to) == (edge.from, edge.to));
+            prop_assert_eq!(counts.edge(edge.from, edge.to), between, "{}", edge);
+        }
+        for n in 0..nodes {
+            prop_assert_eq!(counts.node(n), sum(&|e| e.to == Node::At(n)), "node {}", n);
+        }
+    }
+
+    #[test]
+    fn no_counter_is_superfluous((nodes, edges, _) in graphs()) {
+        let tree = place(nodes, &edges).iter().filter(|counted| !**counted).count();
+        // A spanning forest over the edges that may go without: its size is that of any other.
+        let mut joined = petgraph::unionfind::UnionFind::<usize>::new(nodes as usize + 1);
+        let at = |n: Node| match n { Node::Outside => nodes as usize, Node::At(n) => n as usize };
+        let all = edges.iter().filter(|e| !e.always).filter(|e| joined.union(at(e.from), at(e.to))).count();
+        prop_assert_eq!(tree, all);
+    }
+
+    #[test]
+    fn what_was_written_down_is_read_again((nodes, edges, _) in graphs()) {
+        let flow = Flow::of(nodes, &edges);
+        let text = serde_json::to_string(&flow).expect("written");
+        prop_assert_eq!(serde_json::from_str::<Flow>(&text).expect("read"), flow);
+    }
+}
+
+#[test]
+fn a_loop_counts_once_a_round() {
+    // outside -> 0 -> 1 -> 2 -> 1, 1 -> 3 -> outside
+    let at = Node::At;
+    let edges = [
+        Edge::new(Node::Outside, at(0), 10),
+        Edge::new(at(0), at(1), 10),
+        Edge::new(at(1), at(2), 100),
+        Edge::new(at(2), at(1), 99),
+        Edge::new(at(1), at(3), 10),
+        Edge::new(at(3), Node::Outside, 9),
+    ];
+    let flow = Flow::of(4, &edges);
+    let counters: Vec<usize> = (0..6)
+        .filter(|i| flow.edges[*i].counter.is_some())
+        .collect();
+    assert_eq!(counters, [3, 5]);
+    let counts = flow.counts(|c| [70, 3][c as usize], &[]);
+    assert_eq!([0, 1, 2, 3].map(|n| counts.node(n)), [3, 73, 70, 3]);
+    assert_eq!(counts.edge(at(1), at(2)), 70);
+}
+
+#[test]
+fn counters_that_disagree_give_nothing_below_zero() {
+    let edges = [
+        Edge::new(Node::Outside, Node::At(0), 1),
+        Edge::counted(Node::Outside, Node::At(0)),
+        Edge::counted(Node::At(0), Node::Outside),
+    ];
+    let flow = Flow::of(1, &edges);
+    // It has come in twice from elsewhere, and gone out once.
+    let counts = flow.counts(|c| [2, 1][c as usize], &[]);
+    assert_eq!(
+        (counts.node(0), counts.edge(Node::Outside, Node::At(0))),
+        (1, 2)
+    );
+}
+
+#[test]
+fn edges_of_nodes_that_are_not_there_do_no_harm() {
+    let text = r#"{"nodes":1,"edges":[[7,0,0],[-1,0,-1],[0,9,4000000000]]}"#;
+    let flow: Flow = serde_json::from_str(text).expect("read");
+    assert_eq!(flow.counts(|_| 5, &[]).node(0), 0);
+    assert_eq!(flow.counts(|_| 5, &[]).node(7), 0);
+}

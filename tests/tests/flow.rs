@@ -1,0 +1,143 @@
+//! Counts that follow from those of other fragments and edges are the counts of counters on each of them: in programs that come to
+//! their end, in activations that stand in the middle, and in those that pass through one version after the other.
+
+use std::collections::BTreeMap;
+
+use veneer_tests::command::run;
+use veneer_tests::folder::Folder;
+use veneer_tests::process::{Output, Process};
+use veneer_tests::report::{Point, Report};
+use veneer_tests::running::{Outcome, Programs, on_each_jdk_with};
+
+/// Every fragment and every edge of a program's classes, counted by flow and one by one.
+fn both(classes: &[&str]) -> String {
+    let patterns: Vec<String> = classes.iter().map(|name| format!("\"{name}\"")).collect();
+    format!(
+        "let all = methods([{}]);\n\
+         let flow = [all.blocks().before(counter().named(\"flow\")), all.edges().before(counter().named(\"flow\"))];\n\
+         let each = [all.blocks().before(counter().each().named(\"each\")), all.edges().before(counter().each().named(\"each\"))];\n",
+        patterns.join(", ")
+    )
+}
+
+/// Runs a program under a plan.
+fn counted(java: &Process, plan: &str) -> Result<(Output, Report), Box<dyn std::error::Error>> {
+    let folder = Folder::new("flow")?;
+    let (file, report) = (folder.join("plan.rhai"), folder.join("report.json"));
+    std::fs::write(&file, plan)?;
+    let options = [
+        "--plan",
+        &file.to_string_lossy(),
+        "--report",
+        &report.to_string_lossy(),
+    ]
+    .map(String::from);
+    let output = run(&options.each_ref().map(String::as_str), java).run()?;
+    Ok((output, Report::read(&report)?))
+}
+
+/// The points of a report whose two counts differ, and how many points agree.
+fn compared(report: &Report) -> (usize, Vec<String>) {
+    let name = |p: &Point| {
+        let to = p.to.map_or(String::new(), |to| format!(" -> f{to}"));
+        let fragment = p.fragment.map_or(String::new(), |f| format!(" f{f}"));
+        format!("{}::{}{fragment}{to}", p.class, p.method)
+    };
+    let mut all: BTreeMap<String, Vec<u64>> = BTreeMap::new();
+    // Flow first: instruments come in the order in which they were attached.
+    for point in report.points("counter") {
+        all.entry(name(point)).or_default().push(point.hits);
+    }
+    let differ = |(point, counts): (&String, &Vec<u64>)| match counts[..] {
+        [flow, each] if flow == each => None,
+        _ => Some(format!("{point}: by flow and one by one {counts:?}")),
+    };
+    let bad: Vec<String> = all.iter().filter_map(differ).collect();
+    (all.len() - bad.len(), bad)
+}
+
+/// Fails unless both agree at so many points, some of which were passed.
+fn agree(report: &Report, points: usize, what: &str) -> Outcome {
+    let (good, bad) = compared(report);
+    assert!(report.hits() > 0, "{what}: nothing was counted");
+    if bad.is_empty() && good >= points {
+        return Ok(());
+    }
+    Err(format!(
+        "{what}: {good} points agree, these do not:\n{}",
+        bad.join("\n")
+    )
+    .into())
+}
+
+fn ends_well(programs: &Programs, name: &str) -> Outcome {
+    let (output, report) = counted(&programs.java(name), &both(&[name, &format!("{name}$*")]))?;
+    assert_eq!((output.code, output.err.as_str()), (0, ""), "{name}");
+    agree(&report, 10, name)
+}
+
+#[test]
+fn programs_that_come_to_their_end() -> Outcome {
+    on_each_jdk_with("counts", |programs| {
+        for name in [
+            "Exceptions",
+            "Finally",
+            "Loops",
+            "NestedLoops",
+            "Recursion",
+            "Switches",
+            "StringSwitch",
+            "SynchronizedBlocks",
+            "SynchronizedMethods",
+            "Constructors",
+            "Threads",
+            "Ternaries",
+        ] {
+            ends_well(programs, name)?;
+        }
+        Ok(())
+    })
+}
+
+#[test]
+fn activations_that_stand_in_the_middle() -> Outcome {
+    on_each_jdk_with("flow", |programs| {
+        let (output, report) = counted(&programs.java("Standing"), &both(&["Standing"]))?;
+        assert_eq!(
+            (output.code, output.out.as_str()),
+            (3, "ends\n"),
+            "{output:?}"
+        );
+        agree(&report, 40, "Standing")
+    })
+}
+
+#[test]
+fn activations_that_pass_from_version_to_version() -> Outcome {
+    on_each_jdk_with("flow", |programs| {
+        // Each timer is another version of each method; each edit makes it count one by one, and its end by flow again.
+        let plan = both(&["Changing"])
+            + "let clock = ();
+               let patch = ();
+               let n = 0;
+               every(0.03, || {
+                   if all.list().len() == 0 { return; }
+                   n += 1;
+                   if clock != () { clock.detach(); clock = (); } else { clock = all.around(timer()); }
+                   if n % 3 == 0 && patch == () {
+                       patch = methods(\"Changing::sort(..)\").redirect(0, 1, 1);
+                   } else if patch != () {
+                       patch.detach();
+                       patch = ();
+                   }
+               });";
+        let (output, report) = counted(&programs.java("Changing"), &plan)?;
+        assert_eq!(
+            (output.code, output.out.as_str(), output.err.as_str()),
+            (0, "true\ntrue\ntrue\n", ""),
+        );
+        let timers = report.instruments.iter().filter(|i| i.kind == "timer");
+        assert!(timers.count() > 10, "hardly anything changed");
+        agree(&report, 60, "Changing")
+    })
+}
