@@ -512,7 +512,7 @@ fn mutants(label: &str, include: &str, sparse: usize) -> BTreeMap<&'static str, 
 
 #[test]
 fn a_few_mutants() {
-    judge(mutants("quick", classfile_support::QUICK, 61), 0);
+    judge(mutants("quick", classfile_support::QUICK, 53), 0);
 }
 
 #[test]

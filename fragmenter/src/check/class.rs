@@ -244,7 +244,12 @@ pub(super) fn version(
             let method = host.pool.text(member.name).unwrap_or_default();
             let enter = runtime::enter_method(&method, x.id);
             if named(emitted, &enter).is_some() {
-                vec![(Mode::Enter, 0, enter)]
+                let packers =
+                    (1..faces.len()).map(|p| (Mode::Packer, p, runtime::site(x.id, p as u16)));
+                let called = packers.filter(|p| named(emitted, &p.2).is_some());
+                std::iter::once((Mode::Enter, 0, enter))
+                    .chain(called)
+                    .collect()
             } else {
                 let resume = (Mode::Resume, 0, runtime::resume_method(&method, x.id));
                 let packers =

@@ -7,6 +7,7 @@ use super::product::{Mode, Product, Run};
 use super::value::Value;
 use crate::bytecode::Instruction;
 use crate::bytecode::opcode::*;
+use crate::classfile::Member;
 
 /// An activation on its way out.
 #[derive(Clone, Default)]
@@ -204,6 +205,7 @@ impl Product<'_, '_> {
             }
             Own::Get(kind) if self.mode == Mode::Resume => self.get(r, kind)?,
             Own::Site { id, point } if self.mode == Mode::Armed => self.site(r, id, point)?,
+            Own::Pack { id, point } if self.mode == Mode::Enter => self.pack(r, id, point)?,
             Own::Frame => {
                 let (slots, point) = (self.pop_int(r)?, self.pop_int(r)?);
                 match &mut r.leave {
@@ -316,12 +318,75 @@ impl Product<'_, '_> {
         if !puts.is_empty() {
             return Err(self.no_way(r, "a slot of the frame is filled that nobody reads"));
         }
+        self.nulls(r, &face)
+    }
+
+    /// The call of a packer of the same class, which is checked for itself, with what the point says.
+    fn pack(&mut self, r: &mut Run, id: u32, point: u16) -> Result<(), Failure> {
+        self.own_id(r, id)?;
+        let Some(leave) = r.leave.clone().filter(|l| !l.gone && l.frame.is_none()) else {
+            return Err(self.no_way(r, "no stub"));
+        };
+        let known = self.faces.get(point as usize).cloned().flatten();
+        let face = known
+            .filter(|_| point > 0)
+            .ok_or_else(|| self.no_way(r, "there is no such point"))?;
+        let called = match self.emitted.get(r.q) {
+            Some(Instruction::Pool { index, .. }) => self.right.parts(*index).ok(),
+            _ => None,
+        };
+        let called = called.map(|(_, _, name, descriptor)| (name, descriptor));
+        let file = self.right.file;
+        let is = |m: &Member, (name, d): &(Vec<u8>, Vec<u8>)| {
+            let (n, t) = (file.pool.utf8(m.name), file.pool.utf8(m.descriptor));
+            n.is_ok_and(|n| n == &name[..]) && t.is_ok_and(|t| t == &d[..]) && m.access & 8 != 0
+        };
+        let there = called
+            .as_ref()
+            .is_some_and(|c| c.1 == face.descriptor && file.methods.iter().any(|m| is(m, c)));
+        if !there {
+            return Err(self.no_way(r, "there is no such packer"));
+        }
+        let arguments = std::mem::replace(&mut r.e.stack, leave.stack.clone());
+        let stands = self.original.stands(face.instruction, face.exit);
+        let stands = stands.ok_or_else(|| self.no_way(r, "the point has no place"))?;
+        self.reach(r, stands, face.exit, &leave.stack)?;
+        // The stack is that of the original now.
+        let mut expected = leave.stack.clone();
+        for c in face
+            .carried
+            .iter()
+            .filter(|c| matches!(c.slot, Slot::Local(_)))
+        {
+            let v = value_of(c, &r.o).ok_or_else(|| self.no_way(r, "a value is not there"))?;
+            expected.push(v);
+            if words_of(&c.descriptor) == 2 {
+                expected.push(Value::HIGH);
+            }
+        }
+        if arguments != expected {
+            return Err(self.no_way(r, "other values are taken along"));
+        }
+        self.nulls(r, &face)?;
+        r.e.stack.clear();
+        let result = self.original.result_text.clone();
+        let class = std::str::from_utf8(class_in(&result)).ok();
+        let class = class.map(|c| self.canon.class_named(c) << 2 | 2 | 1 << 30);
+        if let Some(leave) = &mut r.leave {
+            leave.gone = true;
+            leave.turned = self.original.result;
+            leave.class = class;
+        }
+        r.e.push(Value::RESULT, words_of(&result));
+        Ok(())
+    }
+
+    /// What a face says to be null is.
+    fn nulls(&self, r: &Run, face: &Face) -> Result<(), Failure> {
         let null = |slot: &u16| r.o.locals.get(*slot as usize) == Some(&Value::NULL);
-        let nulls = face.carried.iter().filter(|c| c.null);
-        let all = face.nulls.iter().all(null)
-            && nulls
-                .into_iter()
-                .all(|c| value_of(c, &r.o) == Some(Value::NULL));
+        let mut carried = face.carried.iter().filter(|c| c.null);
+        let all =
+            face.nulls.iter().all(null) && carried.all(|c| value_of(c, &r.o) == Some(Value::NULL));
         if !all {
             return Err(self.no_way(r, "a variable that has to be null may not be"));
         }

@@ -135,6 +135,8 @@ pub(super) struct Emitted {
     pub places: Vec<(u16, u16)>,
     /// See [`super::VersionClass::spans`].
     pub spans: Spans,
+    /// Points whose packers the code calls.
+    pub packed: Vec<usize>,
 }
 
 /// A body in the making.
@@ -164,6 +166,7 @@ pub(super) struct Body<'b, 'e> {
     open: Vec<u32>,
     crossings: Crossings,
     spans: Vec<(Label, Option<FragmentId>)>,
+    packed: Vec<usize>,
     exact: bool,
 }
 
@@ -211,6 +214,7 @@ pub(super) fn emit(
         slots,
         crossings,
         spans: Vec::new(),
+        packed: Vec::new(),
         a,
         nodes,
         guards: IndexMap::new(),
@@ -834,6 +838,10 @@ impl Body<'_, '_> {
                 PointKind::Exit => self.departure(p.fragment, Count::Up)?,
                 PointKind::Fragment | PointKind::Entry => self.arrival(p.fragment, Count::Down)?,
             }
+            if self.bodies == Bodies::Enter && self.slots.timers.is_empty() {
+                self.pack(point)?;
+                continue;
+            }
             let mut spill = self.slots.temp + 1;
             let mut spilled = Vec::new();
             for t in p.stack.iter().rev() {
@@ -874,6 +882,27 @@ impl Body<'_, '_> {
                         .return_unboxed(&mut self.a, &self.plan.method.signature.result)?;
                 }
             }
+        }
+        Ok(())
+    }
+
+    /// Hands the live values to the packer of the same class: that is short, and a short body is inlined.
+    fn pack(&mut self, point: usize) -> Result<(), Refusal> {
+        let plan = self.plan;
+        let p = &plan.armed.points[point];
+        for (slot, t) in p.locals.iter().filter(|l| l.1 != Type::Null) {
+            self.a.local(ILOAD + kind(t), *slot);
+        }
+        let packer = self.e.pool.add_method(
+            &self.e.self_name.clone(),
+            &runtime::site(plan.id, p.id.0),
+            &crate::arming::site_descriptor(p, plan.method)?,
+        )?;
+        self.a.pool(INVOKESTATIC, packer);
+        self.a.plain(plan.method.signature.returns_by());
+        // Under edits, an instruction may stand in two places.
+        if !self.packed.contains(&point) {
+            self.packed.push(point);
         }
         Ok(())
     }
@@ -925,6 +954,7 @@ impl Body<'_, '_> {
             handlers,
             bodies,
             spans,
+            packed,
             ..
         } = self;
         let method = plan.method;
@@ -1005,6 +1035,7 @@ impl Body<'_, '_> {
             code,
             places,
             spans,
+            packed,
         })
     }
 }

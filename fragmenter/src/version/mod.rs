@@ -5,7 +5,7 @@
 //!     static final MethodHandle t17;                    the token that the cell's target is compared with
 //!     static int search$e17(C this, int n) { … }        enter: new activations of `search`
 //!     static Object search$r17(VeneerFrame f) { … }     resume: activations that come from elsewhere
-//!     static int v17p1(int i, int n) { … }              packers: from the armed body's point 1 into a frame
+//!     static int v17p1(int i, int n) { … }              packers: from point 1 of the armed body, or of `enter`, into a frame
 //!   }
 //! ```
 //!
@@ -29,6 +29,7 @@ use crate::classfile::{Attribute, ClassFile, Code, ConstantPool, Member};
 use crate::flowgraph::FragmentId;
 use crate::method::Method;
 use crate::patch::{self, Edit};
+use crate::points::Point;
 use crate::refusal::Refusal;
 use crate::runtime;
 use std::collections::{HashMap, HashSet};
@@ -285,6 +286,9 @@ fn emit_method(
                 &descriptor,
                 &body.code,
             )?);
+            for point in &body.packed {
+                out.push(packed(e, plan, &plan.armed.points[*point])?);
+            }
         }
         Bodies::Resume => {
             let descriptor = format!("({})Ljava/lang/Object;", runtime::FRAME_DESCRIPTOR);
@@ -295,18 +299,17 @@ fn emit_method(
                 &body.code,
             )?);
             for point in &plan.armed.points[1..] {
-                let code = packer::emit(e, plan, point)?;
-                let descriptor = crate::arming::site_descriptor(point, plan.method)?;
-                out.push(member(
-                    e,
-                    &runtime::site(plan.id, point.id.0),
-                    &descriptor,
-                    &code,
-                )?);
+                out.push(packed(e, plan, point)?);
             }
         }
     }
     Ok((out, body.spans))
+}
+
+fn packed(e: &mut Emitter, plan: &Plan, point: &Point) -> Result<Member<'static>, Refusal> {
+    let code = packer::emit(e, plan, point)?;
+    let descriptor = crate::arming::site_descriptor(point, plan.method)?;
+    member(e, &runtime::site(plan.id, point.id.0), &descriptor, &code)
 }
 
 fn member(

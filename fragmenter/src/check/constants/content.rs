@@ -31,7 +31,7 @@ impl Constants<'_> {
     }
 
     /// Tag, class, name, descriptor.
-    pub(super) fn parts(&self, index: u16) -> Read<Parts> {
+    pub(in crate::check) fn parts(&self, index: u16) -> Read<Parts> {
         let m = self.file.pool.member(index).map_err(|e| e.to_string())?;
         Ok((
             m.tag,

@@ -30,7 +30,21 @@ pub(in crate::check) enum Own {
     Keep,
     Get(u8),
     Put(u8),
-    Site { id: u32, point: u16 },
+    Site {
+        id: u32,
+        point: u16,
+    },
+    /// The packer of a point, called by a body of its class.
+    Pack {
+        id: u32,
+        point: u16,
+    },
+}
+
+/// Method and point of what `runtime::site` names so.
+pub(super) fn site(name: &str) -> Option<(u32, u16)> {
+    let (id, point) = name.strip_prefix('v')?.split_once('p')?;
+    Some((id.parse().ok()?, point.parse().ok()?))
 }
 
 impl Constants<'_> {
@@ -48,6 +62,7 @@ impl Constants<'_> {
         } else if version && class == self.own {
             match (op, number('t'), &*d) {
                 (GETSTATIC, Some(id), runtime::HANDLE_DESCRIPTOR) => Some(Own::Token(id)),
+                (INVOKESTATIC, ..) => site(&name).map(|(id, point)| Own::Pack { id, point }),
                 _ => None,
             }
         } else if class == runtime::CELL {

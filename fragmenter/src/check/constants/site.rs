@@ -2,6 +2,7 @@
 
 use super::canon::{Canon, bytes};
 use super::descriptor::{receiver, shape};
+use super::own::site;
 use super::{Constants, Event, Meaning, Own, Read, Role};
 use crate::bytecode::opcode::*;
 use crate::classfile::Entry;
@@ -49,11 +50,7 @@ impl Constants<'_> {
         let (row, name, descriptor) = self.dynamic(index)?;
         if self.role == Role::Armed && self.calls(row, "site", SITE)? {
             let text = String::from_utf8(name).unwrap_or_default();
-            let parsed = text
-                .strip_prefix('v')
-                .and_then(|t| t.split_once('p'))
-                .and_then(|(id, p)| Some((id.parse().ok()?, p.parse().ok()?)));
-            let (id, point) = parsed.ok_or("a call site of no name that is known")?;
+            let (id, point) = site(&text).ok_or("a call site of no name that is known")?;
             return Ok(Meaning::Own(Own::Site { id, point }));
         }
         if self.role != Role::Version {
