@@ -16,12 +16,14 @@ use crate::table::{Standing, Tables};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 use veneer_fragmenter::counting::Counting;
-use veneer_fragmenter::version::{Spans, method_of};
+use veneer_fragmenter::version::{Span, method_of};
 use veneer_frequency::{Counts, Flow, Node};
 use veneer_instruments::Data;
 
 /// Counters in limbo that are too many to have more.
 const LIMBO: u32 = 1 << 16;
+/// Milliseconds for activations to leave a loop.
+const SETTLES: usize = 20;
 /// How often figures are read that do not agree.
 const TRIES: usize = 4;
 
@@ -44,7 +46,7 @@ struct Version {
     /// Its class. Weak.
     class: Arc<Global>,
     /// See [`veneer_fragmenter::version::VersionClass::spans`].
-    spans: Spans,
+    spans: Vec<Span>,
 }
 
 /// An activation of a version that is running.
@@ -92,28 +94,35 @@ impl Row {
     }
 
     /// A version counts here from now on.
-    pub fn serves(&self, env: Env, class: &Arc<Global>, spans: &Spans) {
+    pub fn serves(&self, env: Env, class: &Arc<Global>, spans: &[Span]) {
         let mut versions = self.versions();
         if versions.len() >= 8 {
             versions.retain(|v| !env.is_cleared(&v.class));
         }
         versions.push(Version {
             class: class.clone(),
-            spans: spans.clone(),
+            spans: spans.to_vec(),
         });
     }
 
     /// The fragments in which these activations stand, as far as they count here.
     fn inside(&self, env: Env, activations: &[Activation]) -> Vec<u32> {
+        let spans = self.spans_of(env, activations);
+        let all = spans.iter().filter_map(|s| s.fragment);
+        all.map(|f| f.0).collect()
+    }
+
+    /// Where they stand.
+    fn spans_of(&self, env: Env, activations: &[Activation]) -> Vec<Span> {
         let versions = self.versions();
-        let fragment = |a: &Activation| {
+        let span = |a: &Activation| {
             let same = |v: &&Version| env.same(v.class.raw(), a.class.raw());
             let spans = &versions.iter().find(same)?.spans;
-            let before = spans.partition_point(|s| i64::from(s.0) <= a.pc);
-            spans.get(before.checked_sub(1)?)?.1.map(|f| f.0)
+            let before = spans.partition_point(|s| i64::from(s.pc) <= a.pc);
+            spans.get(before.checked_sub(1)?).copied()
         };
         let ours = activations.iter().filter(|a| a.method == self.method);
-        ours.filter_map(fragment).collect()
+        ours.filter_map(span).collect()
     }
 }
 
@@ -175,6 +184,21 @@ pub fn figures(agent: &Agent, points: &[Standing]) -> Vec<Data> {
         }
     };
     points.iter().map(figure).collect()
+}
+
+/// Waits until activations in superseded versions have left loops whose counters are locals, which they do at their next turn. Not
+/// for ever: a thread may not get a processor.
+pub fn settle(agent: &Agent, env: Env, points: &[Standing]) {
+    let mut rows: Vec<&Arc<Row>> = points.iter().filter_map(live_row).collect();
+    rows.dedup_by(|a, b| Arc::ptr_eq(a, b));
+    for _ in 0..if rows.is_empty() { 0 } else { SETTLES } {
+        let all = running(agent, env);
+        rows.retain(|r| r.spans_of(env, &all).iter().any(|s| s.gathers));
+        if rows.is_empty() {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
 }
 
 /// The row from which a point's figures follow now.

@@ -8,7 +8,7 @@ use crate::loaded;
 use crate::methods;
 use crate::registry::Class;
 use crate::report;
-use crate::row::figures;
+use crate::row::{figures, settle};
 use crate::table::{Instrument, Patch, Standing};
 use crate::weave::Step;
 use std::collections::HashSet;
@@ -342,6 +342,7 @@ impl Runtime for Handle {
         self.renew_profiles(&methods);
         // From here on the figures stand still, and the counters may serve again.
         let standing = standing_of(agent, id);
+        settle(agent, self.env, &standing);
         let last = figures(agent, &standing);
         let mut tables = agent.table.lock();
         if let Some(i) = tables.instrument(id) {

@@ -6,6 +6,7 @@
 //! | `Start` | `t = now`                                                      | `t`                |
 //! | `Stop`  | `if t != 0 { record(slot, now - t); t = 0 }`                   | `t`                |
 //! | `Lap`   | `if t != 0 { record(slot, now - t) }; t = now`                 | `t`                |
+//! | `Gather` | `Count`, or `c += 1` in a loop that calls nothing       |                    |
 //! | `Balance` | `shard[slot] += 1`, and `-= 1` where an activation takes its coming back | the fragment that it is in |
 //! | `Log`   | copy of chosen live variables into the thread's ring           |                    |
 //!
@@ -63,6 +64,10 @@ pub enum Action {
     Lap {
         slot: u32,
     },
+    /// As `Count`; in a loop that calls nothing, in a local variable of the version meanwhile.
+    Gather {
+        slot: u32,
+    },
     /// The first counters of as many as the method has [`Crossings`](crate::counting::Crossings).
     Balance {
         arrivals: u32,
@@ -78,7 +83,10 @@ impl Action {
     /// The word of the thread's counters that the action writes to, where it is one.
     pub fn counter(&self) -> Option<u32> {
         match self {
-            Action::Count { slot } | Action::Stop { slot } | Action::Lap { slot } => Some(*slot),
+            Action::Count { slot }
+            | Action::Gather { slot }
+            | Action::Stop { slot }
+            | Action::Lap { slot } => Some(*slot),
             Action::Start { .. } | Action::Balance { .. } | Action::Log { .. } => None,
         }
     }

@@ -145,7 +145,7 @@ impl Counting {
     pub fn probes(&self, first: u32) -> Vec<Probe> {
         let counts = self.sites.iter().map(|(site, counter)| Probe {
             site: *site,
-            action: Action::Count {
+            action: Action::Gather {
                 slot: first + counter,
             },
         });
@@ -185,6 +185,8 @@ impl Weights {
     fn edge(&self, a: FragmentId, b: FragmentId, ways: u64, site: Site) -> u64 {
         let depth = self.depth[a.index()].min(self.depth[b.index()]).min(10);
         let often = (Weights::ONCE << (3 * depth)) / ways.max(1);
+        // All ways of a loop before any around it: then what its counters do not have yet is not missed elsewhere.
+        let often = often + (u64::from(depth) << 48);
         match site {
             Site::Edge(..) => often + often / 4,
             _ => often,

@@ -152,6 +152,10 @@ impl Product<'_, '_> {
             Own::Shard if inside => r.e.push(Value::SHARD, 2),
             Own::Now if inside => r.e.push(Value::OWN, 2),
             Own::Count if version => self.counter(r)?,
+            Own::Add if version => {
+                self.pop_measured(r, b'J')?;
+                self.counter(r)?;
+            }
             Own::Stop | Own::Lap if inside => {
                 self.pop_measured(r, b'J')?;
                 self.counter(r)?;

@@ -51,7 +51,10 @@ impl Machine {
         match i {
             Instruction::Iinc { index, delta } => {
                 let old = self.locals.get(*index as usize).copied().ok_or(Broken)?;
-                Ok(values.term(IINC, old, Value::int(*delta as i32)))
+                Ok(match old {
+                    Value::COUNTER | Value::OWN_INT => Value::OWN_INT,
+                    _ => values.term(IINC, old, Value::int(*delta as i32)),
+                })
             }
             _ => {
                 if wide(i.op()) == 2 {

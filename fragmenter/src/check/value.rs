@@ -57,6 +57,9 @@ impl Value {
     /// The offset of one of the counters that the probes have, whichever.
     pub const COUNTER: Value = Value(15);
 
+    /// A number that is Veneer's alone, as an `int`: turns, and what was counted in them.
+    pub const OWN_INT: Value = Value(16);
+
     /// An `int` constant.
     pub fn int(v: i32) -> Value {
         Value(INT | v as u32 as u64)

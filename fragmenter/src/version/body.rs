@@ -14,8 +14,9 @@
 //!
 //! Locals of the method keep their slots; the version's own lie above them.
 
+use super::gather::{self, Gathered};
 use super::weave::{self, Count};
-use super::{Bodies, Emitter, Plan, Spans, Track};
+use super::{Bodies, Emitter, Plan, Span, Track};
 use crate::advice::{Action, Site};
 use crate::arming::kind;
 use crate::bytecode::opcode::*;
@@ -40,12 +41,14 @@ pub(super) struct Slots {
     timers: IndexMap<u32, u16>,
     /// The counter, as an offset, of departures from the fragment that runs, by the first counter of departures.
     within: IndexMap<u32, u16>,
+    /// Loops whose counters are locals.
+    pub gathered: Vec<Gathered>,
     /// First slot of nobody: for short-lived values.
     pub temp: u16,
 }
 
 impl Slots {
-    fn new(plan: &Plan, bodies: Bodies, track: bool, throws: bool) -> Slots {
+    fn new(plan: &Plan, patched: &Patched, bodies: Bodies, track: bool, throws: bool) -> Slots {
         let mut next = plan.method.code.max_locals;
         let mut take = |n: u16| {
             next += n;
@@ -67,12 +70,14 @@ impl Slots {
         for (_, departures) in balances(plan).filter(|_| throws) {
             within.entry(departures).or_insert_with(|| take(1));
         }
+        let gathered = gather::loops(plan, patched, &mut take);
         Slots {
             shard,
             at,
             frame,
             timers,
             within,
+            gathered,
             temp: next,
         }
     }
@@ -80,6 +85,12 @@ impl Slots {
     pub fn shard(&self) -> Result<u16, Refusal> {
         self.shard
             .ok_or_else(|| Refusal::Internal("a counter without a shard".into()))
+    }
+
+    /// The local of a counter that is one.
+    pub fn gathered(&self, slot: u32) -> Option<u16> {
+        let found = self.gathered.iter().find_map(|l| l.counters.get(&slot));
+        found.copied()
     }
 
     pub fn timer(&self, slot: u32) -> Result<u16, Refusal> {
@@ -104,6 +115,10 @@ impl Slots {
         }
         self.timers.values().for_each(|s| set(*s, Type::Long));
         self.within.values().for_each(|s| set(*s, Type::Int));
+        for one in &self.gathered {
+            let locals = one.counters.values().chain([&one.turns]);
+            locals.for_each(|s| set(*s, Type::Int));
+        }
         state
     }
 }
@@ -134,7 +149,7 @@ pub(super) struct Emitted {
     /// Rising pcs of instructions from which an exception can come, with those of the armed body.
     pub places: Vec<(u16, u16)>,
     /// See [`super::VersionClass::spans`].
-    pub spans: Spans,
+    pub spans: Vec<Span>,
     /// Points whose packers the code calls.
     pub packed: Vec<usize>,
 }
@@ -165,7 +180,7 @@ pub(super) struct Body<'b, 'e> {
     handlers: IndexMap<FragmentId, Label>,
     open: Vec<u32>,
     crossings: Crossings,
-    spans: Vec<(Label, Option<FragmentId>)>,
+    spans: Vec<(Label, Option<FragmentId>, bool)>,
     packed: Vec<usize>,
     exact: bool,
 }
@@ -183,7 +198,7 @@ pub(super) fn emit(
         .instructions
         .iter()
         .any(|(_, i)| may_throw(i.op()));
-    let slots = Slots::new(plan, bodies, track != Track::No && throws, throws);
+    let slots = Slots::new(plan, patched, bodies, track != Track::No && throws, throws);
     if slots.temp as usize + 600 > u16::MAX as usize {
         return Err(Refusal::MethodTooLarge(
             "the method has too many local variables".into(),
@@ -446,6 +461,12 @@ impl Body<'_, '_> {
             self.e.push_int(&mut self.a, departures as i32 * 8)?;
             self.a.local(ISTORE, local);
         }
+        for one in self.slots.gathered.clone() {
+            for local in one.counters.values().chain([&one.turns]) {
+                self.a.push(Instruction::Push(0));
+                self.a.local(ISTORE, *local);
+            }
+        }
         for (slot, local) in self.slots.timers.clone() {
             match self.slots.frame {
                 // State that travels: a transfer to a version that still has the instrument carries it over.
@@ -677,10 +698,8 @@ impl Body<'_, '_> {
     }
 
     fn has_edge_advice(&self, from: FragmentId, to: FragmentId) -> bool {
-        self.plan
-            .probes
-            .iter()
-            .any(|p| p.site == Site::Edge(from, to))
+        let probes = &self.plan.probes;
+        self.way(from, to).is_some() || probes.iter().any(|p| p.site == Site::Edge(from, to))
     }
 
     fn fall(&mut self, from: FragmentId, to: Label) -> Result<(), Refusal> {
@@ -692,6 +711,9 @@ impl Body<'_, '_> {
             .filter(|p| p.site == Site::Edge(from, node))
         {
             self.e.weave(&mut self.a, &self.slots, &probe.action)?;
+        }
+        if let Some(way) = self.way(from, node) {
+            self.on_way(way)?;
         }
         let next = (from.index() + 1..self.reachable.len()).find(|i| self.reachable[*i]);
         let entry = &self.plan.armed.points[0];
@@ -720,6 +742,9 @@ impl Body<'_, '_> {
                 .filter(|p| p.site == Site::Edge(from, to))
             {
                 self.e.weave(&mut self.a, &self.slots, &probe.action)?;
+            }
+            if let Some(way) = self.way(from, to) {
+                self.on_way(way)?;
             }
             self.a.branch(GOTO, self.nodes[to.index()]);
         }
@@ -779,7 +804,8 @@ impl Body<'_, '_> {
         if balances(self.plan).next().is_some() {
             let here = self.a.fresh();
             self.a.place(here);
-            self.spans.push((here, fragment));
+            let gathers = fragment.is_some_and(|f| self.gathers(f));
+            self.spans.push((here, fragment, gathers));
         }
     }
 
@@ -798,6 +824,7 @@ impl Body<'_, '_> {
 
     /// An exception leaves the fragment that runs.
     fn thrown(&mut self) -> Result<(), Refusal> {
+        self.add_all()?;
         for local in self.slots.within.clone().into_values() {
             self.a.local(LLOAD, self.slots.shard()?);
             self.a.local(ILOAD, local);
@@ -834,6 +861,7 @@ impl Body<'_, '_> {
             let state = self.point_state(point);
             self.frame_at(label, state);
             let p: &Point = &self.plan.armed.points[point];
+            self.add_around(p.fragment)?;
             match p.kind {
                 PointKind::Exit => self.departure(p.fragment, Count::Up)?,
                 PointKind::Fragment | PointKind::Entry => self.arrival(p.fragment, Count::Down)?,
@@ -1017,9 +1045,15 @@ impl Body<'_, '_> {
             .filter_map(|p| Some((out.at(p.start)?, p.place?)));
         let mut places: Vec<(u16, u16)> = places.collect();
         places.sort_unstable();
-        let spans = spans.iter().filter_map(|s| Some((out.at(s.0)?, s.1)));
-        let mut spans: Spans = spans.collect();
-        spans.sort_unstable();
+        let span = |(label, fragment, gathers): &(Label, Option<FragmentId>, bool)| {
+            Some(Span {
+                pc: out.at(*label)?,
+                fragment: *fragment,
+                gathers: *gathers,
+            })
+        };
+        let mut spans: Vec<Span> = spans.iter().filter_map(span).collect();
+        spans.sort_unstable_by_key(|s| s.pc);
         let mut attributes = vec![attribute];
         attributes.extend(lines(plan, &out, &pieces, e)?);
         let code = Code {

@@ -13,6 +13,7 @@
 //! version: it goes in through the outermost loop header, where a guard that is false ever after leads it to its place.
 
 mod body;
+mod gather;
 mod packer;
 mod relocate;
 mod resume;
@@ -102,13 +103,20 @@ pub struct VersionClass {
     /// Where in the armed bodies the code stands, for stack traces. For each body: the method, the number of pairs, and pairs of
     /// a pc here (high half) and there, rising.
     pub places: Vec<i32>,
-    /// Which fragments the bodies that count by flow are in, in the order of `bodies`: rising pcs, each with the fragment that
-    /// an activation there was counted into, if any.
-    pub spans: Vec<Spans>,
+    /// Which fragments the bodies that count by flow are in, in the order of `bodies`: by rising pcs.
+    pub spans: Vec<Vec<Span>>,
 }
 
-/// See [`VersionClass::spans`].
-pub type Spans = Vec<(u16, Option<FragmentId>)>;
+/// Where an activation of a body is counted to be, from a pc to the next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// The first pc.
+    pub pc: u16,
+    /// The fragment that it was counted into, if any.
+    pub fragment: Option<FragmentId>,
+    /// In a loop whose counters are locals meanwhile; it calls nothing.
+    pub gathers: bool,
+}
 
 /// State shared by the bodies of one class.
 pub(crate) struct Emitter<'e> {
@@ -243,7 +251,7 @@ fn emit_method(
     e: &mut Emitter,
     plan: &Plan,
     bodies: Bodies,
-) -> Result<(Vec<Member<'static>>, Spans), Refusal> {
+) -> Result<(Vec<Member<'static>>, Vec<Span>), Refusal> {
     let entry = plan
         .armed
         .points

@@ -46,6 +46,13 @@ impl Emitter<'_> {
     ) -> Result<(), Refusal> {
         match action {
             Action::Count { slot } => self.count(a, slots, *slot, Count::Up)?,
+            Action::Gather { slot } => match slots.gathered(*slot) {
+                Some(local) => a.push(Instruction::Iinc {
+                    index: local,
+                    delta: 1,
+                }),
+                None => self.count(a, slots, *slot, Count::Up)?,
+            },
             // It is spread over all places where activations come and go.
             Action::Balance { .. } => {}
             Action::Start { slot } => {

@@ -16,6 +16,7 @@ pub(in crate::check) enum Own {
     Stale,
     Shard,
     Count,
+    Add,
     Now,
     Stop,
     Lap,
@@ -95,6 +96,7 @@ fn static_member(name: &str, d: &str) -> Option<Own> {
     Some(match (name, d) {
         ("shard", "()J") => Own::Shard,
         ("count" | "discount", "(JI)V") => Own::Count,
+        ("add", "(JIJ)V") => Own::Add,
         ("now", "()J") => Own::Now,
         ("stop", "(JIJ)V") => Own::Stop,
         ("lap", "(JIJ)J") => Own::Lap,

@@ -30,6 +30,16 @@ impl<'x> Product<'x, '_> {
         if r.leave.is_some() || r.thrown.is_some() || self.coming(r) {
             return Err(self.unknown(r, "a branch on a way of Veneer's own"));
         }
+        if (IF_ICMPEQ..=IF_ICMPLE).contains(op) && is_own_question(r) {
+            // Either answer: nothing of the method's depends on it.
+            self.pop(r)?;
+            self.pop(r)?;
+            let mut other = r.clone();
+            other.q = taken;
+            self.go(from, other)?;
+            r.q += 1;
+            return Ok(true);
+        }
         if let Some(check @ (Value::CHECK | Value::CHECK_ON)) = top {
             self.pop(r)?;
             let (stub, on) = match *op {
@@ -158,6 +168,15 @@ impl<'x> Product<'x, '_> {
             self.arrive(from, next, true)?;
         }
         Ok(false)
+    }
+}
+
+/// Whether two numbers are compared of which one is Veneer's, and none the method's.
+fn is_own_question(r: &Run) -> bool {
+    let own = |v: &Value| matches!(*v, Value::OWN_INT | Value::COUNTER);
+    match r.e.stack[..] {
+        [.., a, b] => own(&a) && b.as_int().is_some(),
+        _ => false,
     }
 }
 

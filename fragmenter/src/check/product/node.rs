@@ -11,6 +11,8 @@ pub(super) const UNKNOWN: u8 = 0;
 pub(super) const SAME: u8 = 1;
 pub(super) const NULL: u8 = 2;
 const LOCAL: u8 = 128;
+const COUNTER: u8 = Value::COUNTER.0 as u8;
+const OWN_INT: u8 = Value::OWN_INT.0 as u8;
 
 /// Place of the original, instruction of the emitted side, and the point that the activation is on its way from (0: none).
 pub(super) type Key = (Position, u32, u16);
@@ -93,11 +95,10 @@ impl<'x> Product<'x, '_> {
                     SAME
                 }
             }
-            v
-            @ (Value::SHARD | Value::OWN | Value::OWN_NULL | Value::FRAME_IN | Value::COUNTER) => {
-                v.0 as u8
-            }
-            v if i >= shared && self.is_counter(v) => Value::COUNTER.0 as u8,
+            v @ (Value::SHARD | Value::OWN | Value::OWN_NULL | Value::FRAME_IN) => v.0 as u8,
+            v @ (Value::COUNTER | Value::OWN_INT) => v.0 as u8,
+            v if i >= shared && self.is_counter(v) => COUNTER,
+            v if i >= shared && v.as_int().is_some() => OWN_INT,
             _ => UNKNOWN,
         };
         r.e.locals
@@ -126,6 +127,7 @@ impl<'x> Product<'x, '_> {
                     let met = match (*old, *new) {
                         (a, b) if a == b => a,
                         (SAME | NULL | LOCAL.., SAME | NULL | LOCAL..) => SAME,
+                        (COUNTER | OWN_INT, COUNTER | OWN_INT) => OWN_INT,
                         _ => UNKNOWN,
                     };
                     changed |= met != *old;

@@ -87,7 +87,7 @@ impl<'f> Body<'f> {
     pub(super) fn measures(&self, i: &Instruction) -> bool {
         self.call(i).is_some_and(|(class, name)| match &*class {
             "java/lang/invoke/VeneerRuntime" => [
-                "count", "discount", "now", "stop", "lap", "begin", "put", "end", "locate",
+                "count", "discount", "add", "now", "stop", "lap", "begin", "put", "end", "locate",
             ]
             .contains(&&*name),
             "java/lang/invoke/VeneerFrame" => ["keep", "kept"].contains(&&*name),

@@ -504,7 +504,7 @@ public final class VeneerRuntime {
     }
 
     @ForceInline
-    private static void add(long shard, int offset, long n) {
+    public static void add(long shard, int offset, long n) {
         if (shard > 0) {
             U.putLong(shard + offset, U.getLong(shard + offset) + n);
         } else {
