@@ -6,6 +6,8 @@
 
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 
+mod operands;
+
 use std::collections::HashMap;
 
 use veneer_fragmenter::bytecode::opcode::{ASTORE, ISTORE, ends_flow, is_return};
@@ -94,7 +96,8 @@ fn verify_code(
         None => Vec::new(),
     };
     let by_pc = states(&frames, pool, &entry, code.max_locals, &starts)?;
-    follow(pool, class, code, &instructions, &by_pc, entry)
+    let returns = signature.returns_by();
+    follow(pool, (class, returns), code, &instructions, &by_pc, entry)
 }
 
 /// The frames by pc, as states.
@@ -134,7 +137,7 @@ fn states(
 
 fn follow(
     pool: &ConstantPool,
-    class: &str,
+    (class, returns): (&str, u8),
     code: &Code,
     instructions: &[(u16, Instruction)],
     frames: &HashMap<u16, State>,
@@ -154,6 +157,8 @@ fn follow(
         if let Instruction::Local { op, index } = instruction {
             loads_what_is_there(current, *op, *index).map_err(|e| format!("at {pc}: {e}"))?;
         }
+        operands::check(current, instruction, pool, returns)
+            .map_err(|e| format!("at {pc}: {e}"))?;
         protected(current, *pc, code, frames)?;
         types::step(current, *pc, instruction, pool, class).map_err(|e| e.to_string())?;
         // HotSpot looks at what comes out as well, except of a store, which cannot throw (JVMS asks for neither).
