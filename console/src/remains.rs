@@ -126,7 +126,7 @@ impl Remains {
                 .flat_map(|i| &i.points)
                 .any(|p| p.flow.is_some())
             {
-                missing.push("where threads stood: counts of all fragments or edges of a method that was running may be off by one for each activation of it".to_owned());
+                missing.push("where threads stood: counts of all fragments or edges of a method that was running may be off by one for each activation of it, and by 16,384 turns in loops that call nothing".to_owned());
             }
             missing.push("what threads measured and had not stored yet: events that were being written, and times of calls that had not come to their end".to_owned());
         }
