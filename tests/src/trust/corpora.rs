@@ -70,10 +70,16 @@ pub fn run(scope: &Scope) -> Result<Part, TrustError> {
         );
         linked
     });
-    for ((i, _), linked) in pieces.iter().zip(linked) {
-        outcomes[*i].linked.push(linked?);
+    // What could not be run is a failure, and no reason to keep back what the others showed.
+    let mut failures = Vec::new();
+    for ((i, piece), linked) in pieces.iter().zip(linked) {
+        match linked {
+            Ok(linked) => outcomes[*i].linked.push(linked),
+            Err(error) => failures.push(format!("{}, {piece}: {error}", outcomes[*i].corpus)),
+        }
     }
     let mut part = tables::part(&outcomes, scope);
+    part.failures.extend(failures);
     part.words.push(format!(
         "`veneer check` took {statics_took:.0} s, the JVMs {:.0} s.",
         start.elapsed().as_secs_f64() - statics_took
