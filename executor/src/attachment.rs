@@ -87,7 +87,7 @@ pub fn weave_class(
                     errors.push((*instrument, e));
                     named
                 })?;
-                let by_flow = spec.counts_all() && joins.len() > 1;
+                let by_flow = spec.counts_all() && joins.len() > 1 && !agent.methods.counts_each();
                 let counting = by_flow.then(|| Counting::of(&method, &armed.points));
                 stand(agent, class, (*id, label), &joins, counting)
             });

@@ -51,6 +51,7 @@ use jvmti_sys::{jthread, jvmtiEnv, jvmtiEvent, jvmtiEventCallbacks};
 use std::ffi::{CStr, c_char, c_uchar, c_uint, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
 use std::sync::{Mutex, OnceLock};
 use std::time::Duration;
@@ -488,9 +489,18 @@ pub unsafe extern "system" fn Java_java_lang_invoke_VeneerRuntime_shard(
     is_virtual: jboolean,
 ) -> jlong {
     guarded("a thread's first count", 0, || {
-        Agent::get().map_or(0, |agent| agent.shards.assign(tid, is_virtual))
+        let Some(agent) = Agent::get() else { return 0 };
+        if is_virtual && !VIRTUAL.swap(true, Ordering::Relaxed) {
+            let jobs = agent.jobs.lock().unwrap_or_else(|e| e.into_inner()).clone();
+            // Where nobody takes jobs any more, nobody reads figures.
+            let _ = jobs.send(Job::Virtual);
+        }
+        agent.shards.assign(tid, is_virtual)
     })
 }
+
+/// A virtual thread has counted.
+static VIRTUAL: AtomicBool = AtomicBool::new(false);
 
 /// `VeneerRuntime.ring`: the ring of a carrier thread that has a row of its own.
 ///

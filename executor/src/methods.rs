@@ -9,7 +9,7 @@ use crate::jni::{Env, Global, JvmError, jobject};
 use crate::registry::Class;
 use crate::row::Row;
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use veneer_fragmenter::advice::Probe;
 use veneer_fragmenter::arming::{self, ArmedCode};
@@ -65,6 +65,8 @@ impl Snapshot {
 #[derive(Default)]
 pub struct Methods {
     woven: Mutex<HashMap<u32, Woven>>,
+    /// Each point has its own counter from now on.
+    each: AtomicBool,
     tokens: AtomicU32,
     /// Version classes defined so far.
     pub versions: AtomicU64,
@@ -92,6 +94,27 @@ impl Methods {
             entry.sequence += 1;
             entry.probes.retain(|p| p.0 != instrument);
         }
+    }
+
+    /// Whether nothing is counted by flow.
+    pub fn counts_each(&self) -> bool {
+        self.each.load(Ordering::Acquire)
+    }
+
+    /// Has every point count for itself, once its method is updated. Gives the methods where that is a change.
+    pub fn count_each(&self) -> Vec<u32> {
+        let mut woven = self.woven();
+        if self.each.swap(true, Ordering::AcqRel) {
+            return Vec::new();
+        }
+        let mut changed = Vec::new();
+        for (id, entry) in woven.iter_mut() {
+            if entry.probes.iter().any(|p| p.1.by_flow.is_some()) {
+                entry.sequence += 1;
+                changed.push(*id);
+            }
+        }
+        changed
     }
 
     /// Adds edits to a method.
@@ -142,7 +165,7 @@ impl Methods {
         let (mut probes, mut rows) = (Vec::new(), Vec::new());
         for (_, of) in &entry.probes {
             match &of.by_flow {
-                Some((some, row)) if entry.edits.is_empty() => {
+                Some((some, row)) if entry.edits.is_empty() && !self.counts_each() => {
                     probes.extend(some.iter().cloned());
                     rows.push(row.clone());
                 }

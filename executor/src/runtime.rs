@@ -554,6 +554,13 @@ impl Handle {
         cold.into_iter().for_each(|class| env.delete(class));
     }
 
+    /// Has every point count for itself. A virtual thread that is parked stands where no look at the stacks finds it, so what
+    /// follows from others would be off by as many as there are.
+    pub fn count_each(&self) {
+        let changed = self.agent.methods.count_each();
+        self.update(&changed);
+    }
+
     /// Brings methods of any classes up to date; refusals are recorded and returned.
     fn update(&self, methods: &[u32]) -> methods::Refused {
         let agent = self.agent;

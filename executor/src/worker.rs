@@ -36,6 +36,8 @@ pub enum Job {
     TakeOff(Arc<Outbox>),
     /// Loaders are gone: forget their classes.
     Unloaded,
+    /// Virtual threads count: nobody can say where they all stand.
+    Virtual,
     /// The JVM is going down: run `at_exit`; answers when that is done.
     Finish(Sender<()>),
 }
@@ -129,6 +131,7 @@ pub fn plans(agent: &'static Agent, env: Env, jobs: Receiver<Job>) {
                     }
                 }
                 Ok(Job::Unloaded) => unloaded::forget(agent, env),
+                Ok(Job::Virtual) => Handle::new(agent, env).count_each(),
                 Ok(Job::Finish(answer)) => {
                     session.finish();
                     let _ = answer.send(());

@@ -113,6 +113,19 @@ fn activations_that_stand_in_the_middle() -> Outcome {
 }
 
 #[test]
+fn virtual_threads_that_are_parked() -> Outcome {
+    on_each_jdk_with("flow", |programs| {
+        let (output, report) = counted(&programs.java("Parked"), &both(&["Parked"]))?;
+        assert_eq!(
+            (output.code, output.out.as_str()),
+            (3, "ends\n"),
+            "{output:?}"
+        );
+        agree(&report, 20, "Parked")
+    })
+}
+
+#[test]
 fn activations_that_pass_from_version_to_version() -> Outcome {
     on_each_jdk_with("flow", |programs| {
         // Each timer is another version of each method; each edit makes it count one by one, and its end by flow again.
