@@ -106,7 +106,8 @@ fn main() -> ExitCode {
 fn run(entry: &trust::Entry, choice: &Choice) -> bool {
     eprintln!("trust: {} …", entry.name);
     let start = Instant::now();
-    let part = match (entry.run)(&choice.scope) {
+    let sources = sources();
+    let mut part = match (entry.run)(&choice.scope) {
         Ok(part) => part.since(start),
         Err(error) => {
             let mut part = Part::new(entry.name, entry.name);
@@ -114,8 +115,10 @@ fn run(entry: &trust::Entry, choice: &Choice) -> bool {
             part.since(start)
         }
     };
+    part.sources = sources;
     for failure in &part.failures {
-        eprintln!("trust: {}: {failure}", entry.name);
+        let first = failure.lines().next().unwrap_or_default();
+        eprintln!("trust: {}: {first}", entry.name);
     }
     eprintln!(
         "trust: {}: {} failures, {:.0} s",
@@ -124,10 +127,7 @@ fn run(entry: &trust::Entry, choice: &Choice) -> bool {
         part.seconds
     );
     if !choice.keep {
-        println!(
-            "{}",
-            render::page("this one", "these", std::slice::from_ref(&part))
-        );
+        println!("{}", render::page("this one", std::slice::from_ref(&part)));
     } else if let Err(error) = keep(&part) {
         eprintln!("trust: {}: {error}", file(entry.name).display());
         return false;
@@ -157,7 +157,7 @@ fn write_page() -> Result<(), TrustError> {
         "{}, {} processors, {}, {}",
         m.cpu, m.cores, m.kernel, m.date
     );
-    let page = render::page(&machine, &sources(), &parts);
+    let page = render::page(&machine, &parts);
     std::fs::write(workspace().join("docs/trust.md"), page)?;
     Ok(())
 }
@@ -173,7 +173,14 @@ fn sources() -> String {
     };
     match (
         git(&["rev-parse", "--short", "HEAD"]),
-        git(&["status", "--porcelain", "--", ".", ":!docs"]),
+        git(&[
+            "status",
+            "--porcelain",
+            "--",
+            ".",
+            ":!docs",
+            ":!fuzz/runs.json",
+        ]),
     ) {
         (Some(commit), Some(changes)) if changes.is_empty() => format!("commit {commit}"),
         (Some(commit), _) => format!("commit {commit} and changes"),

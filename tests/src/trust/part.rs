@@ -55,6 +55,9 @@ pub struct Part {
     pub failures: Vec<String>,
     /// How long it took, in seconds.
     pub seconds: f64,
+    /// The sources that it was run with.
+    #[serde(default)]
+    pub sources: String,
 }
 
 impl Part {

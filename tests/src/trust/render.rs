@@ -5,12 +5,12 @@ use std::fmt::Write;
 use super::part::{Part, Table};
 
 /// The page `docs/trust.md`.
-pub fn page(machine: &str, commit: &str, parts: &[Part]) -> String {
+pub fn page(machine: &str, parts: &[Part]) -> String {
     let mut out = String::from(
         "# Trust\n\nThe program under Veneer is the program: what was run to find out, and what it showed. \
          `make trust` makes this page from the files in `docs/trust/`; nothing on it is written by hand.\n\n",
     );
-    let _ = writeln!(out, "Machine: {machine}. Sources: {commit}.\n");
+    let _ = writeln!(out, "Machine: {machine}.\n");
     summary(&mut out, parts);
     for part in parts {
         section(&mut out, part);
@@ -19,7 +19,7 @@ pub fn page(machine: &str, commit: &str, parts: &[Part]) -> String {
 }
 
 fn summary(out: &mut String, parts: &[Part]) {
-    let mut table = Table::new("", &["part", "outcome", "took"]);
+    let mut table = Table::new("", &["part", "outcome", "took", "sources"]);
     for part in parts {
         let outcome = match part.failures.len() {
             0 => "passes".to_string(),
@@ -29,6 +29,7 @@ fn summary(out: &mut String, parts: &[Part]) {
             format!("[{}](#{})", part.title, anchor(&part.title)),
             outcome,
             minutes(part.seconds),
+            part.sources.clone(),
         ]);
     }
     write_table(out, &table);
@@ -93,7 +94,7 @@ mod tests {
         let mut table = Table::new("Figures", &["a", "b"]);
         table.rows.push(vec!["1".into(), "x|y".into()]);
         part.tables.push(table);
-        let page = page("m", "c", &[part]);
+        let page = page("m", &[part]);
         for text in [
             "[A part, of many](#a-part-of-many) | **1 failures** | 0:00 min",
             "* `it broke`",
