@@ -4,7 +4,8 @@ use crate::command::run;
 use crate::folder::{Folder, files, workspace};
 use crate::jdk::{self, Jdk};
 use crate::live::{Live, LiveError, number};
-use crate::process::Process;
+use crate::process::{Output, Process};
+use crate::report::Report;
 
 /// What a test of running programs gives.
 pub type Outcome = Result<(), Box<dyn std::error::Error>>;
@@ -76,6 +77,26 @@ pub fn on_each_jdk_with(folder: &str, test: impl Fn(&Programs) -> Outcome) -> Ou
         test(&Programs::of(jdk, folder)?).map_err(|error| format!("{name}: {error}"))?;
     }
     Ok(())
+}
+
+/// Runs a program under a plan; gives its output and its report.
+pub fn reported(
+    java: &Process,
+    plan: &str,
+) -> Result<(Output, Report), Box<dyn std::error::Error>> {
+    let folder = Folder::new("reported")?;
+    let (file, report) = (folder.join("plan.rhai"), folder.join("report.json"));
+    std::fs::write(&file, plan)?;
+    let options = [
+        "--plan",
+        &file.to_string_lossy(),
+        "--report",
+        &report.to_string_lossy(),
+    ]
+    .map(String::from);
+    let output = run(&options.each_ref().map(String::as_str), java).run()?;
+    let report = Report::read(&report).map_err(|error| format!("{error}\n{output:?}"))?;
+    Ok((output, report))
 }
 
 /// RunningLoop's own account of its turns must hold.

@@ -10,7 +10,7 @@ use veneer_tests::folder::{Folder, files, workspace};
 use veneer_tests::jdk::{self, Jdk};
 use veneer_tests::process::{Output, Process};
 use veneer_tests::program::Program;
-use veneer_tests::report::Report;
+use veneer_tests::running::reported;
 use veneer_tests::workers;
 
 const VERIFY: [&str; 3] = [
@@ -94,7 +94,7 @@ fn failures_of(program: &Program, jdk: &Jdk, classes: &Path) -> Vec<String> {
         Err(error) => failures.push(format!("{}: armed: {error}", program.place(1))),
     }
     for (mode, options) in [("counted", &VERIFY[..]), ("checked", &["-Xcheck:jni"][..])] {
-        match counted(program, &java(options)) {
+        match reported(&java(options), &program.plan()) {
             Ok((output, report)) => {
                 let output = if mode == "checked" {
                     without_jni_checks(&output)
@@ -112,26 +112,6 @@ fn failures_of(program: &Program, jdk: &Jdk, classes: &Path) -> Vec<String> {
         }
     }
     failures
-}
-
-/// Runs a program with its plan.
-fn counted(
-    program: &Program,
-    java: &Process,
-) -> Result<(Output, Report), Box<dyn std::error::Error>> {
-    let folder = Folder::new(&program.name)?;
-    let (plan, report) = (folder.join("plan.rhai"), folder.join("report.json"));
-    std::fs::write(&plan, program.plan())?;
-    let options = [
-        "--plan",
-        &plan.to_string_lossy(),
-        "--report",
-        &report.to_string_lossy(),
-    ]
-    .map(String::from);
-    let output = run(&options.each_ref().map(String::as_str), java).run()?;
-    let report = Report::read(&report).map_err(|error| format!("{error}\n{output:?}"))?;
-    Ok((output, report))
 }
 
 fn differences(program: &Program, mode: &str, plain: &Output, other: &Output) -> Vec<String> {

@@ -3,11 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use veneer_tests::command::run;
-use veneer_tests::folder::Folder;
-use veneer_tests::process::{Output, Process};
 use veneer_tests::report::{Point, Report};
-use veneer_tests::running::{Outcome, Programs, on_each_jdk_with};
+use veneer_tests::running::{Outcome, Programs, on_each_jdk_with, reported};
 
 /// Every fragment and every edge of a program's classes, counted by flow and one by one.
 fn both(classes: &[&str]) -> String {
@@ -18,22 +15,6 @@ fn both(classes: &[&str]) -> String {
          let each = [all.blocks().before(counter().each().named(\"each\")), all.edges().before(counter().each().named(\"each\"))];\n",
         patterns.join(", ")
     )
-}
-
-/// Runs a program under a plan.
-fn counted(java: &Process, plan: &str) -> Result<(Output, Report), Box<dyn std::error::Error>> {
-    let folder = Folder::new("flow")?;
-    let (file, report) = (folder.join("plan.rhai"), folder.join("report.json"));
-    std::fs::write(&file, plan)?;
-    let options = [
-        "--plan",
-        &file.to_string_lossy(),
-        "--report",
-        &report.to_string_lossy(),
-    ]
-    .map(String::from);
-    let output = run(&options.each_ref().map(String::as_str), java).run()?;
-    Ok((output, Report::read(&report)?))
 }
 
 /// The points of a report whose two counts differ, and how many points agree.
@@ -71,7 +52,7 @@ fn agree(report: &Report, points: usize, what: &str) -> Outcome {
 }
 
 fn ends_well(programs: &Programs, name: &str) -> Outcome {
-    let (output, report) = counted(&programs.java(name), &both(&[name, &format!("{name}$*")]))?;
+    let (output, report) = reported(&programs.java(name), &both(&[name, &format!("{name}$*")]))?;
     assert_eq!((output.code, output.err.as_str()), (0, ""), "{name}");
     agree(&report, 10, name)
 }
@@ -99,30 +80,24 @@ fn programs_that_come_to_their_end() -> Outcome {
     })
 }
 
-#[test]
-fn activations_that_stand_in_the_middle() -> Outcome {
+/// Programs that end the JVM while activations stand in the middle of methods.
+fn ends_amid(name: &str, points: usize) -> Outcome {
     on_each_jdk_with("flow", |programs| {
-        let (output, report) = counted(&programs.java("Standing"), &both(&["Standing"]))?;
-        assert_eq!(
-            (output.code, output.out.as_str()),
-            (3, "ends\n"),
-            "{output:?}"
-        );
-        agree(&report, 40, "Standing")
+        let (output, report) = reported(&programs.java(name), &both(&[name]))?;
+        let shown = (output.code, output.out.as_str());
+        assert_eq!(shown, (3, "ends\n"), "{output:?}");
+        agree(&report, points, name)
     })
 }
 
 #[test]
+fn activations_that_stand_in_the_middle() -> Outcome {
+    ends_amid("Standing", 40)
+}
+
+#[test]
 fn virtual_threads_that_are_parked() -> Outcome {
-    on_each_jdk_with("flow", |programs| {
-        let (output, report) = counted(&programs.java("Parked"), &both(&["Parked"]))?;
-        assert_eq!(
-            (output.code, output.out.as_str()),
-            (3, "ends\n"),
-            "{output:?}"
-        );
-        agree(&report, 20, "Parked")
-    })
+    ends_amid("Parked", 20)
 }
 
 #[test]
@@ -144,7 +119,7 @@ fn activations_that_pass_from_version_to_version() -> Outcome {
                        patch = ();
                    }
                });";
-        let (output, report) = counted(&programs.java("Changing"), &plan)?;
+        let (output, report) = reported(&programs.java("Changing"), &plan)?;
         assert_eq!(
             (output.code, output.out.as_str(), output.err.as_str()),
             (0, "true\ntrue\ntrue\n", ""),
