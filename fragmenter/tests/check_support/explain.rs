@@ -115,6 +115,9 @@ pub fn explain(
     {
         return Some(Why::Equivalent);
     }
+    if let Some(why) = asked_otherwise(&a, &b, left.clone()) {
+        return Some(why);
+    }
     // Past advice and checks, or to them.
     let past = |body: &Body, range: std::ops::Range<usize>| -> Vec<_> {
         let coming = body.coming();
@@ -122,6 +125,23 @@ pub fn explain(
         range.map(lands).collect()
     };
     (past(&a, left) == past(&b, right)).then_some(Why::Own)
+}
+
+/// A branch that asks otherwise, of the same operands, where all answers lead to one place: the next instruction, or behind what only
+/// adds up what a loop has counted.
+fn asked_otherwise(a: &Body, b: &Body, range: std::ops::Range<usize>) -> Option<Why> {
+    let words = |i: &Instruction| matches!(i.op(), IF_ICMPEQ..=IF_ACMPNE);
+    let i = range.start;
+    if range.len() != 1 || a.list.len() != b.list.len() {
+        return None;
+    }
+    let same = words(&a.list[i].1) == words(&b.list[i].1) && a.list[i].0 == b.list[i].0;
+    let one = |advice| {
+        let (x, y) = (a.either_way(i, advice)?, b.either_way(i, advice)?);
+        (same && x == y).then_some(())
+    };
+    let equivalent = one(false).map(|_| Why::Equivalent);
+    equivalent.or_else(|| one(true).map(|_| Why::Own))
 }
 
 /// Whether an instruction may throw: as its operation says, but for numbers from the constant pool.

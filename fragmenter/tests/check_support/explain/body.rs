@@ -45,6 +45,9 @@ impl<'f> Body<'f> {
                 body.measures.insert(index);
             }
         }
+        for i in 0..body.list.len() {
+            body.measures.extend(body.turns(i));
+        }
         for w in body.list.windows(2) {
             if let (Some((_, name)), Instruction::Local { op: LSTORE, index }) =
                 (body.call(&w[0].1), &w[1].1)
@@ -97,11 +100,12 @@ impl<'f> Body<'f> {
 
     /// Whether what an instruction pushes goes straight into a measure.
     pub(super) fn feeds(&self, i: usize) -> bool {
-        for (_, next) in self.list.iter().skip(i + 1).take(3) {
+        for (_, next) in self.list.iter().skip(i + 1).take(4) {
             match next {
                 Instruction::Push(_)
                 | Instruction::Ldc { .. }
-                | Instruction::Plain(ACONST_NULL..=DCONST_0) => {}
+                // What a loop has counted in a local is an int.
+                | Instruction::Plain(ACONST_NULL..=DCONST_0 | I2L) => {}
                 Instruction::Local { op, .. } if *op < ISTORE => {}
                 Instruction::Pool { op: GETSTATIC, .. } => {}
                 Instruction::Local {
@@ -112,6 +116,33 @@ impl<'f> Body<'f> {
             }
         }
         false
+    }
+
+    /// The local of turns that is asked here whether a loop should add what it has counted: `iinc n 1; iload n; push; if_icmplt`.
+    pub(super) fn turns(&self, i: usize) -> Option<u16> {
+        let asked = self.list.get(i..i + 4)?;
+        match (&asked[0].1, &asked[1].1, &asked[2].1, &asked[3].1) {
+            (
+                Instruction::Iinc { index, delta: 1 },
+                Instruction::Local { op: ILOAD, index: n },
+                Instruction::Push(_),
+                Instruction::Branch { op: IF_ICMPLT, .. },
+            ) => (index == n && *index >= self.host_locals).then_some(*index),
+            _ => None,
+        }
+    }
+
+    /// Where a branch leads on both its ways, if that is one place; behind Veneer's own instructions.
+    pub(super) fn either_way(&self, i: usize, advice: bool) -> Option<usize> {
+        let Instruction::Branch { op, target } = &self.list.get(i)?.1 else {
+            return None;
+        };
+        let settle = |i: usize| match advice {
+            true => self.settle_advice(i, false),
+            false => self.settle(i),
+        };
+        let (on, there) = (settle(i + 1), settle(self.at(target.0 as u16)));
+        ((IFEQ..=IF_ACMPNE).contains(op) && on == there).then_some(on)
     }
 
     /// Whether it is a store to a local of Veneer's that nobody reads.
@@ -147,7 +178,7 @@ impl<'f> Body<'f> {
             Instruction::Local { op, .. } if *op < ISTORE => self.feeds(i),
             Instruction::Push(_)
             | Instruction::Ldc { .. }
-            | Instruction::Plain(ACONST_NULL..=DCONST_0) => self.feeds(i),
+            | Instruction::Plain(ACONST_NULL..=DCONST_0 | I2L) => self.feeds(i),
             Instruction::Plain(NOP | POP | POP2) => false,
             other => self.measures(other),
         }
