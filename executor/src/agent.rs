@@ -10,6 +10,7 @@ use crate::methods::Methods;
 use crate::registry::{Class, Registry};
 use crate::rings::Rings;
 use crate::shards::Shards;
+use crate::stacks::Stacks;
 use crate::table::Table;
 use crate::tool::Tool;
 use crate::worker::Job;
@@ -33,6 +34,8 @@ pub struct Agent {
     pub tool: Tool,
     /// The runtime classes.
     pub library: Library,
+    /// Names on stacks.
+    pub stacks: Option<Stacks>,
     /// The JDK's loaders.
     pub loaders: Loaders,
     /// What is armed.
@@ -87,6 +90,8 @@ pub struct Parts {
     #[allow(missing_docs)]
     pub library: Library,
     #[allow(missing_docs)]
+    pub stacks: Option<Stacks>,
+    #[allow(missing_docs)]
     pub loaders: Loaders,
     #[allow(missing_docs)]
     pub filter: Filter,
@@ -133,6 +138,7 @@ impl Agent {
             config: parts.config,
             tool: parts.tool,
             library: parts.library,
+            stacks: parts.stacks,
             loaders: parts.loaders,
             filter: parts.filter,
             policy: parts.policy,

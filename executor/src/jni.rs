@@ -343,6 +343,40 @@ impl Env {
         Ok(LongField(id))
     }
 
+    /// Id of a field that holds an object.
+    pub fn object_field(
+        self,
+        class: &Global,
+        name: &CStr,
+        descriptor: &CStr,
+    ) -> Result<ObjectField, JvmError> {
+        let (c, d) = (class.raw(), descriptor.as_ptr());
+        let id = call!(self, v1_2, GetFieldID, c, name.as_ptr(), d);
+        self.check(|| format!("looking for the field {}", name.to_string_lossy()))?;
+        Ok(ObjectField(id))
+    }
+
+    /// Reads such a field; null of null. A local reference.
+    pub fn get_object(self, object: jobject, field: ObjectField) -> jobject {
+        if object.is_null() {
+            return ptr::null_mut();
+        }
+        call!(self, v1_2, GetObjectField, object, field.0)
+    }
+
+    /// How many elements an array has; null has none.
+    pub fn length(self, array: jobject) -> i32 {
+        if array.is_null() {
+            return 0;
+        }
+        call!(self, v1_2, GetArrayLength, array)
+    }
+
+    /// An element of an array of objects, at an index that it has. A local reference.
+    pub fn element(self, array: jobject, index: i32) -> jobject {
+        call!(self, v1_2, GetObjectArrayElement, array, index)
+    }
+
     /// Reads a `long` field.
     pub fn get_long(self, object: jobject, field: LongField) -> i64 {
         call!(self, v1_2, GetLongField, object, field.0)
@@ -459,6 +493,14 @@ pub struct LongField(sys::jfieldID);
 // Safety: a field id is valid in every thread as long as its class is loaded; `Thread` always is.
 unsafe impl Send for LongField {}
 unsafe impl Sync for LongField {}
+
+/// An instance field that holds an object.
+#[derive(Clone, Copy)]
+pub struct ObjectField(sys::jfieldID);
+
+// Safety: as above, for `StackTraceElement`.
+unsafe impl Send for ObjectField {}
+unsafe impl Sync for ObjectField {}
 
 /// An object as an argument.
 pub fn l(object: jobject) -> jvalue {

@@ -33,6 +33,7 @@ mod row;
 mod runtime;
 mod shards;
 mod spill;
+mod stacks;
 mod table;
 mod tool;
 mod traces;
@@ -246,6 +247,7 @@ fn begin(env: Env, tool: Tool, mut config: AgentConfig, attached: bool) -> Resul
         config,
         tool,
         library,
+        stacks: stacks::Stacks::find(env),
         loaders,
         filter,
         policy,

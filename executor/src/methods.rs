@@ -568,13 +568,15 @@ struct Analysed<'f> {
 /// Tells the rows of counters which class writes to them from now on, before anything of it runs.
 fn counts_in(env: Env, version: jobject, emitted: &Emitted, analysed: &[Analysed]) {
     let mut weak = None;
+    let name = Agent::get().and_then(|a| a.tool.version_name(version));
+    let name: Arc<str> = name.unwrap_or_default().into();
     for (id, spans) in emitted.class.methods.iter().zip(&emitted.class.spans) {
         let Some(one) = analysed.iter().find(|a| a.id == *id) else {
             continue;
         };
         for row in &one.snapshot.rows {
             let weak = weak.get_or_insert_with(|| Arc::new(env.weak(version)));
-            row.serves(env, weak, spans);
+            row.serves(env, weak, &name, spans);
         }
     }
 }

@@ -24,6 +24,8 @@ use veneer_instruments::Data;
 const LIMBO: u32 = 1 << 16;
 /// Milliseconds for activations to leave a loop.
 const SETTLES: usize = 20;
+/// Of these, those after which it is asked where exactly they stand.
+const SOON: usize = 10;
 /// How often figures are read that do not agree.
 const TRIES: usize = 4;
 
@@ -45,6 +47,8 @@ pub struct Row {
 struct Version {
     /// Its class. Weak.
     class: Arc<Global>,
+    /// What stack traces call it; a later class may have the same name.
+    name: Arc<str>,
     /// See [`veneer_fragmenter::version::VersionClass::spans`].
     spans: Vec<Span>,
 }
@@ -94,15 +98,22 @@ impl Row {
     }
 
     /// A version counts here from now on.
-    pub fn serves(&self, env: Env, class: &Arc<Global>, spans: &[Span]) {
+    pub fn serves(&self, env: Env, class: &Arc<Global>, name: &Arc<str>, spans: &[Span]) {
         let mut versions = self.versions();
         if versions.len() >= 8 {
             versions.retain(|v| !env.is_cleared(&v.class));
         }
         versions.push(Version {
             class: class.clone(),
+            name: name.clone(),
             spans: spans.to_vec(),
         });
+    }
+
+    /// Whether a class of this name may count here.
+    fn knows(&self, class: &str) -> bool {
+        let may = |v: &Version| v.name.is_empty() || &*v.name == class;
+        self.versions().iter().any(may)
     }
 
     /// The fragments in which these activations stand, as far as they count here.
@@ -149,12 +160,12 @@ pub fn figures(agent: &Agent, points: &[Standing]) -> Vec<Data> {
     match Env::current().filter(|_| !rows.is_empty()) {
         None => solved.extend(rows.iter().map(|r| (r.first, solve(r, &[])))),
         Some(env) => {
-            let mut before = running(agent, env);
+            let mut before = running(agent, env, &rows);
             for _ in 0..TRIES {
                 for row in &rows {
                     solved.insert(row.first, solve(row, &row.inside(env, &before)));
                 }
-                let after = running(agent, env);
+                let after = running(agent, env, &rows);
                 let moved = |row: &&Arc<Row>| {
                     row.inside(env, &before).len() != row.inside(env, &after).len()
                 };
@@ -186,16 +197,19 @@ pub fn figures(agent: &Agent, points: &[Standing]) -> Vec<Data> {
     points.iter().map(figure).collect()
 }
 
-/// Waits until activations in superseded versions have left loops whose counters are locals, which they do at their next turn. Not
-/// for ever: a thread may not get a processor.
+/// Waits until activations have left superseded versions, which they do at their next turn, loops whose counters are locals above
+/// all: figures that need no look at where they stand are cheaper (see `stacks.rs`). Not for ever: a thread may not get a processor,
+/// and one that waits may do so for long.
 pub fn settle(agent: &Agent, env: Env, points: &[Standing]) {
     let mut rows: Vec<&Arc<Row>> = points.iter().filter_map(live_row).collect();
     rows.dedup_by(|a, b| Arc::ptr_eq(a, b));
-    for _ in 0..if rows.is_empty() { 0 } else { SETTLES } {
-        let all = running(agent, env);
-        rows.retain(|r| r.spans_of(env, &all).iter().any(|s| s.gathers));
-        if rows.is_empty() {
+    for turn in 0..SETTLES {
+        if rows.is_empty() || !stand(agent, env, &rows) {
             break;
+        }
+        if turn >= SOON {
+            let all = running(agent, env, &rows);
+            rows.retain(|r| r.spans_of(env, &all).iter().any(|s| s.gathers));
         }
         std::thread::sleep(std::time::Duration::from_millis(1));
     }
@@ -206,8 +220,25 @@ fn live_row(s: &Standing) -> Option<&Arc<Row>> {
     s.row.as_ref().filter(|_| s.last.is_none())
 }
 
-/// All activations of versions on the stacks of threads. Virtual threads that no thread carries are not among them.
-fn running(agent: &Agent, env: Env) -> Vec<Activation> {
+/// Whether an activation may stand in a version that counts in one of these rows. Asks for no method ids; see `stacks.rs`.
+fn stand(agent: &Agent, env: Env, rows: &[&Arc<Row>]) -> bool {
+    let mut found = false;
+    let mut seen = |class: &str| {
+        found |= rows.iter().any(|r| r.knows(class));
+        found
+    };
+    match agent.stacks.as_ref().map(|s| s.versions(env, &mut seen)) {
+        Some(Ok(())) => found,
+        _ => true,
+    }
+}
+
+/// All activations of versions of these methods on the stacks of threads, and some of others. Virtual threads that no thread
+/// carries are not among them.
+fn running(agent: &Agent, env: Env, rows: &[&Arc<Row>]) -> Vec<Activation> {
+    if !stand(agent, env, rows) {
+        return Vec::new();
+    }
     let walk = |env: Env| {
         let mut found = Vec::new();
         for (class, name, _, pc) in agent.tool.stacks(env).into_iter().flatten() {

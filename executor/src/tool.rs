@@ -118,24 +118,22 @@ impl Tool {
 
     /// A class's internal name; `None` for arrays and for hidden classes.
     pub fn class_name(self, class: jclass) -> Option<String> {
-        let mut signature = ptr::null_mut();
-        if call!(
-            self,
-            GetClassSignature,
-            class,
-            &mut signature,
-            ptr::null_mut()
-        ) != jvmtiError::JVMTI_ERROR_NONE
-        {
-            return None;
-        }
-        let text = self.text(signature);
+        let text = self.signature(class)?;
         let name = text.strip_prefix('L')?.strip_suffix(';')?;
         (!name.contains('.')).then(|| name.to_string())
     }
 
-    /// Whether a class is a version.
-    pub fn is_version(self, class: jclass) -> bool {
+    /// A version's name as Java code sees it: `a.b.C$V/0x…`.
+    pub fn version_name(self, class: jclass) -> Option<String> {
+        let text = self.signature(class)?;
+        let (host, rest) = text
+            .strip_prefix('L')?
+            .strip_suffix(';')?
+            .rsplit_once('.')?;
+        Some(format!("{}/{rest}", host.replace('/', ".")))
+    }
+
+    fn signature(self, class: jclass) -> Option<String> {
         let mut signature = ptr::null_mut();
         let answer = call!(
             self,
@@ -144,8 +142,13 @@ impl Tool {
             &mut signature,
             ptr::null_mut()
         );
-        answer == jvmtiError::JVMTI_ERROR_NONE
-            && veneer_fragmenter::version::is_version(&self.text(signature))
+        (answer == jvmtiError::JVMTI_ERROR_NONE).then(|| self.text(signature))
+    }
+
+    /// Whether a class is a version.
+    pub fn is_version(self, class: jclass) -> bool {
+        let is = |s: &String| veneer_fragmenter::version::is_version(s);
+        self.signature(class).as_ref().is_some_and(is)
     }
 
     /// A class's loader; null for the boot loader. A local reference.

@@ -13,6 +13,7 @@
 //! **Invariant:** no crate of the project is linked. A fault in the agent cannot hide itself by being in the
 //! test as well.
 
+pub mod agreement;
 pub mod bench;
 pub mod command;
 pub mod comparison;

@@ -1,9 +1,8 @@
 //! Counts that follow from those of other fragments and edges are the counts of counters on each of them: in programs that come to
 //! their end, in activations that stand in the middle, and in those that pass through one version after the other.
 
-use std::collections::BTreeMap;
-
-use veneer_tests::report::{Point, Report};
+use veneer_tests::agreement::Agreement;
+use veneer_tests::report::Report;
 use veneer_tests::running::{Outcome, Programs, on_each_jdk_with, reported};
 
 /// Every fragment and every edge of a program's classes, counted by flow and one by one.
@@ -17,36 +16,17 @@ fn both(classes: &[&str]) -> String {
     )
 }
 
-/// The points of a report whose two counts differ, and how many points agree.
-fn compared(report: &Report) -> (usize, Vec<String>) {
-    let name = |p: &Point| {
-        let to = p.to.map_or(String::new(), |to| format!(" -> f{to}"));
-        let fragment = p.fragment.map_or(String::new(), |f| format!(" f{f}"));
-        format!("{}::{}{fragment}{to}", p.class, p.method)
-    };
-    let mut all: BTreeMap<String, Vec<u64>> = BTreeMap::new();
-    // Flow first: instruments come in the order in which they were attached.
-    for point in report.points("counter") {
-        all.entry(name(point)).or_default().push(point.hits);
-    }
-    let differ = |(point, counts): (&String, &Vec<u64>)| match counts[..] {
-        [flow, each] if flow == each => None,
-        _ => Some(format!("{point}: by flow and one by one {counts:?}")),
-    };
-    let bad: Vec<String> = all.iter().filter_map(differ).collect();
-    (all.len() - bad.len(), bad)
-}
-
 /// Fails unless both agree at so many points, some of which were passed.
 fn agree(report: &Report, points: usize, what: &str) -> Outcome {
-    let (good, bad) = compared(report);
+    let found = Agreement::of(report);
     assert!(report.hits() > 0, "{what}: nothing was counted");
-    if bad.is_empty() && good >= points {
+    if found.differ.is_empty() && found.agree >= points {
         return Ok(());
     }
     Err(format!(
-        "{what}: {good} points agree, these do not:\n{}",
-        bad.join("\n")
+        "{what}: {} points agree, these do not:\n{}",
+        found.agree,
+        found.differ.join("\n")
     )
     .into())
 }

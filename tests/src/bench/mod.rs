@@ -26,6 +26,7 @@ pub mod mode;
 pub mod page;
 pub mod peers;
 pub mod prepare;
+pub mod profile;
 pub mod record;
 pub mod slope;
 pub mod startup;
@@ -49,6 +50,10 @@ pub const PARTS: &[Entry] = &[
     Entry {
         name: "steady",
         run: steady::run,
+    },
+    Entry {
+        name: "profile",
+        run: profile::run,
     },
     Entry {
         name: "startup",

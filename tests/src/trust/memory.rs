@@ -13,7 +13,7 @@ mod tracking;
 
 use std::time::Instant;
 
-use super::part::{Part, Scope, TrustError};
+use super::part::{Part, Scope, Table, TrustError};
 use crate::command;
 use crate::folder::{Folder, files};
 use crate::jdk::Jdk;
@@ -29,6 +29,12 @@ const SAMPLES: [u32; 5] = [100, 250, 500, 750, 1000];
 /// Loaders after which figures are taken.
 const LOADERS: [u32; 4] = [100, 200, 300, 400];
 
+/// Cycles in which figures are read too, after those.
+const READ: [u32; 2] = [100, 50];
+
+/// How many bytes of the JVM's memory such a cycle may cost: method ids of all that four threads may stand in.
+const READ_COSTS: i64 = 1024;
+
 /// The same in quick scope.
 const QUICK: [u32; 3] = [50, 150, 250];
 
@@ -43,7 +49,20 @@ enum Job {
 /// What it said.
 enum Said {
     Plain(locks::Plain),
-    Figures(Vec<Figures>),
+    Figures(Vec<Figures>, Option<Read>),
+}
+
+/// What it costs to read figures of activations that are in versions.
+struct Read {
+    cycles: u32,
+    /// Memory of the JVM's own before and after, in bytes.
+    native: [i64; 2],
+}
+
+impl Read {
+    fn per_cycle(&self) -> i64 {
+        (self.native[1] - self.native[0]) / i64::from(self.cycles)
+    }
 }
 
 /// The part.
@@ -57,11 +76,15 @@ pub fn run(scope: &Scope) -> Result<Part, TrustError> {
         .collect();
     let said = each_on(scope.workers, &jobs, |(job, jdk)| match job {
         Job::Plain => locks::plain(jdk).map(Said::Plain),
-        Job::Cycles if scope.quick => cycles(jdk, &QUICK).map(Said::Figures),
-        Job::Cycles => cycles(jdk, &SAMPLES).map(Said::Figures),
-        Job::Loaders if scope.quick => loaders(jdk, &QUICK).map(Said::Figures),
-        Job::Loaders => loaders(jdk, &LOADERS).map(Said::Figures),
+        Job::Cycles if scope.quick => cycles(jdk, &QUICK, READ[1]),
+        Job::Cycles => cycles(jdk, &SAMPLES, READ[0]),
+        Job::Loaders if scope.quick => loaders(jdk, &QUICK),
+        Job::Loaders => loaders(jdk, &LOADERS),
     });
+    let mut reads = Table::new(
+        "Cycles in which figures are read while loops run: the JVM's own memory, KiB",
+        &["JDK", "cycles", "before", "after", "bytes a cycle"],
+    );
     let mut plain = Vec::new();
     for ((job, jdk), said) in jobs.iter().zip(&said) {
         let (what, unit) = match job {
@@ -70,7 +93,22 @@ pub fn run(scope: &Scope) -> Result<Part, TrustError> {
         };
         match said {
             Ok(Said::Plain(found)) => plain.push((*jdk, found)),
-            Ok(Said::Figures(figures)) => {
+            Ok(Said::Figures(figures, read)) => {
+                if let Some(read) = read {
+                    let [before, after] = read.native.map(|n| (n / 1024).to_string());
+                    let each = read.per_cycle();
+                    reads.rows.push(vec![
+                        jdk.major().to_string(),
+                        read.cycles.to_string(),
+                        before,
+                        after,
+                        format!("{each:+}"),
+                    ]);
+                    if each > READ_COSTS {
+                        let f = format!("{jdk}: reading figures costs {each} bytes of the JVM");
+                        part.failures.push(f);
+                    }
+                }
                 part.tables
                     .push(table(&format!("{what}, {jdk}"), unit, figures));
                 if *job == Job::Cycles {
@@ -85,6 +123,7 @@ pub fn run(scope: &Scope) -> Result<Part, TrustError> {
             Err(e) => part.failures.push(format!("{jdk}, {unit}: {e}")),
         }
     }
+    part.tables.push(reads);
     part.tables.push(locks::table(&plain));
     Ok(part.since(begun))
 }
@@ -117,6 +156,13 @@ fn words() -> Vec<String> {
                 .collect::<Vec<_>>()
                 .join(", ")
         ),
+        format!(
+            "Reading figures is apart. Where an activation stands in a version just then, Veneer must know where, and asks JVMTI, \
+             which names methods by ids; the JVM keeps the ids of an unloaded class for ever (JDK-8268406, mended after 25). So each \
+             version that is met so costs some hundred bytes. Attaching and detaching ask for names of Java's kind first, and \
+             need no ids once nobody stands there. The table has cycles with the two loops in versions and the figures read; \
+             more than {READ_COSTS} bytes a cycle would be a failure."
+        ),
         "Locks are counted by themselves. From JDK 25 on, the JVM keeps the lock of a method's profile when the method's class \
          is unloaded, 104 bytes and 18 of its name (JDK-8390874), and so it does for versions that have been compiled. The last \
          table is of a program without Veneer that makes hidden classes and drops them: where it leaves a lock for each \
@@ -135,7 +181,7 @@ fn other(e: impl std::fmt::Display) -> TrustError {
 }
 
 /// Attaches and detaches; takes figures after each of these numbers of cycles.
-fn cycles(jdk: &Jdk, samples: &[u32]) -> Result<Vec<Figures>, TrustError> {
+fn cycles(jdk: &Jdk, samples: &[u32], read: u32) -> Result<Said, TrustError> {
     let folder = Folder::new("memory")?;
     let source = folder.join("Memory.java");
     std::fs::write(&source, programs::program())?;
@@ -150,20 +196,37 @@ fn cycles(jdk: &Jdk, samples: &[u32]) -> Result<Vec<Figures>, TrustError> {
     let live = Live::start(&command::run(&[], &java)).map_err(other)?;
     let plan = r#"for i in 0..5 {
         let h = methods(["Many*::m*(..)", "Memory::spin(..)", "Memory::work(..)"]).blocks().before(counter());
-        if h.hits() < 0 { print("never"); }
+        READ
         h.detach();
     }"#;
+    let (blind, seeing) = (
+        plan.replace("READ", ""),
+        plan.replace("READ", r#"if h.hits() < 0 { print("never"); }"#),
+    );
     let mut figures = Vec::new();
     let mut done = 0;
     for sample in samples {
         while done < *sample {
-            live.value(plan).map_err(other)?;
+            live.value(&blind).map_err(other)?;
             done += 5;
         }
         let now = measure(jdk, &live, done)?;
         eprintln!("memory: {jdk}, {done} cycles: {:?}", now.values);
         figures.push(now);
     }
+    for _ in 0..read / 5 {
+        live.value(&seeing).map_err(other)?;
+    }
+    let now = measure(jdk, &live, done + read)?;
+    let before = figures.last().map_or(0, |f| f.own);
+    eprintln!(
+        "memory: {jdk}, {read} cycles with figures: {:?}",
+        now.values
+    );
+    let read = Read {
+        cycles: read,
+        native: [before, now.own],
+    };
     // That versions were entered is seen by their counts.
     let id = live
         .value(r#"methods("Many*::m*(..)").before(counter())"#)
@@ -173,11 +236,11 @@ fn cycles(jdk: &Jdk, samples: &[u32]) -> Result<Vec<Figures>, TrustError> {
     if output.code != 0 || !output.err.is_empty() {
         return Err(other(format!("exit {}: {}", output.code, output.err)));
     }
-    Ok(figures)
+    Ok(Said::Figures(figures, Some(read)))
 }
 
 /// Loaders that come and go with armed classes that have versions.
-fn loaders(jdk: &Jdk, samples: &[u32]) -> Result<Vec<Figures>, TrustError> {
+fn loaders(jdk: &Jdk, samples: &[u32]) -> Result<Said, TrustError> {
     let programs = Programs::of(jdk.clone(), "threads").map_err(other)?;
     let folder = Folder::new("memory")?;
     let classes = folder.join("guests");
@@ -214,5 +277,5 @@ fn loaders(jdk: &Jdk, samples: &[u32]) -> Result<Vec<Figures>, TrustError> {
     if output.code != 0 {
         return Err(other(format!("exit {}: {}", output.code, output.err)));
     }
-    Ok(figures)
+    Ok(Said::Figures(figures, None))
 }

@@ -124,7 +124,10 @@ impl<'f> Body<'f> {
         match (&asked[0].1, &asked[1].1, &asked[2].1, &asked[3].1) {
             (
                 Instruction::Iinc { index, delta: 1 },
-                Instruction::Local { op: ILOAD, index: n },
+                Instruction::Local {
+                    op: ILOAD,
+                    index: n,
+                },
                 Instruction::Push(_),
                 Instruction::Branch { op: IF_ICMPLT, .. },
             ) => (index == n && *index >= self.host_locals).then_some(*index),

@@ -61,6 +61,8 @@ pub struct Figures {
     /// Classes loaded so far.
     loaded: i64,
     resident: i64,
+    /// Memory of the JVM's own with that for classes, in bytes.
+    pub own: i64,
     /// Methods compiled so far, each time.
     pub compiled: i64,
     /// Locks that the JVM has.
@@ -227,6 +229,7 @@ pub fn measure(jdk: &Jdk, live: &Live, cycle: u32) -> Result<Figures, TrustError
         ],
         loaded,
         resident,
+        own: (native + tracking.of("Class").committed) * 1024,
         compiled: counter("sun.ci.totalCompiles"),
         locks: locks.pieces,
         tracking,

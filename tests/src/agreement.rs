@@ -1,0 +1,78 @@
+//! Whether counts that follow from those of other fragments and edges are those of counters on each of them.
+
+use std::collections::BTreeMap;
+
+use crate::report::{Point, Report};
+
+/// How a report's counts by flow and one by one compare.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Agreement {
+    /// Points whose counts agree.
+    pub agree: usize,
+    /// Of these, how many were passed at all.
+    pub passed: usize,
+    /// Hits at them.
+    pub hits: u64,
+    /// Points whose counts differ, with both.
+    pub differ: Vec<String>,
+}
+
+impl Agreement {
+    /// Compares the counters of a plan that counts each point twice, by flow first: instruments come in the order in which they
+    /// were attached.
+    pub fn of(report: &Report) -> Self {
+        let mut all: BTreeMap<String, Vec<u64>> = BTreeMap::new();
+        for point in report.points("counter") {
+            all.entry(name(point)).or_default().push(point.hits);
+        }
+        let mut found = Self::default();
+        for (point, counts) in all {
+            match counts[..] {
+                [flow, each] if flow == each => {
+                    found.agree += 1;
+                    found.passed += usize::from(flow > 0);
+                    found.hits += flow;
+                }
+                _ => {
+                    let line = format!("{point}: by flow and one by one {counts:?}");
+                    found.differ.push(line);
+                }
+            }
+        }
+        found
+    }
+}
+
+fn name(p: &Point) -> String {
+    let to = p.to.map_or(String::new(), |to| format!(" -> f{to}"));
+    let fragment = p.fragment.map_or(String::new(), |f| format!(" f{f}"));
+    format!("{}::{}{fragment}{to}", p.class, p.method)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_point_that_is_counted_otherwise_is_named() -> Result<(), serde_json::Error> {
+        let points = |a: u64, b: u64| {
+            format!(
+                r#"[{{"class":"A","method":"m()V","fragment":0,"hits":{a}}},{{"class":"A","method":"m()V","fragment":1,"hits":{b}}}]"#
+            )
+        };
+        let instrument =
+            |id: u32, p: String| format!(r#"{{"id":"i{id}","kind":"counter","points":{p}}}"#);
+        let text = format!(
+            r#"{{"schema":1,"instruments":[{},{}]}}"#,
+            instrument(1, points(7, 3)),
+            instrument(2, points(7, 4))
+        );
+        let found = Agreement::of(&Report::parse(&text)?);
+        assert_eq!((found.agree, found.passed, found.hits), (1, 1, 7));
+        assert_eq!(
+            found.differ,
+            ["A::m()V f1: by flow and one by one [3, 4]".to_string()]
+        );
+        Ok(())
+    }
+}
