@@ -20,6 +20,8 @@ use veneer_fragmenter::version::{Span, method_of};
 use veneer_frequency::{Counts, Flow, Node};
 use veneer_instruments::Data;
 
+/// Of all counters, the first so many serve rows too: each point has one of its own besides, for when it has to count by itself.
+const FOR_ROWS: u64 = crate::shards::SLOTS / 4;
 /// Counters in limbo that are too many to have more.
 const LIMBO: u32 = 1 << 16;
 /// Milliseconds for activations to leave a loop.
@@ -82,6 +84,7 @@ impl Row {
                 (first..first + width).for_each(|slot| agent.shards.clear(slot));
                 first
             }
+            None if agent.shards.used() + u64::from(width) > FOR_ROWS => return None,
             None => agent.shards.allocate(width)?,
         };
         Some(Arc::new(Row {

@@ -96,6 +96,11 @@ impl Shards {
         Some((end - n as u64) as u32)
     }
 
+    /// How many counters have been given out.
+    pub fn used(&self) -> u64 {
+        self.state().used
+    }
+
     /// Sets a counter to zero in every shard. A thread that is just counting may put its old value back.
     pub fn clear(&self, slot: u32) {
         let open = self.state().open;

@@ -95,12 +95,15 @@ fn readable(name: &str) -> String {
         (_, "S") => "short".into(),
         (_, "F") => "float".into(),
         (_, "D") => "double".into(),
-        _ => base
-            .trim_start_matches('L')
-            .trim_end_matches(';')
-            .replace('/', "."),
+        _ => element_class(base).replace('/', "."),
     };
     base + &"[]".repeat(dims)
+}
+
+/// The name in a descriptor `La/b/C;`. One `L` only: a name may begin with it too.
+fn element_class(descriptor: &str) -> &str {
+    let name = descriptor.strip_prefix('L').unwrap_or(descriptor);
+    name.strip_suffix(';').unwrap_or(name)
 }
 
 /// Types of all locals (by slot) and of the operand stack (by value, the top last).
@@ -414,7 +417,7 @@ fn plain(state: &mut State, pc: u16, op: u8) -> Result<(), TypeError> {
             let element = match state.pop(pc)? {
                 Type::Object(name) => match name.strip_prefix('[') {
                     Some(e) if e.starts_with('[') => Type::object(e),
-                    Some(e) => Type::object(e.trim_start_matches('L').trim_end_matches(';')),
+                    Some(e) => Type::object(element_class(e)),
                     None => return Err(TypeError::BadOperand(pc)),
                 },
                 _ => Type::Null,
@@ -530,4 +533,27 @@ pub fn walk(
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_element_has_the_class_of_the_arrays_elements() {
+        for (array, element) in [
+            ("[Ljava/lang/String;", "java/lang/String"),
+            ("[LLl;", "Ll"),
+            ("[LLib/Lines;", "Lib/Lines"),
+            ("[[LLl;", "[LLl;"),
+            ("[[I", "[I"),
+        ] {
+            let mut state = State {
+                locals: Vec::new(),
+                stack: vec![Type::object(array), Type::Int],
+            };
+            assert_eq!(plain(&mut state, 0, AALOAD), Ok(()));
+            assert_eq!(state.stack, [Type::object(element)]);
+        }
+    }
 }

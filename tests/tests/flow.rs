@@ -43,6 +43,7 @@ fn programs_that_come_to_their_end() -> Outcome {
         for name in [
             "Exceptions",
             "Finally",
+            "Letters",
             "Loops",
             "NestedLoops",
             "Recursion",

@@ -106,6 +106,10 @@ public class LinkAll {
         } catch (VerifyError | ClassFormatError e) {
             // The text has places in the code, which arming moves.
             return e.getClass().getName();
+        } catch (NoClassDefFoundError e) {
+            // Which of several classes is missed first depends on the order of methods, and that on addresses in the JVM.
+            String text = String.valueOf(e).replace('\n', ' ');
+            return text.contains("(wrong name: ") ? text : e.getClass().getName();
         } catch (Throwable e) {
             return String.valueOf(e).replace('\n', ' ');
         }
