@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use super::first::thread_time;
 use super::groups::first_line;
 use super::peers::{byteman, flight_recorder};
 use super::prepare::Compiled;
@@ -30,7 +31,9 @@ pub fn run(scope: &Scope) -> Result<Record, TrustError> {
         "50 classes with 100 methods each, which one thread calls over and over, while another one runs a loop that never ends. A counter at the \
          entry of all 5,000 methods is attached in one go. *Attach*: how long that takes, as the plan sees it (Byteman: from sending 5,000 \
          rules to the answer; JFR: the command). *Longest pause*: a thread that sleeps for 0.1 ms over and over says by how much it came late at most, from the \
-         call until every method has been called once more; beside it the same for a second in which nothing is attached."
+         call until every method has been called once more; beside it the same for a second in which nothing is attached. *Its processor time*: \
+         what the kernel says that the thread which attaches had of a processor, in steps of 10 ms; the rest of the time others had both, \
+         the program's two threads and the JIT compilers."
             .into(),
     ];
     let jdk = scope.jdks.first().ok_or_else(|| other("no JDK"))?;
@@ -39,6 +42,7 @@ pub fn run(scope: &Scope) -> Result<Record, TrustError> {
         &[
             "how",
             "attach, ms",
+            "its processor time, ms",
             "longest pause, ms",
             "without, ms",
             "methods that hit",
@@ -88,6 +92,7 @@ pub fn run(scope: &Scope) -> Result<Record, TrustError> {
         table.rows.push(vec![
             name.to_string(),
             shown(&seen.attach, 0),
+            shown(&seen.work, 0),
             shown(&seen.pause, 1),
             shown(&seen.idle, 1),
             hit,
@@ -104,6 +109,8 @@ pub fn run(scope: &Scope) -> Result<Record, TrustError> {
 pub struct Seen {
     /// Milliseconds of the call.
     pub attach: Vec<f64>,
+    /// Processor time of the agent's thread in it, in milliseconds.
+    pub work: Vec<f64>,
     /// Milliseconds by which the pause meter came late at most.
     pub pause: Vec<f64>,
     /// The same in a second before.
@@ -215,22 +222,40 @@ fn veneer(jdk: &Jdk, classes: usize, times: usize) -> Result<Seen, TrustError> {
     let mut seen = Seen::default();
     for _ in 0..times {
         let (one, hit) = attach(&mut live, "methods(\"Many*::m*(..)\")")?;
-        seen.attach.push(one.0);
-        seen.pause.push(one.1);
-        seen.idle.push(one.2);
+        seen.attach.push(one.took);
+        seen.work.push(one.work);
+        seen.pause.push(one.pause);
+        seen.idle.push(one.idle);
         seen.hit = Some(seen.hit.unwrap_or(hit).min(hit));
     }
     live.stop().map_err(other)?;
     Ok(seen)
 }
 
-/// Milliseconds of an attachment, of the longest pause in it and of that before it; and how many methods have hit.
-pub fn attach(live: &mut Live, points: &str) -> Result<((f64, f64, f64), usize), TrustError> {
+/// An attachment, in milliseconds.
+pub struct Attachment {
+    /// As the plan sees it.
+    pub took: f64,
+    /// Processor time of the agent's thread.
+    pub work: f64,
+    /// The longest pause until every method was called once more.
+    pub pause: f64,
+    /// The longest pause in a second before.
+    pub idle: f64,
+}
+
+/// The thread that runs plans.
+const PLANS: &str = "veneer-plans";
+
+/// Attaches counters, and says how many methods have hit.
+pub fn attach(live: &mut Live, points: &str) -> Result<(Attachment, usize), TrustError> {
     let before = idle(live)?;
+    let worked = thread_time(live.pid(), PLANS);
     let plan = format!(
         "let begin = now();\nlet h = {points}.before(counter());\nlet took = (now() - begin) * 1000.0;\n`${{took}} ${{h.id()}}`"
     );
     let said = live.value(&plan).map_err(other)?;
+    let work = thread_time(live.pid(), PLANS) - worked;
     let said = said.trim_matches('"').to_string();
     let (took, id) = said.split_once(' ').ok_or_else(|| other(&said))?;
     let took: f64 = took.parse().map_err(|_| other(&said))?;
@@ -247,7 +272,13 @@ pub fn attach(live: &mut Live, points: &str) -> Result<((f64, f64, f64), usize),
         .collect();
     live.value(&format!("detach(\"{id}\")")).map_err(other)?;
     round(live)?;
-    Ok(((took, longest, before), hit.len()))
+    let one = Attachment {
+        took,
+        work,
+        pause: longest,
+        idle: before,
+    };
+    Ok((one, hit.len()))
 }
 
 /// One Byteman rule for each method.

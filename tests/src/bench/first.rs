@@ -66,19 +66,7 @@ pub fn first(process: &Process, start: &str) -> Result<First, String> {
 /// Milliseconds of processor time of a process and of those below it, by the kernel's ticks (10 ms).
 fn processor_time(pid: u32) -> f64 {
     let folder = Path::new("/proc").join(pid.to_string());
-    let Ok(text) = std::fs::read_to_string(folder.join("stat")) else {
-        return 0.0;
-    };
-    // After the name, which may hold anything, in brackets: utime and stime are the fields 14 and 15 of the line.
-    let rest = text.rsplit(')').next().unwrap_or_default();
-    let ticks: f64 = rest
-        .split_whitespace()
-        .skip(11)
-        .take(2)
-        .filter_map(|word| word.parse::<f64>().ok())
-        .sum();
-    // SAFETY: a plain query without pointers.
-    let rate = unsafe { libc::sysconf(libc::_SC_CLK_TCK) }.max(1) as f64;
+    let own = ticks(&folder);
     let threads = std::fs::read_dir(folder.join("task"));
     let below: f64 = threads
         .into_iter()
@@ -92,7 +80,29 @@ fn processor_time(pid: u32) -> f64 {
         })
         .map(processor_time)
         .sum();
-    ticks * 1e3 / rate + below
+    own + below
+}
+
+/// Milliseconds of processor time of a process's threads of a name, by the kernel's ticks (10 ms).
+pub fn thread_time(pid: u32, name: &str) -> f64 {
+    let tasks = std::fs::read_dir(format!("/proc/{pid}/task"));
+    let folders = tasks.into_iter().flatten().flatten().map(|t| t.path());
+    let named = |folder: &std::path::PathBuf| {
+        std::fs::read_to_string(folder.join("comm")).is_ok_and(|comm| comm.trim() == name)
+    };
+    folders.filter(named).map(|folder| ticks(&folder)).sum()
+}
+
+/// Milliseconds of what a folder of `/proc` is about; 0 where it is gone.
+fn ticks(folder: &Path) -> f64 {
+    let text = std::fs::read_to_string(folder.join("stat")).unwrap_or_default();
+    // After the name, which may hold anything, in brackets: utime and stime are the fields 14 and 15 of the line.
+    let rest = text.rsplit(')').next().unwrap_or_default();
+    let fields = rest.split_whitespace().skip(11).take(2);
+    let ticks: f64 = fields.filter_map(|word| word.parse::<f64>().ok()).sum();
+    // SAFETY: a plain query without pointers.
+    let rate = unsafe { libc::sysconf(libc::_SC_CLK_TCK) }.max(1) as f64;
+    ticks * 1e3 / rate
 }
 
 #[cfg(test)]

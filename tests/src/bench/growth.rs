@@ -4,7 +4,7 @@
 
 use std::time::Instant;
 
-use super::crowd::{self, METHODS, attach, compiled, start};
+use super::crowd::{self, Attachment, METHODS, attach, compiled, start};
 use super::first::first;
 use super::loading::Loading;
 use super::slope::fit;
@@ -151,11 +151,12 @@ fn methods(jdk: &Jdk, quick: bool) -> Result<Vec<Growth>, TrustError> {
     );
     for _ in 0..times {
         for classes in sizes {
-            let ((took, pause, _), _) = attach(&mut live, &some(*classes))?;
-            entries.points.push(((classes * METHODS) as f64, took));
-            pauses.points.push(((classes * METHODS) as f64, pause));
+            let (one, _) = attach(&mut live, &some(*classes))?;
+            let methods = (classes * METHODS) as f64;
+            entries.points.push((methods, one.took));
+            pauses.points.push((methods, one.pause));
             let selection = format!("{}.blocks()", some(*classes));
-            let ((took, _, _), _) = attach(&mut live, &selection)?;
+            let (Attachment { took, .. }, _) = attach(&mut live, &selection)?;
             let points = live
                 .value(&format!(
                     "{}.graphs().reduce(|n, g| n + g.fragments, 0)",
@@ -196,9 +197,9 @@ fn threads(jdk: &Jdk, quick: bool) -> Result<Vec<Growth>, TrustError> {
         let java = crowd::java(jdk, &compiled, classes, *threads, &[], &[]);
         let mut live = start(&command::run(&[], &java))?;
         for _ in 0..times {
-            let ((took, pause, _), _) = attach(&mut live, &some(classes))?;
-            times_of.points.push((*threads as f64, took));
-            pauses.points.push((*threads as f64, pause));
+            let (one, _) = attach(&mut live, &some(classes))?;
+            times_of.points.push((*threads as f64, one.took));
+            pauses.points.push((*threads as f64, one.pause));
         }
         eprintln!(
             "bench: growth, {threads} threads: {:?}",
