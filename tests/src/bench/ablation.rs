@@ -116,7 +116,7 @@ fn one(
         Variant::new("literal", literal),
     ];
     let label = format!("executor, {}", workload.name);
-    let series = measure(&label, if quick { 3 } else { 5 }, &variants);
+    let series = measure(&label, if quick { 2 } else { 5 }, &variants);
     let rewritten = said.trim().trim_start_matches("literal ").to_string();
     Ok((series, rewritten))
 }

@@ -44,7 +44,7 @@ pub fn run(scope: &Scope) -> Result<Record, TrustError> {
         )
         .limit(Duration::from_secs(1800));
     if scope.quick {
-        bench = bench.env("VENEER_BENCH_SAMPLE", "20").args(["--quick"]);
+        bench = bench.env("VENEER_BENCH_SAMPLE", "40").args(["--quick"]);
     }
     let results = target.join("criterion").join(GROUP);
     // What an earlier session left there is not of this one.

@@ -26,7 +26,7 @@ const CLASSES: usize = 50;
 pub fn run(scope: &Scope) -> Result<Record, TrustError> {
     let begun = Instant::now();
     let mut record = Record::new("crowd", "Attaching to 5,000 methods at once", scope)?;
-    let times = if scope.quick { 2 } else { 7 };
+    let times = if scope.quick { 1 } else { 7 };
     record.part.words = vec![
         "50 classes with 100 methods each, which one thread calls over and over, while another one runs a loop that never ends. A counter at the \
          entry of all 5,000 methods is attached in one go. *Attach*: how long that takes, as the plan sees it (Byteman: from sending 5,000 \

@@ -17,10 +17,13 @@ Shown are the median over the groups and, in brackets, the least and the greates
 /// Where text written by hand begins; it is kept.
 pub const NOTES: &str = "<!-- notes -->";
 
-/// The page; `notes` is what stood behind [`NOTES`] before.
-pub fn page(commit: &str, records: &[Record], notes: &str) -> String {
+/// The page; `notes` is what stood behind [`NOTES`] before, `missing` are parts of which there is no record.
+pub fn page(commit: &str, records: &[Record], missing: &[&str], notes: &str) -> String {
     let mut out = String::from(HEAD);
     let _ = writeln!(out, "Sources: {commit}.\n");
+    if !missing.is_empty() {
+        let _ = writeln!(out, "Not run in full yet: {}.\n", missing.join(", "));
+    }
     made_on(&mut out, records);
     goals(&mut out, records);
     for record in records {
@@ -103,9 +106,15 @@ mod tests {
             ],
             figures: Vec::new(),
         };
-        let page = page("commit x", &[record], "\n## Notes\n\nBy hand.\n");
+        let page = page(
+            "commit x",
+            &[record],
+            &["growth"],
+            "\n## Notes\n\nBy hand.\n",
+        );
         for text in [
             "1 of 2 met.",
+            "Not run in full yet: growth.",
             "| armed | JDK 25 | ≤ 1.01 | 1.20 | **missed** |",
             "## Steady state (JDK 25)",
             "<!-- notes -->\n## Notes\n\nBy hand.",

@@ -34,7 +34,7 @@ pub fn run(scope: &Scope) -> Result<Record, TrustError> {
         rounds,
         calls,
     }));
-    let groups = if scope.quick { 3 } else { 5 };
+    let groups = if scope.quick { 2 } else { 5 };
     let series = measure("timer", groups, &variants);
     report(&mut record, &series);
     record.part = record.part.since(begun);

@@ -137,7 +137,7 @@ pub const WORKLOADS: &[Workload] = &[
         main: "Rounds",
         arguments: &["Shop", "{rounds}", "250"],
         rounds: (9, 60),
-        quick: true,
+        quick: false,
     },
     Workload {
         name: "lucene",

@@ -97,7 +97,7 @@ fn main() -> ExitCode {
         }
     }
     if choice.run && !choice.keep {
-        println!("{}", page::page("these", &records, ""));
+        println!("{}", page::page("these", &records, &[], ""));
     } else if let Err(error) = write_page() {
         eprintln!("bench: docs/benchmarks.md: {error}");
         return ExitCode::FAILURE;
@@ -134,7 +134,7 @@ fn run(entry: &bench::Entry, choice: &Choice) -> Result<Record, TrustError> {
 
 /// Makes the page from all records that are there, part by part, the newest JDK first.
 fn write_page() -> Result<(), TrustError> {
-    let mut records: Vec<Record> = Vec::new();
+    let (mut records, mut missing): (Vec<Record>, Vec<&str>) = (Vec::new(), Vec::new());
     let kept = files(&folder(), "json").unwrap_or_default();
     for entry in bench::PARTS {
         let mut of: Vec<&PathBuf> = kept
@@ -148,6 +148,7 @@ fn write_page() -> Result<(), TrustError> {
         of.reverse();
         if of.is_empty() {
             eprintln!("bench: {} was not run yet", entry.name);
+            missing.push(entry.name);
         }
         for path in of {
             records.push(serde_json::from_str(&std::fs::read_to_string(path)?)?);
@@ -158,7 +159,7 @@ fn write_page() -> Result<(), TrustError> {
     let notes = before
         .split_once(page::NOTES)
         .map_or("", |(_, notes)| notes);
-    std::fs::write(&path, page::page(&sources(), &records, notes))?;
+    std::fs::write(&path, page::page(&sources(), &records, &missing, notes))?;
     Ok(())
 }
 
