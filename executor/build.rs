@@ -4,12 +4,15 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
 
-const CLASSES: [&str; 6] = [
+const CLASSES: [&str; 9] = [
     "VeneerCell",
+    "VeneerClock",
     "VeneerFrame",
+    "VeneerGate",
     "VeneerMark",
     "VeneerRuntime$1",
     "VeneerRuntime",
+    "VeneerTicks",
     "VeneerWalk",
 ];
 
@@ -21,9 +24,12 @@ fn main() {
     let sources = Path::new("java/java/lang/invoke");
     let files: Vec<PathBuf> = [
         "VeneerCell.java",
+        "VeneerClock.java",
         "VeneerFrame.java",
+        "VeneerGate.java",
         "VeneerMark.java",
         "VeneerRuntime.java",
+        "VeneerTicks.java",
         "VeneerWalk.java",
     ]
     .iter()

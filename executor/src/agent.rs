@@ -1,6 +1,7 @@
 //! The agent: one in a process, made when the JVM is ready, never dropped.
 
 use crate::catalogue::Catalogue;
+use crate::clock::Clock;
 use crate::control::Outbox;
 use crate::filter::{Filter, Loaders};
 use crate::jni::{Env, LongField, jobject};
@@ -60,6 +61,8 @@ pub struct Agent {
     pub tid: LongField,
     /// When the agent began.
     pub began: Instant,
+    /// What timers read.
+    pub clock: Clock,
     /// To the thread that makes versions for running activations.
     pub requests: Mutex<Sender<u32>>,
     /// To the thread that runs plans.
@@ -161,6 +164,7 @@ impl Agent {
             said: Mutex::default(),
             running: AtomicBool::new(parts.running),
             nano_began: parts.nano_began,
+            clock: Clock::new(),
         };
         AGENT
             .set(agent)

@@ -8,6 +8,7 @@ use crate::registry::Class;
 use crate::report;
 use crate::row::Row;
 use crate::table::{SlotKey, Standing};
+use crate::turns::Turns;
 use crate::weave::{self, Join, Step};
 use std::sync::Arc;
 use veneer_fragmenter::Refusal;
@@ -26,16 +27,31 @@ pub fn mark_prepared(agent: &Agent, env: Env, record: &Arc<Class>, class: jclass
     }
 }
 
+/// Weaves all attached instruments that select methods of a class that has just been prepared into it. Nothing of it runs yet.
+pub fn weave_loaded(agent: &Agent, env: Env, class: &Arc<Class>) {
+    let mut turns = Turns::default();
+    weave_class(agent, env, class, false, &mut turns);
+    carry_out(agent, env, &mut turns);
+}
+
+/// Has what was woven take effect.
+pub fn carry_out(agent: &Agent, env: Env, turns: &mut Turns) {
+    for (class, id, reason) in agent.methods.carry_out(agent, env, turns) {
+        take_off(agent, &class, id, &reason);
+    }
+}
+
 /// Weaves all attached instruments that select methods of this class into it. Called for a class that has just been
 /// prepared, and for every armed class when an instrument is attached; whoever comes first does a method. Returns what
-/// the specs ask of single methods in vain.
+/// the specs ask of single methods in vain. It takes effect with [`carry_out`].
 ///
-/// `eager`: see [`methods::Methods::update`]. In a class that has just been prepared nothing runs yet.
+/// `eager`: see [`methods::Methods::prepare`].
 pub fn weave_class(
     agent: &Agent,
     env: Env,
     class: &Arc<Class>,
     eager: bool,
+    turns: &mut Turns,
 ) -> Vec<(InstrumentId, AttachError)> {
     let mut errors = Vec::new();
     let (original, methods) = {
@@ -116,29 +132,37 @@ pub fn weave_class(
     changed.dedup();
     // Before the first count can happen.
     agent.note(&records);
-    for (id, reason) in agent.methods.update(agent, env, class, &changed, eager) {
-        agent.refuse_method(class, id, &reason);
-        for (instrument, ..) in work.iter().filter(|w| w.2 == id) {
-            agent.methods.remove_probes(id, *instrument);
-            let label = work
-                .iter()
-                .find(|w| w.2 == id)
-                .map(|w| w.3.clone())
-                .unwrap_or_default();
-            agent.note(&[report::leaves(*instrument, &class.dotted, &label)]);
-            let mut tables = agent.table.lock();
-            if let Some(i) = tables.instrument(*instrument) {
-                i.refused += 1;
-                i.methods.remove(&id);
-                let of_method = |s: &mut Standing| s.key.method == id && !s.gone;
-                let rows = i.standing.extract_if(.., of_method).filter_map(|s| s.row);
-                let mut rows: Vec<_> = rows.collect();
-                rows.dedup_by(|a, b| Arc::ptr_eq(a, b));
-                tables.limbo.append(&mut rows);
-            }
-        }
+    let refused = agent
+        .methods
+        .prepare(agent, env, class, &changed, eager, turns);
+    for (id, reason) in refused {
+        take_off(agent, class, id, &reason);
     }
     errors
+}
+
+/// A method cannot have the version that what is woven into it asks for: the instruments that this version would have brought
+/// do not stand there.
+fn take_off(agent: &Agent, class: &Class, id: u32, reason: &Refusal) {
+    agent.refuse_method(class, id, reason);
+    let label = {
+        let state = class.state();
+        let method = state.methods.iter().find(|m| m.id == id);
+        method.map_or_else(String::new, |m| format!("{}{}", m.name, m.descriptor))
+    };
+    for instrument in agent.methods.remove_unproven(id) {
+        agent.note(&[report::leaves(instrument, &class.dotted, &label)]);
+        let mut tables = agent.table.lock();
+        if let Some(i) = tables.instrument(instrument) {
+            i.refused += 1;
+            i.methods.remove(&id);
+            let of_method = |s: &mut Standing| s.key.method == id && !s.gone;
+            let rows = i.standing.extract_if(.., of_method).filter_map(|s| s.row);
+            let mut rows: Vec<_> = rows.collect();
+            rows.dedup_by(|a, b| Arc::ptr_eq(a, b));
+            tables.limbo.append(&mut rows);
+        }
+    }
 }
 
 /// Records the fragments of a constructor in which no activation can be reached yet.

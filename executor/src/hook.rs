@@ -185,7 +185,7 @@ fn try_arm(
     }
     if !same && known.is_some() {
         // Redefined: no event will say that it is prepared. What is attached stands in the new code from its first call.
-        crate::attachment::weave_class(agent, env, &class, false);
+        crate::attachment::weave_loaded(agent, env, &class);
     }
     Ok(Some(armed.bytes))
 }

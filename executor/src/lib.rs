@@ -17,6 +17,7 @@ mod appendix;
 mod armed;
 mod attachment;
 mod catalogue;
+mod clock;
 mod control;
 mod directory;
 mod filter;
@@ -37,6 +38,7 @@ mod stacks;
 mod table;
 mod tool;
 mod traces;
+mod turns;
 mod unloaded;
 mod weave;
 mod worker;
@@ -431,7 +433,7 @@ unsafe extern "system" fn class_prepare(
         let loader = agent.tool.loader(class);
         if let Some(record) = agent.registry.find(env, &name, loader) {
             attachment::mark_prepared(agent, env, &record, class);
-            attachment::weave_class(agent, env, &record, false);
+            attachment::weave_loaded(agent, env, &record);
             let mut state = record.state();
             state.cold = state.methods.iter().any(|m| !agent.methods.is_idle(m.id));
         } else {

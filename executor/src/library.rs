@@ -19,11 +19,14 @@ macro_rules! class {
 }
 
 /// In an order in which each finds what it extends.
-const CLASSES: [(&str, &[u8]); 6] = [
+const CLASSES: [(&str, &[u8]); 9] = [
     class!("VeneerFrame"),
+    class!("VeneerGate"),
     class!("VeneerMark"),
     class!("VeneerCell"),
     class!("VeneerRuntime$1"),
+    class!("VeneerClock"),
+    class!("VeneerTicks"),
     class!("VeneerWalk"),
     class!("VeneerRuntime"),
 ];
@@ -42,6 +45,9 @@ pub struct Library {
     install: Static,
     install_resume: Static,
     set_idle: Static,
+    clock: Static,
+    shut: Static,
+    open: Static,
     linked: Static,
     forget: Static,
 }
@@ -86,6 +92,9 @@ impl Library {
                 c"(ILjava/lang/Class;Ljava/lang/invoke/MethodHandle;Ljava/lang/String;)V",
             )?,
             set_idle: find(c"idle", c"(I)V")?,
+            clock: find(c"clock", c"(JJJJ)V")?,
+            shut: find(c"shut", c"(I)V")?,
+            open: find(c"open", c"(I)V")?,
             linked: find(c"linked", c"()V")?,
             forget: find(c"forget", c"(II)V")?,
             handles,
@@ -202,6 +211,26 @@ impl Library {
     pub fn forget(&self, env: Env, ids: std::ops::Range<u32>) -> Result<(), JvmError> {
         let arguments = [i(ids.start as i32), i(ids.end as i32)];
         env.void(self.forget, &arguments, || "forgetting cells".into())
+    }
+
+    /// Has timers read the function at an address. `then`: what it and `nanoTime` say at one moment. See [`crate::clock`].
+    pub fn clock(
+        &self,
+        env: Env,
+        address: i64,
+        then: (i64, i64),
+        scale: i64,
+    ) -> Result<(), JvmError> {
+        let arguments = [j(address), j(then.0), j(then.1), j(scale)];
+        env.void(self.clock, &arguments, || {
+            "setting the clock of timers".into()
+        })
+    }
+
+    /// Shuts a gate, or opens it again. See `VeneerGate`.
+    pub fn turn_gate(&self, env: Env, gate: u32, open: bool) -> Result<(), JvmError> {
+        let call = if open { self.open } else { self.shut };
+        env.void(call, &[i(gate as i32)], || "turning a gate".into())
     }
 
     /// Back to the armed body.

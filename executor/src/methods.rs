@@ -1,14 +1,16 @@
 //! What is woven into each method now, and bringing the JVM to it.
 //!
-//! Every method with advice or edits has an entry here. [`Methods::update`] takes a snapshot of it, emits a version (or none), and
-//! installs that. No lock is held meanwhile, so two threads may do this at once: a sequence number says afterwards
-//! whether what was installed is still what is wanted; where not, it is done again.
+//! Every method with advice or edits has an entry here. [`Methods::prepare`] takes a snapshot of it and emits a version (or
+//! none); [`Methods::carry_out`] installs that, for all methods that change together. No lock is held meanwhile, so two threads may
+//! do this at once: a sequence number says afterwards whether what was installed is still what is wanted; where not, it is done
+//! again.
 
 use crate::agent::Agent;
 use crate::jni::{Env, Global, JvmError, jobject};
 use crate::registry::Class;
 use crate::row::Row;
-use std::collections::HashMap;
+use crate::turns::{Entry, Turn, Turns};
+use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use veneer_fragmenter::advice::Probe;
@@ -24,11 +26,19 @@ use veneer_instruments::{InstrumentId, PatchId};
 /// asked for.
 pub const EAGER: usize = 64;
 
+/// An instrument in a method.
+struct Stands {
+    instrument: InstrumentId,
+    probes: Probes,
+    /// It was in a version that took effect.
+    proven: bool,
+}
+
 #[derive(Default)]
 struct Woven {
     /// Rises with every change.
     sequence: u64,
-    probes: Vec<(InstrumentId, Probes)>,
+    probes: Vec<Stands>,
     edits: Vec<(PatchId, Vec<Edit>)>,
     /// The token of the version that is installed; `None` for IDLE.
     token: Option<Arc<Global>>,
@@ -85,15 +95,30 @@ impl Methods {
         let mut woven = self.woven();
         let entry = woven.entry(id).or_default();
         entry.sequence += 1;
-        entry.probes.push((instrument, probes));
+        entry.probes.push(Stands {
+            instrument,
+            probes,
+            proven: false,
+        });
     }
 
     /// Takes an instrument off a method.
     pub fn remove_probes(&self, id: u32, instrument: InstrumentId) {
         if let Some(entry) = self.woven().get_mut(&id) {
             entry.sequence += 1;
-            entry.probes.retain(|p| p.0 != instrument);
+            entry.probes.retain(|p| p.instrument != instrument);
         }
+    }
+
+    /// Takes off a method what has never been in a version of it that took effect.
+    pub fn remove_unproven(&self, id: u32) -> Vec<InstrumentId> {
+        let mut woven = self.woven();
+        let Some(entry) = woven.get_mut(&id) else {
+            return Vec::new();
+        };
+        entry.sequence += 1;
+        let gone = entry.probes.extract_if(.., |p| !p.proven);
+        gone.map(|p| p.instrument).collect()
     }
 
     /// Whether nothing is counted by flow.
@@ -109,7 +134,7 @@ impl Methods {
         }
         let mut changed = Vec::new();
         for (id, entry) in woven.iter_mut() {
-            if entry.probes.iter().any(|p| p.1.by_flow.is_some()) {
+            if entry.probes.iter().any(|p| p.probes.by_flow.is_some()) {
                 entry.sequence += 1;
                 changed.push(*id);
             }
@@ -163,7 +188,7 @@ impl Methods {
             return Snapshot::default();
         };
         let (mut probes, mut rows) = (Vec::new(), Vec::new());
-        for (_, of) in &entry.probes {
+        for Stands { probes: of, .. } in &entry.probes {
             match &of.by_flow {
                 Some((some, row)) if entry.edits.is_empty() && !self.counts_each() => {
                     probes.extend(some.iter().cloned());
@@ -184,48 +209,75 @@ impl Methods {
         }
     }
 
-    /// Brings these methods of a class to what is woven into them. Methods whose version was refused stay as they were.
+    /// Makes versions of these methods of a class, with what is woven into them; with [`Methods::carry_out`] they take effect.
     /// `eager`: running activations get their way in at once.
-    pub fn update(
+    pub fn prepare(
         &self,
         agent: &Agent,
         env: Env,
         class: &Arc<Class>,
         ids: &[u32],
         eager: bool,
+        turns: &mut Turns,
     ) -> Refused {
+        let snapshots = ids.iter().map(|id| (*id, self.snapshot(*id)));
+        let (idle, active): (Vec<_>, Vec<_>) = snapshots.partition(|s| s.1.is_idle());
         let mut refused = Vec::new();
-        let mut todo: Vec<u32> = ids.to_vec();
+        for part in active.chunks(100) {
+            refused.extend(self.install(agent, env, class, part, eager, turns));
+        }
+        self.idle(agent, env, class, &idle, eager, turns);
+        refused
+    }
+
+    /// Has what was prepared take effect, and what changed meanwhile after it. Returns the methods where that failed.
+    pub fn carry_out(
+        &self,
+        agent: &Agent,
+        env: Env,
+        turns: &mut Turns,
+    ) -> Vec<(Arc<Class>, u32, Refusal)> {
+        let mut refused: Vec<(Arc<Class>, u32, Refusal)> = Vec::new();
         for _ in 0..16 {
-            let snapshots: Vec<(u32, Snapshot)> =
-                todo.iter().map(|id| (*id, self.snapshot(*id))).collect();
-            let (idle, active): (Vec<_>, Vec<_>) =
-                snapshots.iter().cloned().partition(|s| s.1.is_idle());
-            let mut bad = Vec::new();
-            for part in active.chunks(100) {
-                bad.extend(self.install(agent, env, class, part, eager));
+            let mut again: BTreeMap<u32, (Arc<Class>, Vec<u32>)> = BTreeMap::new();
+            turns.carry_out(agent, env, |turn, result| {
+                let enter = turn.to.as_ref().map(|to| env.weak(to.version.raw()));
+                let mut woven = self.woven();
+                let entry = woven.get_mut(&turn.id);
+                let newest = entry.as_ref().is_none_or(|w| w.sequence == turn.sequence);
+                if let (Ok(()), Some(w)) = (&result, entry) {
+                    w.token = turn.to.as_ref().map(|to| to.token.clone());
+                    w.enter = enter.or(w.enter.take());
+                    w.probes.iter_mut().for_each(|p| p.proven |= newest);
+                }
+                drop(woven);
+                if !newest {
+                    let class = || (turn.class.clone(), Vec::new());
+                    let of = again.entry(turn.class.first_id);
+                    of.or_insert_with(class).1.push(turn.id);
+                }
+                if let Err(e) = result {
+                    let reason = match turn.to {
+                        Some(_) => Refusal::VersionRejected(e.to_string()),
+                        None => Refusal::Internal(e.to_string()),
+                    };
+                    refused.push((turn.class, turn.id, reason));
+                }
+            });
+            for (class, ids) in again.into_values() {
+                refused.retain(|(_, id, _)| !ids.contains(id));
+                for (id, reason) in self.prepare(agent, env, &class, &ids, false, turns) {
+                    refused.push((class.clone(), id, reason));
+                }
             }
-            bad.extend(self.idle(agent, env, class, &idle, eager));
-            todo.clear();
-            {
-                let woven = self.woven();
-                todo.extend(
-                    snapshots
-                        .iter()
-                        .filter(|(id, s)| woven.get(id).is_some_and(|w| w.sequence != s.sequence))
-                        .map(|s| s.0),
-                );
-            }
-            refused.retain(|(id, _)| !todo.contains(id));
-            refused.extend(bad.into_iter().filter(|(id, _)| !todo.contains(id)));
-            if todo.is_empty() {
+            if turns.is_empty() {
                 break;
             }
         }
         refused
     }
 
-    /// Emits, defines and installs one version class for these methods; one by one where that fails as a whole.
+    /// Emits and defines one version class for these methods; one by one where that fails as a whole.
     fn install(
         &self,
         agent: &Agent,
@@ -233,12 +285,15 @@ impl Methods {
         class: &Arc<Class>,
         methods: &[(u32, Snapshot)],
         eager: bool,
+        turns: &mut Turns,
     ) -> Refused {
-        match env.frame(|env| Ok(self.install_whole(agent, env, class, methods, eager))) {
+        match env.frame(|env| Ok(self.install_whole(agent, env, class, methods, eager, turns))) {
             Ok(Ok(refused)) => refused,
             Ok(Err(_)) | Err(_) if methods.len() > 1 => methods
                 .iter()
-                .flat_map(|m| self.install(agent, env, class, std::slice::from_ref(m), eager))
+                .flat_map(|m| {
+                    self.install(agent, env, class, std::slice::from_ref(m), eager, turns)
+                })
                 .collect(),
             Ok(Err(reason)) => methods.iter().map(|m| (m.0, reason.clone())).collect(),
             Err(e) => methods
@@ -255,6 +310,7 @@ impl Methods {
         class: &Arc<Class>,
         methods: &[(u32, Snapshot)],
         eager: bool,
+        turns: &mut Turns,
     ) -> Result<Refused, Refusal> {
         let host = class
             .local(env)
@@ -297,6 +353,7 @@ impl Methods {
             .map_err(|e| Refusal::VersionRejected(e.to_string()))?;
         self.versions.fetch_add(1, Ordering::Relaxed);
         counts_in(env, version, &emitted, &analysed);
+        let held = Arc::new(env.global(version));
         let bodies = emitted.class.methods.iter().zip(&emitted.class.bodies);
         for ((id, body), token) in bodies.zip(tokens) {
             let token = Arc::new(token);
@@ -306,20 +363,22 @@ impl Methods {
                     agent.refuse_method(class, *id, &reason);
                 }
             }
-            match agent.library.install(env, *id, version, token.raw(), body) {
-                Ok(()) => {
-                    if let Some(w) = self.woven().get_mut(id) {
-                        w.token = Some(token);
-                        w.enter = Some(env.weak(version));
-                    }
-                }
-                Err(e) => refused.push((*id, Refusal::VersionRejected(e.to_string()))),
-            }
+            let sequence = |m: &&(u32, Snapshot)| m.0 == *id;
+            turns.push(Turn {
+                class: class.clone(),
+                id: *id,
+                sequence: methods.iter().find(sequence).map_or(0, |m| m.1.sequence),
+                to: Some(Entry {
+                    version: held.clone(),
+                    token,
+                    body: body.clone(),
+                }),
+            });
         }
         Ok(refused)
     }
 
-    /// Sets cells to IDLE; first makes the clean version that running activations go on in.
+    /// Cells that are to be IDLE; first makes the clean version that running activations go on in.
     fn idle(
         &self,
         agent: &Agent,
@@ -327,31 +386,27 @@ impl Methods {
         class: &Arc<Class>,
         methods: &[(u32, Snapshot)],
         eager: bool,
-    ) -> Refused {
-        let mut refused = Vec::new();
+        turns: &mut Turns,
+    ) {
         for (id, snapshot) in methods {
             if self.woven().get(id).is_none_or(|w| w.token.is_none()) {
                 continue;
             }
-            let result = env.frame(|env| {
-                if eager
-                    && let Err(reason) =
-                        self.resume(agent, env, class, *id, snapshot, agent.library.idle())
-                {
+            if eager {
+                let idle = agent.library.idle();
+                let made = env.frame(|env| Ok(self.resume(agent, env, class, *id, snapshot, idle)));
+                let made = made.unwrap_or_else(|e| Err(Refusal::Internal(e.to_string())));
+                if let Err(reason) = made {
                     agent.refuse_method(class, *id, &reason);
                 }
-                agent.library.set_idle(env, *id)
-            });
-            match result {
-                Ok(()) => {
-                    if let Some(w) = self.woven().get_mut(id) {
-                        w.token = None;
-                    }
-                }
-                Err(e) => refused.push((*id, Refusal::Internal(e.to_string()))),
             }
+            turns.push(Turn {
+                class: class.clone(),
+                id: *id,
+                sequence: snapshot.sequence,
+                to: None,
+            });
         }
-        refused
     }
 
     /// A running activation asks for a way into the current version.

@@ -2,7 +2,7 @@
 
 use crate::agent::Agent;
 use crate::armed;
-use crate::attachment::weave_class;
+use crate::attachment::{self, weave_class};
 use crate::jni::Env;
 use crate::loaded;
 use crate::methods;
@@ -10,6 +10,7 @@ use crate::registry::Class;
 use crate::report;
 use crate::row::{figures, settle};
 use crate::table::{Instrument, Patch, Standing};
+use crate::turns::Turns;
 use crate::weave::Step;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -19,7 +20,7 @@ use veneer_fragmenter::classfile::ClassFile;
 use veneer_fragmenter::flowgraph::FragmentId;
 use veneer_fragmenter::patch::{self, Edit};
 use veneer_instruments::{
-    ArmedMethod, AttachError, Attached, Data, EditKind, EditSpec, Event, Graph, InstrumentId,
+    ArmedMethod, AttachError, Attached, Data, EditKind, EditSpec, Event, Graph, InstrumentId, Kind,
     MethodPattern, PatchId, RefusalRow, Row, Runtime, Sample, Spec, Summary, nearest,
 };
 use veneer_protocol::data::Record;
@@ -264,6 +265,9 @@ pub fn rows(agent: &Agent, id: InstrumentId) -> Vec<Row> {
 impl Runtime for Handle {
     fn attach(&self, spec: Spec) -> Result<Attached, AttachError> {
         let agent = self.agent;
+        if spec.kind == Kind::Timer {
+            agent.clock.set(agent, self.env);
+        }
         let patterns = spec.patterns.clone();
         let id = {
             let mut tables = agent.table.lock();
@@ -288,9 +292,14 @@ impl Runtime for Handle {
         let classes = armed::classes(agent, &patterns);
         let selected = self.selected(&classes, &patterns);
         let eager = selected <= methods::EAGER;
+        let mut turns = Turns::default();
         for class in classes {
-            errors.extend(weave_class(agent, self.env, &class, eager));
+            errors.extend(weave_class(agent, self.env, &class, eager, &mut turns));
+            if eager || turns.is_full() {
+                attachment::carry_out(agent, self.env, &mut turns);
+            }
         }
+        attachment::carry_out(agent, self.env, &mut turns);
         let stands = agent
             .table
             .lock()
@@ -577,12 +586,24 @@ impl Handle {
         }
         let mut refused = Vec::new();
         let eager = methods.len() <= methods::EAGER;
+        let mut turns = Turns::default();
         for (class, ids) in by_class.into_values() {
-            let bad = agent.methods.update(agent, self.env, &class, &ids, eager);
-            bad.iter()
-                .for_each(|(id, reason)| agent.refuse_method(&class, *id, reason));
-            refused.extend(bad);
+            let bad = agent
+                .methods
+                .prepare(agent, self.env, &class, &ids, eager, &mut turns);
+            refused.extend(
+                bad.into_iter()
+                    .map(|(id, reason)| (class.clone(), id, reason)),
+            );
+            if eager || turns.is_full() {
+                refused.extend(agent.methods.carry_out(agent, self.env, &mut turns));
+            }
         }
-        refused
+        refused.extend(agent.methods.carry_out(agent, self.env, &mut turns));
+        let told = refused.into_iter().map(|(class, id, reason)| {
+            agent.refuse_method(&class, id, &reason);
+            (id, reason)
+        });
+        told.collect()
     }
 }

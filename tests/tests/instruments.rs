@@ -246,6 +246,30 @@ fn every_kind_of_point_is_measured_as_often_as_it_is_passed() -> Outcome {
     })
 }
 
+/// A thousandth is much more than both clocks differ by, and much less than a wrong unit.
+#[test]
+fn timers_agree_with_the_programs_own_clock_also_where_theirs_changes_meanwhile() -> Outcome {
+    on_each_jdk_with("instruments", |programs| {
+        let plan = "methods(\"Naps::longest(..)\").around(timer());\nmethods(\"Naps::nap(..)\").around(timer());\n";
+        let (output, report) = planned(programs, "Naps", &[], plan)?;
+        for line in output.out.lines() {
+            let words: Vec<&str> = line.split(' ').collect();
+            let [name, inside, outside] = words[..] else {
+                return Err(line.into());
+            };
+            let (inside, outside): (u64, u64) = (inside.parse()?, outside.parse()?);
+            let points = report.instruments.iter().flat_map(|one| &one.points);
+            let of_it = |p: &&Point| p.method.starts_with(name);
+            let total: u64 = points.filter(of_it).map(|p| p.total_ns).sum();
+            assert!(
+                inside - inside / 1000 <= total && total <= outside + outside / 1000,
+                "{line}: the timer says {total}"
+            );
+        }
+        Ok(())
+    })
+}
+
 #[test]
 fn instruments_on_one_point_do_not_disturb_each_other() -> Outcome {
     on_each_jdk_with("instruments", |programs| {

@@ -17,6 +17,10 @@ public final class VeneerCell extends MutableCallSite {
 
     /** The method's id, as the agent counts them. */
     final int id;
+    /** While it is shut, the checks read {@link #now}. */
+    private final VeneerGate gate;
+    /** The same as the target, which no compiled code takes as a constant. */
+    private MethodHandle now = IDLE;
     /** Linked call sites of the armed body by point; grown under this object's monitor, by the agent or while linking. */
     MutableCallSite[] sites = new MutableCallSite[0];
     /** What enters the version that was set last; kept when IDLE, for an activation that is just on its way in. */
@@ -36,36 +40,43 @@ public final class VeneerCell extends MutableCallSite {
     /** What {@link VeneerRuntime#locate} learnt of the host's frame at its entry stub. */
     volatile long hostFrame = -1;
 
-    VeneerCell(int id) {
+    VeneerCell(int id, VeneerGate gate) {
         super(IDLE);
         this.id = id;
+        this.gate = gate;
+    }
+
+    /** From now on activations run the version with this token. */
+    void turn(MethodHandle token) {
+        now = token;
+        setTarget(token);
     }
 
     /** The check at an armed method's entry. */
     @ForceInline
     @Hidden
     public boolean on() {
-        return target != IDLE && (entered || VeneerRuntime.hasRoom());
+        return (gate.target == VeneerGate.OPEN ? target : now) != IDLE && (entered || VeneerRuntime.hasRoom());
     }
 
     /** The check at an armed method's other points: leave only when there is a place to go. */
     @ForceInline
     @Hidden
     public boolean leave() {
-        return target != IDLE && ready();
+        return (gate.target == VeneerGate.OPEN ? target : now) != IDLE && ready();
     }
 
     /** The check inside a version. */
     @ForceInline
     @Hidden
     public boolean stale(MethodHandle mine) {
-        return target != mine && ready();
+        return (gate.target == VeneerGate.OPEN ? target : now) != mine && ready();
     }
 
     /** Whether the current version can take an activation that is already running; asks for that where it cannot yet. */
     @Hidden
     private boolean ready() {
-        MethodHandle now = target;
+        MethodHandle now = this.now;
         if (resumeToken == now) {
             return VeneerRuntime.hasRoom();
         }

@@ -26,24 +26,47 @@ public final class VeneerRuntime {
 
     private static final int PAGE = 1 << 10;
     private static final AtomicReferenceArray<AtomicReferenceArray<WeakReference<VeneerCell>>> CELLS = new AtomicReferenceArray<>(1 << 14);
+    private static final int GATES_PAGE = PAGE / VeneerGate.WIDTH;
+    private static final AtomicReferenceArray<AtomicReferenceArray<WeakReference<VeneerGate>>> GATES = new AtomicReferenceArray<>(1 << 14);
+
+    private static <T> AtomicReferenceArray<T> page(AtomicReferenceArray<AtomicReferenceArray<T>> pages, int number, int width) {
+        AtomicReferenceArray<T> page = pages.get(number);
+        if (page == null) {
+            pages.compareAndSet(number, null, new AtomicReferenceArray<>(width));
+            page = pages.get(number);
+        }
+        return page;
+    }
+
+    /** The gate before a method's cell; the cells keep it. */
+    private static VeneerGate gate(int number) {
+        AtomicReferenceArray<WeakReference<VeneerGate>> page = page(GATES, number / GATES_PAGE, GATES_PAGE);
+        while (true) {
+            WeakReference<VeneerGate> known = page.get(number % GATES_PAGE);
+            VeneerGate gate = known == null ? null : known.get();
+            if (gate != null) {
+                return gate;
+            }
+            gate = new VeneerGate();
+            if (page.compareAndSet(number % GATES_PAGE, known, new WeakReference<>(gate))) {
+                return gate;
+            }
+        }
+    }
 
     /**
      * The cell of a method, made when first asked for. It belongs to the anchor that asks: a cell refers to version classes,
      * and must not keep them, and with them the loader of the method, from being unloaded.
      */
     public static VeneerCell cell(int id) {
-        AtomicReferenceArray<WeakReference<VeneerCell>> page = CELLS.get(id / PAGE);
-        if (page == null) {
-            CELLS.compareAndSet(id / PAGE, null, new AtomicReferenceArray<>(PAGE));
-            page = CELLS.get(id / PAGE);
-        }
+        AtomicReferenceArray<WeakReference<VeneerCell>> page = page(CELLS, id / PAGE, PAGE);
         while (true) {
             WeakReference<VeneerCell> known = page.get(id % PAGE);
             VeneerCell cell = known == null ? null : known.get();
             if (cell != null) {
                 return cell;
             }
-            cell = new VeneerCell(id);
+            cell = new VeneerCell(id, gate(id / VeneerGate.WIDTH));
             if (page.compareAndSet(id % PAGE, known, new WeakReference<>(cell))) {
                 return cell;
             }
@@ -126,7 +149,7 @@ public final class VeneerRuntime {
                 cell.sites[0].setTarget(enter(cell, cell.sites[0].type()));
             }
         }
-        cell.setTarget(token);
+        cell.turn(token);
     }
 
     /** Gives a version's (or, with IDLE, the clean one's) way in for running activations. */
@@ -149,7 +172,17 @@ public final class VeneerRuntime {
 
     /** Back to the armed body. */
     static void idle(int id) {
-        cell(id).setTarget(VeneerCell.IDLE);
+        cell(id).turn(VeneerCell.IDLE);
+    }
+
+    /** Before many cells behind a gate change. Each call needs one of {@link #open}. */
+    static void shut(int gate) {
+        gate(gate).shut();
+    }
+
+    /** After many cells behind a gate have changed. */
+    static void open(int gate) {
+        gate(gate).open();
     }
 
     private static MethodHandle enter(VeneerCell cell, MethodType type) throws Throwable {
@@ -526,26 +559,37 @@ public final class VeneerRuntime {
         }
     }
 
-    /** Nanoseconds, never 0: 0 says that a timer is not running. */
+    /**
+     * Timers read the function at this address from now on, where it can be called at little cost. Its ticks take so many nanoseconds, times
+     * 2⁶²; at one moment it says {@code ticks}, and {@code System.nanoTime()} {@code nanos}.
+     */
+    static void clock(long address, long ticks, long nanos, long scale) throws Throwable {
+        MethodHandle counter = VeneerTicks.at(address);
+        if (counter != null) {
+            VeneerClock.change(counter, ticks, nanos, scale);
+        }
+    }
+
+    /** The moment, by {@link VeneerClock}; never 0: 0 says that a timer is not running. */
     @ForceInline
-    public static long now() {
-        long t = System.nanoTime();
+    public static long now() throws Throwable {
+        long t = VeneerClock.now();
         return t != 0 ? t : 1;
     }
 
     /** Records the time since {@code start}: count, total, longest, and the shortest as its complement. */
     @ForceInline
-    public static void stop(long shard, int offset, long start) {
+    public static void stop(long shard, int offset, long start) throws Throwable {
         if (start != 0) {
-            record(shard, offset, System.nanoTime() - start);
+            record(shard, offset, VeneerClock.between(start, VeneerClock.now()));
         }
     }
 
     @ForceInline
-    public static long lap(long shard, int offset, long start) {
+    public static long lap(long shard, int offset, long start) throws Throwable {
         long now = now();
         if (start != 0) {
-            record(shard, offset, now - start);
+            record(shard, offset, VeneerClock.between(start, now));
         }
         return now;
     }

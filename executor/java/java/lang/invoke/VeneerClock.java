@@ -1,0 +1,72 @@
+package java.lang.invoke;
+
+import jdk.internal.vm.annotation.ForceInline;
+import jdk.internal.vm.annotation.Stable;
+
+/**
+ * The clock of timers: {@code System.nanoTime()} at first, and as soon as the agent has linked it the processor's own counter, which takes
+ * half as long.
+ *
+ * <p>A moment says by which of the two it is: by the counter it is negative. So the clock may change while timers run.
+ */
+final class VeneerClock {
+    private VeneerClock() {}
+
+    /** The target is {@code ()long}; compiled code takes it as a constant, and is given up when it changes. */
+    private static final MutableCallSite CLOCK = new MutableCallSite(nanos());
+    /** Nanoseconds of a tick, times 2⁶². */
+    @Stable private static long scale;
+    /** The same moment by both. */
+    @Stable private static long ticksThen;
+    @Stable private static long nanosThen;
+
+    private static MethodHandle nanos() {
+        try {
+            return MethodHandles.Lookup.IMPL_LOOKUP.findStatic(VeneerClock.class, "byNanoTime", MethodType.methodType(long.class));
+        } catch (ReflectiveOperationException e) {
+            throw new LinkageError("VeneerClock.byNanoTime", e);
+        }
+    }
+
+    @ForceInline
+    private static long byNanoTime() {
+        return System.nanoTime() & Long.MAX_VALUE;
+    }
+
+    @ForceInline
+    private static long byCounter(long ticks) {
+        return ticks | Long.MIN_VALUE;
+    }
+
+    /** From now on the moment is told by this, which has the type {@code ()long}. */
+    static void change(MethodHandle ticks, long ticksThen, long nanosThen, long scale) throws ReflectiveOperationException {
+        VeneerClock.scale = scale;
+        VeneerClock.ticksThen = byCounter(ticksThen);
+        VeneerClock.nanosThen = nanosThen;
+        MethodType type = MethodType.methodType(long.class, long.class);
+        MethodHandle mark = MethodHandles.Lookup.IMPL_LOOKUP.findStatic(VeneerClock.class, "byCounter", type);
+        CLOCK.setTarget(MethodHandles.filterReturnValue(ticks, mark));
+    }
+
+    @ForceInline
+    static long now() throws Throwable {
+        return (long) CLOCK.target.invokeExact();
+    }
+
+    /** Nanoseconds between two moments. */
+    @ForceInline
+    static long between(long start, long end) {
+        if (end >= 0) {
+            return end - start;
+        }
+        if (start < 0) {
+            return nanos(end - start);
+        }
+        return nanosThen + nanos(end - ticksThen) - start;
+    }
+
+    @ForceInline
+    private static long nanos(long ticks) {
+        return Math.multiplyHigh(Math.max(ticks, 0) << 2, scale);
+    }
+}
