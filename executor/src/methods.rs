@@ -90,7 +90,7 @@ impl Methods {
         self.woven.lock().unwrap_or_else(|e| e.into_inner())
     }
 
-    /// Adds an instrument's probes to a method. Takes effect with [`Methods::update`].
+    /// Adds an instrument's probes to a method. Takes effect with [`Methods::prepare`] and [`Methods::carry_out`].
     pub fn add_probes(&self, id: u32, instrument: InstrumentId, probes: Probes) {
         let mut woven = self.woven();
         let entry = woven.entry(id).or_default();
