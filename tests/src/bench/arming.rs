@@ -1,4 +1,4 @@
-//! How long the rewriter takes a class, over the JDK's own classes: the micro-benchmarks of `fragmenter/benches/arming.rs`.
+//! How long the rewriter takes a class, over the JDK's own classes: the micro-benchmarks of `fragmenter/speed`.
 //!
 //! They are run through `cargo bench`, since nothing here links another crate of the project; criterion leaves its estimates as
 //! JSON under `target/criterion`.
@@ -12,7 +12,7 @@ use crate::jdk::Jdk;
 use crate::process::Process;
 use crate::trust::Table;
 
-/// The group of `fragmenter/benches/arming.rs`.
+/// The group of `fragmenter/speed`.
 const GROUP: &str = "arming";
 /// The measurement that the goal is about: read, analyse, write, under the policy `loop`.
 const GOAL: &str = "arm-loop";
@@ -31,7 +31,12 @@ pub fn run(scope: &Scope) -> Result<Record, TrustError> {
             "bench",
             "--quiet",
             "-p",
-            "veneer-fragmenter",
+            "veneer-speed",
+            // Beside what is built already: then nothing is built anew with other features.
+            "-p",
+            "veneer-executor",
+            "-p",
+            "veneer-console",
             "--bench",
             "arming",
             "--",
@@ -85,7 +90,7 @@ pub fn run(scope: &Scope) -> Result<Record, TrustError> {
             .push(format!("no estimate of {GROUP}/{GOAL}"));
     }
     record.part.words = vec![
-        "All class files of the modules of the JDK (in a quick session every 20th), one after the other in one thread, in memory; criterion's estimate of the \
+        "All class files of the modules of the JDK (in a quick session every 40th), one after the other in one thread, in memory; criterion's estimate of the \
          mean. *read-write* is reading and writing a class as it is, *arm-…* arming all methods under a policy. In a JVM the definition of the anchor class and \
          the JVM's own second parsing come on top: see *What grows how*."
             .into(),

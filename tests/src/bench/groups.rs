@@ -8,6 +8,7 @@
 use std::time::{Duration, Instant};
 
 use crate::figures::run::Run;
+use crate::figures::statistics::median;
 use crate::process::Process;
 
 /// No run may take longer.
@@ -76,9 +77,14 @@ pub struct Series {
 }
 
 impl Series {
-    /// The ratios that goals are about: of processor time where the kernel tells, else of time.
+    /// The ratios that goals are about: of processor time where the kernel tells and the main thread does most of the work, else of
+    /// time.
     pub fn ratios(&self) -> &[f64] {
-        if self.processor_ratio.len() == self.time_ratio.len() {
+        let is_most = match (median(&self.processor), median(&self.time)) {
+            (Some(processor), Some(time)) => processor >= time / 2.0,
+            _ => false,
+        };
+        if is_most && self.processor_ratio.len() == self.time_ratio.len() {
             &self.processor_ratio
         } else {
             &self.time_ratio

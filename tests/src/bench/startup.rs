@@ -243,10 +243,7 @@ fn programs(jdk: &Jdk, quick: bool) -> Result<Vec<Program>, TrustError> {
             pointcut: "execution(* FirstRequest.doGet(..))",
         },
     ];
-    for (name, pointcut) in FIRST_ROUNDS {
-        if quick && *name != "sql" {
-            continue;
-        }
+    for (name, pointcut) in FIRST_ROUNDS.iter().filter(|_| !quick) {
         let workload = named(name).ok_or_else(|| other(format!("no workload {name}")))?;
         programs.push(Program {
             name: workload.name,

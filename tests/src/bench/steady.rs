@@ -20,14 +20,13 @@ const MODES: [Mode; 3] = [Mode::Armed, Mode::Detached, Mode::Counted];
 pub fn run(scope: &Scope) -> Result<Record, TrustError> {
     let begun = Instant::now();
     let mut record = Record::new("steady", "Steady state", scope)?;
-    let groups = if scope.quick { 3 } else { 5 };
     record.part.words = vec![
-        format!(
-            "The ratio of each mode to the plain run of its group: median over {groups} groups, and in brackets the least and the \
+        "The ratio of each mode to the plain run of its group: median over its groups (5 to 9), and in brackets the least and the \
              greatest. A run is a fresh JVM that does its work in rounds; the last third of the rounds counts. *Processor time* \
              is what the kernel says that the main thread used in them, *time* the median round by the program's own clock. \
-             Goals are judged by processor time, which does not grow while something else uses the machine."
-        ),
+             Goals are judged by processor time, which does not grow while something else uses the machine; where other threads do most \
+             of the work (ecj), by time."
+            .into(),
         "*Armed*: `veneer run` without a plan. *Every block counted*: a counter on each basic block of the workload's own code and \
          of the libraries that it uses, from the start. *Detached again*: the same counters, taken off when a third of the rounds is done. \
          *JaCoCo*: its agent with its usual settings (a flag for each branch, not a count)."
@@ -36,7 +35,7 @@ pub fn run(scope: &Scope) -> Result<Record, TrustError> {
     let mut rows = Vec::new();
     for workload in session(scope.quick) {
         for jdk in scope.jdks.iter().take(1) {
-            match one(workload, jdk, groups, scope.quick) {
+            match one(workload, jdk, scope.quick) {
                 Ok(series) => rows.push((workload, series)),
                 Err(e) => record.part.failures.push(format!("{}: {e}", workload.name)),
             }
@@ -48,12 +47,7 @@ pub fn run(scope: &Scope) -> Result<Record, TrustError> {
     Ok(record)
 }
 
-fn one(
-    workload: &'static Workload,
-    jdk: &Jdk,
-    groups: usize,
-    quick: bool,
-) -> Result<Vec<Series>, TrustError> {
+fn one(workload: &'static Workload, jdk: &Jdk, quick: bool) -> Result<Vec<Series>, TrustError> {
     let compiled = Compiled::workload(jdk, workload)?;
     let rounds = workload.rounds(quick);
     let java = workload.java(jdk, &compiled, rounds, &[], &[]);
@@ -62,6 +56,7 @@ fn one(
         variants.push(mode.variant(workload, &java, rounds, &compiled)?);
     }
     variants.push(jacoco::counting(workload, jdk, &compiled, rounds));
+    let groups = if quick { 2 } else { workload.groups };
     Ok(measure(workload.name, groups, &variants))
 }
 

@@ -32,6 +32,8 @@ pub struct Workload {
     rounds: (usize, usize),
     /// Whether a quick session has it.
     pub quick: bool,
+    /// Groups in a full run: more where fresh JVMs differ more.
+    pub groups: usize,
 }
 
 const LOOP: &[&str] = &["tests/java/javacloop"];
@@ -52,6 +54,7 @@ pub const WORKLOADS: &[Workload] = &[
         arguments: &["250", "{rounds}", "--time"],
         rounds: (9, 36),
         quick: true,
+        groups: 9,
     },
     Workload {
         name: "sort",
@@ -70,6 +73,7 @@ pub const WORKLOADS: &[Workload] = &[
         arguments: &["Sort", "{rounds}", "18000"],
         rounds: (9, 36),
         quick: true,
+        groups: 9,
     },
     Workload {
         name: "sieve",
@@ -86,8 +90,9 @@ pub const WORKLOADS: &[Workload] = &[
         mark: ONCE,
         main: "Rounds",
         arguments: &["Sieve", "{rounds}", "8000000"],
-        rounds: (12, 48),
+        rounds: (12, 72),
         quick: true,
+        groups: 7,
     },
     Workload {
         name: "matrix",
@@ -104,8 +109,9 @@ pub const WORKLOADS: &[Workload] = &[
         mark: ONCE,
         main: "Rounds",
         arguments: &["Matrix", "{rounds}", "320"],
-        rounds: (12, 48),
+        rounds: (12, 96),
         quick: false,
+        groups: 7,
     },
     Workload {
         name: "javac",
@@ -118,8 +124,9 @@ pub const WORKLOADS: &[Workload] = &[
         mark: "JavacLoop$Kept::checksum()",
         main: "JavacLoop",
         arguments: &["{tree}", "{rounds}"],
-        rounds: (9, 60),
+        rounds: (9, 48),
         quick: false,
+        groups: 5,
     },
     Workload {
         name: "sql",
@@ -136,8 +143,9 @@ pub const WORKLOADS: &[Workload] = &[
         mark: ONCE,
         main: "Rounds",
         arguments: &["Shop", "{rounds}", "250"],
-        rounds: (9, 60),
+        rounds: (9, 360),
         quick: false,
+        groups: 5,
     },
     Workload {
         name: "lucene",
@@ -154,8 +162,9 @@ pub const WORKLOADS: &[Workload] = &[
         mark: ONCE,
         main: "Rounds",
         arguments: &["Indexing", "{rounds}", "250"],
-        rounds: (9, 60),
+        rounds: (9, 240),
         quick: false,
+        groups: 5,
     },
     Workload {
         name: "ecj",
@@ -172,8 +181,9 @@ pub const WORKLOADS: &[Workload] = &[
             "{rounds}",
             "org.eclipse.jdt.internal.compiler.tool.EclipseCompiler",
         ],
-        rounds: (9, 60),
+        rounds: (9, 45),
         quick: false,
+        groups: 5,
     },
 ];
 
@@ -223,6 +233,7 @@ pub const HOT_CALL: Workload = Workload {
     arguments: &["HotCall", "{rounds}", "1000000"],
     rounds: (9, 30),
     quick: true,
+    groups: 5,
 };
 
 /// Calls in a round of [`HOT_CALL`].

@@ -1,7 +1,7 @@
 //! What the rewriter costs a class: reading and writing it as it is, and arming it under each policy.
 //!
 //! ```text
-//! VENEER_BENCH_CLASSES=FOLDER cargo bench -p veneer-fragmenter --bench arming
+//! VENEER_BENCH_CLASSES=FOLDER cargo bench -p veneer-speed --bench arming
 //! ```
 //!
 //! The folder holds class files, such as `jimage extract --dir FOLDER JDK/lib/modules` writes; all of them are read into memory
@@ -9,47 +9,13 @@
 //! bytes each has on average: `arm-loop/27601x3021`. Without the variable nothing is measured.
 
 use std::hint::black_box;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use veneer_fragmenter::arming::{self, Request};
 use veneer_fragmenter::classfile::ClassFile;
 use veneer_fragmenter::policy::Policy;
-
-/// All class files below a folder, in order of their paths.
-fn read(folder: &Path) -> Vec<Vec<u8>> {
-    let sample = std::env::var("VENEER_BENCH_SAMPLE");
-    let step: usize = sample.ok().and_then(|n| n.parse().ok()).unwrap_or(1);
-    let mut paths: Vec<PathBuf> = Vec::new();
-    let mut open = vec![folder.to_path_buf()];
-    while let Some(next) = open.pop() {
-        for entry in std::fs::read_dir(&next).into_iter().flatten().flatten() {
-            let path = entry.path();
-            if path.is_dir() {
-                open.push(path);
-            } else if path.extension().is_some_and(|e| e == "class") {
-                paths.push(path);
-            }
-        }
-    }
-    paths.sort();
-    let chosen = paths.iter().step_by(step.max(1));
-    chosen.filter_map(|path| std::fs::read(path).ok()).collect()
-}
-
-/// Arms every method of a class; gives the length of what comes out, or 0 where the class is refused.
-fn arm(bytes: &[u8], policy: &Policy) -> usize {
-    let request = Request {
-        policy,
-        first_id: 1,
-        generation: 0,
-        wanted: &|_, _| true,
-        forced: &|_, _| false,
-        points: false,
-    };
-    arming::arm(bytes, &request).map_or(0, |armed| armed.bytes.len() + armed.anchor_bytes.len())
-}
+use veneer_speed::{arm, read};
 
 fn benches(criterion: &mut Criterion) {
     let Some(folder) = std::env::var_os("VENEER_BENCH_CLASSES") else {
