@@ -4,12 +4,13 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
 
-const CLASSES: [&str; 9] = [
+const CLASSES: [&str; 10] = [
     "VeneerCell",
     "VeneerClock",
     "VeneerFrame",
     "VeneerGate",
     "VeneerMark",
+    "VeneerProbe",
     "VeneerRuntime$1",
     "VeneerRuntime",
     "VeneerTicks",
@@ -28,6 +29,7 @@ fn main() {
         "VeneerFrame.java",
         "VeneerGate.java",
         "VeneerMark.java",
+        "VeneerProbe.java",
         "VeneerRuntime.java",
         "VeneerTicks.java",
         "VeneerWalk.java",

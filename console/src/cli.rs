@@ -45,6 +45,30 @@ the program's callbacks print comes here then.
 
 Exit codes: 0 done, 1 the program failed, 2 the JVM could not be reached.";
 
+const ASK: &str = "\
+Examples:
+  veneer count 4711 'shop.Desk::serve(..)'
+  veneer count 4711 'shop.Desk::serve(..)' --by order.user.name --if 'order.total > 900'
+  veneer time  4711 'shop..*Dao::*(..)' --for 10
+  veneer watch 4711 'shop.Desk::serve(..)' order.id order.total thread_name() --if 'order.user == null'
+  veneer hist  4711 'shop.Cart::add(..)' items.len --by this.country --at exits
+
+An expression reads variables of the method that are live at the point, their fields (private ones too), elements and lengths: `order.user.name`,
+`parts[0]`, `parts.len`, `this`; of null everything is null or 0. There are + - * / %, comparisons, && || !, and functions: starts_with, ends_with,
+contains, class_of, identity, thread_name, thread_id, one_in. It is compiled into the methods, and taken out when the command ends.
+
+Exit codes: 0 done, 1 the JVM refused the question, 2 the JVM could not be reached.";
+
+const LIST: &str = "\
+Examples:
+  veneer list 4711 'shop.Desk::serve(..)'
+  veneer list 4711 'shop.Desk' --json | jq -r '.blocks[].variables[].name' | sort -u
+
+A point is written as in `--at` of `veneer count` and the like; the variables are those of its beginning. For class files that are not in a running
+JVM: `veneer fragments PATH CLASS::METHOD`.
+
+Exit codes: 0 done, 1 the JVM refused, 2 the JVM could not be reached.";
+
 const REFUSALS: &str = "\
 Examples:
   veneer refusals 4711
@@ -103,6 +127,11 @@ pub enum Command {
     Run(RunArguments),
     /// Run a Rhai program in the agent of a running JVM; the agent is loaded first where it is not there.
     Exec(ExecArguments),
+    /// Ask something of a running JVM in one line.
+    #[command(flatten)]
+    Ask(Question),
+    /// Show the points of methods in a running JVM, and the variables that code can read at each.
+    List(ListArguments),
     /// Show what the agent in a running JVM left alone, and why.
     Refusals(RefusalsArguments),
     /// Show the figures in a data directory, also of a JVM that was killed.
@@ -189,6 +218,146 @@ pub struct ExecArguments {
     /// The file with the token for the control port.
     #[arg(long, value_name = "F", requires = "connect")]
     pub token_file: Option<PathBuf>,
+}
+
+/// A question in one line.
+#[derive(Debug, Subcommand)]
+pub enum Question {
+    /// Count how often methods of a running JVM are called, or points in them passed, by values if asked.
+    Count(AskArguments),
+    /// Time the calls of methods of a running JVM, callees included.
+    Time(AskArguments),
+    /// Print values at each call of methods of a running JVM.
+    Watch(WatchArguments),
+    /// Show how a value at calls of methods of a running JVM is distributed.
+    Hist(HistArguments),
+}
+
+impl Question {
+    /// What all questions have.
+    pub fn arguments(&self) -> &AskArguments {
+        match self {
+            Question::Count(arguments) | Question::Time(arguments) => arguments,
+            Question::Watch(watch) => &watch.arguments,
+            Question::Hist(hist) => &hist.arguments,
+        }
+    }
+
+    /// The command's name, for messages.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Question::Count(_) => "count",
+            Question::Time(_) => "time",
+            Question::Watch(_) => "watch",
+            Question::Hist(_) => "hist",
+        }
+    }
+}
+
+/// What all questions have.
+#[derive(Debug, Args)]
+#[command(after_help = ASK)]
+pub struct AskArguments {
+    /// The JVM's process id.
+    #[arg(value_parser = pid())]
+    pub pid: u32,
+    /// Which methods: 'a.b.C::m(..)'.
+    pub pattern: String,
+    /// Keep figures apart by the value of an expression; up to four times.
+    #[arg(long, value_name = "EXPR")]
+    pub by: Vec<String>,
+    /// Only where this holds.
+    #[arg(long = "if", value_name = "EXPR")]
+    pub only: Option<String>,
+    /// Where in the methods: entry, exits, loops, blocks, edges, line:N, block:N, calls, calls:PATTERN, reads:FIELD, writes:FIELD, allocations, throws …
+    #[arg(long, value_name = "POINTS", value_parser = points)]
+    pub at: Option<Points>,
+    /// End after so many seconds [default: at Ctrl-C, or with the JVM].
+    #[arg(long = "for", value_name = "SECONDS", value_parser = seconds)]
+    pub seconds: Option<f64>,
+    /// Show figures so often [default: 1; into a file with --for only at the end].
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub every: Option<f64>,
+    /// Rows of a table.
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub rows: u32,
+    /// Print JSON, an object a line.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `veneer watch`.
+#[derive(Debug, Args)]
+#[command(after_help = ASK)]
+pub struct WatchArguments {
+    #[command(flatten)]
+    pub arguments: AskArguments,
+    /// What to print: up to four expressions.
+    #[arg(required = true, num_args = 1..=4, value_name = "EXPR")]
+    pub values: Vec<String>,
+}
+
+/// `veneer hist`.
+#[derive(Debug, Args)]
+#[command(after_help = ASK)]
+pub struct HistArguments {
+    #[command(flatten)]
+    pub arguments: AskArguments,
+    /// A number.
+    #[arg(value_name = "EXPR")]
+    pub value: String,
+}
+
+/// Points in methods, as a plan selects them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Points(pub String);
+
+fn points(text: &str) -> Result<Points, String> {
+    let (name, number) = text.split_once(':').unwrap_or((text, ""));
+    let wanted = match name {
+        "entry" | "exits" | "loops" | "blocks" | "edges" if number.is_empty() => "",
+        "calls" | "reads" | "writes" | "array_reads" | "array_writes" | "allocations"
+        | "monitor_enters" | "monitor_exits" | "throws" | "branches" | "switches"
+            if number.is_empty() =>
+        {
+            ""
+        }
+        "calls" | "reads" | "writes" => {
+            let text = number.replace(['"', '\\'], "");
+            return Ok(Points(format!(".{name}(\"{text}\")")));
+        }
+        "line" | "block" if number.parse::<u32>().is_ok() => number,
+        _ => {
+            return Err("write entry, exits, loops, blocks, edges, line:N, block:N, calls, calls:PATTERN, reads, reads:FIELD, writes, writes:FIELD, \
+                        array_reads, array_writes, allocations, monitor_enters, monitor_exits, throws, branches or switches".into());
+        }
+    };
+    Ok(Points(format!(".{name}({wanted})")))
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    let seconds: f64 = text
+        .parse()
+        .map_err(|_| "a number of seconds, such as 10 or 0.5")?;
+    if (0.05..=86_400.0).contains(&seconds) {
+        Ok(seconds)
+    } else {
+        Err("from 0.05 to 86400 seconds".into())
+    }
+}
+
+/// `veneer list`.
+#[derive(Debug, Args)]
+#[command(after_help = LIST)]
+pub struct ListArguments {
+    /// The JVM's process id.
+    #[arg(value_parser = pid())]
+    pub pid: u32,
+    /// Which methods: 'a.b.C::m(..)'.
+    pub pattern: String,
+    /// Print JSON, an object for each method a line.
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// `veneer refusals`.

@@ -19,7 +19,7 @@ use crate::{agent, attach, plans, token};
 /// How long a freshly loaded agent may take to open its control socket.
 const START: Duration = Duration::from_secs(5);
 /// The Rhai program failed.
-const PROGRAM_FAILED: u8 = 1;
+pub const PROGRAM_FAILED: u8 = 1;
 
 /// Runs the program and gives the exit code.
 pub fn run(arguments: ExecArguments) -> Result<u8> {
@@ -74,6 +74,15 @@ pub fn run(arguments: ExecArguments) -> Result<u8> {
             _ => return Err(ControlError::Unexpected(client.pid()).into()),
         }
         stdout.flush()?;
+    }
+}
+
+/// A connection to the agent in a JVM, which is loaded where it is not there yet.
+pub fn client(pid: u32) -> Result<Client> {
+    let target = Target::inspect(pid)?;
+    match Client::connect(&target)? {
+        Some(client) => Ok(client),
+        None => load(&target, false),
     }
 }
 

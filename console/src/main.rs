@@ -4,6 +4,7 @@
 //! ```text
 //!   cli ─┬─ run ────── command_line  java  agent  plans  space  child
 //!        ├─ exec ───┬─ target  attach (perfdata)  control
+//!        ├─ ask ────┤
 //!        ├─ refusals┘     table
 //!        ├─ report ── remains
 //!        ├─ fragments ─ inputs
@@ -14,6 +15,7 @@
 //! fault, and 2 where Veneer could not do what was asked.
 
 mod agent;
+mod ask;
 mod attach;
 mod check;
 mod child;
@@ -24,6 +26,7 @@ mod exec;
 mod fragments;
 mod inputs;
 mod java;
+mod list;
 mod output;
 mod perfdata;
 mod plans;
@@ -54,6 +57,8 @@ fn main() -> ExitCode {
     let result = match cli.command {
         Command::Run(arguments) => run::run(arguments),
         Command::Exec(arguments) => exec::run(arguments),
+        Command::Ask(question) => ask::run(question),
+        Command::List(arguments) => list::run(arguments),
         Command::Refusals(arguments) => refusals::run(arguments),
         Command::Report(arguments) => report::run(arguments),
         Command::Fragments(arguments) => fragments::run(arguments),

@@ -202,7 +202,7 @@ fn row(
 ) -> Row {
     let at = &point.at;
     let readings = point.last.unwrap_or_else(|| match kind {
-        Kind::Counter => Readings::Count {
+        Kind::Counter | Kind::Code => Readings::Count {
             hits: counters
                 .sum(at.slot)
                 .wrapping_sub(at.base[0])
@@ -233,6 +233,7 @@ fn row(
         method: point.method.clone(),
         fragment: at.fragment,
         to: at.to,
+        what: at.what.clone(),
         line: at.line,
         data: match readings {
             Readings::Count { hits } => Data::Count { hits },

@@ -144,6 +144,7 @@ fn instrument(one: &Measured) -> Instrument {
         method: row.method.clone(),
         fragment: row.fragment,
         to: row.to,
+        what: row.what.clone(),
         line: row.line,
         readings: match row.data {
             Data::Count { hits } => Readings::Count { hits },

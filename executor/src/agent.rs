@@ -1,5 +1,6 @@
 //! The agent: one in a process, made when the JVM is ready, never dropped.
 
+use crate::awaited::Awaited;
 use crate::catalogue::Catalogue;
 use crate::clock::Clock;
 use crate::control::Outbox;
@@ -13,6 +14,7 @@ use crate::rings::Rings;
 use crate::shards::Shards;
 use crate::stacks::Stacks;
 use crate::table::Table;
+use crate::tallies::Tallies;
 use crate::tool::Tool;
 use crate::worker::Job;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -49,12 +51,16 @@ pub struct Agent {
     pub unarmed: Unarmed,
     /// What is woven into methods.
     pub methods: Methods,
+    /// Classes for which code at points waits.
+    pub awaited: Awaited,
     /// Instruments and patches.
     pub table: Table,
     /// Counters.
     pub shards: Shards,
     /// Events.
     pub rings: Rings,
+    /// Tables that compiled probes fill.
+    pub tallies: Tallies,
     /// What stands where, for whoever reads the data directory.
     pub catalogue: Catalogue,
     /// `Thread.tid`.
@@ -105,6 +111,8 @@ pub struct Parts {
     #[allow(missing_docs)]
     pub rings: Rings,
     #[allow(missing_docs)]
+    pub tallies: Tallies,
+    #[allow(missing_docs)]
     pub catalogue: Catalogue,
     #[allow(missing_docs)]
     pub nano_began: u64,
@@ -148,9 +156,11 @@ impl Agent {
             registry: Registry::default(),
             unarmed: Unarmed::default(),
             methods: Methods::default(),
+            awaited: Awaited::default(),
             table: Table::default(),
             shards: parts.shards,
             rings: parts.rings,
+            tallies: parts.tallies,
             catalogue: parts.catalogue,
             tid: parts.tid,
             began: Instant::now(),
@@ -202,6 +212,12 @@ impl Agent {
     pub fn refuse(&self, class: &str, method: &str, reason: &str, detail: &str) {
         self.refusal_map()
             .insert((class.into(), method.into(), reason.into()), detail.into());
+    }
+
+    /// Takes back what [`Agent::refuse`] recorded.
+    pub fn accept(&self, class: &str, method: &str, reason: &str) {
+        self.refusal_map()
+            .remove(&(class.into(), method.into(), reason.into()));
     }
 
     /// The same of a method by its id.

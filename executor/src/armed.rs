@@ -4,9 +4,13 @@ use crate::agent::Agent;
 use crate::loaded;
 use crate::methods;
 use crate::registry::Class;
+use crate::weave;
 use std::sync::Arc;
+use veneer_fragmenter::advice::Site;
+use veneer_fragmenter::bytecode::opcode::mnemonic;
 use veneer_fragmenter::classfile::ClassFile;
-use veneer_instruments::{ArmedMethod, Graph, MethodPattern, Sample};
+use veneer_fragmenter::points::reachable;
+use veneer_instruments::{ArmedMethod, Block, Graph, MethodPattern, Sample};
 
 /// The classes of which the patterns may select methods, in order of arming.
 pub fn classes(agent: &Agent, patterns: &[MethodPattern]) -> Vec<Arc<Class>> {
@@ -84,8 +88,24 @@ pub fn graphs(agent: &Agent, patterns: &[MethodPattern]) -> Vec<Graph> {
         };
         for m in places.into_iter().filter_map(|place| methods.get(place)) {
             // What was armed can be analysed again.
-            let Ok((method, _)) = methods::analyse(agent, &file, &class, m.id) else {
+            let Ok((method, armed)) = methods::analyse(agent, &file, &class, m.id) else {
                 continue;
+            };
+            let reached = reachable(&method, &armed.points);
+            let block = |f: &veneer_fragmenter::flowgraph::Fragment| {
+                let around = method.loops.loops.iter();
+                let around = around.filter(|l| l.body[f.id.index()]);
+                let instructions = method.instructions[f.instructions.clone()].iter();
+                Block {
+                    line: method.line(f.start),
+                    instructions: instructions
+                        .map(|i| mnemonic(i.1.op()).to_string())
+                        .collect(),
+                    depth: around.count() as u32,
+                    is_header: method.loops.headers().any(|n| n.index() == f.id.index()),
+                    is_reachable: reached.contains(&f.id),
+                    variables: weave::variables(&method, &armed, Site::Before(f.id)),
+                }
             };
             let from = |f: &veneer_fragmenter::flowgraph::Fragment| {
                 let (from, to) = (f.id.0, method.flow.successors(f.id));
@@ -100,6 +120,7 @@ pub fn graphs(agent: &Agent, patterns: &[MethodPattern]) -> Vec<Graph> {
                 },
                 fragments: method.flow.len() as u32,
                 edges: method.flow.fragments().flat_map(from).collect(),
+                blocks: method.flow.fragments().map(block).collect(),
             });
         }
     }

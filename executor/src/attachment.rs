@@ -7,9 +7,10 @@ use crate::methods::{self, Probes};
 use crate::registry::Class;
 use crate::report;
 use crate::row::Row;
+use crate::sight::Sight;
 use crate::table::{SlotKey, Standing};
 use crate::turns::Turns;
-use crate::weave::{self, Join, Step};
+use crate::weave::{self, Join, Run, Step, View};
 use std::sync::Arc;
 use veneer_fragmenter::Refusal;
 use veneer_fragmenter::arming::ArmedCode;
@@ -18,6 +19,8 @@ use veneer_fragmenter::counting::Counting;
 use veneer_fragmenter::method::Method;
 use veneer_fragmenter::points::reachable;
 use veneer_instruments::{AttachError, InstrumentId, Place, Spec};
+use veneer_probes::error::Reason;
+use veneer_probes::{Code, ProbeError};
 
 /// The class can be patched from now on.
 pub fn mark_prepared(agent: &Agent, env: Env, record: &Arc<Class>, class: jclass) {
@@ -30,7 +33,33 @@ pub fn mark_prepared(agent: &Agent, env: Env, record: &Arc<Class>, class: jclass
 /// Weaves all attached instruments that select methods of a class that has just been prepared into it. Nothing of it runs yet.
 pub fn weave_loaded(agent: &Agent, env: Env, class: &Arc<Class>) {
     let mut turns = Turns::default();
-    weave_class(agent, env, class, false, &mut turns);
+    weave_and_say(agent, env, class, false, &mut turns);
+    carry_out(agent, env, &mut turns);
+}
+
+fn weave_and_say(agent: &Agent, env: Env, class: &Arc<Class>, eager: bool, turns: &mut Turns) {
+    for (instrument, error) in weave_class(agent, env, class, eager, turns) {
+        // Nobody waits for an answer as when it is attached.
+        if matches!(error, AttachError::NotCompiled { .. }) {
+            let mut tables = agent.table.lock();
+            let plan = tables.instrument(instrument).map(|i| i.spec.plan.clone());
+            drop(tables);
+            agent.problem(&plan.unwrap_or_default(), &error.to_string());
+        }
+    }
+}
+
+/// Weaves the classes again in which code waits for a class that has just been prepared. They may be running, and there is no object of
+/// the new class yet.
+pub fn weave_awaiting(agent: &Agent, env: Env, name: &str) {
+    let waiting = agent.awaited.take(name);
+    if waiting.is_empty() {
+        return;
+    }
+    let mut turns = Turns::default();
+    for class in waiting {
+        weave_and_say(agent, env, &class, true, &mut turns);
+    }
     carry_out(agent, env, &mut turns);
 }
 
@@ -89,6 +118,7 @@ pub fn weave_class(
     let Ok(file) = ClassFile::parse(&original) else {
         return errors;
     };
+    let mut awaits: Vec<(InstrumentId, u32, String)> = Vec::new();
     let mut changed: Vec<u32> = Vec::new();
     let mut records = Vec::new();
     for (instrument, spec, id, label) in &work {
@@ -98,10 +128,21 @@ pub fn weave_class(
                 if matches!(spec.place, Place::Blocks | Place::Edges) && method.is_constructor() {
                     refuse_before_super(agent, class, &method, &armed, label);
                 }
-                let joins = weave::joins(spec, &method, &armed).map_err(|e| {
-                    let named = (variant(&e), e.to_string());
-                    errors.push((*instrument, e));
-                    named
+                let compile = |code: &Code, view| compile(agent, env, class, &method, code, view);
+                let joins = weave::joins(spec, &method, &armed, &compile);
+                let joins = joins.map_err(|e| {
+                    let detail = e.to_string();
+                    match weave::waits_for(&e) {
+                        Some(name) => {
+                            awaits.push((*instrument, *id, name.replace('.', "/")));
+                            (WAITS.to_string(), detail)
+                        }
+                        None => {
+                            let name = variant(&e);
+                            errors.push((*instrument, e));
+                            (name, detail)
+                        }
+                    }
                 })?;
                 let by_flow = spec.counts_all() && joins.len() > 1 && !agent.methods.counts_each();
                 let counting = by_flow.then(|| Counting::of(&method, &armed.points));
@@ -117,12 +158,15 @@ pub fn weave_class(
                 }
                 drop(tables);
                 agent.methods.add_probes(*id, *instrument, probes);
+                agent.accept(&class.dotted, label, WAITS);
                 changed.push(*id);
             }
             Ok(_) => {}
             Err((reason, detail)) => {
                 agent.refuse(&class.dotted, label, &reason, &detail);
-                if let Some(i) = agent.table.lock().instrument(*instrument) {
+                if reason != WAITS
+                    && let Some(i) = agent.table.lock().instrument(*instrument)
+                {
                     i.refused += 1;
                 }
             }
@@ -138,7 +182,53 @@ pub fn weave_class(
     for (id, reason) in refused {
         take_off(agent, class, id, &reason);
     }
+    let mut again = false;
+    for (instrument, id, name) in &awaits {
+        again |= agent.awaited.wait(name, class);
+        if let Some(i) = agent.table.lock().instrument(*instrument) {
+            i.tried.remove(id);
+        }
+    }
+    // It may have come between the question and the wait.
+    if again {
+        errors.extend(weave_class(agent, env, class, eager, turns));
+    }
     errors
+}
+
+/// Under this name the report has methods whose code waits for a class.
+const WAITS: &str = "NotLoaded";
+
+/// Compiles code for a place of a method of the class.
+fn compile(
+    agent: &Agent,
+    env: Env,
+    class: &Class,
+    method: &Method,
+    code: &Code,
+    view: View,
+) -> Result<Run, ProbeError> {
+    let made = env.frame(|env| {
+        let host = class.local(env).unwrap_or(std::ptr::null_mut());
+        let sight = Sight::new(agent, env, host, method, view);
+        let compiled = veneer_probes::compile::compile(code, &sight).map(|probe| {
+            let (reads, operands) = sight.reads(&probe);
+            let placed = probe.placed(&|table| agent.tallies.address(table));
+            Run {
+                method: Arc::new(placed),
+                reads,
+                operands,
+            }
+        });
+        Ok(compiled)
+    });
+    made.unwrap_or_else(|e| {
+        let reason = Reason::TooLarge {
+            what: e.to_string(),
+        };
+        let place = Default::default();
+        Err(ProbeError { place, reason })
+    })
 }
 
 /// A method cannot have the version that what is woven into it asks for: the instruments that this version would have brought
@@ -259,6 +349,7 @@ fn stand(
             method: named.clone(),
             fragment: join.fragment,
             to: join.to,
+            what: join.what.as_deref().map(Into::into),
             line: join.line,
             slot,
             step,

@@ -4,12 +4,13 @@
 use crate::catalogue::Catalogue;
 use crate::rings::Rings;
 use crate::shards::Shards;
+use crate::tallies::Tallies;
 use std::fs::DirBuilder;
 use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
-use veneer_protocol::data::{COUNTERS, Record};
+use veneer_protocol::data::{COUNTERS, Record, TALLIES};
 
 /// Makes the directory: `<pid>`, or `<pid>.1` and so on where an earlier process had the same id.
 pub fn make(root: &Path) -> io::Result<PathBuf> {
@@ -35,6 +36,8 @@ pub struct Files {
     pub shards: Shards,
     /// Events.
     pub rings: Rings,
+    /// Tables of compiled probes.
+    pub tallies: Tallies,
     /// What stands where; made last, so that whoever finds it finds the others.
     pub catalogue: Catalogue,
 }
@@ -48,6 +51,7 @@ impl Files {
         Ok(Files {
             shards: Shards::create(&own.join(COUNTERS))?,
             rings: Rings::create(own)?,
+            tallies: Tallies::create(&own.join(TALLIES))?,
             catalogue: Catalogue::create(own, &first)?,
         })
     }

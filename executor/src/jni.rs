@@ -318,6 +318,25 @@ impl Env {
         Ok(result)
     }
 
+    /// Calls a static method that returns a `long`.
+    pub fn long(
+        self,
+        method: Static,
+        args: &[jvalue],
+        what: impl FnOnce() -> String,
+    ) -> Result<i64, JvmError> {
+        let result = call!(
+            self,
+            v1_2,
+            CallStaticLongMethodA,
+            method.class,
+            method.id,
+            args.as_ptr()
+        );
+        self.check(what)?;
+        Ok(result)
+    }
+
     /// Calls a static method that returns nothing.
     pub fn void(
         self,

@@ -16,6 +16,7 @@ mod agent;
 mod appendix;
 mod armed;
 mod attachment;
+mod awaited;
 mod catalogue;
 mod clock;
 mod control;
@@ -27,15 +28,18 @@ mod library;
 mod loaded;
 mod memory;
 mod methods;
+mod operations;
 mod registry;
 mod report;
 mod rings;
 mod row;
 mod runtime;
 mod shards;
+mod sight;
 mod spill;
 mod stacks;
 mod table;
+mod tallies;
 mod tool;
 mod traces;
 mod turns;
@@ -198,6 +202,7 @@ fn begin(env: Env, tool: Tool, mut config: AgentConfig, attached: bool) -> Resul
     let directory::Files {
         shards,
         rings,
+        tallies,
         catalogue,
     } = files.inspect_err(|_| directory::remove(&own))?;
     let library = Library::load(env, shards.table()).map_err(text)?;
@@ -255,6 +260,7 @@ fn begin(env: Env, tool: Tool, mut config: AgentConfig, attached: bool) -> Resul
         policy,
         shards,
         rings,
+        tallies,
         catalogue,
         nano_began,
         tid,
@@ -424,12 +430,13 @@ unsafe extern "system" fn class_prepare(
         let Some(name) = agent.tool.class_name(class) else {
             return;
         };
+        // Safety: the JVM gave it for this thread.
+        let env = unsafe { Env::new(jni) };
+        attachment::weave_awaiting(agent, env, &name);
         if !agent.registry.knows(&name) {
             agent.unarmed.add(&name);
             return;
         }
-        // Safety: the JVM gave it for this thread.
-        let env = unsafe { Env::new(jni) };
         let loader = agent.tool.loader(class);
         if let Some(record) = agent.registry.find(env, &name, loader) {
             attachment::mark_prepared(agent, env, &record, class);

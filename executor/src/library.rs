@@ -19,7 +19,7 @@ macro_rules! class {
 }
 
 /// In an order in which each finds what it extends.
-const CLASSES: [(&str, &[u8]); 9] = [
+const CLASSES: [(&str, &[u8]); 10] = [
     class!("VeneerFrame"),
     class!("VeneerGate"),
     class!("VeneerMark"),
@@ -27,6 +27,7 @@ const CLASSES: [(&str, &[u8]); 9] = [
     class!("VeneerRuntime$1"),
     class!("VeneerClock"),
     class!("VeneerTicks"),
+    class!("VeneerProbe"),
     class!("VeneerWalk"),
     class!("VeneerRuntime"),
 ];
@@ -46,6 +47,8 @@ pub struct Library {
     install_resume: Static,
     set_idle: Static,
     clock: Static,
+    loaded: Static,
+    offset: Static,
     shut: Static,
     open: Static,
     linked: Static,
@@ -93,6 +96,11 @@ impl Library {
             )?,
             set_idle: find(c"idle", c"(I)V")?,
             clock: find(c"clock", c"(JJJJ)V")?,
+            loaded: find(
+                c"loaded",
+                c"(Ljava/lang/Class;Ljava/lang/String;)Ljava/lang/Class;",
+            )?,
+            offset: find(c"offset", c"(Ljava/lang/Class;Ljava/lang/String;)J")?,
             shut: find(c"shut", c"(I)V")?,
             open: find(c"open", c"(I)V")?,
             linked: find(c"linked", c"()V")?,
@@ -225,6 +233,24 @@ impl Library {
         env.void(self.clock, &arguments, || {
             "setting the clock of timers".into()
         })
+    }
+
+    /// The class that another one means by an internal name, where it is loaded already; null where it is not.
+    pub fn loaded(&self, env: Env, by: jclass, name: &str) -> Result<jclass, JvmError> {
+        let text = env.new_string(&name.replace('/', "."))?;
+        let what = || format!("looking for {name}");
+        let found = env.object(self.loaded, &[l(by), l(text)], what);
+        env.delete(text);
+        found
+    }
+
+    /// Bytes from the beginning of an object to an instance field that its class declares.
+    pub fn offset(&self, env: Env, class: jclass, field: &str) -> Result<i64, JvmError> {
+        let text = env.new_string(field)?;
+        let what = || format!("looking for the field {field}");
+        let found = env.long(self.offset, &[l(class), l(text)], what);
+        env.delete(text);
+        found
     }
 
     /// Shuts a gate, or opens it again. See `VeneerGate`.

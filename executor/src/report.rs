@@ -28,6 +28,7 @@ pub fn make(agent: &Agent, jvm: (String, String)) -> p::Report {
             method: r.method,
             fragment: r.fragment,
             to: r.to,
+            what: r.what,
             line: r.line,
             readings: readings(r.data),
         };
@@ -124,6 +125,7 @@ fn kind(kind: &Kind) -> p::Kind {
         Kind::Counter => p::Kind::Counter,
         Kind::Timer => p::Kind::Timer,
         Kind::Log(_) => p::Kind::Log,
+        Kind::Code(_) => p::Kind::Code,
     }
 }
 
@@ -179,6 +181,7 @@ pub fn stands(id: InstrumentId, class: &str, method: &str, standing: &[Standing]
     let stand = |s: &Standing| Stand {
         fragment: s.fragment,
         to: s.to,
+        what: s.what.as_deref().map(str::to_string),
         line: s.line,
         slot: s.slot,
         base: s.base,

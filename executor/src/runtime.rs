@@ -10,6 +10,7 @@ use crate::registry::Class;
 use crate::report;
 use crate::row::{figures, settle};
 use crate::table::{Instrument, Patch, Standing};
+use crate::tallies;
 use crate::turns::Turns;
 use crate::weave::Step;
 use std::collections::HashSet;
@@ -21,7 +22,8 @@ use veneer_fragmenter::flowgraph::FragmentId;
 use veneer_fragmenter::patch::{self, Edit};
 use veneer_instruments::{
     ArmedMethod, AttachError, Attached, Data, EditKind, EditSpec, Event, Graph, InstrumentId, Kind,
-    MethodPattern, PatchId, RefusalRow, Row, Runtime, Sample, Spec, Summary, nearest,
+    MethodPattern, PatchId, RefusalRow, Row, Runtime, Sample, Spec, Summary, Tally, TallyKind,
+    nearest,
 };
 use veneer_protocol::data::Record;
 
@@ -255,6 +257,7 @@ pub fn rows(agent: &Agent, id: InstrumentId) -> Vec<Row> {
         method: s.method.to_string(),
         fragment: s.fragment,
         to: s.to,
+        what: s.what.as_deref().map(str::to_string),
         line: s.line,
         data,
     };
@@ -485,6 +488,20 @@ impl Runtime for Handle {
         self.renew_profiles(&methods);
         agent.note(&[Record::Undone { id: id.to_string() }]);
         Ok(())
+    }
+
+    fn tally(&self, kind: TallyKind, entries: u32) -> Result<u32, AttachError> {
+        let made = (1..=tallies::MOST).contains(&entries).then_some(entries);
+        let made = made.and_then(|entries| self.agent.tallies.make(kind, entries));
+        made.ok_or(AttachError::TallyTooLarge { entries })
+    }
+
+    fn tally_now(&self, table: u32) -> Tally {
+        self.agent.tallies.read(table, self.agent.nano_began)
+    }
+
+    fn tally_clear(&self, table: u32) {
+        self.agent.tallies.clear(table);
     }
 
     fn armed(&self, patterns: &[MethodPattern], sample: Option<Sample>) -> Vec<ArmedMethod> {

@@ -21,6 +21,8 @@ pub struct Standing {
     pub fragment: Option<u32>,
     /// For an edge.
     pub to: Option<u32>,
+    /// For an instruction: what it does.
+    pub what: Option<Arc<str>>,
     /// Source line.
     pub line: Option<u16>,
     /// First counter; of a log, the number of its point.

@@ -211,6 +211,36 @@ impl Tool {
         )
     }
 
+    /// Fields that a class declares: flags, names and descriptors.
+    pub fn fields(self, class: jclass) -> Vec<(jint, String, String)> {
+        let mut out = Vec::new();
+        let (mut count, mut fields) = (0, ptr::null_mut());
+        if call!(self, GetClassFields, class, &mut count, &mut fields)
+            == jvmtiError::JVMTI_ERROR_NONE
+            && !fields.is_null()
+        {
+            // Safety: the JVM gave `count` of them.
+            for field in unsafe { std::slice::from_raw_parts(fields, count as usize) } {
+                let (mut flags, mut name, mut signature) = (0, ptr::null_mut(), ptr::null_mut());
+                call!(self, GetFieldModifiers, class, *field, &mut flags);
+                if call!(
+                    self,
+                    GetFieldName,
+                    class,
+                    *field,
+                    &mut name,
+                    &mut signature,
+                    ptr::null_mut()
+                ) == jvmtiError::JVMTI_ERROR_NONE
+                {
+                    out.push((flags, self.text(name), self.text(signature)));
+                }
+            }
+            self.free(fields);
+        }
+        out
+    }
+
     /// Protected members that a class declares: names and descriptors.
     pub fn protected_members(self, class: jclass) -> Vec<(String, String)> {
         const PROTECTED: jint = 4;
@@ -239,30 +269,10 @@ impl Tool {
             }
             self.free(methods);
         }
-        let (mut count, mut fields) = (0, ptr::null_mut());
-        if call!(self, GetClassFields, class, &mut count, &mut fields)
-            == jvmtiError::JVMTI_ERROR_NONE
-            && !fields.is_null()
-        {
-            // Safety: the JVM gave `count` of them.
-            for field in unsafe { std::slice::from_raw_parts(fields, count as usize) } {
-                let (mut flags, mut name, mut signature) = (0, ptr::null_mut(), ptr::null_mut());
-                call!(self, GetFieldModifiers, class, *field, &mut flags);
-                if flags & PROTECTED != 0
-                    && call!(
-                        self,
-                        GetFieldName,
-                        class,
-                        *field,
-                        &mut name,
-                        &mut signature,
-                        ptr::null_mut()
-                    ) == jvmtiError::JVMTI_ERROR_NONE
-                {
-                    out.push((self.text(name), self.text(signature)));
-                }
+        for (flags, name, descriptor) in self.fields(class) {
+            if flags & PROTECTED != 0 {
+                out.push((name, descriptor));
             }
-            self.free(fields);
         }
         out
     }

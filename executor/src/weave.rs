@@ -1,6 +1,9 @@
 //! From a spec to probes: which join points of a method an instrument stands on, and with which counters.
 
-use veneer_fragmenter::advice::{Action, Probe, Site};
+use crate::operations::{Operand, operation};
+use std::collections::HashMap;
+use std::sync::Arc;
+use veneer_fragmenter::advice::{Action, Probe, Read, Site};
 use veneer_fragmenter::arming::ArmedCode;
 use veneer_fragmenter::bytecode::opcode::is_return;
 use veneer_fragmenter::flowgraph::FragmentId;
@@ -9,6 +12,8 @@ use veneer_fragmenter::points::reachable;
 use veneer_fragmenter::types::{self, State, Type};
 use veneer_fragmenter::{Refusal, patch};
 use veneer_instruments::{AttachError, Kind, Place, Spec, When};
+use veneer_probes::error::Reason;
+use veneer_probes::{Code, ProbeError};
 
 /// One point of an instrument in one method, before counters are given to it.
 #[derive(Clone, Debug)]
@@ -23,7 +28,36 @@ pub struct Join {
     pub sites: Vec<(Site, Step)>,
     /// For a log: name, slot and type of the values.
     pub values: Vec<(String, u16, Type)>,
+    /// For an instruction: what it does.
+    pub what: Option<String>,
+    /// Code that runs at the sites, after what is measured there.
+    pub code: Option<Run>,
 }
+
+/// A compiled probe.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// It.
+    pub method: Arc<veneer_probes::Method>,
+    /// Where what it reads lies.
+    pub reads: Vec<Read>,
+    /// See [`Action::Run`].
+    pub operands: Vec<veneer_probes::step::Kind>,
+}
+
+/// What can be seen at a site.
+#[derive(Clone, Debug, Default)]
+pub struct View {
+    /// Types of local variables and of the stack.
+    pub state: State,
+    /// The pc by which variables are named.
+    pub pc: u16,
+    /// Names of values on the stack.
+    pub operands: Vec<Operand>,
+}
+
+/// Compiles the code of a spec for a site.
+pub type Compile<'c> = &'c dyn Fn(&Code, View) -> Result<Run, ProbeError>;
 
 /// What happens at one site of a join.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -71,18 +105,49 @@ impl Join {
                 values: values(),
             },
         };
-        self.sites
-            .iter()
-            .map(|(site, step)| Probe {
-                site: *site,
-                action: action(*step),
-            })
-            .collect()
+        let run = self.code.as_ref().map(|run| Action::Run {
+            method: run.method.clone(),
+            reads: run.reads.clone(),
+            operands: run.operands.clone(),
+        });
+        let at = |(site, step): &(Site, Step)| {
+            let actions = [Some(action(*step)), run.clone()];
+            let site = *site;
+            actions
+                .into_iter()
+                .flatten()
+                .map(move |action| Probe { site, action })
+        };
+        self.sites.iter().flat_map(at).collect()
     }
 }
 
 /// The joins of a spec in a method.
-pub fn joins(spec: &Spec, method: &Method, armed: &ArmedCode) -> Result<Vec<Join>, AttachError> {
+pub fn joins(
+    spec: &Spec,
+    method: &Method,
+    armed: &ArmedCode,
+    compile: Compile,
+) -> Result<Vec<Join>, AttachError> {
+    // Why code does not stand at a point. If it stands at others of the method, that is that.
+    let mut failed = None;
+    let mut code = |site: Site, operands: &[Operand]| match code(
+        spec,
+        method,
+        armed,
+        (site, operands),
+        compile,
+    ) {
+        Ok(code) => Some(code),
+        Err(error) => {
+            // Whoever waits for a class puts in all of its points then.
+            match &failed {
+                Some(first) if waits_for(first).is_some() || waits_for(&error).is_none() => {}
+                _ => failed = Some(error),
+            }
+            None
+        }
+    };
     let all = reachable(method, &armed.points);
     let class = method.class.replace('/', ".");
     let label = format!("{}{}", method.name, method.descriptor);
@@ -108,6 +173,8 @@ pub fn joins(spec: &Spec, method: &Method, armed: &ArmedCode) -> Result<Vec<Join
             })
         }
     };
+    // Fragments in the middle of which a line begins, and where.
+    let mut inside: HashMap<FragmentId, u16> = HashMap::new();
     let fragments: Vec<FragmentId> = match &spec.place {
         Place::Blocks => all.clone(),
         Place::Block(list) => list.iter().map(|f| named(*f)).collect::<Result<_, _>>()?,
@@ -140,11 +207,15 @@ pub fn joins(spec: &Spec, method: &Method, armed: &ArmedCode) -> Result<Vec<Join
                         .lines
                         .iter()
                         .find(|l| l.1 == *line)
-                        .map(|l| method.flow.holding(l.0))
-                        .filter(|f| all.contains(f))
+                        .map(|l| (method.flow.holding(l.0), Some(l.0)))
+                        .filter(|(f, _)| all.contains(f))
                 };
-                match all.iter().find(starts).copied().or_else(holds) {
-                    Some(f) => out.push(f),
+                let first = all.iter().find(starts).map(|f| (*f, None));
+                match first.or_else(holds) {
+                    Some((f, pc)) => {
+                        out.push(f);
+                        inside.extend(pc.map(|pc| (f, pc)));
+                    }
                     None => {
                         let own = || method.lines.iter().map(|l| l.1);
                         return Err(AttachError::UnknownLine {
@@ -159,15 +230,19 @@ pub fn joins(spec: &Spec, method: &Method, armed: &ArmedCode) -> Result<Vec<Join
             }
             out
         }
-        Place::Method | Place::Entry | Place::Edges | Place::Edge(_) => Vec::new(),
+        Place::Method | Place::Entry | Place::Edges | Place::Edge(_) | Place::Instructions(_) => {
+            Vec::new()
+        }
     };
     let first_line = method.instructions.first().and_then(|i| method.line(i.0));
     let step = match &spec.kind {
-        Kind::Counter => Step::Count,
+        Kind::Counter | Kind::Code(_) => Step::Count,
         Kind::Log(_) => Step::Log,
         Kind::Timer => Step::Lap,
     };
     let mut out = Vec::new();
+    // The same of values to be logged, where there are many points.
+    let mut unread = None;
     match &spec.place {
         Place::Method | Place::Entry => {
             let sites = match (&spec.kind, spec.when) {
@@ -186,13 +261,18 @@ pub fn joins(spec: &Spec, method: &Method, armed: &ArmedCode) -> Result<Vec<Join
                 }
                 (_, When::After | When::Around) => vec![(Site::Return, step), (Site::Throw, step)],
             };
-            out.push(Join {
-                fragment: None,
-                to: None,
-                line: first_line,
-                sites,
-                values: values(spec, method, armed, Site::Entry)?,
-            });
+            let first = sites.first().map_or(Site::Entry, |s| s.0);
+            if let Some(code) = code(first, &[]) {
+                out.push(Join {
+                    fragment: None,
+                    to: None,
+                    line: first_line,
+                    sites,
+                    values: values(spec, method, armed, Site::Entry)?,
+                    what: None,
+                    code,
+                });
+            }
         }
         Place::Edges | Place::Edge(_) => {
             let mut edges: Vec<(FragmentId, FragmentId)> = method
@@ -219,12 +299,66 @@ pub fn joins(spec: &Spec, method: &Method, armed: &ArmedCode) -> Result<Vec<Join
             for (a, b) in edges {
                 let line = method.flow.get(b).and_then(|f| method.line(f.start));
                 let values = values(spec, method, armed, Site::Before(b))?;
+                let Some(code) = code(Site::Edge(a, b), &[]) else {
+                    continue;
+                };
                 out.push(Join {
                     fragment: Some(a.0),
                     to: Some(b.0),
                     line,
                     sites: vec![(Site::Edge(a, b), step)],
                     values,
+                    what: None,
+                    code,
+                });
+            }
+        }
+        Place::Instructions(which) => {
+            let held = all.iter().filter_map(|f| method.flow.get(*f));
+            for (f, at) in held.flat_map(|f| f.instructions.clone().map(move |at| (f.id, at))) {
+                let Some(operation) = operation(which, method, at) else {
+                    continue;
+                };
+                let pc = method.instructions[at].0;
+                if !operation.goes_on && (spec.when == When::After || spec.kind == Kind::Timer) {
+                    return Err(AttachError::Unsupported {
+                        what: format!(
+                            "anything after `{}`, from which control goes elsewhere,",
+                            operation.text
+                        ),
+                        instead: "use .before(…), or .edges() for where it goes".into(),
+                    });
+                }
+                let (before, behind) = (Site::At(pc), Site::Behind(pc));
+                let (sites, operands) = match (&spec.kind, spec.when) {
+                    (Kind::Timer, _) => (
+                        vec![(before, Step::Start), (behind, Step::Stop)],
+                        Vec::new(),
+                    ),
+                    (_, When::After) => {
+                        (vec![(behind, step)], operation.result.into_iter().collect())
+                    }
+                    _ => (vec![(before, step)], operation.operands),
+                };
+                let site = sites.first().map_or(before, |s| s.0);
+                let Some(code) = code(site, &operands) else {
+                    continue;
+                };
+                let values = match values(spec, method, armed, site) {
+                    Ok(values) => values,
+                    Err(error) => {
+                        unread.get_or_insert(error);
+                        continue;
+                    }
+                };
+                out.push(Join {
+                    fragment: Some(f.0),
+                    to: None,
+                    line: method.line(pc),
+                    values,
+                    what: Some(format!("{} @{pc}", operation.text)),
+                    code,
+                    sites,
                 });
             }
         }
@@ -248,20 +382,29 @@ pub fn joins(spec: &Spec, method: &Method, armed: &ArmedCode) -> Result<Vec<Join
                         vec![(Site::Before(f), Step::Start), (Site::After(f), Step::Stop)]
                     }
                     _ if at_end => vec![(Site::After(f), step)],
-                    _ => vec![(Site::Before(f), step)],
+                    // Where the line itself begins, its variables have their values.
+                    _ => match inside.get(&f) {
+                        Some(pc) => vec![(Site::At(*pc), step)],
+                        None => vec![(Site::Before(f), step)],
+                    },
                 };
                 let pc = if matches!(spec.place, Place::Exits) {
                     method.instructions[fragment.instructions.end - 1].0
                 } else {
-                    fragment.start
+                    inside.get(&f).copied().unwrap_or(fragment.start)
                 };
                 let values = values(spec, method, armed, sites[0].0)?;
+                let Some(code) = code(sites[0].0, &[]) else {
+                    continue;
+                };
                 out.push(Join {
                     fragment: Some(f.0),
                     to: None,
                     line: method.line(pc),
                     sites,
                     values,
+                    what: None,
+                    code,
                 });
             }
             if spec.place == Place::Exits && spec.kind == Kind::Counter {
@@ -272,11 +415,58 @@ pub fn joins(spec: &Spec, method: &Method, armed: &ArmedCode) -> Result<Vec<Join
                     line: first_line,
                     sites: vec![(Site::Throw, step)],
                     values: Vec::new(),
+                    what: None,
+                    code: None,
                 });
             }
         }
     }
-    Ok(out)
+    match failed.or(unread) {
+        Some(error) if out.is_empty() || waits_for(&error).is_some() => Err(error),
+        _ => Ok(out),
+    }
+}
+
+/// The class, with dots, that has to be loaded before code can be put in; none where that would not help.
+pub fn waits_for(error: &AttachError) -> Option<&str> {
+    match error {
+        AttachError::NotCompiled { reason, .. } => match &reason.reason {
+            Reason::NotLoaded { class } => Some(class),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// The code of a spec for a site.
+fn code(
+    spec: &Spec,
+    method: &Method,
+    armed: &ArmedCode,
+    (site, operands): (Site, &[Operand]),
+    compile: Compile,
+) -> Result<Option<Run>, AttachError> {
+    let Kind::Code(code) = &spec.kind else {
+        return Ok(None);
+    };
+    let (state, pc) = match site {
+        // Parameters may have other values there, or none.
+        Site::Return | Site::Throw => (State::default(), 0),
+        site => readable(method, armed, site),
+    };
+    let operands = operands.to_vec();
+    let view = View {
+        state,
+        pc,
+        operands,
+    };
+    let run = compile(code, view).map_err(|reason| AttachError::NotCompiled {
+        class: method.class.replace('/', "."),
+        method: format!("{}{}", method.name, method.descriptor),
+        place: site.to_string(),
+        reason: Box::new(reason),
+    })?;
+    Ok(Some(run))
 }
 
 /// The variables of a log at a site, with the slots that hold them there.
@@ -315,6 +505,53 @@ fn values(
     names.iter().map(find).collect()
 }
 
+/// Names and types of the local variables that can be read at a site.
+pub fn variables(method: &Method, armed: &ArmedCode, site: Site) -> Vec<(String, String)> {
+    let (state, pc) = readable(method, armed, site);
+    let known = |(slot, t): (usize, &Type)| {
+        let name = method.variable_name(slot as u16, pc);
+        let declared = method
+            .variable(slot as u16, pc)
+            .map(|v| v.descriptor.as_str());
+        // A null constant has the type that the source gives it.
+        let shown = match (t, declared) {
+            (Type::Top, _) => return None,
+            (t, _) if t.is_uninitialized() => return None,
+            (Type::Int | Type::Null, Some(declared)) => in_source(declared),
+            (Type::Int, None) => "int".into(),
+            (Type::Long, _) => "long".into(),
+            (Type::Float, _) => "float".into(),
+            (Type::Double, _) => "double".into(),
+            (Type::Object(class), _) if class.starts_with('[') => in_source(class),
+            (Type::Object(class), _) => class.replace('/', "."),
+            _ => "()".into(),
+        };
+        Some((name, shown))
+    };
+    state.locals.iter().enumerate().filter_map(known).collect()
+}
+
+/// A descriptor as a source has it: `int[]`.
+fn in_source(descriptor: &str) -> String {
+    let element = descriptor.trim_start_matches('[');
+    let name = match element {
+        "Z" => "boolean".into(),
+        "B" => "byte".into(),
+        "S" => "short".into(),
+        "C" => "char".into(),
+        "I" => "int".into(),
+        "J" => "long".into(),
+        "F" => "float".into(),
+        "D" => "double".into(),
+        class => class
+            .trim_end_matches(';')
+            .get(1..)
+            .unwrap_or_default()
+            .replace('/', "."),
+    };
+    name + &*"[]".repeat(descriptor.len() - element.len())
+}
+
 /// Types of what can be read at a site, and the pc by which variables are named there.
 fn readable(method: &Method, armed: &ArmedCode, site: Site) -> (State, u16) {
     let live = |f: FragmentId| {
@@ -325,6 +562,22 @@ fn readable(method: &Method, armed: &ArmedCode, site: Site) -> (State, u16) {
         }
     };
     match site {
+        Site::At(end) | Site::Behind(end) => {
+            let f = method.flow.holding(end);
+            let mut state = live(f);
+            let instructions = method.flow.get(f).map_or(0..0, |f| f.instructions.clone());
+            for (at, instruction) in &method.instructions[instructions] {
+                let is_last = *at == end;
+                if is_last && matches!(site, Site::At(_)) {
+                    break;
+                }
+                let (pool, class) = (&method.file.pool, &method.class);
+                if types::step(&mut state, *at, instruction, pool, class).is_err() || is_last {
+                    break;
+                }
+            }
+            (state, end)
+        }
         Site::After(f) => {
             let mut state = live(f);
             let Some(fragment) = method.flow.get(f) else {

@@ -9,12 +9,15 @@
 //! | `Gather` | `Count`, or `c += 1` in a loop that calls nothing       |                    |
 //! | `Balance` | `shard[slot] += 1`, and `-= 1` where an activation takes its coming back | the fragment that it is in |
 //! | `Log`   | copy of chosen live variables into the thread's ring           |                    |
+//! | `Run`   | a compiled probe, given the live variables that it reads       |                    |
 //!
 //! Advice never throws, allocates nothing, takes no lock and calls nothing of the application.
 
 use crate::flowgraph::FragmentId;
 use crate::types::Type;
 use std::fmt;
+use std::sync::Arc;
+use veneer_probes::step::Kind;
 
 /// A join point: where in the method advice is woven.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -26,6 +29,10 @@ pub enum Site {
     /// At the end of the fragment, before the instruction that leaves it.
     After(FragmentId),
     Edge(FragmentId, FragmentId),
+    /// Before the instruction at this pc. The operand stack is the method's.
+    At(u16),
+    /// Behind the instruction at this pc, where control goes on to the next.
+    Behind(u16),
     /// Before every return.
     Return,
     /// Where an exception leaves the activation.
@@ -41,11 +48,24 @@ impl fmt::Display for Site {
             Site::Before(n) => write!(f, "before {n}"),
             Site::After(n) => write!(f, "after {n}"),
             Site::Edge(a, b) => write!(f, "edge {a} -> {b}"),
+            Site::At(pc) => write!(f, "@{pc}"),
+            Site::Behind(pc) => write!(f, "behind @{pc}"),
             Site::Return => f.write_str("return"),
             Site::Throw => f.write_str("throw"),
             Site::Crossing => f.write_str("crossing"),
         }
     }
+}
+
+/// Where a value lies that a probe is given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Read {
+    /// In a local variable.
+    Slot(u16),
+    /// On the operand stack, counted in values from the top, which is 0.
+    Operand(u8),
+    /// Nowhere: it is null always.
+    Null,
 }
 
 /// What advice does. A slot is a counter's number in the shard; it also names the state of a timer.
@@ -77,6 +97,13 @@ pub enum Action {
         point: u32,
         values: Vec<(u16, Type)>,
     },
+    /// `reads` are what the probe's method takes, in order; `operands` the kinds of as many operands of the stack as are read or lie
+    /// above one that is, the topmost first.
+    Run {
+        method: Arc<veneer_probes::Method>,
+        reads: Vec<Read>,
+        operands: Vec<Kind>,
+    },
 }
 
 impl Action {
@@ -87,7 +114,10 @@ impl Action {
             | Action::Gather { slot }
             | Action::Stop { slot }
             | Action::Lap { slot } => Some(*slot),
-            Action::Start { .. } | Action::Balance { .. } | Action::Log { .. } => None,
+            Action::Start { .. }
+            | Action::Balance { .. }
+            | Action::Log { .. }
+            | Action::Run { .. } => None,
         }
     }
 

@@ -9,6 +9,7 @@ pub const CELL_DESCRIPTOR: &str = "Ljava/lang/invoke/VeneerCell;";
 pub const FRAME: &str = "java/lang/invoke/VeneerFrame";
 pub const FRAME_DESCRIPTOR: &str = "Ljava/lang/invoke/VeneerFrame;";
 pub const RUNTIME: &str = "java/lang/invoke/VeneerRuntime";
+pub const PROBE: &str = "java/lang/invoke/VeneerProbe";
 pub const HANDLE_DESCRIPTOR: &str = "Ljava/lang/invoke/MethodHandle;";
 pub const LOOKUP: &str = "java/lang/invoke/MethodHandles$Lookup";
 
@@ -30,6 +31,11 @@ pub fn enter_method(method: &str, id: u32) -> String {
 /// Name of the body for activations that come from elsewhere.
 pub fn resume_method(method: &str, id: u32) -> String {
     format!("{}$r{id}", shown(method))
+}
+
+/// Name of the method of a compiled probe, by its number in the version class.
+pub fn probe_method(n: usize) -> String {
+    format!("run{n}")
 }
 
 /// The id in the name of a body; `None` for packers and others.

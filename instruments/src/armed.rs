@@ -31,6 +31,25 @@ pub struct Graph {
     pub fragments: u32,
     /// Edges between fragments, those to exception handlers aside, in order.
     pub edges: Vec<(u32, u32)>,
+    /// The fragments themselves, by their numbers.
+    pub blocks: Vec<Block>,
+}
+
+/// A fragment, as the class file has it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Block {
+    /// The source line at which it begins.
+    pub line: Option<u16>,
+    /// Mnemonics of its instructions.
+    pub instructions: Vec<String>,
+    /// How many loops it is in.
+    pub depth: u32,
+    /// Whether a loop begins there.
+    pub is_header: bool,
+    /// Whether an activation can be reached there: whether instruments stand there.
+    pub is_reachable: bool,
+    /// Names and types of the variables that code can read at its beginning.
+    pub variables: Vec<(String, String)>,
 }
 
 /// So many of a list, drawn at random.

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use veneer_probes::Code;
 
 /// The kind of an instrument, which decides the [`Data`](crate::Data) of its rows.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -14,6 +15,8 @@ pub enum Kind {
     /// Values of the named variables, each time the point is passed. A name is one of the method's local
     /// variable table, or `local3` for slot 3 where the class was compiled without that table.
     Log(Vec<String>),
+    /// Nothing by itself: code of the plan runs there, and gives values to tables.
+    Code(Box<Code>),
 }
 
 impl Kind {
@@ -23,6 +26,7 @@ impl Kind {
             Kind::Counter => "counter",
             Kind::Timer => "timer",
             Kind::Log(_) => "log",
+            Kind::Code(_) => "code",
         }
     }
 }
@@ -30,6 +34,7 @@ impl Kind {
 impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Kind::Code(code) => write!(f, "{code}"),
             Kind::Counter | Kind::Timer => f.write_str(self.name()),
             Kind::Log(names) => write!(f, "log({})", names.join(", ")),
         }

@@ -7,8 +7,10 @@
 //!       s += i++;        f2     Edge([(2, 1)]) one edge, here the back edge; Edges: all of them
 //!     return s;          f3     Exits      every way out, exceptional ones too
 //!   }                           Method     from entry to exit, whichever exit it is
+//!                               Instructions  single instructions: calls, reads, writes, allocations …
 //! ```
 
+use crate::MethodPattern;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -35,6 +37,61 @@ pub enum Place {
     Edge(Vec<(u32, u32)>),
     /// The first basic block of each named source line.
     Line(Vec<u16>),
+    /// Single instructions.
+    Instructions(Which),
+}
+
+/// Instructions by what they do.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Which {
+    /// Calls of methods, of those that the pattern matches by the class that the code names.
+    Calls(Option<MethodPattern>),
+    /// Reads of fields, of those with this name or `class.name`.
+    Reads(Option<String>),
+    /// Writes of fields.
+    Writes(Option<String>),
+    /// Reads of elements of arrays.
+    ArrayReads,
+    /// Writes of elements of arrays.
+    ArrayWrites,
+    /// `new` and the like.
+    Allocations,
+    /// `monitorenter`.
+    Enters,
+    /// `monitorexit`.
+    Leaves,
+    /// `athrow`.
+    Throws,
+    /// Branches with a condition.
+    Branches,
+    /// `tableswitch` and `lookupswitch`.
+    Switches,
+    /// Those with this mnemonic; `*`: all.
+    Opcode(String),
+}
+
+impl fmt::Display for Which {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let with = |f: &mut fmt::Formatter<'_>, name: &str, of: &Option<String>| match of {
+            Some(of) => write!(f, "{name} {of}"),
+            None => f.write_str(name),
+        };
+        match self {
+            Which::Calls(of) => with(f, "calls", &of.as_ref().map(ToString::to_string)),
+            Which::Reads(of) => with(f, "reads", of),
+            Which::Writes(of) => with(f, "writes", of),
+            Which::ArrayReads => f.write_str("array reads"),
+            Which::ArrayWrites => f.write_str("array writes"),
+            Which::Allocations => f.write_str("allocations"),
+            Which::Enters => f.write_str("monitor enters"),
+            Which::Leaves => f.write_str("monitor exits"),
+            Which::Throws => f.write_str("throws"),
+            Which::Branches => f.write_str("branches"),
+            Which::Switches => f.write_str("switches"),
+            Which::Opcode(name) => write!(f, "instructions {name}"),
+        }
+    }
 }
 
 fn join<T>(items: &[T], show: impl Fn(&T) -> String) -> String {
@@ -52,6 +109,7 @@ impl fmt::Display for Place {
             Place::Loops => f.write_str("loops"),
             Place::Edges => f.write_str("edges"),
             Place::Edge(edges) => f.write_str(&join(edges, |(a, b)| format!("f{a}->f{b}"))),
+            Place::Instructions(which) => write!(f, "{which}"),
             Place::Line(lines) => write!(f, "line {}", join(lines, u16::to_string)),
         }
     }

@@ -14,6 +14,9 @@ pub struct Row {
     pub fragment: Option<u32>,
     /// Where the point is an edge: the fragment that it leads to.
     pub to: Option<u32>,
+    /// Where the point is an instruction: what it does, and its index in the bytecode: `call a.b.C::m @17`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub what: Option<String>,
     /// The first source line of the fragment, where the class has a line table.
     pub line: Option<u16>,
     /// The figures.

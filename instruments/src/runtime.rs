@@ -4,7 +4,7 @@
 
 use crate::{
     ArmedMethod, EditKind, EditSpec, Event, Graph, InstrumentId, MethodPattern, PatchId,
-    RefusalRow, Row, Sample, Spec, Summary,
+    RefusalRow, Row, Sample, Spec, Summary, Tally, TallyKind,
 };
 use serde::{Deserialize, Serialize};
 
@@ -23,6 +23,12 @@ pub trait Runtime: Send + Sync {
     fn edit(&self, spec: EditSpec) -> Result<PatchId, AttachError>;
     /// Takes an edit back. Undoing twice is no error.
     fn undo(&self, id: PatchId) -> Result<(), AttachError>;
+    /// Makes a table for compiled probes, for so many combinations of keys, and gives its number.
+    fn tally(&self, kind: TallyKind, entries: u32) -> Result<u32, AttachError>;
+    /// What a table holds now; nothing of a number that was never given out.
+    fn tally_now(&self, table: u32) -> Tally;
+    /// Sets everything in a table to nothing. What threads give it meanwhile may stay.
+    fn tally_clear(&self, table: u32);
     /// The armed methods that any of the patterns selects: all, in order of arming, or a sample of them.
     fn armed(&self, patterns: &[MethodPattern], sample: Option<Sample>) -> Vec<ArmedMethod>;
     /// The flow graphs of the armed methods that any of the patterns selects.
@@ -142,6 +148,23 @@ pub enum AttachError {
         reason: String,
         detail: String,
     },
+
+    /// Code that has no compiled form at a point.
+    #[error("{class}::{method} at {place}: {reason}")]
+    NotCompiled {
+        class: String,
+        method: String,
+        /// The point: `f3`, `entry` …
+        place: String,
+        /// Place in the plan, and why.
+        reason: Box<veneer_probes::ProbeError>,
+    },
+
+    /// A table that found no room.
+    #[error(
+        "there is no room for a table of {entries} entries: write a number from 1 to 100000, and think of the other tables"
+    )]
+    TallyTooLarge { entries: u32 },
 
     /// A combination of instrument and place that has no meaning or no code yet.
     #[error("{what} is not supported: {instead}")]

@@ -15,7 +15,7 @@ mod text;
 
 pub use text::{count, duration, shorten};
 
-use crate::{Data, Event, Row};
+use crate::{Data, Event, Row, Tally, TallyKind, bucket_start};
 use layout::{Align, Layout};
 
 /// The widest line, in characters.
@@ -93,6 +93,128 @@ pub fn render_events(rows: &[Row], events: &[Event], n: usize) -> String {
     }
 }
 
+/// The `n` entries of a table of probes that come first (of the latest values: the newest), and a line that sums up all of them.
+pub fn render_tally(tally: &Tally, kind: TallyKind, n: usize) -> String {
+    let entries = &tally.entries;
+    let keys = entries.iter().map(|e| e.keys.len()).max().unwrap_or(0);
+    let (numbers, shown): (&[&str], _) = match kind {
+        TallyKind::Count => (&["count"], &entries[..n.min(entries.len())]),
+        TallyKind::Sums | TallyKind::Histogram => {
+            let columns = &["count", "avg", "min", "max"];
+            (columns, &entries[..n.min(entries.len())])
+        }
+        TallyKind::Last => {
+            let newest = &entries[entries.len().saturating_sub(n)..];
+            (&["ms", "thread"], newest)
+        }
+    };
+    let mut columns: Vec<(&str, Align)> = numbers.iter().map(|c| (*c, Align::Right)).collect();
+    let name = if kind == TallyKind::Last {
+        "value"
+    } else {
+        "key"
+    };
+    columns.extend((0..keys).map(|_| (name, Align::Shrink)));
+    let mut layout = Layout::new(&columns);
+    for entry in shown {
+        let mut cells = match (kind, entry.at) {
+            (TallyKind::Last, at) => {
+                let at = at.unwrap_or_default();
+                let ms = at.time_ns as f64 / 1e6;
+                vec![format!("{ms:.3}"), at.thread_id.to_string()]
+            }
+            (TallyKind::Count, _) => vec![count(entry.count)],
+            _ => {
+                let avg = entry.sum as f64 / entry.count.max(1) as f64;
+                let [min, max] = [entry.min, entry.max].map(|x| x.to_string());
+                vec![count(entry.count), format!("{avg:.1}"), min, max]
+            }
+        };
+        let key = |k| entry.keys.get(k).map_or(String::new(), ToString::to_string);
+        cells.extend((0..keys).map(key));
+        layout.row(cells);
+    }
+    let all = entries.iter().fold(0u64, |n, e| n.saturating_add(e.count));
+    let mut foot = match kind {
+        TallyKind::Last => format!("{} values", count(all)),
+        _ => format!("{} in {} entries", count(all), count(entries.len() as u64)),
+    };
+    if shown.len() < entries.len() {
+        foot += &format!(", of which {} are shown", shown.len());
+    }
+    if tally.rest.count > 0 {
+        foot += &format!("; {} more found no room", count(tally.rest.count));
+    }
+    if entries.is_empty() {
+        foot
+    } else {
+        layout.render(&foot)
+    }
+}
+
+/// Histograms of the `n` entries that come first, a bar for each bucket between the least and the greatest that is not empty.
+pub fn render_bars(tally: &Tally, n: usize) -> String {
+    const WIDTH: u64 = 50;
+    let mut out = String::new();
+    for entry in tally.entries.iter().take(n) {
+        let keys: Vec<String> = entry.keys.iter().map(ToString::to_string).collect();
+        if !keys.is_empty() {
+            out += &format!("{}\n", keys.join(", "));
+        }
+        let mut buckets: Vec<(String, u64)> = Vec::new();
+        for (n, hits) in entry.buckets.iter().enumerate() {
+            let Some(from) = bucket_start(n) else {
+                // What is negative comes first.
+                buckets.insert(0, ("below 0".into(), *hits));
+                continue;
+            };
+            let next = bucket_start(n + 1).unwrap_or(1 << 63);
+            let name = if next == from + 1 {
+                from.to_string()
+            } else {
+                format!("{from} … {}", next - 1)
+            };
+            buckets.push((name, *hits));
+        }
+        let used = |b: &(String, u64)| b.1 > 0;
+        let first = buckets.iter().position(used).unwrap_or(0);
+        let end = buckets.iter().rposition(used).map_or(0, |n| n + 1);
+        let shown = &buckets[first.min(end)..end];
+        let most = shown.iter().map(|b| b.1).max().unwrap_or(1).max(1);
+        let names = shown.iter().map(|b| b.0.chars().count()).max().unwrap_or(0);
+        let counts = shown.iter().map(|b| count(b.1).len()).max().unwrap_or(0);
+        for (name, hits) in shown {
+            let pad = names - name.chars().count();
+            let bar =
+                "█".repeat((u128::from(*hits) * u128::from(WIDTH) / u128::from(most)) as usize);
+            let line = format!(
+                "{}{name}  {:>counts$}  {bar}",
+                " ".repeat(pad),
+                count(*hits)
+            );
+            out += line.trim_end();
+            out.push('\n');
+        }
+        let avg = entry.sum as f64 / entry.count.max(1) as f64;
+        out += &format!(
+            "{} values, {avg:.1} on average, {} … {}\n",
+            count(entry.count),
+            entry.min,
+            entry.max
+        );
+    }
+    if tally.entries.len() > n {
+        out += &format!("{n} of {} are shown\n", tally.entries.len());
+    }
+    if tally.rest.count > 0 {
+        out += &format!("{} more found no room\n", count(tally.rest.count));
+    }
+    if out.is_empty() {
+        out += "no values yet\n";
+    }
+    out.trim_end().to_string()
+}
+
 fn is_count(data: &Data) -> bool {
     matches!(data, Data::Count { .. })
 }
@@ -106,8 +228,16 @@ fn is_log(data: &Data) -> bool {
 }
 
 /// Orders equals, so that a table does not change from one printing to the next.
-fn place_key(row: &Row) -> (&str, &str, Option<u32>, Option<u32>) {
-    (&row.class, &row.method, row.fragment, row.to)
+fn place_key(row: &Row) -> impl Ord + '_ {
+    let what = row.what.as_deref();
+    (
+        &row.class,
+        &row.method,
+        row.fragment,
+        row.to,
+        row.line,
+        what,
+    )
 }
 
 /// A table of rows of one kind, which come sorted; there is at least one.
@@ -129,7 +259,10 @@ fn table(rows: &[&Row], n: usize) -> String {
         ("at", Align::Left),
         ("line", Align::Right),
     ];
-    let columns: Vec<(&str, Align)> = figures.iter().chain(&place).copied().collect();
+    let what = [("what", Align::Shrink)];
+    let has_what = rows.iter().take(n).any(|row| row.what.is_some());
+    let what = if has_what { &what[..] } else { &[] };
+    let columns: Vec<(&str, Align)> = figures.iter().chain(&place).chain(what).copied().collect();
     let mut layout = Layout::new(&columns);
     let total = rows
         .iter()
@@ -140,6 +273,7 @@ fn table(rows: &[&Row], n: usize) -> String {
         cells.push(text::signature(&row.method));
         cells.push(at(row.fragment, row.to));
         cells.push(line(row.line));
+        cells.extend(has_what.then(|| row.what.clone().unwrap_or_default()));
         layout.row(cells);
     }
     let sum = match rows.first().map(|row| &row.data) {

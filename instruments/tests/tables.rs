@@ -9,6 +9,7 @@ fn row(class: &str, method: &str, at: (Option<u32>, Option<u32>), line: u16, dat
         method: method.to_owned(),
         fragment: at.0,
         to: at.1,
+        what: None,
         line: Some(line),
         data,
     }

@@ -18,7 +18,9 @@ mod spill;
 
 pub use catalogue::{Catalogue, Record, Recorded, Stand, Standing, encode, read_catalogue};
 pub use event::{Drained, Value, decode};
-pub use layout::{CATALOGUE, COUNTERS, EVENTS, ROTATED, Rings, SEGMENT, Shards, is_data_directory};
+pub use layout::{
+    CATALOGUE, COUNTERS, EVENTS, ROTATED, Rings, SEGMENT, Shards, TALLIES, is_data_directory,
+};
 pub use spill::{Spilled, read_segment, segment_header, spill};
 
 use std::io;

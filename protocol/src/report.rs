@@ -65,6 +65,8 @@ pub enum Kind {
     Timer,
     /// The values of chosen variables.
     Log,
+    /// How often code of the plan ran.
+    Code,
 }
 
 /// An instrument and its figures.
@@ -97,6 +99,9 @@ pub struct Point {
     /// For an edge: the fragment to which it leads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<u32>,
+    /// For an instruction: what it does, and its index in the bytecode: `call a.b.C::m @17`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub what: Option<String>,
     /// The source line at which the place begins, where the class file says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<u16>,

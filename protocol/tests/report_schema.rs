@@ -17,6 +17,7 @@ fn point(fragment: Option<u32>, to: Option<u32>, readings: Readings) -> Point {
         method: "m(I)I".into(),
         fragment,
         to,
+        what: None,
         line: fragment.map(|_| 12),
         readings,
     }

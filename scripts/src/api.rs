@@ -6,6 +6,7 @@ mod handle;
 mod instrument;
 mod patch;
 mod selection;
+pub(crate) mod tally;
 mod timing;
 
 use crate::context::Context;
@@ -19,6 +20,7 @@ pub(crate) fn register(engine: &mut Engine, context: &Arc<Context>) {
     selection::register(engine, context);
     instrument::register(engine);
     handle::register(engine, context);
+    tally::register(engine, context);
     patch::register(engine, context);
     timing::register(engine, context);
     armed::register(engine, context);

@@ -5,7 +5,7 @@
 
 use crate::ledger::Ledger;
 use crate::limits;
-use rhai::{FnPtr, Position};
+use rhai::{AST, FnPtr, Position};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -64,6 +64,8 @@ pub(crate) struct Context {
     pub(crate) ledger: Arc<Ledger>,
     /// How many callbacks of the session wait, at most [`limits::CALLBACKS`].
     pub(crate) slots: Arc<AtomicUsize>,
+    /// The plan itself: closures that become code at points are looked up in it.
+    pub(crate) tree: AST,
     /// When the plan began.
     pub(crate) began: Instant,
     inbox: Mutex<Vec<Callback>>,
@@ -78,6 +80,7 @@ impl Context {
         runtime: Arc<dyn Runtime>,
         ledger: Arc<Ledger>,
         slots: Arc<AtomicUsize>,
+        tree: AST,
     ) -> Self {
         Context {
             name: name.to_owned(),
@@ -85,6 +88,7 @@ impl Context {
             runtime,
             ledger,
             slots,
+            tree,
             began: Instant::now(),
             inbox: Mutex::new(Vec::new()),
             deadline: AtomicU64::new(0),

@@ -80,16 +80,31 @@ const USAGE: &[(&str, &str)] = &[
         "methods(…).edge(from, to) or .edge([[from, to], …])",
     ),
     ("line", "methods(…).line(number) or .line([number, …])"),
+    ("calls", "methods(…).calls() or .calls(\"a.B::m(..)\")"),
+    ("reads", "methods(…).reads() or .reads(\"a.B.field\")"),
+    ("writes", "methods(…).writes() or .writes(\"a.B.field\")"),
+    ("array_reads", "methods(…).array_reads()"),
+    ("array_writes", "methods(…).array_writes()"),
+    ("allocations", "methods(…).allocations()"),
+    ("monitor_enters", "methods(…).monitor_enters()"),
+    ("monitor_exits", "methods(…).monitor_exits()"),
+    ("throws", "methods(…).throws()"),
+    ("branches", "methods(…).branches()"),
+    ("switches", "methods(…).switches()"),
+    (
+        "instructions",
+        "methods(…).instructions() or .instructions(\"iadd\")",
+    ),
     ("list", "methods(…).list()"),
     ("sample", "methods(…).sample(number, seed)"),
     ("graphs", "methods(…).graphs()"),
     (
         "before",
-        "methods(…).before(instrument), where an instrument is counter() or log(\"name\", …)",
+        "methods(…).before(instrument), where an instrument is counter(), log(\"name\", …) or code: |p| …",
     ),
     (
         "after",
-        "after(seconds, || …), or methods(…).after(instrument) where an instrument is counter() or log(\"name\", …)",
+        "after(seconds, || …), or methods(…).after(instrument) where an instrument is counter(), log(\"name\", …) or code: |p| …",
     ),
     (
         "around",
@@ -106,8 +121,42 @@ const USAGE: &[(&str, &str)] = &[
     ("every", "every(seconds, || …)"),
     ("at_exit", "at_exit(|| …)"),
     ("cancel", "every(…).cancel()"),
-    ("table", "handle.table() or handle.table(rows)"),
-    ("rows", "handle.rows()"),
+    ("tally", "tally() or tally(combinations of keys)"),
+    ("sums", "sums() or sums(combinations of keys)"),
+    (
+        "histogram",
+        "histogram() or histogram(combinations of keys)",
+    ),
+    (
+        "count",
+        "table.count(key, …), with up to four keys, in code at a point",
+    ),
+    (
+        "add",
+        "table.add(key, …, value), with up to four keys, in code at a point",
+    ),
+    ("last", "last() or last(number of combinations)"),
+    (
+        "put",
+        "last(…).put(value, …), with up to four values, in code at a point",
+    ),
+    (
+        "bars",
+        "histogram(…).bars() or histogram(…).bars(combinations of keys)",
+    ),
+    ("rest", "table.rest(), of a tally(), sums() or histogram()"),
+    (
+        "clear",
+        "table.clear(), of a tally(), sums() or histogram()",
+    ),
+    (
+        "table",
+        "handle.table() or handle.table(rows); the same of a tally(), sums() or histogram()",
+    ),
+    (
+        "rows",
+        "handle.rows(), or rows() of a tally(), sums() or histogram()",
+    ),
     ("hits", "handle.hits()"),
     ("events", "handle.events(number)"),
     ("detach", "handle.detach() or detach(\"i7\")"),
@@ -136,12 +185,16 @@ pub(crate) fn usage(name: &str) -> Option<&'static str> {
         .map(|(_, usage)| *usage)
 }
 
-/// How the function with the name nearest to this one is written.
+/// How the function with the name nearest to this one is written; one that is called by itself comes first.
 pub(crate) fn nearest_usage(name: &str) -> Option<&'static str> {
-    let names = USAGE.iter().map(|(known, _)| *known);
-    nearest_words(name, names, 1)
-        .first()
-        .and_then(|nearest| usage(nearest))
+    let (alone, others): (Vec<_>, Vec<_>) = USAGE
+        .iter()
+        .copied()
+        .partition(|(known, usage)| usage.starts_with(&format!("{known}(")));
+    let nearest = |names: &[(&'static str, &str)]| {
+        nearest_words(name, names.iter().map(|(known, _)| *known), 1).pop()
+    };
+    usage(&nearest(&alone).or_else(|| nearest(&others))?)
 }
 
 #[cfg(test)]
@@ -153,6 +206,13 @@ mod tests {
         let text = include_str!("../../docs/plans.md");
         for (name, _) in USAGE {
             assert!(text.contains(&format!("{name}(")), "docs/plans.md: {name}");
+        }
+        for function in veneer_probes::compile::FUNCTIONS {
+            assert!(
+                text.contains(function.text),
+                "docs/plans.md: {}",
+                function.text
+            );
         }
     }
 }

@@ -20,6 +20,7 @@ mod error;
 mod ledger;
 pub mod limits;
 mod plan;
+mod probe;
 mod rehearsal;
 mod scheduler;
 

@@ -7,7 +7,7 @@ use crate::{Plan, PlanError, Session};
 use std::sync::{Arc, Mutex};
 use veneer_instruments::{
     ArmedMethod, AttachError, Attached, EditSpec, Event, Graph, InstrumentId, MethodPattern,
-    PatchId, RefusalRow, Row, Runtime, Sample, Spec, Summary,
+    PatchId, RefusalRow, Row, Runtime, Sample, Spec, Summary, Tally, TallyKind,
 };
 
 pub(crate) fn rehearse(plan: &Plan) -> Result<(), PlanError> {
@@ -69,6 +69,16 @@ impl Runtime for NoJvm {
     fn undo(&self, _: PatchId) -> Result<(), AttachError> {
         Ok(())
     }
+
+    fn tally(&self, _: TallyKind, _: u32) -> Result<u32, AttachError> {
+        Ok(0)
+    }
+
+    fn tally_now(&self, _: u32) -> Tally {
+        Tally::default()
+    }
+
+    fn tally_clear(&self, _: u32) {}
 
     fn armed(&self, _: &[MethodPattern], _: Option<Sample>) -> Vec<ArmedMethod> {
         Vec::new()

@@ -139,6 +139,7 @@ impl Session {
             self.runtime.clone(),
             self.ledger.clone(),
             self.slots.clone(),
+            plan.tree().clone(),
         ));
         let loaded = Arc::new(Loaded {
             engine: engine::for_plan(&context),

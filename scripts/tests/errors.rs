@@ -59,7 +59,7 @@ fn arguments_that_do_not_fit() {
     check(
         "methods(\"a.B\").before(3);",
         "
-plan.rhai:1:16: `before(Methods, int)` does not fit: write methods(…).before(instrument), where an instrument is counter() or log(\"name\", …)
+plan.rhai:1:16: `before(Methods, int)` does not fit: write methods(…).before(instrument), where an instrument is counter(), log(\"name\", …) or code: |p| …
 methods(\"a.B\").before(3);
                ^",
     );

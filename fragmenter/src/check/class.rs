@@ -4,6 +4,7 @@ use super::constants::{Canon, Constants, Role};
 use super::failure::Failure;
 use super::live::Live;
 use super::original::{Face, Original};
+use super::probe;
 use super::product::{Mode, Product};
 use super::program::Program;
 use super::{Checked, Expected};
@@ -302,6 +303,13 @@ pub(super) fn version(
             }
         }
     }
+    for member in emitted.methods.iter().filter(|m| probe::is(emitted, m)) {
+        seen += 1;
+        if let Err(failure) = probe::harmless(emitted, member) {
+            let name = emitted.pool.text(member.name).unwrap_or_default();
+            checked.failures.push((name.into_owned(), failure));
+        }
+    }
     if checked.failures.is_empty() && emitted.methods.len() != seen + 1 {
         let failure = Failure::Unasked("a method of the version class".into());
         checked.failures.push((String::new(), failure));
@@ -413,7 +421,7 @@ fn version_outline(host: &ClassFile, emitted: &ClassFile, expected: &[Expected])
 }
 
 /// The class and name of a member.
-fn names(pool: &ConstantPool, index: u16) -> Option<(String, String)> {
+pub(super) fn names(pool: &ConstantPool, index: u16) -> Option<(String, String)> {
     let m = pool.member(index).ok()?;
     Some((
         pool.class_name(m.class).ok()?.into_owned(),

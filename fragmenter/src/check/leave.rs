@@ -187,6 +187,12 @@ impl Product<'_, '_> {
                     return Err(self.wrong(r, "the end of no log"));
                 }
             }
+            Own::Run(mut kinds) if inside => {
+                while kinds != 0 {
+                    self.pop_measured(r, kinds as u8)?;
+                    kinds >>= 8;
+                }
+            }
             Own::Locate if inside => {
                 self.want(r, Value::CELL, "the cell")?;
                 self.pop_int(r)?;

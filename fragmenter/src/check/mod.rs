@@ -56,6 +56,7 @@ mod live;
 mod machine;
 mod original;
 mod points;
+mod probe;
 mod product;
 mod program;
 mod value;

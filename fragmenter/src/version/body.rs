@@ -17,7 +17,7 @@
 use super::gather::{self, Gathered};
 use super::weave::{self, Count};
 use super::{Bodies, Emitter, Plan, Span, Track};
-use crate::advice::{Action, Site};
+use crate::advice::{Action, Read, Site};
 use crate::arming::kind;
 use crate::bytecode::opcode::*;
 use crate::bytecode::{Assembled, Assembler, Instruction, Label};
@@ -348,10 +348,14 @@ impl Body<'_, '_> {
             let has = |slot: u16| p.locals.iter().any(|l| l.0 == slot);
             // It comes to the end of a fragment that it was not counted into here.
             self.departure(p.fragment, Count::Down)?;
-            let at_exit = [Site::After(p.fragment), Site::Return];
+            let at_exit = [Site::After(p.fragment), Site::Return, Site::At(p.pc)];
             for probe in plan.probes.iter().filter(|q| at_exit.contains(&q.site)) {
                 match &probe.action {
                     Action::Log { values, .. } if !values.iter().all(|v| has(v.0)) => {}
+                    Action::Run { reads, .. }
+                        if !reads
+                            .iter()
+                            .all(|read| !matches!(read, Read::Slot(slot) if !has(*slot))) => {}
                     action => self.e.weave(&mut self.a, &self.slots, action)?,
                 }
             }
@@ -576,6 +580,7 @@ impl Body<'_, '_> {
             if leaves {
                 self.after(id, op)?;
             }
+            self.beside(Site::At(*pc))?;
             let (start, end) = (self.a.fresh(), self.a.fresh());
             if is_return(op) && self.bodies == Bodies::Resume {
                 // An object for the result may want for memory; that is nothing for the application's handlers.
@@ -631,12 +636,23 @@ impl Body<'_, '_> {
                 start,
                 end,
             });
+            if !ends_flow(op) && !matches!(instruction, Instruction::Branch { .. }) {
+                self.beside(Site::Behind(*pc))?;
+            }
             if i == last && !leaves {
                 self.after(id, op)?;
             }
             if i == last && !ends_flow(op) {
                 self.fall(id, Label(fragment.end))?;
             }
+        }
+        Ok(())
+    }
+
+    /// Advice at one instruction.
+    fn beside(&mut self, site: Site) -> Result<(), Refusal> {
+        for probe in self.plan.probes.iter().filter(|p| p.site == site) {
+            self.e.weave(&mut self.a, &self.slots, &probe.action)?;
         }
         Ok(())
     }
@@ -1059,8 +1075,8 @@ impl Body<'_, '_> {
         let code = Code {
             // One more than is needed: C2 looks at the first argument of what a body with `super::COMPILED` calls, and there
             // may be none.
-            max_stack: (method.code.max_stack + weave::STACK).max(words + 2) + 1,
-            max_locals: slots.temp + 2 + spill,
+            max_stack: (method.code.max_stack + weave::stack(plan.probes)).max(words + 2) + 1,
+            max_locals: slots.temp + 2 + spill.max(weave::spilled(plan.probes)),
             code: out.code.into(),
             exceptions,
             attributes,

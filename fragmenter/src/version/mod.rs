@@ -6,6 +6,7 @@
 //!     static int search$e17(C this, int n) { … }        enter: new activations of `search`
 //!     static Object search$r17(VeneerFrame f) { … }     resume: activations that come from elsewhere
 //!     static int v17p1(int i, int n) { … }              packers: from point 1 of the armed body, or of `enter`, into a frame
+//!     static void run0(int i) { … }                     compiled probes
 //!   }
 //! ```
 //!
@@ -15,6 +16,7 @@
 mod body;
 mod gather;
 mod packer;
+mod probe;
 mod relocate;
 mod resume;
 mod weave;
@@ -34,6 +36,7 @@ use crate::points::Point;
 use crate::refusal::Refusal;
 use crate::runtime;
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 /// Members that hosts inherit as `protected` from classes of other packages, by name and descriptor: a hidden nestmate
 /// is no subclass, so it reaches them through handles made by the host's own lookup.
@@ -131,6 +134,8 @@ pub(crate) struct Emitter<'e> {
     pub protected: &'e ProtectedMembers,
     pub named: Vec<String>,
     pub places: Vec<i32>,
+    /// Compiled probes that bodies call.
+    pub probes: Vec<Arc<veneer_probes::Method>>,
 }
 
 /// Emits a version class of `host` with these methods.
@@ -156,6 +161,7 @@ pub fn emit(
         protected,
         named: Vec::new(),
         places: Vec::new(),
+        probes: Vec::new(),
     };
     let this_class = e.pool.add_class(&self_name)?;
     let super_class = e.pool.add_class("java/lang/Object")?;
@@ -182,6 +188,11 @@ pub fn emit(
             }
             Err(reason) => refused.push((plan.id, reason)),
         }
+    }
+    for (n, one) in std::mem::take(&mut e.probes).iter().enumerate() {
+        let code = probe::emit(&mut e, one)?;
+        let name = runtime::probe_method(n);
+        methods.push(member(&mut e, &name, &one.descriptor(), &code)?);
     }
     if !done.is_empty() {
         methods.push(initialiser(&mut e, &done)?);

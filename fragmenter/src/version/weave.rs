@@ -2,7 +2,7 @@
 
 use super::Emitter;
 use super::body::Slots;
-use crate::advice::Action;
+use crate::advice::{Action, Probe};
 use crate::arming::kind;
 use crate::bytecode::opcode::*;
 use crate::bytecode::{Assembler, Instruction};
@@ -10,7 +10,25 @@ use crate::refusal::Refusal;
 use crate::types::Type;
 
 /// Bytes of operand stack that advice may use above what the method has there, in words.
-pub(super) const STACK: u16 = 8;
+const STACK: u16 = 8;
+
+/// The same with what probes are given.
+pub(super) fn stack(probes: &[Probe]) -> u16 {
+    let words = |p: &Probe| match &p.action {
+        Action::Run { method, .. } => method.reads.iter().map(|r| r.1.words()).sum(),
+        _ => 0,
+    };
+    probes.iter().map(words).max().unwrap_or(0).max(STACK)
+}
+
+/// Words of locals of nobody that probes put operands into.
+pub(super) fn spilled(probes: &[Probe]) -> u16 {
+    let words = |p: &Probe| match &p.action {
+        Action::Run { operands, .. } => operands.iter().map(|k| k.words()).sum(),
+        _ => 0,
+    };
+    probes.iter().map(words).max().unwrap_or(0)
+}
 
 /// Which way a counter goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,6 +86,11 @@ impl Emitter<'_> {
                 self.record(a, slots, *slot, "lap", "(JIJ)J")?;
                 a.local(LSTORE, slots.timer(*slot)?);
             }
+            Action::Run {
+                method,
+                reads,
+                operands,
+            } => self.run(a, slots.temp, (method, reads, operands))?,
             Action::Log { point, values } => {
                 self.push_int(a, *point as i32)?;
                 self.push_int(a, values.len() as i32)?;

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use veneer_instruments::{
     ArmedMethod, AttachError, Attached, Data, EditSpec, Event, Graph, InstrumentId, MethodPattern,
-    PatchId, RefusalRow, Row, Runtime, Sample, Spec, Summary, Value,
+    PatchId, RefusalRow, Row, Runtime, Sample, Spec, Summary, Tally, TallyKind, Value,
 };
 use veneer_scripts::Session;
 
@@ -20,6 +20,7 @@ struct State {
     specs: Vec<Spec>,
     attached: BTreeSet<u32>,
     patches: u32,
+    tallies: u32,
     standing: BTreeSet<u32>,
 }
 
@@ -63,6 +64,18 @@ impl Runtime for Recorder {
         })
     }
 
+    fn tally(&self, _: TallyKind, _: u32) -> Result<u32, AttachError> {
+        let mut state = self.lock();
+        state.tallies += 1;
+        Ok(state.tallies)
+    }
+
+    fn tally_now(&self, _: u32) -> Tally {
+        Tally::default()
+    }
+
+    fn tally_clear(&self, _: u32) {}
+
     fn detach(&self, id: InstrumentId) -> Result<(), AttachError> {
         let mut state = self.lock();
         if id.0 == 0 || id.0 as usize > state.specs.len() {
@@ -84,6 +97,7 @@ impl Runtime for Recorder {
             class: "a.B".into(),
             method: "m(II)Z".into(),
             fragment: Some(n as u32),
+            what: None,
             to: None,
             line: Some(40),
             data: match spec.kind.name() {
@@ -152,6 +166,7 @@ impl Runtime for Recorder {
             },
             fragments: 3,
             edges: vec![(0, 1), (1, 2), (1, 0)],
+            blocks: Vec::new(),
         }]
     }
 

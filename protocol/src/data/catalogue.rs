@@ -120,6 +120,9 @@ pub struct Stand {
     /// For an edge: the fragment to which it leads.
     #[serde(rename = "t", default, skip_serializing_if = "Option::is_none")]
     pub to: Option<u32>,
+    /// For an instruction: what it does.
+    #[serde(rename = "w", default, skip_serializing_if = "Option::is_none")]
+    pub what: Option<String>,
     /// The source line.
     #[serde(rename = "l", default, skip_serializing_if = "Option::is_none")]
     pub line: Option<u16>,
@@ -351,7 +354,7 @@ impl Catalogue {
             } => {
                 let instrument = self.instrument(id)?;
                 let room = match instrument.kind {
-                    Kind::Counter => Shards::SLOTS - 1,
+                    Kind::Counter | Kind::Code => Shards::SLOTS - 1,
                     Kind::Timer => Shards::SLOTS - 4,
                     Kind::Log => Rings::POINTS - 1,
                 };
@@ -416,6 +419,7 @@ mod tests {
     fn records() -> Vec<Record> {
         let counter = |slot| Stand {
             fragment: Some(slot),
+            what: None,
             slot,
             ..Stand::default()
         };

@@ -12,6 +12,8 @@ use std::path::Path;
 pub const CATALOGUE: &str = "catalogue";
 /// Name of the file of counters.
 pub const COUNTERS: &str = "counters.bin";
+/// Tables of compiled probes.
+pub const TALLIES: &str = "tallies.bin";
 /// Name of the file of rings.
 pub const EVENTS: &str = "events.bin";
 /// Names of the two files of drained events; when one is full the other one is emptied.

@@ -5,7 +5,7 @@ use super::{Answer, int, number};
 use crate::context::Context;
 use rhai::{Array, Dynamic, Engine, INT, Map};
 use std::sync::Arc;
-use veneer_instruments::{ArmedMethod, Graph, Sample};
+use veneer_instruments::{ArmedMethod, Block, Graph, Sample};
 
 /// A method as a map; none where no pattern can name it.
 fn method(method: &ArmedMethod) -> Option<Map> {
@@ -25,7 +25,34 @@ fn graph(graph: &Graph) -> Option<Dynamic> {
     let edges: Array = graph.edges.iter().map(pair).collect();
     map.insert("fragments".into(), int(graph.fragments).into());
     map.insert("edges".into(), edges.into());
+    let blocks = graph.blocks.iter().enumerate();
+    let blocks: Array = blocks.map(|(n, b)| block(n, b).into()).collect();
+    map.insert("blocks".into(), blocks.into());
     Some(map.into())
+}
+
+/// A fragment as a map.
+fn block(number: usize, block: &Block) -> Map {
+    let mut map = Map::new();
+    let line = block.line.map_or(Dynamic::UNIT, |line| int(line).into());
+    let names = block.instructions.iter();
+    let instructions: Array = names.map(|name| name.clone().into()).collect();
+    let variable = |(name, of): &(String, String)| {
+        let mut map = Map::new();
+        map.insert("name".into(), name.clone().into());
+        map.insert("type".into(), of.clone().into());
+        Dynamic::from(map)
+    };
+    let variables: Array = block.variables.iter().map(variable).collect();
+    map.insert("number".into(), int(number as u64).into());
+    map.insert("line".into(), line);
+    map.insert("size".into(), int(block.instructions.len() as u64).into());
+    map.insert("instructions".into(), instructions.into());
+    map.insert("depth".into(), int(block.depth).into());
+    map.insert("header".into(), block.is_header.into());
+    map.insert("reachable".into(), block.is_reachable.into());
+    map.insert("variables".into(), variables.into());
+    map
 }
 
 fn list(context: &Context, methods: &Methods, sample: Option<Sample>) -> Array {

@@ -45,6 +45,7 @@ fn row_map(row: Row) -> Dynamic {
     set(&mut map, "method", row.method);
     set(&mut map, "fragment", optional(row.fragment.map(int)));
     set(&mut map, "to", optional(row.to.map(int)));
+    set(&mut map, "what", optional(row.what));
     set(&mut map, "line", optional(row.line.map(int)));
     match row.data {
         Data::Count { hits } => set(&mut map, "hits", int(hits)),

@@ -23,6 +23,13 @@ impl Instrument {
     }
 }
 
+impl Instrument {
+    /// Code at the points.
+    pub(super) fn code(code: veneer_probes::Code) -> Self {
+        Self::new(Kind::Code(code.into()))
+    }
+}
+
 /// A log of these variables.
 fn log(names: Vec<String>) -> Answer<Instrument> {
     if names.is_empty() {

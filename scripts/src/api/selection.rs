@@ -2,12 +2,16 @@
 
 use super::handle::Handle;
 use super::instrument::Instrument;
+use super::tally::Table;
 use super::{Answer, element, error, number};
 use crate::context::Context;
 use crate::ledger::Thing;
-use rhai::{Array, Dynamic, Engine, INT, ImmutableString, NativeCallContext, Position};
+use crate::probe;
+use rhai::{
+    Array, Dynamic, Engine, EvalAltResult, FnPtr, INT, ImmutableString, NativeCallContext, Position,
+};
 use std::sync::Arc;
-use veneer_instruments::{Kind, MethodPattern, Place, Spec, When};
+use veneer_instruments::{Kind, MethodPattern, Place, Spec, When, Which};
 
 /// Methods, by pattern.
 #[derive(Clone, Debug)]
@@ -118,6 +122,77 @@ fn attach(
     })
 }
 
+/// Attaches code.
+fn run(
+    context: &Arc<Context>,
+    position: Position,
+    points: &Points,
+    when: When,
+    closure: &FnPtr,
+) -> Answer<Handle> {
+    if when == When::Around {
+        return error("code runs at one point: write .before(|p| …) or .after(|p| …)");
+    }
+    let table = |value: &Dynamic| {
+        value
+            .clone()
+            .try_cast::<Table>()
+            .map(|t| (t.number, t.kind))
+    };
+    let code = probe::code(&context.tree, closure, &table).map_err(|refused| {
+        let position = match refused.position {
+            Position::NONE => position,
+            known => known,
+        };
+        Box::new(EvalAltResult::ErrorRuntime(
+            refused.message.into(),
+            position,
+        ))
+    })?;
+    let instrument = Instrument::code(code);
+    attach(context, position, points, when, &instrument)
+}
+
+/// `.calls()` and its kin: single instructions.
+fn instructions(engine: &mut Engine) {
+    for (name, which) in [
+        ("calls", Which::Calls(None)),
+        ("reads", Which::Reads(None)),
+        ("writes", Which::Writes(None)),
+        ("array_reads", Which::ArrayReads),
+        ("array_writes", Which::ArrayWrites),
+        ("allocations", Which::Allocations),
+        ("monitor_enters", Which::Enters),
+        ("monitor_exits", Which::Leaves),
+        ("throws", Which::Throws),
+        ("branches", Which::Branches),
+        ("switches", Which::Switches),
+        ("instructions", Which::Opcode("*".into())),
+    ] {
+        engine.register_fn(name, move |methods: &mut Methods| {
+            methods.at(Place::Instructions(which.clone()))
+        });
+    }
+    engine.register_fn(
+        "calls",
+        |methods: &mut Methods, pattern: ImmutableString| -> Answer<Points> {
+            let pattern = MethodPattern::parse(&pattern).or_else(error)?;
+            Ok(methods.at(Place::Instructions(Which::Calls(Some(pattern)))))
+        },
+    );
+    type Named = (&'static str, fn(String) -> Which);
+    let named: [Named; 3] = [
+        ("reads", |name| Which::Reads(Some(name))),
+        ("writes", |name| Which::Writes(Some(name))),
+        ("instructions", Which::Opcode),
+    ];
+    for (name, which) in named {
+        engine.register_fn(name, move |methods: &mut Methods, of: ImmutableString| {
+            methods.at(Place::Instructions(which(of.to_string())))
+        });
+    }
+}
+
 pub(super) fn register(engine: &mut Engine, context: &Arc<Context>) {
     engine.register_type_with_name::<Methods>("Methods");
     engine.register_type_with_name::<Points>("Points");
@@ -172,6 +247,7 @@ pub(super) fn register(engine: &mut Engine, context: &Arc<Context>) {
             Ok(methods.at(Place::Line(lines)))
         },
     );
+    instructions(engine);
     for (name, when) in [
         ("before", When::Before),
         ("after", When::After),
@@ -190,6 +266,21 @@ pub(super) fn register(engine: &mut Engine, context: &Arc<Context>) {
             name,
             move |call: NativeCallContext, points: &mut Points, instrument: Instrument| {
                 attach(&plan, call.call_position(), points, when, &instrument)
+            },
+        );
+        let plan = context.clone();
+        engine.register_fn(
+            name,
+            move |call: NativeCallContext, methods: &mut Methods, closure: FnPtr| {
+                let points = methods.at(Place::Method);
+                run(&plan, call.call_position(), &points, when, &closure)
+            },
+        );
+        let plan = context.clone();
+        engine.register_fn(
+            name,
+            move |call: NativeCallContext, points: &mut Points, closure: FnPtr| {
+                run(&plan, call.call_position(), points, when, &closure)
             },
         );
     }

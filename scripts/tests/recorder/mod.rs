@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use veneer_instruments::{
     ArmedMethod, AttachError, Attached, Data, EditSpec, Event, Graph, InstrumentId, MethodPattern,
-    PatchId, RefusalRow, Row, Runtime, Sample, Spec, Summary, Value,
+    PatchId, RefusalRow, Row, Runtime, Sample, Spec, Summary, Tally, TallyKind, Value,
 };
 use veneer_scripts::{Plan, PlanError, Session};
 
@@ -19,6 +19,7 @@ struct State {
     printed: Vec<String>,
     specs: Vec<(Spec, bool)>,
     patches: u32,
+    tallies: u32,
 }
 
 impl Recorder {
@@ -34,6 +35,7 @@ impl Recorder {
     }
 
     /// What was printed since the last time.
+    #[allow(dead_code)]
     pub fn printed(&self) -> Vec<String> {
         std::mem::take(&mut self.state.lock().unwrap().printed)
     }
@@ -83,6 +85,21 @@ impl Runtime for Recorder {
         })
     }
 
+    fn tally(&self, kind: TallyKind, entries: u32) -> Result<u32, AttachError> {
+        self.call(format!("tally {kind:?} {entries}"));
+        let mut state = self.state.lock().unwrap();
+        state.tallies += 1;
+        Ok(state.tallies - 1)
+    }
+
+    fn tally_now(&self, _: u32) -> Tally {
+        Tally::default()
+    }
+
+    fn tally_clear(&self, table: u32) {
+        self.call(format!("clear {table}"));
+    }
+
     fn detach(&self, id: InstrumentId) -> Result<(), AttachError> {
         self.call(format!("detach {id}"));
         let mut state = self.state.lock().unwrap();
@@ -116,6 +133,7 @@ impl Runtime for Recorder {
             class: "route.Edge".to_owned(),
             method: "isMe(II)Z".to_owned(),
             fragment: Some(n as u32),
+            what: None,
             to: None,
             line: Some(40),
             data: data(n),
@@ -173,6 +191,7 @@ impl Runtime for Recorder {
             method,
             fragments: 3,
             edges: vec![(0, 1), (0, 2), (1, 2)],
+            blocks: Vec::new(),
         }]
     }
 

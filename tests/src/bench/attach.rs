@@ -165,7 +165,7 @@ fn java(jdk: &Jdk, programs: &Programs, options: &[String], more: &[&std::path::
 fn rules(programs: &Programs, times: usize) -> Result<Vec<f64>, TrustError> {
     let jdk = programs.jdk();
     let helper = Folder::new("byteman")?;
-    let agent = byteman::prepare(jdk, helper.path())?;
+    let agent = byteman::prepare(jdk, "Stopwatch.java", helper.path())?;
     let port = free_port()?;
     let options = [byteman::COMPILED.into(), byteman::listening(&agent, port)];
     let mut live = Live::start(&java(jdk, programs, &options, &[helper.path()])).map_err(other)?;

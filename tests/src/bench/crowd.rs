@@ -285,7 +285,7 @@ pub fn attach(live: &mut Live, points: &str) -> Result<(Attachment, usize), Trus
 fn rules(jdk: &Jdk, classes: usize, times: usize) -> Result<Seen, TrustError> {
     let compiled = compiled(jdk, classes)?;
     let helper = compiled.join("byteman");
-    let agent = byteman::prepare(jdk, &helper)?;
+    let agent = byteman::prepare(jdk, "Stopwatch.java", &helper)?;
     let mut seen = Seen::default();
     for _ in 0..times {
         let port = free_port()?;

@@ -26,6 +26,7 @@ pub mod mode;
 pub mod page;
 pub mod peers;
 pub mod prepare;
+pub mod probes;
 pub mod profile;
 pub mod record;
 pub mod slope;
@@ -62,6 +63,10 @@ pub const PARTS: &[Entry] = &[
     Entry {
         name: "timer",
         run: timer::run,
+    },
+    Entry {
+        name: "probes",
+        run: probes::run,
     },
     Entry {
         name: "attach",

@@ -33,6 +33,7 @@ pub fn run(scope: &Scope) -> Result<Record, TrustError> {
         compiled: &compiled,
         rounds,
         calls,
+        program: &HOT_CALL,
     }));
     let groups = if scope.quick { 2 } else { 5 };
     let series = measure("timer", groups, &variants);

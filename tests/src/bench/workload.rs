@@ -236,7 +236,28 @@ pub const HOT_CALL: Workload = Workload {
     groups: 5,
 };
 
-/// Calls in a round of [`HOT_CALL`].
+/// The method in which code stands, for what that costs.
+pub const HOT_PROBE: Workload = Workload {
+    name: "hot probe",
+    what: "a method of six operations that is called all the time, with an object",
+    sources: &[
+        "tests/bench/Work.java",
+        "tests/bench/Rounds.java",
+        "tests/bench/HotProbe.java",
+    ],
+    jars: &[],
+    arm: &[],
+    counted: &["HotProbe"],
+    package: "HotProbe",
+    mark: ONCE,
+    main: "Rounds",
+    arguments: &["HotProbe", "{rounds}", "1000000"],
+    rounds: (9, 30),
+    quick: true,
+    groups: 5,
+};
+
+/// Calls in a round of [`HOT_CALL`] and [`HOT_PROBE`].
 pub const CALLS: u64 = 1_000_000;
 
 impl Workload {

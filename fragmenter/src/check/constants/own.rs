@@ -23,6 +23,8 @@ pub(in crate::check) enum Own {
     Begin,
     Log(u8),
     End,
+    /// A probe of the version, by the kinds of what it takes: a byte each, the last in the lowest.
+    Run(u128),
     Locate,
     Frame,
     Go,
@@ -63,6 +65,7 @@ impl Constants<'_> {
         } else if version && class == self.own {
             match (op, number('t'), &*d) {
                 (GETSTATIC, Some(id), runtime::HANDLE_DESCRIPTOR) => Some(Own::Token(id)),
+                (INVOKESTATIC, ..) if name.starts_with("run") => probe(&d).map(Own::Run),
                 (INVOKESTATIC, ..) => site(&name).map(|(id, point)| Own::Pack { id, point }),
                 _ => None,
             }
@@ -90,6 +93,22 @@ impl Constants<'_> {
             Meaning::Own,
         ))
     }
+}
+
+/// The kinds of what a probe takes.
+fn probe(descriptor: &str) -> Option<u128> {
+    let mut rest = descriptor.strip_prefix('(')?.strip_suffix(")V")?;
+    let mut kinds = 0u128;
+    let mut count = 0;
+    while let Some(kind) = rest.bytes().next() {
+        rest = match kind {
+            b'I' | b'J' | b'F' | b'D' => &rest[1..],
+            b'L' => rest.strip_prefix("Ljava/lang/Object;")?,
+            _ => return None,
+        };
+        (kinds, count) = (kinds << 8 | u128::from(kind), count + 1);
+    }
+    (count <= veneer_probes::compile::READS).then_some(kinds)
 }
 
 fn static_member(name: &str, d: &str) -> Option<Own> {

@@ -1,8 +1,8 @@
 //! BTrace: a probe at the return of a method, with the duration.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use super::{Timing, all_calls, source};
+use super::{Timing, all_calls, source, written};
 use crate::bench::groups::Variant;
 use crate::bench::{TrustError, other};
 use crate::jars::jar;
@@ -19,9 +19,27 @@ const OPENS: [&str; 2] = [
 
 /// The hot call under a probe.
 pub fn timer(timing: &Timing) -> Variant {
+    variant(timing, NAME, |_| Ok(source("Timed.java")))
+}
+
+/// In tables of probes.
+pub const COUNTING: &str = "BTrace";
+
+/// A probe at the entry of the hot method: what it does, in Java.
+pub fn probe(timing: &Timing, does: &str) -> Variant {
+    variant(timing, COUNTING, |folder| {
+        written("Counted.java", does, folder)
+    })
+}
+
+fn variant(
+    timing: &Timing,
+    name: &str,
+    probe: impl Fn(&Path) -> Result<PathBuf, TrustError>,
+) -> Variant {
     let process = || -> Result<Process, TrustError> {
         let folder = timing.folder("btrace")?;
-        let (agent, script) = prepare(timing, &folder)?;
+        let (agent, script) = prepare(timing, &probe(&folder)?, &folder)?;
         // What the agent says of itself goes to standard error; there it says what fails.
         let option = format!(
             "-javaagent:{}=script={},stdout=true,noServer=true,debug=true",
@@ -53,12 +71,12 @@ pub fn timer(timing: &Timing) -> Variant {
         }
     };
     timing
-        .variant(NAME, process())
+        .variant(name, process())
         .checked(all_calls(timing.calls))
 }
 
 /// Lays its jars out as their manifests want them, and compiles the script. Gives the agent and the script.
-fn prepare(timing: &Timing, folder: &std::path::Path) -> Result<(PathBuf, PathBuf), TrustError> {
+fn prepare(timing: &Timing, probe: &Path, folder: &Path) -> Result<(PathBuf, PathBuf), TrustError> {
     for name in ["btrace-agent", "btrace-boot", "btrace-client"] {
         std::fs::copy(jar(name)?, folder.join(format!("{name}.jar"))).map_err(other)?;
     }
@@ -75,8 +93,9 @@ fn prepare(timing: &Timing, folder: &std::path::Path) -> Result<(PathBuf, PathBu
         .arg(folder.join("btrace-boot.jar"))
         .arg("-d")
         .arg(folder)
-        .arg(source("Timed.java"))
+        .arg(probe)
         .run()?
         .succeeded("BTrace's compiler")?;
-    Ok((folder.join("btrace-agent.jar"), folder.join("Timed.class")))
+    let class = Path::new(probe.file_name().unwrap_or_default()).with_extension("class");
+    Ok((folder.join("btrace-agent.jar"), folder.join(class)))
 }

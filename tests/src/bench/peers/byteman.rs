@@ -2,10 +2,10 @@
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::{Timing, all_calls, compile, source};
+use super::{Timing, all_calls, compile, source, written};
 use crate::bench::groups::Variant;
 use crate::bench::{TrustError, other};
 use crate::jars::jar;
@@ -18,11 +18,11 @@ pub const NAME: &str = "Byteman, compiled rules";
 /// Rules compiled to bytecode instead of interpreted: its faster way.
 pub const COMPILED: &str = "-Dorg.jboss.byteman.compile.to.bytecode";
 
-/// Compiles the helper into a folder; gives the agent's jar.
-pub fn prepare(jdk: &Jdk, folder: &std::path::Path) -> Result<PathBuf, TrustError> {
+/// Compiles a helper into a folder; gives the agent's jar.
+pub fn prepare(jdk: &Jdk, helper: &str, folder: &Path) -> Result<PathBuf, TrustError> {
     let byteman = jar("byteman")?;
     std::fs::create_dir_all(folder).map_err(other)?;
-    compile(jdk, "Stopwatch.java", &byteman, folder)?;
+    compile(jdk, helper, &byteman, folder)?;
     Ok(byteman)
 }
 
@@ -30,17 +30,34 @@ pub fn prepare(jdk: &Jdk, folder: &std::path::Path) -> Result<PathBuf, TrustErro
 pub fn timer(timing: &Timing) -> Variant {
     let process = || -> Result<Process, TrustError> {
         let folder = timing.folder("byteman")?;
-        let byteman = prepare(timing.jdk, &folder)?;
-        let agent = format!(
-            "-javaagent:{}=script:{}",
-            byteman.display(),
-            source("timing.btm").display()
-        );
-        Ok(timing.java(&[COMPILED.into(), agent], &[&folder]))
+        let byteman = prepare(timing.jdk, "Stopwatch.java", &folder)?;
+        Ok(under(timing, &byteman, &source("timing.btm"), &folder))
     };
     timing
         .variant(NAME, process())
         .checked(all_calls(timing.calls))
+}
+
+/// The program with a rule at the entry of its hot method: what it does, in Byteman's language.
+pub fn probe(timing: &Timing, does: &str) -> Variant {
+    let process = || -> Result<Process, TrustError> {
+        let folder = timing.folder("byteman")?;
+        let byteman = prepare(timing.jdk, "Tables.java", &folder)?;
+        let rules = written("counting.btm", does, &folder)?;
+        Ok(under(timing, &byteman, &rules, &folder))
+    };
+    timing
+        .variant(NAME, process())
+        .checked(all_calls(timing.calls))
+}
+
+fn under(timing: &Timing, byteman: &Path, rules: &Path, folder: &Path) -> Process {
+    let agent = format!(
+        "-javaagent:{}=script:{}",
+        byteman.display(),
+        rules.display()
+    );
+    timing.java(&[COMPILED.into(), agent], &[folder])
 }
 
 /// The option that makes a JVM's agent listen for rules.

@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 
 use super::groups::{Variant, first_line};
 use super::prepare::Compiled;
+use super::workload::Workload;
 use super::{TrustError, other};
 use crate::figures::run::Run;
 use crate::figures::workload::HITS;
@@ -31,12 +32,15 @@ pub struct Timing<'a> {
     pub rounds: usize,
     /// Calls of the method in a run.
     pub calls: u64,
+    /// The program that calls it.
+    pub program: &'a Workload,
 }
 
 impl Timing<'_> {
     /// The program, with options for the JVM and more on the class path.
     pub fn java(&self, options: &[String], path: &[&Path]) -> Process {
-        super::workload::HOT_CALL.java(self.jdk, self.compiled, self.rounds, options, path)
+        self.program
+            .java(self.jdk, self.compiled, self.rounds, options, path)
     }
 
     /// An empty folder.
@@ -66,6 +70,14 @@ pub fn timers(timing: &Timing) -> Vec<Variant> {
 /// A source of `tests/bench/peers`.
 pub fn source(name: &str) -> PathBuf {
     workspace().join("tests/bench/peers").join(name)
+}
+
+/// Such a source in a folder, with a text in the place of the comment `/* probe */`.
+pub fn written(name: &str, probe: &str, folder: &Path) -> Result<PathBuf, TrustError> {
+    let text = std::fs::read_to_string(source(name)).map_err(other)?;
+    let file = folder.join(name);
+    std::fs::write(&file, text.replace("/* probe */", probe)).map_err(other)?;
+    Ok(file)
 }
 
 /// Compiles such a source against a jar, for those tools whose programs are Java.

@@ -193,6 +193,14 @@ public final class VeneerRuntime {
         return MethodHandles.Lookup.IMPL_LOOKUP.findStatic(cell.resumeClass, "v" + cell.id + "p" + point, type);
     }
 
+    static Class<?> loaded(Class<?> by, String name) throws Throwable {
+        return VeneerProbe.loaded(by, name);
+    }
+
+    static long offset(Class<?> declaring, String field) {
+        return U.objectFieldOffset(declaring, field);
+    }
+
     // ---- armed bodies ------------------------------------------------------------------------------------------------------
 
     /** Links an armed body's stub, when it is first taken. The name is {@code v<id>p<point>}. */

@@ -1,0 +1,593 @@
+package java.lang.invoke;
+
+import jdk.internal.loader.BuiltinClassLoader;
+import jdk.internal.misc.Unsafe;
+import jdk.internal.vm.annotation.ForceInline;
+
+/**
+ * What compiled probes call: reading what is the application's, and giving values to tables. Nothing here allocates, takes a lock
+ * or calls the application; of null everything is zero, false or null, and so is an element that is not there.
+ */
+public final class VeneerProbe {
+    private VeneerProbe() {}
+
+    private static final Unsafe U = Unsafe.getUnsafe();
+
+    // ---- classes, for the agent --------------------------------------------------------------------------------------
+
+    private static final MethodHandle FIND_LOADED = findLoaded();
+
+    private static MethodHandle findLoaded() {
+        try {
+            MethodType type = MethodType.methodType(Class.class, String.class);
+            return MethodHandles.Lookup.IMPL_LOOKUP.findVirtual(ClassLoader.class, "findLoadedClass", type);
+        } catch (ReflectiveOperationException e) {
+            throw new LinkageError("ClassLoader.findLoadedClass", e);
+        }
+    }
+
+    /** The class that another one means by a name, where it is loaded already: no loader of the application is asked. */
+    static Class<?> loaded(Class<?> by, String name) throws Throwable {
+        ClassLoader loader = by.getClassLoader();
+        if (loader != null && !name.startsWith("java.")) {
+            Class<?> found = (Class<?>) FIND_LOADED.invokeExact(loader, name);
+            // The JDK's own loaders ask their parents first.
+            while (found == null && loader instanceof BuiltinClassLoader && loader.getParent() != null) {
+                loader = loader.getParent();
+                found = (Class<?>) FIND_LOADED.invokeExact(loader, name);
+            }
+            return found;
+        }
+        try {
+            return Class.forName(name, false, null);
+        } catch (ClassNotFoundException e) {
+            return null;
+        }
+    }
+
+    // ---- fields, elements, strings -----------------------------------------------------------------------------------
+
+    @ForceInline
+    public static boolean booleanIn(Object o, long offset) {
+        return o != null && U.getBoolean(o, offset);
+    }
+
+    @ForceInline
+    public static long byteIn(Object o, long offset) {
+        return o == null ? 0 : U.getByte(o, offset);
+    }
+
+    @ForceInline
+    public static long shortIn(Object o, long offset) {
+        return o == null ? 0 : U.getShort(o, offset);
+    }
+
+    @ForceInline
+    public static long charIn(Object o, long offset) {
+        return o == null ? 0 : U.getChar(o, offset);
+    }
+
+    @ForceInline
+    public static long intIn(Object o, long offset) {
+        return o == null ? 0 : U.getInt(o, offset);
+    }
+
+    @ForceInline
+    public static long longIn(Object o, long offset) {
+        return o == null ? 0 : U.getLong(o, offset);
+    }
+
+    @ForceInline
+    public static double floatIn(Object o, long offset) {
+        return o == null ? 0 : U.getFloat(o, offset);
+    }
+
+    @ForceInline
+    public static double doubleIn(Object o, long offset) {
+        return o == null ? 0 : U.getDouble(o, offset);
+    }
+
+    @ForceInline
+    public static Object objectIn(Object o, long offset) {
+        return o == null ? null : U.getReference(o, offset);
+    }
+
+    @ForceInline
+    private static boolean has(int length, long index) {
+        return index >= 0 && index < length;
+    }
+
+    @ForceInline
+    public static boolean booleanAt(Object o, long i) {
+        return o instanceof boolean[] a && has(a.length, i) && a[(int) i];
+    }
+
+    @ForceInline
+    public static long byteAt(Object o, long i) {
+        return o instanceof byte[] a && has(a.length, i) ? a[(int) i] : 0;
+    }
+
+    @ForceInline
+    public static long shortAt(Object o, long i) {
+        return o instanceof short[] a && has(a.length, i) ? a[(int) i] : 0;
+    }
+
+    @ForceInline
+    public static long charAt(Object o, long i) {
+        return o instanceof char[] a && has(a.length, i) ? a[(int) i] : 0;
+    }
+
+    @ForceInline
+    public static long intAt(Object o, long i) {
+        return o instanceof int[] a && has(a.length, i) ? a[(int) i] : 0;
+    }
+
+    @ForceInline
+    public static long longAt(Object o, long i) {
+        return o instanceof long[] a && has(a.length, i) ? a[(int) i] : 0;
+    }
+
+    @ForceInline
+    public static double floatAt(Object o, long i) {
+        return o instanceof float[] a && has(a.length, i) ? a[(int) i] : 0;
+    }
+
+    @ForceInline
+    public static double doubleAt(Object o, long i) {
+        return o instanceof double[] a && has(a.length, i) ? a[(int) i] : 0;
+    }
+
+    @ForceInline
+    public static Object objectAt(Object o, long i) {
+        return o instanceof Object[] a && has(a.length, i) ? a[(int) i] : null;
+    }
+
+    @ForceInline
+    public static long elements(Object o) {
+        if (o instanceof Object[] a) {
+            return a.length;
+        }
+        if (o instanceof int[] a) {
+            return a.length;
+        }
+        if (o instanceof byte[] a) {
+            return a.length;
+        }
+        if (o instanceof char[] a) {
+            return a.length;
+        }
+        if (o instanceof long[] a) {
+            return a.length;
+        }
+        if (o instanceof double[] a) {
+            return a.length;
+        }
+        if (o instanceof boolean[] a) {
+            return a.length;
+        }
+        if (o instanceof float[] a) {
+            return a.length;
+        }
+        return o instanceof short[] a ? a.length : 0;
+    }
+
+    @ForceInline
+    public static long characters(Object o) {
+        return o instanceof String s ? s.length() : 0;
+    }
+
+    @ForceInline
+    public static boolean startsWith(Object o, Object start) {
+        return o instanceof String s && start instanceof String t && s.startsWith(t);
+    }
+
+    @ForceInline
+    public static boolean endsWith(Object o, Object end) {
+        return o instanceof String s && end instanceof String t && s.endsWith(t);
+    }
+
+    @ForceInline
+    public static boolean contains(Object o, Object part) {
+        return o instanceof String s && part instanceof String t && s.indexOf(t) >= 0;
+    }
+
+    @ForceInline
+    public static long identity(Object o) {
+        return System.identityHashCode(o);
+    }
+
+    @ForceInline
+    public static Object classOf(Object o) {
+        return o == null ? null : o.getClass().getName();
+    }
+
+    // ---- values ------------------------------------------------------------------------------------------------------
+
+    /** Whether a loop over so many elements goes on at an index. */
+    @ForceInline
+    public static boolean more(long at, long elements) {
+        return at < elements && at < TURNS;
+    }
+
+    /** As {@code veneer_probes::compile::TURNS}. */
+    private static final long TURNS = 1_000;
+
+    @ForceInline
+    public static boolean not(boolean b) {
+        return !b;
+    }
+
+    @ForceInline
+    public static boolean equal(long a, long b) {
+        return a == b;
+    }
+
+    @ForceInline
+    public static boolean equal(double a, double b) {
+        return a == b;
+    }
+
+    @ForceInline
+    public static boolean equal(boolean a, boolean b) {
+        return a == b;
+    }
+
+    /** Strings by what is in them, other objects by identity: {@code equals} of the application is not called. */
+    @ForceInline
+    public static boolean equal(Object a, Object b) {
+        return a == b || a instanceof String s && b instanceof String t && s.equals(t);
+    }
+
+    @ForceInline
+    public static boolean differ(long a, long b) {
+        return a != b;
+    }
+
+    @ForceInline
+    public static boolean differ(double a, double b) {
+        return a != b;
+    }
+
+    @ForceInline
+    public static boolean differ(boolean a, boolean b) {
+        return a != b;
+    }
+
+    @ForceInline
+    public static boolean differ(Object a, Object b) {
+        return !equal(a, b);
+    }
+
+    @ForceInline
+    public static boolean less(long a, long b) {
+        return a < b;
+    }
+
+    @ForceInline
+    public static boolean less(double a, double b) {
+        return a < b;
+    }
+
+    @ForceInline
+    public static boolean lessEqual(long a, long b) {
+        return a <= b;
+    }
+
+    @ForceInline
+    public static boolean lessEqual(double a, double b) {
+        return a <= b;
+    }
+
+    @ForceInline
+    public static boolean greater(long a, long b) {
+        return a > b;
+    }
+
+    @ForceInline
+    public static boolean greater(double a, double b) {
+        return a > b;
+    }
+
+    @ForceInline
+    public static boolean greaterEqual(long a, long b) {
+        return a >= b;
+    }
+
+    @ForceInline
+    public static boolean greaterEqual(double a, double b) {
+        return a >= b;
+    }
+
+    @ForceInline
+    public static long toInt(double x) {
+        return (long) x;
+    }
+
+    @ForceInline
+    public static double toFloat(double x) {
+        return x;
+    }
+
+    @ForceInline
+    public static long now() {
+        return System.nanoTime();
+    }
+
+    private static final long TID = U.objectFieldOffset(Thread.class, "tid");
+
+    @ForceInline
+    public static long threadId() {
+        return U.getLong(Thread.currentThread(), TID);
+    }
+
+    @ForceInline
+    public static Object threadName() {
+        return Thread.currentThread().getName();
+    }
+
+    // ---- tables ------------------------------------------------------------------------------------------------------
+
+    // A table, in words of 8 bytes: places (a power of two), words of an entry, entries at most, entries, address of the strings, then
+    // from HEAD on the entry of what has no place of its own, and the places. An entry: state (0 free, 1 being made, else a
+    // hash), tags of the keys, KEYS keys, then the values: count; where there are more, sum, greatest and least (the latter as its
+    // complement), both with the sign turned round; where there are still more, a histogram.
+    private static final int HEAD = 64;
+    private static final int KEYS = 4;
+    private static final int VALUES = 8 * (2 + KEYS);
+    private static final int SPINS = 1_000;
+
+    // Strings: places, strings at most, strings, then from HEAD on the places: state, length of the string (and above it whether it has
+    // two bytes for a character), TEXT characters.
+    private static final int TEXT = 64;
+    private static final int STRING = 16 + 2 * TEXT;
+
+    /** The number of a string, by its first characters. */
+    @ForceInline
+    public static long text(Object o, long table) {
+        return o instanceof String s ? string(U.getLong(table + 32), s) : 0;
+    }
+
+    /** An object by its identity; one that is a string by its number, which is marked. */
+    @ForceInline
+    public static long object(Object o, long table) {
+        return o instanceof String s
+                ? STRINGS | string(U.getLong(table + 32), s) & 0xffff_ffffL
+                : System.identityHashCode(o);
+    }
+
+    /** As in {@code executor/src/tallies.rs}. */
+    private static final long STRINGS = 1L << 32;
+
+    @ForceInline
+    public static long bits(double x) {
+        return Double.doubleToRawLongBits(x);
+    }
+
+    /** The nearest whole number; 0 of what is none. */
+    @ForceInline
+    public static long round(double x) {
+        return Math.round(x);
+    }
+
+    private static final long VALUE = U.objectFieldOffset(String.class, "value");
+    private static final long CODER = U.objectFieldOffset(String.class, "coder");
+    private static final long BYTES = base();
+
+    /** Where the first byte of an array lies. The JDK's method for that gives an int or a long, by its version. */
+    private static long base() {
+        try {
+            MethodType type = MethodType.methodType(long.class, Class.class);
+            return (long) MethodHandles.Lookup.IMPL_LOOKUP.findVirtual(Unsafe.class, "arrayBaseOffset", type)
+                    .invokeExact(U, (Class<?>) byte[].class);
+        } catch (Throwable e) {
+            return intBase();
+        }
+    }
+
+    private static long intBase() {
+        try {
+            MethodType type = MethodType.methodType(int.class, Class.class);
+            return (int) MethodHandles.Lookup.IMPL_LOOKUP.findVirtual(Unsafe.class, "arrayBaseOffset", type)
+                    .invokeExact(U, (Class<?>) byte[].class);
+        } catch (Throwable e) {
+            throw new LinkageError("Unsafe.arrayBaseOffset", e);
+        }
+    }
+
+    /**
+     * The number of a string, from 1; -1 where there are too many. By its own hash, which it keeps, its length and its first characters as
+     * they lie in it: one byte each, or two.
+     */
+    private static long string(long strings, String s) {
+        byte[] value = (byte[]) U.getReference(s, VALUE);
+        int coder = U.getByte(s, CODER);
+        int n = Math.min(value.length, TEXT << coder);
+        long form = (long) coder << 32 | value.length >> coder;
+        long hash = mix(form, s.hashCode()) | 2;
+        long places = U.getLong(strings);
+        long at = hash >>> 8 & places - 1;
+        for (long turn = 0; turn < places; turn++, at = at + 1 & places - 1) {
+            long place = strings + HEAD + at * STRING;
+            long state = settled(place);
+            if (state == 0) {
+                if (U.getLong(strings + 16) >= U.getLong(strings + 8)) {
+                    return NO_ROOM;
+                }
+                if (U.compareAndSetLong(null, place, 0, 1)) {
+                    U.putLong(place + 8, form);
+                    U.copyMemory(value, BYTES, null, place + 16, n);
+                    U.getAndAddLong(null, strings + 16, 1);
+                    U.putLongRelease(null, place, hash);
+                    return at + 1;
+                }
+                state = settled(place);
+            }
+            if (state == hash && U.getLong(place + 8) == form && same(place + 16, value, n)) {
+                return at + 1;
+            }
+            if (state == 1) {
+                return NO_ROOM;
+            }
+        }
+        return NO_ROOM;
+    }
+
+    private static final long NO_ROOM = -1;
+
+    private static boolean same(long bytes, byte[] value, int n) {
+        // The last word may overlap the one before.
+        if (n >= 8) {
+            for (int i = 0; i + 8 < n; i += 8) {
+                if (U.getLong(bytes + i) != U.getLongUnaligned(value, BYTES + i)) {
+                    return false;
+                }
+            }
+            return U.getLongUnaligned(null, bytes + n - 8) == U.getLongUnaligned(value, BYTES + n - 8);
+        }
+        if (n >= 4) {
+            return U.getInt(bytes) == U.getIntUnaligned(value, BYTES)
+                    && U.getIntUnaligned(null, bytes + n - 4) == U.getIntUnaligned(value, BYTES + n - 4);
+        }
+        for (int i = 0; i < n; i++) {
+            if (U.getByte(bytes + i) != value[i]) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** The state of a place, when whoever makes it has made it; 1 where that takes too long. */
+    private static long settled(long place) {
+        long state = U.getLongAcquire(null, place);
+        for (int i = 0; state == 1 && i < SPINS; i++) {
+            Thread.onSpinWait();
+            state = U.getLongAcquire(null, place);
+        }
+        return state;
+    }
+
+    private static long mix(long hash, long word) {
+        long x = (hash ^ word) * 0x9E3779B97F4A7C15L;
+        return x ^ x >>> 29;
+    }
+
+    /** The values of the entry with these keys, which is made where there is none; those of the rest where there are too many. */
+    private static long entry(long table, long tags, long a, long b, long c, long d) {
+        // Products that do not wait for each other; those of keys that are not there vanish.
+        long sum = tags + a * 0x9E3779B97F4A7C15L + b * 0xC2B2AE3D27D4EB4FL + c * 0x165667B19E3779F9L + d * 0xD6E8FEB86659FD93L;
+        long hash = mix(sum ^ sum >>> 32, 0) | 2;
+        long places = U.getLong(table);
+        long size = U.getLong(table + 8);
+        long rest = table + HEAD;
+        long at = hash >>> 8 & places - 1;
+        for (long turn = 0; turn < places; turn++, at = at + 1 & places - 1) {
+            long place = rest + (at + 1) * size;
+            long state = settled(place);
+            if (state == 0) {
+                if (U.getLong(table + 24) >= U.getLong(table + 16)) {
+                    return rest + VALUES;
+                }
+                if (U.compareAndSetLong(null, place, 0, 1)) {
+                    U.putLong(place + 8, tags);
+                    U.putLong(place + 16, a);
+                    U.putLong(place + 24, b);
+                    U.putLong(place + 32, c);
+                    U.putLong(place + 40, d);
+                    U.getAndAddLong(null, table + 24, 1);
+                    U.putLongRelease(null, place, hash);
+                    return place + VALUES;
+                }
+                state = settled(place);
+            }
+            if (state == hash
+                    && U.getLong(place + 8) == tags
+                    && U.getLong(place + 16) == a
+                    && U.getLong(place + 24) == b
+                    && U.getLong(place + 32) == c
+                    && U.getLong(place + 40) == d) {
+                return place + VALUES;
+            }
+            if (state == 1) {
+                return rest + VALUES;
+            }
+        }
+        return rest + VALUES;
+    }
+
+    public static void count(long table, long tags, long a, long b, long c, long d) {
+        U.getAndAddLong(null, entry(table, tags, a, b, c, d), 1);
+    }
+
+    public static void add(long table, long tags, long a, long b, long c, long d, long value) {
+        long entry = entry(table, tags, a, b, c, d);
+        long words = (U.getLong(table + 8) - VALUES) / 8;
+        U.getAndAddLong(null, entry, 1);
+        if (words > 1) {
+            U.getAndAddLong(null, entry + 8, value);
+            // Zero is the least of what is compared without a sign.
+            max(entry + 16, value ^ Long.MIN_VALUE);
+            max(entry + 24, ~(value ^ Long.MIN_VALUE));
+        }
+        if (words > 4) {
+            U.getAndAddLong(null, entry + 32 + 8L * bucket(value), 1);
+        }
+    }
+
+    /**
+     * The next of the latest values: the table goes round. A place: state (0 none, 1 being written, else 2 and how many came before), tags, values,
+     * time, thread. What finds its place being written, a whole turn later, is not kept.
+     */
+    public static void put(long table, long tags, long a, long b, long c, long d) {
+        long places = U.getLong(table);
+        long number = U.getAndAddLong(null, table + 24, 1);
+        long place = table + HEAD + ((number & places - 1) + 1) * U.getLong(table + 8);
+        long state = U.getLongAcquire(null, place);
+        if (state == 1 || !U.compareAndSetLong(null, place, state, 1)) {
+            U.getAndAddLong(null, table + HEAD + VALUES, 1);
+            return;
+        }
+        U.putLong(place + 8, tags);
+        U.putLong(place + 16, a);
+        U.putLong(place + 24, b);
+        U.putLong(place + 32, c);
+        U.putLong(place + 40, d);
+        U.putLong(place + VALUES, System.nanoTime());
+        U.putLong(place + VALUES + 8, U.getLong(Thread.currentThread(), TID));
+        U.putLongRelease(null, place, number + 2);
+    }
+
+    private static final int EVERY = 1 << 10;
+    private static final long PASSES = U.allocateMemory(64L * EVERY);
+
+    static {
+        U.setMemory(PASSES, 64L * EVERY, (byte) 0);
+    }
+
+    /** Whether this is one in so many passes, each thread by itself (one that shares its place with another: both together). */
+    @ForceInline
+    public static boolean oneIn(long n) {
+        long at = PASSES + 64 * (U.getLong(Thread.currentThread(), TID) & EVERY - 1);
+        long pass = U.getLong(at) + 1;
+        U.putLong(at, pass);
+        return n <= 1 || pass % n == 0;
+    }
+
+    private static void max(long at, long value) {
+        long old = U.getLong(at);
+        while (Long.compareUnsigned(old, value) < 0 && !U.compareAndSetLong(null, at, old, value)) {
+            old = U.getLong(at);
+        }
+    }
+
+    /** Four buckets for each power of two: 0 to 3 by themselves, then by the two bits behind the first; negative ones in the last. */
+    static int bucket(long value) {
+        if (value < 4) {
+            return value < 0 ? NEGATIVE : (int) value;
+        }
+        int bits = 63 - Long.numberOfLeadingZeros(value);
+        return 4 * (bits - 1) + (int) (value >>> bits - 2 & 3);
+    }
+
+    /** As many as {@link #bucket} gives for what is not negative. */
+    private static final int NEGATIVE = 4 * 62;
+}

@@ -1,0 +1,256 @@
+//! Tables that compiled probes fill, off the heap in a mapped file: `VeneerProbe` writes to them by address, and whoever wants to
+//! know reads them here.
+//!
+//! ```text
+//!   | head: places, bytes of an entry, entries at most, entries, address of strings, –, –, – | the rest | entry | entry | …
+//!   | head: places, strings at most, strings, – …                                            | string | string | …
+//! ```
+//!
+//! An entry: state (0 free, 1 being made, else a hash), tags of its keys, four keys, values. Of the latest: state (2 and a number), tags, four
+//! values, time, thread. A string: state, length, characters. The same
+//! numbers stand in `VeneerProbe`. A table stays until the JVM ends: an activation in a version that is superseded may still write.
+
+use crate::memory::Mapping;
+use std::io;
+use std::path::Path;
+use std::sync::atomic::Ordering;
+use std::sync::{Mutex, MutexGuard};
+use veneer_instruments::{Entry, Key, Moment, Tally, TallyKind};
+use veneer_probes::compile::{KEYS, Tag};
+
+/// In the word of an object that is a string, whose number is in the lower half.
+const STRINGS: i64 = 1 << 32;
+
+/// Bytes of all tables together at most.
+const SIZE: u64 = 1 << 28;
+/// Entries of a table at most.
+pub const MOST: u32 = 100_000;
+const HEAD: u64 = 64;
+const VALUES: u64 = 8 * (2 + KEYS as u64);
+const TEXT: u64 = 64;
+const STRING: u64 = 16 + 2 * TEXT;
+
+#[derive(Clone, Copy)]
+struct Place {
+    at: u64,
+    kind: TallyKind,
+    places: u64,
+    strings: u64,
+    strings_places: u64,
+}
+
+#[derive(Default)]
+struct State {
+    used: u64,
+    tables: Vec<Place>,
+}
+
+/// See the module documentation.
+pub struct Tallies {
+    file: Mapping,
+    state: Mutex<State>,
+}
+
+impl Tallies {
+    /// Makes the file.
+    pub fn create(path: &Path) -> io::Result<Tallies> {
+        Ok(Tallies {
+            file: Mapping::create(path, SIZE)?,
+            state: Mutex::default(),
+        })
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(|e| e.into_inner())
+    }
+
+    /// A new table, and its number. `None` where there is no room for it, or none on the disk.
+    pub fn make(&self, kind: TallyKind, entries: u32) -> Option<u32> {
+        let mut state = self.state();
+        let entries = u64::from(entries.clamp(1, MOST));
+        let (places, strings_most) = match kind {
+            // It goes round, and what it has forgotten has left its strings.
+            TallyKind::Last => (entries.next_power_of_two(), (4 * entries).max(10_000)),
+            _ => ((entries * 4 / 3 + 1).next_power_of_two(), entries),
+        };
+        let strings_places = (strings_most * 4 / 3 + 1).next_power_of_two();
+        let size = VALUES + 8 * kind.words();
+        let table = HEAD + (places + 1) * size;
+        let all = (table + HEAD + strings_places * STRING).next_multiple_of(4096);
+        let at = state.used;
+        if at + all > SIZE {
+            return None;
+        }
+        self.file.claim(at, all).ok()?;
+        let strings = at + table;
+        let word = |offset: u64, value: u64| {
+            let word = self.file.word(offset);
+            word.store(value as i64, Ordering::Release);
+        };
+        word(strings, strings_places);
+        word(strings + 8, strings_most);
+        word(at, places);
+        word(at + 8, size);
+        word(at + 16, entries);
+        word(at + 32, self.file.address() as u64 + strings);
+        state.used += all;
+        state.tables.push(Place {
+            at,
+            kind,
+            places,
+            strings,
+            strings_places,
+        });
+        Some(state.tables.len() as u32 - 1)
+    }
+
+    /// Where a table lies; 0 where there is no such table.
+    pub fn address(&self, table: u32) -> i64 {
+        let state = self.state();
+        let found = state.tables.get(table as usize);
+        found.map_or(0, |t| self.file.address() + t.at as i64)
+    }
+
+    /// What a table holds now. `began`: what times count from.
+    pub fn read(&self, table: u32, began: u64) -> Tally {
+        let Some(place) = self.state().tables.get(table as usize).copied() else {
+            return Tally::default();
+        };
+        let size = VALUES + 8 * place.kind.words();
+        let first = place.at + HEAD;
+        let mut out = Tally {
+            rest: match place.kind {
+                TallyKind::Last => self.values(first, TallyKind::Count),
+                kind => self.values(first, kind),
+            },
+            entries: Vec::new(),
+        };
+        for n in 1..=place.places {
+            let at = first + n * size;
+            if self.word(at) as u64 <= 1 {
+                continue;
+            }
+            let (state, tags) = (self.word(at), self.word(at + 8) as u64);
+            let mut entry = match place.kind {
+                TallyKind::Last => self.moment(at, began),
+                _ => self.values(at, place.kind),
+            };
+            if entry.count == 0 {
+                continue;
+            }
+            for k in 0..KEYS {
+                let word = self.word(at + 16 + 8 * k as u64);
+                entry
+                    .keys
+                    .extend(Tag::of(tags, k).map(|tag| self.key(&place, tag, word)));
+            }
+            // Of the latest, one may have been written over meanwhile.
+            if self.word(at) == state {
+                out.entries.push(entry);
+            }
+        }
+        out
+    }
+
+    /// Sets all values to nothing. The keys stay, and their room is not given back: threads may be at them.
+    pub fn clear(&self, table: u32) {
+        let Some(place) = self.state().tables.get(table as usize).copied() else {
+            return;
+        };
+        let size = VALUES + 8 * place.kind.words();
+        if place.kind == TallyKind::Last {
+            for n in 1..=place.places {
+                let state = self.file.word(place.at + HEAD + n * size);
+                let known = state.load(Ordering::Acquire);
+                // One that is being written is newer.
+                let order = Ordering::AcqRel;
+                let _ = (known != 1).then(|| state.compare_exchange(known, 0, order, order));
+            }
+            return;
+        }
+        for n in 0..=place.places {
+            let values = place.at + HEAD + n * size + VALUES;
+            for word in 0..place.kind.words() {
+                self.file
+                    .word(values + 8 * word)
+                    .store(0, Ordering::Release);
+            }
+        }
+    }
+
+    fn word(&self, offset: u64) -> i64 {
+        self.file.word(offset).load(Ordering::Acquire)
+    }
+
+    /// See `VeneerProbe.put`.
+    fn moment(&self, entry: u64, began: u64) -> Entry {
+        Entry {
+            count: 1,
+            at: Some(Moment {
+                number: (self.word(entry) as u64).saturating_sub(2),
+                time_ns: (self.word(entry + VALUES) as u64).saturating_sub(began),
+                thread_id: self.word(entry + VALUES + 8),
+            }),
+            ..Entry::default()
+        }
+    }
+
+    fn values(&self, entry: u64, kind: TallyKind) -> Entry {
+        let value = |n: u64| self.word(entry + VALUES + 8 * n);
+        let mut out = Entry {
+            count: value(0) as u64,
+            ..Entry::default()
+        };
+        if kind != TallyKind::Count && out.count > 0 {
+            // See `VeneerProbe.add`.
+            (out.sum, out.max, out.min) = (value(1), value(2) ^ i64::MIN, !value(3) ^ i64::MIN);
+        }
+        if kind == TallyKind::Histogram {
+            out.buckets = (4..kind.words()).map(|n| value(n) as u64).collect();
+            let used = out
+                .buckets
+                .iter()
+                .rposition(|n| *n > 0)
+                .map_or(0, |n| n + 1);
+            out.buckets.truncate(used);
+        }
+        out
+    }
+
+    fn key(&self, place: &Place, tag: Tag, word: i64) -> Key {
+        match tag {
+            Tag::Integer => Key::Integer(word),
+            Tag::Float => Key::Float(f64::from_bits(word as u64)),
+            Tag::Bool => Key::Bool(word != 0),
+            Tag::Object if word & STRINGS == 0 => Key::Object(word as u32),
+            Tag::Object => Key::Text(self.string(place, (word ^ STRINGS) as i32)),
+            Tag::Text => Key::Text(self.string(place, word as i32)),
+        }
+    }
+
+    /// The string of a number that `VeneerProbe.text` gave.
+    fn string(&self, place: &Place, number: i32) -> Option<String> {
+        match number {
+            0 => None,
+            n if n > 0 => self.text(place, n as u64 - 1),
+            _ => Some("(a string for which there was no room)".into()),
+        }
+    }
+
+    fn text(&self, place: &Place, n: u64) -> Option<String> {
+        let at = (n < place.strings_places).then_some(place.strings + HEAD + n * STRING)?;
+        let form = self.word(at + 8) as u64;
+        let length = (form & 0xffff_ffff).min(TEXT) as usize;
+        if form >> 32 == 0 {
+            // ISO 8859-1, whose characters have the same numbers.
+            let bytes = self.file.copy(at + 16, length);
+            return Some(bytes.iter().map(|b| char::from(*b)).collect());
+        }
+        let bytes = self.file.copy(at + 16, 2 * length);
+        let units: Vec<u16> = bytes
+            .chunks_exact(2)
+            .map(|b| u16::from_ne_bytes([b[0], b[1]]))
+            .collect();
+        Some(String::from_utf16_lossy(&units))
+    }
+}

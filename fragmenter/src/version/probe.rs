@@ -1,0 +1,204 @@
+//! Compiled probes as methods of the version, called where they stand with the live values that they read.
+//!
+//! ```text
+//!   static void run0(int total, Object user) {     the JIT compiler inlines it
+//!       long a = 0; …                                 every variable has a value, so one frame serves all labels
+//!       try { … } catch (Throwable t) { }             nothing that goes wrong in a probe leaves it
+//!   }
+//! ```
+
+use super::Emitter;
+use crate::advice::Read;
+use crate::bytecode::opcode::*;
+use crate::bytecode::{Assembler, Instruction, Label};
+use crate::classfile::{Attribute, Code, ExceptionRange, encode_stack_map};
+use crate::frames;
+use crate::refusal::Refusal;
+use crate::runtime;
+use crate::types::{State, Type};
+use std::sync::Arc;
+use veneer_probes::step::{Kind, Step};
+
+/// Offset of a kind from `ILOAD` and `ISTORE`.
+fn offset(kind: Kind) -> u8 {
+    match kind {
+        Kind::Int => 0,
+        Kind::Long => 1,
+        Kind::Float => 2,
+        Kind::Double => 3,
+        Kind::Reference => 4,
+    }
+}
+
+fn of(kind: Kind) -> Type {
+    match kind {
+        Kind::Int => Type::Int,
+        Kind::Long => Type::Long,
+        Kind::Float => Type::Float,
+        Kind::Double => Type::Double,
+        Kind::Reference => Type::object("java/lang/Object"),
+    }
+}
+
+impl Emitter<'_> {
+    /// Calls a probe with these values. Operands that it reads, and those above, are put into locals of nobody from `temp` on, and back.
+    pub(super) fn run(
+        &mut self,
+        a: &mut Assembler,
+        temp: u16,
+        (probe, reads, operands): (&Arc<veneer_probes::Method>, &[Read], &[Kind]),
+    ) -> Result<(), Refusal> {
+        let known = self.probes.iter().position(|p| p == probe);
+        let n = known.unwrap_or_else(|| {
+            self.probes.push(probe.clone());
+            self.probes.len() - 1
+        });
+        let mut next = temp;
+        let mut spilled = Vec::new();
+        for kind in operands {
+            a.local(ISTORE + offset(*kind), next);
+            spilled.push((*kind, next));
+            next += kind.words();
+        }
+        for (kind, slot) in spilled.iter().rev() {
+            a.local(ILOAD + offset(*kind), *slot);
+        }
+        for ((_, kind), read) in probe.reads.iter().zip(reads) {
+            let slot = match read {
+                Read::Slot(slot) => Some(*slot),
+                Read::Operand(n) => spilled.get(usize::from(*n)).map(|s| s.1),
+                Read::Null => None,
+            };
+            match slot {
+                Some(slot) => a.local(ILOAD + offset(*kind), slot),
+                None => a.plain(ACONST_NULL),
+            }
+        }
+        let own = self.self_name.clone();
+        let name = runtime::probe_method(n);
+        let index = self.pool.add_method(&own, &name, &probe.descriptor())?;
+        a.pool(INVOKESTATIC, index);
+        Ok(())
+    }
+}
+
+/// Emits the method of a probe.
+pub(super) fn emit(
+    e: &mut Emitter,
+    probe: &veneer_probes::Method,
+) -> Result<Code<'static>, Refusal> {
+    let mut a = Assembler::new();
+    let mut locals = Vec::new();
+    let mut add = |kind: Kind| {
+        let slot = locals.len() as u16;
+        locals.push(of(kind));
+        if kind.words() == 2 {
+            locals.push(Type::Top);
+        }
+        slot
+    };
+    for (_, kind) in &probe.reads {
+        add(*kind);
+    }
+    let own: Vec<(Kind, u16)> = probe.own.iter().map(|kind| (*kind, add(*kind))).collect();
+    for (kind, slot) in own {
+        a.plain(match kind {
+            Kind::Int => ICONST_0,
+            Kind::Long => LCONST_0,
+            Kind::Float => FCONST_0,
+            Kind::Double => DCONST_0,
+            Kind::Reference => ACONST_NULL,
+        });
+        a.local(ISTORE + offset(kind), slot);
+    }
+    let given: u16 = probe.reads.iter().map(|(_, kind)| kind.words()).sum();
+    let initial = locals[..usize::from(given)].to_vec();
+    let (start, end, handler) = (a.fresh(), a.fresh(), a.fresh());
+    let labels = probe.steps.iter().filter_map(|step| match step {
+        Step::Here(label) => Some(*label),
+        _ => None,
+    });
+    let labels: Vec<(veneer_probes::Label, Label)> = labels.map(|l| (l, a.fresh())).collect();
+    let place = |label: &veneer_probes::Label| {
+        let found = labels.iter().find(|(l, _)| l == label);
+        found
+            .map(|(_, place)| *place)
+            .ok_or_else(|| Refusal::Internal("a jump of a probe to nowhere".into()))
+    };
+    a.place(start);
+    for step in &probe.steps {
+        match step {
+            Step::Int(n) => e.push_int(&mut a, *n)?,
+            Step::Long(n) => a.push(Instruction::Ldc {
+                index: e.pool.add_long(*n)?,
+                wide: true,
+            }),
+            Step::Double(x) => a.push(Instruction::Ldc {
+                index: e.pool.add_double(*x)?,
+                wide: true,
+            }),
+            Step::Text(text) => a.push(Instruction::Ldc {
+                index: e.pool.add_string(text)?,
+                wide: false,
+            }),
+            Step::Null => a.plain(ACONST_NULL),
+            Step::Load(kind, slot) => a.local(ILOAD + offset(*kind), *slot),
+            Step::Store(kind, slot) => a.local(ISTORE + offset(*kind), *slot),
+            Step::Plain(op) => a.plain(*op),
+            Step::Helper { name, descriptor } => {
+                let index = e.pool.add_method(runtime::PROBE, name, descriptor)?;
+                a.pool(INVOKESTATIC, index);
+            }
+            Step::Table(_) => return Err(Refusal::Internal("a table without a place".into())),
+            Step::IfZero(label) => a.branch(IFEQ, place(label)?),
+            Step::Goto(label) => a.branch(GOTO, place(label)?),
+            Step::Here(label) => a.place(place(label)?),
+            Step::Return => a.plain(RETURN),
+        }
+    }
+    a.place(end);
+    a.place(handler);
+    a.plain(POP);
+    a.plain(RETURN);
+    let out = a.finish()?;
+    let at = |label: Label| {
+        out.at(label)
+            .ok_or_else(|| Refusal::Internal("a label of a probe was lost".into()))
+    };
+    let nowhere = |_| None;
+    let mut state = State {
+        locals,
+        stack: Vec::new(),
+    };
+    let mut table = Vec::new();
+    for (_, label) in &labels {
+        let pc = at(*label)?;
+        // Two labels may be one place.
+        if table
+            .last()
+            .is_none_or(|f: &crate::classfile::StackMapFrame| f.pc != pc)
+        {
+            table.push(frames::frame(pc, &state, &mut e.pool, &nowhere)?);
+        }
+    }
+    state.stack = vec![Type::object("java/lang/Throwable")];
+    table.push(frames::frame(at(handler)?, &state, &mut e.pool, &nowhere)?);
+    let initial = frames::locals(&initial, &mut e.pool, &nowhere)?;
+    let info = encode_stack_map(&table, &initial)?.into();
+    let exceptions = vec![ExceptionRange {
+        start: at(start)?,
+        end: at(end)?,
+        handler: at(handler)?,
+        catch_type: 0,
+    }];
+    Ok(Code {
+        max_stack: probe.max_stack.max(2),
+        max_locals: state.locals.len() as u16,
+        code: out.code.into(),
+        exceptions,
+        attributes: vec![Attribute {
+            name: e.pool.add_utf8("StackMapTable")?,
+            info,
+        }],
+    })
+}

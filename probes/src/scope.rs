@@ -1,0 +1,27 @@
+//! What a probe can see at a point.
+
+/// A field of an object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Field {
+    /// Its Java type.
+    pub descriptor: String,
+    /// Bytes from the beginning of the object.
+    pub offset: i64,
+}
+
+/// The point, and the classes around it.
+pub trait Scope {
+    /// The Java type of a variable that is live at the point, as a descriptor. One whose class is not known is
+    /// `Ljava/lang/Object;`.
+    fn variable(&self, name: &str) -> Option<String>;
+    /// The names of all of them.
+    fn live(&self) -> Vec<String>;
+    /// An instance field of a class (internal name) or of one above it; `None` where there is none, or the class is not loaded.
+    fn field(&self, class: &str, name: &str) -> Option<Field>;
+    /// Whether the fields of a class (internal name) are known yet.
+    fn is_loaded(&self, class: &str) -> bool;
+    /// The point in words: `shop.Desk.serve:41`.
+    fn here(&self) -> String;
+    /// The names of its instance fields, those of the classes above too.
+    fn fields(&self, class: &str) -> Vec<String>;
+}

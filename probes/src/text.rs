@@ -1,0 +1,79 @@
+//! Trees as text: much as a plan would write them, with every operation in brackets.
+
+use crate::tree::{Code, Expr, Shape, Statement};
+use std::fmt;
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "|p| {{ {}}}", Body(&self.body))
+    }
+}
+
+struct Body<'b>(&'b [Statement]);
+
+impl fmt::Display for Body<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|one| write!(f, "{one} "))
+    }
+}
+
+struct List<'l>(&'l [Expr]);
+
+impl fmt::Display for List<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (n, value) in self.0.iter().enumerate() {
+            let comma = if n == 0 { "" } else { ", " };
+            write!(f, "{comma}{value}")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Statement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Let { name, value } => write!(f, "let {name} = {value};"),
+            Self::Assign { name, value } => write!(f, "{name} = {value};"),
+            Self::If {
+                condition,
+                then,
+                otherwise,
+            } => {
+                write!(f, "if {condition} {{ {}}}", Body(then))?;
+                match otherwise.as_slice() {
+                    [] => Ok(()),
+                    some => write!(f, " else {{ {}}}", Body(some)),
+                }
+            }
+            Self::For { name, array, body } => {
+                write!(f, "for {name} in {array} {{ {}}}", Body(body))
+            }
+            Self::Give {
+                table,
+                operation,
+                values,
+                ..
+            } => write!(f, "t{table}.{operation}({});", List(values)),
+            Self::Return => f.write_str("return;"),
+        }
+    }
+}
+
+impl fmt::Display for Expr {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.shape {
+            Shape::Null => f.write_str("()"),
+            Shape::Bool(b) => write!(f, "{b}"),
+            Shape::Int(n) => write!(f, "{n}"),
+            Shape::Float(x) => write!(f, "{:?}", x.get()),
+            Shape::Text(text) => write!(f, "{text:?}"),
+            Shape::Own(name) => f.write_str(name),
+            Shape::Read(name) => write!(f, "p.{name}"),
+            Shape::Field(of, name) => write!(f, "{of}.{name}"),
+            Shape::Element(array, index) => write!(f, "{array}[{index}]"),
+            Shape::Unary(operator, a) => write!(f, "({operator}{a})"),
+            Shape::Binary(operator, a, b) => write!(f, "({a} {operator} {b})"),
+            Shape::Call(name, values) => write!(f, "{name}({})", List(values)),
+        }
+    }
+}

@@ -1,0 +1,402 @@
+//! What probes become, and what is said of those that have no compiled form.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use proptest::prelude::*;
+use veneer_probes::compile::{STEPS, WORDS};
+use veneer_probes::step::Kind;
+use veneer_probes::tree::{Code, Expr, Operator, Place, Shape, Statement};
+use veneer_probes::{Field, Label, Method, Scope, Step, compile};
+
+/// `long total`, `int[] lines`, `Order order` with `User user`, `double sum`, `boolean paid`, `String text`.
+struct Shop;
+
+impl Scope for Shop {
+    fn variable(&self, name: &str) -> Option<String> {
+        let descriptor = match name {
+            "total" => "J",
+            "count" => "I",
+            "share" => "F",
+            "sum" => "D",
+            "paid" => "Z",
+            "text" => "Ljava/lang/String;",
+            "lines" => "[I",
+            "order" => "Lshop/Order;",
+            _ => return None,
+        };
+        Some(descriptor.into())
+    }
+
+    fn live(&self) -> Vec<String> {
+        ["total", "sum", "paid", "text", "lines", "order"]
+            .map(String::from)
+            .to_vec()
+    }
+
+    fn is_loaded(&self, class: &str) -> bool {
+        class != "shop/Late"
+    }
+
+    fn field(&self, class: &str, name: &str) -> Option<Field> {
+        let (descriptor, offset) = match (class, name) {
+            ("shop/Order", "user") => ("Lshop/User;", 16),
+            ("shop/User", "name") => ("Ljava/lang/String;", 12),
+            ("shop/User", "age") => ("B", 20),
+            _ => return None,
+        };
+        Some(Field {
+            descriptor: descriptor.into(),
+            offset,
+        })
+    }
+
+    fn here(&self) -> String {
+        "a.B.m:7".into()
+    }
+
+    fn fields(&self, class: &str) -> Vec<String> {
+        match class {
+            "shop/User" => vec!["name".into(), "age".into()],
+            _ => vec!["user".into()],
+        }
+    }
+}
+
+fn e(shape: Shape) -> Expr {
+    Expr {
+        shape,
+        place: Place { line: 3, column: 7 },
+    }
+}
+
+fn read(name: &str) -> Expr {
+    e(Shape::Read(name.into()))
+}
+
+fn binary(operator: Operator, a: Expr, b: Expr) -> Expr {
+    e(Shape::Binary(operator, a.into(), b.into()))
+}
+
+fn give(values: Vec<Expr>) -> Statement {
+    Statement::Give {
+        table: 4,
+        operation: "add".into(),
+        values,
+        place: Place::default(),
+    }
+}
+
+fn of(body: Vec<Statement>) -> Result<Method, String> {
+    compile(&Code { body }, &Shop).map_err(|e| e.to_string())
+}
+
+/// Words that a step takes off the stack and puts there.
+fn effect(step: &Step) -> (i32, i32) {
+    let words = |kind: &Kind| i32::from(kind.words());
+    match step {
+        Step::Int(_) | Step::Text(_) | Step::Null => (0, 1),
+        Step::Long(_) | Step::Double(_) | Step::Table(_) => (0, 2),
+        Step::Load(kind, _) => (0, words(kind)),
+        Step::Store(kind, _) => (words(kind), 0),
+        Step::Plain(97..=115 | 127 | 129 | 131) => (4, 2),
+        Step::Plain(117 | 119 | 138) => (2, 2),
+        Step::Plain(121 | 123) => (3, 2),
+        Step::Plain(136) => (2, 1),
+        Step::Plain(133 | 141) => (1, 2),
+        Step::Plain(126 | 128 | 130) => (2, 1),
+        Step::Plain(other) => panic!("opcode {other}"),
+        Step::Helper { descriptor, .. } => {
+            let (taken, given) = descriptor[1..].split_once(')').expect("a descriptor");
+            let count = |mut rest: &str| {
+                let mut n = 0;
+                while let Some(first) = rest.chars().next() {
+                    n += match first {
+                        'J' | 'D' => 2,
+                        'V' => 0,
+                        _ => 1,
+                    };
+                    rest = match first {
+                        'L' => rest.split_once(';').expect("an end").1,
+                        _ => &rest[1..],
+                    };
+                }
+                n
+            };
+            (count(taken), count(given))
+        }
+        Step::IfZero(_) => (1, 0),
+        Step::Goto(_) | Step::Here(_) | Step::Return => (0, 0),
+    }
+}
+
+/// Fails unless the stack is empty at labels and jumps, never deeper than said, and every label is there once.
+fn well_formed(method: &Method) {
+    let (mut depth, mut deepest) = (0, 0);
+    let mut here = BTreeSet::new();
+    let mut wanted: BTreeSet<Label> = BTreeSet::new();
+    let mut kinds: BTreeMap<u16, Kind> = BTreeMap::new();
+    for step in &method.steps {
+        let (pops, pushes) = effect(step);
+        assert!(
+            depth >= pops,
+            "{step:?} takes from an empty stack: {method:?}"
+        );
+        depth += pushes - pops;
+        deepest = deepest.max(depth);
+        match step {
+            Step::Here(label) => {
+                assert!(here.insert(*label) && depth == 0, "{method:?}");
+            }
+            Step::IfZero(label) | Step::Goto(label) => {
+                wanted.insert(*label);
+                assert_eq!(depth, 0, "{method:?}");
+            }
+            Step::Return => assert_eq!(depth, 0, "{method:?}"),
+            Step::Load(kind, slot) | Step::Store(kind, slot) => {
+                assert_eq!(kinds.entry(*slot).or_insert(*kind), kind, "{method:?}");
+            }
+            _ => {}
+        }
+    }
+    assert!(wanted.is_subset(&here), "{method:?}");
+    assert_eq!(deepest, i32::from(method.max_stack), "{method:?}");
+    assert_eq!(method.steps.last(), Some(&Step::Return));
+}
+
+#[test]
+fn a_sum_is_given_to_its_table() {
+    let one = binary(Operator::Add, read("total"), e(Shape::Int(1)));
+    let method = of(vec![give(vec![one])]).expect("it compiles");
+    well_formed(&method);
+    assert_eq!(method.descriptor(), "(J)V");
+    let expected = [
+        Step::Table(4),
+        Step::Long(0),
+        Step::Long(0),
+        Step::Long(0),
+        Step::Long(0),
+        Step::Long(0),
+        Step::Load(Kind::Long, 0),
+        Step::Long(1),
+        Step::Plain(97),
+        Step::Helper {
+            name: "add",
+            descriptor: "(JJJJJJJ)V".into(),
+        },
+        Step::Return,
+    ];
+    assert_eq!(method.steps, expected);
+}
+
+#[test]
+fn fields_are_read_through_objects_by_offset() {
+    let user = e(Shape::Field(read("order").into(), "user".into()));
+    let age = e(Shape::Field(user.clone().into(), "age".into()));
+    let name = e(Shape::Field(user.into(), "name".into()));
+    let method = of(vec![give(vec![name, age])]).expect("it compiles");
+    well_formed(&method);
+    let offsets: Vec<&Step> = method
+        .steps
+        .iter()
+        .filter(|s| matches!(s, Step::Long(n) if *n > 4))
+        .collect();
+    assert_eq!(
+        offsets,
+        [
+            &Step::Long(16),
+            &Step::Long(12),
+            &Step::Long(16),
+            &Step::Long(20)
+        ]
+    );
+}
+
+#[test]
+fn the_right_of_an_and_is_worked_out_only_where_it_counts() {
+    let some = binary(Operator::NotEqual, read("total"), e(Shape::Int(0)));
+    let ratio = binary(Operator::Divide, e(Shape::Int(100)), read("total"));
+    let large = binary(Operator::Greater, ratio, e(Shape::Int(3)));
+    let both = binary(Operator::And, some, large);
+    let method = of(vec![Statement::If {
+        condition: both,
+        then: vec![give(vec![read("total")])],
+        otherwise: Vec::new(),
+    }])
+    .expect("it compiles");
+    well_formed(&method);
+    let at = |wanted: &dyn Fn(&Step) -> bool| method.steps.iter().position(wanted);
+    let division = at(&|s| *s == Step::Plain(109));
+    let jump = at(&|s| matches!(s, Step::IfZero(_)));
+    assert!(jump.is_some() && jump < division, "{method:?}");
+}
+
+#[test]
+fn loops_go_over_arrays() {
+    let method = of(vec![Statement::For {
+        name: "x".into(),
+        array: read("lines"),
+        body: vec![give(vec![e(Shape::Own("x".into()))])],
+    }])
+    .expect("it compiles");
+    well_formed(&method);
+    assert!(method.steps.iter().any(|s| matches!(s, Step::Goto(_))));
+}
+
+#[test]
+fn a_whole_number_beside_a_fraction_becomes_one() {
+    for (a, b) in [("total", "sum"), ("sum", "total")] {
+        let less = binary(Operator::Less, read(a), read(b));
+        let method = of(vec![Statement::Let {
+            name: "x".into(),
+            value: less,
+        }])
+        .expect("it compiles");
+        well_formed(&method);
+        assert_eq!(
+            method
+                .steps
+                .iter()
+                .filter(|s| **s == Step::Plain(138))
+                .count(),
+            1
+        );
+    }
+}
+
+#[test]
+fn what_has_no_compiled_form_is_refused_with_its_place() {
+    let cases = [
+        (
+            read("cost"),
+            "3:7: `cost` cannot be read here: these can total, sum, paid, text, lines, order",
+        ),
+        (
+            e(Shape::Field(read("order").into(), "price".into())),
+            "3:7: shop.Order has no field `price`: it has user",
+        ),
+        (
+            e(Shape::Own("x".into())),
+            "3:7: no variable `x`: declare it with `let x = …;`, or write `p.x` for one of the method",
+        ),
+        (
+            binary(Operator::Less, read("text"), read("total")),
+            "3:7: `<` does not join java.lang.String and integer",
+        ),
+        (
+            read("paid"),
+            "3:7: this is boolean, and integer is needed here",
+        ),
+        (
+            e(Shape::Call("println".into(), vec![])),
+            "3:7: `println` has no compiled form here: there are starts_with, ends_with, contains, identity, class_of, thread_id, thread_name, one_in, now_ns, to_int, to_float, here",
+        ),
+        (
+            e(Shape::Element(
+                read("total").into(),
+                e(Shape::Int(0)).into(),
+            )),
+            "3:7: this is integer, and an array is needed here",
+        ),
+    ];
+    for (value, message) in cases {
+        assert_eq!(of(vec![give(vec![value])]).expect_err("refused"), message);
+    }
+}
+
+#[test]
+fn narrow_variables_of_the_method_are_widened_once() {
+    let twice = |name| binary(Operator::Multiply, read(name), read(name));
+    let method = of(vec![give(vec![twice("count"), twice("share")])]).expect("it compiles");
+    well_formed(&method);
+    assert_eq!(method.descriptor(), "(IF)V");
+    let widened = [
+        Step::Load(Kind::Int, 0),
+        Step::Plain(133),
+        Step::Store(Kind::Long, 2),
+        Step::Load(Kind::Float, 1),
+        Step::Plain(141),
+        Step::Store(Kind::Double, 4),
+    ];
+    assert_eq!(method.steps[..6], widened);
+}
+
+fn expressions() -> impl Strategy<Value = Expr> {
+    let names = [
+        "total", "count", "share", "sum", "paid", "text", "lines", "order",
+    ];
+    let leaf = prop_oneof![
+        prop::sample::select(names.to_vec()).prop_map(read),
+        any::<i64>().prop_map(|n| e(Shape::Int(n))),
+        any::<bool>().prop_map(|b| e(Shape::Bool(b))),
+        Just(e(Shape::Null)),
+        Just(e(Shape::Text("x".into()))),
+    ];
+    leaf.prop_recursive(5, 40, 3, |inner| {
+        let operators = ["+", "/", "&&", "||", "==", "<", "<<", "&"];
+        prop_oneof![
+            (
+                prop::sample::select(operators.to_vec()),
+                inner.clone(),
+                inner.clone()
+            )
+                .prop_map(|(o, a, b)| binary(Operator::of(o).expect("one"), a, b)),
+            (
+                inner.clone(),
+                prop::sample::select(vec!["user", "name", "age", "len"])
+            )
+                .prop_map(|(a, f)| e(Shape::Field(a.into(), f.into()))),
+            (inner.clone(), inner.clone()).prop_map(|(a, b)| e(Shape::Element(a.into(), b.into()))),
+            inner
+                .clone()
+                .prop_map(|a| e(Shape::Unary(Operator::Not, a.into()))),
+            inner.prop_map(|a| e(Shape::Call("class_of".into(), vec![a]))),
+        ]
+    })
+}
+
+fn statements() -> impl Strategy<Value = Vec<Statement>> {
+    let simple = prop_oneof![
+        expressions().prop_map(|value| Statement::Let {
+            name: "x".into(),
+            value
+        }),
+        expressions().prop_map(|value| Statement::Assign {
+            name: "x".into(),
+            value
+        }),
+        prop::collection::vec(expressions(), 1..3).prop_map(give),
+        Just(Statement::Return),
+    ];
+    let nested = simple.prop_recursive(3, 12, 3, |inner| {
+        let body = prop::collection::vec(inner, 0..3);
+        prop_oneof![
+            (expressions(), body.clone(), body.clone()).prop_map(|(condition, then, otherwise)| {
+                Statement::If {
+                    condition,
+                    then,
+                    otherwise,
+                }
+            }),
+            (expressions(), body).prop_map(|(array, body)| Statement::For {
+                name: "x".into(),
+                array,
+                body
+            }),
+        ]
+    });
+    prop::collection::vec(nested, 0..4)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    #[test]
+    fn whatever_compiles_is_well_formed(body in statements()) {
+        if let Ok(method) = of(body) {
+            well_formed(&method);
+            prop_assert!(method.steps.len() <= STEPS);
+            let words: u16 = method.reads.iter().map(|r| r.1.words()).sum();
+            prop_assert!(words <= WORDS);
+        }
+    }
+}

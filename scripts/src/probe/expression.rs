@@ -1,0 +1,260 @@
+//! Values.
+
+use super::{Answer, place, refuse};
+use rhai::{ASTFlags, Expr, FnCallExpr, Position};
+use veneer_instruments::TallyKind;
+use veneer_probes::tree::{self, Operator, Shape};
+
+/// What a name of a closure stands for.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Binding {
+    /// The point.
+    Point,
+    /// A table of the plan.
+    Table(u32, TallyKind),
+    /// A value that the plan had.
+    Constant(Shape),
+    /// A variable that the closure declares.
+    Own,
+    /// Something that no probe can use, by its type.
+    Other(String),
+}
+
+/// The names that can be used, the innermost last.
+pub(super) struct Names {
+    pub(super) bindings: Vec<(String, Binding)>,
+}
+
+impl Names {
+    pub(super) fn find(&self, name: &str) -> Option<&Binding> {
+        let found = self.bindings.iter().rev().find(|b| b.0 == name);
+        found.map(|b| &b.1)
+    }
+
+    /// A value.
+    pub(super) fn value(&self, e: &Expr) -> Answer<tree::Expr> {
+        let at = e.position();
+        let shape = match e {
+            Expr::BoolConstant(b, _) => Shape::Bool(*b),
+            Expr::IntegerConstant(n, _) => Shape::Int(*n),
+            Expr::FloatConstant(x, _) => Shape::Float((**x).into()),
+            Expr::CharConstant(c, _) => Shape::Int(i64::from(u32::from(*c))),
+            Expr::StringConstant(text, _) => Shape::Text(text.to_string()),
+            Expr::Unit(_) => Shape::Null,
+            Expr::Variable(v, ..) => match self.find(&v.1) {
+                Some(Binding::Constant(shape)) => shape.clone(),
+                Some(Binding::Own) => Shape::Own(v.1.to_string()),
+                Some(Binding::Point) => {
+                    return refuse(
+                        at,
+                        format!(
+                            "`{0}` is the point: write {0}.name for a variable of the method",
+                            v.1
+                        ),
+                    );
+                }
+                Some(Binding::Table(..)) => {
+                    return refuse(
+                        at,
+                        format!(
+                            "`{}` is a table: give it values with .count(…), .add(…) or .put(…)",
+                            v.1
+                        ),
+                    );
+                }
+                Some(Binding::Other(ty)) => {
+                    return refuse(
+                        at,
+                        format!(
+                            "`{}` is {ty}, which code at a point cannot use: only numbers, strings, booleans and tables of the plan",
+                            v.1
+                        ),
+                    );
+                }
+                None => return refuse(at, format!("no variable `{}`", v.1)),
+            },
+            Expr::And(all, _) => return self.join(Operator::And, all, at),
+            Expr::Or(all, _) => return self.join(Operator::Or, all, at),
+            Expr::FnCall(call, _) => return self.call(call, None, at),
+            Expr::Dot(b, flags, _) if self.is_point(&b.lhs) => {
+                return self.chain(None, &b.rhs, false, flags.contains(ASTFlags::BREAK), at);
+            }
+            Expr::Dot(b, flags, _) => {
+                let base = self.value(&b.lhs)?;
+                return self.chain(
+                    Some(base),
+                    &b.rhs,
+                    false,
+                    flags.contains(ASTFlags::BREAK),
+                    at,
+                );
+            }
+            Expr::Index(b, flags, _) if self.is_point(&b.lhs) => {
+                return self.chain(None, &b.rhs, true, flags.contains(ASTFlags::BREAK), at);
+            }
+            Expr::Index(b, flags, _) => {
+                let base = self.value(&b.lhs)?;
+                return self.chain(
+                    Some(base),
+                    &b.rhs,
+                    true,
+                    flags.contains(ASTFlags::BREAK),
+                    at,
+                );
+            }
+            Expr::InterpolatedString(..) => {
+                return refuse(
+                    at,
+                    "code at a point makes no strings: give the parts to the table one by one",
+                );
+            }
+            Expr::Array(..) | Expr::Map(..) | Expr::DynamicConstant(..) => {
+                return refuse(at, "code at a point makes no arrays and no maps");
+            }
+            Expr::Coalesce(..) => {
+                return refuse(at, "`??` has no compiled form: compare with () and use if");
+            }
+            Expr::Stmt(_) => {
+                return refuse(
+                    at,
+                    "`if` as a value has no compiled form: declare a variable and assign it in both branches",
+                );
+            }
+            _ => return refuse(at, "this has no compiled form"),
+        };
+        let place = place(at);
+        Ok(tree::Expr { shape, place })
+    }
+
+    fn is_point(&self, e: &Expr) -> bool {
+        matches!(e, Expr::Variable(v, ..) if self.find(&v.1) == Some(&Binding::Point))
+    }
+
+    fn join(&self, operator: Operator, all: &[Expr], at: Position) -> Answer<tree::Expr> {
+        let mut values = all.iter().map(|e| self.value(e));
+        let Some(first) = values.next() else {
+            return refuse(at, "nothing to join");
+        };
+        values.try_fold(first?, |left, right| {
+            Ok(tree::Expr {
+                shape: Shape::Binary(operator, left.into(), right?.into()),
+                place: place(at),
+            })
+        })
+    }
+
+    /// What follows a value: `.name`, `[index]`, `.name(…)`, and so on. Rhai nests chains to the right, and marks where one ends.
+    /// Without a base it is the point that it follows.
+    fn chain(
+        &self,
+        base: Option<tree::Expr>,
+        rest: &Expr,
+        index: bool,
+        ends: bool,
+        at: Position,
+    ) -> Answer<tree::Expr> {
+        match rest {
+            Expr::Dot(b, flags, _) if !ends => {
+                let next = self.follow(base, &b.lhs, index, at)?;
+                self.chain(
+                    Some(next),
+                    &b.rhs,
+                    false,
+                    flags.contains(ASTFlags::BREAK),
+                    at,
+                )
+            }
+            Expr::Index(b, flags, _) if !ends => {
+                let next = self.follow(base, &b.lhs, index, at)?;
+                self.chain(
+                    Some(next),
+                    &b.rhs,
+                    true,
+                    flags.contains(ASTFlags::BREAK),
+                    at,
+                )
+            }
+            other => self.follow(base, other, index, at),
+        }
+    }
+
+    fn follow(
+        &self,
+        base: Option<tree::Expr>,
+        link: &Expr,
+        index: bool,
+        at: Position,
+    ) -> Answer<tree::Expr> {
+        let position = if link.position().is_none() {
+            at
+        } else {
+            link.position()
+        };
+        let shape = match (base, link) {
+            // For names that are words of Rhai: p["match"], p.order["new"].
+            (None, Expr::StringConstant(name, _)) if index => Shape::Read(name.to_string()),
+            (Some(base), Expr::StringConstant(name, _)) if index => {
+                Shape::Field(base.into(), name.to_string())
+            }
+            (None, _) if index => {
+                return refuse(
+                    position,
+                    "a point has variables and no elements: write p.name, or p[\"name\"]",
+                );
+            }
+            (Some(base), index_of) if index => {
+                Shape::Element(base.into(), self.value(index_of)?.into())
+            }
+            (None, Expr::Property(p, _)) => Shape::Read(p.2.to_string()),
+            (Some(base), Expr::Property(p, _)) => Shape::Field(base.into(), p.2.to_string()),
+            (Some(base), Expr::MethodCall(call, _)) => {
+                return self.call(call, Some(base), position);
+            }
+            (None, Expr::MethodCall(call, _)) => {
+                return refuse(
+                    position,
+                    format!(
+                        "a point has variables and no methods: write p.{} or {}(…)",
+                        call.name, call.name
+                    ),
+                );
+            }
+            _ => return refuse(position, "this has no compiled form"),
+        };
+        let place = place(position);
+        Ok(tree::Expr { shape, place })
+    }
+
+    /// Operators and functions; `receiver` is the first argument of `a.name(b)`.
+    pub(super) fn call(
+        &self,
+        call: &FnCallExpr,
+        receiver: Option<tree::Expr>,
+        at: Position,
+    ) -> Answer<tree::Expr> {
+        let mut values: Vec<tree::Expr> = receiver.into_iter().collect();
+        for argument in &call.args {
+            values.push(self.value(argument)?);
+        }
+        let shape = match (call.is_operator_call(), values.len()) {
+            (true, 1) => {
+                let operator = match call.name.as_str() {
+                    "-" => Operator::Negate,
+                    "!" => Operator::Not,
+                    other => return refuse(at, format!("`{other}` has no compiled form")),
+                };
+                Shape::Unary(operator, values.remove(0).into())
+            }
+            (true, 2) => {
+                let Some(operator) = Operator::of(&call.name) else {
+                    return refuse(at, format!("`{}` has no compiled form", call.name));
+                };
+                let right = values.remove(1);
+                Shape::Binary(operator, values.remove(0).into(), right.into())
+            }
+            _ => Shape::Call(call.name.to_string(), values),
+        };
+        let place = place(at);
+        Ok(tree::Expr { shape, place })
+    }
+}

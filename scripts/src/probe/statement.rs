@@ -1,0 +1,184 @@
+//! Statements.
+
+use super::expression::{Binding, Names};
+use super::{Answer, place, refuse};
+use rhai::{ASTFlags, Expr, Stmt};
+use veneer_instruments::TallyKind;
+use veneer_probes::tree::{self, Operator, Shape, Statement};
+
+const NOTHING: &str =
+    "nothing happens with this value: give it to a table of the plan with .add(…) or .count(…)";
+
+impl Names {
+    /// Statements in order. What they declare is forgotten behind them.
+    pub(super) fn block<'s>(
+        &mut self,
+        body: impl IntoIterator<Item = &'s Stmt>,
+    ) -> Answer<Vec<Statement>> {
+        let before = self.bindings.len();
+        let mut out = Vec::new();
+        for one in body {
+            self.statement(one, &mut out)?;
+        }
+        self.bindings.truncate(before);
+        Ok(out)
+    }
+
+    fn statement(&mut self, one: &Stmt, out: &mut Vec<Statement>) -> Answer<()> {
+        let at = one.position();
+        match one {
+            Stmt::Noop(_) => {}
+            Stmt::Var(v, flags, _) if !flags.contains(ASTFlags::EXPORTED) => {
+                let value = self.value(&v.1)?;
+                let name = v.0.name.to_string();
+                self.bindings.push((name.clone(), Binding::Own));
+                out.push(Statement::Let { name, value });
+            }
+            Stmt::Assignment(a) => {
+                let Expr::Variable(v, ..) = &a.1.lhs else {
+                    return refuse(
+                        at,
+                        "code at a point writes to no field and no element: only to variables of its own",
+                    );
+                };
+                if self.find(&v.1) != Some(&Binding::Own) {
+                    return refuse(
+                        at,
+                        format!(
+                            "`{}` is no variable that this code declares: give values to a table of the plan with .add(…) or .count(…)",
+                            v.1
+                        ),
+                    );
+                }
+                let name = v.1.to_string();
+                let right = self.value(&a.1.rhs)?;
+                let value = match a.0.get_op_assignment_info() {
+                    None => right,
+                    Some((.., text)) => {
+                        let Some(operator) = Operator::of(text) else {
+                            return refuse(at, format!("`{text}=` has no compiled form"));
+                        };
+                        let place = place(at);
+                        let shape = Shape::Own(name.clone());
+                        let left = tree::Expr { shape, place };
+                        let shape = Shape::Binary(operator, left.into(), right.into());
+                        tree::Expr { shape, place }
+                    }
+                };
+                out.push(Statement::Assign { name, value });
+            }
+            Stmt::If(flow, _) => {
+                let condition = self.value(&flow.expr)?;
+                let then = self.block(flow.body.iter())?;
+                let otherwise = self.block(flow.branch.iter())?;
+                out.push(Statement::If {
+                    condition,
+                    then,
+                    otherwise,
+                });
+            }
+            Stmt::For(f, _) => {
+                if f.1.is_some() {
+                    return refuse(
+                        at,
+                        "a loop with a counter has no compiled form: count in a variable of its own",
+                    );
+                }
+                let array = self.value(&f.2.expr)?;
+                let name = f.0.name.to_string();
+                let before = self.bindings.len();
+                self.bindings.push((name.clone(), Binding::Own));
+                let body = self.block(f.2.body.iter())?;
+                self.bindings.truncate(before);
+                out.push(Statement::For { name, array, body });
+            }
+            Stmt::Block(block) => {
+                let shape = Shape::Bool(true);
+                let place = place(at);
+                out.push(Statement::If {
+                    condition: tree::Expr { shape, place },
+                    then: self.block(block.iter())?,
+                    otherwise: Vec::new(),
+                });
+            }
+            Stmt::Return(None, flags, _) if !flags.contains(ASTFlags::BREAK) => {
+                out.push(Statement::Return);
+            }
+            Stmt::Expr(e) => self.effect(e, out)?,
+            Stmt::FnCall(call, _) => {
+                // What is wrong with its arguments comes first.
+                self.call(call, None, at)?;
+                return refuse(at, NOTHING);
+            }
+            Stmt::While(..) | Stmt::Do(..) => {
+                return refuse(
+                    at,
+                    "a loop without end has no compiled form: for x in array { … } has one",
+                );
+            }
+            Stmt::Return(..) => {
+                return refuse(
+                    at,
+                    "code at a point has no result and throws nothing: write `return;`",
+                );
+            }
+            _ => return refuse(at, "this has no compiled form"),
+        }
+        Ok(())
+    }
+
+    /// A value in the place of a statement: it must do something.
+    fn effect(&mut self, e: &Expr, out: &mut Vec<Statement>) -> Answer<()> {
+        match e {
+            Expr::Unit(_) => return Ok(()),
+            Expr::Stmt(block) => {
+                out.extend(self.block(block.iter())?);
+                return Ok(());
+            }
+            Expr::Dot(b, ..) => {
+                if let (Expr::Variable(v, ..), Expr::MethodCall(call, _)) = (&b.lhs, &b.rhs)
+                    && let Some(Binding::Table(table, kind)) = self.find(&v.1)
+                {
+                    let table = *table;
+                    fits(&call.name, *kind).or_else(|what| refuse(e.position(), what))?;
+                    let values = call.args.iter().map(|a| self.value(a));
+                    let values = values.collect::<Answer<_>>()?;
+                    let (operation, place) = (call.name.to_string(), place(e.position()));
+                    out.push(Statement::Give {
+                        table,
+                        operation,
+                        values,
+                        place,
+                    });
+                    return Ok(());
+                }
+            }
+            _ => {}
+        }
+        // What is wrong with the value itself comes first.
+        self.value(e)?;
+        refuse(e.position(), NOTHING)
+    }
+}
+
+/// Whether a table of a kind takes an operation.
+fn fits(operation: &str, kind: TallyKind) -> Result<(), String> {
+    let wrong = match (operation, kind) {
+        ("count" | "add", TallyKind::Last) => {
+            "a last(n) keeps the values themselves: write .put(value, …)"
+        }
+        ("add", TallyKind::Count) => {
+            "a tally() only counts: make the table with sums() or histogram()"
+        }
+        ("put", kind) if kind != TallyKind::Last => {
+            "a table with keys takes .count(key, …) or .add(key, …, value); .put(…) is for last(n)"
+        }
+        ("count" | "add" | "put", _) => return Ok(()),
+        (other, _) => {
+            return Err(format!(
+                "a table takes no `.{other}(…)` in code at a point: there are .count(key, …), .add(key, …, value) and .put(value, …)"
+            ));
+        }
+    };
+    Err(wrong.into())
+}

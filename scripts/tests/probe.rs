@@ -1,0 +1,123 @@
+//! Closures that become code at points: which tree comes out, and what is said of those that cannot.
+
+mod recorder;
+
+/// What a closure becomes when it is attached; `limit`, `word` and the tables `t` and `h` are the plan's.
+fn tree(closure: &str) -> Result<String, String> {
+    let plan = format!(
+        "let limit = 100; let share = 0.5; let word = \"GET\"; let t = tally(); let h = histogram(50); let other = [1];\n\
+         methods(\"a.B\").line(42).before({closure});"
+    );
+    let (result, recorder) = recorder::run(&plan);
+    result.map_err(|error| error.to_string())?;
+    let calls = recorder.calls();
+    let attached = calls.iter().find_map(|c| c.strip_prefix("attach "));
+    let text = attached.and_then(|a| a.strip_suffix(" before line 42 of a.B"));
+    text.map(String::from)
+        .ok_or_else(|| format!("nothing was attached: {calls:?}"))
+}
+
+#[test]
+fn closures_become_trees() {
+    for (closure, wanted) in [
+        ("|p| t.count()", "|p| { t0.count(); }"),
+        ("|p| t.count(p.name)", "|p| { t0.count(p.name); }"),
+        ("|p| h.add(p.total)", "|p| { t1.add(p.total); }"),
+        ("|at| t.count(at.x, at.y)", "|p| { t0.count(p.x, p.y); }"),
+        (
+            "|p| if p.total > limit { t.count(p.order.user.name) }",
+            "|p| { if (p.total > 100) { t0.count(p.order.user.name); } }",
+        ),
+        (
+            "|p| if p.method == word && p.ok || !p.seen { t.count() } else { h.add(1) }",
+            "|p| { if (((p.method == \"GET\") && p.ok) || (!p.seen)) { t0.count(); } else { t1.add(1); } }",
+        ),
+        (
+            "|p| { let x = p.a + 2 * p.b; x += 1; h.add(-x); }",
+            "|p| { let x = (p.a + (2 * p.b)); x = (x + 1); t1.add((-x)); }",
+        ),
+        (
+            "|p| for line in p.lines { if line > share { return; } h.add(p.key, line) }",
+            "|p| { for line in p.lines { if (line > 0.5) { return; } t1.add(p.key, line); } }",
+        ),
+        (
+            "|p| t.count(p.grid[1][p.i].name)",
+            "|p| { t0.count(p.grid[1][p.i].name); }",
+        ),
+        (
+            "|p| t.count(p.list[p.a.b[2] + 1].len)",
+            "|p| { t0.count(p.list[(p.a.b[2] + 1)].len); }",
+        ),
+        (
+            "|p| t.count(p.path.starts_with(\"/api\"), thread_name())",
+            "|p| { t0.count(starts_with(p.path, \"/api\"), thread_name()); }",
+        ),
+        (
+            "|p| if p.user == () { t.count() }",
+            "|p| { if (p.user == ()) { t0.count(); } }",
+        ),
+        ("|p| t.count(p.c == 'x')", "|p| { t0.count((p.c == 120)); }"),
+        ("|| t.count(now_ns())", "|p| { t0.count(now_ns()); }"),
+    ] {
+        assert_eq!(tree(closure).as_deref(), Ok(wanted), "{closure}");
+    }
+}
+
+#[test]
+fn what_cannot_be_code_at_a_point_is_named_with_its_place() {
+    for (closure, place, words) in [
+        ("|p| p.total", "2:37", "nothing happens with this value"),
+        (
+            "|p| t.count(`${p.a}`)",
+            "2:",
+            "code at a point makes no strings",
+        ),
+        ("|p| t.count(p)", "2:", "`p` is the point: write p.name"),
+        (
+            "|p| t.count(other)",
+            "2:",
+            "`other` is array, which code at a point cannot use",
+        ),
+        (
+            "|p| { limit = 3; }",
+            "2:",
+            "`limit` is no variable that this code declares",
+        ),
+        (
+            "|p| { p.total = 3; }",
+            "2:",
+            "code at a point writes to no field",
+        ),
+        (
+            "|p| while true { t.count() }",
+            "2:",
+            "a loop without end has no compiled form",
+        ),
+        (
+            "|p| t.count(p.call(1))",
+            "2:",
+            "a point has variables and no methods",
+        ),
+        (
+            "|p, q| t.count()",
+            "2:",
+            "a closure at a point has one parameter",
+        ),
+        ("|p| t.count([1])", "2:", "makes no arrays"),
+        ("|p| { throw 1; }", "2:", "throws nothing"),
+    ] {
+        let error = tree(closure).expect_err(closure);
+        assert!(
+            error.starts_with(&format!("plan.rhai:{place}")),
+            "{closure}: {error}"
+        );
+        assert!(error.contains(words), "{closure}: {error}");
+    }
+}
+
+#[test]
+fn code_runs_before_or_after_a_point_and_not_around_it() {
+    let (result, _) = recorder::run("methods(\"a.B\").around(|p| ());");
+    let error = result.expect_err("refused").to_string();
+    assert!(error.contains("code runs at one point"), "{error}");
+}

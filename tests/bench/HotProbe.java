@@ -1,0 +1,64 @@
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLongArray;
+import java.util.concurrent.atomic.LongAccumulator;
+import java.util.concurrent.atomic.LongAdder;
+
+/**
+ * A small method that is called all the time, and in which a probe stands: compiled into it by Veneer, or written here by hand in the place of the
+ * comment. What it costs is the difference to the plain run, per call.
+ *
+ * <p>Arguments: calls in a round.
+ */
+public final class HotProbe implements Work {
+    static final class Owner {
+        final String name;
+        final int weight;
+
+        Owner(String name, int weight) {
+            this.name = name;
+            this.weight = weight;
+        }
+    }
+
+    static final class Item {
+        final Owner owner;
+
+        Item(Owner owner) {
+            this.owner = owner;
+        }
+    }
+
+    // What probes by hand fill.
+    static final LongAdder COUNT = new LongAdder();
+    static final LongAdder SUM = new LongAdder();
+    static final LongAccumulator LEAST = new LongAccumulator(Math::min, Long.MAX_VALUE);
+    static final LongAccumulator GREATEST = new LongAccumulator(Math::max, Long.MIN_VALUE);
+    static final ConcurrentHashMap<Object, LongAdder> BY = new ConcurrentHashMap<>();
+    static final AtomicLongArray BUCKETS = new AtomicLongArray(65);
+
+    private final int calls;
+    private final Item[] items = new Item[8];
+
+    public HotProbe(String[] args) {
+        calls = Integer.parseInt(args[0]);
+        for (int i = 0; i < items.length; i++) {
+            items[i] = new Item(new Owner("owner " + i, i));
+        }
+    }
+
+    @Override
+    public long round() {
+        long value = 1;
+        for (int i = 0; i < calls; i++) {
+            value = step(value, i, items[i & 7]);
+        }
+        return value;
+    }
+
+    /** A few operations; the result of one call is the argument of the next. */
+    static long step(long value, int turn, Item item) {
+        /* probe */
+        long mixed = (value ^ turn) * 0x9E3779B97F4A7C15L;
+        return mixed ^ mixed >>> 29;
+    }
+}

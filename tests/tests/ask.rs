@@ -1,0 +1,179 @@
+//! `veneer count`, `time`, `watch` and `hist` on a program that runs: exact figures, and nothing left behind.
+
+use std::thread;
+
+use veneer_tests::command::{run, veneer};
+use veneer_tests::live::{Live, until};
+use veneer_tests::process::Output;
+use veneer_tests::running::{Outcome, on_each_jdk_with};
+
+/// Words of the command behind the process id, and what it must print, in order of the lines (sorted for tables).
+const QUESTIONS: &[(&[&str], &[&str])] = &[
+    (
+        &[
+            "count",
+            "Orders::handle(..)",
+            "--by",
+            "order.user.name",
+            "--if",
+            "order.total >= 900",
+        ],
+        &["count key", "33 bob", "33 ()", "34 ann", "100 in 3 entries"],
+    ),
+    (
+        &[
+            "watch",
+            "Orders::handle(..)",
+            "order.match",
+            "round",
+            "thread_name()",
+            "--if",
+            "round % 400 == 8",
+        ],
+        &[
+            "order.match = four, round = 8, thread_name() = main",
+            "order.match = four, round = 408, thread_name() = main",
+            "order.match = four, round = 808, thread_name() = main",
+        ],
+    ),
+    (
+        &["hist", "Orders::handle(..)", "cost / 100", "--at", "exits"],
+        &["1,000 values, 9.5 on average, 0 … 20"],
+    ),
+];
+
+#[test]
+fn a_question_in_one_line_is_answered_exactly_and_leaves_nothing() -> Outcome {
+    on_each_jdk_with("instruments", |programs| {
+        let mut live = Live::start(&run(&[], &programs.java("Orders").args(["live"])))?;
+        live.say("run")?;
+        let sum = live.line("sum ")?;
+        let attached = |live: &Live| live.value("instruments().filter(|i| i.attached).len()");
+        for (words, expected) in QUESTIONS {
+            let out = asked(&mut live, words, &sum, &attached)?;
+            for line in *expected {
+                let words: Vec<&str> = line.split_whitespace().collect();
+                let hit = |text: &str| {
+                    let found: Vec<&str> = text.split_whitespace().collect();
+                    found.windows(words.len()).any(|some| some == words)
+                };
+                assert!(out.lines().any(hit), "{words:?}: `{line}` is not in\n{out}");
+            }
+            until("the end of a question", || attached(&live), |n| n == "0")?;
+        }
+        let out = asked(
+            &mut live,
+            &["count", "Orders::handle(..)", "--json"],
+            &sum,
+            &attached,
+        )?;
+        let last: serde_json::Value = serde_json::from_str(out.lines().last().unwrap_or_default())?;
+        assert_eq!(last["rows"][0]["hits"], 1000, "{out}");
+        let out = asked(
+            &mut live,
+            &["time", "Orders::handle(..)", "--json"],
+            &sum,
+            &attached,
+        )?;
+        let last: serde_json::Value = serde_json::from_str(out.lines().last().unwrap_or_default())?;
+        assert_eq!(last["rows"][0]["count"], 1000, "{out}");
+        let output = live.stop()?;
+        assert_eq!((output.code, output.err.as_str()), (0, ""));
+        Ok(())
+    })
+}
+
+/// What the command prints of one run of the program.
+fn asked(
+    live: &mut Live,
+    words: &[&str],
+    sum: &str,
+    attached: &dyn Fn(&Live) -> Result<String, veneer_tests::live::LiveError>,
+) -> Result<String, Box<dyn std::error::Error>> {
+    let pid = live.pid().to_string();
+    let (first, rest) = words.split_first().ok_or("no words")?;
+    let command = veneer()
+        .args([*first, &pid])
+        .args(rest)
+        .args(["--for", "2"]);
+    let running = thread::spawn(move || command.run());
+    until("a question", || attached(live), |n| n == "1")?;
+    live.say("run")?;
+    assert_eq!(live.line("sum ")?, sum);
+    let output: Output = running.join().map_err(|_| "the command's thread")??;
+    Ok(output.succeeded("the question")?.out)
+}
+
+#[test]
+fn what_cannot_be_answered_is_said() -> Outcome {
+    on_each_jdk_with("instruments", |programs| {
+        let mut live = Live::start(&run(&[], &programs.java("Orders").args(["live"])))?;
+        live.say("run")?;
+        live.line("sum ")?;
+        let pid = live.pid().to_string();
+        for (words, code, expected) in [
+            (
+                &["count", &pid, "Orders::handle(..)", "--by", "order.nothing"][..],
+                1,
+                "Orders$Order has no field `nothing`: it has user",
+            ),
+            (
+                &["watch", &pid, "Orders::handle(..)", "nothing"],
+                1,
+                "`nothing` cannot be read here",
+            ),
+            (
+                &["hist", &pid, "Orders::handle(..)", "order.user"],
+                1,
+                "integer is needed here",
+            ),
+            (
+                &["count", &pid, "Orders::handle(..)", "--if", "order.total +"],
+                1,
+                "count",
+            ),
+            (&["count", "1", "Orders::handle(..)"], 2, "1"),
+        ] {
+            let output = veneer().args(words).run()?;
+            assert_eq!(output.code, code, "{words:?}: {}", output.err);
+            assert!(output.err.contains(expected), "{words:?}: {}", output.err);
+        }
+        let output = live.stop()?;
+        assert_eq!((output.code, output.err.as_str()), (0, ""));
+        Ok(())
+    })
+}
+
+#[test]
+fn a_list_has_the_points_and_what_can_be_read_there() -> Outcome {
+    on_each_jdk_with("instruments", |programs| {
+        let mut live = Live::start(&run(&[], &programs.java("Orders").args(["live"])))?;
+        live.say("run")?;
+        live.line("sum ")?;
+        let pid = live.pid().to_string();
+        let output = veneer()
+            .args(["list", &pid, "Orders::handle(..)"])
+            .run()?
+            .succeeded("list")?;
+        let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
+        let lines: Vec<String> = output.out.lines().map(words).collect();
+        assert_eq!(lines[0], "Orders::handle(LOrders$Order;I)J");
+        assert!(
+            lines.iter().any(|l| l.starts_with("block:0 ")
+                && l.ends_with("Orders$Order order, int round")
+                || l.ends_with("Orders$Order order")),
+            "{}",
+            output.out
+        );
+        assert!(
+            lines
+                .iter()
+                .any(|l| l.contains("loop, depth 1") && l.contains("long cost")),
+            "{}",
+            output.out
+        );
+        let output = live.stop()?;
+        assert_eq!((output.code, output.err.as_str()), (0, ""));
+        Ok(())
+    })
+}
