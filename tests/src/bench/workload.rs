@@ -54,7 +54,7 @@ pub const WORKLOADS: &[Workload] = &[
         arguments: &["250", "{rounds}", "--time"],
         rounds: (9, 36),
         quick: true,
-        groups: 9,
+        groups: 7,
     },
     Workload {
         name: "sort",
@@ -73,7 +73,7 @@ pub const WORKLOADS: &[Workload] = &[
         arguments: &["Sort", "{rounds}", "18000"],
         rounds: (9, 36),
         quick: true,
-        groups: 9,
+        groups: 7,
     },
     Workload {
         name: "sieve",
@@ -92,7 +92,7 @@ pub const WORKLOADS: &[Workload] = &[
         arguments: &["Sieve", "{rounds}", "8000000"],
         rounds: (12, 72),
         quick: true,
-        groups: 7,
+        groups: 5,
     },
     Workload {
         name: "matrix",
@@ -111,7 +111,7 @@ pub const WORKLOADS: &[Workload] = &[
         arguments: &["Matrix", "{rounds}", "320"],
         rounds: (12, 96),
         quick: false,
-        groups: 7,
+        groups: 5,
     },
     Workload {
         name: "javac",
@@ -124,7 +124,7 @@ pub const WORKLOADS: &[Workload] = &[
         mark: "JavacLoop$Kept::checksum()",
         main: "JavacLoop",
         arguments: &["{tree}", "{rounds}"],
-        rounds: (9, 48),
+        rounds: (9, 64),
         quick: false,
         groups: 5,
     },
@@ -181,7 +181,7 @@ pub const WORKLOADS: &[Workload] = &[
             "{rounds}",
             "org.eclipse.jdt.internal.compiler.tool.EclipseCompiler",
         ],
-        rounds: (9, 45),
+        rounds: (9, 48),
         quick: false,
         groups: 5,
     },
