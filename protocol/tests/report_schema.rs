@@ -65,6 +65,14 @@ fn sample() -> Report {
         ),
         instrument("i2", Kind::Timer, vec![point(None, None, time)]),
         instrument("i3", Kind::Log, vec![point(Some(0), None, log)]),
+        instrument(
+            "i4",
+            Kind::Code,
+            vec![Point {
+                what: Some("call a.b.C::n @17".into()),
+                ..point(Some(0), None, count)
+            }],
+        ),
     ];
     report.patches.push(Patch {
         id: "p1".into(),
@@ -119,7 +127,7 @@ fn every_field_of_the_types_is_in_the_schema_and_the_reverse() {
     // Take one field away at a time, then add one that nobody knows: each must be noticed.
     let whole = serde_json::to_value(sample()).unwrap();
     let schema = schema();
-    let optional = ["line", "fragment", "to"];
+    let optional = ["line", "fragment", "to", "what"];
     let mut tried = 0;
     for pointer in objects(&whole, String::new()) {
         let names: Vec<String> = whole
@@ -138,7 +146,7 @@ fn every_field_of_the_types_is_in_the_schema_and_the_reverse() {
                 .as_object_mut()
                 .unwrap();
             object.remove(&name);
-            // An edge without its source has no meaning; alone the three may be missing.
+            // An edge without its source has no meaning; alone the four may be missing.
             let allowed = pointer.contains("/points/")
                 && optional.contains(&name.as_str())
                 && !(name == "fragment" && object.contains_key("to"));
