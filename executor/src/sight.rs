@@ -2,8 +2,8 @@
 //!
 //! A probe reads fields by their place in the object, so their classes must be the right ones, always. A variable has the type that the
 //! verifier proves of it; its class is the one that the host's own loader has defined or asked for under that name. A field has the
-//! type of its descriptor, and that names a class for the loader of the class that declares it. No class is loaded for this: what is not
-//! there yet has no fields.
+//! type of its descriptor, and that names a class for the loader of the class that declares it. No class is loaded for this: code
+//! that reads fields of a class which is not there yet waits for it (`awaited.rs`).
 
 use crate::agent::Agent;
 use crate::jni::{Env, jclass};

@@ -35,7 +35,7 @@ pub enum Place {
     Edges,
     /// The named edges, as (from, to).
     Edge(Vec<(u32, u32)>),
-    /// The first basic block of each named source line.
+    /// Where the code of each named source line begins, in the middle of a basic block too.
     Line(Vec<u16>),
     /// Single instructions.
     Instructions(Which),
