@@ -41,6 +41,7 @@ pub fn run(question: Question) -> Result<u8> {
     client.send(&Request::Exec {
         name: question.name().into(),
         source,
+        settings: Default::default(),
         hold: Some(LEASE),
     })?;
     client.keep_renewing(Duration::from_millis(LEASE / 4))?;

@@ -1,5 +1,6 @@
 //! The command line's grammar and its help.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -149,6 +150,9 @@ pub struct RunArguments {
     /// A plan (Rhai) to run in the agent; may be given several times.
     #[arg(long = "plan", value_name = "F")]
     pub plans: Vec<PathBuf>,
+    /// What `param("NAME", …)` in the plans gives; may be given several times.
+    #[arg(long = "set", value_name = "NAME=VALUE", value_parser = setting)]
+    pub settings: Vec<Setting>,
     /// What to arm at load [default: everything outside the JDK]; may be given several times.
     #[arg(long, value_name = "PATTERN")]
     pub arm: Vec<String>,
@@ -202,6 +206,9 @@ pub struct ExecArguments {
         conflicts_with = "file"
     )]
     pub code: Option<String>,
+    /// What `param("NAME", …)` in the program gives; may be given several times.
+    #[arg(long = "set", value_name = "NAME=VALUE", value_parser = setting)]
+    pub settings: Vec<Setting>,
     /// Print the agent's replies as they come, one JSON object a line.
     #[arg(long)]
     pub json: bool,
@@ -218,6 +225,21 @@ pub struct ExecArguments {
     /// The file with the token for the control port.
     #[arg(long, value_name = "F", requires = "connect")]
     pub token_file: Option<PathBuf>,
+}
+
+/// A name and a value.
+pub type Setting = (String, String);
+
+fn setting(text: &str) -> Result<Setting, String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.is_empty() => Ok((name.into(), value.into())),
+        _ => Err("write NAME=VALUE".into()),
+    }
+}
+
+/// Settings by their names; of two with one name the later one counts.
+pub fn settings(all: &[Setting]) -> BTreeMap<String, String> {
+    all.iter().cloned().collect()
 }
 
 /// A question in one line.

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 use veneer_protocol::{AgentConfig, PlanSource, Reply, Request, data_directory, socket_directory};
 
-use crate::cli::ExecArguments;
+use crate::cli::{ExecArguments, settings};
 use crate::control::{Client, ControlError};
 use crate::output::complain;
 use crate::target::Target;
@@ -25,7 +25,11 @@ pub const PROGRAM_FAILED: u8 = 1;
 pub fn run(arguments: ExecArguments) -> Result<u8> {
     // Before the program is read: whoever types it should not learn afterwards that the PID was wrong.
     let target = arguments.pid.map(Target::inspect).transpose()?;
-    let PlanSource { name, source } = program(&arguments)?;
+    let PlanSource {
+        name,
+        source,
+        settings,
+    } = program(&arguments)?;
     let mut client = match (&target, arguments.connect, &arguments.token_file) {
         (Some(target), ..) => match Client::connect(target)? {
             Some(client) => client,
@@ -35,7 +39,12 @@ pub fn run(arguments: ExecArguments) -> Result<u8> {
         (None, ..) => bail!("name a process id, or --connect and --token-file"),
     };
     let hold = arguments.hold.map(|seconds| seconds * 1000);
-    client.send(&Request::Exec { name, source, hold })?;
+    client.send(&Request::Exec {
+        name,
+        source,
+        settings,
+        hold,
+    })?;
     if let Some(lease) = hold {
         client.keep_renewing(Duration::from_millis(lease / 4))?;
     }
@@ -87,14 +96,16 @@ pub fn client(pid: u32) -> Result<Client> {
 }
 
 fn program(arguments: &ExecArguments) -> Result<PlanSource> {
+    let settings = settings(&arguments.settings);
     if let Some(code) = &arguments.code {
         return Ok(PlanSource {
             name: "-e".into(),
             source: code.clone(),
+            settings,
         });
     }
     match &arguments.file {
-        Some(path) if path.as_os_str() != "-" => Ok(plans::read(path)?),
+        Some(path) if path.as_os_str() != "-" => Ok(plans::read(path, &settings)?),
         _ => {
             let mut source = String::new();
             io::stdin()
@@ -103,6 +114,7 @@ fn program(arguments: &ExecArguments) -> Result<PlanSource> {
             Ok(PlanSource {
                 name: "-".into(),
                 source,
+                settings,
             })
         }
     }

@@ -49,6 +49,7 @@ pub fn run(arguments: ListArguments) -> Result<u8> {
     client.send(&Request::Exec {
         name: "list".into(),
         source,
+        settings: Default::default(),
         hold: None,
     })?;
     let mut stdout = io::stdout().lock();

@@ -1,5 +1,6 @@
 //! Reading plans from their files, and checking them before the application starts.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -33,7 +34,7 @@ pub enum PlanError {
 }
 
 /// Reads a plan.
-pub fn read(path: &Path) -> Result<PlanSource, PlanError> {
+pub fn read(path: &Path, settings: &BTreeMap<String, String>) -> Result<PlanSource, PlanError> {
     let unreadable = |source| PlanError::Unreadable {
         path: path.to_owned(),
         source,
@@ -53,7 +54,30 @@ pub fn read(path: &Path) -> Result<PlanSource, PlanError> {
     Ok(PlanSource {
         name: path.display().to_string(),
         source: String::from_utf8(bytes).map_err(|_| not_text("no UTF-8 text"))?,
+        settings: settings.clone(),
     })
+}
+
+/// Of several plans each gets the settings that it speaks of, since it takes one that it does not know for a mistake. The first also gets
+/// those that none speaks of.
+pub fn divide(plans: &mut [PlanSource]) {
+    if plans.len() < 2 {
+        return;
+    }
+    let speaks = |plan: &PlanSource, name: &str| plan.source.contains(&format!("\"{name}\""));
+    let all = plans.first().map(|plan| plan.settings.clone());
+    let lost = |name: &String| !plans.iter().any(|plan| speaks(plan, name));
+    let lost: Vec<String> = all
+        .iter()
+        .flatten()
+        .map(|s| s.0.clone())
+        .filter(lost)
+        .collect();
+    for (n, plan) in plans.iter_mut().enumerate() {
+        let mut settings = std::mem::take(&mut plan.settings);
+        settings.retain(|name, _| speaks(plan, name) || n == 0 && lost.contains(name));
+        plan.settings = settings;
+    }
 }
 
 /// Says whether the plan is a program at all; nothing of it runs. The error has file, line, column, the
@@ -70,22 +94,22 @@ mod tests {
     fn what_is_no_plan_is_said() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("p.rhai");
-        let error = read(&path).unwrap_err().to_string();
+        let error = read(&path, &BTreeMap::new()).unwrap_err().to_string();
         assert!(error.contains("p.rhai cannot be read"), "{error}");
         fs::write(&path, [0xff, 0xfe]).unwrap();
         assert!(
-            read(&path)
+            read(&path, &BTreeMap::new())
                 .unwrap_err()
                 .to_string()
                 .contains("no UTF-8 text")
         );
         assert!(
-            read(directory.path())
+            read(directory.path(), &BTreeMap::new())
                 .unwrap_err()
                 .to_string()
                 .contains("a directory")
         );
         fs::write(&path, "print(1);").unwrap();
-        assert_eq!(read(&path).unwrap().source, "print(1);");
+        assert_eq!(read(&path, &BTreeMap::new()).unwrap().source, "print(1);");
     }
 }

@@ -12,7 +12,7 @@ use anyhow::{Context, Result};
 use tempfile::TempDir;
 use veneer_protocol::AgentConfig;
 
-use crate::cli::RunArguments;
+use crate::cli::{RunArguments, settings};
 use crate::command_line::{TOOL_OPTIONS, plan_command};
 use crate::java::Jdk;
 use crate::output::complain;
@@ -27,11 +27,13 @@ pub fn run(arguments: RunArguments) -> Result<u8> {
     let program = arguments.command.first().context("no command after `--`")?;
     Jdk::of_command(program)?;
     let library = agent::find()?;
-    let plans = arguments
+    let settings = settings(&arguments.settings);
+    let mut plans = arguments
         .plans
         .iter()
-        .map(|path| plans::read(path))
+        .map(|path| plans::read(path, &settings))
         .collect::<Result<Vec<_>, _>>()?;
+    plans::divide(&mut plans);
     if arguments.strict {
         plans.iter().try_for_each(plans::check_plan)?;
     }

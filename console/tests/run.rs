@@ -217,6 +217,8 @@ fn options_and_plans_reach_the_configuration() {
             "call",
             "--calls",
             "x.Y::*(..)",
+            "--set",
+            "top=3",
         ])
         .arg("--plan")
         .arg(&plan)
@@ -230,6 +232,7 @@ fn options_and_plans_reach_the_configuration() {
         plans: vec![veneer_protocol::PlanSource {
             name: plan.display().to_string(),
             source: "print(1);\n".into(),
+            settings: [("top".to_string(), "3".to_string())].into(),
         }],
         arm: vec!["a..*".into()],
         skip: vec!["a.b.*".into()],

@@ -40,13 +40,30 @@ pub fn weave_loaded(agent: &Agent, env: Env, class: &Arc<Class>) {
 fn weave_and_say(agent: &Agent, env: Env, class: &Arc<Class>, eager: bool, turns: &mut Turns) {
     for (instrument, error) in weave_class(agent, env, class, eager, turns) {
         // Nobody waits for an answer as when it is attached.
-        if matches!(error, AttachError::NotCompiled { .. }) {
-            let mut tables = agent.table.lock();
-            let plan = tables.instrument(instrument).map(|i| i.spec.plan.clone());
-            drop(tables);
-            agent.problem(&plan.unwrap_or_default(), &error.to_string());
+        let is_news = matches!(
+            error,
+            AttachError::NotCompiled { .. } | AttachError::TooManyPoints { .. }
+        );
+        if !is_news {
+            continue;
         }
+        let mut tables = agent.table.lock();
+        let Some(i) = tables.instrument(instrument) else {
+            continue;
+        };
+        // Single instructions differ, and in many methods there are only such as do not fit.
+        if matches!(i.spec.place, Place::Instructions(_)) && waits_to_be_said(&error) {
+            i.unsaid.get_or_insert(error.to_string());
+            continue;
+        }
+        let plan = i.spec.plan.clone();
+        drop(tables);
+        agent.problem(&plan, &error.to_string());
     }
+}
+
+fn waits_to_be_said(error: &AttachError) -> bool {
+    matches!(error, AttachError::NotCompiled { .. })
 }
 
 /// Weaves the classes again in which code waits for a class that has just been prepared. They may be running, and there is no object of
@@ -144,6 +161,19 @@ pub fn weave_class(
                         }
                     }
                 })?;
+                let stands = {
+                    let mut tables = agent.table.lock();
+                    tables
+                        .instrument(*instrument)
+                        .map_or(0, |i| i.standing.len())
+                };
+                if stands + joins.len() > spec.limit as usize {
+                    let limit = spec.limit;
+                    let error = AttachError::TooManyPoints { limit };
+                    let named = (variant(&error), error.to_string());
+                    errors.push((*instrument, error));
+                    return Err(named);
+                }
                 let by_flow = spec.counts_all() && joins.len() > 1 && !agent.methods.counts_each();
                 let counting = by_flow.then(|| Counting::of(&method, &armed.points));
                 stand(agent, class, (*id, label), &joins, counting)

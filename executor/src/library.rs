@@ -49,6 +49,7 @@ pub struct Library {
     clock: Static,
     loaded: Static,
     offset: Static,
+    keep: Static,
     shut: Static,
     open: Static,
     linked: Static,
@@ -101,6 +102,7 @@ impl Library {
                 c"(Ljava/lang/Class;Ljava/lang/String;)Ljava/lang/Class;",
             )?,
             offset: find(c"offset", c"(Ljava/lang/Class;Ljava/lang/String;)J")?,
+            keep: find(c"keep", c"(JJ)V")?,
             shut: find(c"shut", c"(I)V")?,
             open: find(c"open", c"(I)V")?,
             linked: find(c"linked", c"()V")?,
@@ -251,6 +253,12 @@ impl Library {
         let found = env.long(self.offset, &[l(class), l(text)], what);
         env.delete(text);
         found
+    }
+
+    /// Room for the objects on the stacks of a table with so many places.
+    pub fn keep(&self, env: Env, table: i64, places: i64) -> Result<(), JvmError> {
+        let what = || "making room for objects".to_string();
+        env.void(self.keep, &[j(table), j(places)], what)
     }
 
     /// Shuts a gate, or opens it again. See `VeneerGate`.

@@ -121,6 +121,14 @@ pub fn operation(which: &Which, method: &Method, at: usize) -> Option<Operation>
         },
         Which::Enters if op == MONITORENTER => done(plain(), named(&["object"]), None),
         Which::Leaves if op == MONITOREXIT => done(plain(), named(&["object"]), None),
+        Which::Handlers => {
+            let pc = method.instructions.get(at)?.0;
+            let mut entries = method.code.exceptions.iter();
+            let entry = entries.find(|e| e.handler == pc)?;
+            let class = method.file.pool.class_name(entry.catch_type).ok();
+            let text = class.map_or("any".into(), |class| dotted(&class));
+            done(format!("catch {text}"), named(&["exception"]), None)
+        }
         Which::Throws if op == ATHROW => done(plain(), named(&["exception"]), None),
         Which::Branches => match instruction {
             Instruction::Branch { op, .. } if !matches!(*op, GOTO | GOTO_W | JSR | JSR_W) => {

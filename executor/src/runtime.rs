@@ -201,6 +201,22 @@ pub fn warn_of_nothing(agent: &Agent, env: Env) {
             .map(|i| i.spec.clone())
             .collect()
     };
+    let silent: Vec<(String, String)> = {
+        let tables = agent.table.lock();
+        let nowhere = tables
+            .instruments
+            .iter()
+            .filter(|i| i.attached && i.standing.is_empty());
+        nowhere
+            .filter_map(|i| Some((i.spec.plan.clone(), i.unsaid.clone()?)))
+            .collect()
+    };
+    for (plan, error) in silent {
+        agent.problem(
+            &plan,
+            &format!("it stood nowhere in the whole run: {error}"),
+        );
+    }
     for spec in idle {
         for pattern in &spec.patterns {
             agent.problem(
@@ -265,6 +281,10 @@ pub fn rows(agent: &Agent, id: InstrumentId) -> Vec<Row> {
     standing.iter().zip(figures).map(row).collect()
 }
 
+fn is_too_many(error: &AttachError) -> bool {
+    matches!(error, AttachError::TooManyPoints { .. })
+}
+
 impl Runtime for Handle {
     fn attach(&self, spec: Spec) -> Result<Attached, AttachError> {
         let agent = self.agent;
@@ -283,6 +303,7 @@ impl Runtime for Handle {
                 folded: 0,
                 gone: 0,
                 refused: 0,
+                unsaid: None,
             };
             tables.instruments.push(instrument);
             InstrumentId(tables.instruments.len() as u32)
@@ -298,6 +319,9 @@ impl Runtime for Handle {
         let mut turns = Turns::default();
         for class in classes {
             errors.extend(weave_class(agent, self.env, &class, eager, &mut turns));
+            if errors.iter().any(|e| e.0 == id && is_too_many(&e.1)) {
+                break;
+            }
             if eager || turns.is_full() {
                 attachment::carry_out(agent, self.env, &mut turns);
             }
@@ -308,8 +332,13 @@ impl Runtime for Handle {
             .lock()
             .instrument(id)
             .is_some_and(|i| !i.standing.is_empty());
-        if !stands && let Some((_, error)) = errors.into_iter().find(|e| e.0 == id) {
-            // It stands nowhere, and here is why: nothing has been attached.
+        let too_many = errors.iter().any(|e| e.0 == id && is_too_many(&e.1));
+        let mut errors = errors.into_iter();
+        let why = errors.find(|e| e.0 == id && (!too_many || is_too_many(&e.1)));
+        if (!stands || too_many)
+            && let Some((_, error)) = why
+        {
+            // It stands nowhere, or is not to, and here is why: nothing has been attached.
             self.detach(id)?;
             return Err(error);
         }
@@ -493,7 +522,14 @@ impl Runtime for Handle {
     fn tally(&self, kind: TallyKind, entries: u32) -> Result<u32, AttachError> {
         let made = (1..=tallies::MOST).contains(&entries).then_some(entries);
         let made = made.and_then(|entries| self.agent.tallies.make(kind, entries));
-        made.ok_or(AttachError::TallyTooLarge { entries })
+        let made = made.ok_or(AttachError::TallyTooLarge { entries })?;
+        if kind == TallyKind::Objects {
+            let tallies = &self.agent.tallies;
+            let (at, places) = (tallies.address(made), tallies.places(made));
+            let kept = self.agent.library.keep(self.env, at, places);
+            kept.map_err(|_| AttachError::TallyTooLarge { entries })?;
+        }
+        Ok(made)
     }
 
     fn tally_now(&self, table: u32) -> Tally {

@@ -83,6 +83,8 @@ pub struct Instrument {
     pub gone: usize,
     /// Methods that were refused.
     pub refused: usize,
+    /// Why it does not stand in the first method where it does not, though another method may do: said in the end if none does.
+    pub unsaid: Option<String>,
 }
 
 /// A patch.

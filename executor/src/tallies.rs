@@ -71,6 +71,8 @@ impl Tallies {
         let (places, strings_most) = match kind {
             // It goes round, and what it has forgotten has left its strings.
             TallyKind::Last => (entries.next_power_of_two(), (4 * entries).max(10_000)),
+            // Threads find a place among the next few.
+            kind if kind.is_stack() => ((entries + 8).next_power_of_two(), 1),
             _ => ((entries * 4 / 3 + 1).next_power_of_two(), entries),
         };
         let strings_places = (strings_most * 4 / 3 + 1).next_power_of_two();
@@ -111,11 +113,21 @@ impl Tallies {
         found.map_or(0, |t| self.file.address() + t.at as i64)
     }
 
+    /// How many places a table has.
+    pub fn places(&self, table: u32) -> i64 {
+        let state = self.state();
+        let found = state.tables.get(table as usize);
+        found.map_or(0, |t| t.places as i64)
+    }
+
     /// What a table holds now. `began`: what times count from.
     pub fn read(&self, table: u32, began: u64) -> Tally {
         let Some(place) = self.state().tables.get(table as usize).copied() else {
             return Tally::default();
         };
+        if place.kind.is_stack() {
+            return Tally::default();
+        }
         let size = VALUES + 8 * place.kind.words();
         let first = place.at + HEAD;
         let mut out = Tally {
@@ -158,6 +170,9 @@ impl Tallies {
             return;
         };
         let size = VALUES + 8 * place.kind.words();
+        if place.kind.is_stack() {
+            return;
+        }
         if place.kind == TallyKind::Last {
             for n in 1..=place.places {
                 let state = self.file.word(place.at + HEAD + n * size);

@@ -14,8 +14,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
-use veneer_protocol::Reply;
-use veneer_scripts::{Plan, Session};
+use veneer_protocol::{PlanSource, Reply};
+use veneer_scripts::{Plan, PlanError, Session};
 
 /// What the plan thread is asked to do.
 pub enum Job {
@@ -23,10 +23,8 @@ pub enum Job {
     Begin(Sender<bool>),
     /// Run a client's program.
     Exec {
-        /// For messages.
-        name: String,
-        /// Rhai.
-        source: String,
+        /// Its name, for messages, and its text.
+        plan: PlanSource,
         /// Its callbacks print to the client too, and the client holds what it attaches.
         hold: bool,
         /// To the client.
@@ -90,8 +88,7 @@ pub fn plans(agent: &'static Agent, env: Env, jobs: Receiver<Job>) {
                         false => "the application runs without it",
                     };
                     for plan in &agent.config.plans {
-                        let loaded =
-                            Plan::compile(&plan.name, &plan.source).and_then(|p| session.load(p));
+                        let loaded = read(plan).and_then(|plan| session.load(plan));
                         if let Err(e) = loaded {
                             good = false;
                             agent.problem(
@@ -103,17 +100,12 @@ pub fn plans(agent: &'static Agent, env: Env, jobs: Receiver<Job>) {
                     agent.application_starts();
                     let _ = answer.send(good);
                 }
-                Ok(Job::Exec {
-                    name,
-                    source,
-                    hold,
-                    outbox,
-                }) => {
+                Ok(Job::Exec { plan, hold, outbox }) => {
                     let load = session.reserve();
                     outbox.set_load(load);
                     agent.clients().insert(load, outbox.clone());
-                    let result = Plan::compile(&name, &source)
-                        .and_then(|p| session.load_as(load, p, Instant::now()));
+                    let result =
+                        read(&plan).and_then(|plan| session.load_as(load, plan, Instant::now()));
                     if !hold || result.is_err() {
                         agent.clients().remove(&load);
                     }
@@ -187,4 +179,9 @@ pub fn drain(agent: &'static Agent, env: Env) {
             }
         }
     }
+}
+
+fn read(plan: &PlanSource) -> Result<Plan, PlanError> {
+    let read = Plan::compile(&plan.name, &plan.source)?;
+    Ok(read.with(plan.settings.clone()))
 }

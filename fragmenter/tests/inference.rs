@@ -168,7 +168,7 @@ fn each_call_of_a_subroutine_gets_its_own_copy() {
     with_code(&modern, |file, code| {
         let names = mnemonics(&code.code);
         assert!(!names.contains(&"jsr") && !names.contains(&"ret"));
-        let sevens = names.iter().filter(|n| **n == "sipush").count();
+        let sevens = names.iter().filter(|n| **n == "bipush").count();
         assert_eq!(sevens, 2, "{names:?}");
         // The first call lies in the range, the subroutine and the second call do not.
         let [row] = code.exceptions[..] else {

@@ -38,5 +38,5 @@ pub use pattern::{MethodPattern, PatternError, PatternFault};
 pub use place::{Place, When, Which};
 pub use row::{Data, RefusalRow, Row, Summary};
 pub use runtime::{AttachError, Attached, Runtime};
-pub use spec::Spec;
+pub use spec::{LIMIT, Spec};
 pub use tally::{BUCKETS, Entry, Key, Moment, Tally, TallyKind, bucket_start};

@@ -63,6 +63,8 @@ pub enum Which {
     Leaves,
     /// `athrow`.
     Throws,
+    /// Where exception handlers begin.
+    Handlers,
     /// Branches with a condition.
     Branches,
     /// `tableswitch` and `lookupswitch`.
@@ -87,6 +89,7 @@ impl fmt::Display for Which {
             Which::Enters => f.write_str("monitor enters"),
             Which::Leaves => f.write_str("monitor exits"),
             Which::Throws => f.write_str("throws"),
+            Which::Handlers => f.write_str("handlers"),
             Which::Branches => f.write_str("branches"),
             Which::Switches => f.write_str("switches"),
             Which::Opcode(name) => write!(f, "instructions {name}"),

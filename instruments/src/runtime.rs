@@ -160,6 +160,12 @@ pub enum AttachError {
         reason: Box<veneer_probes::ProbeError>,
     },
 
+    /// More points than the plan may have meant.
+    #[error(
+        "this has more than {limit} points: narrow the pattern, or write methods(…).limit({})", limit.saturating_mul(10)
+    )]
+    TooManyPoints { limit: u32 },
+
     /// A table that found no room.
     #[error(
         "there is no room for a table of {entries} entries: write a number from 1 to 100000, and think of the other tables"

@@ -19,9 +19,19 @@ pub struct Spec {
     pub when: When,
     /// What is measured there.
     pub kind: Kind,
+    /// It has no more points than these.
+    #[serde(default = "limit")]
+    pub limit: u32,
     /// Each point has a counter of its own, where the counts of most could follow from those of others.
     #[serde(default)]
     pub each: bool,
+}
+
+/// Points of an instrument at most, where the plan does not say.
+pub const LIMIT: u32 = 100_000;
+
+fn limit() -> u32 {
+    LIMIT
 }
 
 impl Spec {

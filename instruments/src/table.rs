@@ -98,7 +98,9 @@ pub fn render_tally(tally: &Tally, kind: TallyKind, n: usize) -> String {
     let entries = &tally.entries;
     let keys = entries.iter().map(|e| e.keys.len()).max().unwrap_or(0);
     let (numbers, shown): (&[&str], _) = match kind {
-        TallyKind::Count => (&["count"], &entries[..n.min(entries.len())]),
+        TallyKind::Count | TallyKind::Numbers | TallyKind::Objects => {
+            (&["count"], &entries[..n.min(entries.len())])
+        }
         TallyKind::Sums | TallyKind::Histogram => {
             let columns = &["count", "avg", "min", "max"];
             (columns, &entries[..n.min(entries.len())])
@@ -149,6 +151,49 @@ pub fn render_tally(tally: &Tally, kind: TallyKind, n: usize) -> String {
         foot
     } else {
         layout.render(&foot)
+    }
+}
+
+/// All entries as comma-separated values (RFC 4180), with a line of names first.
+pub fn render_csv(tally: &Tally, kind: TallyKind) -> String {
+    let keys = tally.entries.iter().map(|e| e.keys.len()).max();
+    let mut names: Vec<String> = (1..=keys.unwrap_or(0)).map(|n| format!("key{n}")).collect();
+    let numbers: &[&str] = match kind {
+        TallyKind::Sums | TallyKind::Histogram => &["count", "sum", "min", "max"],
+        TallyKind::Last => &["number", "time_ns", "thread_id"],
+        _ => &["count"],
+    };
+    names.extend(numbers.iter().map(ToString::to_string));
+    let mut out = names.join(",") + "\r\n";
+    for entry in &tally.entries {
+        let mut cells: Vec<String> = entry
+            .keys
+            .iter()
+            .map(|key| quoted(key.to_string()))
+            .collect();
+        cells.resize(keys.unwrap_or(0), String::new());
+        match entry.at {
+            Some(at) => cells.extend([
+                at.number.to_string(),
+                at.time_ns.to_string(),
+                at.thread_id.to_string(),
+            ]),
+            None => cells.push(entry.count.to_string()),
+        }
+        if matches!(kind, TallyKind::Sums | TallyKind::Histogram) {
+            cells.extend([entry.sum, entry.min, entry.max].map(|n| n.to_string()));
+        }
+        out += &cells.join(",");
+        out += "\r\n";
+    }
+    out
+}
+
+fn quoted(cell: String) -> String {
+    if cell.contains([',', '"', '\r', '\n']) {
+        format!("\"{}\"", cell.replace('"', "\"\""))
+    } else {
+        cell
     }
 }
 

@@ -15,7 +15,14 @@ pub enum TallyKind {
     Histogram,
     /// The latest combinations themselves, with time and thread.
     Last,
+    /// For each thread a stack of whole numbers: nothing to be shown.
+    Numbers,
+    /// For each thread a stack of objects.
+    Objects,
 }
+
+/// Values that a thread has on its stack at most, as `VeneerProbe.DEPTH`; what comes on top is not kept.
+pub const DEPTH: u64 = 32;
 
 impl TallyKind {
     /// Values of an entry, in words of 8 bytes.
@@ -25,7 +32,13 @@ impl TallyKind {
             Self::Sums => 4,
             Self::Histogram => 4 + BUCKETS as u64,
             Self::Last => 2,
+            Self::Numbers | Self::Objects => DEPTH,
         }
+    }
+
+    /// Whether it is a stack for each thread instead of a table.
+    pub fn is_stack(self) -> bool {
+        matches!(self, Self::Numbers | Self::Objects)
     }
 }
 

@@ -8,6 +8,7 @@ use crate::scope::Scope;
 use crate::step::{Kind, Label, Step};
 use crate::tree::{Code, Expr, Operator, Place, Shape, Statement};
 use crate::ty::Ty;
+use std::sync::atomic::{AtomicI64, Ordering};
 
 /// Elements of an array that a loop goes over at most.
 pub const TURNS: i64 = 1_000;
@@ -305,6 +306,9 @@ impl Compiler<'_> {
             .iter()
             .map(|v| self.hoist(v))
             .collect::<Answer<_>>()?;
+        if let ("push" | "keep", [value]) = (operation, &hoisted[..]) {
+            return self.push(table, operation, value);
+        }
         let keys = match operation {
             "count" | "put" => hoisted.len(),
             "add" => match hoisted.len().checked_sub(1) {
@@ -345,6 +349,49 @@ impl Compiler<'_> {
                 self.helper("add", "(JJJJJJJ)V", 14, 0);
             }
         }
+        Ok(())
+    }
+
+    /// What the thread has put on a stack of its own last.
+    fn stacked(&mut self, table: u32, operation: &str, place: Place) -> Answer<Ty> {
+        let numbers = match operation {
+            "pop" => Some("pop"),
+            "top" => Some("top"),
+            _ => None,
+        };
+        let objects = match operation {
+            "take" => "take",
+            "peek" => "peek",
+            _ if numbers.is_some() => "",
+            name => return refuse(place, no_function(name)),
+        };
+        self.step(Step::Table(table), 0, 2);
+        match numbers {
+            Some(name) => {
+                self.helper(name, "(J)J", 2, 2);
+                Ok(Ty::Long)
+            }
+            None => {
+                self.helper(objects, "(J)Ljava/lang/Object;", 2, 1);
+                Ok(Ty::Object("java/lang/Object".into()))
+            }
+        }
+    }
+
+    /// Puts a value on a stack of the thread's own.
+    fn push(&mut self, table: u32, operation: &str, value: &Expr) -> Answer<()> {
+        self.step(Step::Table(table), 0, 2);
+        let found = self.value(value)?;
+        if operation == "push" {
+            self.fit(&Ty::Long, found, value.place)?;
+            self.helper("push", "(JJ)V", 4, 0);
+            return Ok(());
+        }
+        if !matches!(found, Ty::Object(_) | Ty::Array(_) | Ty::Null) {
+            let wanted = "an object".into();
+            return refuse(value.place, Reason::Type { wanted, found });
+        }
+        self.helper("keep", "(JLjava/lang/Object;)V", 3, 0);
         Ok(())
     }
 
@@ -500,6 +547,7 @@ impl Compiler<'_> {
             Shape::Unary(operator, a) => self.unary(*operator, a)?,
             Shape::Binary(operator, a, b) => self.binary(*operator, a, b, e.place)?,
             Shape::Call(name, values) => self.call(name, values, e.place)?,
+            Shape::Stacked { table, operation } => self.stacked(*table, operation, e.place)?,
         };
         Ok(ty)
     }
@@ -729,7 +777,14 @@ impl Compiler<'_> {
                 }
             };
         }
-        let words: String = function.takes.iter().map(|t| t.descriptor()).collect();
+        let mut words: String = function.takes.iter().map(|t| t.descriptor()).collect();
+        if COUNTING.contains(&name) {
+            // Each place has counts of its own.
+            let place = PLACES.fetch_add(1, Ordering::Relaxed);
+            self.step(Step::Long(place), 0, 2);
+            words.push('J');
+            pops += 2;
+        }
         let gives = function.gives.ty();
         let given = format!("({words}){}", handed(&gives));
         self.helper(function.helper, given, pops, gives.words());
@@ -822,6 +877,17 @@ impl Takes {
     }
 }
 
+impl std::fmt::Display for Takes {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Integer => "int",
+            Self::Number => "number",
+            Self::Text => "string",
+            Self::Object => "object",
+        })
+    }
+}
+
 /// What a function gives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
@@ -843,6 +909,17 @@ impl Gives {
     }
 }
 
+impl std::fmt::Display for Gives {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Integer => "int",
+            Self::Number => "float",
+            Self::Bool => "bool",
+            Self::Text => "string",
+        })
+    }
+}
+
 /// A function that a probe can call.
 pub struct Function {
     /// In a plan.
@@ -856,6 +933,12 @@ pub struct Function {
     /// What it does, for the reference.
     pub text: &'static str,
 }
+
+/// Those that count their passes, at each place where they are written by itself.
+const COUNTING: [&str; 2] = ["one_in", "per_second"];
+
+/// The number of the next such place.
+static PLACES: AtomicI64 = AtomicI64::new(1);
 
 /// All functions.
 pub const FUNCTIONS: &[Function] = &[
@@ -895,6 +978,13 @@ pub const FUNCTIONS: &[Function] = &[
         text: "the name of an object's class; `()` of `()`",
     },
     Function {
+        name: "is_a",
+        helper: "isA",
+        takes: &[Takes::Object, Takes::Text],
+        gives: Gives::Bool,
+        text: "whether an object's class, or one above it, has this name: `is_a(p.x, \"a.B\")`; no interfaces",
+    },
+    Function {
         name: "thread_id",
         helper: "threadId",
         takes: &[],
@@ -914,6 +1004,13 @@ pub const FUNCTIONS: &[Function] = &[
         takes: &[Takes::Integer],
         gives: Gives::Bool,
         text: "whether this is one in so many passes of its thread, for `if one_in(100) { … }`",
+    },
+    Function {
+        name: "per_second",
+        helper: "perSecond",
+        takes: &[Takes::Integer],
+        gives: Gives::Bool,
+        text: "whether these are at most so many passes of its thread in this second, for `if per_second(100) { … }`",
     },
     Function {
         name: "now_ns",

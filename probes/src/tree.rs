@@ -110,6 +110,13 @@ pub enum Shape {
     Binary(Operator, Box<Expr>, Box<Expr>),
     /// `name(a, …)`, `a.name(…)`
     Call(String, Vec<Expr>),
+    /// `stack.pop()`: what the thread has put on one of the plan's stacks last.
+    Stacked {
+        /// The stack's number.
+        table: u32,
+        /// What is done: `pop`, `top` of numbers, `take`, `peek` of objects.
+        operation: String,
+    },
 }
 
 /// A number with a point, by its bits, so that trees can be compared.

@@ -288,7 +288,7 @@ fn what_has_no_compiled_form_is_refused_with_its_place() {
         ),
         (
             e(Shape::Call("println".into(), vec![])),
-            "3:7: `println` has no compiled form here: there are starts_with, ends_with, contains, identity, class_of, thread_id, thread_name, one_in, now_ns, to_int, to_float, here",
+            "3:7: `println` has no compiled form here: there are starts_with, ends_with, contains, identity, class_of, is_a, thread_id, thread_name, one_in, per_second, now_ns, to_int, to_float, here",
         ),
         (
             e(Shape::Element(

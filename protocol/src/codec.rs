@@ -109,6 +109,7 @@ mod tests {
                 hold: None,
                 name: "two\nlines".into(),
                 source: "print(\"\u{2028}\r\n\");\n".into(),
+                settings: Default::default(),
             },
         ];
         for request in &sent {

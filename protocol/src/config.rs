@@ -5,6 +5,7 @@
 //! rather than the settings themselves: options pass through shells, environment variables and
 //! files of arguments, each with quoting rules of its own, and plans are many lines long.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::fs;
 use std::io;
@@ -125,6 +126,9 @@ pub struct PlanSource {
     pub name: String,
     /// The Rhai source text.
     pub source: String,
+    /// What `param(…)` in the plan gives, by name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub settings: BTreeMap<String, String>,
 }
 
 /// The fragmentation policy: where a method is cut.
@@ -206,6 +210,7 @@ mod tests {
         config.plans.push(PlanSource {
             name: "a.rhai".into(),
             source: "print(\"ü\");\n".into(),
+            settings: BTreeMap::from([("top".into(), "3".into())]),
         });
         let text = config.to_json().unwrap();
         assert!(text.contains(r#""policy": "call""#), "{text}");

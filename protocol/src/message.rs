@@ -17,6 +17,7 @@
 //! Over TCP the first line is the token, 64 hexadecimal digits; there is no answer to a right one.
 
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 use crate::report::{Refusal, Report};
 
@@ -35,6 +36,9 @@ pub enum Request {
         name: String,
         /// The program.
         source: String,
+        /// What `param(…)` in it gives, by name.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        settings: BTreeMap<String, String>,
         /// What it attaches is taken off when the connection ends, or is silent for so many milliseconds.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         hold: Option<u64>,
@@ -92,6 +96,7 @@ mod tests {
                 Request::Exec {
                     name: "-".into(),
                     source: "1\n+ 1".into(),
+                    settings: BTreeMap::new(),
                     hold: None,
                 },
                 r#"{"exec":{"name":"-","source":"1\n+ 1"}}"#,
@@ -100,9 +105,10 @@ mod tests {
                 Request::Exec {
                     name: "-".into(),
                     source: "1".into(),
+                    settings: BTreeMap::from([("n".into(), "2".into())]),
                     hold: Some(10_000),
                 },
-                r#"{"exec":{"name":"-","source":"1","hold":10000}}"#,
+                r#"{"exec":{"name":"-","source":"1","settings":{"n":"2"},"hold":10000}}"#,
             ),
             (Request::Renew {}, r#"{"renew":{}}"#),
         ] {

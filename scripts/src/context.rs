@@ -5,6 +5,8 @@
 
 use crate::ledger::Ledger;
 use crate::limits;
+use crate::plan::Plan;
+use crate::settings::Settings;
 use rhai::{AST, FnPtr, Position};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -66,6 +68,8 @@ pub(crate) struct Context {
     pub(crate) slots: Arc<AtomicUsize>,
     /// The plan itself: closures that become code at points are looked up in it.
     pub(crate) tree: AST,
+    /// Values from the command line.
+    pub(crate) settings: Settings,
     /// When the plan began.
     pub(crate) began: Instant,
     inbox: Mutex<Vec<Callback>>,
@@ -75,20 +79,20 @@ pub(crate) struct Context {
 
 impl Context {
     pub(crate) fn new(
-        name: &str,
         load: u64,
         runtime: Arc<dyn Runtime>,
         ledger: Arc<Ledger>,
         slots: Arc<AtomicUsize>,
-        tree: AST,
+        plan: &Plan,
     ) -> Self {
         Context {
-            name: name.to_owned(),
+            name: plan.name().to_owned(),
             load,
             runtime,
             ledger,
             slots,
-            tree,
+            tree: plan.tree().clone(),
+            settings: Settings::new(plan.settings().clone()),
             began: Instant::now(),
             inbox: Mutex::new(Vec::new()),
             deadline: AtomicU64::new(0),

@@ -6,8 +6,8 @@
 //!                     ^
 //! ```
 
-use crate::engine::usage;
 use crate::limits;
+use crate::reference::{nearest_usage, usage};
 use rhai::{EvalAltResult, ParseError, ParseErrorType, Position};
 use std::fmt;
 use veneer_instruments::table::count;
@@ -149,7 +149,7 @@ fn not_found(signature: &str) -> String {
     if let Some(usage) = usage(name) {
         return format!("`{call}` does not fit: write {usage}");
     }
-    match crate::engine::nearest_usage(name) {
+    match nearest_usage(name) {
         Some(usage) => format!("no function `{call}`; did you mean {usage}?"),
         None => format!("no function `{call}`"),
     }

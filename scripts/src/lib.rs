@@ -21,9 +21,12 @@ mod ledger;
 pub mod limits;
 mod plan;
 mod probe;
+mod reference;
 mod rehearsal;
 mod scheduler;
+mod settings;
 
 pub use error::{PlanError, Stage};
 pub use plan::Plan;
+pub use reference::reference;
 pub use scheduler::Session;

@@ -4,6 +4,7 @@ use crate::engine;
 use crate::error::PlanError;
 use crate::rehearsal;
 use rhai::AST;
+use std::collections::BTreeMap;
 
 /// The name, source and syntax tree of a plan. Reading one runs nothing.
 #[derive(Clone, Debug)]
@@ -11,6 +12,7 @@ pub struct Plan {
     name: String,
     source: String,
     tree: AST,
+    settings: BTreeMap<String, String>,
 }
 
 impl Plan {
@@ -26,7 +28,15 @@ impl Plan {
             name: name.to_owned(),
             source: source.to_owned(),
             tree,
+            settings: BTreeMap::new(),
         })
+    }
+
+    /// The same with values for its `param(…)`, by name.
+    #[must_use]
+    pub fn with(mut self, settings: BTreeMap<String, String>) -> Self {
+        self.settings = settings;
+        self
     }
 
     /// Runs the plan's top level where there is no JVM: everything can be attached and nothing was measured.
@@ -47,6 +57,10 @@ impl Plan {
     /// Its text.
     pub fn source(&self) -> &str {
         &self.source
+    }
+
+    pub(crate) fn settings(&self) -> &BTreeMap<String, String> {
+        &self.settings
     }
 
     pub(crate) fn tree(&self) -> &AST {

@@ -134,12 +134,11 @@ impl Session {
             }
         }
         let context = Arc::new(Context::new(
-            plan.name(),
             load,
             self.runtime.clone(),
             self.ledger.clone(),
             self.slots.clone(),
-            plan.tree().clone(),
+            &plan,
         ));
         let loaded = Arc::new(Loaded {
             engine: engine::for_plan(&context),
@@ -152,7 +151,10 @@ impl Session {
             let value = loaded
                 .engine
                 .eval_ast_with_scope::<Dynamic>(&mut scope, tree)?;
-            loaded.show(value)
+            match loaded.context.settings.unasked() {
+                Some(message) => Err(message.into()),
+                None => loaded.show(value),
+            }
         });
         match result {
             Ok(value) => {

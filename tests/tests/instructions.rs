@@ -64,6 +64,11 @@ const SITES: &[(&str, &str, &str)] = &[
         "1: [\"java.lang.IllegalStateException\"] 1",
     ),
     (
+        "handlers()",
+        "before(|p| t.count(class_of(p.exception), p.n))",
+        "1: [\"java.lang.IllegalStateException\", 7] 1",
+    ),
+    (
         "instructions(\"newarray\")",
         "after(|p| t.count())",
         "100: [] 100",

@@ -158,6 +158,86 @@ const PROBES: &[(&str, &str, &str)] = &[
         "handle.before(|p| t.put(p.round, p.order.user.name, p.order.rate))",
         r#"[996, "ann", 0.5], [997, "bob", 1.5], [998, (), 0.5], [999, "ann", 1.5]"#,
     ),
+    (
+        "tally()",
+        "handle.before(|p| if one_in(2) { t.count(\"two\") } else if one_in(5) { t.count(\"five\") })",
+        r#"["five"] 100, ["two"] 500"#,
+    ),
+    (
+        "tally()",
+        r#"handle.before(|p| t.count(is_a(p.order, "java.lang.Object"), is_a(p.order, "Orders$User"), is_a(p.order.user, "Orders$User")))"#,
+        "[true, false, false] 333, [true, false, true] 667",
+    ),
+    (
+        "tally()",
+        "handle.before(|p| if per_second(1000000) { t.count() })",
+        "[] 1000",
+    ),
+    // From the entry of a call to its exit, in its thread.
+    (
+        "sums()",
+        "let at = per_thread(0); handle.before(|p| at.push(p.round)); handle.after(|p| t.add(at.pop()))",
+        "[] 1000 499500 0 999",
+    ),
+    (
+        "tally()",
+        "let who = per_thread(()); handle.before(|p| who.push(p.order.user)); handle.after(|p| { t.count(class_of(who.top()), who.pop() == ()) })",
+        r#"["Orders$User", false] 667, [(), true] 333"#,
+    ),
+    (
+        "sums()",
+        r#"let n = per_thread(0); let s = methods("Orders::serve(..)"); s.before(|p| n.push(p["thread"])); s.after(|p| t.add(n.pop()))"#,
+        "[] 1000 499500 0 999",
+    ),
+    (
+        "tally()",
+        "let n = per_thread(0); handle.after(|p| { n.pop(); t.count(n.pop()) })",
+        "[0] 1000",
+    ),
+    // Long strings are told apart, and shown by their first characters.
+    (
+        "tally()",
+        r#"methods("Orders::odd(..)").before(|p| t.count(p.text.len, p.text.ends_with("y")))"#,
+        "[2000000, false] 1500, [2000001, true] 1500",
+    ),
+    (
+        "tally()",
+        r#"methods("Orders::odd(..)").before(|p| t.count(p.text, 1))"#,
+        r#"["xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx", 1] 1500, ["xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx", 1] 1500"#,
+    ),
+    // What is no number is 0 as a whole number, and not equal to itself.
+    (
+        "sums()",
+        r#"methods("Orders::odd(..)").before(|p| t.add(p.x))"#,
+        "[] 3000 3002000 0 3000",
+    ),
+    (
+        "tally()",
+        r#"methods("Orders::odd(..)").before(|p| t.count(p.x == p.x, to_int(p.x) == 0))"#,
+        "[false, true] 1000, [true, false] 2000",
+    ),
+    (
+        "tally()",
+        r#"methods("Orders::odd(..)").before(|p| t.count(p.y > 1000000.0, to_int(p.y) == 9223372036854775807))"#,
+        "[true, true] 3000",
+    ),
+    (
+        "tally()",
+        r#"methods("Orders::odd(..)").before(|p| t.count(p.node.next.next == p.node, p.node.next.next.next == p.node))"#,
+        "[true, false] 3000",
+    ),
+    // A loop ends after a thousand turns.
+    (
+        "tally()",
+        r#"methods("Orders::odd(..)").before(|p| for one in p.many { t.count(one) })"#,
+        "[0] 3000000",
+    ),
+    // Keys without bound: the first ones have rows.
+    (
+        "tally(5)",
+        r#"methods("Orders::odd(..)").before(|p| t.count(p.n))"#,
+        "[0] 1, [1] 1, [2] 1, [3] 1, [4] 1, rest 2995",
+    ),
     // So many combinations find room, and the rest is counted.
     (
         "tally(3)",
@@ -208,6 +288,27 @@ const REFUSED: &[(&str, &str)] = &[
         "handle.around(|p| t.count())",
         "code runs at one point: write .before(|p| …) or .after(|p| …)",
     ),
+    (
+        "let n = per_thread(0); handle.before(|p| n.push(p.order))",
+        "this is Orders$Order, and integer is needed here",
+    ),
+    (
+        "let n = per_thread(()); handle.before(|p| n.push(p.round))",
+        "this is integer, and an object is needed here",
+    ),
+    (
+        "let n = per_thread(0); handle.before(|p| n.count(1))",
+        "a per_thread(…) takes .push(value), .pop() and .top()",
+    ),
+    (
+        "let n = per_thread(0); handle.before(|p| t.count(n.depth()))",
+        "a per_thread(…) gives values with .pop() and .top()",
+    ),
+    (
+        "methods(\"Orders::*(..)\").limit(3).blocks().before(counter())",
+        "this has more than 3 points: narrow the pattern, or write methods(…).limit(30)",
+    ),
+    ("per_thread(1)", "per_thread(0) is for whole numbers"),
     ("tally(0)", "there is no room for a table of 0 entries"),
 ];
 
@@ -306,6 +407,9 @@ fn code_is_attached_to_a_program_that_has_run() -> Outcome {
         each(&mut plan, "at_exit(|| print(`#${#N} ${shown(t)}`));");
         live.value(&(plan + "0"))?;
         sum(&mut live)?;
+        let forms = "let t = sums(); let h = methods(\"Orders::handle(..)\").before(|p| t.add(p.order.user.name, 1)); every(60, || t.csv());\n\
+                     [t.csv(), t.json()]";
+        assert_eq!(live.value(forms)?, "[\"count,sum,min,max\\r\\n\", \"[]\"]");
         live.value("detach_all()")?;
         for (code, expected) in REFUSED {
             let plan = format!(

@@ -16,7 +16,8 @@ use std::io::BufReader;
 use std::sync::Arc;
 use std::time::Duration;
 use veneer_protocol::{
-    PROTOCOL, REQUEST_LIMIT, Reply, Request, WireError, read_message_within, write_message,
+    PROTOCOL, PlanSource, REQUEST_LIMIT, Reply, Request, WireError, read_message_within,
+    write_message,
 };
 
 /// How long a client may not read before it is given up.
@@ -47,9 +48,19 @@ pub fn serve(agent: &'static Agent, stream: Stream, place: &Place) {
         };
         place.set_busy(true);
         let sent = match request {
-            Request::Exec { name, source, hold } => {
+            Request::Exec {
+                name,
+                source,
+                settings,
+                hold,
+            } => {
+                let plan = PlanSource {
+                    name,
+                    source,
+                    settings,
+                };
                 let hold = hold.map(|lease| lease.clamp(*LEASE.start(), *LEASE.end()));
-                let outbox = exec(agent, &name, source, hold.is_some());
+                let outbox = exec(agent, plan, hold.is_some());
                 let done = deliver(agent, &mut writer, &outbox);
                 if let (true, Some(lease)) = (done, hold) {
                     let lease = Duration::from_millis(lease);
@@ -102,12 +113,14 @@ fn presentable(name: &str) -> String {
 }
 
 /// Asks for a program to be run.
-fn exec(agent: &Agent, name: &str, source: String, hold: bool) -> Arc<Outbox> {
+fn exec(agent: &Agent, plan: PlanSource, hold: bool) -> Arc<Outbox> {
     let outbox = Arc::new(Outbox::default());
     let jobs = agent.jobs.lock().unwrap_or_else(|e| e.into_inner()).clone();
     let job = Job::Exec {
-        name: presentable(name),
-        source,
+        plan: PlanSource {
+            name: presentable(&plan.name),
+            ..plan
+        },
         hold,
         outbox: outbox.clone(),
     };

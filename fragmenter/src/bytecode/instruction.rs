@@ -60,6 +60,7 @@ impl Instruction {
     pub fn op(&self) -> u8 {
         match self {
             Instruction::Plain(op) => *op,
+            Instruction::Push(-128..=127) => BIPUSH,
             Instruction::Push(_) => SIPUSH,
             Instruction::Ldc { wide, .. } => {
                 if *wide {

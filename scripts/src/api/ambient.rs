@@ -1,10 +1,10 @@
-//! What a plan can ask without a handle: `refusals()`, `instruments()`, `stale()`, `now()`, `pid()`, and
+//! What a plan can ask without a handle: `refusals()`, `instruments()`, `stale()`, `now()`, `pid()`, `param()`, and
 //! `detach_all()`.
 
 use super::{Answer, error, int};
 use crate::context::Context;
 use crate::ledger::Thing;
-use rhai::{Array, Dynamic, Engine, FLOAT, INT, Map};
+use rhai::{Array, Dynamic, Engine, FLOAT, INT, ImmutableString, Map};
 use std::sync::Arc;
 use veneer_instruments::{AttachError, RefusalRow, Summary};
 
@@ -80,6 +80,23 @@ pub(super) fn register(engine: &mut Engine, context: &Arc<Context>) {
     engine.register_fn("stale", move || int(plan.ask(|runtime| runtime.stale())));
     let plan = context.clone();
     engine.register_fn("now", move || plan.began.elapsed().as_secs_f64() as FLOAT);
+    let plan = context.clone();
+    engine.register_fn(
+        "param",
+        move |name: ImmutableString, default: Dynamic| -> Answer<Dynamic> {
+            plan.settings.like(&name, &default).or_else(error)
+        },
+    );
+    let plan = context.clone();
+    engine.register_fn(
+        "param",
+        move |name: ImmutableString| -> Answer<ImmutableString> {
+            match plan.settings.get(&name) {
+                Some(text) => Ok(text.into()),
+                None => error(format!("this plan needs --set {name}=…")),
+            }
+        },
+    );
     engine.register_fn("pid", || int(std::process::id()));
     let plan = context.clone();
     engine.register_fn("detach_all", move || detach_all(&plan));

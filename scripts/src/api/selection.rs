@@ -11,12 +11,13 @@ use rhai::{
     Array, Dynamic, Engine, EvalAltResult, FnPtr, INT, ImmutableString, NativeCallContext, Position,
 };
 use std::sync::Arc;
-use veneer_instruments::{Kind, MethodPattern, Place, Spec, When, Which};
+use veneer_instruments::{Kind, LIMIT, MethodPattern, Place, Spec, When, Which};
 
 /// Methods, by pattern.
 #[derive(Clone, Debug)]
 pub(super) struct Methods {
     pub(super) patterns: Vec<MethodPattern>,
+    limit: u32,
 }
 
 /// Points of methods.
@@ -34,7 +35,8 @@ impl Methods {
         if patterns.is_empty() {
             return error("no pattern: write methods(\"a.b..*::m(..)\")");
         }
-        Ok(Methods { patterns })
+        let limit = LIMIT;
+        Ok(Methods { patterns, limit })
     }
 
     fn at(&self, place: Place) -> Points {
@@ -107,6 +109,7 @@ fn attach(
         place: points.place.clone(),
         when,
         kind: instrument.kind.clone(),
+        limit: points.methods.limit,
         each: instrument.each,
     };
     let attached = context.ask(|runtime| runtime.attach(spec)).or_else(error)?;
@@ -165,6 +168,7 @@ fn instructions(engine: &mut Engine) {
         ("monitor_enters", Which::Enters),
         ("monitor_exits", Which::Leaves),
         ("throws", Which::Throws),
+        ("handlers", Which::Handlers),
         ("branches", Which::Branches),
         ("switches", Which::Switches),
         ("instructions", Which::Opcode("*".into())),
@@ -195,6 +199,16 @@ fn instructions(engine: &mut Engine) {
 
 pub(super) fn register(engine: &mut Engine, context: &Arc<Context>) {
     engine.register_type_with_name::<Methods>("Methods");
+    engine.register_fn(
+        "limit",
+        |methods: &mut Methods, n: INT| -> Answer<Methods> {
+            let limit = number("number of points", n)?;
+            Ok(Methods {
+                limit,
+                ..methods.clone()
+            })
+        },
+    );
     engine.register_type_with_name::<Points>("Points");
     engine.register_fn("methods", |text: ImmutableString| {
         Methods::new(std::iter::once(text.as_str()))

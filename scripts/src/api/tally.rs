@@ -109,6 +109,20 @@ pub(super) fn register(engine: &mut Engine, context: &Arc<Context>) {
             many(number("number of entries: write 1 to 100000", entries)?)
         });
     }
+    let stack = |context: &Arc<Context>, kind: TallyKind| -> Answer<Table> {
+        let made = context.ask(|runtime| runtime.tally(kind, ENTRIES));
+        let number = made.or_else(error)?;
+        Ok(Table { number, kind })
+    };
+    let plan = context.clone();
+    engine.register_fn("per_thread", move |default: INT| -> Answer<Table> {
+        match default {
+            0 => stack(&plan, TallyKind::Numbers),
+            _ => error("per_thread(0) is for whole numbers, and per_thread(()) for objects"),
+        }
+    });
+    let plan = context.clone();
+    engine.register_fn("per_thread", move |(): ()| stack(&plan, TallyKind::Objects));
     let plan = context.clone();
     engine.register_fn("rows", move |table: &mut Table| -> Array {
         let now = plan.ask(|runtime| table.now(runtime));
@@ -142,6 +156,18 @@ pub(super) fn register(engine: &mut Engine, context: &Arc<Context>) {
     let plan = context.clone();
     engine.register_fn("bars", move |table: &mut Table, n: INT| {
         bars(table, &plan, at_most(n)?)
+    });
+    let plan = context.clone();
+    engine.register_fn("csv", move |table: &mut Table| {
+        let now = plan.ask(|runtime| table.now(runtime));
+        table::render_csv(&now, table.kind)
+    });
+    let plan = context.clone();
+    engine.register_fn("json", move |table: &mut Table| {
+        let now = plan.ask(|runtime| table.now(runtime));
+        let rows = now.entries.into_iter();
+        let rows = rows.map(|entry| rhai::format_map_as_json(&map(entry, table.kind)));
+        format!("[{}]", rows.collect::<Vec<_>>().join(","))
     });
     for show in ["to_string", "to_debug"] {
         engine.register_fn(show, |table: &mut Table| -> ImmutableString {

@@ -1,5 +1,6 @@
 //! Values.
 
+use super::statement::stacked;
 use super::{Answer, place, refuse};
 use rhai::{ASTFlags, Expr, FnCallExpr, Position};
 use veneer_instruments::TallyKind;
@@ -19,6 +20,8 @@ pub(super) enum Binding {
     /// Something that no probe can use, by its type.
     Other(String),
 }
+
+const STACK: &str = "a per_thread(…) gives values with .pop() and .top()";
 
 /// The names that can be used, the innermost last.
 pub(super) struct Names {
@@ -79,6 +82,9 @@ impl Names {
             Expr::Dot(b, flags, _) if self.is_point(&b.lhs) => {
                 return self.chain(None, &b.rhs, false, flags.contains(ASTFlags::BREAK), at);
             }
+            Expr::Dot(b, flags, _) if self.is_stack(&b.lhs) => {
+                return self.stacked(&b.lhs, &b.rhs, flags.contains(ASTFlags::BREAK), at);
+            }
             Expr::Dot(b, flags, _) => {
                 let base = self.value(&b.lhs)?;
                 return self.chain(
@@ -128,6 +134,47 @@ impl Names {
 
     fn is_point(&self, e: &Expr) -> bool {
         matches!(e, Expr::Variable(v, ..) if self.find(&v.1) == Some(&Binding::Point))
+    }
+
+    fn is_stack(&self, e: &Expr) -> bool {
+        matches!(e, Expr::Variable(v, ..)
+            if matches!(self.find(&v.1), Some(Binding::Table(_, kind)) if kind.is_stack()))
+    }
+
+    /// `stack.pop()`, and what follows it.
+    fn stacked(&self, of: &Expr, rest: &Expr, ends: bool, at: Position) -> Answer<tree::Expr> {
+        let table = match of {
+            Expr::Variable(v, ..) => match self.find(&v.1) {
+                Some(Binding::Table(table, kind)) => Some((*table, *kind)),
+                _ => None,
+            },
+            _ => None,
+        };
+        let (link, behind) = match rest {
+            Expr::Dot(b, flags, _) if !ends => (&b.lhs, Some((&b.rhs, false, *flags))),
+            Expr::Index(b, flags, _) if !ends => (&b.lhs, Some((&b.rhs, true, *flags))),
+            other => (other, None),
+        };
+        let (Some((table, kind)), Expr::MethodCall(call, _)) = (table, link) else {
+            return refuse(at, STACK);
+        };
+        let Some(operation) = stacked(&call.name, kind).filter(|_| call.args.is_empty()) else {
+            return refuse(at, STACK);
+        };
+        let shape = Shape::Stacked {
+            table,
+            operation: operation.into(),
+        };
+        let base = tree::Expr {
+            shape,
+            place: place(at),
+        };
+        match behind {
+            Some((rest, index, flags)) => {
+                self.chain(Some(base), rest, index, flags.contains(ASTFlags::BREAK), at)
+            }
+            None => Ok(base),
+        }
     }
 
     fn join(&self, operator: Operator, all: &[Expr], at: Position) -> Answer<tree::Expr> {
@@ -195,6 +242,12 @@ impl Names {
             (None, Expr::StringConstant(name, _)) if index => Shape::Read(name.to_string()),
             (Some(base), Expr::StringConstant(name, _)) if index => {
                 Shape::Field(base.into(), name.to_string())
+            }
+            // A name that the plan has in a variable: p[name].
+            (None, Expr::Variable(v, ..))
+                if index && let Some(Binding::Constant(Shape::Text(name))) = self.find(&v.1) =>
+            {
+                Shape::Read(name.clone())
             }
             (None, _) if index => {
                 return refuse(

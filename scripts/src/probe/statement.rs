@@ -139,11 +139,26 @@ impl Names {
                 if let (Expr::Variable(v, ..), Expr::MethodCall(call, _)) = (&b.lhs, &b.rhs)
                     && let Some(Binding::Table(table, kind)) = self.find(&v.1)
                 {
-                    let table = *table;
-                    fits(&call.name, *kind).or_else(|what| refuse(e.position(), what))?;
+                    let (table, kind) = (*table, *kind);
+                    if let Some(operation) = stacked(&call.name, kind) {
+                        // For what it does, not for what it gives.
+                        let (name, place) = (" dropped".into(), place(e.position()));
+                        let shape = Shape::Stacked {
+                            table,
+                            operation: operation.into(),
+                        };
+                        let value = tree::Expr { shape, place };
+                        out.push(Statement::Let { name, value });
+                        return Ok(());
+                    }
+                    fits(&call.name, kind).or_else(|what| refuse(e.position(), what))?;
                     let values = call.args.iter().map(|a| self.value(a));
                     let values = values.collect::<Answer<_>>()?;
-                    let (operation, place) = (call.name.to_string(), place(e.position()));
+                    let operation = match kind {
+                        TallyKind::Objects => "keep".to_string(),
+                        _ => call.name.to_string(),
+                    };
+                    let place = place(e.position());
                     out.push(Statement::Give {
                         table,
                         operation,
@@ -161,9 +176,22 @@ impl Names {
     }
 }
 
+/// How the code calls what takes a value from a stack of the thread's own.
+pub(super) fn stacked(operation: &str, kind: TallyKind) -> Option<&'static str> {
+    match (operation, kind) {
+        ("pop", TallyKind::Numbers) => Some("pop"),
+        ("top", TallyKind::Numbers) => Some("top"),
+        ("pop", TallyKind::Objects) => Some("take"),
+        ("top", TallyKind::Objects) => Some("peek"),
+        _ => None,
+    }
+}
+
 /// Whether a table of a kind takes an operation.
 fn fits(operation: &str, kind: TallyKind) -> Result<(), String> {
     let wrong = match (operation, kind) {
+        ("push", kind) if kind.is_stack() => return Ok(()),
+        (_, kind) if kind.is_stack() => "a per_thread(…) takes .push(value), .pop() and .top()",
         ("count" | "add", TallyKind::Last) => {
             "a last(n) keeps the values themselves: write .put(value, …)"
         }

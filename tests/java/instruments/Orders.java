@@ -57,6 +57,20 @@ public class Orders {
         return one == null ? 1 : 2;
     }
 
+    /** Points to itself in the end. */
+    static class Node {
+        Node next;
+    }
+
+    static final String[] LONG = {"x".repeat(2_000_000), "x".repeat(2_000_000) + "y"};
+    static final Node RING = new Node();
+    static final int[] MANY = new int[5000];
+
+    /** What no probe should stumble over: long strings, numbers that are none, rings, long arrays. */
+    static int odd(String text, double x, float y, Node node, int[] many, int n) {
+        return n + many.length;
+    }
+
     /** Without arguments once; else once for each line {@code run}. */
     public static void main(String[] args) throws IOException {
         if (args.length == 0) {
@@ -93,6 +107,12 @@ public class Orders {
             order.rate = i % 2 == 0 ? 0.5f : 1.5f;
             order.match = i % 4 == 0 ? "four" : null;
             sum += handle(order, i) + desk.serve(i) + haunted(ghost);
+        }
+        RING.next = new Node();
+        RING.next.next = RING;
+        for (int n = 0; n < 3000; n++) {
+            double x = n % 3 == 0 ? Double.NaN : n + 0.5;
+            sum += odd(LONG[n % 2], x, Float.POSITIVE_INFINITY, RING, MANY, n);
         }
         return sum;
     }

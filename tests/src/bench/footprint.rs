@@ -136,7 +136,8 @@ fn counters(record: &mut Record, jdk: &Jdk, quick: bool) -> Result<Option<f64>, 
             }
             let mut points = 0;
             if counted {
-                let plan = "let h = methods(\"Many*\").blocks().before(counter()); h.id()";
+                let plan =
+                    "let h = methods(\"Many*\").limit(10000000).blocks().before(counter()); h.id()";
                 let id = live.value(plan).map_err(other)?;
                 for _ in 0..20 {
                     round(&mut live)?;

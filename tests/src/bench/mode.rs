@@ -40,11 +40,11 @@ impl Mode {
         match self {
             Self::Armed => None,
             Self::Counted => Some(format!(
-                "let hits = {methods}.blocks().before(counter());\n{told}"
+                "let hits = {methods}.limit(10000000).blocks().before(counter());\n{told}"
             )),
             // Progress decides and not time, which another run's could be wrong about.
             Self::Detached => Some(format!(
-                "let hits = {methods}.blocks().before(counter());\n\
+                "let hits = {methods}.limit(10000000).blocks().before(counter());\n\
                  let rounds = methods({:?}).before(counter());\n\
                  let watch = ();\n\
                  watch = every(0.02, || if rounds.hits() > {} {{\n    \

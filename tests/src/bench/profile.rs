@@ -73,8 +73,8 @@ fn one(workload: &Workload, jdk: &Jdk) -> Result<Agreement, TrustError> {
     let java = workload.java(jdk, &compiled, ROUNDS, &[], &[]);
     let pattern = workload.pattern();
     let text = format!(
-        "let flow = methods({pattern}).blocks().before(counter().named(\"flow\"));\n\
-         let each = methods({pattern}).blocks().before(counter().each().named(\"each\"));\n"
+        "let flow = methods({pattern}).limit(10000000).blocks().before(counter().named(\"flow\"));\n\
+         let each = methods({pattern}).limit(10000000).blocks().before(counter().each().named(\"each\"));\n"
     );
     let (plan, report) = (compiled.join("both.rhai"), compiled.join("report.json"));
     std::fs::write(&plan, text).map_err(other)?;

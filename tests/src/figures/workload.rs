@@ -166,7 +166,7 @@ impl Workload {
             String::new()
         };
         Some(format!(
-            "let hits = methods(\"{pattern}\").blocks().before(counter());\n{leave}\
+            "let hits = methods(\"{pattern}\").limit(10000000).blocks().before(counter());\n{leave}\
              at_exit(|| print(`{HITS}${{hits.hits()}}`));\n"
         ))
     }

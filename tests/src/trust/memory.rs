@@ -195,7 +195,7 @@ fn cycles(jdk: &Jdk, samples: &[u32], read: u32) -> Result<Said, TrustError> {
         .arg("Memory");
     let live = Live::start(&command::run(&[], &java)).map_err(other)?;
     let plan = r#"for i in 0..5 {
-        let h = methods(["Many*::m*(..)", "Memory::spin(..)", "Memory::work(..)"]).blocks().before(counter());
+        let h = methods(["Many*::m*(..)", "Memory::spin(..)", "Memory::work(..)"]).limit(10000000).blocks().before(counter());
         READ
         h.detach();
     }"#;
@@ -251,7 +251,7 @@ fn loaders(jdk: &Jdk, samples: &[u32]) -> Result<Said, TrustError> {
     let plan = folder.join("plan.rhai");
     std::fs::write(
         &plan,
-        "methods(\"Many*::*(..)\").blocks().before(counter());",
+        "methods(\"Many*::*(..)\").limit(10000000).blocks().before(counter());",
     )?;
     let java = Process::new(jdk.tool("java"))
         .args(OPTIONS)

@@ -63,7 +63,7 @@ impl Mode {
                     program.counted.iter().map(|p| format!("{p:?}")).collect();
                 let patterns = patterns.join(", ");
                 Some(format!(
-                    "methods([{patterns}]).blocks().before(counter());\n"
+                    "methods([{patterns}]).limit(10000000).blocks().before(counter());\n"
                 ))
             }
             Mode::Storm(_) => Some(storm(seed)),

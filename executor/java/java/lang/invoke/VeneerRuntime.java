@@ -197,6 +197,10 @@ public final class VeneerRuntime {
         return VeneerProbe.loaded(by, name);
     }
 
+    static void keep(long table, long places) {
+        VeneerProbe.keep(table, places);
+    }
+
     static long offset(Class<?> declaring, String field) {
         return U.objectFieldOffset(declaring, field);
     }

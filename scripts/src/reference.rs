@@ -1,0 +1,572 @@
+//! What plans can call: for messages about calls that do not fit, and for `docs/reference.md`.
+
+use std::fmt::Write;
+use veneer_instruments::nearest_words;
+
+/// A function of plans.
+struct Function {
+    name: &'static str,
+    /// How it is written.
+    usage: &'static str,
+    /// The type of what it gives.
+    gives: &'static str,
+    /// What it does, in which units, and when it fails.
+    text: &'static str,
+}
+
+/// Functions that belong together.
+struct Group {
+    name: &'static str,
+    functions: &'static [Function],
+}
+
+fn all() -> impl Iterator<Item = &'static Function> {
+    GROUPS.iter().flat_map(|group| group.functions)
+}
+
+/// How the function of this name is written; none where it is not one of the API.
+pub(crate) fn usage(name: &str) -> Option<&'static str> {
+    all().find(|f| f.name == name).map(|f| f.usage)
+}
+
+/// How the function with the name nearest to this one is written; one that is called by itself comes first.
+pub(crate) fn nearest_usage(name: &str) -> Option<&'static str> {
+    let (alone, others): (Vec<_>, Vec<_>) =
+        all().partition(|f| f.usage.starts_with(&format!("{}(", f.name)));
+    let nearest =
+        |some: &[&'static Function]| nearest_words(name, some.iter().map(|f| f.name), 1).pop();
+    usage(&nearest(&alone).or_else(|| nearest(&others))?)
+}
+
+/// The reference of all functions, as Markdown.
+pub fn reference() -> String {
+    let mut out = String::from(HEAD);
+    let cell = |text: &str| text.replace('|', "\\|");
+    for group in GROUPS {
+        let _ = write!(
+            out,
+            "\n## {}\n\n| written | gives | |\n| --- | --- | --- |\n",
+            group.name
+        );
+        for f in group.functions {
+            let _ = writeln!(
+                out,
+                "| `{}` | {} | {} |",
+                cell(f.usage),
+                cell(f.gives),
+                cell(f.text)
+            );
+        }
+    }
+    out += "\n## In code at a point\n\n| written | takes | gives | |\n| --- | --- | --- | --- |\n";
+    out += "| `here()` | | string | the point: `shop.Desk.serve:41`; its last 64 characters |\n";
+    for f in veneer_probes::compile::FUNCTIONS {
+        let takes: Vec<String> = f.takes.iter().map(ToString::to_string).collect();
+        let _ = writeln!(
+            out,
+            "| `{}({})` | {} | {} | {} |",
+            f.name,
+            vec!["…"; takes.len()].join(", "),
+            takes.join(", "),
+            f.gives,
+            cell(f.text)
+        );
+    }
+    out
+}
+
+const HEAD: &str = "# Reference of plans\n\nEvery function that a plan can call, made from the code (`VENEER_BLESS=1 cargo test -p veneer-scripts \
+                    --test reference`). The guide is `plans.md`.\n";
+
+const GROUPS: &[Group] = &[
+    Group {
+        name: "Which methods",
+        functions: &[
+            Function {
+                name: "methods",
+                usage: "methods(\"a.b..*::m(..)\") or methods([\"…\", \"…\"])",
+                gives: "methods",
+                text: "A selection by patterns. Error: a pattern that cannot be read, with the column.",
+            },
+            Function {
+                name: "limit",
+                usage: "methods(…).limit(number)",
+                gives: "methods",
+                text: "The same with at most so many points for an instrument (100,000). Error where there are more: `TooManyPoints`, and nothing is attached.",
+            },
+            Function {
+                name: "list",
+                usage: "methods(…).list()",
+                gives: "array of maps",
+                text: "`class`, `method`, `pattern` of each armed method that can be patched now.",
+            },
+            Function {
+                name: "sample",
+                usage: "methods(…).sample(number, seed)",
+                gives: "array of maps",
+                text: "At most so many of them, drawn at random; the same seed draws the same ones.",
+            },
+            Function {
+                name: "graphs",
+                usage: "methods(…).graphs()",
+                gives: "array of maps",
+                text: "`class`, `method`, `fragments` (how many), `edges` (pairs of numbers), `blocks`: maps `number`, `line`, `instructions`, `size`, `depth`, `header`, `reachable`, `variables`.",
+            },
+        ],
+    },
+    Group {
+        name: "Which points",
+        functions: &[
+            Function {
+                name: "entry",
+                usage: "methods(…).entry()",
+                gives: "points",
+                text: "The entry of each method.",
+            },
+            Function {
+                name: "exits",
+                usage: "methods(…).exits()",
+                gives: "points",
+                text: "Every return; for counters the exits by exception too, as one row.",
+            },
+            Function {
+                name: "blocks",
+                usage: "methods(…).blocks()",
+                gives: "points",
+                text: "Every basic block.",
+            },
+            Function {
+                name: "block",
+                usage: "methods(…).block(number) or .block([number, …])",
+                gives: "points",
+                text: "Those of these numbers. Refused where a method has no such fragment.",
+            },
+            Function {
+                name: "loops",
+                usage: "methods(…).loops()",
+                gives: "points",
+                text: "Every loop header.",
+            },
+            Function {
+                name: "edges",
+                usage: "methods(…).edges()",
+                gives: "points",
+                text: "Every edge, those to exception handlers aside.",
+            },
+            Function {
+                name: "edge",
+                usage: "methods(…).edge(from, to) or .edge([[from, to], …])",
+                gives: "points",
+                text: "These edges. Refused where a method has no such edge.",
+            },
+            Function {
+                name: "line",
+                usage: "methods(…).line(number) or .line([number, …])",
+                gives: "points",
+                text: "Where the code of a source line begins. Refused where a method has no code there.",
+            },
+            Function {
+                name: "calls",
+                usage: "methods(…).calls() or .calls(\"a.B::m(..)\")",
+                gives: "points",
+                text: "Calls; values `receiver`, `arg0` … before, `result` behind.",
+            },
+            Function {
+                name: "reads",
+                usage: "methods(…).reads() or .reads(\"a.B.field\")",
+                gives: "points",
+                text: "Reads of fields; `object` before, `result` behind.",
+            },
+            Function {
+                name: "writes",
+                usage: "methods(…).writes() or .writes(\"a.B.field\")",
+                gives: "points",
+                text: "Writes of fields; `object` and `value` before.",
+            },
+            Function {
+                name: "array_reads",
+                usage: "methods(…).array_reads()",
+                gives: "points",
+                text: "Reads of elements; `array` and `index` before, `result` behind.",
+            },
+            Function {
+                name: "array_writes",
+                usage: "methods(…).array_writes()",
+                gives: "points",
+                text: "Writes of elements; `array`, `index` and `value` before.",
+            },
+            Function {
+                name: "allocations",
+                usage: "methods(…).allocations()",
+                gives: "points",
+                text: "`new` of objects and arrays; of arrays `length` before and `result` behind.",
+            },
+            Function {
+                name: "monitor_enters",
+                usage: "methods(…).monitor_enters()",
+                gives: "points",
+                text: "The beginnings of `synchronized` blocks; `object` before.",
+            },
+            Function {
+                name: "monitor_exits",
+                usage: "methods(…).monitor_exits()",
+                gives: "points",
+                text: "Their ends; `object` before.",
+            },
+            Function {
+                name: "throws",
+                usage: "methods(…).throws()",
+                gives: "points",
+                text: "`throw`; `exception` before. There is nothing behind it.",
+            },
+            Function {
+                name: "handlers",
+                usage: "methods(…).handlers()",
+                gives: "points",
+                text: "Where exception handlers begin, those of `finally` and `synchronized` too; `exception` before.",
+            },
+            Function {
+                name: "branches",
+                usage: "methods(…).branches()",
+                gives: "points",
+                text: "Conditional branches; `value`, or `left` and `right`, before. There is nothing behind them but edges.",
+            },
+            Function {
+                name: "switches",
+                usage: "methods(…).switches()",
+                gives: "points",
+                text: "Switches; `key` before.",
+            },
+            Function {
+                name: "instructions",
+                usage: "methods(…).instructions() or .instructions(\"iadd\")",
+                gives: "points",
+                text: "Instructions of the JVM, all or by mnemonic.",
+            },
+        ],
+    },
+    Group {
+        name: "Instruments",
+        functions: &[
+            Function {
+                name: "before",
+                usage: "methods(…).before(instrument), where an instrument is counter(), log(\"name\", …) or code: |p| …",
+                gives: "handle",
+                text: "Attaches it before each point. Error where it can stand at none, with the reason of the first.",
+            },
+            Function {
+                name: "after",
+                usage: "after(seconds, || …), or methods(…).after(instrument) where an instrument is counter(), log(\"name\", …) or code: |p| …",
+                gives: "handle, or timer",
+                text: "Attaches it behind each point; of methods, at every return and exception. With seconds (0.01 at least): runs the closure once.",
+            },
+            Function {
+                name: "around",
+                usage: "methods(…).around(instrument), where an instrument is timer() or log(\"name\", …)",
+                gives: "handle",
+                text: "Attaches it on both sides.",
+            },
+            Function {
+                name: "counter",
+                usage: "counter()",
+                gives: "instrument",
+                text: "How often.",
+            },
+            Function {
+                name: "timer",
+                usage: "timer()",
+                gives: "instrument",
+                text: "Time in nanoseconds, callees included.",
+            },
+            Function {
+                name: "log",
+                usage: "log(\"name\", …) with up to eight variables, or log([\"name\", …])",
+                gives: "instrument",
+                text: "The values of variables each time. Refused where one is not live, with those that are.",
+            },
+            Function {
+                name: "each",
+                usage: "counter().each()",
+                gives: "instrument",
+                text: "A counter for each point, where most counts would follow from others.",
+            },
+            Function {
+                name: "named",
+                usage: "counter().named(\"…\")",
+                gives: "instrument",
+                text: "The same under a name.",
+            },
+        ],
+    },
+    Group {
+        name: "Handles",
+        functions: &[
+            Function {
+                name: "table",
+                usage: "handle.table() or handle.table(rows); the same of a tally(), sums() or histogram()",
+                gives: "string",
+                text: "The heaviest rows (20) as text, 100 columns wide.",
+            },
+            Function {
+                name: "rows",
+                usage: "handle.rows(), or rows() of a tally(), sums() or histogram()",
+                gives: "array of maps",
+                text: "Of a handle `class`, `method`, `fragment`, `to`, `what`, `line` and `hits`, or `count`, `total_ns`, `min_ns`, `max_ns`, or `events`, `dropped`. Of a table `keys`, `count`, `sum`, `avg`, `min`, `max`, `buckets`.",
+            },
+            Function {
+                name: "hits",
+                usage: "handle.hits()",
+                gives: "int",
+                text: "The sum over all points.",
+            },
+            Function {
+                name: "events",
+                usage: "handle.events(number)",
+                gives: "array of maps",
+                text: "Of a log: `class`, `method`, `fragment`, `line`, `thread_id`, `time_ns`, `values`; the newest last.",
+            },
+            Function {
+                name: "detach",
+                usage: "handle.detach() or detach(\"i7\")",
+                gives: "()",
+                text: "Takes the instrument off. Error: an id that was never given out.",
+            },
+            Function {
+                name: "attached",
+                usage: "handle.attached()",
+                gives: "bool",
+                text: "Whether it is on.",
+            },
+            Function {
+                name: "id",
+                usage: "handle.id()",
+                gives: "string",
+                text: "Its id, `i7`; of a patch `p3`.",
+            },
+        ],
+    },
+    Group {
+        name: "Tables",
+        functions: &[
+            Function {
+                name: "tally",
+                usage: "tally() or tally(combinations of keys)",
+                gives: "table",
+                text: "How often, by up to four keys; for 1,000 combinations, or so many as it says (100,000). Error: no room (256 MiB for all tables).",
+            },
+            Function {
+                name: "sums",
+                usage: "sums() or sums(combinations of keys)",
+                gives: "table",
+                text: "Also sum, least and greatest of whole numbers.",
+            },
+            Function {
+                name: "histogram",
+                usage: "histogram() or histogram(combinations of keys)",
+                gives: "table",
+                text: "Also how many in each of 249 buckets.",
+            },
+            Function {
+                name: "last",
+                usage: "last() or last(number of combinations)",
+                gives: "table",
+                text: "The newest values themselves, with time and thread.",
+            },
+            Function {
+                name: "per_thread",
+                usage: "per_thread(0) for whole numbers, or per_thread(()) for objects",
+                gives: "stack",
+                text: "A stack for each thread, 32 deep.",
+            },
+            Function {
+                name: "count",
+                usage: "table.count(key, …), with up to four keys, in code at a point",
+                gives: "",
+                text: "One more.",
+            },
+            Function {
+                name: "add",
+                usage: "table.add(key, …, value), with up to four keys, in code at a point",
+                gives: "",
+                text: "One more value; one with a point is rounded.",
+            },
+            Function {
+                name: "put",
+                usage: "last(…).put(value, …), with up to four values, in code at a point",
+                gives: "",
+                text: "The newest values.",
+            },
+            Function {
+                name: "push",
+                usage: "stack.push(value), of a per_thread(…), in code at a point",
+                gives: "",
+                text: "Puts a value on the thread's stack.",
+            },
+            Function {
+                name: "pop",
+                usage: "stack.pop(), of a per_thread(…), in code at a point",
+                gives: "int or object",
+                text: "Takes it off again; 0 or `()` where there is none.",
+            },
+            Function {
+                name: "top",
+                usage: "stack.top(), of a per_thread(…), in code at a point",
+                gives: "int or object",
+                text: "Looks at it.",
+            },
+            Function {
+                name: "bars",
+                usage: "histogram(…).bars() or histogram(…).bars(combinations of keys)",
+                gives: "string",
+                text: "Histograms as bars. Error: of another table.",
+            },
+            Function {
+                name: "csv",
+                usage: "table.csv()",
+                gives: "string",
+                text: "All rows as comma-separated values (RFC 4180).",
+            },
+            Function {
+                name: "json",
+                usage: "table.json()",
+                gives: "string",
+                text: "All rows as an array of JSON objects.",
+            },
+            Function {
+                name: "rest",
+                usage: "table.rest(), of a tally(), sums() or histogram()",
+                gives: "map",
+                text: "What found no room, as a row without keys.",
+            },
+            Function {
+                name: "clear",
+                usage: "table.clear(), of a tally(), sums() or histogram()",
+                gives: "()",
+                text: "Sets all to nothing.",
+            },
+        ],
+    },
+    Group {
+        name: "Time",
+        functions: &[
+            Function {
+                name: "every",
+                usage: "every(seconds, || …)",
+                gives: "timer",
+                text: "Runs the closure each time so many seconds (0.01 at least) have passed, until it has failed three times in a row.",
+            },
+            Function {
+                name: "at_exit",
+                usage: "at_exit(|| …)",
+                gives: "timer",
+                text: "Runs the closure when the JVM ends.",
+            },
+            Function {
+                name: "cancel",
+                usage: "every(…).cancel()",
+                gives: "()",
+                text: "It does not run any more.",
+            },
+            Function {
+                name: "now",
+                usage: "now()",
+                gives: "float",
+                text: "Seconds since the plan began.",
+            },
+        ],
+    },
+    Group {
+        name: "Edits",
+        functions: &[
+            Function {
+                name: "redirect",
+                usage: "methods(…).redirect(from, to, target)",
+                gives: "patch",
+                text: "The edge leads to another fragment. Error: variables, monitors or handlers there do not fit.",
+            },
+            Function {
+                name: "skip",
+                usage: "methods(…).skip(fragment)",
+                gives: "patch",
+                text: "The fragment is left out. Error: as above.",
+            },
+            Function {
+                name: "replace",
+                usage: "methods(…).replace(fragment, by)",
+                gives: "patch",
+                text: "The fragment runs the code of another. Error: as above.",
+            },
+            Function {
+                name: "edit",
+                usage: "methods(…).edit([redirect(from, to, target), skip(fragment), replace(fragment, by)])",
+                gives: "patch",
+                text: "Several, together or not at all.",
+            },
+        ],
+    },
+    Group {
+        name: "Everything else",
+        functions: &[
+            Function {
+                name: "param",
+                usage: "param(\"name\", default), or param(\"name\") where there is none",
+                gives: "int, float, bool or string",
+                text: "What `--set name=…` says. Error: not of the default's type; or nothing said and no default.",
+            },
+            Function {
+                name: "refusals",
+                usage: "refusals()",
+                gives: "array of maps",
+                text: "`class`, `method`, `reason`, `detail` of what was left as it was.",
+            },
+            Function {
+                name: "instruments",
+                usage: "instruments()",
+                gives: "array of maps",
+                text: "`id`, `name`, `kind`, `plan`, `methods`, `points`, `attached`.",
+            },
+            Function {
+                name: "stale",
+                usage: "stale()",
+                gives: "int",
+                text: "Activations that run older code.",
+            },
+            Function {
+                name: "pid",
+                usage: "pid()",
+                gives: "int",
+                text: "The process id of the JVM.",
+            },
+            Function {
+                name: "detach_all",
+                usage: "detach_all()",
+                gives: "int",
+                text: "Takes off the instruments and patches of all plans; how many.",
+            },
+        ],
+    },
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_function_is_described_in_the_guide() {
+        let text = include_str!("../../docs/plans.md");
+        for f in all() {
+            assert!(
+                text.contains(&format!("{}(", f.name)),
+                "docs/plans.md: {}",
+                f.name
+            );
+        }
+        for function in veneer_probes::compile::FUNCTIONS {
+            assert!(
+                text.contains(function.text),
+                "docs/plans.md: {}",
+                function.text
+            );
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! Values from outside that a plan asks for with `param(…)`.
+
+use crate::context::lock;
+use rhai::{Dynamic, FLOAT, INT};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Mutex;
+
+/// The values by name, and the names for which the plan has asked.
+#[derive(Debug, Default)]
+pub(crate) struct Settings {
+    given: BTreeMap<String, String>,
+    asked: Mutex<BTreeSet<String>>,
+}
+
+impl Settings {
+    pub(crate) fn new(given: BTreeMap<String, String>) -> Self {
+        let asked = Mutex::default();
+        Settings { given, asked }
+    }
+
+    /// The value of this name, as text.
+    pub(crate) fn get(&self, name: &str) -> Option<&str> {
+        lock(&self.asked).insert(name.to_owned());
+        self.given.get(name).map(String::as_str)
+    }
+
+    /// The value of this name as something like the default, which it is where none was given.
+    pub(crate) fn like(&self, name: &str, default: &Dynamic) -> Result<Dynamic, String> {
+        let Some(text) = self.get(name) else {
+            return Ok(default.clone());
+        };
+        let wrong = |what: &str| format!("--set {name}={text}: {what} is needed");
+        if default.is_int() {
+            let n = text.trim().parse::<INT>();
+            n.map(Dynamic::from).map_err(|_| wrong("a whole number"))
+        } else if default.is_float() {
+            let x = text.trim().parse::<FLOAT>();
+            x.map(Dynamic::from).map_err(|_| wrong("a number"))
+        } else if default.is_bool() {
+            let b = text.trim().parse::<bool>();
+            b.map(Dynamic::from).map_err(|_| wrong("true or false"))
+        } else if default.is_string() {
+            Ok(text.to_owned().into())
+        } else {
+            Err(format!(
+                "param({name:?}, …) cannot have a default of type {}: only numbers, strings and booleans",
+                default.type_name()
+            ))
+        }
+    }
+
+    /// What is wrong, where a value was given for which nothing asked.
+    pub(crate) fn unasked(&self) -> Option<String> {
+        let asked = lock(&self.asked);
+        let name = self.given.keys().find(|name| !asked.contains(*name))?;
+        let known: Vec<&str> = asked.iter().map(String::as_str).collect();
+        Some(match known.as_slice() {
+            [] => format!("--set {name}=…: this plan has no parameters"),
+            some => format!(
+                "--set {name}=…: this plan has no such parameter, but {}",
+                some.join(", ")
+            ),
+        })
+    }
+}

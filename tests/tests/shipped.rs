@@ -1,0 +1,305 @@
+//! The plans that are shipped, in `scripts/plans`: exact figures on a program that says them itself, the counts of BIT beside those of another
+//! way of counting, and each of them on a program that is not made for it.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use veneer_tests::command::run;
+use veneer_tests::folder::{Folder, files, workspace};
+use veneer_tests::jars::jar;
+use veneer_tests::jdk::{self, Jdk};
+use veneer_tests::process::{Output, Process};
+use veneer_tests::running::{Outcome, on_each_jdk_with};
+
+type Ran = Result<Output, Box<dyn std::error::Error>>;
+
+fn plans() -> PathBuf {
+    workspace().join("scripts/plans")
+}
+
+/// A program under a shipped plan.
+fn under(java: &Process, plan: &str, settings: &[&str]) -> Ran {
+    let file = plans().join(plan).display().to_string();
+    let mut options = vec!["--strict", "--plan", &file];
+    for setting in settings {
+        options.extend(["--set", setting]);
+    }
+    Ok(run(&options, java).run()?.succeeded(plan)?)
+}
+
+/// Plan, settings, and lines of what it prints, spaces aside.
+const DESK: &[(&str, &[&str], &[&str])] = &[
+    (
+        "nulls.rhai",
+        &["methods=Desk", "calls=java.util.Map::get(..)"],
+        &["200 Desk.find:22 null", "100 Desk.find:22 not null"],
+    ),
+    (
+        "receivers.rhai",
+        &["methods=Desk::wait(..)", "calls=java.util.List::add(..)"],
+        &[
+            "200 Desk.wait:27 java.util.LinkedList",
+            "100 Desk.wait:27 java.util.ArrayList",
+        ],
+    ),
+    (
+        "values.rhai",
+        &["methods=Desk::serve(..)", "line=33", "variable=fee"],
+        &["75 0", "75 1", "75 2", "75 3"],
+    ),
+    (
+        "exceptions.rhai",
+        &["methods=Desk"],
+        &["4 java.lang.IllegalArgumentException Desk.serve:37"],
+    ),
+];
+
+/// Words that stand in one line in this order.
+type Words = &'static [&'static str];
+
+/// Plan, settings, and what stands in lines of what it prints.
+const ROWS: &[(&str, &[&str], &[Words])] = &[
+    (
+        "locks.rhai",
+        &["methods=Desk"],
+        &[&["300", "Desk", "serve(int)", "33"]],
+    ),
+    (
+        "allocations.rhai",
+        &["methods=Desk"],
+        &[
+            &["296", "Desk", "serve(int)", "39"],
+            &["4", "Desk", "serve(int)", "37"],
+            &["1", "Desk", "main(String[])", "44"],
+        ],
+    ),
+    (
+        "timing.rhai",
+        &["methods=Desk"],
+        &[&["300", "Desk", "serve(int)"]],
+    ),
+    (
+        "hot.rhai",
+        &["methods=Desk"],
+        &[&["301", "Desk", "main(String[])"]],
+    ),
+    (
+        "slow.rhai",
+        &[
+            "methods=Desk::serve(..)",
+            "argument=customer",
+            "number=true",
+            "ms=0",
+            "top=1000",
+        ],
+        &[&["1", "299"], &["300", "in", "300", "entries"]],
+    ),
+    (
+        "coverage.rhai",
+        &["methods=Desk"],
+        &[&["never", "ran:", "Desk.idle"]],
+    ),
+];
+
+#[test]
+fn shipped_plans_find_what_the_program_says() -> Outcome {
+    on_each_jdk_with("shipped", |programs| {
+        let java = programs.java("Desk");
+        let plain = java.run()?.succeeded("Desk")?;
+        for (plan, settings, lines) in DESK {
+            let output = under(&java, plan, settings)?;
+            assert_eq!(output.out, plain.out, "{plan}");
+            let found: Vec<String> = output.err.lines().map(words).collect();
+            for line in *lines {
+                assert!(
+                    found.iter().any(|f| f == line),
+                    "{plan}: `{line}` is not in\n{}",
+                    output.err
+                );
+            }
+        }
+        for (plan, settings, rows) in ROWS {
+            let output = under(&java, plan, settings)?;
+            assert_eq!(output.out, plain.out, "{plan}");
+            for row in *rows {
+                assert!(
+                    output.err.lines().any(|line| has(line, row)),
+                    "{plan}: {row:?} are not in a line of\n{}",
+                    output.err
+                );
+            }
+        }
+        Ok(())
+    })
+}
+
+fn words(line: &str) -> String {
+    line.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Whether these words stand in a line in this order.
+fn has(line: &str, wanted: &[&str]) -> bool {
+    let mut found = line.split_whitespace();
+    wanted
+        .iter()
+        .all(|w| found.any(|f| f == *w || f.starts_with(*w) && w.contains('.')))
+}
+
+#[test]
+fn every_shipped_plan_says_what_it_is_for_and_runs_on_another_program() -> Outcome {
+    on_each_jdk_with("route", |programs| {
+        let java = programs.java("route.Main").args(["10", "1"]);
+        let plain = java.run()?.succeeded("route.Main")?;
+        for file in files(&plans(), "rhai")? {
+            let text = std::fs::read_to_string(&file)?;
+            assert!(text.starts_with("// "), "{}", file.display());
+            let name = file.file_name().unwrap_or_default().to_string_lossy();
+            let mut settings = vec!["methods=route..*"];
+            if *name == *"slow.rhai" {
+                settings = vec!["methods=route.Finder::find(..)", "ms=0"];
+            }
+            if text.contains("param(\"variable\")") {
+                settings = vec!["methods=route.Edge::isMe(..)", "line=41", "variable=a"];
+            }
+            let output = under(&java, &name, &settings)?;
+            assert_eq!(output.out, plain.out, "{name}");
+            assert!(!output.err.contains("veneer: "), "{name}: {}", output.err);
+        }
+        Ok(())
+    })
+}
+
+#[test]
+fn a_setting_that_a_plan_does_not_know_is_an_error() -> Outcome {
+    on_each_jdk_with("shipped", |programs| {
+        let file = plans().join("hot.rhai").display().to_string();
+        for (setting, message) in [
+            (
+                "tops=3",
+                "--set tops=…: this plan has no such parameter, but methods, seconds, top",
+            ),
+            ("top=many", "--set top=many: a whole number is needed"),
+        ] {
+            let options = ["--strict", "--plan", &file, "--set", setting];
+            let output = run(&options, &programs.java("Desk")).run()?;
+            assert_eq!(output.code, 2, "{}", output.err);
+            assert!(output.err.contains(message), "{}", output.err);
+        }
+        Ok(())
+    })
+}
+
+/// What the rewritten classes say.
+fn independent(said: &str) -> BTreeMap<String, u64> {
+    let opcodes = said.lines().filter_map(|l| l.strip_prefix("opcode "));
+    opcodes
+        .filter_map(|l| {
+            let (name, times) = l.split_once(' ')?;
+            Some((name.to_string(), times.parse().ok()?))
+        })
+        .collect()
+}
+
+/// What the plan says; short forms of an instruction are the instruction.
+fn mix(said: &str) -> BTreeMap<String, u64> {
+    let mut out = BTreeMap::new();
+    for line in said.lines() {
+        let [times, share, name] = line.split_whitespace().collect::<Vec<_>>()[..] else {
+            continue;
+        };
+        let Ok(times) = times.parse::<u64>() else {
+            continue;
+        };
+        if share.ends_with('%') {
+            *out.entry(long_form(name)).or_insert(0) += times;
+        }
+    }
+    out
+}
+
+fn long_form(name: &str) -> String {
+    let name = match name {
+        "ldc_w" | "ldc2_w" => "ldc",
+        "goto_w" => "goto",
+        other => other,
+    };
+    match name.split_once('_') {
+        Some((start, "0" | "1" | "2" | "3"))
+            if start.ends_with("load") || start.ends_with("store") =>
+        {
+            start.into()
+        }
+        _ => name.into(),
+    }
+}
+
+fn javac(jdk: &Jdk, path: Option<&Path>, sources: &[PathBuf], into: &Path) -> Outcome {
+    let mut javac = Process::new(jdk.tool("javac")).args(["-g", "-nowarn", "--release", "17"]);
+    if let Some(path) = path {
+        javac = javac.arg("-cp").arg(path);
+    }
+    javac
+        .arg("-d")
+        .arg(into)
+        .args(sources)
+        .run()?
+        .succeeded("javac")?;
+    Ok(())
+}
+
+#[test]
+fn the_counts_of_bit_are_those_of_another_way_of_counting() -> Outcome {
+    for jdk in [Some(jdk::oldest()), jdk::newest()].into_iter().flatten() {
+        let asm = jar("asm")?;
+        let folder = Folder::new("bit")?;
+        let [classes, tool, rewritten] = ["classes", "tool", "rewritten"].map(|n| folder.join(n));
+        for one in [&classes, &tool, &rewritten] {
+            std::fs::create_dir_all(one)?;
+        }
+        let sources = |name: &str| files(&workspace().join("tests/java").join(name), "java");
+        javac(&jdk, None, &sources("route")?, &classes)?;
+        javac(&jdk, Some(&asm), &sources("independent")?, &tool)?;
+        let path = |all: &[&Path]| std::env::join_paths(all);
+        Process::new(jdk.tool("java"))
+            .arg("-cp")
+            .arg(path(&[&tool, &asm])?)
+            .arg("Independent")
+            .arg(&classes)
+            .arg(&rewritten)
+            .run()?
+            .succeeded("Independent")?;
+        let java = |path: std::ffi::OsString| {
+            Process::new(jdk.tool("java"))
+                .arg("-cp")
+                .arg(path)
+                .args(["route.Main", "20", "2"])
+        };
+        let other = java(path(&[&rewritten, &tool])?)
+            .run()?
+            .succeeded("rewritten")?;
+        let plain = java(path(&[&classes])?);
+        let settings = ["methods=route..*", "top=300"];
+        let opcodes = under(&plain, "opcodes.rhai", &settings)?;
+        assert_eq!(opcodes.out, other.out);
+        assert_eq!(mix(&opcodes.err), independent(&other.err), "{jdk}");
+        let branches = under(&plain, "branches.rhai", &settings)?;
+        let line = |said: &str, start: &str| {
+            let found = said.lines().find(|l| l.starts_with(start));
+            found.unwrap_or_default().to_string()
+        };
+        let theirs = line(&other.err, "branches passed ");
+        assert!(!theirs.is_empty(), "{}", other.err);
+        let ours = line(&branches.err, "branches passed ");
+        assert!(
+            ours.starts_with(&format!("{theirs}, in ")),
+            "{jdk}: {ours} instead of {theirs}"
+        );
+        let theirs = line(&other.err, "instructions ");
+        let ours = line(&opcodes.err, "instructions ");
+        assert!(
+            ours.starts_with(&format!("{theirs}, of ")),
+            "{jdk}: {ours} instead of {theirs}"
+        );
+    }
+    Ok(())
+}
