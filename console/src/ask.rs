@@ -18,10 +18,10 @@ use anyhow::Result;
 use veneer_protocol::{Reply, Request};
 
 use crate::cli::Question;
-use crate::control::{Client, ControlError};
 use crate::exec;
 use crate::output::complain;
 use expression::of_point;
+use veneer_client::{Client, ControlError};
 
 /// The JVM takes off what it has not heard of for so many milliseconds.
 const LEASE: u64 = 10_000;
@@ -37,7 +37,7 @@ pub fn run(question: Question) -> Result<u8> {
     let arguments = question.arguments();
     let terminal = io::stdout().is_terminal() && !arguments.json;
     let source = plan(&question, terminal);
-    let mut client = exec::client(arguments.pid)?;
+    let mut client = veneer_client::connect(arguments.pid)?;
     client.send(&Request::Exec {
         name: question.name().into(),
         source,

@@ -12,11 +12,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use thiserror::Error;
+use veneer_client::release::{OLDEST, feature, release_feature};
 
 use crate::command_line::is_java;
-
-/// The oldest JDK on which the agent works.
-pub const OLDEST: u32 = 17;
 
 /// A JDK on this machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -129,24 +127,6 @@ impl Jdk {
     /// One of its tools, for instance `jimage`.
     pub fn tool(&self, name: &str) -> PathBuf {
         self.home.join("bin").join(name)
-    }
-}
-
-/// The feature release that the file `release` in this home directory states.
-pub fn release_feature(home: &Path) -> Option<u32> {
-    let text = fs::read_to_string(home.join("release")).ok()?;
-    let value = text
-        .lines()
-        .find_map(|line| line.trim().strip_prefix("JAVA_VERSION="))?;
-    feature(value.trim_matches('"'))
-}
-
-/// `17.0.15` → 17, `1.8.0_392` → 8, `25-ea` → 25.
-fn feature(version: &str) -> Option<u32> {
-    let mut numbers = version.split(|character: char| !character.is_ascii_digit());
-    match numbers.next()?.parse().ok()? {
-        1 => numbers.next()?.parse().ok(),
-        feature => Some(feature),
     }
 }
 

@@ -8,9 +8,9 @@ use veneer_protocol::{Reply, Request};
 
 use crate::ask::literal;
 use crate::cli::ListArguments;
-use crate::control::ControlError;
 use crate::output::{Style, complain};
 use crate::{exec, table};
+use veneer_client::ControlError;
 
 /// A method as the agent tells it.
 #[derive(Debug, Deserialize)]
@@ -40,7 +40,7 @@ struct Variable {
 
 /// Shows the points of what the pattern selects.
 pub fn run(arguments: ListArguments) -> Result<u8> {
-    let mut client = exec::client(arguments.pid)?;
+    let mut client = veneer_client::connect(arguments.pid)?;
     let pattern = literal(&arguments.pattern);
     // A pattern that nothing attaches to arms nothing by itself: a counter comes and goes.
     let source = format!(

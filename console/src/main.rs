@@ -3,7 +3,7 @@
 //!
 //! ```text
 //!   cli ─┬─ run ────── command_line  java  agent  plans  space  child
-//!        ├─ exec ───┬─ target  attach (perfdata)  control
+//!        ├─ exec ───┬─ veneer_client
 //!        ├─ ask ────┤
 //!        ├─ refusals┘     table
 //!        ├─ report ── remains
@@ -14,21 +14,17 @@
 //! Exit codes: 0, the application's own code (`run`), 1 where the Rhai program of `exec` failed or `check` found a
 //! fault, and 2 where Veneer could not do what was asked.
 
-mod agent;
 mod ask;
-mod attach;
 mod check;
 mod child;
 mod cli;
 mod command_line;
-mod control;
 mod exec;
 mod fragments;
 mod inputs;
 mod java;
 mod list;
 mod output;
-mod perfdata;
 mod plans;
 mod refusals;
 mod remains;
@@ -36,8 +32,6 @@ mod report;
 mod run;
 mod space;
 mod table;
-mod target;
-mod token;
 
 use std::process::ExitCode;
 

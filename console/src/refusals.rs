@@ -7,10 +7,10 @@ use anyhow::{Result, bail};
 use veneer_protocol::{Refusal, Reply, Request};
 
 use crate::cli::RefusalsArguments;
-use crate::control::{Client, ControlError};
 use crate::output::Style;
 use crate::table;
-use crate::target::Target;
+use veneer_client::Target;
+use veneer_client::{Client, ControlError};
 
 /// Prints the table and gives the exit code.
 pub fn run(arguments: RefusalsArguments) -> Result<u8> {

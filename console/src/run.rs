@@ -17,7 +17,8 @@ use crate::command_line::{TOOL_OPTIONS, plan_command};
 use crate::java::Jdk;
 use crate::output::complain;
 use crate::space::ReportFile;
-use crate::{agent, child, plans, remains, token};
+use crate::{child, plans, remains};
+use veneer_client::{agent, token};
 
 /// The data of JVMs, in the temporary directory; `agent.json` is beside it, since JVMs that start later read it too.
 const OWN_DATA: &str = "data";

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use libc::{c_int, gid_t, uid_t};
 use thiserror::Error;
 
-use crate::java::{OLDEST, release_feature};
+use crate::release::{OLDEST, release_feature};
 
 /// A HotSpot JVM of version 17 or newer that belongs to us (or we are root).
 #[derive(Debug)]
