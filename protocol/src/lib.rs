@@ -21,6 +21,8 @@ pub mod data;
 mod message;
 mod report;
 mod socket;
+mod status;
+mod update;
 
 pub use codec::{
     MESSAGE_LIMIT, REQUEST_LIMIT, WireError, read_message, read_message_within, write_message,
@@ -33,3 +35,5 @@ pub use report::{
 pub use socket::{
     AddressError, TOKEN_LENGTH, data_directory, loopback_address, socket_directory, socket_path,
 };
+pub use status::{Attached, Detached, Edited, Left, Load, Status, Which};
+pub use update::{EVENTS_AT_ONCE, EVERY, Event, Subscription, Update};

@@ -1,15 +1,18 @@
 //! The control messages: what can be asked of the agent in a running JVM, and its answers.
 //!
 //! ```text
-//! {"hello":{}}                               {"hello":{"version":"0.1.0","pid":1,"protocol":2}}
+//! {"hello":{}}                               {"hello":{"version":"0.1.0","pid":1,"protocol":3}}
 //! {"exec":{"name":"f.rhai","source":"…"}}    {"print":"text"} …, then {"done":{"value":"42"}} or {"failed":{"message":"…"}}
 //! {"exec":{…,"hold":10000}}                  the same; then more {"print":…}, as long as {"renew":{}} comes in time
 //! {"refusals":{}}                            {"refusals":[{"class":…,"method":…,"reason":…,"detail":…}]}
 //! {"report":{}}                              {"report":{…}}
+//! {"status":{}}                              {"status":{…}}: what is attached, and whose it is
+//! {"detach":"all"}                           {"detached":{…}}
+//! {"subscribe":{"every":1000}}               {"update":{…}} {"update":{…}} …, until {"unsubscribe":{}}
 //! ```
 //!
 //! A request that the agent cannot read or answer gets `failed`. The client asks, the agent
-//! answers, in turn, as often as the client likes on one connection.
+//! answers, in turn, as often as the client likes on one connection. Updates and prints come in between.
 //!
 //! What a program attaches stays when the program has ended well and the client was still there to be told so. With `hold` it stays
 //! only as long as the client does: until the connection ends, or nothing has come over it for that many milliseconds.
@@ -20,9 +23,11 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 use crate::report::{Refusal, Report};
+use crate::status::{Detached, Status, Which};
+use crate::update::{Subscription, Update};
 
 /// The version of this protocol; `hello` carries it. It rises when an old peer would misunderstand.
-pub const PROTOCOL: u32 = 2;
+pub const PROTOCOL: u32 = 3;
 
 /// What a client asks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -49,6 +54,14 @@ pub enum Request {
     Refusals {},
     /// The report as it would be written now.
     Report {},
+    /// What is attached, by whom, since when?
+    Status {},
+    /// Take something off, whoever attached it.
+    Detach(Which),
+    /// Send what changes, again and again; a second one takes the place of the first.
+    Subscribe(Subscription),
+    /// No more of that; not answered.
+    Unsubscribe {},
 }
 
 /// What the agent answers.
@@ -80,6 +93,12 @@ pub enum Reply {
     Refusals(Vec<Refusal>),
     /// To `report`.
     Report(Box<Report>),
+    /// To `status`.
+    Status(Box<Status>),
+    /// To `detach`.
+    Detached(Box<Detached>),
+    /// To `subscribe`, as long as it lasts.
+    Update(Box<Update>),
 }
 
 #[cfg(test)]
@@ -111,6 +130,21 @@ mod tests {
                 r#"{"exec":{"name":"-","source":"1","settings":{"n":"2"},"hold":10000}}"#,
             ),
             (Request::Renew {}, r#"{"renew":{}}"#),
+            (Request::Status {}, r#"{"status":{}}"#),
+            (Request::Detach(Which::All), r#"{"detach":"all"}"#),
+            (
+                Request::Detach(Which::These(vec!["i7".into()])),
+                r#"{"detach":{"these":["i7"]}}"#,
+            ),
+            (
+                Request::Subscribe(Subscription {
+                    every: 500,
+                    instruments: vec!["i1".into()],
+                    events: true,
+                }),
+                r#"{"subscribe":{"every":500,"instruments":["i1"],"events":true}}"#,
+            ),
+            (Request::Unsubscribe {}, r#"{"unsubscribe":{}}"#),
         ] {
             assert_eq!(serde_json::to_string(&request).unwrap(), text);
             assert_eq!(serde_json::from_str::<Request>(text).unwrap(), request);
@@ -126,7 +160,7 @@ mod tests {
                     pid: 7,
                     protocol: PROTOCOL,
                 },
-                r#"{"hello":{"version":"0.1.0","pid":7,"protocol":2}}"#,
+                r#"{"hello":{"version":"0.1.0","pid":7,"protocol":3}}"#,
             ),
             (Reply::Print("a".into()), r#"{"print":"a"}"#),
             (
