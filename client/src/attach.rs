@@ -29,13 +29,12 @@ use thiserror::Error;
 
 use crate::perfdata;
 use crate::target::{Target, TargetError};
+use crate::waiting;
 
 /// How long the JVM may take to open its socket.
 const LISTEN: Duration = Duration::from_secs(5);
 /// How long a JVM that has just started may take until it can be attached to.
 const START: Duration = Duration::from_secs(2);
-/// How long loading the agent may take, arming of loaded classes included.
-const LOAD: Duration = Duration::from_secs(120);
 /// Between two looks at a JVM that is starting.
 const PAUSE: Duration = Duration::from_millis(20);
 /// The longest argument that HotSpot takes, in bytes.
@@ -62,13 +61,27 @@ pub enum AttachError {
     Stopped(u32),
     /// No socket appeared.
     #[error(
-        "process {pid} did not answer within {seconds} s; it may be overloaded or hung: try again, or start it under `veneer run`"
+        "process {pid} did not answer within {seconds} s: {waits}; try again, or start it under `veneer run`"
     )]
     NoAnswer {
         /// The JVM.
         pid: u32,
+        /// What it seems to wait for.
+        waits: String,
         /// How long we waited.
         seconds: u64,
+    },
+    /// It took the request, and has not done it.
+    #[error(
+        "process {pid} took the agent but has not loaded it within {seconds} s: {waits}. It may do so still; `veneer detach {pid} --unload` takes it out again"
+    )]
+    Late {
+        /// The JVM.
+        pid: u32,
+        /// How long we waited.
+        seconds: u64,
+        /// What it seems to wait for.
+        waits: String,
     },
     /// The trigger file cannot be created.
     #[error("{path} cannot be created: {source}; the JVM needs it as a sign: make room in /tmp", path = .path.display())]
@@ -110,14 +123,31 @@ pub enum AttachError {
 }
 
 /// Loads a native agent library with these options (both paths as the JVM sees them).
-pub fn load_agent(target: &Target, library: &Path, options: &Path) -> Result<(), AttachError> {
+/// `timeout`: how long the JVM may take.
+///
+/// # Errors
+/// Each way of failing, with its remedy.
+pub fn load_agent(
+    target: &Target,
+    library: &Path,
+    options: &Path,
+    timeout: Duration,
+) -> Result<(), AttachError> {
     let request = load_request(library, options)?;
     let deadline = Instant::now() + START;
     let reply = loop {
-        let mut stream = open(target)?;
-        let reply = exchange(&mut stream, &request).map_err(|source| AttachError::Io {
-            pid: target.pid,
-            source,
+        let mut stream = open(target, timeout.min(LISTEN))?;
+        let reply = exchange(&mut stream, &request, timeout);
+        let reply = reply.map_err(|source| match source.kind() {
+            io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => AttachError::Late {
+                pid: target.pid,
+                seconds: timeout.as_secs(),
+                waits: waiting::told(target.pid),
+            },
+            _ => AttachError::Io {
+                pid: target.pid,
+                source,
+            },
         })?;
         // The listener of JDK 21 and later answers before the JVM has quite started.
         if !reply.contains("only permitted in the live phase") || Instant::now() > deadline {
@@ -144,8 +174,8 @@ fn load_request(library: &Path, options: &Path) -> Result<Vec<u8>, AttachError> 
     Ok(request)
 }
 
-fn exchange(stream: &mut UnixStream, request: &[u8]) -> io::Result<String> {
-    stream.set_read_timeout(Some(LOAD))?;
+fn exchange(stream: &mut UnixStream, request: &[u8], timeout: Duration) -> io::Result<String> {
+    stream.set_read_timeout(Some(timeout))?;
     stream.write_all(request)?;
     let mut reply = Vec::new();
     stream.take(64 << 10).read_to_end(&mut reply)?;
@@ -177,7 +207,7 @@ fn parse_reply(reply: &str) -> Result<(), String> {
 }
 
 /// A connection to the JVM's attach listener, which is started where it does not run yet.
-fn open(target: &Target) -> Result<UnixStream, AttachError> {
+fn open(target: &Target, patience: Duration) -> Result<UnixStream, AttachError> {
     let path = target.reach(Path::new(&format!("/tmp/.java_pid{}", target.own_pid)));
     if let Some(stream) = connect(target, &path)? {
         return Ok(stream);
@@ -195,7 +225,7 @@ fn open(target: &Target) -> Result<UnixStream, AttachError> {
             pid: target.pid,
             source,
         })?;
-    let deadline = Instant::now() + LISTEN;
+    let deadline = Instant::now() + patience;
     let mut pause = Duration::from_millis(2);
     loop {
         if let Some(stream) = connect(target, &path)? {
@@ -207,7 +237,8 @@ fn open(target: &Target) -> Result<UnixStream, AttachError> {
         if Instant::now() > deadline {
             return Err(AttachError::NoAnswer {
                 pid: target.pid,
-                seconds: LISTEN.as_secs(),
+                seconds: patience.as_secs(),
+                waits: waiting::told(target.pid),
             });
         }
         thread::sleep(pause);

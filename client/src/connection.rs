@@ -14,7 +14,8 @@ use std::time::Duration;
 
 use thiserror::Error;
 use veneer_protocol::{
-    PROTOCOL, Reply, Request, WireError, read_message, socket_directory, socket_path, write_message,
+    Detached, PROTOCOL, Reply, Request, Status, Which, WireError, read_message, socket_directory,
+    socket_path, write_message,
 };
 
 use crate::target::Target;
@@ -105,6 +106,9 @@ pub enum ControlError {
     /// Turned away.
     #[error("the agent says: {0}")]
     TurnedAway(String),
+    /// The agent did not do what was asked.
+    #[error("the agent says: {0}")]
+    Refused(String),
     /// Another version.
     #[error(
         "the agent in process {pid} speaks version {theirs} of the protocol (Veneer {version}), this command version {PROTOCOL}; use the command of that version"
@@ -256,6 +260,44 @@ impl Client {
             }
             Err(source) => Err(self.wire(source)),
         }
+    }
+
+    /// Sends a question and waits for what `take` makes an answer of. Prints and updates that come in between are passed over.
+    fn ask<T>(
+        &mut self,
+        request: &Request,
+        take: impl Fn(Reply) -> Option<T>,
+    ) -> Result<T, ControlError> {
+        self.send(request)?;
+        loop {
+            match self.receive()? {
+                Reply::Print(_) | Reply::Update(_) => {}
+                Reply::Failed { message } => return Err(ControlError::Refused(message)),
+                reply => return take(reply).ok_or(ControlError::Unexpected(self.pid)),
+            }
+        }
+    }
+
+    /// What is attached, by whom, since when.
+    ///
+    /// # Errors
+    /// Where the connection does not carry the answer.
+    pub fn status(&mut self) -> Result<Status, ControlError> {
+        self.ask(&Request::Status {}, |reply| match reply {
+            Reply::Status(status) => Some(*status),
+            _ => None,
+        })
+    }
+
+    /// Takes off what is named.
+    ///
+    /// # Errors
+    /// Where the connection does not carry the answer, or the agent is busy for too long.
+    pub fn detach(&mut self, which: Which) -> Result<Detached, ControlError> {
+        self.ask(&Request::Detach(which), |reply| match reply {
+            Reply::Detached(detached) => Some(*detached),
+            _ => None,
+        })
     }
 
     fn wire(&self, source: WireError) -> ControlError {

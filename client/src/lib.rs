@@ -24,12 +24,15 @@
 pub mod agent;
 pub mod attach;
 pub mod connection;
+pub mod examination;
 pub mod load;
+pub mod machine;
 mod perfdata;
 pub mod release;
 pub mod target;
 pub mod token;
+mod waiting;
 
 pub use connection::{Client, ControlError};
-pub use load::{LoadError, connect, load};
+pub use load::{LoadError, Loading, connect, load};
 pub use target::{Target, TargetError};

@@ -64,6 +64,25 @@ pub enum LoadError {
     },
 }
 
+/// How an agent is loaded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Loading {
+    /// It proves of all emitted code that it does what the original does.
+    pub check: bool,
+    /// How long the JVM may take.
+    pub timeout: Duration,
+}
+
+impl Default for Loading {
+    /// Without proofs; two minutes.
+    fn default() -> Self {
+        Loading {
+            check: false,
+            timeout: Duration::from_secs(120),
+        }
+    }
+}
+
 /// A connection to the agent in a JVM, which is loaded where it is not there yet.
 ///
 /// # Errors
@@ -72,17 +91,15 @@ pub fn connect(pid: u32) -> Result<Client, LoadError> {
     let target = Target::inspect(pid)?;
     match Client::connect(&target)? {
         Some(client) => Ok(client),
-        None => load(&target, false),
+        None => load(&target, &Loading::default()),
     }
 }
 
 /// Loads the agent and waits for its control socket.
 ///
-/// `check`: it proves of all emitted code that it does what the original does.
-///
 /// # Errors
 /// As for [`connect`].
-pub fn load(target: &Target, check: bool) -> Result<Client, LoadError> {
+pub fn load(target: &Target, how: &Loading) -> Result<Client, LoadError> {
     let library = agent::find()?;
     if !target.reach(&library).exists() {
         return Err(LoadError::Elsewhere {
@@ -94,7 +111,7 @@ pub fn load(target: &Target, check: bool) -> Result<Client, LoadError> {
     let data = data_directory(target.uid, target.own_pid);
     let config = data.join("agent.json");
     let config_of = AgentConfig {
-        check,
+        check: how.check,
         ..AgentConfig::new(&data)
     };
     let text = config_of
@@ -123,9 +140,11 @@ pub fn load(target: &Target, check: bool) -> Result<Client, LoadError> {
             source,
         })?;
 
-    if let Err(error) = attach::load_agent(target, &library, &config) {
-        // Nobody will use it. If that fails too, the first error is still the one to tell.
-        let _ = target.as_its_user(|| fs::remove_dir_all(target.reach(&data)));
+    if let Err(error) = attach::load_agent(target, &library, &config, how.timeout) {
+        // A JVM that is late reads it still. Else nobody will; if that fails too, the first error is the one to tell.
+        if !matches!(error, AttachError::Late { .. }) {
+            let _ = target.as_its_user(|| fs::remove_dir_all(target.reach(&data)));
+        }
         return Err(error.into());
     }
 

@@ -29,6 +29,8 @@ pub struct Target {
     pub gid: gid_t,
     /// Its root directory as seen from here: `/`, or `/proc/PID/root` in a container.
     pub root: PathBuf,
+    /// Its feature release, 17 or more; `None` where its JDK does not tell.
+    pub feature: Option<u32>,
     /// Refers to this very process, even if its id is used again. Absent before Linux 5.3.
     handle: Option<OwnedFd>,
 }
@@ -37,10 +39,10 @@ pub struct Target {
 #[derive(Debug, Error)]
 pub enum TargetError {
     /// No such process.
-    #[error("there is no process {0}; `jps` or `pgrep java` shows the JVMs that run")]
+    #[error("there is no process {0}; `veneer ps` shows the JVMs that run")]
     NoProcess(u32),
     /// A zombie.
-    #[error("process {0} has ended already; `jps` or `pgrep java` shows the JVMs that run")]
+    #[error("process {0} has ended already; `veneer ps` shows the JVMs that run")]
     Ended(u32),
     /// A thread's id was given.
     #[error("{pid} is a thread of process {process}; use {process}")]
@@ -61,7 +63,7 @@ pub enum TargetError {
         uid: uid_t,
     },
     /// Not a JVM.
-    #[error("process {pid} ({name}) is no JVM; `jps` or `pgrep java` shows the JVMs that run")]
+    #[error("process {pid} ({name}) is no JVM; `veneer ps` shows the JVMs that run")]
     NoJvm {
         /// As given.
         pid: u32,
@@ -110,7 +112,15 @@ struct Status {
 
 impl Target {
     /// Looks at a process and says what is wrong with it, if anything.
+    ///
+    /// # Errors
+    /// What is wrong. A `java` that has just started gets a second to become a JVM.
     pub fn inspect(pid: u32) -> Result<Target, TargetError> {
+        Target::inspect_within(pid, Duration::from_secs(1))
+    }
+
+    /// The same with another time for a `java` that has just started.
+    pub(crate) fn inspect_within(pid: u32, patience: Duration) -> Result<Target, TargetError> {
         // First of all, so that the checks and the signal later are about the same process.
         let handle = open_handle(pid);
         let status = Status::read(pid)?;
@@ -131,9 +141,10 @@ impl Target {
                 uid: status.uid,
             });
         }
-        let library = jvm_library(pid, &status.name)?;
+        let library = jvm_library(pid, &status.name, patience)?;
         let root = root_of(pid);
-        if let Some(feature) = feature_beside(&root, &library).filter(|feature| *feature < OLDEST) {
+        let feature = feature_beside(&root, &library);
+        if let Some(feature) = feature.filter(|feature| *feature < OLDEST) {
             return Err(TargetError::TooOld { pid, feature });
         }
         Ok(Target {
@@ -142,6 +153,7 @@ impl Target {
             uid: status.uid,
             gid: status.gid,
             root,
+            feature,
             handle,
         })
     }
@@ -305,9 +317,9 @@ fn open_handle(pid: u32) -> Option<OwnedFd> {
 }
 
 /// The path of `libjvm.so` in the process, which is what makes it a HotSpot JVM.
-fn jvm_library(pid: u32, name: &str) -> Result<PathBuf, TargetError> {
+fn jvm_library(pid: u32, name: &str, patience: Duration) -> Result<PathBuf, TargetError> {
     // `java` maps the library some milliseconds after its start.
-    let deadline = Instant::now() + Duration::from_secs(1);
+    let deadline = Instant::now() + patience;
     loop {
         let maps = fs::read(format!("/proc/{pid}/maps")).map_err(|source| match source.kind() {
             io::ErrorKind::NotFound => TargetError::NoProcess(pid),

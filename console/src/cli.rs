@@ -1,5 +1,11 @@
 //! The command line's grammar and its help.
 
+mod control;
+
+pub use control::{
+    AttachArguments, DetachArguments, DoctorArguments, PatchesArguments, PsArguments,
+};
+
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::net::SocketAddr;
@@ -126,6 +132,16 @@ pub struct Cli {
 pub enum Command {
     /// Start an application under the agent.
     Run(RunArguments),
+    /// Show the JVMs of this machine, and what is attached in them.
+    Ps(PsArguments),
+    /// Load the agent into running JVMs, and plans into it.
+    Attach(AttachArguments),
+    /// Take instruments and edits off, or everything and the agent too.
+    Detach(DetachArguments),
+    /// Show what is attached in running JVMs, and whose it is.
+    Patches(PatchesArguments),
+    /// Say what would work here and what would not, and what to do about it.
+    Doctor(DoctorArguments),
     /// Run a Rhai program in the agent of a running JVM; the agent is loaded first where it is not there.
     Exec(ExecArguments),
     /// Ask something of a running JVM in one line.

@@ -4,7 +4,7 @@ use std::io::{self, Read, Write};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-use veneer_client::{Client, ControlError, Target, load, token};
+use veneer_client::{Client, ControlError, Loading, Target, load, token};
 use veneer_protocol::{PlanSource, Reply, Request};
 
 use crate::cli::{ExecArguments, settings};
@@ -26,7 +26,13 @@ pub fn run(arguments: ExecArguments) -> Result<u8> {
     let mut client = match (&target, arguments.connect, &arguments.token_file) {
         (Some(target), ..) => match Client::connect(target)? {
             Some(client) => client,
-            None => load(target, arguments.check)?,
+            None => load(
+                target,
+                &Loading {
+                    check: arguments.check,
+                    ..Loading::default()
+                },
+            )?,
         },
         (None, Some(address), Some(file)) => Client::connect_to(address, &token::read(file)?)?,
         (None, ..) => bail!("name a process id, or --connect and --token-file"),

@@ -5,6 +5,7 @@
 //!   cli ─┬─ run ────── command_line  java  agent  plans  space  child
 //!        ├─ exec ───┬─ veneer_client
 //!        ├─ ask ────┤
+//!        ├─ ps  attach  detach  patches  doctor ─┤
 //!        ├─ refusals┘     table
 //!        ├─ report ── remains
 //!        ├─ fragments ─ inputs
@@ -15,23 +16,30 @@
 //! fault, and 2 where Veneer could not do what was asked.
 
 mod ask;
+mod attach;
 mod check;
 mod child;
 mod cli;
 mod command_line;
+mod detach;
+mod doctor;
 mod exec;
 mod fragments;
 mod inputs;
 mod java;
 mod list;
 mod output;
+mod patches;
 mod plans;
+mod ps;
 mod refusals;
 mod remains;
 mod report;
 mod run;
 mod space;
+mod status;
 mod table;
+mod which;
 
 use std::process::ExitCode;
 
@@ -50,6 +58,11 @@ fn main() -> ExitCode {
     let cli = Cli::parse();
     let result = match cli.command {
         Command::Run(arguments) => run::run(arguments),
+        Command::Ps(arguments) => ps::run(arguments),
+        Command::Attach(arguments) => attach::run(arguments),
+        Command::Detach(arguments) => detach::run(arguments),
+        Command::Patches(arguments) => patches::run(arguments),
+        Command::Doctor(arguments) => doctor::run(arguments),
         Command::Exec(arguments) => exec::run(arguments),
         Command::Ask(question) => ask::run(question),
         Command::List(arguments) => list::run(arguments),

@@ -8,6 +8,7 @@ use crate::filter::{Filter, Loaders};
 use crate::jni::{Env, LongField, jobject};
 use crate::library::Library;
 use crate::loaded::Unarmed;
+use crate::loads::Loads;
 use crate::methods::Methods;
 use crate::registry::{Class, Registry};
 use crate::rings::Rings;
@@ -19,7 +20,7 @@ use crate::tool::Tool;
 use crate::worker::Job;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc::Sender;
+use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, RwLock};
 use std::time::Instant;
 use veneer_fragmenter::Refusal;
@@ -81,6 +82,12 @@ pub struct Agent {
     clients: Mutex<HashMap<u64, Arc<Outbox>>>,
     /// The load whose plan is running.
     pub speaker: AtomicU64,
+    /// Which plans were loaded, and for whom.
+    pub loads: Loads,
+    /// It has left, and every class has its own code.
+    pub left: AtomicBool,
+    /// It had left, and was loaded again.
+    pub came_back: AtomicBool,
     said: Mutex<HashSet<String>>,
     /// Whether the application may have classes yet.
     running: AtomicBool,
@@ -118,10 +125,6 @@ pub struct Parts {
     pub nano_began: u64,
     #[allow(missing_docs)]
     pub tid: LongField,
-    #[allow(missing_docs)]
-    pub requests: Sender<u32>,
-    #[allow(missing_docs)]
-    pub jobs: Sender<Job>,
     /// Whether the application is running already.
     pub running: bool,
 }
@@ -164,13 +167,17 @@ impl Agent {
             catalogue: parts.catalogue,
             tid: parts.tid,
             began: Instant::now(),
-            requests: Mutex::new(parts.requests),
-            jobs: Mutex::new(parts.jobs),
+            // Until `worker::start_all` there is nobody who would listen.
+            requests: Mutex::new(channel().0),
+            jobs: Mutex::new(channel().0),
             patterns: RwLock::default(),
             refusals: Mutex::default(),
             problems: Mutex::default(),
             clients: Mutex::default(),
             speaker: AtomicU64::new(0),
+            loads: Loads::default(),
+            left: AtomicBool::new(false),
+            came_back: AtomicBool::new(false),
             said: Mutex::default(),
             running: AtomicBool::new(parts.running),
             nano_began: parts.nano_began,
@@ -190,6 +197,20 @@ impl Agent {
     /// Whether the application may have classes yet.
     pub fn is_running(&self) -> bool {
         self.running.load(Ordering::Relaxed)
+    }
+
+    /// Sends a job to the plan thread. False where it takes none any more.
+    pub fn ask(&self, job: Job) -> bool {
+        let jobs = self.jobs.lock().unwrap_or_else(|e| e.into_inner()).clone();
+        jobs.send(job).is_ok()
+    }
+
+    /// Ends the threads of the agent, which wait for what nobody sends any more.
+    pub fn stop_threads(&self) {
+        let (nowhere, _) = channel();
+        *self.requests.lock().unwrap_or_else(|e| e.into_inner()) = nowhere;
+        let (nowhere, _) = channel();
+        *self.jobs.lock().unwrap_or_else(|e| e.into_inner()) = nowhere;
     }
 
     /// Patterns of all attached instruments and patches.
@@ -299,6 +320,10 @@ impl Agent {
 
     /// Appends to the catalogue. Where that fails, the figures are as good as ever as long as the JVM runs.
     pub fn note(&self, records: &[Record]) {
+        if self.came_back.load(Ordering::Relaxed) {
+            // The data directory went when the agent left.
+            return;
+        }
         if let Err(e) = self.catalogue.append(records) {
             let place = self.config.data_dir.display();
             self.say(

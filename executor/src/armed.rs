@@ -17,11 +17,15 @@ pub fn classes(agent: &Agent, patterns: &[MethodPattern]) -> Vec<Arc<Class>> {
     let names: Option<Vec<String>> = patterns.iter().map(loaded::only_class).collect();
     let Some(names) = names else {
         let mut all = agent.registry.all();
-        all.retain(|class| patterns.iter().any(|p| p.matches_class(&class.dotted)));
+        all.retain(|class| {
+            let hit = patterns.iter().any(|p| p.matches_class(&class.dotted));
+            hit && !class.state().restored
+        });
         return all;
     };
     let named = names.iter().flat_map(|name| agent.registry.named(name));
     let mut all: Vec<Arc<Class>> = named.collect();
+    all.retain(|class| !class.state().restored);
     all.sort_by_key(|class| class.first_id);
     all.dedup_by(|a, b| Arc::ptr_eq(a, b));
     all

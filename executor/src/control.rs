@@ -2,7 +2,8 @@
 //!
 //! ```text
 //!   endpoint ─▶ token (TCP) ─▶ clients ─▶ session ─▶ plan thread
-//!                                            └─ outbox ◀───┘
+//!                                            ├─ outbox ◀───┘
+//!                                            └─ updates ◀── feed
 //! ```
 //!
 //! **Invariant:** nobody is served whom the kernel (SO_PEERCRED) or the token has not shown to be this JVM's user, or root.
@@ -11,10 +12,12 @@
 
 mod clients;
 mod endpoint;
+mod line;
 mod outbox;
 mod session;
 mod stream;
 mod token;
+mod updates;
 
 pub use endpoint::path;
 pub use outbox::Outbox;
@@ -22,6 +25,8 @@ pub use outbox::Outbox;
 use crate::agent::Agent;
 use clients::Clients;
 use endpoint::Listener;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 use stream::Stream;
 use token::{STRANGERS, Token};
@@ -31,6 +36,30 @@ use veneer_protocol::{Reply, write_message};
 static CLIENTS: Clients = Clients::new(32);
 /// Bytes of stack of a client's thread.
 const STACK: usize = 1 << 20;
+
+/// What connections come through.
+static LISTENERS: Mutex<Vec<Arc<Listener>>> = Mutex::new(Vec::new());
+
+fn listeners() -> MutexGuard<'static, Vec<Arc<Listener>>> {
+    LISTENERS.lock().unwrap_or_else(|e| e.into_inner())
+}
+
+/// How many clients are connected.
+pub fn clients() -> u32 {
+    CLIENTS.count() as u32
+}
+
+/// Lets nobody in any more, and removes the socket. Who is connected stays so until [`shut_clients`].
+pub fn close() {
+    listeners().drain(..).for_each(|listener| listener.close());
+    let _ = std::fs::remove_file(path());
+}
+
+/// Ends all connections.
+fn shut_clients() {
+    CLIENTS.shut();
+    STRANGERS.shut();
+}
 
 /// Opens the socket, and the port where one was asked for, and serves them.
 pub fn serve(agent: &'static Agent) {
@@ -60,10 +89,13 @@ fn open_port(agent: &'static Agent, address: &str) -> Result<std::net::SocketAdd
 /// Starts the thread that takes connections.
 fn listen(agent: &'static Agent, listener: Listener, token: Option<Token>) -> Result<(), String> {
     let token: Option<&'static Token> = token.map(|token| &*Box::leak(Box::new(token)));
+    let listener = Arc::new(listener);
+    listeners().push(listener.clone());
     let accept = move || {
         loop {
             match listener.accept() {
                 Ok(stream) => take_in(agent, stream, token),
+                Err(_) if agent.left.load(Ordering::SeqCst) => return,
                 // No files left, for instance: the application's own must come first.
                 Err(_) => std::thread::sleep(Duration::from_millis(100)),
             }

@@ -57,6 +57,14 @@ impl Files {
     }
 }
 
+/// Removes the command's file of settings, and its directory if nothing else is there.
+pub fn remove_config(config: &Path) {
+    let _ = std::fs::remove_file(config);
+    if let Some(directory) = config.parent() {
+        let _ = std::fs::remove_dir(directory);
+    }
+}
+
 /// Removes the directory, and what stands above it if nothing else is there.
 pub fn remove(own: &Path) {
     let _ = std::fs::remove_dir_all(own);

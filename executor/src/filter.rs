@@ -4,6 +4,7 @@
 //! and those that the cell's own path leads through never are.
 
 use crate::jni::{Env, Global, jobject};
+use std::sync::atomic::{AtomicBool, Ordering};
 pub use veneer_fragmenter::cell_path::on_cell_path;
 use veneer_instruments::MethodPattern;
 
@@ -33,7 +34,7 @@ pub struct Filter {
     /// `--skip`.
     pub skip: Vec<MethodPattern>,
     /// Whether nothing is armed but what plans name: the agent came into a running JVM.
-    pub only_plans: bool,
+    pub only_plans: AtomicBool,
 }
 
 /// Packages of JDK modules that the application's loader defines (`jdk.compiler`, `jdk.jshell` …).
@@ -60,7 +61,7 @@ impl Filter {
         if plans.iter().any(|p| p.matches_class(dotted)) {
             return true;
         }
-        if self.only_plans {
+        if self.only_plans.load(Ordering::Relaxed) {
             return false;
         }
         if self.arm.is_empty() {
@@ -84,7 +85,7 @@ impl Filter {
             Want::No
         } else if any(plans) {
             Want::Named
-        } else if self.only_plans {
+        } else if self.only_plans.load(Ordering::Relaxed) {
             Want::No
         } else if if self.arm.is_empty() {
             !of_jdk

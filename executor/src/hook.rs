@@ -12,6 +12,7 @@ use crate::filter::{self, Filter, Want};
 use crate::jni::{Env, jclass, jobject};
 use crate::registry::Class;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use veneer_fragmenter::classfile::ClassFile;
 use veneer_fragmenter::{Refusal, anchor, arming, check, inference, runtime};
 
@@ -36,7 +37,9 @@ pub fn arm(agent: &Agent, env: Env, coming: &Coming) -> Option<Vec<u8>> {
     let of_jdk = Filter::of_jdk(env, &agent.loaders, coming.name, coming.loader);
     let plans = agent.plan_patterns();
     let known = agent.registry.find(env, coming.name, coming.loader);
-    if known.is_none() && !agent.filter.class(&dotted, of_jdk, &plans) {
+    // One that was given its code back is armed again only where it is wanted.
+    let stays = known.as_ref().is_some_and(|c| !c.state().restored);
+    if agent.left.load(Ordering::SeqCst) || !stays && !agent.filter.class(&dotted, of_jdk, &plans) {
         return None;
     }
     let want = |name: &str, descriptor: &str| {
@@ -167,6 +170,7 @@ fn try_arm(
     {
         let mut state = class.state();
         state.original = bytes.into();
+        state.restored = false;
         state.anchor = armed.anchor.clone();
         state.generation = if reuse && !grown {
             generation - 1

@@ -231,6 +231,12 @@ impl Env {
         self.check(|| format!("binding {}", name.to_string_lossy()))
     }
 
+    /// Has the JVM look for the functions of a class's native methods anew.
+    pub fn unbind(self, class: jclass) {
+        // What it says is whether there were any.
+        call!(self, v1_2, UnregisterNatives, class);
+    }
+
     /// Finds a class of the boot loader (or what this thread's Java code sees).
     pub fn find(self, name: &CStr) -> Result<jclass, JvmError> {
         let class = call!(self, v1_2, FindClass, name.as_ptr());

@@ -21,11 +21,14 @@ mod catalogue;
 mod clock;
 mod control;
 mod directory;
+mod feed;
 mod filter;
 mod hook;
 mod jni;
+mod leaving;
 mod library;
 mod loaded;
+mod loads;
 mod memory;
 mod methods;
 mod operations;
@@ -38,6 +41,7 @@ mod shards;
 mod sight;
 mod spill;
 mod stacks;
+mod status;
 mod table;
 mod tallies;
 mod tool;
@@ -120,8 +124,12 @@ pub unsafe extern "system" fn Agent_OnAttach(
     _: *mut c_void,
 ) -> jint {
     guarded("Agent_OnAttach", 1, || {
-        if Agent::get().is_some() {
-            return 0;
+        if let Some(agent) = Agent::get() {
+            return match agent.left.load(Ordering::SeqCst) {
+                // Safety: the JVM passes its own pointer, and options as text.
+                true => unsafe { again(vm, options, agent) },
+                false => 0,
+            };
         }
         // Safety: the JVM passes its own pointer, and options as text; this thread has a JNI environment.
         let result = unsafe { open(vm, options) }.and_then(|(tool, config)| {
@@ -143,6 +151,31 @@ pub unsafe extern "system" fn Agent_OnAttach(
             }
         }
     })
+}
+
+/// The agent had left this JVM.
+unsafe fn again(vm: *mut JavaVM, options: *const c_char, agent: &'static Agent) -> jint {
+    let mut env: *mut c_void = std::ptr::null_mut();
+    // Safety: given by the caller.
+    let code = unsafe { ((**vm).v1_2.GetEnv)(vm, &mut env, ::jni::sys::JNI_VERSION_1_8) };
+    if !options.is_null() {
+        // Safety: not null, and NUL-terminated by the JVM.
+        let path = unsafe { CStr::from_ptr(options) }.to_string_lossy();
+        // The settings that count are those of the first time.
+        directory::remove_config(Path::new(&*path));
+    }
+    if code != 0 {
+        eprintln!("veneer: no JNI environment (error {code}); the application runs on without it");
+        return 1;
+    }
+    // Safety: the JVM has just given it for this thread.
+    match leaving::come_back(agent, unsafe { Env::new(env.cast()) }) {
+        Ok(()) => 0,
+        Err(e) => {
+            eprintln!("veneer: {e}; the application runs on without it");
+            1
+        }
+    }
 }
 
 unsafe fn open(vm: *mut JavaVM, options: *const c_char) -> Result<(Tool, AgentConfig), String> {
@@ -234,7 +267,7 @@ fn begin(env: Env, tool: Tool, mut config: AgentConfig, attached: bool) -> Resul
     let filter = Filter {
         arm: patterns(&config.arm, "--arm"),
         skip: patterns(&config.skip, "--skip"),
-        only_plans: attached,
+        only_plans: AtomicBool::new(attached),
     };
     let calls = patterns(&config.calls, "--calls");
     let policy = match config.policy {
@@ -247,8 +280,6 @@ fn begin(env: Env, tool: Tool, mut config: AgentConfig, attached: bool) -> Resul
         }
         veneer_protocol::Policy::Block => Policy::Block,
     };
-    let (requests, request_queue) = channel();
-    let (jobs, job_queue) = channel();
     config.data_dir = own;
     let agent = Agent::start(Parts {
         config,
@@ -264,8 +295,6 @@ fn begin(env: Env, tool: Tool, mut config: AgentConfig, attached: bool) -> Resul
         catalogue,
         nano_began,
         tid,
-        requests,
-        jobs,
         running: attached,
     })?;
     for complaint in complaints {
@@ -279,36 +308,15 @@ fn begin(env: Env, tool: Tool, mut config: AgentConfig, attached: bool) -> Resul
     ] {
         tool.enable(event)?;
     }
-    worker::start(
-        agent,
-        env,
-        "veneer-requests",
-        Box::new(move |env| worker::requests(agent, env, request_queue)),
-    )?;
-    worker::start(
-        agent,
-        env,
-        "veneer-plans",
-        Box::new(move |env| worker::plans(agent, env, job_queue)),
-    )?;
-    worker::start(
-        agent,
-        env,
-        "veneer-events",
-        Box::new(move |env| worker::drain(agent, env)),
-    )?;
+    worker::start_all(agent, env)?;
     control::serve(agent);
     if agent.config.plans.is_empty() {
         agent.application_starts();
     } else {
         let (answer, answered) = channel();
-        let sent = agent
-            .jobs
-            .lock()
-            .unwrap_or_else(|e| e.into_inner())
-            .send(Job::Begin(answer));
+        let sent = agent.ask(Job::Begin(answer));
         // Plans stand before the application's first class is loaded; a plan that takes too long does not hold it up.
-        let good = sent.is_ok()
+        let good = sent
             && answered
                 .recv_timeout(Duration::from_secs(10))
                 .unwrap_or(true);
@@ -323,9 +331,11 @@ fn begin(env: Env, tool: Tool, mut config: AgentConfig, attached: bool) -> Resul
 unsafe extern "system" fn vm_death(_: *mut jvmtiEnv, jni: *mut JNIEnv) {
     guarded("VMDeath", (), || {
         let Some(agent) = Agent::get() else { return };
+        if agent.left.load(Ordering::SeqCst) {
+            return;
+        }
         let (answer, answered) = channel();
-        let jobs = agent.jobs.lock().unwrap_or_else(|e| e.into_inner()).clone();
-        if jobs.send(Job::Finish(answer)).is_ok() {
+        if agent.ask(Job::Finish(answer)) {
             let _ = answered.recv_timeout(Duration::from_secs(10));
         }
         // Safety: the JVM gave it for this thread.
@@ -502,9 +512,8 @@ pub unsafe extern "system" fn Java_java_lang_invoke_VeneerRuntime_shard(
     guarded("a thread's first count", 0, || {
         let Some(agent) = Agent::get() else { return 0 };
         if is_virtual && !VIRTUAL.swap(true, Ordering::Relaxed) {
-            let jobs = agent.jobs.lock().unwrap_or_else(|e| e.into_inner()).clone();
             // Where nobody takes jobs any more, nobody reads figures.
-            let _ = jobs.send(Job::Virtual);
+            agent.ask(Job::Virtual);
         }
         agent.shards.assign(tid, is_virtual)
     })

@@ -175,8 +175,11 @@ fn retransform(agent: &Agent, wanted: &[(jclass, String)]) {
     }
 }
 
-/// Whether a known class has methods that the patterns name and that were never tried by name.
+/// Whether a known class has methods that the patterns name and that were never tried by name, or is not armed any more.
 fn missing(class: &Class, patterns: &[MethodPattern]) -> bool {
+    if class.state().restored {
+        return true;
+    }
     unarmed(class).iter().any(|(name, descriptor)| {
         let hit = |p: &MethodPattern| p.matches(&class.dotted, name, descriptor);
         patterns.iter().any(hit)

@@ -18,6 +18,8 @@ pub struct ClassState {
     pub original: Arc<[u8]>,
     /// Internal name of the anchor that the armed code uses.
     pub anchor: String,
+    /// The class has its original code again: the agent has left. Its methods keep their ids, since activations may still know them.
+    pub restored: bool,
     /// Counts anchors.
     pub generation: u32,
     /// Methods with cells.

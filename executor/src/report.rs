@@ -1,9 +1,9 @@
 //! The report: all figures and refusals of the run, as JSON.
 
 use crate::agent::Agent;
-use crate::runtime;
 use crate::table::{Buried, Patch, Standing};
-use veneer_instruments::{Data, EditKind, InstrumentId, Kind, PatchId, Spec};
+use crate::{loads, runtime};
+use veneer_instruments::{Data, EditKind, InstrumentId, PatchId, Spec};
 use veneer_protocol as p;
 use veneer_protocol::data::{Record, Stand};
 
@@ -19,18 +19,8 @@ pub fn make(agent: &Agent, jvm: (String, String)) -> p::Report {
     let count = agent.table.lock().instruments.len();
     for n in 1..=count as u32 {
         let rows = runtime::rows(agent, InstrumentId(n));
-        let mut tables = agent.table.lock();
-        let Some(i) = tables.instrument(InstrumentId(n)) else {
+        let Some(mut entry) = instrument(agent, InstrumentId(n)) else {
             continue;
-        };
-        let point = |r: veneer_instruments::Row| p::Point {
-            class: r.class,
-            method: r.method,
-            fragment: r.fragment,
-            to: r.to,
-            what: r.what,
-            line: r.line,
-            readings: readings(r.data),
         };
         let points: Vec<p::Point> = rows.into_iter().map(point).collect();
         let totals = &mut report.totals;
@@ -42,14 +32,8 @@ pub fn make(agent: &Agent, jvm: (String, String)) -> p::Report {
                 p::Readings::Time { .. } => {}
             }
         }
-        report.instruments.push(p::Instrument {
-            id: InstrumentId(n).to_string(),
-            name: name(&i.spec),
-            kind: kind(&i.spec.kind),
-            plan: i.spec.plan.clone(),
-            attached: i.attached,
-            points,
-        });
+        entry.points = points;
+        report.instruments.push(entry);
     }
     for (n, patch) in agent.table.lock().patches.iter().enumerate() {
         report.patches.push(patch_entry(n, patch));
@@ -64,7 +48,8 @@ pub fn make(agent: &Agent, jvm: (String, String)) -> p::Report {
         })
         .collect();
     drop(problems);
-    let classes = agent.registry.all();
+    let mut classes = agent.registry.all();
+    classes.retain(|class| !class.state().restored);
     let totals = &mut report.totals;
     let gone = agent.registry.gone();
     totals.classes_armed = classes.len() as u64 + gone.0;
@@ -86,6 +71,33 @@ pub fn make(agent: &Agent, jvm: (String, String)) -> p::Report {
         .filter(|r| !r.method.is_empty() && !r.method.contains('@'))
         .count() as u64;
     report
+}
+
+/// An instrument without its figures.
+pub fn instrument(agent: &Agent, id: InstrumentId) -> Option<p::Instrument> {
+    let mut tables = agent.table.lock();
+    let i = tables.instrument(id)?;
+    Some(p::Instrument {
+        id: id.to_string(),
+        name: name(&i.spec),
+        kind: loads::kind(&i.spec.kind),
+        plan: i.spec.plan.clone(),
+        attached: i.attached,
+        points: Vec::new(),
+    })
+}
+
+/// The figures of a point.
+pub fn point(row: veneer_instruments::Row) -> p::Point {
+    p::Point {
+        class: row.class,
+        method: row.method,
+        fragment: row.fragment,
+        to: row.to,
+        what: row.what,
+        line: row.line,
+        readings: readings(row.data),
+    }
 }
 
 /// The refusals in the report's form.
@@ -118,15 +130,6 @@ pub fn write(agent: &Agent, jvm: (String, String)) {
 
 fn name(spec: &Spec) -> String {
     spec.name.clone().unwrap_or_else(|| spec.to_string())
-}
-
-fn kind(kind: &Kind) -> p::Kind {
-    match kind {
-        Kind::Counter => p::Kind::Counter,
-        Kind::Timer => p::Kind::Timer,
-        Kind::Log(_) => p::Kind::Log,
-        Kind::Code(_) => p::Kind::Code,
-    }
 }
 
 fn readings(data: Data) -> p::Readings {
@@ -170,7 +173,7 @@ pub fn attached(agent: &Agent, id: InstrumentId) -> Vec<Record> {
     let record = tables.instrument(id).map(|i| Record::Instrument {
         id: id.0,
         name: name(&i.spec),
-        kind: kind(&i.spec.kind),
+        kind: loads::kind(&i.spec.kind),
         plan: i.spec.plan.clone(),
     });
     record.into_iter().collect()

@@ -237,6 +237,20 @@ impl Rings {
         })
     }
 
+    /// The events of a point that came after the first `seen`, newest last, as far as they are kept; and how many came in all.
+    pub fn since(&self, point: u32, seen: u64) -> (Vec<Drained>, u64) {
+        let state = self.state();
+        let Some(kept) = state.kept.get(&point) else {
+            return (Vec::new(), seen);
+        };
+        // Counted and kept under the same lock.
+        let word = self.file.word(Self::figures(point));
+        let count = word.load(Ordering::Relaxed) as u64;
+        let new = usize::try_from(count.saturating_sub(seen)).unwrap_or(usize::MAX);
+        let skip = kept.len().saturating_sub(new);
+        (kept.iter().skip(skip).cloned().collect(), count)
+    }
+
     /// How many events were dropped, over all points.
     pub fn dropped(&self) -> u64 {
         let points = self.state().claimed / 16;

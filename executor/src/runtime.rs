@@ -232,7 +232,7 @@ pub fn warn_of_nothing(agent: &Agent, env: Env) {
 }
 
 /// Where an instrument stands or stood.
-fn standing_of(agent: &Agent, id: InstrumentId) -> Vec<Standing> {
+pub fn standing_of(agent: &Agent, id: InstrumentId) -> Vec<Standing> {
     let mut tables = agent.table.lock();
     let instrument = tables.instrument(id);
     instrument.map(|i| i.standing.clone()).unwrap_or_default()

@@ -87,6 +87,20 @@ impl Tool {
         )
     }
 
+    /// Turns events off, for all threads.
+    pub fn disable(self, event: jvmtiEvent) -> Result<(), String> {
+        ok(
+            call!(
+                self,
+                SetEventNotificationMode,
+                jvmtiEventMode::JVMTI_DISABLE,
+                event,
+                ptr::null_mut()
+            ),
+            "turning off events",
+        )
+    }
+
     /// Memory that the JVM will free: a class file to be taken instead of another.
     pub fn allocate(self, bytes: &[u8]) -> Option<*mut u8> {
         let mut memory = ptr::null_mut();

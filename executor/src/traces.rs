@@ -51,15 +51,34 @@ pub fn hook(env: Env, throwable: jclass, walk: jclass) -> bool {
             .map(|class| env.global(class)),
         walk,
     };
-    HOOK.set(hook).is_ok()
-        && env
-            .bind(
-                throwable,
-                c"fillInStackTrace",
-                c"(I)Ljava/lang/Throwable;",
-                fill_in as *mut c_void,
-            )
-            .is_ok()
+    HOOK.set(hook).is_ok() && bind(env, throwable)
+}
+
+fn bind(env: Env, throwable: jclass) -> bool {
+    let name = c"fillInStackTrace";
+    let descriptor = c"(I)Ljava/lang/Throwable;";
+    env.bind(throwable, name, descriptor, fill_in as *mut c_void)
+        .is_ok()
+}
+
+/// Gives the JVM its own function back: it looks for it by name at the next call.
+pub fn unhook(env: Env) {
+    if HOOK.get().is_some()
+        && let Ok(throwable) = env.find(c"java/lang/Throwable")
+    {
+        env.unbind(throwable);
+        env.delete(throwable);
+    }
+}
+
+/// Binds the method again that [`unhook`] has given back.
+pub fn hook_again(env: Env) {
+    if HOOK.get().is_some()
+        && let Ok(throwable) = env.find(c"java/lang/Throwable")
+    {
+        bind(env, throwable);
+        env.delete(throwable);
+    }
 }
 
 /// What the JVM calls instead of its own.

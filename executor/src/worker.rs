@@ -5,16 +5,18 @@
 use crate::agent::Agent;
 use crate::control::Outbox;
 use crate::jni::Env;
+use crate::loads::{self, Load};
 use crate::runtime::Handle;
-use crate::unloaded;
+use crate::{leaving, unloaded};
 use jni::sys::JNIEnv;
 use jvmti_sys::jvmtiEnv;
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
-use veneer_protocol::{PlanSource, Reply};
+use veneer_protocol::{Detached, PlanSource, Reply, Which};
 use veneer_scripts::{Plan, PlanError, Session};
 
 /// What the plan thread is asked to do.
@@ -27,9 +29,15 @@ pub enum Job {
         plan: PlanSource,
         /// Its callbacks print to the client too, and the client holds what it attaches.
         hold: bool,
+        /// Whose program it is, in words.
+        owner: String,
         /// To the client.
         outbox: Arc<Outbox>,
     },
+    /// Take off what is named, whoever attached it.
+    Detach(Which, Sender<Detached>),
+    /// Take everything off, give the classes their own code back, and end.
+    Leave(Sender<Detached>),
     /// A client is gone: take off what its program attached.
     TakeOff(Arc<Outbox>),
     /// Loaders are gone: forget their classes.
@@ -55,6 +63,20 @@ pub fn start(agent: &Agent, env: Env, name: &str, run: Run) -> Result<(), String
     result
 }
 
+/// Starts all of them.
+pub fn start_all(agent: &'static Agent, env: Env) -> Result<(), String> {
+    let (requests, request_queue) = channel();
+    let (jobs, job_queue) = channel();
+    *agent.requests.lock().unwrap_or_else(|e| e.into_inner()) = requests;
+    *agent.jobs.lock().unwrap_or_else(|e| e.into_inner()) = jobs;
+    let run: Run = Box::new(move |env| self::requests(agent, env, request_queue));
+    start(agent, env, "veneer-requests", run)?;
+    let run: Run = Box::new(move |env| plans(agent, env, job_queue));
+    start(agent, env, "veneer-plans", run)?;
+    let run: Run = Box::new(move |env| drain(agent, env));
+    start(agent, env, "veneer-events", run)
+}
+
 unsafe extern "system" fn entry(_: *mut jvmtiEnv, jni: *mut JNIEnv, arg: *mut c_void) {
     // Safety: `start` gave this box to this thread, and the JVM gave it this environment.
     let (run, env) = unsafe { (Box::from_raw(arg as *mut Run), Env::new(jni)) };
@@ -70,7 +92,8 @@ pub fn plans(agent: &'static Agent, env: Env, jobs: Receiver<Job>) {
         }
         std::thread::sleep(Duration::from_millis(1));
     }
-    let session = Session::new(Arc::new(Handle::new(agent, env)));
+    let session = Arc::new(Session::new(Arc::new(Handle::new(agent, env))));
+    agent.loads.open(session.clone());
     loop {
         let wait = session
             .next_deadline()
@@ -88,7 +111,10 @@ pub fn plans(agent: &'static Agent, env: Env, jobs: Receiver<Job>) {
                         false => "the application runs without it",
                     };
                     for plan in &agent.config.plans {
-                        let loaded = read(plan).and_then(|plan| session.load(plan));
+                        let load = session.reserve();
+                        agent.loads.begin(load, of(agent, plan, "start", false));
+                        let loaded =
+                            read(plan).and_then(|plan| session.load_as(load, plan, Instant::now()));
                         if let Err(e) = loaded {
                             good = false;
                             agent.problem(
@@ -100,8 +126,14 @@ pub fn plans(agent: &'static Agent, env: Env, jobs: Receiver<Job>) {
                     agent.application_starts();
                     let _ = answer.send(good);
                 }
-                Ok(Job::Exec { plan, hold, outbox }) => {
+                Ok(Job::Exec {
+                    plan,
+                    hold,
+                    owner,
+                    outbox,
+                }) => {
                     let load = session.reserve();
+                    agent.loads.begin(load, of(agent, &plan, &owner, hold));
                     outbox.set_load(load);
                     agent.clients().insert(load, outbox.clone());
                     let result =
@@ -121,6 +153,18 @@ pub fn plans(agent: &'static Agent, env: Env, jobs: Receiver<Job>) {
                         session.unload(load);
                         agent.clients().remove(&load);
                     }
+                }
+                Ok(Job::Detach(which, answer)) => {
+                    let (taken, unknown) = loads::detach(agent, &session, &which);
+                    let _ = answer.send(Detached {
+                        taken,
+                        unknown,
+                        ..Detached::default()
+                    });
+                }
+                Ok(Job::Leave(answer)) => {
+                    let _ = answer.send(leaving::leave(agent, env, &session));
+                    return false;
                 }
                 Ok(Job::Unloaded) => unloaded::forget(agent, env),
                 Ok(Job::Virtual) => Handle::new(agent, env).count_each(),
@@ -160,6 +204,9 @@ pub fn requests(agent: &'static Agent, env: Env, ids: Receiver<u32>) {
 pub fn drain(agent: &'static Agent, env: Env) {
     for round in 0u64.. {
         std::thread::sleep(Duration::from_millis(20));
+        if agent.left.load(Ordering::SeqCst) {
+            return;
+        }
         agent.rings.drain();
         agent.rings.alive(agent.began.elapsed().as_millis() as u64);
         if let Some(e) = agent.rings.trouble() {
@@ -173,11 +220,20 @@ pub fn drain(agent: &'static Agent, env: Env) {
             // What found no room before may find some now.
             agent.note(&[]);
             if agent.registry.has_gone(env) {
-                let jobs = agent.jobs.lock().unwrap_or_else(|e| e.into_inner());
-                // The plan thread ends with the JVM only.
-                let _ = jobs.send(Job::Unloaded);
+                // Where nobody takes it, the agent is leaving.
+                agent.ask(Job::Unloaded);
             }
         }
+    }
+}
+
+/// A load that begins now.
+fn of(agent: &Agent, plan: &PlanSource, owner: &str, held: bool) -> Load {
+    Load {
+        plan: plan.name.clone(),
+        owner: owner.into(),
+        held,
+        since: agent.began.elapsed().as_millis() as u64,
     }
 }
 

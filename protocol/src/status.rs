@@ -42,6 +42,8 @@ pub struct Load {
     pub held: bool,
     /// When it began, in milliseconds since the agent came in.
     pub since: u64,
+    /// Callbacks of the plan that wait for their time, or for the end.
+    pub callbacks: u64,
     /// Instruments that stand.
     pub instruments: Vec<Attached>,
     /// Edits that are in place.
@@ -91,9 +93,15 @@ pub enum Which {
 pub struct Detached {
     /// Instruments and patches that are gone now: `i7`, `p7`.
     pub taken: Vec<String>,
+    /// Names that were asked for and of which nothing is attached.
+    #[serde(default)]
+    pub unknown: Vec<String>,
     /// With `unload`: classes that have their original code again.
     #[serde(default)]
     pub classes_restored: u64,
+    /// With `unload`: activations that are in a version still; each goes on there until it returns.
+    #[serde(default)]
+    pub running: u64,
     /// With `unload`: classes that are armed still, and why.
     #[serde(default)]
     pub left: Vec<Left>,

@@ -2,14 +2,27 @@
 //! everything can be taken off at once.
 
 use crate::context::lock;
+use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::Mutex;
 use veneer_instruments::{AttachError, InstrumentId, PatchId, Runtime};
 
 /// Something that can be taken off again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Thing {
+pub enum Thing {
+    /// An instrument.
     Instrument(InstrumentId),
+    /// An edit of flow graphs.
     Patch(PatchId),
+}
+
+impl fmt::Display for Thing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Thing::Instrument(id) => write!(f, "{id}"),
+            Thing::Patch(id) => write!(f, "{id}"),
+        }
+    }
 }
 
 impl Thing {
@@ -51,6 +64,15 @@ impl Ledger {
         of_load
             .map(|entry| (entry.plan.clone(), entry.thing))
             .collect()
+    }
+
+    /// What stands, by load.
+    pub(crate) fn by_load(&self) -> BTreeMap<u64, Vec<Thing>> {
+        let mut loads = BTreeMap::<u64, Vec<Thing>>::new();
+        for entry in lock(&self.0).iter() {
+            loads.entry(entry.load).or_default().push(entry.thing);
+        }
+        loads
     }
 
     /// Everything, newest first.

@@ -27,6 +27,7 @@ mod scheduler;
 mod settings;
 
 pub use error::{PlanError, Stage};
+pub use ledger::Thing;
 pub use plan::Plan;
 pub use reference::reference;
-pub use scheduler::Session;
+pub use scheduler::{Left, Session};

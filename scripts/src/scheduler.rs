@@ -10,15 +10,16 @@
 use crate::context::{Callback, Context, Schedule, Slot, lock};
 use crate::engine;
 use crate::error::{PlanError, Stage};
-use crate::ledger::Ledger;
+use crate::ledger::{Ledger, Thing};
 use crate::limits;
 use crate::plan::Plan;
 use rhai::{AST, Dynamic, Engine, EvalAltResult, FnPtr, Position, Scope};
+use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
-use veneer_instruments::{InstrumentId, Runtime};
+use veneer_instruments::{AttachError, InstrumentId, Runtime};
 
 /// The plans of one JVM and their callbacks.
 pub struct Session {
@@ -37,6 +38,15 @@ struct State {
     /// Counts loads and timers; gives equals an order.
     next: u64,
     finished: bool,
+}
+
+/// What is left of a load of a plan.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Left {
+    /// Attached and not taken off, oldest first.
+    pub things: Vec<Thing>,
+    /// Callbacks that wait for their time, or for the end.
+    pub callbacks: usize,
 }
 
 /// A plan with the engine that runs it. Lives as long as one of its callbacks does.
@@ -309,6 +319,39 @@ impl Session {
             }
             drop(call.loaded.context.registered());
         }
+    }
+
+    /// What is left of each load: what it attached and has not taken off, oldest first, and how many callbacks wait.
+    pub fn left(&self) -> BTreeMap<u64, Left> {
+        let mut all = BTreeMap::<u64, Left>::new();
+        for (load, things) in self.ledger.by_load() {
+            all.entry(load).or_default().things = things;
+        }
+        let state = lock(&self.state);
+        let timers = state.timers.iter().map(|timer| &timer.call);
+        for call in timers.chain(&state.at_exit) {
+            if !call.is_cancelled() {
+                all.entry(call.loaded.context.load).or_default().callbacks += 1;
+            }
+        }
+        all
+    }
+
+    /// Takes one thing off, whoever attached it. False where nothing of that name is attached.
+    ///
+    /// # Errors
+    /// What the runtime says; it counts as taken off all the same.
+    pub fn take_off_one(&self, name: &str) -> Result<bool, AttachError> {
+        let thing = self
+            .ledger
+            .all()
+            .into_iter()
+            .find(|t| t.to_string() == name);
+        let Some(thing) = thing else {
+            return Ok(false);
+        };
+        self.ledger.detached(thing);
+        thing.take_off(self.runtime.as_ref()).map(|()| true)
     }
 
     /// The instruments that plans of this name have attached and not taken off, oldest first.

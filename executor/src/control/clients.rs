@@ -70,6 +70,21 @@ impl Clients {
     }
 }
 
+impl Clients {
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.state().entries.len()
+    }
+
+    /// Ends all connections.
+    pub fn shut(&self) {
+        self.state()
+            .entries
+            .iter()
+            .for_each(|e| e.stream.shutdown());
+    }
+}
+
 impl Place {
     /// Notes that it is being served, or that it is idle from now on.
     pub fn set_busy(&self, busy: bool) {

@@ -1,7 +1,7 @@
 //! Where clients come in: a Unix socket in a directory that only the JVM's user can enter, and a TCP port of this machine where
 //! one was asked for.
 
-use super::stream::Stream;
+use super::stream::{Stream, credentials};
 use std::fs::{DirBuilder, OpenOptions, Permissions};
 use std::io;
 use std::net::{SocketAddr, TcpListener};
@@ -75,20 +75,7 @@ pub fn open_port(address: &str) -> Result<(TcpListener, SocketAddr), String> {
 
 /// Whether a client belongs to this user, or to root, by what the kernel says of it.
 pub fn is_own(stream: &UnixStream) -> bool {
-    // Safety: plain data that may be zero.
-    let mut peer: libc::ucred = unsafe { std::mem::zeroed() };
-    let mut length = std::mem::size_of::<libc::ucred>() as libc::socklen_t;
-    // Safety: both pointers are valid for the sizes given.
-    let result = unsafe {
-        libc::getsockopt(
-            stream.as_raw_fd(),
-            libc::SOL_SOCKET,
-            libc::SO_PEERCRED,
-            (&raw mut peer).cast(),
-            &raw mut length,
-        )
-    };
-    result == 0 && (peer.uid == user() || peer.uid == 0)
+    credentials(stream).is_some_and(|peer| peer.uid == user() || peer.uid == 0)
 }
 
 /// A source of connections.
@@ -106,5 +93,15 @@ impl Listener {
             Listener::Unix(listener) => Stream::Unix(listener.accept()?.0),
             Listener::Tcp(listener) => Stream::Tcp(listener.accept()?.0),
         })
+    }
+
+    /// Takes no more connections; who waits for one wakes.
+    pub fn close(&self) {
+        let fd = match self {
+            Listener::Unix(listener) => listener.as_raw_fd(),
+            Listener::Tcp(listener) => listener.as_raw_fd(),
+        };
+        // Safety: a plain system call on an open file.
+        unsafe { libc::shutdown(fd, libc::SHUT_RDWR) };
     }
 }

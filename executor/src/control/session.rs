@@ -7,25 +7,49 @@
 //! ```
 
 use super::clients::Place;
+use super::line::Line;
 use super::outbox::Outbox;
 use super::stream::Stream;
+use super::updates::Updates;
 use crate::agent::Agent;
-use crate::report;
 use crate::worker::Job;
+use crate::{report, status};
 use std::io::BufReader;
 use std::sync::Arc;
+use std::sync::mpsc::channel;
 use std::time::Duration;
 use veneer_protocol::{
-    PROTOCOL, PlanSource, REQUEST_LIMIT, Reply, Request, WireError, read_message_within,
-    write_message,
+    PROTOCOL, PlanSource, REQUEST_LIMIT, Reply, Request, Which, WireError, read_message_within,
 };
 
 /// How long a client may not read before it is given up.
 const PATIENCE: Duration = Duration::from_secs(30);
 /// The shortest and the longest lease, in milliseconds.
 const LEASE: std::ops::RangeInclusive<u64> = 100..=3_600_000;
+/// Said where the plan thread takes nothing any more.
+const GOING: &str = "the JVM is shutting down, or the agent leaves it";
 /// Characters of a program's name that are kept.
 const NAME: usize = 200;
+
+/// How long taking things off may take before the client is told to ask again.
+const TAKING: Duration = Duration::from_secs(120);
+
+/// A client.
+pub struct Session {
+    agent: &'static Agent,
+    line: Line,
+    /// Who it is, in words.
+    owner: String,
+    updates: Option<Updates>,
+}
+
+/// What becomes of a connection.
+enum Next {
+    /// It waits for the next request.
+    Stays,
+    /// It ends.
+    Ends,
+}
 
 /// Serves a client to its end.
 pub fn serve(agent: &'static Agent, stream: Stream, place: &Place) {
@@ -35,19 +59,24 @@ pub fn serve(agent: &'static Agent, stream: Stream, place: &Place) {
         return;
     };
     let mut reader = BufReader::new(reading);
-    let mut writer = stream;
+    let mut session = Session {
+        agent,
+        owner: stream.peer(),
+        line: Line::new(stream),
+        updates: None,
+    };
     loop {
-        place.set_busy(false);
+        place.set_busy(session.updates.is_some());
         let request = match read_message_within::<Request>(&mut reader, REQUEST_LIMIT) {
             Ok(Some(request)) => request,
             Ok(None) => return,
             Err(e) => {
-                let _ = failed(&mut writer, &e.to_string());
+                let _ = session.line.failed(&e.to_string());
                 return;
             }
         };
         place.set_busy(true);
-        let sent = match request {
+        let next = match request {
             Request::Exec {
                 name,
                 source,
@@ -60,50 +89,111 @@ pub fn serve(agent: &'static Agent, stream: Stream, place: &Place) {
                     settings,
                 };
                 let hold = hold.map(|lease| lease.clamp(*LEASE.start(), *LEASE.end()));
-                let outbox = exec(agent, plan, hold.is_some());
-                let done = deliver(agent, &mut writer, &outbox);
-                if let (true, Some(lease)) = (done, hold) {
-                    let lease = Duration::from_millis(lease);
-                    return holding(agent, &mut reader, writer, &outbox, lease);
-                }
-                outbox.close();
-                if done {
-                    Ok(())
-                } else {
-                    return;
-                }
+                session.run(plan, hold, &mut reader)
             }
-            // Without something that is held there is nothing to renew.
-            Request::Renew {} => Ok(()),
-            other => {
-                answer(agent, other).map_or(Ok(()), |reply| write_message(&mut writer, &reply))
-            }
+            other => session.answer(other),
         };
-        match sent {
-            Ok(()) => {}
-            Err(e @ WireError::TooLong { .. }) if failed(&mut writer, &e.to_string()).is_ok() => {}
-            Err(_) => return,
+        if matches!(next, Next::Ends) {
+            return;
         }
     }
 }
 
-fn failed(writer: &mut Stream, message: &str) -> Result<(), WireError> {
-    let message = message.into();
-    write_message(writer, &Reply::Failed { message })
-}
+impl Session {
+    /// Runs a program, and holds what it attached where that was asked for.
+    fn run(&self, plan: PlanSource, hold: Option<u64>, reader: &mut BufReader<Stream>) -> Next {
+        let outbox = exec(self.agent, plan, &self.owner, hold.is_some());
+        let done = deliver(self.agent, &self.line, &outbox);
+        if let (true, Some(lease)) = (done, hold) {
+            // It has an end of its own.
+            let session = Session {
+                agent: self.agent,
+                line: self.line.clone(),
+                owner: self.owner.clone(),
+                updates: None,
+            };
+            holding(session, reader, &outbox, Duration::from_millis(lease));
+            return Next::Ends;
+        }
+        outbox.close();
+        if done { Next::Stays } else { Next::Ends }
+    }
 
-/// The answer to a question; none to what is no question.
-fn answer(agent: &Agent, request: Request) -> Option<Reply> {
-    Some(match request {
-        Request::Hello {} => Reply::Hello {
-            version: env!("CARGO_PKG_VERSION").into(),
-            pid: std::process::id(),
-            protocol: PROTOCOL,
-        },
-        Request::Refusals {} => Reply::Refusals(report::refusals(agent)),
-        Request::Report {} => Reply::Report(Box::new(report::make(agent, crate::jvm_name()))),
-        _ => return None,
-    })
+    /// Answers what is no program.
+    fn answer(&mut self, request: Request) -> Next {
+        let agent = self.agent;
+        let reply = match request {
+            Request::Hello {} => Reply::Hello {
+                version: env!("CARGO_PKG_VERSION").into(),
+                pid: std::process::id(),
+                protocol: PROTOCOL,
+            },
+            Request::Refusals {} => Reply::Refusals(report::refusals(agent)),
+            Request::Report {} => Reply::Report(Box::new(report::make(agent, crate::jvm_name()))),
+            Request::Status {} => Reply::Status(Box::new(status::make(agent))),
+            Request::Detach(which) => return self.detach(which),
+            Request::Subscribe(wanted) => {
+                self.updates = None;
+                match Updates::start(agent, &self.line, wanted) {
+                    Ok(updates) => self.updates = Some(updates),
+                    Err(e) => {
+                        let message = format!("no updates: {e}; close other programs of this user");
+                        return self.send(&Reply::Failed { message });
+                    }
+                }
+                return Next::Stays;
+            }
+            Request::Unsubscribe {} => {
+                self.updates = None;
+                return Next::Stays;
+            }
+            // Without something that is held there is nothing to renew.
+            Request::Renew {} => return Next::Stays,
+            Request::Exec { .. } => Reply::Failed {
+                message: "this connection holds a program already; open another one".into(),
+            },
+        };
+        self.send(&reply)
+    }
+
+    fn send(&self, reply: &Reply) -> Next {
+        let sent = match self.line.write(reply) {
+            Err(e @ WireError::TooLong { .. }) => self.line.failed(&e.to_string()),
+            sent => sent,
+        };
+        if sent.is_ok() {
+            Next::Stays
+        } else {
+            Next::Ends
+        }
+    }
+
+    fn detach(&self, which: Which) -> Next {
+        let (answer, answered) = channel();
+        let leaves = which == Which::Unload;
+        let asked = self.agent.ask(match leaves {
+            true => Job::Leave(answer),
+            false => Job::Detach(which, answer),
+        });
+        let reply = match answered.recv_timeout(TAKING) {
+            Ok(detached) => Reply::Detached(Box::new(detached)),
+            Err(_) if !asked => Reply::Failed {
+                message: GOING.into(),
+            },
+            Err(_) => Reply::Failed {
+                message: format!(
+                    "a plan has kept the agent busy for {} s; what you asked for is done as soon as it ends",
+                    TAKING.as_secs()
+                ),
+            },
+        };
+        let next = self.send(&reply);
+        if leaves {
+            super::shut_clients();
+            return Next::Ends;
+        }
+        next
+    }
 }
 
 /// A program's name as messages may show it, on terminals too.
@@ -113,29 +203,29 @@ fn presentable(name: &str) -> String {
 }
 
 /// Asks for a program to be run.
-fn exec(agent: &Agent, plan: PlanSource, hold: bool) -> Arc<Outbox> {
+fn exec(agent: &Agent, plan: PlanSource, owner: &str, hold: bool) -> Arc<Outbox> {
     let outbox = Arc::new(Outbox::default());
-    let jobs = agent.jobs.lock().unwrap_or_else(|e| e.into_inner()).clone();
     let job = Job::Exec {
         plan: PlanSource {
             name: presentable(&plan.name),
             ..plan
         },
         hold,
+        owner: owner.into(),
         outbox: outbox.clone(),
     };
-    if jobs.send(job).is_err() {
-        let message = "the JVM is shutting down".into();
+    if !agent.ask(job) {
+        let message = GOING.into();
         outbox.send(Reply::Failed { message });
     }
     outbox
 }
 
 /// Sends what the program prints, and its end. Where the client is gone before that, what the program attached is taken off.
-fn deliver(agent: &Agent, writer: &mut Stream, outbox: &Arc<Outbox>) -> bool {
+fn deliver(agent: &Agent, line: &Line, outbox: &Arc<Outbox>) -> bool {
     while let Some(reply) = outbox.next() {
         let last = !matches!(reply, Reply::Print(_));
-        if (last && writer.is_deserted()) || write_message(writer, &reply).is_err() {
+        if (last && line.is_deserted()) || line.write(&reply).is_err() {
             take_off(agent, outbox);
             return false;
         }
@@ -148,53 +238,41 @@ fn deliver(agent: &Agent, writer: &mut Stream, outbox: &Arc<Outbox>) -> bool {
 
 fn take_off(agent: &Agent, outbox: &Arc<Outbox>) {
     outbox.close();
-    let jobs = agent.jobs.lock().unwrap_or_else(|e| e.into_inner()).clone();
     // Where that fails the JVM is shutting down, and nothing is left anyway.
-    let _ = jobs.send(Job::TakeOff(outbox.clone()));
+    agent.ask(Job::TakeOff(outbox.clone()));
 }
 
 /// Keeps what the program attached until the client goes, or has not been heard of for longer than its lease.
 fn holding(
-    agent: &'static Agent,
+    mut session: Session,
     reader: &mut BufReader<Stream>,
-    mut writer: Stream,
     outbox: &Arc<Outbox>,
     lease: Duration,
 ) {
-    let _ = writer.set_read_timeout(Some(lease));
-    let (sending, end) = (outbox.clone(), writer.try_clone());
+    let (agent, line) = (session.agent, session.line.clone());
+    let Ok(end) = line.try_clone() else {
+        return take_off(agent, outbox);
+    };
+    let _ = end.set_read_timeout(Some(lease));
+    let sending = outbox.clone();
     let sender = move || {
         while let Some(reply) = sending.next() {
-            if write_message(&mut writer, &reply).is_err() {
+            if line.write(&reply).is_err() {
                 // Whoever reads learns it too.
-                writer.shutdown();
+                if let Ok(end) = line.try_clone() {
+                    end.shutdown();
+                }
                 return;
             }
         }
     };
-    let started = std::thread::Builder::new()
-        .name("veneer-client".into())
-        .stack_size(super::STACK)
-        .spawn(sender);
-    if started.is_ok() {
+    if super::thread("veneer-client", sender).is_ok() {
         while let Ok(Some(request)) = read_message_within::<Request>(reader, REQUEST_LIMIT) {
-            match request {
-                Request::Renew {} => {}
-                Request::Exec { .. } => {
-                    let message =
-                        "this connection holds a program already; open another one".into();
-                    outbox.send(Reply::Failed { message });
-                }
-                other => {
-                    if let Some(reply) = answer(agent, other) {
-                        outbox.send(reply);
-                    }
-                }
+            if matches!(session.answer(request), Next::Ends) {
+                break;
             }
         }
     }
     take_off(agent, outbox);
-    if let Ok(end) = end {
-        end.shutdown();
-    }
+    end.shutdown();
 }

@@ -25,6 +25,21 @@ macro_rules! with {
 }
 
 impl Stream {
+    /// Who is at the other end, in words.
+    pub fn peer(&self) -> String {
+        match self {
+            Stream::Unix(stream) => match credentials(stream) {
+                Some(peer) if peer.pid > 0 => format!("uid {} pid {}", peer.uid, peer.pid),
+                Some(peer) => format!("uid {}", peer.uid),
+                None => "unknown".into(),
+            },
+            Stream::Tcp(stream) => match stream.peer_addr() {
+                Ok(address) => format!("tcp {address}"),
+                Err(_) => "tcp".into(),
+            },
+        }
+    }
+
     /// Another handle on the same connection.
     pub fn try_clone(&self) -> io::Result<Stream> {
         Ok(match self {
@@ -68,6 +83,24 @@ impl Stream {
         let ready = unsafe { libc::poll(&mut poll, 1, 0) };
         ready > 0 && poll.revents & (libc::POLLHUP | libc::POLLERR | halves) != 0
     }
+}
+
+/// What the kernel says of the process at the other end.
+pub fn credentials(stream: &UnixStream) -> Option<libc::ucred> {
+    // Safety: plain data that may be zero.
+    let mut peer: libc::ucred = unsafe { std::mem::zeroed() };
+    let mut length = std::mem::size_of::<libc::ucred>() as libc::socklen_t;
+    // Safety: both pointers are valid for the sizes given.
+    let result = unsafe {
+        libc::getsockopt(
+            stream.as_raw_fd(),
+            libc::SOL_SOCKET,
+            libc::SO_PEERCRED,
+            (&raw mut peer).cast(),
+            &raw mut length,
+        )
+    };
+    (result == 0).then_some(peer)
 }
 
 impl Read for Stream {

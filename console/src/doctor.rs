@@ -1,0 +1,64 @@
+//! `veneer doctor`: what would work here and what would not, and what to do about it.
+
+use std::io::{self, Write};
+
+use anyhow::Result;
+use serde::Serialize;
+use veneer_client::examination::{Finding, State, machine, process};
+
+use crate::cli::DoctorArguments;
+use crate::output::Style;
+
+/// Something does not work.
+const BAD: u8 = 1;
+
+#[derive(Serialize)]
+struct Row<'f> {
+    what: &'f str,
+    state: &'f str,
+    found: &'f str,
+    remedy: &'f str,
+}
+
+/// Prints the findings and gives the exit code.
+pub fn run(arguments: DoctorArguments) -> Result<u8> {
+    let mut findings = machine();
+    if let Some(pid) = arguments.pid {
+        findings.extend(process(pid));
+    }
+    let mut stdout = io::stdout().lock();
+    if arguments.json {
+        let rows: Vec<Row> = findings.iter().map(row).collect();
+        serde_json::to_writer_pretty(&mut stdout, &rows).map_err(io::Error::from)?;
+        writeln!(stdout)?;
+    } else {
+        let style = Style::of_stdout();
+        for finding in &findings {
+            write(&mut stdout, finding, style)?;
+        }
+    }
+    let bad = findings.iter().any(|finding| finding.state == State::Bad);
+    Ok(if bad { BAD } else { 0 })
+}
+
+fn row(finding: &Finding) -> Row<'_> {
+    Row {
+        what: finding.what,
+        state: finding.state.name(),
+        found: &finding.found,
+        remedy: &finding.remedy,
+    }
+}
+
+fn write(to: &mut impl Write, finding: &Finding, style: Style) -> io::Result<()> {
+    let state = format!("{:4}", finding.state.name());
+    let state = match finding.state {
+        State::Good => state,
+        _ => style.bold(&state),
+    };
+    writeln!(to, "{state}  {}: {}", finding.what, finding.found)?;
+    if !finding.remedy.is_empty() {
+        writeln!(to, "      → {}", finding.remedy)?;
+    }
+    Ok(())
+}

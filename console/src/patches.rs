@@ -1,0 +1,97 @@
+//! `veneer patches`: what is attached in running JVMs, and whose it is.
+
+use std::io::{self, Write};
+
+use anyhow::Result;
+use serde::Serialize;
+use veneer_protocol::Status;
+
+use crate::cli::PatchesArguments;
+use crate::output::{Style, complain, describe};
+use crate::{status, table, which};
+
+#[derive(Serialize)]
+struct Row {
+    /// Its process id here.
+    seen_as: u32,
+    #[serde(flatten)]
+    status: Status,
+}
+
+/// Prints the tables and gives the exit code.
+pub fn run(arguments: PatchesArguments) -> Result<u8> {
+    let which = &arguments.which;
+    let pids = which::pids(&which.pids, which.matching.as_deref())?;
+    let mut rows = Vec::new();
+    let mut code = 0;
+    for pid in &pids {
+        let asked = which::agent_in(*pid).and_then(|mut client| Ok(client.status()?));
+        match asked {
+            Ok(status) => rows.push(Row {
+                seen_as: *pid,
+                status,
+            }),
+            Err(error) if pids.len() > 1 => {
+                complain(&describe(&error));
+                code = 2;
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    let mut stdout = io::BufWriter::new(io::stdout().lock());
+    if arguments.json {
+        serde_json::to_writer_pretty(&mut stdout, &rows).map_err(io::Error::from)?;
+        writeln!(stdout)?;
+    } else {
+        for row in &rows {
+            write(&mut stdout, row.seen_as, &row.status, Style::of_stdout())?;
+        }
+    }
+    stdout.flush()?;
+    Ok(code)
+}
+
+fn write(to: &mut impl Write, pid: u32, agent: &Status, style: Style) -> io::Result<()> {
+    writeln!(
+        to,
+        "process {pid}: Veneer {} for {}, {} classes and {} methods armed; attached: {}",
+        agent.version,
+        status::since(agent.millis),
+        agent.classes_armed,
+        agent.methods_armed,
+        status::attached(agent)
+    )?;
+    let mut cells: Vec<[String; 6]> = Vec::new();
+    for load in &agent.loads {
+        let of = |id: String, what: String, points: String| {
+            let held = if load.held { " (held)" } else { "" };
+            [
+                id,
+                what,
+                points,
+                load.plan.clone(),
+                format!("{}{held}", load.owner),
+                status::since(agent.millis.saturating_sub(load.since)),
+            ]
+        };
+        let callbacks = match load.callbacks {
+            0 => String::new(),
+            1 => "1 callback waits".into(),
+            n => format!("{n} callbacks wait"),
+        };
+        cells.push(of(load.id.clone(), callbacks, String::new()));
+        for i in &load.instruments {
+            let points = format!("{} in {}", i.points, i.methods);
+            cells.push(of(format!("  {}", i.id), i.name.clone(), points));
+        }
+        for p in &load.patches {
+            let what = format!("edit of {}", p.patterns.join(", "));
+            cells.push(of(format!("  {}", p.id), what, format!("in {}", p.methods)));
+        }
+    }
+    if cells.is_empty() {
+        return Ok(());
+    }
+    let titles = ["id", "what", "points in methods", "plan", "whose", "for"];
+    table::write(to, titles, &cells, style)
+}

@@ -1,0 +1,114 @@
+//! `veneer ps`: the JVMs of this machine, and where Veneer is in.
+
+use std::io::{self, Write};
+
+use anyhow::Result;
+use serde::Serialize;
+use veneer_client::machine::{Jvm, jvms};
+use veneer_client::{Client, ControlError, Target};
+use veneer_protocol::Status;
+
+use crate::cli::PsArguments;
+use crate::output::Style;
+use crate::status;
+use crate::{table, which};
+
+/// A JVM as it is shown.
+#[derive(Debug, Serialize)]
+struct Row {
+    pid: u32,
+    /// Main class or jar.
+    main: String,
+    /// Feature release.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    jdk: Option<u32>,
+    /// Seconds since its start.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    running_s: Option<u64>,
+    /// In a container: the process id that it has there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    own_pid: Option<u32>,
+    /// The agent in it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    veneer: Option<Status>,
+    /// Why it cannot be attached to, or its agent not be asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    problem: Option<String>,
+}
+
+/// Prints the table and gives the exit code.
+pub fn run(arguments: PsArguments) -> Result<u8> {
+    let mut all = jvms();
+    all.retain(|jvm| arguments.all || jvm.target.is_ok());
+    if let Some(pattern) = &arguments.matching {
+        all.retain(|jvm| which::matches(pattern, &jvm.main));
+    }
+    let rows: Vec<Row> = all.into_iter().map(row).collect();
+    let mut stdout = io::BufWriter::new(io::stdout().lock());
+    if arguments.json {
+        serde_json::to_writer_pretty(&mut stdout, &rows).map_err(io::Error::from)?;
+        writeln!(stdout)?;
+    } else {
+        write(&mut stdout, &rows, Style::of_stdout())?;
+    }
+    stdout.flush()?;
+    Ok(0)
+}
+
+fn row(jvm: Jvm) -> Row {
+    let mut row = Row {
+        pid: jvm.pid,
+        main: jvm.main,
+        jdk: None,
+        running_s: jvm.seconds,
+        own_pid: None,
+        veneer: None,
+        problem: None,
+    };
+    match &jvm.target {
+        Ok(target) => {
+            row.jdk = target.feature;
+            row.own_pid = Some(target.own_pid).filter(|own| *own != target.pid);
+            match agent(target) {
+                Ok(status) => row.veneer = status,
+                Err(error) => row.problem = Some(error.to_string()),
+            }
+        }
+        Err(error) => row.problem = Some(error.to_string()),
+    }
+    row
+}
+
+fn agent(target: &Target) -> Result<Option<Status>, ControlError> {
+    match Client::connect(target)? {
+        Some(mut client) => client.status().map(Some),
+        None => Ok(None),
+    }
+}
+
+fn write(to: &mut impl Write, rows: &[Row], style: Style) -> io::Result<()> {
+    if rows.is_empty() {
+        return writeln!(to, "there is no JVM that you may attach to");
+    }
+    let cells: Vec<[String; 6]> = rows
+        .iter()
+        .map(|row| {
+            let (veneer, attached) = match (&row.veneer, &row.problem) {
+                (Some(agent), _) => (status::since(agent.millis), status::attached(agent)),
+                (None, Some(problem)) => (String::from("-"), problem.clone()),
+                (None, None) => (String::from("-"), String::new()),
+            };
+            [
+                row.pid.to_string(),
+                row.main.clone(),
+                row.jdk.map_or_else(|| "?".into(), |jdk| jdk.to_string()),
+                row.running_s
+                    .map_or_else(|| "?".into(), |s| status::since(s * 1000)),
+                veneer,
+                attached,
+            ]
+        })
+        .collect();
+    let titles = ["pid", "main", "jdk", "running", "veneer", "attached"];
+    table::write(to, titles, &cells, style)
+}

@@ -1,0 +1,49 @@
+//! How the status of an agent is shown.
+
+use veneer_protocol::Status;
+
+/// Milliseconds in the form in which people say how long ago something was: `45 s`, `12 min`, `3 h 20 min`, `5 d 2 h`.
+pub fn since(millis: u64) -> String {
+    let (s, min) = (millis / 1000, millis / 60_000);
+    match min {
+        0..2 => format!("{s} s"),
+        2..60 => format!("{min} min"),
+        60..1440 => format!("{} h {} min", min / 60, min % 60),
+        _ => format!("{} d {} h", min / 1440, min / 60 % 24),
+    }
+}
+
+/// What is attached, in words.
+pub fn attached(status: &Status) -> String {
+    let instruments: usize = status.loads.iter().map(|load| load.instruments.len()).sum();
+    let patches: usize = status.loads.iter().map(|load| load.patches.len()).sum();
+    let several = |n: usize, what: &str| match n {
+        1 => format!("1 {what}"),
+        n if what.ends_with("ch") => format!("{n} {what}es"),
+        n => format!("{n} {what}s"),
+    };
+    match (instruments, patches) {
+        (0, 0) => "nothing".into(),
+        (i, 0) => several(i, "instrument"),
+        (0, p) => several(p, "patch"),
+        (i, p) => format!("{}, {}", several(i, "instrument"), several(p, "patch")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_said_as_people_do() {
+        for (millis, text) in [
+            (999, "0 s"),
+            (119_000, "119 s"),
+            (120_000, "2 min"),
+            (12_000_000, "3 h 20 min"),
+            (439_200_000, "5 d 2 h"),
+        ] {
+            assert_eq!(since(millis), text);
+        }
+    }
+}

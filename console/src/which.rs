@@ -1,0 +1,95 @@
+//! Which JVMs a command is about: process ids, or a pattern of main classes.
+
+use anyhow::{Result, bail};
+use veneer_client::machine::{Jvm, jvms};
+use veneer_client::{Client, Target};
+
+/// Does a name match a pattern in which `*` stands for anything? A class also by its name without packages.
+pub fn matches(pattern: &str, name: &str) -> bool {
+    let simple = name.rsplit(['.', '/']).next().unwrap_or(name);
+    glob(pattern, name) || glob(pattern, simple)
+}
+
+fn glob(pattern: &str, name: &str) -> bool {
+    let mut parts = pattern.split('*');
+    let Some(mut rest) = parts.next().and_then(|first| name.strip_prefix(first)) else {
+        return false;
+    };
+    let mut parts = parts.peekable();
+    if parts.peek().is_none() {
+        return rest.is_empty();
+    }
+    while let Some(part) = parts.next() {
+        if parts.peek().is_none() {
+            return rest.ends_with(part);
+        }
+        match rest.find(part) {
+            Some(at) => rest = &rest[at + part.len()..],
+            None => return false,
+        }
+    }
+    true
+}
+
+/// The JVMs that this user may attach to and whose main class matches.
+pub fn matching(pattern: &str) -> Vec<Jvm> {
+    let mut all = jvms();
+    all.retain(|jvm| jvm.target.is_ok() && matches(pattern, &jvm.main));
+    all
+}
+
+/// The process ids that are meant.
+///
+/// # Errors
+/// Where none matches.
+pub fn pids(pids: &[u32], pattern: Option<&str>) -> Result<Vec<u32>> {
+    let mut all = pids.to_vec();
+    if let Some(pattern) = pattern {
+        let found = matching(pattern);
+        if found.is_empty() {
+            bail!(
+                "no JVM that you may attach to runs a main class that matches `{pattern}`; `veneer ps` shows them"
+            );
+        }
+        all.extend(found.iter().map(|jvm| jvm.pid));
+    }
+    all.sort_unstable();
+    all.dedup();
+    Ok(all)
+}
+
+/// The agent in a JVM that must have one.
+///
+/// # Errors
+/// Where it has none, or does not answer.
+pub fn agent_in(pid: u32) -> Result<Client> {
+    let target = Target::inspect(pid)?;
+    match Client::connect(&target)? {
+        Some(client) => Ok(client),
+        None => bail!(
+            "there is no agent in process {pid}; load it with `veneer attach {pid}`, or start the application under `veneer run`"
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn main_classes_are_matched_with_and_without_their_package() {
+        for (pattern, name, hit) in [
+            ("Desk", "shop.Desk", true),
+            ("shop.*", "shop.Desk", true),
+            ("*esk", "shop.Desk", true),
+            ("D*k", "shop/shop.Desk", true),
+            ("*", "app.jar", true),
+            ("app*", "app.jar", true),
+            ("Des", "shop.Desk", false),
+            ("*x*", "shop.Desk", false),
+            ("a*a", "a", false),
+        ] {
+            assert_eq!(matches(pattern, name), hit, "{pattern} {name}");
+        }
+    }
+}

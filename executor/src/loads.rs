@@ -1,0 +1,173 @@
+//! Which plans were loaded, and for whom: what `status` tells, and `detach` works on.
+
+use crate::agent::Agent;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard};
+use veneer_instruments::{InstrumentId, Kind, PatchId};
+use veneer_protocol as p;
+use veneer_scripts::{Left, Session, Thing};
+
+/// Who a plan belongs to.
+#[derive(Clone, Debug)]
+pub struct Load {
+    /// The plan's name.
+    pub plan: String,
+    /// In words.
+    pub owner: String,
+    /// It goes when its client does.
+    pub held: bool,
+    /// Milliseconds from the agent's start.
+    pub since: u64,
+}
+
+#[derive(Default)]
+struct State {
+    session: Option<Arc<Session>>,
+    loads: BTreeMap<u64, Load>,
+}
+
+/// See the module documentation.
+#[derive(Default)]
+pub struct Loads(Mutex<State>);
+
+impl Loads {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(|e| e.into_inner())
+    }
+
+    /// The session that has all plans from now on.
+    pub fn open(&self, session: Arc<Session>) {
+        *self.state() = State {
+            session: Some(session),
+            loads: BTreeMap::new(),
+        };
+    }
+
+    /// A plan begins.
+    pub fn begin(&self, load: u64, of: Load) {
+        let left = self.left();
+        let mut state = self.state();
+        // Those of which nothing is left are forgotten, so that the list does not grow.
+        state.loads.retain(|load, _| left.contains_key(load));
+        state.loads.insert(load, of);
+    }
+
+    /// What is left of each load.
+    fn left(&self) -> BTreeMap<u64, Left> {
+        let session = self.state().session.clone();
+        session.map_or_else(BTreeMap::new, |session| session.left())
+    }
+
+    /// For `status`: the loads of which something is left, the oldest first.
+    pub fn list(&self, agent: &Agent) -> Vec<p::Load> {
+        let left = self.left().into_iter();
+        let known = self.state().loads.clone();
+        left.filter_map(|(load, left)| known.get(&load).map(|of| entry(agent, load, of, &left)))
+            .collect()
+    }
+}
+
+fn entry(agent: &Agent, load: u64, of: &Load, left: &Left) -> p::Load {
+    let mut tables = agent.table.lock();
+    let (mut instruments, mut patches) = (Vec::new(), Vec::new());
+    for thing in &left.things {
+        match *thing {
+            Thing::Instrument(id) => {
+                instruments.extend(tables.instrument(id).map(|i| p::Attached {
+                    id: id.to_string(),
+                    name: i.spec.name.clone().unwrap_or_else(|| i.spec.to_string()),
+                    kind: kind(&i.spec.kind),
+                    methods: i.method_count() as u64,
+                    points: i.standing.len() as u64,
+                }))
+            }
+            Thing::Patch(id) => patches.extend(tables.patch(id).map(|patch| edited(id, patch))),
+        }
+    }
+    p::Load {
+        id: name(load),
+        plan: of.plan.clone(),
+        owner: of.owner.clone(),
+        held: of.held,
+        since: of.since,
+        callbacks: left.callbacks as u64,
+        instruments,
+        patches,
+    }
+}
+
+fn edited(id: PatchId, patch: &crate::table::Patch) -> p::Edited {
+    p::Edited {
+        id: id.to_string(),
+        patterns: patch.spec.patterns.iter().map(|p| p.to_string()).collect(),
+        methods: (patch.methods.len() + patch.gone) as u64,
+    }
+}
+
+/// The kind of an instrument, as the protocol has it.
+pub fn kind(kind: &Kind) -> p::Kind {
+    match kind {
+        Kind::Counter => p::Kind::Counter,
+        Kind::Timer => p::Kind::Timer,
+        Kind::Log(_) => p::Kind::Log,
+        Kind::Code(_) => p::Kind::Code,
+    }
+}
+
+/// `l3`.
+pub fn name(load: u64) -> String {
+    format!("l{load}")
+}
+
+/// The number of a load by its name.
+pub fn number(name: &str) -> Option<u64> {
+    name.strip_prefix('l')?.parse().ok()
+}
+
+/// Takes off what is named. Called by the plan thread.
+pub fn detach(agent: &Agent, session: &Session, which: &p::Which) -> (Vec<String>, Vec<String>) {
+    let before = standing(session);
+    let mut unknown = Vec::new();
+    match which {
+        p::Which::All | p::Which::Unload => {
+            for load in session.left().into_keys().rev() {
+                session.unload(load);
+            }
+        }
+        p::Which::These(names) => {
+            for name in names {
+                let known = match number(name) {
+                    Some(load) if session.left().contains_key(&load) => {
+                        session.unload(load);
+                        true
+                    }
+                    Some(_) => false,
+                    None => session.take_off_one(name).unwrap_or_else(|e| {
+                        agent.problem("", &format!("while taking {name} off: {e}"));
+                        true
+                    }),
+                };
+                if !known {
+                    unknown.push(name.clone());
+                }
+            }
+        }
+    }
+    let after = standing(session);
+    let taken = before.into_iter().filter(|thing| !after.contains(thing));
+    (taken.map(|thing| thing.to_string()).collect(), unknown)
+}
+
+fn standing(session: &Session) -> Vec<Thing> {
+    session
+        .left()
+        .into_values()
+        .flat_map(|l| l.things)
+        .collect()
+}
+
+/// Instruments that stand.
+pub fn instruments(agent: &Agent) -> Vec<InstrumentId> {
+    let count = agent.table.lock().instruments.len();
+    (1..=count as u32).map(InstrumentId).collect()
+}

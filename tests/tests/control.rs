@@ -1,0 +1,729 @@
+//! JVMs that were started separately: found, attached to, looked at, and left without a trace.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
+
+use serde_json::Value;
+use veneer_tests::command::{run, veneer};
+use veneer_tests::folder::{Folder, files};
+use veneer_tests::live::{Live, PATIENCE, until};
+use veneer_tests::process::Process;
+use veneer_tests::running::{Outcome, Programs, on_each_jdk_with};
+
+/// What `Desk` says of so many orders.
+fn served(count: i64) -> String {
+    (3 * count * (count - 1) / 2).to_string()
+}
+
+/// Serves so many orders, rightly.
+fn serve(live: &mut Live, count: i64) -> Outcome {
+    live.say(&format!("run {count}"))?;
+    assert_eq!(live.line("sum ")?, served(count));
+    Ok(())
+}
+
+/// The end of `Desk`: no turn of its other thread was lost or done twice, and nobody wrote to its standard error but a JVM that
+/// warns of agents.
+fn stopped(live: Live) -> Outcome {
+    let output = live.stop()?.succeeded("Desk")?;
+    let last = output.out.lines().last().unwrap_or_default();
+    let turns = veneer_tests::live::number(last, "turns").ok_or("no turns")?;
+    assert!(
+        turns > 0 && veneer_tests::live::number(last, "twice") == Some(2 * turns),
+        "{last}"
+    );
+    let warning = |line: &&str| !line.starts_with("WARNING: ") && !line.is_empty();
+    let said: Vec<&str> = output.err.lines().filter(warning).collect();
+    assert!(said.is_empty(), "{said:?}");
+    Ok(())
+}
+
+fn json(words: &[&str]) -> Result<Value, Box<dyn std::error::Error>> {
+    let output = veneer()
+        .args(words)
+        .limit(PATIENCE)
+        .run()?
+        .succeeded(&words.join(" "))?;
+    Ok(serde_json::from_str(&output.out)?)
+}
+
+fn user() -> u32 {
+    // SAFETY: always succeeds.
+    unsafe { libc::geteuid() }
+}
+
+fn socket(live: &Live) -> PathBuf {
+    PathBuf::from(format!("/tmp/veneer-{}/{}.sock", user(), live.pid()))
+}
+
+/// The names of a process's threads.
+fn threads(pid: u32) -> std::io::Result<Vec<String>> {
+    let tasks = fs::read_dir(format!("/proc/{pid}/task"))?;
+    tasks
+        .map(|task| fs::read_to_string(task?.path().join("comm")))
+        .collect()
+}
+
+fn agent_threads(pid: u32) -> std::io::Result<Vec<String>> {
+    Ok(threads(pid)?
+        .into_iter()
+        .filter(|name| name.starts_with("veneer-"))
+        .collect())
+}
+
+#[test]
+fn a_jvm_is_found_and_shown_with_what_is_attached() -> Outcome {
+    on_each_jdk_with("control", |programs| {
+        let mut live = Live::start(&programs.java("Desk"))?;
+        let pid = live.pid().to_string();
+        let mine = || -> Result<Value, Box<dyn std::error::Error>> {
+            let all = json(&["ps", "--match", "Desk", "--json"])?;
+            let all = all.as_array().ok_or("no array")?;
+            let one = all.iter().find(|one| one["pid"] == live.pid());
+            Ok(one.ok_or("it is not shown")?.clone())
+        };
+        let before = mine()?;
+        assert_eq!(before["main"], "Desk");
+        assert_eq!(before["jdk"], programs.jdk().major());
+        assert!(before.get("veneer").is_none(), "{before}");
+
+        let output = veneer().args(["attach", &pid]).run()?.succeeded("attach")?;
+        assert!(
+            output.out.contains("came in; attached: nothing"),
+            "{}",
+            output.out
+        );
+        let output = veneer().args(["attach", &pid]).run()?.succeeded("attach")?;
+        assert!(output.out.contains("has been in for"), "{}", output.out);
+        assert_eq!(mine()?["veneer"]["loads"], Value::Array(vec![]));
+        assert_eq!(mine()?["veneer"]["classes_armed"], 0);
+
+        let counter =
+            "let c = methods(\"Desk::serve(..)\").before(counter()); every(60.0, || ()); c";
+        live.exec(counter)?.succeeded("exec")?;
+        let status = json(&["patches", &pid, "--json"])?;
+        let load = &status[0]["loads"][0];
+        assert_eq!(load["plan"], "-e", "{status}");
+        assert_eq!(
+            (&load["held"], &load["callbacks"]),
+            (&Value::Bool(false), &1.into()),
+            "{status}"
+        );
+        assert!(
+            load["owner"]
+                .as_str()
+                .is_some_and(|owner| owner.starts_with(&format!("uid {} pid ", user()))),
+            "{status}"
+        );
+        assert_eq!(load["instruments"][0]["kind"], "counter", "{status}");
+        assert_eq!(load["instruments"][0]["methods"], 1, "{status}");
+        assert_eq!(mine()?["veneer"]["classes_armed"], 1);
+        let shown = veneer()
+            .args(["patches", &pid])
+            .run()?
+            .succeeded("patches")?
+            .out;
+        let id = load["instruments"][0]["id"].as_str().ok_or("no id")?;
+        for word in [
+            id,
+            load["id"].as_str().ok_or("no id")?,
+            "1 in 1",
+            "1 callback waits",
+        ] {
+            assert!(shown.contains(word), "{word} in {shown}");
+        }
+        let shown = veneer().arg("ps").run()?.succeeded("ps")?.out;
+        let line = shown
+            .lines()
+            .find(|line| line.trim_start().starts_with(&pid));
+        assert!(
+            line.is_some_and(|line| line.contains("Desk") && line.contains("1 instrument")),
+            "{shown}"
+        );
+        serve(&mut live, 10)?;
+        stopped(live)
+    })
+}
+
+#[test]
+fn what_is_named_is_taken_off_whoever_attached_it() -> Outcome {
+    on_each_jdk_with("control", |programs| {
+        let mut live = Live::start(&programs.java("Desk"))?;
+        let pid = live.pid().to_string();
+        serve(&mut live, 1)?;
+        let attach = "methods(\"Desk::serve(..)\").before(counter())";
+        let first = live.value(&format!("{attach}.id()"))?;
+        let two = format!(
+            "let a = {attach}; let b = {attach}; every(0.1, || ()); a.id() + \" \" + b.id()"
+        );
+        let both = live.value(&two)?;
+        let loads = json(&["patches", &pid, "--json"])?;
+        let load = loads[0]["loads"][1]["id"]
+            .as_str()
+            .ok_or("no load")?
+            .to_string();
+
+        let detached = json(&["detach", &pid, &first, "--json"])?;
+        assert_eq!(
+            detached[0]["taken"],
+            Value::Array(vec![first.clone().into()])
+        );
+        let again = veneer().args(["detach", &pid, &first]).run()?;
+        assert_eq!(again.code, 1, "{again:?}");
+        assert!(
+            again.err.contains(&format!("has no {first}")),
+            "{}",
+            again.err
+        );
+        serve(&mut live, 100)?;
+        assert_eq!(live.sum(&first)?, 0);
+        for id in both.split(' ') {
+            assert_eq!(live.sum(id)?, 100);
+        }
+        let detached = json(&["detach", &pid, &load, "--json"])?;
+        assert_eq!(
+            detached[0]["taken"].as_array().map(Vec::len),
+            Some(2),
+            "{detached}"
+        );
+        assert_eq!(
+            json(&["patches", &pid, "--json"])?[0]["loads"],
+            Value::Array(vec![])
+        );
+
+        live.value(attach)?;
+        live.value(attach)?;
+        let detached = json(&["detach", &pid, "--all", "--json"])?;
+        assert_eq!(
+            detached[0]["taken"].as_array().map(Vec::len),
+            Some(2),
+            "{detached}"
+        );
+        for (words, expected) in [
+            (
+                &["detach", &pid, "x7"][..],
+                "neither a process id nor something that is attached",
+            ),
+            (&["detach", &pid], "say what to take off"),
+            (&["detach", "i7"], "name a process id"),
+            (&["detach", &pid, "--all", "i7"], "leave the names away"),
+            (
+                &["detach", "--match", "NoSuchMain", "--all"],
+                "no JVM that you may attach to runs a main class that matches `NoSuchMain`",
+            ),
+        ] {
+            let output = veneer().args(words).run()?;
+            assert_eq!(output.code, 2, "{words:?}: {}", output.err);
+            assert!(output.err.contains(expected), "{words:?}: {}", output.err);
+        }
+        stopped(live)
+    })
+}
+
+/// A jar with the agent that dumps classes.
+fn dumper(programs: &Programs) -> Result<PathBuf, Box<dyn std::error::Error>> {
+    let (manifest, jar) = (
+        programs.classes().join("manifest"),
+        programs.classes().join("dump.jar"),
+    );
+    fs::write(
+        &manifest,
+        "Agent-Class: Dump\nCan-Retransform-Classes: true\n",
+    )?;
+    let classes = files(programs.classes().path(), "class")?;
+    let own = classes.iter().filter_map(|path| {
+        path.file_name()?
+            .to_str()
+            .filter(|name| name.starts_with("Dump"))
+    });
+    Process::new(programs.jdk().tool("jar"))
+        .arg("cfm")
+        .arg(&jar)
+        .arg(&manifest)
+        .arg("-C")
+        .arg(programs.classes().path())
+        .arg("Dump.class")
+        .args(own.filter(|name| *name != "Dump.class").flat_map(|name| {
+            [
+                "-C".to_owned(),
+                programs.classes().path().display().to_string(),
+                name.to_owned(),
+            ]
+        }))
+        .run()?
+        .succeeded("jar")?;
+    Ok(jar)
+}
+
+/// The class files of the program's classes as the JVM has them, by name. The agent that writes them comes after ours, so it gets what
+/// ours makes of them.
+fn dumped(
+    programs: &Programs,
+    live: &Live,
+    jar: &Path,
+) -> Result<BTreeMap<String, Vec<u8>>, Box<dyn std::error::Error>> {
+    let folder = Folder::new("dump")?;
+    Process::new(programs.jdk().tool("jcmd"))
+        .args([
+            live.pid().to_string(),
+            "JVMTI.agent_load".into(),
+            jar.display().to_string(),
+        ])
+        .arg(folder.path())
+        .run()?
+        .succeeded("jcmd")?;
+    let mut all = BTreeMap::new();
+    for path in files(folder.path(), "class")? {
+        let name = path
+            .file_name()
+            .map(|name| name.to_string_lossy().into_owned());
+        all.insert(name.unwrap_or_default(), fs::read(&path)?);
+    }
+    assert!(all.len() >= 2, "{:?}", all.keys());
+    Ok(all)
+}
+
+/// Whether the class files are the same, byte for byte.
+fn same(found: &BTreeMap<String, Vec<u8>>, expected: &BTreeMap<String, Vec<u8>>) -> Outcome {
+    for (name, bytes) in expected {
+        let now = found
+            .get(name)
+            .ok_or_else(|| format!("{name} is missing"))?;
+        if now != bytes {
+            let at = now.iter().zip(bytes).position(|(a, b)| a != b);
+            return Err(format!(
+                "{name} differs at {at:?}: {} bytes, {} before",
+                now.len(),
+                bytes.len()
+            )
+            .into());
+        }
+    }
+    Ok(())
+}
+
+/// Everything that can be attached to the two busy methods, and an edit.
+const MUCH: &str = "
+    methods(\"Desk::serve(..)\").blocks().before(counter());
+    methods(\"Desk::serve(..)\").around(timer());
+    let t = tally(100);
+    methods(\"Desk::serve(..)\").before(|p| t.count(p[\"order\"][\"customer\"]));
+    methods(\"Desk::round()\").loops().before(counter());
+    every(0.05, || t.rows());
+    instruments().len()";
+
+#[test]
+fn after_unload_each_class_is_what_it_was_and_nothing_of_the_agent_is_left() -> Outcome {
+    on_each_jdk_with("control", |programs| {
+        let jar = dumper(programs)?;
+        for armed_at_load in [false, true] {
+            let java = programs.java("Desk");
+            let java = match armed_at_load {
+                true => run(&[], &java),
+                false => java,
+            };
+            let mut live = Live::start(&java)?;
+            let pid = live.pid().to_string();
+            serve(&mut live, 1000)?;
+            let originals = match armed_at_load {
+                // What is on the disk; the JVM has been given something else.
+                true => {
+                    let mut all = BTreeMap::new();
+                    for name in ["Desk.class", "Desk$Order.class"] {
+                        all.insert(name.to_owned(), fs::read(programs.classes().join(name))?);
+                    }
+                    all
+                }
+                // What the JVM makes of it when it is asked, which is not quite the same file.
+                false => dumped(programs, &live, &jar)?,
+            };
+            for _ in 0..3 {
+                live.value(MUCH)?;
+                serve(&mut live, 2000)?;
+                let armed = dumped(programs, &live, &jar)?;
+                assert_ne!(
+                    armed["Desk.class"], originals["Desk.class"],
+                    "it was not armed"
+                );
+                let output = veneer()
+                    .args(["detach", &pid, "--unload"])
+                    .limit(PATIENCE)
+                    .run()?
+                    .succeeded("unload")?;
+                let all = " classes have their own code again, 0 are left armed";
+                assert!(
+                    output.out.contains("taken off: ") && output.out.contains(all),
+                    "{}",
+                    output.out
+                );
+                same(&dumped(programs, &live, &jar)?, &originals)?;
+                assert!(!socket(&live).exists());
+                assert!(!socket(&live).with_extension("data").exists());
+                until(
+                    "the end of the agent's threads",
+                    || Ok(agent_threads(live.pid())?),
+                    Vec::is_empty,
+                )?;
+                serve(&mut live, 2000)?;
+                if armed_at_load {
+                    // From now on only what a plan names.
+                    break;
+                }
+            }
+            // It comes again, and counts exactly.
+            let id = live.value("methods(\"Desk::serve(..)\").before(counter()).id()")?;
+            serve(&mut live, 500)?;
+            assert_eq!(live.sum(&id)?, 500);
+            let output = veneer()
+                .args(["detach", &pid, "--unload", "--json"])
+                .run()?
+                .succeeded("unload")?;
+            let detached: Value = serde_json::from_str(&output.out)?;
+            assert_eq!(detached[0]["left"], Value::Array(vec![]), "{detached}");
+            same(&dumped(programs, &live, &jar)?, &originals)?;
+            let again = veneer()
+                .args(["detach", &pid, "--unload"])
+                .run()?
+                .succeeded("unload")?;
+            assert!(again.out.contains("nothing was attached"), "{}", again.out);
+            stopped(live)?;
+        }
+        Ok(())
+    })
+}
+
+#[test]
+fn several_clients_have_what_is_theirs_and_a_lease_ends_with_its_client() -> Outcome {
+    on_each_jdk_with("control", |programs| {
+        let mut live = Live::start(&programs.java("Desk"))?;
+        let pid = live.pid().to_string();
+        serve(&mut live, 1)?;
+        let attach = "methods(\"Desk::serve(..)\").before(counter())";
+        let mine = live.value(&format!("{attach}.id()"))?;
+        let held = veneer()
+            .args(["exec", &pid, "--hold=1", "-e", attach])
+            .start()?;
+        let holder = held.id();
+        let loads = || -> Result<Value, veneer_tests::live::LiveError> {
+            let status = json(&["patches", &pid, "--json"]);
+            let status =
+                status.map_err(|e| veneer_tests::live::LiveError::Answer(e.to_string()))?;
+            Ok(status[0]["loads"].clone())
+        };
+        let count = |loads: &Value| loads.as_array().map_or(0, Vec::len);
+        let both = until("the second client", loads, |loads| count(loads) == 2)?;
+        assert_eq!(both[1]["held"], true, "{both}");
+        assert_eq!(
+            both[1]["owner"],
+            format!("uid {} pid {holder}", user()),
+            "{both}"
+        );
+        let mut held = held;
+        held.kill()?;
+        held.wait()?;
+        let left = until("the end of the lease", loads, |loads| count(loads) == 1)?;
+        assert_eq!(left[0]["instruments"][0]["id"], mine.as_str(), "{left}");
+        serve(&mut live, 10)?;
+        assert_eq!(live.sum(&mine)?, 10);
+        stopped(live)
+    })
+}
+
+/// A connection to the agent, a line each way.
+struct Line {
+    writer: UnixStream,
+    reader: BufReader<UnixStream>,
+}
+
+impl Line {
+    fn to(live: &Live) -> std::io::Result<Line> {
+        let writer = UnixStream::connect(socket(live))?;
+        writer.set_read_timeout(Some(PATIENCE))?;
+        let reader = BufReader::new(writer.try_clone()?);
+        Ok(Line { writer, reader })
+    }
+
+    fn say(&mut self, text: &str) -> std::io::Result<()> {
+        writeln!(self.writer, "{text}")
+    }
+
+    fn next(&mut self) -> Result<Value, Box<dyn std::error::Error>> {
+        let mut line = String::new();
+        self.reader.read_line(&mut line)?;
+        Ok(serde_json::from_str(&line)?)
+    }
+
+    fn update(&mut self) -> Result<Value, Box<dyn std::error::Error>> {
+        let mut next = self.next()?;
+        match next.get_mut("update") {
+            Some(update) => Ok(update.take()),
+            None => Err(format!("no update: {next}").into()),
+        }
+    }
+}
+
+#[test]
+fn a_subscription_brings_what_changed_and_nothing_else() -> Outcome {
+    on_each_jdk_with("control", |programs| {
+        let mut live = Live::start(&programs.java("Desk"))?;
+        serve(&mut live, 1)?;
+        let calls = live.value("methods(\"Desk::serve(..)\").before(counter()).id()")?;
+        let log = live.value("methods(\"Desk::serve(..)\").before(log(\"order\")).id()")?;
+        serve(&mut live, 5)?;
+        let mut line = Line::to(&live)?;
+        line.say("{\"subscribe\":{\"every\":50,\"events\":true}}")?;
+        let first = line.update()?;
+        assert_eq!(first["number"], 1, "{first}");
+        let of = |update: &Value, id: &str| -> Option<Value> {
+            let all = update["instruments"].as_array()?;
+            all.iter().find(|one| one["id"] == id).cloned()
+        };
+        let counted = of(&first, &calls).ok_or("no counter")?;
+        assert_eq!(counted["points"][0]["hits"], 5, "{first}");
+        let mut events = first["events"].as_array().cloned().unwrap_or_default();
+        // Nothing happens, and nothing is told but that.
+        for number in 2..5 {
+            let update = line.update()?;
+            assert_eq!(update["instruments"], Value::Array(vec![]), "{update}");
+            assert!(update["number"].as_u64() >= Some(number), "{update}");
+            events.extend(update["events"].as_array().cloned().unwrap_or_default());
+        }
+        serve(&mut live, 7)?;
+        let mut hits = 0;
+        while hits < 12 || events.len() < 12 {
+            let update = line.update()?;
+            assert_eq!(update["events_lost"], 0, "{update}");
+            if let Some(now) = of(&update, &calls) {
+                hits = now["points"][0]["hits"].as_u64().unwrap_or(0);
+            }
+            events.extend(update["events"].as_array().cloned().unwrap_or_default());
+        }
+        assert_eq!((hits, events.len()), (12, 12));
+        assert!(
+            events
+                .iter()
+                .all(|e| e["instrument"] == log.as_str() && e["values"]["order"].is_string()),
+            "{events:?}"
+        );
+        // Other questions are answered in between.
+        line.say("{\"hello\":{}}")?;
+        while line.next()?.get("hello").is_none() {}
+        // One that is taken off is told once more, and then no more.
+        live.exec("instruments()")?;
+        json(&["detach", &live.pid().to_string(), &calls, "--json"])?;
+        loop {
+            if let Some(last) = of(&line.update()?, &calls) {
+                assert_eq!(last["attached"], false);
+                break;
+            }
+        }
+        line.say("{\"unsubscribe\":{}}")?;
+        line.say("{\"hello\":{}}")?;
+        while line.next()?.get("hello").is_none() {}
+        thread::sleep(Duration::from_millis(200));
+        line.say("{\"hello\":{}}")?;
+        assert!(line.next()?.get("hello").is_some());
+        stopped(live)
+    })
+}
+
+#[test]
+fn a_subscriber_that_does_not_read_loses_updates_and_stops_nobody() -> Outcome {
+    on_each_jdk_with("control", |programs| {
+        let mut live = Live::start(&programs.java("Desk"))?;
+        serve(&mut live, 1)?;
+        live.value("for n in 0..200 { methods(\"Desk::serve(..)\").blocks().before(counter()); }")?;
+        let mut lazy = Line::to(&live)?;
+        lazy.say("{\"subscribe\":{\"every\":50}}")?;
+        // Each update has figures of two hundred instruments, and the socket takes few of them.
+        let mut last = 0;
+        for _ in 0..60 {
+            serve(&mut live, 1000)?;
+            thread::sleep(Duration::from_millis(20));
+        }
+        assert_eq!(live.value("1 + 1")?, "2");
+        let mut gap = false;
+        while !gap {
+            let number = lazy.update()?["number"].as_u64().ok_or("no number")?;
+            gap = number > last + 1;
+            last = number;
+            serve(&mut live, 1000)?;
+        }
+        stopped(live)
+    })
+}
+
+#[test]
+fn a_jvm_in_a_namespace_of_its_own_is_found_by_its_id_outside() -> Outcome {
+    on_each_jdk_with("control", |programs| {
+        let java = programs
+            .java("Desk")
+            .before("unshare", &["--pid", "--fork", "--mount-proc"]);
+        if user() != 0 {
+            eprintln!("skipped: only root may make a process namespace");
+            return Ok(());
+        }
+        let mut live = Live::start(&java)?;
+        serve(&mut live, 1)?;
+        // It takes itself for the first process.
+        assert_eq!(live.pid(), 1);
+        let all = json(&["ps", "--match", "Desk", "--json"])?;
+        let all = all.as_array().ok_or("no array")?;
+        let one = all
+            .iter()
+            .find(|one| one["own_pid"] == 1)
+            .ok_or("it is not shown")?;
+        let pid = one["pid"].to_string();
+        let counter = "methods(\"Desk::serve(..)\").before(counter()).id()";
+        let id = veneer()
+            .args(["exec", &pid, "-e", counter])
+            .run()?
+            .succeeded("exec")?
+            .out;
+        serve(&mut live, 30)?;
+        // Both are in one file system.
+        assert_eq!(live.sum(id.trim())?, 30);
+        let output = veneer()
+            .args(["detach", &pid, "--unload"])
+            .run()?
+            .succeeded("unload")?;
+        assert!(
+            output
+                .out
+                .contains("1 classes have their own code again, 0 are left armed"),
+            "{}",
+            output.out
+        );
+        stopped(live)
+    })
+}
+
+#[test]
+fn a_jvm_that_does_not_stop_for_the_agent_is_given_up_with_what_it_waits_for() -> Outcome {
+    on_each_jdk_with("control", |programs| {
+        let java = programs
+            .launcher()
+            .args([
+                "-XX:-UseCountedLoopSafepoints",
+                "-XX:LoopStripMiningIter=0",
+                "-XX:+UseSerialGC",
+            ])
+            .arg("-cp")
+            .arg(programs.classes().path())
+            .args(["Hanging", "14"]);
+        let mut live = Live::start(&java)?;
+        thread::sleep(Duration::from_millis(700));
+        let pid = live.pid().to_string();
+        let output = veneer()
+            .args(["attach", &pid, "--timeout", "1"])
+            .limit(PATIENCE)
+            .run()?;
+        assert_eq!(output.code, 2, "{output:?}");
+        assert!(
+            output.err.contains("`spinner`") && output.err.contains("runs without a stop"),
+            "{}",
+            output.err
+        );
+        // It goes on as if nothing had been, and takes the agent when it can.
+        live.line("collected true")?;
+        let output = veneer()
+            .args(["attach", &pid])
+            .limit(PATIENCE)
+            .run()?
+            .succeeded("attach")?;
+        assert!(output.out.contains("attached: nothing"), "{}", output.out);
+        live.stop()?.succeeded("Hanging")?;
+        Ok(())
+    })
+}
+
+#[test]
+fn an_agent_of_another_version_is_named_and_left_alone() -> Outcome {
+    on_each_jdk_with("control", |programs| {
+        let directory = format!("/tmp/veneer-{}", user());
+        let hello = "{\"hello\":{\"version\":\"0.0.9\",\"pid\":1,\"protocol\":1}}";
+        let live = Live::start(&programs.java("Impostor").args([&directory, hello]))?;
+        let pid = live.pid().to_string();
+        for words in [
+            &["attach", &pid][..],
+            &["detach", &pid, "--unload"],
+            &["exec", &pid, "-e", "1"],
+            &["patches", &pid],
+        ] {
+            let output = veneer().args(words).limit(PATIENCE).run()?;
+            assert_eq!(output.code, 2, "{words:?}: {output:?}");
+            assert!(
+                output
+                    .err
+                    .contains("speaks version 1 of the protocol (Veneer 0.0.9)"),
+                "{words:?}: {}",
+                output.err
+            );
+        }
+        let doctor = veneer().args(["doctor", &pid]).run()?;
+        assert_eq!(doctor.code, 1, "{doctor:?}");
+        assert!(
+            doctor.out.contains("use the command of that version"),
+            "{}",
+            doctor.out
+        );
+        live.stop()?;
+        Ok(())
+    })
+}
+
+#[test]
+fn the_doctor_names_what_does_not_work_with_its_remedy() -> Outcome {
+    on_each_jdk_with("control", |programs| {
+        let with = |option: &str| {
+            let java = programs
+                .launcher()
+                .arg(option)
+                .arg("-cp")
+                .arg(programs.classes().path());
+            Live::start(&java.arg("Desk"))
+        };
+        for (option, works, expected) in [
+            ("-Xmx64m", true, "the JVM takes agents while it runs"),
+            (
+                "-XX:+DisableAttachMechanism",
+                false,
+                "start it under `veneer run`, or without that option",
+            ),
+            (
+                "-XX:-EnableDynamicAgentLoading",
+                false,
+                "start it with -XX:+EnableDynamicAgentLoading",
+            ),
+            ("-Xint", true, "without the optimising compiler"),
+        ] {
+            let live = with(option)?;
+            let pid = live.pid().to_string();
+            let doctor = veneer().args(["doctor", &pid]).run()?;
+            assert_eq!(doctor.code, i32::from(!works), "{option}: {doctor:?}");
+            assert!(doctor.out.contains(expected), "{option}: {}", doctor.out);
+            let findings = veneer().args(["doctor", &pid, "--json"]).run()?;
+            let findings: Value = serde_json::from_str(&findings.out)?;
+            assert!(
+                findings
+                    .as_array()
+                    .is_some_and(|all| all.iter().any(|one| one["what"] == "attaching")),
+                "{findings}"
+            );
+            let attached = veneer().args(["attach", &pid]).limit(PATIENCE).run()?;
+            assert_eq!(attached.code == 0, works, "{option}: {attached:?}");
+            stopped(live)?;
+        }
+        let nobody = veneer().args(["doctor", "4194304"]).run()?;
+        assert!(
+            nobody.code == 1 && nobody.out.contains("there is no process 4194304"),
+            "{nobody:?}"
+        );
+        Ok(())
+    })
+}
