@@ -19,9 +19,15 @@ use veneer_protocol::{
 };
 
 use crate::target::Target;
+use crate::tls::{self, TlsError};
 
 /// How long the agent may take to say hello.
 const HELLO: Duration = Duration::from_secs(5);
+
+/// How long it may take to answer a question about what it has at hand.
+const ANSWER: Duration = Duration::from_secs(10);
+/// How long it may take to take things off; it says itself when that takes longer.
+const TAKING: Duration = Duration::from_secs(150);
 
 /// A connection on which the agent has said hello.
 #[derive(Debug)]
@@ -103,12 +109,30 @@ pub enum ControlError {
         /// What the system said.
         source: io::Error,
     },
+    /// A token must not go over a network as it is.
+    #[error(
+        "{0} is another machine, and without --cert everybody between could read along; use `veneer relay` there and --cert here, or forward a port (ssh -L)"
+    )]
+    Plain(SocketAddr),
+    /// TLS.
+    #[error(transparent)]
+    Tls(#[from] TlsError),
     /// Turned away.
     #[error("the agent says: {0}")]
     TurnedAway(String),
     /// The agent did not do what was asked.
     #[error("the agent says: {0}")]
     Refused(String),
+    /// It does not answer.
+    #[error(
+        "the agent in process {pid} has not answered for {seconds} s; the JVM may be overloaded or stopped: try again"
+    )]
+    Silent {
+        /// The JVM.
+        pid: u32,
+        /// How long we waited.
+        seconds: u64,
+    },
     /// Another version.
     #[error(
         "the agent in process {pid} speaks version {theirs} of the protocol (Veneer {version}), this command version {PROTOCOL}; use the command of that version"
@@ -143,7 +167,7 @@ impl Client {
     /// Connects to the agent in this JVM; `None` where there is none.
     pub fn connect(target: &Target) -> Result<Option<Client>, ControlError> {
         let directory = target.reach(&socket_directory(target.uid));
-        let path = target.reach(&socket_path(target.uid, target.own_pid));
+        let path = socket_of(target);
         if !is_private(&directory, target.uid)? {
             return Ok(None);
         }
@@ -172,14 +196,30 @@ impl Client {
         Client::greet(target.pid, Stream::Unix(stream), connect).map(Some)
     }
 
-    /// Connects to the agent that listens at this address, and shows the token.
-    pub fn connect_to(address: SocketAddr, token: &str) -> Result<Client, ControlError> {
+    /// Connects to the agent that listens at this address, and shows the token. With a certificate: to a relay, over TLS, which must
+    /// show that certificate.
+    ///
+    /// # Errors
+    /// Where nobody answers there, another one does, or the token is not the right one. Without a certificate no other machine is
+    /// talked to.
+    pub fn connect_to(
+        address: SocketAddr,
+        token: &str,
+        certificate: Option<&Path>,
+    ) -> Result<Client, ControlError> {
+        if certificate.is_none() && !address.ip().is_loopback() {
+            return Err(ControlError::Plain(address));
+        }
         let port = |source| ControlError::Port { address, source };
-        let mut stream = TcpStream::connect_timeout(&address, HELLO).map_err(port)?;
+        let stream = TcpStream::connect_timeout(&address, HELLO).map_err(port)?;
+        let mut stream = match certificate {
+            Some(certificate) => Stream::Unix(tls::connect(stream, certificate)?),
+            None => Stream::Tcp(stream),
+        };
         stream
             .write_all(format!("{token}\n").as_bytes())
             .map_err(port)?;
-        Client::greet(0, Stream::Tcp(stream), port)
+        Client::greet(0, stream, port)
     }
 
     /// Asks who is there.
@@ -266,16 +306,39 @@ impl Client {
     fn ask<T>(
         &mut self,
         request: &Request,
+        patience: Duration,
         take: impl Fn(Reply) -> Option<T>,
     ) -> Result<T, ControlError> {
         self.send(request)?;
-        loop {
-            match self.receive()? {
-                Reply::Print(_) | Reply::Update(_) => {}
-                Reply::Failed { message } => return Err(ControlError::Refused(message)),
-                reply => return take(reply).ok_or(ControlError::Unexpected(self.pid)),
+        self.wait_at_most(Some(patience))?;
+        let answer = loop {
+            match self.receive() {
+                Ok(Reply::Print(_) | Reply::Update(_)) => {}
+                Ok(Reply::Failed { message }) => break Err(ControlError::Refused(message)),
+                Ok(reply) => break take(reply).ok_or(ControlError::Unexpected(self.pid)),
+                Err(ControlError::Wire {
+                    source: WireError::Io(error),
+                    ..
+                }) if matches!(
+                    error.kind(),
+                    io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut
+                ) =>
+                {
+                    break Err(ControlError::Silent {
+                        pid: self.pid,
+                        seconds: patience.as_secs(),
+                    });
+                }
+                Err(error) => break Err(error),
             }
-        }
+        };
+        self.wait_at_most(None)?;
+        answer
+    }
+
+    fn wait_at_most(&self, patience: Option<Duration>) -> Result<(), ControlError> {
+        let set = self.reader.get_ref().set_read_timeout(patience);
+        set.map_err(|error| self.wire(WireError::Io(error)))
     }
 
     /// What is attached, by whom, since when.
@@ -283,7 +346,7 @@ impl Client {
     /// # Errors
     /// Where the connection does not carry the answer.
     pub fn status(&mut self) -> Result<Status, ControlError> {
-        self.ask(&Request::Status {}, |reply| match reply {
+        self.ask(&Request::Status {}, ANSWER, |reply| match reply {
             Reply::Status(status) => Some(*status),
             _ => None,
         })
@@ -294,7 +357,7 @@ impl Client {
     /// # Errors
     /// Where the connection does not carry the answer, or the agent is busy for too long.
     pub fn detach(&mut self, which: Which) -> Result<Detached, ControlError> {
-        self.ask(&Request::Detach(which), |reply| match reply {
+        self.ask(&Request::Detach(which), TAKING, |reply| match reply {
             Reply::Detached(detached) => Some(*detached),
             _ => None,
         })
@@ -306,6 +369,11 @@ impl Client {
             source,
         }
     }
+}
+
+/// Where the socket of the agent in this JVM lies, as it is reached from here.
+pub fn socket_of(target: &Target) -> PathBuf {
+    target.reach(&socket_path(target.uid, target.own_pid))
 }
 
 /// Is the directory there, and nobody else's business? False where it is not there.

@@ -30,6 +30,7 @@ pub mod machine;
 mod perfdata;
 pub mod release;
 pub mod target;
+pub mod tls;
 pub mod token;
 mod waiting;
 

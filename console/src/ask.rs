@@ -10,18 +10,25 @@
 //! What it attaches is taken off when the command ends, however that comes about: the agent sees the connection close.
 
 mod expression;
+mod merged;
+mod words;
 
+use std::collections::BTreeMap;
 use std::io::{self, IsTerminal, Write};
+use std::sync::mpsc::channel;
+use std::thread;
 use std::time::Duration;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
+use serde_json::{Value, json};
+use veneer_client::{Client, ControlError};
 use veneer_protocol::{Reply, Request};
 
 use crate::cli::Question;
 use crate::exec;
-use crate::output::complain;
+use crate::output::{Style, complain};
 use expression::of_point;
-use veneer_client::{Client, ControlError};
+use words::Asked;
 
 /// The JVM takes off what it has not heard of for so many milliseconds.
 const LEASE: u64 = 10_000;
@@ -32,51 +39,166 @@ const END: &str = "\u{4}";
 /// Seconds between two looks at watched values.
 const LOOK: f64 = 0.2;
 
-/// Asks, and shows the answers until there are no more, or the JVM ends.
+/// Asks, and shows the answers until there are no more, or the JVMs end.
 pub fn run(question: Question) -> Result<u8> {
+    let asked = Asked::of(&question)?;
     let arguments = question.arguments();
-    let terminal = io::stdout().is_terminal() && !arguments.json;
-    let source = plan(&question, terminal);
-    let mut client = veneer_client::connect(arguments.pid)?;
+    let several = asked.pids.len() > 1;
+    if arguments.merge && matches!(question, Question::Watch(_)) {
+        bail!("values are shown as they come, each with its process; leave --merge away");
+    }
+    // What is to be merged must be rows, and these are shown as they are where there is one JVM only.
+    let merges = arguments.merge && several;
+    let terminal = io::stdout().is_terminal() && !arguments.json && !several;
+    let source = plan(&question, &asked, terminal, arguments.json || merges);
+    let mut clients = Vec::new();
+    for pid in &asked.pids {
+        clients.push((*pid, ask(*pid, &question, &source)?));
+    }
+    let redraws = terminal && !matches!(question, Question::Watch(_));
+    let how = match (several, merges) {
+        (false, _) => How::Alone { redraws, drawn: 0 },
+        (true, false) => How::Beside,
+        (true, true) => How::Merged {
+            last: BTreeMap::new(),
+            json: arguments.json,
+            rows: arguments.rows as usize,
+        },
+    };
+    listen(clients, how, arguments.json)
+}
+
+/// Sends the plan to a JVM, which holds it as long as this command runs.
+fn ask(pid: u32, question: &Question, source: &str) -> Result<Client> {
+    let mut client = veneer_client::connect(pid)?;
     client.send(&Request::Exec {
         name: question.name().into(),
-        source,
+        source: source.into(),
         settings: Default::default(),
         hold: Some(LEASE),
     })?;
     client.keep_renewing(Duration::from_millis(LEASE / 4))?;
-    let redraws = terminal && !matches!(question, Question::Watch(_));
-    listen(&mut client, redraws)
+    Ok(client)
 }
 
-fn listen(client: &mut Client, redraws: bool) -> Result<u8> {
+/// How answers are shown.
+enum How {
+    /// Of one JVM; a table takes the place of the one before.
+    Alone { redraws: bool, drawn: usize },
+    /// Each with its process.
+    Beside,
+    /// As one table; the rows that each JVM gave last.
+    Merged {
+        last: BTreeMap<u32, Vec<Value>>,
+        json: bool,
+        rows: usize,
+    },
+}
+
+/// What a JVM's thread tells.
+enum Said {
+    Text(String),
+    Failed(String),
+    /// It has said all.
+    End,
+    Error(ControlError),
+}
+
+fn listen(clients: Vec<(u32, Client)>, mut how: How, json: bool) -> Result<u8> {
+    let mut left = clients.len();
+    let (tell, told) = channel();
+    for (pid, client) in clients {
+        let tell = tell.clone();
+        thread::Builder::new()
+            .name(format!("jvm-{pid}"))
+            .spawn(move || hear(client, &|said| tell.send((pid, said)).is_ok()))?;
+    }
+    drop(tell);
+    let mut code = 0;
     let mut stdout = io::stdout().lock();
-    let mut drawn = 0;
-    let mut held = false;
-    loop {
-        let reply = match client.receive() {
-            // The JVM has ended.
-            Err(ControlError::Closed(_)) if held => return Ok(0),
-            reply => reply?,
-        };
-        match reply {
-            Reply::Print(text) if text == END => return Ok(0),
-            Reply::Print(text) => {
-                if redraws && drawn > 0 {
-                    write!(stdout, "\x1b[{drawn}A\x1b[J")?;
-                }
-                drawn = text.lines().count();
-                writeln!(stdout, "{text}")?;
-            }
-            Reply::Done { .. } => held = true,
-            Reply::Failed { message } => {
+    for (pid, said) in told {
+        match said {
+            Said::Text(text) => show(&mut stdout, &mut how, pid, text, json)?,
+            Said::Failed(message) => {
                 complain(&message);
-                return Ok(exec::PROGRAM_FAILED);
+                code = exec::PROGRAM_FAILED;
+                left -= 1;
             }
-            _ => return Err(ControlError::Unexpected(client.pid()).into()),
+            Said::End => left -= 1,
+            // The others are heard to their end.
+            Said::Error(error) if left > 1 => {
+                complain(&error);
+                code = 2;
+                left -= 1;
+            }
+            Said::Error(error) => return Err(error.into()),
         }
         stdout.flush()?;
+        if left == 0 {
+            break;
+        }
     }
+    Ok(code)
+}
+
+/// Reads what a JVM says, to its end.
+fn hear(mut client: Client, tell: &dyn Fn(Said) -> bool) {
+    let mut held = false;
+    loop {
+        let said = match client.receive() {
+            // The JVM has ended.
+            Err(ControlError::Closed(_)) if held => Said::End,
+            Err(error) => Said::Error(error),
+            Ok(Reply::Print(text)) if text == END => Said::End,
+            Ok(Reply::Print(text)) => Said::Text(text),
+            Ok(Reply::Done { .. }) => {
+                held = true;
+                continue;
+            }
+            Ok(Reply::Failed { message }) => Said::Failed(message),
+            Ok(_) => Said::Error(ControlError::Unexpected(client.pid())),
+        };
+        let last = !matches!(said, Said::Text(_));
+        if !tell(said) || last {
+            return;
+        }
+    }
+}
+
+fn show(to: &mut impl Write, how: &mut How, pid: u32, text: String, json: bool) -> Result<()> {
+    match how {
+        How::Alone { redraws, drawn } => {
+            if *redraws && *drawn > 0 {
+                write!(to, "\x1b[{drawn}A\x1b[J")?;
+            }
+            *drawn = text.lines().count();
+            writeln!(to, "{text}")?;
+        }
+        How::Beside if json => {
+            let mut object: Value = serde_json::from_str(&text)?;
+            if let Value::Object(members) = &mut object {
+                members.insert("pid".into(), pid.into());
+            }
+            writeln!(to, "{object}")?;
+        }
+        How::Beside if text.contains('\n') => writeln!(to, "process {pid}:\n{text}")?,
+        How::Beside => writeln!(to, "process {pid}: {text}")?,
+        How::Merged { last, json, rows } => {
+            let object: Value = serde_json::from_str(&text)?;
+            let list = object["rows"].as_array().cloned().unwrap_or_default();
+            last.insert(pid, list);
+            let lists: Vec<&Vec<Value>> = last.values().collect();
+            let all = merged::merge(&lists);
+            match json {
+                true => writeln!(to, "{}", json!({"jvms": last.len(), "rows": all}))?,
+                false => {
+                    writeln!(to, "{} processes:", last.len())?;
+                    merged::write(to, &all, *rows, Style::of_stdout())?;
+                }
+            }
+        }
+    }
+    Ok(())
 }
 
 /// A text in a plan.
@@ -86,11 +208,11 @@ pub fn literal(text: &str) -> String {
 }
 
 /// The plan that answers.
-fn plan(question: &Question, terminal: bool) -> String {
+fn plan(question: &Question, asked: &Asked, terminal: bool, json: bool) -> String {
     let arguments = question.arguments();
     let points = format!(
         "methods({}){}",
-        literal(&arguments.pattern),
+        literal(&asked.pattern),
         arguments
             .at
             .as_ref()
@@ -122,22 +244,22 @@ fn plan(question: &Question, terminal: bool) -> String {
                 Show::Table("t"),
             )
         }
-        Question::Hist(a) => {
-            let attach = code(format!("t.add({})", keys(std::slice::from_ref(&a.value))));
+        Question::Hist(_) => {
+            let attach = code(format!("t.add({})", keys(&asked.values)));
             let attach = format!("let t = histogram(100); {attach}");
             (attach, Show::Bars)
         }
-        Question::Watch(a) => {
-            let values = a.values.iter().map(|e| of_point(e));
+        Question::Watch(_) => {
+            let values = asked.values.iter().map(|e| of_point(e));
             let values = values.collect::<Vec<_>>().join(", ");
             let attach = code(format!("t.put({values})"));
             (
                 format!("let t = last(1000); {attach}"),
-                Show::Stream(&a.values),
+                Show::Stream(&asked.values),
             )
         }
     };
-    let shown = match (&show, arguments.json) {
+    let shown = match (&show, json) {
         (Show::Table(of), false) => format!("print({of}.table({rows}));"),
         (Show::Table(of), true) => format!("print(#{{rows: {of}.rows()}}.to_json());"),
         (Show::Bars, false) => format!("print(t.bars({rows}));"),
@@ -203,7 +325,8 @@ mod tests {
         let crate::cli::Command::Ask(question) = Cli::parse_from(all).command else {
             panic!("no question");
         };
-        plan(&question, false)
+        let asked = Asked::of(&question).unwrap();
+        plan(&question, &asked, false, question.arguments().json)
     }
 
     #[test]

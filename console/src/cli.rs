@@ -4,11 +4,12 @@ mod control;
 
 pub use control::{
     AttachArguments, DetachArguments, DoctorArguments, PatchesArguments, PsArguments,
+    RelayArguments,
 };
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::net::SocketAddr;
+use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -45,6 +46,7 @@ Examples:
   veneer exec 4711 --json hot.rhai | jq .
   veneer exec 4711 --hold hot.rhai
   veneer exec --connect 127.0.0.1:4712 --token-file t -e 'instruments()'
+  veneer exec --connect shop7:4712 --token-file t --cert cert.pem -e 'instruments()'      (there: veneer relay)
 
 What a program attaches stays when its top level has ended well; if this command is killed before that, it is taken off. With
 --hold it stays only as long as this command runs: until Ctrl-C, or until the JVM has not heard from it for SECONDS. What
@@ -59,6 +61,8 @@ Examples:
   veneer time  4711 'shop..*Dao::*(..)' --for 10
   veneer watch 4711 'shop.Desk::serve(..)' order.id order.total thread_name() --if 'order.user == null'
   veneer hist  4711 'shop.Cart::add(..)' items.len --by this.country --at exits
+  veneer count 4711 4712 'shop.Desk::serve(..)' --merge --for 10
+  veneer time  --match 'shop.*' 'shop..*Dao::*(..)'
 
 An expression reads variables of the method that are live at the point, their fields (private ones too), elements and lengths: `order.user.name`,
 `parts[0]`, `parts.len`, `this`; of null everything is null or 0. There are + - * / %, comparisons, && || !, and functions: starts_with, ends_with,
@@ -140,6 +144,8 @@ pub enum Command {
     Detach(DetachArguments),
     /// Show what is attached in running JVMs, and whose it is.
     Patches(PatchesArguments),
+    /// Let programs on other machines control a running JVM, over TLS and with a token.
+    Relay(RelayArguments),
     /// Say what would work here and what would not, and what to do about it.
     Doctor(DoctorArguments),
     /// Run a Rhai program in the agent of a running JVM; the agent is loaded first where it is not there.
@@ -235,9 +241,12 @@ pub struct ExecArguments {
     /// If this loads the agent: have it prove of all emitted code that it does what the original does (see `run --check`).
     #[arg(long, conflicts_with = "connect")]
     pub check: bool,
-    /// The JVM's control port, instead of a process id; the program comes from -e or standard input.
-    #[arg(long, value_name = "ADDRESS", value_parser = address, requires = "token_file")]
+    /// The JVM's control port, or that of a relay, instead of a process id; the program comes from -e or standard input.
+    #[arg(long, value_name = "ADDRESS", value_parser = host, requires = "token_file")]
     pub connect: Option<SocketAddr>,
+    /// The certificate that the relay at ADDRESS must show (PEM).
+    #[arg(long, value_name = "F", requires = "connect")]
+    pub cert: Option<PathBuf>,
     /// The file with the token for the control port.
     #[arg(long, value_name = "F", requires = "connect")]
     pub token_file: Option<PathBuf>,
@@ -266,18 +275,28 @@ pub enum Question {
     /// Time the calls of methods of a running JVM, callees included.
     Time(AskArguments),
     /// Print values at each call of methods of a running JVM.
-    Watch(WatchArguments),
+    Watch(AskArguments),
     /// Show how a value at calls of methods of a running JVM is distributed.
-    Hist(HistArguments),
+    Hist(AskArguments),
 }
 
 impl Question {
     /// What all questions have.
     pub fn arguments(&self) -> &AskArguments {
         match self {
-            Question::Count(arguments) | Question::Time(arguments) => arguments,
-            Question::Watch(watch) => &watch.arguments,
-            Question::Hist(hist) => &hist.arguments,
+            Question::Count(arguments)
+            | Question::Time(arguments)
+            | Question::Watch(arguments)
+            | Question::Hist(arguments) => arguments,
+        }
+    }
+
+    /// How many values it wants of each call, at least and at most.
+    pub fn values(&self) -> (usize, usize) {
+        match self {
+            Question::Count(_) | Question::Time(_) => (0, 0),
+            Question::Watch(_) => (1, 4),
+            Question::Hist(_) => (1, 1),
         }
     }
 
@@ -296,11 +315,15 @@ impl Question {
 #[derive(Debug, Args)]
 #[command(after_help = ASK)]
 pub struct AskArguments {
-    /// The JVM's process id.
-    #[arg(value_parser = pid())]
-    pub pid: u32,
-    /// Which methods: 'a.b.C::m(..)'.
-    pub pattern: String,
+    /// Process ids of JVMs; which methods: 'a.b.C::m(..)'; and what `watch` and `hist` want of each call.
+    #[arg(value_name = "PID… PATTERN [EXPR…]", required = true)]
+    pub words: Vec<String>,
+    /// All JVMs whose main class (or jar) matches, `*` standing for anything.
+    #[arg(long = "match", value_name = "MAIN")]
+    pub matching: Option<String>,
+    /// Of several JVMs: one table for all instead of one for each.
+    #[arg(long)]
+    pub merge: bool,
     /// Keep figures apart by the value of an expression; up to four times.
     #[arg(long, value_name = "EXPR")]
     pub by: Vec<String>,
@@ -322,28 +345,6 @@ pub struct AskArguments {
     /// Print JSON, an object a line.
     #[arg(long)]
     pub json: bool,
-}
-
-/// `veneer watch`.
-#[derive(Debug, Args)]
-#[command(after_help = ASK)]
-pub struct WatchArguments {
-    #[command(flatten)]
-    pub arguments: AskArguments,
-    /// What to print: up to four expressions.
-    #[arg(required = true, num_args = 1..=4, value_name = "EXPR")]
-    pub values: Vec<String>,
-}
-
-/// `veneer hist`.
-#[derive(Debug, Args)]
-#[command(after_help = ASK)]
-pub struct HistArguments {
-    #[command(flatten)]
-    pub arguments: AskArguments,
-    /// A number.
-    #[arg(value_name = "EXPR")]
-    pub value: String,
 }
 
 /// Points in methods, as a plan selects them.
@@ -485,6 +486,13 @@ fn policy() -> impl TypedValueParser<Value = Policy> {
     PossibleValuesParser::new(Policy::ALL.map(Policy::name)).try_map(|name| name.parse::<Policy>())
 }
 
+/// An address of any machine.
+fn host(text: &str) -> Result<SocketAddr, String> {
+    let plain = text.strip_prefix("tcp://").unwrap_or(text);
+    let mut found = plain.to_socket_addrs().map_err(|error| error.to_string())?;
+    found.next().ok_or_else(|| "no such machine".into())
+}
+
 fn address(text: &str) -> Result<SocketAddr, AddressError> {
     loopback_address(text)
 }
@@ -524,7 +532,6 @@ mod tests {
             "veneer exec 0",
             "veneer exec 1 f -e c",
             "veneer exec --connect 127.0.0.1:9",
-            "veneer exec --connect 10.0.0.1:9 --token-file t",
             "veneer exec 1 --connect 127.0.0.1:9 --token-file t",
             "veneer run --listen 0.0.0.0:9 --token-file t -- java",
             "veneer run --listen 127.0.0.1:9 -- java",

@@ -34,7 +34,9 @@ pub fn run(arguments: ExecArguments) -> Result<u8> {
                 },
             )?,
         },
-        (None, Some(address), Some(file)) => Client::connect_to(address, &token::read(file)?)?,
+        (None, Some(address), Some(file)) => {
+            Client::connect_to(address, &token::read(file)?, arguments.cert.as_deref())?
+        }
         (None, ..) => bail!("name a process id, or --connect and --token-file"),
     };
     let hold = arguments.hold.map(|seconds| seconds * 1000);

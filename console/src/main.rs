@@ -33,6 +33,7 @@ mod patches;
 mod plans;
 mod ps;
 mod refusals;
+mod relay;
 mod remains;
 mod report;
 mod run;
@@ -62,6 +63,7 @@ fn main() -> ExitCode {
         Command::Attach(arguments) => attach::run(arguments),
         Command::Detach(arguments) => detach::run(arguments),
         Command::Patches(arguments) => patches::run(arguments),
+        Command::Relay(arguments) => relay::run(arguments),
         Command::Doctor(arguments) => doctor::run(arguments),
         Command::Exec(arguments) => exec::run(arguments),
         Command::Ask(question) => ask::run(question),

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use anyhow::Result;
+use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use serde::Serialize;
 use veneer_client::machine::{Jvm, jvms};
 use veneer_client::{Client, ControlError, Target};
@@ -43,7 +44,8 @@ pub fn run(arguments: PsArguments) -> Result<u8> {
     if let Some(pattern) = &arguments.matching {
         all.retain(|jvm| which::matches(pattern, &jvm.main));
     }
-    let rows: Vec<Row> = all.into_iter().map(row).collect();
+    // Side by side: one that does not answer keeps nobody from being shown.
+    let rows: Vec<Row> = all.into_par_iter().map(row).collect();
     let mut stdout = io::BufWriter::new(io::stdout().lock());
     if arguments.json {
         serde_json::to_writer_pretty(&mut stdout, &rows).map_err(io::Error::from)?;

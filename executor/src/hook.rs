@@ -37,9 +37,15 @@ pub fn arm(agent: &Agent, env: Env, coming: &Coming) -> Option<Vec<u8>> {
     let of_jdk = Filter::of_jdk(env, &agent.loaders, coming.name, coming.loader);
     let plans = agent.plan_patterns();
     let known = agent.registry.find(env, coming.name, coming.loader);
+    if agent.left.load(Ordering::SeqCst) {
+        // Its own class file, as something that an agent has made: so the JVM goes on keeping the original, which it would
+        // otherwise forget (JDK 25) and make up from the class when somebody asks, with all that was ever in its constant pool.
+        let back = known.is_some() && !coming.class.is_null();
+        return back.then(|| coming.bytes.to_vec());
+    }
     // One that was given its code back is armed again only where it is wanted.
     let stays = known.as_ref().is_some_and(|c| !c.state().restored);
-    if agent.left.load(Ordering::SeqCst) || !stays && !agent.filter.class(&dotted, of_jdk, &plans) {
+    if !stays && !agent.filter.class(&dotted, of_jdk, &plans) {
         return None;
     }
     let want = |name: &str, descriptor: &str| {

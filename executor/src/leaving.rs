@@ -1,7 +1,7 @@
 //! Going away from a running JVM, and coming back.
 //!
 //! ```text
-//!   detach all ─▶ class events off ─▶ retransform what is armed: the JVM gives each class its own class file back ─▶ how many are left?
+//!   detach all ─▶ the hook passes everything ─▶ retransform what is armed: each class gets its own class file back ─▶ how many are left?
 //!        └▶ activations leave the versions ─▶ `fillInStackTrace` is the JVM's own again ─▶ report ─▶ data, threads, socket: gone
 //! ```
 //!
@@ -9,7 +9,7 @@
 //! armed classes; none is called any more. The memory of counters stays mapped: an activation that has not left its version yet may still
 //! write there. A second `load` of the agent finds all of it and goes on from there, with nothing armed but what plans name.
 //!
-//! **Invariant:** with the class events off no class is armed; one that was on its way through the hook is found by the next
+//! **Invariant:** once the hook passes everything no class is armed; one that was on its way through the hook is found by the next
 //! look, so none that is armed is missed.
 
 use crate::agent::Agent;
@@ -38,11 +38,6 @@ const PAUSE: Duration = Duration::from_millis(20);
 pub fn leave(agent: &Agent, env: Env, session: &Session) -> Detached {
     let (taken, unknown) = loads::detach(agent, session, &Which::All);
     agent.left.store(true, Ordering::SeqCst);
-    for event in OF_CLASSES {
-        if let Err(e) = agent.tool.disable(event) {
-            agent.problem("", &e);
-        }
-    }
     let mut restored = 0;
     let mut left = Vec::new();
     for look in 0..LOOKS {
@@ -54,6 +49,11 @@ pub fn leave(agent: &Agent, env: Env, session: &Session) -> Detached {
             break;
         }
         std::thread::sleep(PAUSE);
+    }
+    for event in OF_CLASSES {
+        if let Err(e) = agent.tool.disable(event) {
+            agent.problem("", &e);
+        }
     }
     let mut running = 0;
     for _ in 0..LOOKS {

@@ -1,5 +1,6 @@
 //! The grammar of what steers agents in running JVMs: `ps`, `attach`, `detach`, `patches`, `doctor`.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -59,6 +60,17 @@ Examples:
 Nothing is sent to the JVM.
 
 Exit codes: 0 everything works, 1 something does not, 2 not possible.";
+
+const RELAY: &str = "\
+Examples:
+  openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 365 -subj /CN=veneer -keyout key.pem -out cert.pem
+  veneer relay 4711 --listen 0.0.0.0:4712 --cert cert.pem --key key.pem --token-file t
+  veneer exec --connect shop7:4712 --token-file t --cert cert.pem -e 'instruments()'     (on the other machine)
+
+Who has the token and the certificate can do all that this user can do to the JVM. What somebody holds from another machine is taken off
+when the connection ends, and when this command does.
+
+Exit codes: 0 the JVM has ended, 2 not possible.";
 
 /// Which JVMs are meant.
 #[derive(Debug, Args)]
@@ -139,6 +151,27 @@ pub struct PatchesArguments {
     /// Print a JSON array: the status of each JVM.
     #[arg(long)]
     pub json: bool,
+}
+
+/// `veneer relay`.
+#[derive(Debug, Args)]
+#[command(after_help = RELAY)]
+pub struct RelayArguments {
+    /// The JVM's process id.
+    #[arg(value_parser = pid())]
+    pub pid: u32,
+    /// Where to listen; 0.0.0.0 stands for all addresses of this machine, port 0 for any that is free.
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    pub listen: SocketAddr,
+    /// The certificate to show (PEM).
+    #[arg(long, value_name = "F")]
+    pub cert: PathBuf,
+    /// Its private key (PEM).
+    #[arg(long, value_name = "F")]
+    pub key: PathBuf,
+    /// The file with the token that a client must show; made where it is missing.
+    #[arg(long, value_name = "F")]
+    pub token_file: PathBuf,
 }
 
 /// `veneer doctor`.

@@ -29,6 +29,7 @@ pub mod prepare;
 pub mod probes;
 pub mod profile;
 pub mod record;
+pub mod service;
 pub mod slope;
 pub mod startup;
 pub mod steady;
@@ -75,6 +76,10 @@ pub const PARTS: &[Entry] = &[
     Entry {
         name: "crowd",
         run: crowd::run,
+    },
+    Entry {
+        name: "service",
+        run: service::run,
     },
     Entry {
         name: "arming",

@@ -1,0 +1,139 @@
+//! `veneer relay`: lets programs on other machines control a JVM of this one, over TLS and with a token.
+//!
+//! ```text
+//!   veneer exec --connect HOST:PORT --cert … ══ TLS ══▶ relay: token? ──▶ the agent's socket
+//! ```
+//!
+//! The JVM has no part in it: to the agent the relay is a client of its user, one connection for each of those behind it.
+
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::os::unix::net::UnixStream;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use subtle::ConstantTimeEq;
+use veneer_client::connection::socket_of;
+use veneer_client::tls::Identity;
+use veneer_client::{Target, connect, token};
+use veneer_protocol::{Reply, write_message};
+
+use crate::cli::RelayArguments;
+use crate::output::complain;
+
+/// Those who are served at once.
+const MOST: usize = 16;
+/// How long one may take to show the token.
+const TOKEN: Duration = Duration::from_secs(3);
+/// The pause before one with a wrong token is turned away.
+const PAUSE: Duration = Duration::from_millis(500);
+/// The longest line that is read for a token.
+const LINE: u64 = 256;
+
+struct Relay {
+    pid: u32,
+    identity: Identity,
+    token: String,
+    served: AtomicUsize,
+}
+
+/// Relays until it is interrupted, or the JVM ends.
+pub fn run(arguments: RelayArguments) -> Result<u8> {
+    let identity = Identity::read(&arguments.cert, &arguments.key)?;
+    let path = token::provide(&arguments.token_file)?;
+    let token = token::read(&path)?;
+    // Loads the agent where it is missing, so that who comes finds it.
+    drop(connect(arguments.pid)?);
+    let listener = TcpListener::bind(arguments.listen).with_context(|| {
+        format!(
+            "{} cannot be listened at; choose another address",
+            arguments.listen
+        )
+    })?;
+    let mut stdout = io::stdout().lock();
+    writeln!(
+        stdout,
+        "process {} can be controlled at {}, with the token in {} and the certificate {}",
+        arguments.pid,
+        listener.local_addr()?,
+        path.display(),
+        arguments.cert.display()
+    )?;
+    stdout.flush()?;
+    let relay = Arc::new(Relay {
+        pid: arguments.pid,
+        identity,
+        token,
+        served: AtomicUsize::new(0),
+    });
+    let watched = Target::inspect(arguments.pid)?;
+    thread::Builder::new()
+        .name("accept".into())
+        .spawn(move || {
+            for stream in listener.incoming().filter_map(Result::ok) {
+                let relay = relay.clone();
+                // Where no thread can be made the connection closes.
+                let _ = thread::Builder::new()
+                    .name("client".into())
+                    .spawn(move || relay.serve(stream));
+            }
+        })?;
+    while watched.is_alive() {
+        thread::sleep(Duration::from_millis(200));
+    }
+    writeln!(stdout, "process {} has ended", arguments.pid)?;
+    Ok(0)
+}
+
+impl Relay {
+    fn serve(&self, stream: TcpStream) {
+        let from = stream
+            .peer_addr()
+            .map_or_else(|_| "somebody".into(), |address| address.to_string());
+        if self.served.fetch_add(1, Ordering::Relaxed) < MOST
+            && let Err(error) = self.relay(stream)
+        {
+            complain(&format!("{from}: {error}"));
+        }
+        self.served.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    fn relay(&self, stream: TcpStream) -> Result<()> {
+        let mut plain = self.identity.accept(stream)?;
+        plain.set_read_timeout(Some(TOKEN))?;
+        let mut reader = BufReader::new(plain.try_clone()?);
+        let mut line = Vec::new();
+        // What does not come in time is no token.
+        let _ = reader.by_ref().take(LINE).read_until(b'\n', &mut line);
+        if !bool::from(self.token.as_bytes().ct_eq(line.trim_ascii())) {
+            thread::sleep(PAUSE);
+            let message = "turned away: the token is wrong or missing".to_owned();
+            let _ = write_message(&mut plain, &Reply::Failed { message });
+            anyhow::bail!("a wrong token, or none");
+        }
+        plain.set_read_timeout(None)?;
+        let target = Target::inspect(self.pid)?;
+        let agent = UnixStream::connect(socket_of(&target)).with_context(|| {
+            format!(
+                "the agent in process {} does not answer; `veneer attach {}` loads it",
+                self.pid, self.pid
+            )
+        })?;
+        let (mut from_agent, mut to_client) = (agent.try_clone()?, plain.try_clone()?);
+        let back = thread::Builder::new()
+            .name("replies".into())
+            .spawn(move || {
+                let _ = io::copy(&mut from_agent, &mut to_client);
+                let _ = to_client.shutdown(Shutdown::Both);
+            })?;
+        let mut to_agent = &agent;
+        let _ = io::copy(&mut reader, &mut to_agent);
+        // Who is gone leaves nothing attached.
+        let _ = agent.shutdown(Shutdown::Both);
+        let _ = back.join();
+        Ok(())
+    }
+}

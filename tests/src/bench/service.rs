@@ -1,0 +1,203 @@
+//! Attaching to a service under load: what its clients notice.
+
+use std::time::{Duration, Instant};
+
+use super::prepare::Compiled;
+use super::record::shown;
+use super::{OPTIONS, Record, Scope, TrustError, other};
+use crate::command::veneer;
+use crate::jdk::Jdk;
+use crate::live::{Live, number};
+use crate::process::Process;
+use crate::trust::Table;
+
+/// Clients that ask all the time.
+const CLIENTS: &str = "4";
+
+/// What is asked of the service while it works: every block of the servlet, the values of a variable, and a timer in its database.
+pub const PLAN: &str = "
+    methods(\"Service::*(..)\").blocks().before(counter());
+    let ids = tally(2000);
+    methods(\"Service::total(..)\").before(|p| ids.count(p[\"id\"]));
+    methods(\"org.h2.command.CommandContainer::query(..)\").around(timer());
+    instruments().len()";
+
+/// A service and its clients.
+pub struct Service {
+    /// The service.
+    pub live: Live,
+    clients: Live,
+    _compiled: Compiled,
+}
+
+/// What the clients saw in a phase.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Phase {
+    /// Requests that were asked.
+    pub requests: i64,
+    /// Those that had no answer or a wrong one.
+    pub failed: i64,
+    /// Microseconds from question to answer, the median.
+    pub median: f64,
+    /// The 99th percentile.
+    pub p99: f64,
+    /// The longest.
+    pub slowest: f64,
+}
+
+impl Service {
+    /// Starts both on a JDK, each in a JVM of its own.
+    pub fn start(jdk: &Jdk) -> Result<Service, TrustError> {
+        let compiled = Compiled::of(
+            jdk,
+            &["tests/bench/Service.java", "tests/bench/Clients.java"],
+            &["tomcat-embed-core", "tomcat-annotations-api", "h2"],
+        )?;
+        let java = |name: &str| {
+            Process::new(jdk.tool("java"))
+                .args(OPTIONS)
+                .arg("-cp")
+                .arg(compiled.class_path(&[]))
+                .arg(name)
+        };
+        let mut live = Live::start(&java("Service").arg(compiled.join("work"))).map_err(other)?;
+        let port = live.line("port ").map_err(other)?;
+        let clients = Live::start(&java("Clients").args([&port, CLIENTS, "0"])).map_err(other)?;
+        Ok(Service {
+            live,
+            clients,
+            _compiled: compiled,
+        })
+    }
+
+    /// The service's process id.
+    pub fn pid(&self) -> String {
+        self.live.pid().to_string()
+    }
+
+    /// What was seen since the last phase ended.
+    pub fn phase(&mut self, name: &str) -> Result<Phase, TrustError> {
+        self.clients.say(name).map_err(other)?;
+        let line = self
+            .clients
+            .line(&format!("phase {name} "))
+            .map_err(other)?;
+        let read = |word| number(&line, word).ok_or_else(|| other(format!("no {word}: {line}")));
+        Ok(Phase {
+            requests: read("requests")?,
+            failed: read("failed")?,
+            median: read("median")? as f64,
+            p99: read("p99")? as f64,
+            slowest: read("slowest")? as f64,
+        })
+    }
+
+    /// The same after some time.
+    pub fn phase_of(&mut self, name: &str, time: Duration) -> Result<Phase, TrustError> {
+        std::thread::sleep(time);
+        self.phase(name)
+    }
+
+    /// The command with these words, which must succeed; the agent's own output.
+    pub fn veneer(&self, words: &[&str]) -> Result<String, TrustError> {
+        let output = veneer().args(words).run()?;
+        Ok(output.succeeded(&words.join(" "))?.out)
+    }
+
+    /// The end of both; what the clients said of failures.
+    pub fn stop(self) -> Result<String, TrustError> {
+        let said = self.clients.stop().map_err(other)?;
+        self.live.stop().map_err(other)?.succeeded("the service")?;
+        let bad = said
+            .out
+            .lines()
+            .filter(|line| line.starts_with("bad") || line.starts_with("no answer"));
+        Ok(bad.collect::<Vec<_>>().join("\n"))
+    }
+}
+
+/// The part.
+pub fn run(scope: &Scope) -> Result<Record, TrustError> {
+    let begun = Instant::now();
+    let mut record = Record::new("service", "Attaching to a service under load", scope)?;
+    record.part.words = vec![
+        "Tomcat in front of H2, in one JVM; in another one four clients, each of which asks, waits for the answer, checks it, and asks again, so that \
+         the machine has nothing to spare. In turns: nothing; `veneer attach`; a plan that counts every block of the servlet, the values of a variable of \
+         it, and the time of each query in the database; `veneer detach --unload`. *Slowest*: the longest time from a question to its answer in each \
+         phase, the median of the rounds, with the least and the greatest. The phases are of the same length, so that the slowest of each may be compared."
+            .into(),
+    ];
+    let jdk = scope.jdks.first().ok_or_else(|| other("no JDK"))?;
+    let (rounds, time) = match scope.quick {
+        true => (1, Duration::from_millis(500)),
+        false => (5, Duration::from_secs(3)),
+    };
+    let mut service = Service::start(jdk)?;
+    // Warm.
+    service.phase_of("warm", time * 3)?;
+    let pid = service.pid();
+    let names = [
+        "nothing",
+        "attach",
+        "plan begins",
+        "plan",
+        "unload",
+        "nothing again",
+    ];
+    let mut phases: Vec<Vec<Phase>> = vec![Vec::new(); names.len()];
+    for _ in 0..rounds {
+        for (name, seen) in names.iter().zip(&mut phases) {
+            let started = Instant::now();
+            match *name {
+                "attach" => drop(service.veneer(&["attach", &pid])?),
+                "plan begins" => drop(service.veneer(&["exec", &pid, "-e", PLAN])?),
+                "unload" => drop(service.veneer(&["detach", &pid, "--unload"])?),
+                _ => {}
+            }
+            let rest = time.saturating_sub(started.elapsed());
+            seen.push(service.phase_of(&name.replace(' ', "-"), rest)?);
+        }
+    }
+    let bad = service.stop()?;
+    let mut table = Table::new(
+        "",
+        &[
+            "phase",
+            "requests a second",
+            "failed",
+            "median, ms",
+            "99 %, ms",
+            "slowest, ms",
+        ],
+    );
+    for (name, seen) in names.iter().zip(&phases) {
+        let values = |of: fn(&Phase) -> f64| seen.iter().map(of).collect::<Vec<f64>>();
+        let slowest = values(|p| p.slowest / 1e3);
+        let median = values(|p| p.median / 1e3);
+        let p99 = values(|p| p.p99 / 1e3);
+        let rate: Vec<f64> = seen
+            .iter()
+            .map(|p| p.requests as f64 / time.as_secs_f64())
+            .collect();
+        let failed: i64 = seen.iter().map(|p| p.failed).sum();
+        record.figure("slowest request", "service", name, "ms", &slowest);
+        record.figure("requests", "service", name, "/s", &rate);
+        eprintln!("bench: service, {name}: {seen:?}");
+        if failed > 0 {
+            record.part.failures.push(format!(
+                "{failed} requests failed in the phase `{name}`: {bad}"
+            ));
+        }
+        table.rows.push(vec![
+            (*name).into(),
+            shown(&rate, 0),
+            failed.to_string(),
+            shown(&median, 2),
+            shown(&p99, 2),
+            shown(&slowest, 1),
+        ]);
+    }
+    record.part.tables.push(table);
+    record.part = record.part.since(begun);
+    Ok(record)
+}
