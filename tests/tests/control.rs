@@ -727,3 +727,215 @@ fn the_doctor_names_what_does_not_work_with_its_remedy() -> Outcome {
         Ok(())
     })
 }
+
+#[test]
+fn questions_to_several_jvms_are_answered_apart_or_as_one() -> Outcome {
+    on_each_jdk_with("control", |programs| {
+        let mut both = [
+            Live::start(&programs.java("Desk"))?,
+            Live::start(&programs.java("Desk"))?,
+        ];
+        for live in &mut both {
+            serve(live, 1)?;
+        }
+        let pids: Vec<String> = both.iter().map(|live| live.pid().to_string()).collect();
+        let attached = |live: &Live| live.value("instruments().filter(|i| i.attached).len()");
+        for merge in [false, true] {
+            let mut words = vec!["count".to_owned()];
+            words.extend(pids.clone());
+            words.extend(
+                [
+                    "Desk::serve(..)",
+                    "--by",
+                    "order.customer",
+                    "--for",
+                    "3",
+                    "--json",
+                ]
+                .map(String::from),
+            );
+            words.extend(merge.then(|| "--merge".to_owned()));
+            let command = veneer().args(&words).limit(PATIENCE);
+            let running = thread::spawn(move || command.run());
+            for (live, count) in both.iter_mut().zip([300, 600]) {
+                until("a question", || attached(live), |n| n == "1")?;
+                serve(live, count)?;
+            }
+            let output = running
+                .join()
+                .map_err(|_| "the command's thread")??
+                .succeeded("count")?;
+            let last = |wanted: &dyn Fn(&Value) -> bool| -> Result<BTreeMap<String, i64>, String> {
+                let lines = output
+                    .out
+                    .lines()
+                    .filter_map(|line| serde_json::from_str::<Value>(line).ok());
+                let line = lines
+                    .filter(wanted)
+                    .last()
+                    .ok_or_else(|| format!("no such line in {}", output.out))?;
+                let rows = line["rows"].as_array().cloned().unwrap_or_default();
+                let row = |row: &Value| {
+                    (
+                        row["keys"][0].as_str().unwrap_or("()").to_owned(),
+                        row["count"].as_i64().unwrap_or(-1),
+                    )
+                };
+                Ok(rows.iter().map(row).collect())
+            };
+            let thirds = |n: i64| {
+                BTreeMap::from([
+                    ("()".to_owned(), n),
+                    ("c1".to_owned(), n),
+                    ("c2".to_owned(), n),
+                ])
+            };
+            match merge {
+                true => assert_eq!(last(&|line| line["jvms"] == 2)?, thirds(300)),
+                false => {
+                    assert_eq!(last(&|line| line["pid"] == both[0].pid())?, thirds(100));
+                    assert_eq!(last(&|line| line["pid"] == both[1].pid())?, thirds(200));
+                }
+            }
+            for live in &both {
+                until("the end of a question", || attached(live), |n| n == "0")?;
+            }
+        }
+        both.into_iter().try_for_each(stopped)
+    })
+}
+
+/// A certificate and its key, as PEM.
+fn identity(folder: &Folder, name: &str) -> Result<(PathBuf, PathBuf), Box<dyn std::error::Error>> {
+    let made = rcgen::generate_simple_self_signed(vec!["veneer".to_owned()])?;
+    let (cert, key) = (
+        folder.join(&format!("{name}.pem")),
+        folder.join(&format!("{name}.key")),
+    );
+    fs::write(&cert, made.cert.pem())?;
+    fs::write(&key, made.signing_key.serialize_pem())?;
+    Ok((cert, key))
+}
+
+#[test]
+fn a_relay_lets_in_who_has_token_and_certificate_and_nobody_else() -> Outcome {
+    on_each_jdk_with("control", |programs| {
+        let mut live = Live::start(&programs.java("Desk"))?;
+        serve(&mut live, 1)?;
+        let folder = Folder::new("relay")?;
+        let text = |path: &Path| path.display().to_string();
+        let (cert, key) = identity(&folder, "relay")?;
+        let (other, _) = identity(&folder, "other")?;
+        let token = folder.join("token");
+        let pid = live.pid().to_string();
+        let mut relay = veneer()
+            .args([
+                "relay",
+                &pid,
+                "--listen",
+                "127.0.0.1:0",
+                "--cert",
+                &text(&cert),
+                "--key",
+                &text(&key),
+                "--token-file",
+                &text(&token),
+            ])
+            .start()?;
+        let mut first = String::new();
+        let mut out = BufReader::new(relay.stdout.take().ok_or("no output")?);
+        out.read_line(&mut first)?;
+        let address = first
+            .split("controlled at ")
+            .nth(1)
+            .and_then(|rest| rest.split(',').next())
+            .ok_or_else(|| first.clone())?
+            .to_owned();
+        let ask = |token: &Path, cert: Option<&Path>, more: &[&str], code: &str| {
+            let mut command = veneer()
+                .args(["exec", "--connect", &address, "--token-file", &text(token)])
+                .args(more);
+            if let Some(cert) = cert {
+                command = command.args(["--cert", &text(cert)]);
+            }
+            command.args(["-e", code]).limit(PATIENCE)
+        };
+        // A long answer, in several records of TLS.
+        let long = ask(
+            &token,
+            Some(&cert),
+            &[],
+            "let s = \"x\"; for n in 0..18 { s += s; } s",
+        )
+        .run()?
+        .succeeded("exec")?;
+        assert_eq!(long.out.trim().len(), 1 << 18);
+        let id = ask(
+            &token,
+            Some(&cert),
+            &[],
+            "methods(\"Desk::serve(..)\").before(counter()).id()",
+        )
+        .run()?
+        .succeeded("exec")?;
+        serve(&mut live, 40)?;
+        assert_eq!(live.sum(id.out.trim())?, 40);
+
+        let wrong = folder.join("wrong");
+        fs::write(&wrong, "0".repeat(64))?;
+        fs::set_permissions(&wrong, std::os::unix::fs::PermissionsExt::from_mode(0o600))?;
+        for (output, expected) in [
+            (
+                ask(&wrong, Some(&cert), &[], "1").run()?,
+                "the token is wrong or missing",
+            ),
+            (
+                ask(&token, Some(&other), &[], "1").run()?,
+                "it shows another certificate",
+            ),
+            (ask(&token, None, &[], "1").run()?, "nothing answers at"),
+        ] {
+            assert_eq!(output.code, 2, "{output:?}");
+            assert!(
+                output.err.contains(expected) || expected.starts_with("nothing"),
+                "{}",
+                output.err
+            );
+        }
+        // Without a certificate no token leaves this machine.
+        let far = veneer()
+            .args([
+                "exec",
+                "--connect",
+                "192.0.2.1:9",
+                "--token-file",
+                &text(&token),
+                "-e",
+                "1",
+            ])
+            .limit(PATIENCE)
+            .run()?;
+        assert!(
+            far.code == 2 && far.err.contains("another machine"),
+            "{far:?}"
+        );
+
+        // Who is gone leaves nothing attached.
+        let attached = || live.value("instruments().filter(|i| i.attached).len()");
+        let mut held = ask(
+            &token,
+            Some(&cert),
+            &["--hold=2"],
+            "methods(\"Desk::serve(..)\").before(counter())",
+        )
+        .start()?;
+        until("the held counter", attached, |n| n == "2")?;
+        held.kill()?;
+        held.wait()?;
+        until("the end of the lease", attached, |n| n == "1")?;
+        stopped(live)?;
+        let ended = relay.wait()?;
+        assert_eq!(ended.code(), Some(0));
+        Ok(())
+    })
+}
