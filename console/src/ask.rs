@@ -167,6 +167,9 @@ fn hear(mut client: Client, tell: &dyn Fn(Said) -> bool) {
 
 fn show(to: &mut impl Write, how: &mut How, pid: u32, text: String, json: bool) -> Result<()> {
     match how {
+        // Not the answer: something that the agent says of it.
+        _ if json && serde_json::from_str::<Value>(&text).is_err() => complain(&text),
+        How::Merged { .. } if !text.starts_with('{') => complain(&text),
         How::Alone { redraws, drawn } => {
             if *redraws && *drawn > 0 {
                 write!(to, "\x1b[{drawn}A\x1b[J")?;

@@ -4,6 +4,7 @@ use crate::awaited::Awaited;
 use crate::catalogue::Catalogue;
 use crate::clock::Clock;
 use crate::control::Outbox;
+use crate::elders::Elders;
 use crate::filter::{Filter, Loaders};
 use crate::jni::{Env, LongField, jobject};
 use crate::library::Library;
@@ -84,6 +85,8 @@ pub struct Agent {
     pub speaker: AtomicU64,
     /// Which plans were loaded, and for whom.
     pub loads: Loads,
+    /// Activations that nothing reaches.
+    pub elders: Elders,
     /// It has left, and every class has its own code.
     pub left: AtomicBool,
     /// It had left, and was loaded again.
@@ -176,6 +179,7 @@ impl Agent {
             clients: Mutex::default(),
             speaker: AtomicU64::new(0),
             loads: Loads::default(),
+            elders: Elders::default(),
             left: AtomicBool::new(false),
             came_back: AtomicBool::new(false),
             said: Mutex::default(),

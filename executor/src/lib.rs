@@ -21,6 +21,7 @@ mod catalogue;
 mod clock;
 mod control;
 mod directory;
+mod elders;
 mod feed;
 mod filter;
 mod hook;

@@ -93,7 +93,9 @@ pub fn only_class(pattern: &MethodPattern) -> Option<String> {
 
 /// Brings loaded classes that the patterns name, and that are not armed for them yet, through the class hook. Called by the plan
 /// thread only.
-pub fn arm(agent: &Agent, env: Env, patterns: &[MethodPattern]) {
+///
+/// Whether there were any.
+pub fn arm(agent: &Agent, env: Env, patterns: &[MethodPattern]) -> bool {
     let unarmed = &agent.unarmed;
     let names: Option<Vec<String>> = patterns.iter().map(only_class).collect();
     let done = |name: &String| {
@@ -101,7 +103,7 @@ pub fn arm(agent: &Agent, env: Env, patterns: &[MethodPattern]) {
         !unarmed.may_have(name) && !known.iter().any(|c| missing(c, patterns))
     };
     if names.as_ref().is_some_and(|names| names.iter().all(done)) {
-        return;
+        return false;
     }
     // Whoever adds one of them from here on is not forgotten; what the walk finds is added at its end.
     let all = !unarmed.is_complete();
@@ -150,6 +152,7 @@ pub fn arm(agent: &Agent, env: Env, patterns: &[MethodPattern]) {
     if all {
         unarmed.completed();
     }
+    !wanted.is_empty()
 }
 
 fn record(agent: &Agent, env: Env, class: jclass, name: &str) -> Option<Arc<Class>> {

@@ -310,7 +310,7 @@ impl Runtime for Handle {
         };
         agent.note(&report::attached(agent, id));
         self.refresh_patterns();
-        loaded::arm(agent, self.env, &patterns);
+        let armed_some = loaded::arm(agent, self.env, &patterns);
         let mut errors = Vec::new();
         // In other classes nothing changes.
         let classes = armed::classes(agent, &patterns);
@@ -354,6 +354,13 @@ impl Runtime for Handle {
             warnings: Vec::new(),
         };
         drop(tables);
+        let late = agent.filter.only_plans.load(Ordering::Relaxed);
+        if late {
+            let elders = agent
+                .elders
+                .warnings(agent, self.env, &patterns, armed_some);
+            attached.warnings.extend(elders);
+        }
         // A method that has no such point (no loop, say) does match.
         if agent.is_running() && selected == 0 && attached.refused == 0 {
             for pattern in &patterns {

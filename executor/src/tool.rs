@@ -14,6 +14,8 @@ pub struct Tool(*mut jvmtiEnv);
 unsafe impl Send for Tool {}
 unsafe impl Sync for Tool {}
 
+/// Frames of a stack that are looked at.
+const DEPTH: jint = 4096;
 /// JVMTI 9: what OpenJDK 9 and newer offer.
 const VERSION: jint = 0x3009_0000;
 
@@ -294,7 +296,6 @@ impl Tool {
     /// The methods on every thread's stack, the innermost first: declaring class (a local reference), name, descriptor, pc.
     /// Leaves a local reference to each thread too: call it inside [`Env::frame`].
     pub fn stacks(self, env: Env) -> Vec<Vec<(jclass, String, String, i64)>> {
-        const DEPTH: jint = 4096;
         let (mut count, mut stacks) = (0, ptr::null_mut());
         let answer = call!(self, GetAllStackTraces, DEPTH, &mut stacks, &mut count);
         if answer != jvmtiError::JVMTI_ERROR_NONE || stacks.is_null() {
@@ -331,6 +332,51 @@ impl Tool {
         }
         self.free(stacks);
         env.ensure(out.iter().map(|m| m.len() + 1).sum::<usize>() + 32);
+        out
+    }
+
+    /// The frames on all stacks whose code their class has no more: internal class name, name and descriptor of the method.
+    pub fn obsolete(self, env: Env) -> Vec<(String, String, String)> {
+        let (mut count, mut stacks) = (0, ptr::null_mut());
+        let answer = call!(self, GetAllStackTraces, DEPTH, &mut stacks, &mut count);
+        if answer != jvmtiError::JVMTI_ERROR_NONE || stacks.is_null() {
+            return Vec::new();
+        }
+        let mut out = Vec::new();
+        // Safety: the JVM gave `count` threads, each with `frame_count` frames, in one piece of memory.
+        for thread in unsafe { std::slice::from_raw_parts(stacks, count as usize) } {
+            if thread.frame_buffer.is_null() {
+                continue;
+            }
+            // Safety: as above.
+            let frames = unsafe {
+                std::slice::from_raw_parts(thread.frame_buffer, thread.frame_count as usize)
+            };
+            for frame in frames {
+                let mut obsolete = false;
+                call!(self, IsMethodObsolete, frame.method, &mut obsolete);
+                if !obsolete {
+                    continue;
+                }
+                let (mut class, mut name, mut signature) =
+                    (ptr::null_mut(), ptr::null_mut(), ptr::null_mut());
+                call!(self, GetMethodDeclaringClass, frame.method, &mut class);
+                call!(
+                    self,
+                    GetMethodName,
+                    frame.method,
+                    &mut name,
+                    &mut signature,
+                    ptr::null_mut()
+                );
+                let (name, signature) = (self.text(name), self.text(signature));
+                if let Some(class) = self.class_name(class) {
+                    out.push((class, name, signature));
+                }
+            }
+        }
+        self.free(stacks);
+        env.ensure(out.len() + count as usize + 32);
         out
     }
 

@@ -939,3 +939,30 @@ fn a_relay_lets_in_who_has_token_and_certificate_and_nobody_else() -> Outcome {
         Ok(())
     })
 }
+
+#[test]
+fn what_began_before_the_agent_came_is_said_to_be_out_of_reach() -> Outcome {
+    on_each_jdk_with("control", |programs| {
+        let mut live = Live::start(&programs.java("Desk"))?;
+        serve(&mut live, 1)?;
+        let counter = "methods(\"Desk::round()\").loops().before(counter()).hits()";
+        for _ in 0..2 {
+            let output = live.exec(counter)?.succeeded("exec")?;
+            let words = "warning: 1 activation of Desk::round began before the class was armed: it is not seen until the return";
+            assert!(output.out.contains(words), "{}", output.out);
+        }
+        let output = live
+            .exec("methods(\"Desk::serve(..)\").before(counter())")?
+            .succeeded("exec")?;
+        assert!(!output.out.contains("warning"), "{}", output.out);
+        stopped(live)?;
+
+        let mut armed = programs.armed("Desk")?;
+        serve(&mut armed, 1)?;
+        let output = armed.exec(counter)?.succeeded("exec")?;
+        assert!(!output.out.contains("warning"), "{}", output.out);
+        let id = armed.value("methods(\"Desk::round()\").loops().before(counter()).id()")?;
+        until("a turn of the loop", || armed.sum(&id), |turns| *turns > 0)?;
+        stopped(armed)
+    })
+}

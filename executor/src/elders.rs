@@ -1,0 +1,69 @@
+//! Activations that began before their class was armed: they run the code of then until they return, and nothing reaches them.
+//!
+//! Only an agent that comes late meets them. When it arms loaded classes it looks once at all stacks for methods that are obsolete
+//! (their class has other code by now), and remembers these by name; whoever attaches something to one of them is told, as long as
+//! such an activation is left.
+
+use crate::agent::Agent;
+use crate::jni::Env;
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard};
+use veneer_instruments::MethodPattern;
+
+/// Class with dots, name, descriptor.
+type Label = (String, String, String);
+
+/// See the module documentation.
+#[derive(Default)]
+pub struct Elders(Mutex<BTreeMap<Label, usize>>);
+
+impl Elders {
+    fn known(&self) -> MutexGuard<'_, BTreeMap<Label, usize>> {
+        self.0.lock().unwrap_or_else(|e| e.into_inner())
+    }
+
+    /// Looks at the stacks: after classes were armed, and again where some were found then.
+    fn look(&self, agent: &Agent, env: Env) {
+        // The walk makes references to threads and classes; the frame frees them all.
+        let found = env.frame(|env| {
+            let mut found = BTreeMap::new();
+            for (class, name, descriptor) in agent.tool.obsolete(env) {
+                *found
+                    .entry((class.replace('/', "."), name, descriptor))
+                    .or_default() += 1;
+            }
+            Ok(found)
+        });
+        *self.known() = found.unwrap_or_default();
+    }
+
+    /// What to say of those that the patterns select. `armed`: classes were armed just now.
+    pub fn warnings(
+        &self,
+        agent: &Agent,
+        env: Env,
+        patterns: &[MethodPattern],
+        armed: bool,
+    ) -> Vec<String> {
+        let hit = |label: &Label| {
+            patterns
+                .iter()
+                .any(|p| p.matches(&label.0, &label.1, &label.2))
+        };
+        if armed || self.known().keys().any(hit) {
+            self.look(agent, env);
+        }
+        let known = self.known();
+        let of = known.iter().filter(|(label, _)| hit(label));
+        of.map(|((class, name, _), count)| {
+            let (activations, they) = match count {
+                1 => ("1 activation".to_owned(), "it is"),
+                n => (format!("{n} activations"), "they are"),
+            };
+            format!(
+                "{activations} of {class}::{name} began before the class was armed: {they} not seen until the return (under `veneer run` each is)"
+            )
+        })
+        .collect()
+    }
+}
