@@ -207,7 +207,7 @@ fn parse_reply(reply: &str) -> Result<(), String> {
 }
 
 /// A connection to the JVM's attach listener, which is started where it does not run yet.
-fn open(target: &Target, patience: Duration) -> Result<UnixStream, AttachError> {
+pub(crate) fn open(target: &Target, patience: Duration) -> Result<UnixStream, AttachError> {
     let path = target.reach(Path::new(&format!("/tmp/.java_pid{}", target.own_pid)));
     if let Some(stream) = connect(target, &path)? {
         return Ok(stream);

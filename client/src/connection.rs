@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::{self, BufReader, Read, Write};
 use std::mem::{MaybeUninit, size_of};
-use std::net::{SocketAddr, TcpStream};
+use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::MetadataExt;
 use std::os::unix::net::UnixStream;
@@ -36,6 +36,23 @@ pub struct Client {
     reader: BufReader<Stream>,
     /// Requests are sent whole, also by the thread that renews.
     sending: Arc<Mutex<Stream>>,
+}
+
+/// Ends a connection; see [`Client::closer`].
+#[derive(Debug)]
+pub struct Closer {
+    stream: Stream,
+}
+
+impl Closer {
+    /// Ends it; the agent takes off what it held. Twice is no error.
+    pub fn close(&self) {
+        // It may have ended by itself.
+        let _ = match &self.stream {
+            Stream::Unix(stream) => stream.shutdown(Shutdown::Both),
+            Stream::Tcp(stream) => stream.shutdown(Shutdown::Both),
+        };
+    }
 }
 
 /// By socket or by port.
@@ -282,6 +299,18 @@ impl Client {
             pid,
             source: WireError::Io(source),
         })
+    }
+
+    /// A way to end this connection from another thread: whoever waits in [`Client::receive`] gets [`ControlError::Closed`].
+    ///
+    /// # Errors
+    /// The system has no file left for it.
+    pub fn closer(&self) -> Result<Closer, ControlError> {
+        let stream = self.sending.lock().unwrap_or_else(PoisonError::into_inner);
+        match stream.try_clone() {
+            Ok(stream) => Ok(Closer { stream }),
+            Err(source) => Err(self.wire(WireError::Io(source))),
+        }
     }
 
     /// Sends a request.

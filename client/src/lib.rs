@@ -23,6 +23,7 @@
 
 pub mod agent;
 pub mod attach;
+pub mod classes;
 pub mod connection;
 pub mod examination;
 pub mod load;
@@ -34,6 +35,6 @@ pub mod tls;
 pub mod token;
 mod waiting;
 
-pub use connection::{Client, ControlError};
+pub use connection::{Client, Closer, ControlError};
 pub use load::{LoadError, Loading, connect, load};
 pub use target::{Target, TargetError};

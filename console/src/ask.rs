@@ -9,7 +9,7 @@
 //!
 //! What it attaches is taken off when the command ends, however that comes about: the agent sees the connection close.
 
-mod expression;
+pub mod expression;
 mod merged;
 mod words;
 

@@ -6,6 +6,7 @@ pub use control::{
     AttachArguments, DetachArguments, DoctorArguments, PatchesArguments, PsArguments,
     RelayArguments,
 };
+mod top;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -15,6 +16,8 @@ use std::path::PathBuf;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 use veneer_protocol::{AddressError, Policy, loopback_address};
+
+pub use top::TopArguments;
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -155,6 +158,8 @@ pub enum Command {
     Ask(Question),
     /// Show the points of methods in a running JVM, and the variables that code can read at each.
     List(ListArguments),
+    /// Watch the hottest methods of a running JVM, and look into them.
+    Top(TopArguments),
     /// Show what the agent in a running JVM left alone, and why.
     Refusals(RefusalsArguments),
     /// Show the figures in a data directory, also of a JVM that was killed.

@@ -6,6 +6,7 @@
 //!        ├─ exec ───┬─ veneer_client
 //!        ├─ ask ────┤
 //!        ├─ ps  attach  detach  patches  doctor ─┤
+//!        ├─ top ────┤
 //!        ├─ refusals┘     table
 //!        ├─ report ── remains
 //!        ├─ fragments ─ inputs
@@ -40,6 +41,7 @@ mod run;
 mod space;
 mod status;
 mod table;
+mod top;
 mod which;
 
 use std::process::ExitCode;
@@ -68,6 +70,7 @@ fn main() -> ExitCode {
         Command::Exec(arguments) => exec::run(arguments),
         Command::Ask(question) => ask::run(question),
         Command::List(arguments) => list::run(arguments),
+        Command::Top(arguments) => top::run(arguments),
         Command::Refusals(arguments) => refusals::run(arguments),
         Command::Report(arguments) => report::run(arguments),
         Command::Fragments(arguments) => fragments::run(arguments),

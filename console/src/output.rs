@@ -70,7 +70,8 @@ impl Style {
     }
 }
 
-fn wants_colour() -> bool {
+/// Whether colour is wanted, on a terminal.
+pub fn wants_colour() -> bool {
     env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
         && env::var_os("TERM").is_none_or(|term| term != "dumb")
 }

@@ -13,7 +13,7 @@
 mod layout;
 mod text;
 
-pub use text::{count, duration, shorten};
+pub use text::{count, duration, shorten, signature};
 
 use crate::{Data, Event, Row, Tally, TallyKind, bucket_start};
 use layout::{Align, Layout};

@@ -29,5 +29,6 @@ pub mod program;
 pub mod random;
 pub mod report;
 pub mod running;
+pub mod screen;
 pub mod trust;
 pub mod workers;

@@ -72,7 +72,7 @@ pub fn shorten(text: &str, width: usize) -> String {
 
 /// A method's name and descriptor as in Java, with simple type names: `m(ILjava/lang/String;)V` becomes
 /// `m(int, String)`. What is no descriptor stays as it is.
-pub(super) fn signature(method: &str) -> String {
+pub fn signature(method: &str) -> String {
     parse_signature(method).unwrap_or_else(|| method.to_owned())
 }
 

@@ -1,0 +1,54 @@
+//! `veneer top` on the command line.
+
+use clap::Args;
+
+use super::{pid, seconds};
+
+const TOP: &str = "\
+Examples:
+  veneer top 4711                                    everything outside the JDK
+  veneer top 4711 'com.shop..*'                      these classes
+  veneer top 4711 'com.shop..*' --once               one table, without the screen
+  veneer top 4711 --for 10 --json | jq '.methods[0]' a JSON object every second
+
+Keys (`?` shows them all):
+  Enter  the fragments of the method, with counts on the edges and live variables      Esc  back
+  c t w  counter, timer, watch on the selected method or fragment: on, and off again    d D  take off
+  o r    sort by the next column, the other way round    /  filter    space  pause    s S  save    q  end
+
+The cost at the top is an estimate: passes of instruments since the last looks, times what a pass of each kind costs (counter
+1 ns, timer 35 ns, watch 10 ns: docs/benchmarks.md), by the processor time of the process in that time (/proc/PID/stat). It
+counts what this command has attached.
+
+Everything is attached on a lease: it is taken off when the command ends, however that comes about.
+
+Exit codes: 0 done, or the JVM ended; 1 the JVM refused a plan; 2 the JVM could not be reached.";
+
+/// `veneer top`.
+#[derive(Debug, Args)]
+#[command(after_help = TOP)]
+pub struct TopArguments {
+    /// The JVM's process id.
+    #[arg(value_parser = pid())]
+    pub pid: u32,
+    /// Which methods: 'a.b..*', 'a.b.C::m(..)' [default: all that are loaded outside the JDK].
+    pub pattern: Option<String>,
+    /// Look so often.
+    #[arg(long, value_name = "SECONDS", default_value_t = 1.0, value_parser = seconds)]
+    pub every: f64,
+    /// Count at most so many methods.
+    #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = clap::value_parser!(u32).range(1..=500_000))]
+    pub limit: u32,
+    /// Without the screen: print one table, or with --json one object, and end.
+    #[arg(long)]
+    pub once: bool,
+    /// Without the screen: print JSON, an object for each look.
+    #[arg(long)]
+    pub json: bool,
+    /// Without the screen: end after so many seconds [default: 2].
+    #[arg(long = "for", value_name = "SECONDS", value_parser = seconds)]
+    pub seconds: Option<f64>,
+    /// Without the screen: rows of the table.
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub rows: usize,
+}

@@ -1,0 +1,91 @@
+//! Patterns for everything outside the JDK, from the classes that a JVM has loaded.
+//!
+//! There is no pattern that leaves something out. So each package of the application gets one: `com.shop.desk.Order` becomes
+//! `com.shop..*`, which takes in packages that are loaded later, unless the JDK has classes there too; then it is `com.shop.desk.*`.
+
+use std::collections::BTreeSet;
+
+use veneer_client::classes::Loaded;
+
+/// Where classes of the JDK may come from later.
+const OF_JDK: [&str; 10] = [
+    "java", "javax", "jdk", "sun", "com.sun", "org.w3c", "org.xml", "org.ietf", "org.jcp",
+    "netscape",
+];
+
+/// Names of the package, and of the first of those around it.
+fn package(class: &str) -> &str {
+    class.rsplit_once('.').map_or("", |(package, _)| package)
+}
+
+/// The first two names of a package.
+fn stem(package: &str) -> &str {
+    match package.match_indices('.').nth(1) {
+        Some((end, _)) => &package[..end],
+        None => package,
+    }
+}
+
+fn is_below(package: &str, root: &str) -> bool {
+    package
+        .strip_prefix(root)
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+}
+
+/// The patterns, in order of their names.
+pub fn patterns(loaded: &Loaded) -> Vec<String> {
+    let jdk: BTreeSet<&str> = loaded.jdk.iter().map(|class| package(class)).collect();
+    let shared = |stem: &str| {
+        OF_JDK
+            .iter()
+            .any(|root| is_below(stem, root) || is_below(root, stem))
+            || jdk.iter().any(|package| is_below(package, stem))
+    };
+    let pattern = |class: &String| {
+        let package = package(class);
+        let stem = stem(package);
+        match (package.is_empty(), shared(stem)) {
+            (true, _) => "*".to_owned(),
+            (_, true) => format!("{package}.*"),
+            (_, false) => format!("{stem}..*"),
+        }
+    };
+    let all: BTreeSet<String> = loaded.application.iter().map(pattern).collect();
+    all.into_iter().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packages_of_the_application_are_named_and_none_of_the_jdk() {
+        let names = |all: &[&str]| all.iter().map(|name| (*name).to_owned()).collect();
+        let loaded = Loaded {
+            jdk: names(&["java.lang.Object", "com.sun.jndi.X", "org.w3c.dom.Node"]),
+            application: names(&[
+                "com.shop.desk.Order",
+                "com.shop.Main",
+                "javax.servlet.http.Cookie",
+                "org.w3c.dom.svg.Shape",
+                "route.Edge$Kind",
+                "Main",
+                "com.Bare",
+                "org.h2.Driver",
+            ]),
+        };
+        assert_eq!(
+            patterns(&loaded),
+            [
+                "*",
+                "com.*",
+                "com.shop..*",
+                "javax.servlet.http.*",
+                "org.h2..*",
+                "org.w3c.dom.svg.*",
+                "route..*"
+            ]
+        );
+        assert!(patterns(&Loaded::default()).is_empty());
+    }
+}

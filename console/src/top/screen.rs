@@ -1,0 +1,79 @@
+//! The terminal: taken over, drawn on, listened to, and given back whatever happens.
+
+use std::io::{self, IsTerminal};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use ratatui::DefaultTerminal;
+use ratatui::crossterm::event::{self, Event as Happened};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+
+use super::Session;
+use super::keys::Key;
+use super::model::Event;
+use super::theme::Theme;
+use super::view;
+use crate::output::wants_colour;
+
+/// How long a key is waited for before the screen is looked after again.
+const WAIT: Duration = Duration::from_millis(100);
+
+/// The terminal as long as it is ours. A panic gives it back too: `ratatui::try_init` sees to that.
+struct Screen {
+    terminal: DefaultTerminal,
+}
+
+impl Screen {
+    fn take() -> Result<Screen> {
+        let terminal = ratatui::try_init().map_err(|error| {
+            // Part of it may have been done.
+            ratatui::restore();
+            error
+        });
+        let terminal = terminal.context("the terminal cannot be taken over; use --once")?;
+        Ok(Screen { terminal })
+    }
+}
+
+impl Drop for Screen {
+    fn drop(&mut self) {
+        ratatui::restore();
+    }
+}
+
+/// Shows the view until it is to end.
+pub fn run(session: &mut Session) -> Result<()> {
+    let end = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
+        signal_hook::flag::register(signal, end.clone()).context("signals cannot be caught")?;
+    }
+    let theme = Theme {
+        colour: wants_colour(),
+    };
+    let mut screen = Screen::take()?;
+    loop {
+        session.listen(Duration::ZERO);
+        // A terminal that was closed is none any more.
+        let gone = end.load(Ordering::Relaxed) || !io::stdout().is_terminal();
+        if gone || session.model.end.is_some() {
+            return Ok(());
+        }
+        let draw = |frame: &mut ratatui::Frame| view::draw(frame, &session.model, theme);
+        screen
+            .terminal
+            .draw(draw)
+            .context("the terminal cannot be written to")?;
+        let mut wait = WAIT;
+        while event::poll(wait).context("the terminal cannot be read")? {
+            wait = Duration::ZERO;
+            if let Happened::Key(pressed) = event::read().context("the terminal cannot be read")?
+                && let Some(key) = Key::of(&pressed)
+                && session.update(Event::Key(key))
+            {
+                return Ok(());
+            }
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! Drawing the model. Each part is made of lines, so what is drawn can also be written to a file.
+//!
+//! ```text
+//!   bar      pid, cost, time                          always
+//!   summary  what is counted                          from 12 rows on
+//!   body     methods, or the fragments of one         always
+//!   detail   what is attached to the selected row     where there is something, and a third of the rows
+//!   status   what is being done, messages             always
+//!   hints    keys                                     from 16 rows on
+//! ```
+
+mod detail;
+mod help;
+mod inside;
+mod methods;
+mod picker;
+
+use ratatui::Frame;
+use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Clear, Paragraph};
+use veneer_instruments::table;
+
+use super::model::{Mode, Model};
+use super::text;
+use super::theme::Theme;
+
+/// From so many rows on there is a summary, and a line with hints.
+const ROWS_FOR_SUMMARY: u16 = 12;
+const ROWS_FOR_HINTS: u16 = 16;
+
+/// Lines, and which of them is to be seen.
+#[derive(Debug, Default)]
+struct Body {
+    /// Titles of the columns.
+    head: Line<'static>,
+    lines: Vec<Line<'static>>,
+    cursor: usize,
+}
+
+/// Draws everything.
+pub fn draw(frame: &mut Frame, model: &Model, theme: Theme) {
+    let area = frame.area();
+    if model.mode == Mode::Help {
+        frame.render_widget(Clear, area);
+        frame.render_widget(Paragraph::new(help::lines(theme)), area);
+        return;
+    }
+    let detail = detail::lines(model, theme, usize::from(area.width));
+    let summary = u16::from(area.height >= ROWS_FOR_SUMMARY);
+    let hints = u16::from(area.height >= ROWS_FOR_HINTS);
+    let room = (area.height / 3) * summary;
+    let rows = (detail.len() as u16).min(room);
+    let [bar, above, body, below, status, last] = Layout::vertical([
+        Constraint::Length(1),
+        Constraint::Length(summary),
+        Constraint::Min(1),
+        Constraint::Length(rows),
+        Constraint::Length(u16::from(area.height > 2)),
+        Constraint::Length(hints),
+    ])
+    .areas(area);
+    frame.render_widget(Paragraph::new(bar_line(model)).style(theme.bar()), bar);
+    frame.render_widget(Paragraph::new(summary_line(model)), above);
+    draw_body(frame, body, model, theme);
+    frame.render_widget(Paragraph::new(detail), below);
+    frame.render_widget(Paragraph::new(status_line(model, theme)), status);
+    frame.render_widget(Paragraph::new(hint_line(model, theme)), last);
+    if let Mode::Pick(picker) = &model.mode {
+        picker::draw(frame, picker, theme);
+    }
+}
+
+fn draw_body(frame: &mut Frame, area: Rect, model: &Model, theme: Theme) {
+    let width = usize::from(area.width);
+    // A single row is for figures, not for titles.
+    let titled = u16::from(area.height > 1);
+    let [head, rows] =
+        Layout::vertical([Constraint::Length(titled), Constraint::Min(0)]).areas(area);
+    let height = usize::from(rows.height);
+    let body = match &model.inside {
+        Some(inside) => inside::body(model, inside, theme, width),
+        None => methods::body(model, theme, width, height),
+    };
+    frame.render_widget(Paragraph::new(body.head), head);
+    // The selected row in the middle, as far as there are rows.
+    let most = body.lines.len().saturating_sub(height);
+    let first = body.cursor.saturating_sub(height / 2).min(most);
+    let lines: Vec<Line> = body.lines.into_iter().skip(first).take(height).collect();
+    frame.render_widget(Paragraph::new(lines), rows);
+}
+
+fn bar_line(model: &Model) -> Line<'static> {
+    let paused = if model.paused { "  PAUSED" } else { "" };
+    Line::from(format!(
+        " veneer top {}   cost ≈ {}   {} s{paused}",
+        model.pid,
+        text::cost(model.cost.share()),
+        model.now.as_secs()
+    ))
+}
+
+fn summary_line(model: &Model) -> Line<'static> {
+    if let Some(inside) = &model.inside {
+        return Line::from(format!(" {}", text::clean(&inside.place.name())));
+    }
+    let (all, called) = model.methods.count();
+    let standing = model.attached.map_or(all as u64, |a| a.methods);
+    let mut words = format!(
+        " {} methods {}, {} called",
+        table::count(standing),
+        model.scope,
+        table::count(called as u64)
+    );
+    let filter = model.methods.filter();
+    if !filter.is_empty() {
+        let shown = table::count(model.methods.rows().len() as u64);
+        words += &format!("; {shown} with `{}`", text::clean(filter));
+    }
+    Line::from(words)
+}
+
+/// Characters that turn.
+const TURN: [char; 4] = ['|', '/', '-', '\\'];
+
+fn status_line(model: &Model, theme: Theme) -> Line<'static> {
+    if let Mode::Filter(_) = model.mode {
+        let filter = text::clean(model.methods.filter());
+        return Line::from(format!(" /{filter}_   Enter keeps it, Esc drops it"));
+    }
+    if let Some(message) = model.message() {
+        let style = match message.bad {
+            true => theme.bad(),
+            false => theme.title(),
+        };
+        // The first line says what went wrong; those behind it are source and caret.
+        let first = message.text.lines().next().unwrap_or_default();
+        return Line::from(Span::styled(format!(" {}", text::clean(first)), style));
+    }
+    match model.busy().next() {
+        Some((what, since)) => {
+            let turn = TURN[(since.as_millis() / 250) as usize % TURN.len()];
+            let more = match model.busy().count() {
+                0 | 1 => String::new(),
+                n => format!(" (and {} more)", n - 1),
+            };
+            let seconds = since.as_secs_f64();
+            Line::from(format!(
+                " {turn} {} … {seconds:.1} s{more}",
+                text::clean(what)
+            ))
+        }
+        None => Line::default(),
+    }
+}
+
+fn hint_line(model: &Model, theme: Theme) -> Line<'static> {
+    let hints = match (&model.mode, model.inside.is_some()) {
+        (Mode::View, false) => {
+            " ? keys  Enter inside  c t w attach  d off  o sort  / filter  s save  q end"
+        }
+        (Mode::View, true) => {
+            " ? keys  Esc back  c t w attach  d off  o hottest  space pause  s save  q end"
+        }
+        _ => "",
+    };
+    Line::from(Span::styled(hints, theme.faint()))
+}
+
+/// The methods, and what is attached, as text without a terminal.
+pub fn as_text(model: &Model, rows: usize) -> String {
+    let theme = Theme { colour: false };
+    let width = 120;
+    let mut lines = vec![bar_line(model), Line::default()];
+    let mut outside = model.clone();
+    outside.inside = None;
+    lines.push(summary_line(&outside));
+    let body = methods::body(&outside, theme, width, rows);
+    lines.push(body.head);
+    lines.extend(body.lines.into_iter().take(rows));
+    if let Some(inside) = &model.inside {
+        lines.extend([Line::default(), summary_line(model)]);
+        let body = inside::body(model, inside, theme, width);
+        lines.push(body.head);
+        lines.extend(body.lines);
+    }
+    for probe in &model.probes {
+        lines.extend([
+            Line::default(),
+            Line::from(format!(" {}", probe.place.name())),
+        ]);
+        lines.extend(detail::of_probe(probe, theme, usize::MAX));
+    }
+    let plain = |line: &Line| {
+        let text: String = line.spans.iter().map(|s| s.content.as_ref()).collect();
+        text.trim_end().to_owned() + "\n"
+    };
+    lines.iter().map(plain).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,55 @@
+//! The window in which the variables of a watch are chosen.
+
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::text::Line;
+use ratatui::widgets::{Block, Clear, Paragraph};
+
+use super::inside::cut;
+use crate::top::picker::Picker;
+use crate::top::text::{clean, simple};
+use crate::top::theme::Theme;
+
+/// The widest window.
+const WIDTH: u16 = 60;
+
+/// Draws it over the rest.
+pub fn draw(frame: &mut Frame, picker: &Picker, theme: Theme) {
+    let area = frame.area();
+    let width = area.width.min(WIDTH);
+    let rows = picker.choices.len() as u16 + 4;
+    let height = rows.min(area.height);
+    let window = Rect {
+        x: area.x + (area.width - width) / 2,
+        y: area.y + (area.height - height) / 2,
+        width,
+        height,
+    };
+    let inner = usize::from(width.saturating_sub(2));
+    let mut lines: Vec<Line> = Vec::new();
+    for (index, choice) in picker.choices.iter().enumerate() {
+        let mark = if choice.chosen { 'x' } else { ' ' };
+        let text = format!("[{mark}] {} {}", simple(&choice.of), choice.text);
+        let line = Line::from(cut(&clean(&text), inner));
+        lines.push(match index == picker.cursor && picker.typed.is_none() {
+            true => line.style(theme.selected()),
+            false => line,
+        });
+    }
+    // The last two rows are for what can be done.
+    let room = usize::from(height.saturating_sub(4)).max(1);
+    let first = (picker.cursor + 1).saturating_sub(room);
+    let mut lines: Vec<Line> = lines.into_iter().skip(first).take(room).collect();
+    lines.push(Line::default());
+    lines.push(match &picker.typed {
+        Some(text) => Line::from(cut(&format!("expression: {}_", clean(text)), inner)),
+        None => Line::from("space choose  e expression  Enter attach  Esc back"),
+    });
+    let title = cut(
+        &format!(" watch at {} ", clean(&picker.place.to_string())),
+        inner,
+    );
+    let frame_of = Block::bordered().title(title);
+    frame.render_widget(Clear, window);
+    frame.render_widget(Paragraph::new(lines).block(frame_of), window);
+}

@@ -1,0 +1,280 @@
+//! What is drawn, held against files in `screens`; `VENEER_BLESS=1` writes them anew.
+
+use std::path::Path;
+use std::time::Duration;
+
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+use ratatui::style::Color;
+use serde_json::json;
+
+use super::*;
+use crate::top::figures::{Attached, Row, Seen, Told, Variable};
+use crate::top::inside::tests::graph;
+use crate::top::keys::Key;
+use crate::top::model::{Event, Wish};
+use crate::top::news::{Channel, News, What};
+
+fn row(class: &str, method: &str, line: u32, hits: u64) -> Row {
+    Row {
+        class: class.into(),
+        method: method.into(),
+        line: Some(line),
+        hits,
+        ..Row::default()
+    }
+}
+
+fn news(model: &mut Model, channel: Channel, told: Told) {
+    let what = What::Told(told);
+    model.update(Event::News(News { channel, what }));
+}
+
+fn press(model: &mut Model, keys: &[Key]) -> Vec<Wish> {
+    let keys = keys.iter();
+    keys.flat_map(|key| model.update(Event::Key(*key)))
+        .collect()
+}
+
+/// Two looks at four methods.
+fn methods() -> Model {
+    let mut model = Model::new(4711, "of com.shop..*");
+    let rows = |n: u64| {
+        vec![
+            row(
+                "com.shop.Desk",
+                "serve(ILjava/lang/String;)J",
+                17,
+                1_000 * n,
+            ),
+            row("com.shop.Order", "total()J", 41, 1_234_567 * n),
+            row("com.shop.Order", "<init>(I)V", 9, 3),
+            row("com.shop.Never", "called()V", 5, 0),
+        ]
+    };
+    let attached = Attached {
+        methods: 4,
+        points: 4,
+    };
+    news(&mut model, Channel::Calls, Told::Attached(attached));
+    model.update(Event::Processor(0.0));
+    for look in 1..=2 {
+        let at = look as f64;
+        news(
+            &mut model,
+            Channel::Calls,
+            Told::Calls {
+                at,
+                rows: rows(look),
+            },
+        );
+    }
+    model.update(Event::Processor(1e9));
+    let what = What::Holds;
+    let channel = Channel::Calls;
+    model.update(Event::News(News { channel, what }));
+    model.update(Event::Tick(Duration::from_secs(2)));
+    model
+}
+
+/// Inside the hottest of them, with a timer on its loop and a watch.
+fn inside() -> Model {
+    let mut model = methods();
+    let wishes = press(&mut model, &[Key::Enter]);
+    let [Wish::Inside(number, _)] = wishes.as_slice() else {
+        panic!("{wishes:?}");
+    };
+    let mut graph = graph();
+    let variable = |name: &str, of: &str| Variable {
+        name: name.into(),
+        of: of.into(),
+    };
+    for block in &mut graph.blocks {
+        block.variables = vec![variable("this", "com.shop.Order"), variable("sum", "long")];
+    }
+    graph.blocks[3].instructions = vec!["lload".into(), "lreturn".into()];
+    let channel = Channel::Inside(*number);
+    news(&mut model, channel, Told::Graph(graph));
+    let pass = |fragment, to, hits| Row {
+        fragment: Some(fragment),
+        to,
+        hits,
+        ..Row::default()
+    };
+    let blocks = [(0, 10), (1, 110), (2, 100), (3, 10)];
+    let edges = [(0, 1, 10), (1, 2, 100), (1, 3, 10), (2, 1, 100)];
+    let told = Told::Inside {
+        at: 2.0,
+        blocks: blocks.map(|(f, hits)| pass(f, None, hits)).to_vec(),
+        edges: edges.map(|(f, to, hits)| pass(f, Some(to), hits)).to_vec(),
+    };
+    news(&mut model, channel, told);
+    let holds = News {
+        channel,
+        what: What::Holds,
+    };
+    model.update(Event::News(holds));
+    let wishes = press(
+        &mut model,
+        &[
+            Key::Letter('o'),
+            Key::Letter('t'),
+            Key::Letter('w'),
+            Key::Down,
+            Key::Enter,
+        ],
+    );
+    let [Wish::Attach(timer, ..), Wish::Attach(watch, ..)] = wishes.as_slice() else {
+        panic!("{wishes:?}");
+    };
+    let timed = Row {
+        count: 110,
+        total_ns: 11_000,
+        min_ns: 40,
+        max_ns: 1_500,
+        ..Row::default()
+    };
+    let told = Told::Probe {
+        at: 1.0,
+        rows: vec![timed],
+    };
+    news(&mut model, Channel::Probe(*timer), told);
+    let seen = |sum: u64| Seen {
+        values: vec![json!(sum)],
+        time_ns: 1,
+        thread_id: 1,
+        number: sum,
+    };
+    let told = Told::Watch {
+        at: 1.0,
+        hits: 110,
+        values: vec![seen(3), seen(7)],
+    };
+    news(&mut model, Channel::Probe(*watch), told);
+    for number in [*timer, *watch] {
+        let channel = Channel::Probe(number);
+        model.update(Event::News(News {
+            channel,
+            what: What::Holds,
+        }));
+    }
+    model
+}
+
+/// The rows of a screen of this size.
+fn drawn(model: &Model, width: u16, height: u16) -> Vec<String> {
+    let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
+    let theme = Theme { colour: true };
+    terminal.draw(|frame| draw(frame, model, theme)).unwrap();
+    let buffer = terminal.backend().buffer();
+    let rows = buffer.content().chunks(usize::from(width));
+    rows.map(|row| {
+        let text: String = row.iter().map(|cell| cell.symbol()).collect();
+        text.trim_end().to_owned()
+    })
+    .collect()
+}
+
+/// The screen is that of a file.
+fn same(name: &str, rows: &[String]) {
+    let text = rows.join("\n") + "\n";
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/top/view/screens");
+    let file = folder.join(format!("{name}.txt"));
+    if std::env::var_os("VENEER_BLESS").is_some() {
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(&file, &text).unwrap();
+    }
+    let expected = std::fs::read_to_string(&file).unwrap_or_default();
+    assert_eq!(text, expected, "\n{name} is drawn so:\n{text}");
+}
+
+#[test]
+fn the_methods_fit_eighty_columns() {
+    same("methods", &drawn(&methods(), 80, 24));
+}
+
+#[test]
+fn the_fragments_fit_eighty_columns() {
+    same("inside", &drawn(&inside(), 80, 24));
+}
+
+#[test]
+fn a_small_terminal_has_what_matters_most() {
+    same("methods-40x8", &drawn(&methods(), 40, 8));
+    same("inside-40x10", &drawn(&inside(), 40, 10));
+    // However small, nothing fails, and the cost stands first.
+    for (width, height) in [(1, 1), (2, 3), (10, 2), (30, 1), (200, 4), (5, 60)] {
+        for model in [methods(), inside()] {
+            drawn(&model, width, height);
+        }
+    }
+    assert!(drawn(&methods(), 40, 1)[0].contains("cost ≈ 0.2%"));
+}
+
+#[test]
+fn windows_and_messages_are_drawn() {
+    let mut model = inside();
+    press(&mut model, &[Key::Up, Key::Letter('w'), Key::Letter(' ')]);
+    same("picker", &drawn(&model, 80, 24));
+    press(&mut model, &[Key::Letter('e'), Key::Letter('x')]);
+    assert!(
+        drawn(&model, 80, 24)
+            .iter()
+            .any(|row| row.contains("expression: x_"))
+    );
+    let mut model = methods();
+    press(&mut model, &[Key::Letter('?')]);
+    same("help", &drawn(&model, 80, 24));
+    press(
+        &mut model,
+        &[
+            Key::Escape,
+            Key::Letter(' '),
+            Key::Letter('/'),
+            Key::Letter('T'),
+        ],
+    );
+    let rows = drawn(&model, 80, 24);
+    assert!(
+        rows[0].ends_with("PAUSED") && rows.iter().any(|row| row.starts_with(" /T_")),
+        "{rows:?}"
+    );
+    model.say("it failed\nsecond line", true);
+    press(&mut model, &[Key::Enter]);
+    model.say("it\x1b failed\nsecond line", true);
+    assert!(
+        drawn(&model, 80, 24)
+            .iter()
+            .any(|row| row == " it\u{fffd} failed")
+    );
+}
+
+#[test]
+fn without_colour_there_is_none() {
+    let mut terminal = Terminal::new(TestBackend::new(80, 24)).unwrap();
+    for model in [methods(), inside()] {
+        for colour in [false, true] {
+            let theme = Theme { colour };
+            terminal.draw(|frame| draw(frame, &model, theme)).unwrap();
+            let cells = terminal.backend().buffer().content().iter();
+            let mut coloured = cells.filter(|c| c.fg != Color::Reset || c.bg != Color::Reset);
+            assert_eq!(coloured.next().is_some(), colour);
+        }
+    }
+}
+
+#[test]
+fn the_text_has_everything() {
+    let text = as_text(&inside(), 3);
+    for part in [
+        "com.shop.Order.total()",
+        "com.shop.Desk.serve(int, String)",
+        "f1 loop",
+        "↺ f1",
+        "timer: 100 ns on average",
+        "sum = 7",
+    ] {
+        assert!(text.contains(part), "{part} is not in\n{text}");
+    }
+    assert!(!text.contains("Never"));
+}
