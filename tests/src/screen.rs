@@ -2,6 +2,7 @@
 
 use std::io::{Read, Write};
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -33,6 +34,7 @@ pub struct Screen {
     master: Option<Box<dyn MasterPty + Send>>,
     keys: Option<Box<dyn Write + Send>>,
     shown: Arc<Mutex<vt100::Parser>>,
+    closed: Arc<AtomicBool>,
 }
 
 fn terminal(error: impl std::fmt::Display) -> ScreenError {
@@ -68,12 +70,17 @@ impl Screen {
         let keys = pair.master.take_writer().map_err(terminal)?;
         let shown = Arc::new(Mutex::new(vt100::Parser::new(rows, cols, 0)));
         let showing = shown.clone();
+        let closed = Arc::new(AtomicBool::new(false));
+        let closing = closed.clone();
         std::thread::spawn(move || {
             let mut bytes = [0; 4096];
             // Reading fails where the other side is closed.
             while let Ok(count @ 1..) = reader.read(&mut bytes) {
                 let mut parser = showing.lock().unwrap_or_else(PoisonError::into_inner);
                 parser.process(&bytes[..count]);
+                if closing.load(Ordering::Relaxed) {
+                    return;
+                }
             }
         });
         Ok(Screen {
@@ -81,6 +88,7 @@ impl Screen {
             master: Some(pair.master),
             keys: Some(keys),
             shown,
+            closed,
         })
     }
 
@@ -182,8 +190,9 @@ impl Screen {
         Ok(found.lines().find(has).unwrap_or_default().to_owned())
     }
 
-    /// Closes the terminal, as its window would.
+    /// Closes the terminal, as its window would: as soon as the command has written something more.
     pub fn close(&mut self) {
+        self.closed.store(true, Ordering::Relaxed);
         self.keys = None;
         self.master = None;
     }

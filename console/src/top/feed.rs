@@ -26,6 +26,23 @@ const LEASE: u64 = 10_000;
 /// How long a JVM that closes its connections may take to end.
 const END: Duration = Duration::from_secs(2);
 
+/// The name of the plans, in messages of the agent.
+const NAME: &str = "top";
+
+/// A message without its place in the plan, which nobody has typed: `top:1:44: `.
+fn unplaced(message: &str) -> String {
+    let behind = |text: &str| -> Option<String> {
+        let (line, rest) = text
+            .strip_prefix(NAME)?
+            .strip_prefix(':')?
+            .split_once(':')?;
+        let (column, rest) = rest.split_once(": ")?;
+        let numbers = line.parse::<u32>().is_ok() && column.parse::<u32>().is_ok();
+        numbers.then(|| rest.to_owned())
+    };
+    behind(message).unwrap_or_else(|| message.to_owned())
+}
+
 /// What a connection is for.
 #[derive(Debug, Clone)]
 pub enum Job {
@@ -182,7 +199,7 @@ impl Call {
         let hold = (!matches!(job, Job::Graph(_))).then_some(LEASE);
         client
             .send(&Request::Exec {
-                name: "top".into(),
+                name: NAME.into(),
                 source,
                 settings: Default::default(),
                 hold,
@@ -205,7 +222,7 @@ impl Call {
                         return Ok(());
                     }
                 }
-                Ok(Reply::Failed { message }) => return Err(What::Failed(message)),
+                Ok(Reply::Failed { message }) => return Err(What::Failed(unplaced(&message))),
                 Ok(_) => return Err(lost(&ControlError::Unexpected(self.pid))),
                 Err(error) => return Err(self.end(&error)),
             }
@@ -262,5 +279,21 @@ impl Call {
             }
         }
         What::Lost(error.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_in_plans_that_nobody_typed_are_not_told() {
+        for (message, told) in [
+            ("top:1:44: no such method", "no such method"),
+            ("top: no", "top: no"),
+            ("the JVM is shutting down", "the JVM is shutting down"),
+        ] {
+            assert_eq!(unplaced(message), told);
+        }
     }
 }

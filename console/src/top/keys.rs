@@ -152,7 +152,7 @@ pub const HELP: &[(&str, &str)] = &[
     ("w", "the values of variables here; again: off"),
     ("d", "take off what c, t and w attached here"),
     ("D", "take off all that they attached anywhere"),
-    ("o", "sort by the next column; inside: the hottest fragment"),
+    ("o", "sort by the next column; inside: to the hottest"),
     ("r", "the other way round"),
     ("/", "only methods with this in their names"),
     ("space", "figures stand still, and go on"),

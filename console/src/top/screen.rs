@@ -1,14 +1,14 @@
 //! The terminal: taken over, drawn on, listened to, and given back whatever happens.
 
-use std::io::{self, IsTerminal};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
 use ratatui::DefaultTerminal;
 use ratatui::crossterm::event::{self, Event as Happened};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGINT, SIGTERM};
 
 use super::Session;
 use super::keys::Key;
@@ -43,21 +43,42 @@ impl Drop for Screen {
     }
 }
 
+/// Ends the process when its terminal is closed, also where SIGHUP is ignored (`nohup`): reading keys would not notice. The kernel
+/// closes the connections, so the agent takes everything off; there is no terminal to be given back.
+fn end_with_terminal() -> Result<()> {
+    let watch = || {
+        let mut terminal = libc::pollfd {
+            fd: libc::STDOUT_FILENO,
+            events: 0,
+            revents: 0,
+        };
+        loop {
+            // SAFETY: one entry, which lives as long as the call.
+            let ready = unsafe { libc::poll(&mut terminal, 1, -1) };
+            if ready > 0 {
+                std::process::exit(0);
+            }
+        }
+    };
+    let thread = thread::Builder::new().name("terminal".into());
+    thread.spawn(watch).context("no thread can be started")?;
+    Ok(())
+}
+
 /// Shows the view until it is to end.
 pub fn run(session: &mut Session) -> Result<()> {
     let end = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM, SIGHUP] {
+    for signal in [SIGINT, SIGTERM] {
         signal_hook::flag::register(signal, end.clone()).context("signals cannot be caught")?;
     }
+    end_with_terminal()?;
     let theme = Theme {
         colour: wants_colour(),
     };
     let mut screen = Screen::take()?;
     loop {
         session.listen(Duration::ZERO);
-        // A terminal that was closed is none any more.
-        let gone = end.load(Ordering::Relaxed) || !io::stdout().is_terminal();
-        if gone || session.model.end.is_some() {
+        if end.load(Ordering::Relaxed) || session.model.end.is_some() {
             return Ok(());
         }
         let draw = |frame: &mut ratatui::Frame| view::draw(frame, &session.model, theme);

@@ -46,6 +46,22 @@ pub fn clean(text: &str) -> String {
     text.chars().map(clean).collect()
 }
 
+/// The first line of a message, broken between words into rows of so many columns. (Behind it are source and caret of a plan that
+/// nobody has typed.)
+pub fn rows(message: &str, columns: usize) -> Vec<String> {
+    let mut rows: Vec<String> = Vec::new();
+    for word in clean(message.lines().next().unwrap_or_default()).split(' ') {
+        match rows.last_mut() {
+            Some(row) if row.chars().count() + 1 + word.chars().count() <= columns => {
+                row.push(' ');
+                row.push_str(word);
+            }
+            _ => rows.push(word.to_owned()),
+        }
+    }
+    rows
+}
+
 /// A value that was seen.
 pub fn value(value: &Value) -> String {
     match value {
@@ -76,6 +92,7 @@ mod tests {
         );
         assert_eq!(left("Desk", 6), "Desk  ");
         assert_eq!(left("com.shop.Desk", 9).chars().count(), 9);
+        assert_eq!(rows("ab cd efghij\nx", 5), ["ab cd", "efghij"]);
         assert_eq!(clean("a\x1b[2J\n"), "a\u{fffd}[2J\u{fffd}");
     }
 }

@@ -5,7 +5,7 @@
 //!   summary  what is counted                          from 12 rows on
 //!   body     methods, or the fragments of one         always
 //!   detail   what is attached to the selected row     where there is something, and a third of the rows
-//!   status   what is being done, messages             always
+//!   status   what is being done, messages             where there is something, and from 12 rows on
 //!   hints    keys                                     from 16 rows on
 //! ```
 
@@ -51,20 +51,35 @@ pub fn draw(frame: &mut Frame, model: &Model, theme: Theme) {
     let hints = u16::from(area.height >= ROWS_FOR_HINTS);
     let room = (area.height / 3) * summary;
     let rows = (detail.len() as u16).min(room);
-    let [bar, above, body, below, status, last] = Layout::vertical([
-        Constraint::Length(1),
+    let said = status_lines(model, theme, usize::from(area.width));
+    let said_rows = match area.height {
+        0..=2 => 0,
+        ..ROWS_FOR_SUMMARY => said.len().min(2) as u16,
+        _ => said.len().max(1) as u16,
+    };
+    // The cost comes before everything else.
+    let bar = Rect {
+        height: area.height.min(1),
+        ..area
+    };
+    let rest = Rect {
+        y: area.y + bar.height,
+        height: area.height - bar.height,
+        ..area
+    };
+    let [above, body, below, status, last] = Layout::vertical([
         Constraint::Length(summary),
         Constraint::Min(1),
         Constraint::Length(rows),
-        Constraint::Length(u16::from(area.height > 2)),
+        Constraint::Length(said_rows),
         Constraint::Length(hints),
     ])
-    .areas(area);
+    .areas(rest);
     frame.render_widget(Paragraph::new(bar_line(model)).style(theme.bar()), bar);
     frame.render_widget(Paragraph::new(summary_line(model)), above);
     draw_body(frame, body, model, theme);
     frame.render_widget(Paragraph::new(detail), below);
-    frame.render_widget(Paragraph::new(status_line(model, theme)), status);
+    frame.render_widget(Paragraph::new(said), status);
     frame.render_widget(Paragraph::new(hint_line(model, theme)), last);
     if let Mode::Pick(picker) = &model.mode {
         picker::draw(frame, picker, theme);
@@ -123,35 +138,34 @@ fn summary_line(model: &Model) -> Line<'static> {
 /// Characters that turn.
 const TURN: [char; 4] = ['|', '/', '-', '\\'];
 
-fn status_line(model: &Model, theme: Theme) -> Line<'static> {
+/// Rows of a message at most.
+const SAID: usize = 3;
+
+fn status_lines(model: &Model, theme: Theme, width: usize) -> Vec<Line<'static>> {
     if let Mode::Filter(_) = model.mode {
         let filter = text::clean(model.methods.filter());
-        return Line::from(format!(" /{filter}_   Enter keeps it, Esc drops it"));
+        let typed = format!(" /{filter}_   Enter keeps it, Esc drops it");
+        return vec![Line::from(typed)];
     }
     if let Some(message) = model.message() {
         let style = match message.bad {
             true => theme.bad(),
             false => theme.title(),
         };
-        // The first line says what went wrong; those behind it are source and caret.
-        let first = message.text.lines().next().unwrap_or_default();
-        return Line::from(Span::styled(format!(" {}", text::clean(first)), style));
+        let rows = text::rows(&message.text, width.saturating_sub(1));
+        let line = |row: String| Line::from(Span::styled(format!(" {row}"), style));
+        return rows.into_iter().take(SAID).map(line).collect();
     }
-    match model.busy().next() {
-        Some((what, since)) => {
-            let turn = TURN[(since.as_millis() / 250) as usize % TURN.len()];
-            let more = match model.busy().count() {
-                0 | 1 => String::new(),
-                n => format!(" (and {} more)", n - 1),
-            };
-            let seconds = since.as_secs_f64();
-            Line::from(format!(
-                " {turn} {} … {seconds:.1} s{more}",
-                text::clean(what)
-            ))
-        }
-        None => Line::default(),
-    }
+    let Some((what, since)) = model.busy().next() else {
+        return Vec::new();
+    };
+    let turn = TURN[(since.as_millis() / 250) as usize % TURN.len()];
+    let more = match model.busy().count() {
+        0 | 1 => String::new(),
+        n => format!(" (and {} more)", n - 1),
+    };
+    let (what, seconds) = (text::clean(what), since.as_secs_f64());
+    vec![Line::from(format!(" {turn} {what} … {seconds:.1} s{more}"))]
 }
 
 fn hint_line(model: &Model, theme: Theme) -> Line<'static> {

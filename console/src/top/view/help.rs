@@ -16,14 +16,13 @@ pub fn lines(theme: Theme) -> Vec<Line<'static>> {
     };
     let mut lines: Vec<Line> = HELP.iter().map(key).collect();
     lines.push(Line::default());
-    let cost = format!(
-        "times {COUNTER} ns (counter), {TIMER} ns (timer), {CODE} ns (watch), by the processor time of the"
-    );
+    let times = format!("times {COUNTER} ns (counter), {TIMER} ns (timer), {CODE} ns (watch),");
     for text in [
         "The cost is an estimate: passes of instruments since the last looks,",
-        &cost,
-        "process in that time. It counts what was attached here, and not what",
-        "the compiler makes less of because of it.",
+        &times,
+        "by the processor time of the process in that time (/proc/PID/stat).",
+        "It counts what was attached here, and not what the compiler makes less",
+        "of because of it.",
         "",
         "Any key goes back.",
     ] {

@@ -10,7 +10,8 @@ use crate::top::place::Place;
 use crate::top::text::{clean, left, percent, rate, right};
 use crate::top::theme::Theme;
 
-/// Columns from which on there is room for shares, and for lines.
+/// Columns from which on there is room for both figures, for shares, and for lines.
+const FOR_BOTH: usize = 55;
 const FOR_SHARE: usize = 60;
 const FOR_LINE: usize = 70;
 
@@ -22,9 +23,18 @@ pub fn body(model: &Model, theme: Theme, width: usize, height: usize) -> Body {
         (true, false) => format!("{title}▼"),
         (true, true) => format!("{title}▲"),
     };
+    let (rates, totals) = figures(model, width);
     let head = [
-        right(&mark("calls/s", Column::Rate), 12),
-        right(&mark("calls", Column::Calls), 15),
+        if rates {
+            right(&mark("calls/s", Column::Rate), 12)
+        } else {
+            String::new()
+        },
+        if totals {
+            right(&mark("calls", Column::Calls), 15)
+        } else {
+            String::new()
+        },
         if width >= FOR_SHARE {
             right("share", 7)
         } else {
@@ -60,6 +70,15 @@ pub fn body(model: &Model, theme: Theme, width: usize, height: usize) -> Body {
     }
 }
 
+/// Whether calls a second, and calls, are shown: where there is little room, what the table is sorted by.
+fn figures(model: &Model, width: usize) -> (bool, bool) {
+    let by_calls = model.methods.order().0 == Column::Calls;
+    match width >= FOR_BOTH {
+        true => (true, true),
+        false => (!by_calls, by_calls),
+    }
+}
+
 fn row(
     model: &Model,
     method: &Method,
@@ -68,10 +87,17 @@ fn row(
     all: u64,
     part: f64,
 ) -> Line<'static> {
-    let mut spans = vec![
-        Span::styled(right(&rate(method.rate), 12), theme.heat(part)),
-        Span::raw(right(&table::count(method.calls), 15)),
-    ];
+    let (rates, totals) = figures(model, width);
+    let mut spans = Vec::new();
+    if rates {
+        spans.push(Span::styled(
+            right(&rate(method.rate), 12),
+            theme.heat(part),
+        ));
+    }
+    if totals {
+        spans.push(Span::raw(right(&table::count(method.calls), 15)));
+    }
     if width >= FOR_SHARE {
         spans.push(Span::raw(right(&percent(method.calls, all), 7)));
     }
@@ -84,8 +110,13 @@ fn row(
         theme.attached(),
     ));
     let used: usize = spans.iter().map(|s| s.content.chars().count()).sum();
-    let name = clean(&method.name);
-    spans.push(Span::raw(left(&name, width.saturating_sub(used))));
+    let room = width.saturating_sub(used);
+    let name = match method.name.chars().count() <= room {
+        true => clean(&method.name),
+        // Without its package it says more than without its middle.
+        false => clean(&method.place.short_name()),
+    };
+    spans.push(Span::raw(left(&name, room)));
     Line::from(spans)
 }
 

@@ -1,0 +1,353 @@
+//! `veneer top` in a pseudo-terminal, on programs that run: what it shows, what keys do, and that nothing is left however it ends.
+
+use std::path::Path;
+
+use veneer_tests::command::veneer;
+use veneer_tests::folder::Folder;
+use veneer_tests::live::{Live, LiveError, until};
+use veneer_tests::process::Output;
+use veneer_tests::running::{Outcome, Programs, on_each_jdk_with};
+use veneer_tests::screen::{Screen, ScreenError};
+
+/// Rows and columns.
+const USUAL: (u16, u16) = (24, 80);
+
+/// The kiosk, plain: the agent comes with the first command that needs it.
+fn kiosk(programs: &Programs) -> Result<Live, LiveError> {
+    let java = programs.launcher().arg("-Xmx256m");
+    let java = java.arg("-XX:+EnableDynamicAgentLoading").arg("-cp");
+    Live::start(&java.arg(programs.classes().path()).arg("kiosk.Kiosk"))
+}
+
+fn top(live: &Live, more: &[&str], folder: &Path) -> Result<Screen, ScreenError> {
+    let pid = live.pid().to_string();
+    let arguments: Vec<&str> = ["top", &pid].iter().chain(more).copied().collect();
+    Screen::start(&arguments, folder, USUAL, &[])
+}
+
+/// Waits until the counters stand and a look has come.
+fn ready(screen: &Screen) -> Result<String, ScreenError> {
+    screen.until("a first look", |text| {
+        text.contains(" methods ") && text.contains("kiosk.Kiosk.price(int)")
+    })
+}
+
+/// How many instruments are attached.
+fn attached(live: &Live) -> Result<String, LiveError> {
+    live.value("instruments().filter(|i| i.attached).len()")
+}
+
+fn nothing_is_attached(live: &Live) -> Outcome {
+    until("nothing attached", || attached(live), |n| n == "0")?;
+    Ok(())
+}
+
+/// A thousand customers.
+fn run(live: &mut Live) -> Result<(), LiveError> {
+    live.say("run")?;
+    live.line("sum ").map(|_| ())
+}
+
+fn ended(live: Live) -> Outcome {
+    let output = live.stop()?;
+    assert_eq!((output.code, output.err.as_str()), (0, ""));
+    Ok(())
+}
+
+/// The first figure of a line that looks like a count.
+fn figure(line: &str, place: usize) -> u64 {
+    let words = line.split_whitespace().nth(place).unwrap_or_default();
+    words.replace(',', "").parse().unwrap_or(0)
+}
+
+#[test]
+fn the_hottest_method_comes_first_and_has_its_fragments_behind_enter() -> Outcome {
+    on_each_jdk_with("top", |programs| {
+        let folder = Folder::new("top")?;
+        let mut live = kiosk(programs)?;
+        let mut screen = top(&live, &["--every", "0.3"], folder.path())?;
+        ready(&screen)?;
+        run(&mut live)?;
+        let line = screen.line(&["90,000", "98.9%", "kiosk.Kiosk.price(int)"])?;
+        screen.line(&["1,000", "1.1%", "kiosk.Kiosk.serve(int)"])?;
+        let text = screen.text();
+        assert!(
+            text.contains("6 methods outside the JDK, 3 called"),
+            "{text}"
+        );
+        assert!(
+            text.lines()
+                .next()
+                .is_some_and(|bar| bar.contains("cost ≈ ")),
+            "{text}"
+        );
+        // Rows: bar, summary, titles.
+        assert_eq!(text.lines().nth(3), Some(line.as_str()), "{text}");
+        assert!(screen.is_coloured() && screen.is_taken());
+
+        // While it goes, its count grows and the cost is something.
+        live.say("go")?;
+        live.line("going")?;
+        screen.until("a growing count", |text| {
+            let first = text.lines().nth(3).unwrap_or_default();
+            first.contains("price") && figure(first, 0) > 1_000 && figure(first, 1) > 500_000
+        })?;
+        screen.until("a cost", |text| {
+            let bar = text.lines().next().unwrap_or_default();
+            bar.contains('%') && !bar.contains(" 0.0%")
+        })?;
+        screen.press(" ")?;
+        screen.line(&["PAUSED"])?;
+        let paused = screen.text().lines().nth(3).map(str::to_owned);
+        std::thread::sleep(std::time::Duration::from_millis(700));
+        assert_eq!(screen.text().lines().nth(3).map(str::to_owned), paused);
+        screen.press(" ")?;
+        let before = figure(paused.as_deref().unwrap_or_default(), 1);
+        screen.until("figures that go on", |text| {
+            figure(text.lines().nth(3).unwrap_or_default(), 1) > before
+        })?;
+        live.say("rest")?;
+        live.line("resting")?;
+
+        // By name, the other way round, filtered.
+        screen.press("oor")?;
+        screen.line(&["method▲"])?;
+        screen.press("/SERVE\r")?;
+        screen.line(&["1 with `SERVE`"])?;
+        screen.press("\r")?;
+        screen.line(&["f1 loop"])?;
+        run(&mut live)?;
+        // f0 → f1 header → f2 test → f4 price → f5 step → f1; f2 → f3 continue; f1 → f6.
+        screen.line(&["▶f1 loop", "101,000"])?;
+        screen.line(&["↺ f1"])?;
+        screen.line(&["90,000", "90.0%"])?;
+        screen.line(&["10,000", "10.0%"])?;
+        screen.line(&["return"])?;
+        screen.press("q")?;
+        assert_eq!(screen.end()?, 0);
+        assert!(screen.is_restored(), "{}", screen.text());
+        nothing_is_attached(&live)?;
+        ended(live)
+    })
+}
+
+#[test]
+fn keys_attach_and_take_off_and_save() -> Outcome {
+    on_each_jdk_with("top", |programs| {
+        let folder = Folder::new("top")?;
+        let mut live = kiosk(programs)?;
+        let mut screen = top(&live, &["kiosk..*", "--every", "0.3"], folder.path())?;
+        ready(&screen)?;
+        run(&mut live)?;
+        screen.line(&["90,000", "price(int)"])?;
+        // A timer and a watch on the method itself.
+        screen.press("tw")?;
+        screen.line(&["[ ] int item"])?;
+        screen.press("\r")?;
+        screen.line(&["watch item: 0 passes"])?;
+        until("two more", || attached(&live), |n| n == "3")?;
+        run(&mut live)?;
+        screen.line(&["timer: ", "on average", "90,000 times"])?;
+        screen.line(&["watch item: 90,000 passes"])?;
+        screen.line(&["item = ", "thread "])?;
+        screen.line(&["  tw ", "price(int)"])?;
+        // A counter on a fragment, from now on; the values of an expression there.
+        screen.press("/serve\r\r")?;
+        screen.line(&["f1 loop"])?;
+        screen.press("jc")?;
+        screen.line(&["counter: 0 passes"])?;
+        screen.press("w")?;
+        screen.line(&["watch at f1 of Kiosk.serve(int)"])?;
+        screen.press("eitem * 2\r\r")?;
+        screen.line(&["watch item * 2: 0 passes"])?;
+        run(&mut live)?;
+        screen.line(&["counter: 101,000 passes"])?;
+        screen.line(&["item * 2 = "])?;
+        screen.line(&["f1 loop", " cw "])?;
+        // What cannot be is said, and is gone.
+        screen.press("dw")?;
+        screen.line(&["watch at f1"])?;
+        screen.press("enothing\r\r")?;
+        screen.line(&["`nothing` cannot be read here"])?;
+        // Saved under a name that it tells, both ways; a second one beside the first.
+        let pid = live.pid();
+        for (key, name) in [
+            ("s", format!("veneer-top-{pid}-1.json")),
+            ("S", format!("veneer-top-{pid}-1.txt")),
+            ("s", format!("veneer-top-{pid}-2.json")),
+        ] {
+            screen.press(key)?;
+            screen.line(&["written to ", &name])?;
+        }
+        let saved = std::fs::read_to_string(folder.join(&format!("veneer-top-{pid}-2.json")))?;
+        let saved: serde_json::Value = serde_json::from_str(&saved)?;
+        let edges = saved["inside"]["edges"].as_array().ok_or("no edges")?;
+        assert!(edges.iter().any(|e| e["passes"] == 90_000), "{saved}");
+        assert_eq!(saved["instruments"][0]["kind"], "timer", "{saved}");
+        assert_eq!(
+            saved["instruments"][0]["figures"]["passes"], 180_000,
+            "{saved}"
+        );
+        let text = std::fs::read_to_string(folder.join(&format!("veneer-top-{pid}-1.txt")))?;
+        assert!(text.contains("↺ f1") && text.contains("timer: "), "{text}");
+        // Back among the methods everything is taken off but their counters.
+        screen.press("\x1b")?;
+        screen.line(&["1 with `serve`"])?;
+        screen.press("D")?;
+        screen.line(&["2 instruments are taken off"])?;
+        until("the counters alone", || attached(&live), |n| n == "1")?;
+        screen.press("?")?;
+        screen.line(&["The cost is an estimate"])?;
+        screen.press("q")?;
+        screen.line(&["calls/s"])?;
+        screen.press("\x03")?;
+        assert_eq!(screen.end()?, 0);
+        assert!(screen.is_restored());
+        nothing_is_attached(&live)?;
+        ended(live)
+    })
+}
+
+#[test]
+fn nothing_is_left_however_it_ends() -> Outcome {
+    on_each_jdk_with("top", |programs| {
+        let folder = Folder::new("top")?;
+        let mut live = kiosk(programs)?;
+        let signal = |screen: &Screen, number| {
+            // SAFETY: a plain system call; the command has not been waited for, so the number is its own.
+            unsafe { libc::kill(screen.pid() as libc::pid_t, number) }
+        };
+        for way in ["killed", "terminated", "closed"] {
+            let mut screen = top(&live, &["--every", "0.3"], folder.path())?;
+            ready(&screen)?;
+            screen.press("t\r")?;
+            screen.line(&["fragment"])?;
+            // The method that comes first by name is one block, so there is no edge to count.
+            until("all of them", || attached(&live), |n| n == "3")?;
+            let code = match way {
+                "killed" => {
+                    signal(&screen, libc::SIGKILL);
+                    None
+                }
+                "terminated" => {
+                    signal(&screen, libc::SIGTERM);
+                    Some(0)
+                }
+                _ => {
+                    screen.close();
+                    None
+                }
+            };
+            let ended = screen.end()?;
+            assert!(code.is_none_or(|code| code == ended), "{way}: {ended}");
+            assert!(way != "terminated" || screen.is_restored(), "{way}");
+            nothing_is_attached(&live)?;
+        }
+        // The program does what it did.
+        run(&mut live)?;
+        ended(live)
+    })
+}
+
+#[test]
+fn the_end_of_the_program_ends_the_view() -> Outcome {
+    on_each_jdk_with("top", |programs| {
+        let folder = Folder::new("top")?;
+        let live = kiosk(programs)?;
+        let pid = live.pid();
+        let mut screen = top(&live, &[], folder.path())?;
+        ready(&screen)?;
+        screen.press("\rt")?;
+        ended(live)?;
+        assert_eq!(screen.end()?, 0);
+        screen.line(&[
+            "veneer: ",
+            &format!("process {pid} has ended; it was watched for "),
+        ])?;
+        assert!(screen.is_restored());
+        Ok(())
+    })
+}
+
+#[test]
+fn small_terminals_and_those_without_colour_do() -> Outcome {
+    on_each_jdk_with("top", |programs| {
+        let folder = Folder::new("top")?;
+        let mut live = kiosk(programs)?;
+        let pid = live.pid().to_string();
+        let arguments = ["top", &pid, "kiosk..*", "--every", "0.3"];
+        let plain = [("NO_COLOR", "1")];
+        let mut screen = Screen::start(&arguments, folder.path(), (7, 34), &plain)?;
+        screen.line(&["main(String[])"])?;
+        run(&mut live)?;
+        screen.press("o")?;
+        screen.line(&["90,000", "price(int)"])?;
+        screen.press("\r")?;
+        screen.line(&["f0"])?;
+        run(&mut live)?;
+        screen.line(&["f0", "90,000"])?;
+        assert!(!screen.is_coloured());
+        screen.line(&["cost ≈ "])?;
+        screen.press("q")?;
+        assert_eq!(screen.end()?, 0);
+        nothing_is_attached(&live)?;
+        ended(live)
+    })
+}
+
+#[test]
+fn without_a_terminal_there_is_one_table_or_json() -> Outcome {
+    on_each_jdk_with("top", |programs| {
+        let mut live = kiosk(programs)?;
+        live.say("go")?;
+        live.line("going")?;
+        let pid = live.pid().to_string();
+        let asked = |more: &[&str]| -> Result<Output, Box<dyn std::error::Error>> {
+            let veneer = veneer().args(["top", &pid]).args(more);
+            Ok(veneer.run()?)
+        };
+        let table = asked(&["--for", "0.5"])?.succeeded("top")?.out;
+        let lines: Vec<&str> = table.lines().collect();
+        assert!(lines[0].contains("cost ≈ "), "{table}");
+        assert!(lines[4].ends_with("kiosk.Kiosk.price(int)"), "{table}");
+        assert!(figure(lines[4], 1) > 1_000, "{table}");
+        let many = asked(&["kiosk..*", "--json", "--every", "0.2", "--for", "1"])?;
+        let many = many.succeeded("top --json")?.out;
+        let looks: Vec<serde_json::Value> = many
+            .lines()
+            .map(serde_json::from_str)
+            .collect::<Result<_, _>>()?;
+        assert!(looks.len() > 1, "{many}");
+        let calls = |look: &serde_json::Value| look["methods"][0]["calls"].as_u64();
+        let last = looks.last().ok_or("no look")?;
+        assert_eq!(last["methods"][0]["method"], "price(I)I", "{many}");
+        assert!(calls(&looks[0]) < calls(last), "{many}");
+        assert!(
+            last["cost"]
+                .as_f64()
+                .is_some_and(|cost| (0.0..=1.0).contains(&cost)),
+            "{many}"
+        );
+        let one = asked(&["--json", "--once", "--rows", "1"])?.succeeded("top --once")?;
+        assert_eq!(one.out.lines().count(), 1, "{}", one.out);
+        // What cannot be is said in a line or two, with the codes that the help has.
+        for (words, code, expected) in [
+            (
+                &["--limit", "2"][..],
+                1,
+                "more than 2 such methods; name fewer",
+            ),
+            (&["a.B::("][..], 1, "a.B::("),
+        ] {
+            let output = asked(words)?;
+            assert_eq!(output.code, code, "{words:?}: {output:?}");
+            assert!(output.err.contains(expected), "{words:?}: {}", output.err);
+        }
+        let output = veneer().args(["top", "1"]).run()?;
+        assert_eq!((output.code, output.out.as_str()), (2, ""), "{output:?}");
+        nothing_is_attached(&live)?;
+        live.say("rest")?;
+        live.line("resting")?;
+        ended(live)
+    })
+}
