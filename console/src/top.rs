@@ -48,9 +48,15 @@ use news::{Channel, News};
 pub fn run(arguments: TopArguments) -> Result<u8> {
     // Before the screen is taken: a wrong process id is told where it was typed.
     Target::inspect(arguments.pid)?;
-    let mut session = Session::begin(&arguments);
     let terminal = io::stdout().is_terminal() && io::stdin().is_terminal();
-    if terminal && !arguments.once && !arguments.json {
+    let on_screen = terminal && !arguments.once && !arguments.json;
+    let every = match on_screen {
+        true => arguments.every,
+        // So that there is a second look.
+        false => arguments.every.min(plain::seconds(&arguments)),
+    };
+    let mut session = Session::begin(&arguments, every);
+    if on_screen {
         screen::run(&mut session)?;
     } else {
         plain::run(&mut session, &arguments)?;
@@ -99,9 +105,9 @@ struct Session {
 }
 
 impl Session {
-    fn begin(arguments: &TopArguments) -> Session {
+    fn begin(arguments: &TopArguments, every: f64) -> Session {
         let (sender, news) = channel();
-        let mut feed = Feed::new(arguments.pid, arguments.every, sender);
+        let mut feed = Feed::new(arguments.pid, every, sender);
         let patterns = arguments.pattern.as_ref().map(|p| vec![p.clone()]);
         let scope = match &arguments.pattern {
             Some(pattern) => format!("of {pattern}"),
@@ -114,7 +120,7 @@ impl Session {
             feed,
             news,
             began: Instant::now(),
-            every: arguments.every,
+            every,
             looked: None,
         }
     }

@@ -1,9 +1,11 @@
 //! `veneer top` in a pseudo-terminal, on programs that run: what it shows, what keys do, and that nothing is left however it ends.
 
 use std::path::Path;
+use std::time::Duration;
 
 use veneer_tests::command::veneer;
-use veneer_tests::folder::Folder;
+use veneer_tests::folder::{Folder, workspace};
+use veneer_tests::jdk;
 use veneer_tests::live::{Live, LiveError, until};
 use veneer_tests::process::Output;
 use veneer_tests::running::{Outcome, Programs, on_each_jdk_with};
@@ -99,7 +101,7 @@ fn the_hottest_method_comes_first_and_has_its_fragments_behind_enter() -> Outcom
         screen.press(" ")?;
         screen.line(&["PAUSED"])?;
         let paused = screen.text().lines().nth(3).map(str::to_owned);
-        std::thread::sleep(std::time::Duration::from_millis(700));
+        std::thread::sleep(Duration::from_millis(700));
         assert_eq!(screen.text().lines().nth(3).map(str::to_owned), paused);
         screen.press(" ")?;
         let before = figure(paused.as_deref().unwrap_or_default(), 1);
@@ -350,4 +352,62 @@ fn without_a_terminal_there_is_one_table_or_json() -> Outcome {
         live.line("resting")?;
         ended(live)
     })
+}
+
+/// The screen with what changes from run to run as the guide has it, without empty lines at the end.
+fn told(text: &str) -> String {
+    let lines = text.lines().enumerate().map(|(n, line)| match n {
+        0 => " veneer top 4711   cost ≈ 0.0%   12 s",
+        _ => line,
+    });
+    let mut lines: Vec<&str> = lines.collect();
+    // Rows that are empty because the terminal has more than there is to show.
+    lines.dedup_by(|a, b| a.is_empty() && b.is_empty());
+    lines.join("\n").trim_end().to_owned() + "\n"
+}
+
+/// The guide's screens are those of the command, on the oldest JDK; `VENEER_BLESS=1` puts them there.
+#[test]
+fn the_guide_shows_what_the_command_shows() -> Outcome {
+    let programs = Programs::of(jdk::oldest(), "top")?;
+    let guide = workspace().join("docs/top.md");
+    let text = std::fs::read_to_string(&guide)?;
+    let bless = std::env::var_os("VENEER_BLESS").is_some();
+    // Every second piece is inside a fence.
+    let mut pieces: Vec<String> = text.split("```").map(str::to_owned).collect();
+    let folder = Folder::new("top")?;
+    let mut live = kiosk(&programs)?;
+    let mut screen = top(&live, &["--every", "0.3"], folder.path())?;
+    ready(&screen)?;
+    run(&mut live)?;
+    let mut same = |screen: &Screen, number: usize| -> Outcome {
+        let piece = pieces
+            .get_mut(number)
+            .ok_or("the guide has no such screen")?;
+        if bless {
+            // Rates are nothing again.
+            std::thread::sleep(Duration::from_secs(2));
+            *piece = format!("text\n{}", told(&screen.text()));
+        }
+        let expected = piece.strip_prefix("text\n").unwrap_or_default();
+        screen.until(&format!("docs/top.md:\n{expected}"), |text| {
+            told(text) == expected
+        })?;
+        Ok(())
+    };
+    screen.line(&["90,000", "kiosk.Kiosk.price(int)"])?;
+    same(&screen, 1)?;
+    screen.press("/serve\r\r")?;
+    screen.line(&["f1 loop"])?;
+    screen.press("jc")?;
+    screen.line(&["counter: 0 passes"])?;
+    run(&mut live)?;
+    screen.line(&["counter: 101,000 passes"])?;
+    same(&screen, 3)?;
+    if bless {
+        std::fs::write(&guide, pieces.join("```"))?;
+    }
+    screen.press("q")?;
+    assert_eq!(screen.end()?, 0);
+    ended(live)
 }

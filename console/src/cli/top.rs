@@ -22,7 +22,8 @@ counts what this command has attached.
 
 Everything is attached on a lease: it is taken off when the command ends, however that comes about.
 
-Exit codes: 0 done, or the JVM ended; 1 the JVM refused a plan; 2 the JVM could not be reached.";
+Exit codes: 0 done, or the JVM ended; 1 the JVM refused to count; 2 the JVM could not be reached, or somebody else took the
+counters off.";
 
 /// `veneer top`.
 #[derive(Debug, Args)]
@@ -37,7 +38,7 @@ pub struct TopArguments {
     #[arg(long, value_name = "SECONDS", default_value_t = 1.0, value_parser = seconds)]
     pub every: f64,
     /// Count at most so many methods.
-    #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = clap::value_parser!(u32).range(1..=500_000))]
+    #[arg(long, value_name = "N", default_value_t = 50_000, value_parser = clap::value_parser!(u32).range(1..=500_000))]
     pub limit: u32,
     /// Without the screen: print one table, or with --json one object, and end.
     #[arg(long)]

@@ -1,11 +1,11 @@
-//! The connections to the agent: a thread for each, which holds one plan and passes on what it prints.
+//! The connections to the agent: a thread for each, which holds one plan and passes on its figures.
 //!
 //! ```text
-//!   Feed::open ─▶ thread: connect ─▶ Exec with hold ─▶ prints ─▶ News ─▶ the view
+//!   Feed::open ─▶ thread: connect ─▶ Exec with hold ─▶ ids ─▶ Subscribe ─▶ updates ─▶ News ─▶ the view
 //!   Feed::close, or the end of this process ─▶ the socket closes ─▶ the agent takes off what the plan attached
 //! ```
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,9 +13,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use veneer_client::{Closer, ControlError, Target, classes};
-use veneer_protocol::{Reply, Request};
+use veneer_protocol::{Reply, Request, Subscription, Update};
 
-use super::figures;
+use super::figures::{self, Look, Role, Told};
 use super::news::{Channel, News, What};
 use super::packages;
 use super::place::{Kind, Place};
@@ -210,23 +210,53 @@ impl Call {
                 .keep_renewing(Duration::from_millis(LEASE / 4))
                 .map_err(|e| lost(&e))?;
         }
+        let mut ids = BTreeMap::new();
         loop {
             match client.receive() {
-                Ok(Reply::Print(text)) => self.tell(match figures::read(&text) {
-                    Some(told) => What::Told(told),
-                    None => What::Said(text),
-                }),
+                Ok(Reply::Print(text)) => match figures::read(&text) {
+                    Some(Told::Ids(told)) => ids = told,
+                    Some(told) => self.tell(What::Told(told)),
+                    None => self.tell(What::Said(unplaced(&text))),
+                },
                 Ok(Reply::Done { .. }) => {
                     self.tell(What::Holds);
                     if hold.is_none() {
                         return Ok(());
                     }
+                    let wanted = Subscription {
+                        every: (self.every * 1000.0) as u64,
+                        instruments: ids.keys().cloned().collect(),
+                        events: false,
+                    };
+                    let asked = client.send(&Request::Subscribe(wanted));
+                    asked.map_err(|e| lost(&e))?;
                 }
+                Ok(Reply::Update(update)) => self.look(*update, &ids)?,
                 Ok(Reply::Failed { message }) => return Err(What::Failed(unplaced(&message))),
                 Ok(_) => return Err(lost(&ControlError::Unexpected(self.pid))),
                 Err(error) => return Err(self.end(&error)),
             }
         }
+    }
+
+    /// Figures have come.
+    fn look(&self, update: Update, ids: &BTreeMap<String, Role>) -> Result<(), What> {
+        let mut look = Look {
+            at: update.millis as f64 / 1000.0,
+            rows: Vec::new(),
+        };
+        for instrument in update.instruments {
+            let Some(role) = ids.get(&instrument.id) else {
+                continue;
+            };
+            if !instrument.attached {
+                return Err(What::TakenOff);
+            }
+            let rows = instrument.points.into_iter();
+            look.rows.extend(rows.map(|point| (*role, point.into())));
+        }
+        self.tell(What::Look(look));
+        Ok(())
     }
 
     fn source(&self, job: &Job) -> Result<String, What> {
@@ -242,9 +272,9 @@ impl Call {
                     }
                 };
                 self.stage("attaching a counter to each method");
-                plan::calls(patterns, *limit, self.every)
+                plan::calls(patterns, *limit)
             }
-            Job::Inside(place) => plan::inside(&place.pattern(), self.every),
+            Job::Inside(place) => plan::inside(&place.pattern()),
             Job::Probe(place, kind) => plan::probe(place, kind, self.every),
             Job::Graph(place) => plan::graph(&place.pattern()),
         })
@@ -278,7 +308,10 @@ impl Call {
                 _ => return What::Ended,
             }
         }
-        What::Lost(error.to_string())
+        let pid = self.pid;
+        What::Lost(format!(
+            "{error}; process {pid} runs on: was the agent taken out (`veneer detach {pid} --unload`)?"
+        ))
     }
 }
 

@@ -1,14 +1,17 @@
-//! What plans of this command tell: one JSON object in each line that they print.
+//! What plans of this command tell, one JSON object in each line that they print, and what comes of their instruments' figures.
 //!
 //! ```text
-//!   {"attached":{"methods":42,"points":42}}                       once, when the counters stand
-//!   {"calls":{"at":1.0,"rows":[{"class":…,"method":…,"hits":7}]}}  at each look
-//!   {"graph":{…}}  {"inside":{"at":…,"blocks":[…],"edges":[…]}}    of the method that is looked into
-//!   {"probe":{"at":…,"rows":[…]}}  {"watch":{"at":…,"hits":…,"values":[…]}}
+//!   {"attached":{"methods":42,"points":42}}      once, when the counters stand
+//!   {"ids":{"i1":"calls"}}                       once: instruments whose figures are wanted, and what they count
+//!   {"graph":{…}}                                of the method that is looked into
+//!   {"watch":[{"values":[…],…}]}                 again and again: what a watch has seen
 //! ```
+
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use veneer_protocol::{Point, Readings};
 
 /// One line.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -16,40 +19,43 @@ use serde_json::Value;
 pub enum Told {
     /// The counters of the methods stand.
     Attached(Attached),
-    /// How often methods were called.
-    Calls {
-        /// Seconds since the plan began.
-        at: f64,
-        /// A row for each method.
-        rows: Vec<Row>,
-    },
-    /// The flow graph of the method that is looked into; once for each class of that name.
+    /// Instruments, and what each counts.
+    Ids(BTreeMap<String, Role>),
+    /// The flow graph of a method; once for each class of that name.
     Graph(Graph),
-    /// How often its blocks and edges were passed.
-    Inside {
-        /// Seconds since the plan began.
-        at: f64,
-        /// With `fragment`.
-        blocks: Vec<Row>,
-        /// With `fragment` and `to`.
-        edges: Vec<Row>,
-    },
-    /// Figures of one counter or timer.
-    Probe {
-        /// Seconds since the plan began.
-        at: f64,
-        /// One for each class of that name.
-        rows: Vec<Row>,
-    },
-    /// Values that were seen.
-    Watch {
-        /// Seconds since the plan began.
-        at: f64,
-        /// How often the code was reached.
-        hits: u64,
-        /// The newest values, the oldest first.
-        values: Vec<Seen>,
-    },
+    /// Values that were seen: the newest, the oldest of them first.
+    Watch(Vec<Seen>),
+}
+
+/// What an instrument counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    /// Calls of methods.
+    Calls,
+    /// Passes of blocks.
+    Blocks,
+    /// Passes of edges.
+    Edges,
+    /// Whatever a key attached.
+    Probe,
+}
+
+/// Figures that have changed since the look before.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Look {
+    /// Seconds since the agent began.
+    pub at: f64,
+    /// What they are figures of.
+    pub rows: Vec<(Role, Row)>,
+}
+
+impl Look {
+    /// The rows of one kind.
+    pub fn of(&self, role: Role) -> Vec<Row> {
+        let mine = self.rows.iter().filter(|(of, _)| *of == role);
+        mine.map(|(_, row)| row.clone()).collect()
+    }
 }
 
 /// What the counters stand on.
@@ -62,8 +68,7 @@ pub struct Attached {
 }
 
 /// Figures at one point. A counter has `hits`, a timer the four others.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Row {
     /// With dots.
     pub class: String,
@@ -85,6 +90,38 @@ pub struct Row {
     pub min_ns: u64,
     /// The longest.
     pub max_ns: u64,
+}
+
+impl From<Point> for Row {
+    fn from(point: Point) -> Row {
+        let row = Row {
+            class: point.class,
+            method: point.method,
+            fragment: point.fragment,
+            to: point.to,
+            line: point.line.map(u32::from),
+            ..Row::default()
+        };
+        match point.readings {
+            Readings::Count { hits } => Row { hits, ..row },
+            Readings::Time {
+                count,
+                total_ns,
+                min_ns,
+                max_ns,
+            } => Row {
+                count,
+                total_ns,
+                min_ns,
+                max_ns,
+                ..row
+            },
+            Readings::Log { events, .. } => Row {
+                hits: events,
+                ..row
+            },
+        }
+    }
 }
 
 /// Values at one pass of a point.
@@ -155,8 +192,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_of_plans_are_read_and_others_left() {
-        let line = r#"{"calls":{"at":1.5,"rows":[{"class":"a.B","fragment":null,"hits":7,"line":12,"method":"m()V","to":null,"what":null}]}}"#;
+    fn a_point_is_a_row() {
+        let text = r#"{"class":"a.B","method":"m()V","line":12,"hits":7}"#;
         let row = Row {
             class: "a.B".into(),
             method: "m()V".into(),
@@ -164,10 +201,16 @@ mod tests {
             hits: 7,
             ..Row::default()
         };
-        let rows = vec![row];
-        assert_eq!(read(line), Some(Told::Calls { at: 1.5, rows }));
-        let line = r#"{"watch":{"at":1,"hits":2,"values":[{"values":[1,"x",null],"time_ns":3,"thread_id":1,"number":0,"count":1}]}}"#;
-        assert!(matches!(read(line), Some(Told::Watch { values, .. }) if values.len() == 1));
+        assert_eq!(Row::from(serde_json::from_str::<Point>(text).unwrap()), row);
+    }
+
+    #[test]
+    fn lines_of_plans_are_read_and_others_left() {
+        let ids = BTreeMap::from([("i1".to_owned(), Role::Calls)]);
+        assert_eq!(read(r#"{"ids":{"i1":"calls"}}"#), Some(Told::Ids(ids)));
+        let line =
+            r#"{"watch":[{"values":[1,"x",null],"time_ns":3,"thread_id":1,"number":0,"count":1}]}"#;
+        assert!(matches!(read(line), Some(Told::Watch(values)) if values.len() == 1));
         assert_eq!(read("top:1:1: warning: a.B matches nothing"), None);
     }
 }

@@ -12,8 +12,10 @@ use super::place::Place;
 pub struct Passes {
     /// So far.
     pub hits: u64,
-    /// A second, since the last look.
+    /// A second, since the look before.
     pub rate: f64,
+    /// So far, shown or not.
+    live: u64,
 }
 
 /// See the module documentation.
@@ -30,7 +32,8 @@ pub struct Inside {
     edges: BTreeMap<(u32, u32), Passes>,
     /// The selected block, as an index.
     cursor: usize,
-    at: f64,
+    /// The last look that was shown, in seconds since the agent began.
+    at: Option<f64>,
 }
 
 impl Inside {
@@ -44,7 +47,7 @@ impl Inside {
             blocks: BTreeMap::new(),
             edges: BTreeMap::new(),
             cursor: 0,
-            at: 0.0,
+            at: None,
         }
     }
 
@@ -56,16 +59,28 @@ impl Inside {
         }
     }
 
-    /// A look.
-    pub fn look(&mut self, at: f64, blocks: Vec<Row>, edges: Vec<Row>) {
-        let seconds = at - self.at;
-        self.at = at;
+    /// A look: what has changed. It is not shown yet where `show` does not say so.
+    pub fn look(&mut self, at: f64, blocks: &[Row], edges: &[Row], show: bool) {
         let blocks = blocks.iter().filter_map(|r| Some((r.fragment?, r.hits)));
-        count(&mut self.blocks, blocks, seconds);
+        count(&mut self.blocks, blocks);
         let edges = edges
             .iter()
             .filter_map(|r| Some(((r.fragment?, r.to?), r.hits)));
-        count(&mut self.edges, edges, seconds);
+        count(&mut self.edges, edges);
+        if show {
+            let seconds = self.at.map_or(0.0, |before| at - before);
+            let all = self.blocks.values_mut().chain(self.edges.values_mut());
+            for passes in all {
+                passes.rate = rate(passes.hits, passes.live, seconds);
+                passes.hits = passes.live;
+            }
+            self.at = Some(at);
+        }
+    }
+
+    /// Passes of all blocks so far, shown or not.
+    pub fn live(&self) -> u64 {
+        self.blocks.values().map(|passes| passes.live).sum()
     }
 
     /// Whether its graph is known.
@@ -143,21 +158,15 @@ impl Inside {
     }
 }
 
-/// Takes in the sums of a look. (Classes of one name may bring several rows for one point.)
-fn count<K: Ord>(
-    known: &mut BTreeMap<K, Passes>,
-    rows: impl Iterator<Item = (K, u64)>,
-    seconds: f64,
-) {
+/// Takes in what has changed. (Classes of one name may bring several rows for one point.)
+fn count<K: Ord>(known: &mut BTreeMap<K, Passes>, rows: impl Iterator<Item = (K, u64)>) {
     let mut sums: BTreeMap<K, u64> = BTreeMap::new();
     for (key, hits) in rows {
         let sum = sums.entry(key).or_default();
         *sum = sum.saturating_add(hits);
     }
     for (key, hits) in sums {
-        let passes = known.entry(key).or_default();
-        passes.rate = rate(passes.hits, hits, seconds);
-        passes.hits = hits;
+        known.entry(key).or_default().live = hits;
     }
 }
 
@@ -205,19 +214,15 @@ pub mod tests {
         );
         assert!(!inside.is_known() && inside.selected().is_none());
         inside.set_graph(graph());
-        inside.look(1.0, vec![row(0, None, 1), row(1, None, 11)], vec![]);
-        inside.look(
-            3.0,
-            vec![row(0, None, 1), row(1, None, 31), row(2, None, 30)],
-            vec![row(1, Some(2), 30), row(1, Some(3), 1)],
-        );
-        assert_eq!(
-            inside.passes(1),
-            Some(Passes {
-                hits: 31,
-                rate: 10.0
-            })
-        );
+        inside.look(1.0, &[row(0, None, 1), row(1, None, 11)], &[], true);
+        let blocks = [row(1, None, 31), row(2, None, 30)];
+        let edges = [row(1, Some(2), 30), row(1, Some(3), 1)];
+        inside.look(2.0, &blocks, &edges, false);
+        assert_eq!(inside.passes(1).map(|p| p.hits), Some(11));
+        inside.look(3.0, &[], &[], true);
+        let passes = inside.passes(1).unwrap();
+        assert_eq!((passes.hits, passes.rate), (31, 10.0));
+        assert_eq!(inside.live(), 62);
         assert_eq!((inside.leaving(1), inside.most()), (31, 31));
         assert_eq!(inside.passes(3), None);
         assert_eq!(inside.passes_of_edge(1, 3).map(|p| p.hits), Some(1));

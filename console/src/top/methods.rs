@@ -40,14 +40,21 @@ pub struct Method {
     pub line: Option<u32>,
     /// Calls so far.
     pub calls: u64,
-    /// Calls a second, since the last look.
+    /// Calls a second, since the look before.
     pub rate: f64,
+    /// Calls so far, shown or not.
+    live: u64,
+    /// The look that told them.
+    look: u64,
 }
 
 /// See the module documentation.
 #[derive(Debug, Clone, Default)]
 pub struct Methods {
     all: Vec<Method>,
+    /// Their places in `all`.
+    known: HashMap<Place, usize>,
+    looks: u64,
     /// Places in `all`, those that the filter lets through, in order.
     shown: Vec<usize>,
     column: Column,
@@ -55,45 +62,66 @@ pub struct Methods {
     filter: String,
     /// The selected method; none: whichever is first.
     selected: Option<Place>,
-    /// Seconds from the plan's beginning to the last look.
-    at: f64,
+    /// Seconds from the agent's beginning to the last look that was shown.
+    at: Option<f64>,
 }
 
 impl Methods {
-    /// A look: all rows anew.
-    pub fn look(&mut self, at: f64, rows: Vec<Row>) {
-        let seconds = at - self.at;
-        let before = std::mem::take(&mut self.all).into_iter();
-        let before: HashMap<Place, u64> = before.map(|m| (m.place, m.calls)).collect();
-        let mut known: HashMap<Place, usize> = HashMap::new();
+    /// A look: the rows that have changed. They are not shown yet where `show` does not say so.
+    pub fn look(&mut self, at: f64, rows: Vec<Row>, show: bool) {
+        self.looks += 1;
         for row in rows {
             let place = Place {
                 class: row.class,
                 method: row.method,
                 fragment: None,
             };
-            // Classes of one name, by several loaders.
-            if let Some(&index) = known.get(&place) {
-                if let Some(same) = self.all.get_mut(index) {
-                    same.calls = same.calls.saturating_add(row.hits);
-                }
-                continue;
+            let index = match self.known.get(&place) {
+                Some(index) => *index,
+                None => self.add(place, row.line),
+            };
+            if let Some(method) = self.all.get_mut(index) {
+                // Classes of one name, by several loaders, are one row.
+                let others = if method.look == self.looks {
+                    method.live
+                } else {
+                    0
+                };
+                method.live = others.saturating_add(row.hits);
+                method.look = self.looks;
             }
-            known.insert(place.clone(), self.all.len());
-            self.all.push(Method {
-                name: place.name(),
-                place,
-                line: row.line,
-                calls: row.hits,
-                rate: 0.0,
-            });
         }
+        if !show {
+            return;
+        }
+        let seconds = self.at.map_or(0.0, |before| at - before);
         for method in &mut self.all {
-            let before = before.get(&method.place).copied().unwrap_or(0);
-            method.rate = rate(before, method.calls, seconds);
+            method.rate = rate(method.calls, method.live, seconds);
+            method.calls = method.live;
         }
-        self.at = at;
+        self.at = Some(at);
         self.arrange();
+    }
+
+    fn add(&mut self, place: Place, line: Option<u32>) -> usize {
+        let index = self.all.len();
+        self.known.insert(place.clone(), index);
+        self.all.push(Method {
+            name: place.name(),
+            place,
+            line,
+            calls: 0,
+            rate: 0.0,
+            live: 0,
+            look: 0,
+        });
+        index
+    }
+
+    /// Calls of all methods so far, shown or not.
+    pub fn live(&self) -> u64 {
+        let add = |sum: u64, m: &Method| sum.saturating_add(m.live);
+        self.all.iter().fold(0, add)
     }
 
     /// Those that are shown, in order.
@@ -212,16 +240,14 @@ mod tests {
     #[test]
     fn the_hottest_comes_first_and_what_is_selected_stays_so() {
         let mut methods = Methods::default();
-        methods.look(1.0, vec![row("x", 10), row("y", 30), row("z", 20)]);
+        methods.look(1.0, vec![row("x", 10), row("y", 30), row("z", 20)], true);
         assert_eq!(names(&methods), ["a.B.y()", "a.B.z()", "a.B.x()"]);
         methods.move_by(2);
         assert_eq!(methods.selected().unwrap().name, "a.B.x()");
-        methods.look(3.0, vec![row("x", 110), row("y", 30), row("z", 22)]);
+        methods.look(3.0, vec![row("x", 110), row("z", 22)], true);
         assert_eq!(names(&methods), ["a.B.x()", "a.B.z()", "a.B.y()"]);
-        assert_eq!(
-            (methods.cursor(), methods.selected().unwrap().rate),
-            (0, 50.0)
-        );
+        let first = methods.selected().unwrap();
+        assert_eq!((methods.cursor(), first.rate), (0, 50.0));
         methods.move_by(-5);
         methods.sort(Column::Calls, true);
         assert_eq!(names(&methods), ["a.B.z()", "a.B.y()", "a.B.x()"]);
@@ -236,10 +262,25 @@ mod tests {
     }
 
     #[test]
+    fn what_is_not_shown_is_kept_for_later() {
+        let mut methods = Methods::default();
+        methods.look(1.0, vec![row("x", 10), row("y", 5)], true);
+        methods.look(2.0, vec![row("x", 20)], false);
+        methods.look(3.0, vec![row("y", 9)], false);
+        assert_eq!((methods.calls(), methods.live()), (15, 29));
+        methods.look(5.0, vec![], true);
+        let rows: Vec<(u64, f64)> = methods.rows().map(|m| (m.calls, m.rate)).collect();
+        assert_eq!(rows, [(20, 2.5), (9, 1.0)]);
+        methods.look(6.0, vec![], true);
+        assert!(methods.rows().all(|m| m.rate == 0.0));
+    }
+
+    #[test]
     fn classes_of_one_name_are_one_row() {
         let mut methods = Methods::default();
-        methods.look(1.0, vec![row("x", 10), row("x", 5)]);
+        methods.look(1.0, vec![row("x", 10), row("x", 5)], true);
+        methods.look(2.0, vec![row("x", 11), row("x", 5)], true);
         assert_eq!(methods.rows().len(), 1);
-        assert_eq!(methods.selected().unwrap().calls, 15);
+        assert_eq!(methods.selected().unwrap().calls, 16);
     }
 }

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::cost::{self, Cost};
-use super::figures::{Attached, Graph, Row, Told};
+use super::figures::{Attached, Graph, Look, Role, Told};
 use super::inside::Inside;
 use super::keys::{Action, Key};
 use super::methods::Methods;
@@ -233,6 +233,8 @@ impl Model {
                 }
             }
             What::Told(told) => self.told(channel, told),
+            What::Look(look) => self.look(channel, &look),
+            What::TakenOff => self.taken_off(channel),
             What::Said(text) => self.say(text, true),
             What::Holds => self.done(channel),
             What::Failed(message) => self.failed(channel, message, false),
@@ -270,29 +272,76 @@ impl Model {
     fn told(&mut self, channel: Channel, told: Told) {
         match told {
             Told::Attached(attached) => self.attached = Some(attached),
-            Told::Calls { at, rows } => {
-                self.passed(channel, hits(&rows), cost::COUNTER);
-                self.looks += 1;
-                if !self.paused || self.looks == 1 {
-                    self.methods.look(at, rows);
-                }
-            }
+            // That is for the connection.
+            Told::Ids(_) => {}
             Told::Graph(graph) => self.graph(channel, graph),
-            Told::Inside { at, blocks, edges } => {
-                // Edges follow from blocks, or blocks from edges: one counter for each of the two would be too many.
-                self.passed(channel, hits(&blocks), cost::COUNTER);
-                if let Some(inside) = self.inside.as_mut().filter(|_| !self.paused) {
-                    inside.look(at, blocks, edges);
+            Told::Watch(values) => {
+                let Channel::Probe(number) = channel else {
+                    return;
+                };
+                if let Some(probe) = self.probes.iter_mut().find(|p| p.number == number) {
+                    probe.watch(values);
                 }
-            }
-            Told::Probe { at, rows } => {
-                let passes = rows.iter().map(|r| r.hits + r.count).sum();
-                self.probed(channel, passes, |probe| probe.look(at, &rows));
-            }
-            Told::Watch { at, hits, values } => {
-                self.probed(channel, hits, |probe| probe.watch(at, hits, values));
             }
         }
+    }
+
+    /// Takes in figures. While there is a pause they are counted for the cost and kept, but not shown.
+    fn look(&mut self, channel: Channel, look: &Look) {
+        let show = !self.paused;
+        let (passes, ns) = match channel {
+            Channel::Calls => {
+                self.looks += 1;
+                let first = self.looks == 1;
+                self.methods
+                    .look(look.at, look.of(Role::Calls), show || first);
+                (self.methods.live(), cost::COUNTER)
+            }
+            Channel::Inside(_) => {
+                let Some(inside) = &mut self.inside else {
+                    return;
+                };
+                inside.look(look.at, &look.of(Role::Blocks), &look.of(Role::Edges), show);
+                // Edges follow from blocks, or blocks from edges: both together would be counted twice.
+                (inside.live(), cost::COUNTER)
+            }
+            Channel::Probe(number) => {
+                let Some(probe) = self.probes.iter_mut().find(|p| p.number == number) else {
+                    return;
+                };
+                probe.look(&look.of(Role::Probe));
+                if show || probe.state == State::Attaching {
+                    probe.show(look.at);
+                }
+                (probe.live(), cost::of_pass(&probe.kind))
+            }
+            Channel::Question(_) => return,
+        };
+        self.passed(channel, passes, ns);
+    }
+
+    fn taken_off(&mut self, channel: Channel) {
+        let by = "was taken off by somebody else (`veneer detach`)";
+        match channel {
+            Channel::Calls => {
+                let message = format!("the counter of each method {by}");
+                self.end = Some(End::Lost(message));
+            }
+            Channel::Inside(_) => {
+                self.inside = None;
+                self.say(format!("what counted inside the method {by}"), true);
+            }
+            Channel::Probe(number) => {
+                let of = |p: &Probe| format!("the {} of {} {by}", p.kind.name(), p.place);
+                let gone = self.probes.iter().find(|p| p.number == number).map(of);
+                self.probes.retain(|p| p.number != number);
+                if let Some(text) = gone {
+                    self.say(text, true);
+                }
+            }
+            Channel::Question(_) => {}
+        }
+        self.passes.retain(|(of, _)| *of != channel);
     }
 
     fn graph(&mut self, channel: Channel, graph: Graph) {
@@ -314,20 +363,6 @@ impl Model {
                     inside.set_graph(graph);
                 }
             }
-        }
-    }
-
-    fn probed(&mut self, channel: Channel, passes: u64, look: impl FnOnce(&mut Probe)) {
-        let Channel::Probe(number) = channel else {
-            return;
-        };
-        let Some(index) = self.probes.iter().position(|p| p.number == number) else {
-            return;
-        };
-        let ns = cost::of_pass(&self.probes[index].kind);
-        self.passed(channel, passes, ns);
-        if !self.paused || self.probes[index].state == State::Attaching {
-            look(&mut self.probes[index]);
         }
     }
 
@@ -538,11 +573,6 @@ impl Model {
         let close = |(number, _): &(u64, String)| self.close(Channel::Probe(*number));
         gone.iter().map(close).collect()
     }
-}
-
-fn hits(rows: &[Row]) -> u64 {
-    rows.iter()
-        .fold(0, |sum: u64, row| sum.saturating_add(row.hits))
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! What the connections bring, and which of them brings it.
 
-use super::figures::Told;
+use super::figures::{Look, Told};
 
 /// A connection, by what it holds. Numbers are given out once, so what comes late from one that was closed belongs to nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -29,8 +29,12 @@ pub struct News {
 pub enum What {
     /// What is being done now.
     Stage(String),
-    /// Figures.
+    /// What the plan told.
     Told(Told),
+    /// Figures.
+    Look(Look),
+    /// Somebody else took it off.
+    TakenOff,
     /// Anything else that the plan printed: a warning, an error in a callback.
     Said(String),
     /// All that the plan attaches stands.

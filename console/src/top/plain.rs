@@ -14,9 +14,14 @@ const SECONDS: f64 = 2.0;
 /// How long news are waited for before the clock is looked at.
 const WAIT: Duration = Duration::from_millis(50);
 
+/// How long it looks.
+pub fn seconds(arguments: &TopArguments) -> f64 {
+    arguments.seconds.unwrap_or(SECONDS)
+}
+
 /// Looks as long as it should, and prints.
 pub fn run(session: &mut Session, arguments: &TopArguments) -> Result<()> {
-    let time = Duration::from_secs_f64(arguments.seconds.unwrap_or(SECONDS));
+    let time = Duration::from_secs_f64(seconds(arguments));
     let mut since: Option<Instant> = None;
     let mut looks = 0;
     let mut stdout = io::stdout().lock();
@@ -36,12 +41,13 @@ pub fn run(session: &mut Session, arguments: &TopArguments) -> Result<()> {
         if model.looks > looks {
             looks = model.looks;
             since = since.or_else(|| Some(Instant::now()));
-            if arguments.json && !arguments.once && !late {
+            if arguments.json && !arguments.once && looks > 1 {
                 writeln!(stdout, "{}", save::json(model, arguments.rows))?;
                 stdout.flush()?;
             }
         }
-        if late {
+        // The first look has no rates yet.
+        if late && looks > 1 {
             break;
         }
     }

@@ -1,4 +1,7 @@
 //! The plans that this command holds. Each has a connection of its own, so what it attached goes when that is closed.
+//!
+//! A plan attaches and tells the ids of its instruments; their figures are subscribed to. So the agent's one thread for plans is free
+//! for those of others, and only what has changed is sent.
 
 use crate::ask::expression::of_point;
 use crate::ask::literal;
@@ -10,29 +13,27 @@ const VALUES: u32 = 50;
 const VALUES_A_SECOND: u32 = 20;
 
 /// Counts the calls of all that the patterns select.
-pub fn calls(patterns: &[String], limit: u32, every: f64) -> String {
+pub fn calls(patterns: &[String], limit: u32) -> String {
     let patterns: Vec<String> = patterns.iter().map(|p| literal(p)).collect();
     format!(
         "let calls = methods([{}]).limit({limit}).before(counter());\n\
          let mine = instruments().filter(|i| i.id == calls.id());\n\
          for i in mine {{ print(#{{attached: #{{methods: i.methods, points: i.points}}}}.to_json()); }}\n\
-         every({every:?}, || print(#{{calls: #{{at: now(), rows: calls.rows()}}}}.to_json()));\n",
+         let ids = #{{}}; ids[calls.id()] = \"calls\"; print(#{{ids: ids}}.to_json());\n",
         patterns.join(", ")
     )
 }
 
 /// Counts blocks and edges of one method, after its flow graph.
-pub fn inside(pattern: &str, every: f64) -> String {
+pub fn inside(pattern: &str) -> String {
     let pattern = literal(pattern);
     format!(
         "let m = methods({pattern});\n\
-         for g in m.graphs() {{ print(#{{graph: g}}.to_json()); }}\n\
-         let blocks = m.blocks().before(counter());\n\
-         let edges = if m.graphs().filter(|g| !g.edges.is_empty()).is_empty() {{ () }} else {{ m.edges().before(counter()) }};\n\
-         every({every:?}, || {{\n\
-             let rows = if edges == () {{ [] }} else {{ edges.rows() }};\n\
-             print(#{{inside: #{{at: now(), blocks: blocks.rows(), edges: rows}}}}.to_json());\n\
-         }});\n"
+         let graphs = m.graphs();\n\
+         for g in graphs {{ print(#{{graph: g}}.to_json()); }}\n\
+         let ids = #{{}}; ids[m.blocks().before(counter()).id()] = \"blocks\";\n\
+         if !graphs.filter(|g| !g.edges.is_empty()).is_empty() {{ ids[m.edges().before(counter()).id()] = \"edges\"; }}\n\
+         print(#{{ids: ids}}.to_json());\n"
     )
 }
 
@@ -49,20 +50,18 @@ pub fn probe(place: &Place, kind: &Kind, every: f64) -> String {
         Some(fragment) => format!("{methods}.block({fragment})"),
         None => methods,
     };
-    let figures = format!(
-        "every({every:?}, || print(#{{probe: #{{at: now(), rows: h.rows()}}}}.to_json()));\n"
-    );
+    let ids = "let ids = #{}; ids[h.id()] = \"probe\"; print(#{ids: ids}.to_json());\n";
     match kind {
         Kind::Counter => {
-            format!("let h = {points}.before(counter().each());\n{figures}")
+            format!("let h = {points}.before(counter().each());\n{ids}")
         }
-        Kind::Timer => format!("let h = {points}.around(timer());\n{figures}"),
+        Kind::Timer => format!("let h = {points}.around(timer());\n{ids}"),
         Kind::Watch(values) => {
             let values: Vec<String> = values.iter().map(|v| of_point(v)).collect();
             format!(
                 "let seen = last({VALUES});\n\
                  let h = {points}.before(|p| if per_second({VALUES_A_SECOND}) {{ seen.put({}) }});\n\
-                 every({every:?}, || print(#{{watch: #{{at: now(), hits: h.hits(), values: seen.rows()}}}}.to_json()));\n",
+                 every({every:?}, || print(#{{watch: seen.rows()}}.to_json()));\n{ids}",
                 values.join(", ")
             )
         }
@@ -89,7 +88,7 @@ mod tests {
 
     #[test]
     fn the_limit_on_points_is_said() {
-        let plan = calls(&["a..*".into(), "b.C".into()], 7, 0.5);
+        let plan = calls(&["a..*".into(), "b.C".into()], 7);
         assert!(plan.starts_with("let calls = methods([\"a..*\", \"b.C\"]).limit(7)"));
     }
 }

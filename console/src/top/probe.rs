@@ -26,9 +26,12 @@ pub struct Probe {
     pub kind: Kind,
     /// Whether it stands.
     pub state: State,
-    /// What it has measured.
+    /// What it has measured, as it is shown.
     pub figures: Figures,
-    at: f64,
+    /// What it has measured by now.
+    live: Figures,
+    /// The last look that was shown, in seconds since the agent began.
+    at: Option<f64>,
 }
 
 /// What was measured so far. Times are in nanoseconds, callees included.
@@ -58,12 +61,16 @@ impl Probe {
             kind,
             state: State::Attaching,
             figures: Figures::default(),
-            at: 0.0,
+            live: Figures::default(),
+            at: None,
         }
     }
 
-    /// A look at a counter or a timer.
-    pub fn look(&mut self, at: f64, rows: &[Row]) {
+    /// A look at a counter or a timer: the rows that have changed.
+    pub fn look(&mut self, rows: &[Row]) {
+        if rows.is_empty() {
+            return;
+        }
         let mut figures = Figures::default();
         for row in rows {
             figures.passes = figures.passes.saturating_add(row.hits + row.count);
@@ -73,28 +80,30 @@ impl Probe {
                 figures.min_ns = row.min_ns;
             }
         }
-        self.take(at, figures);
+        figures.values = std::mem::take(&mut self.live.values);
+        self.live = figures;
     }
 
-    /// A look at a watch.
-    pub fn watch(&mut self, at: f64, hits: u64, values: Vec<Seen>) {
-        let passes = hits;
-        self.take(
-            at,
-            Figures {
-                passes,
-                values,
-                ..Figures::default()
-            },
-        );
+    /// What a watch has seen.
+    pub fn watch(&mut self, values: Vec<Seen>) {
+        self.live.values = values;
     }
 
-    fn take(&mut self, at: f64, figures: Figures) {
-        let before = self.figures.passes;
-        let rate = rate(before, figures.passes, at - self.at);
-        self.figures = Figures { rate, ..figures };
-        self.at = at;
+    /// Shows what it has measured by now.
+    pub fn show(&mut self, at: f64) {
+        let seconds = self.at.map_or(0.0, |before| at - before);
+        let rate = rate(self.figures.passes, self.live.passes, seconds);
+        self.figures = Figures {
+            rate,
+            ..self.live.clone()
+        };
+        self.at = Some(at);
         self.state = State::On;
+    }
+
+    /// Passes so far, shown or not.
+    pub fn live(&self) -> u64 {
+        self.live.passes
     }
 
     /// The average of the intervals, in nanoseconds.
@@ -122,13 +131,13 @@ mod tests {
             max_ns,
             ..Row::default()
         };
-        probe.look(
-            1.0,
-            &[row(2, 30, 10, 20), row(1, 60, 60, 60), row(0, 0, 0, 0)],
-        );
+        probe.look(&[row(2, 30, 10, 20), row(1, 60, 60, 60), row(0, 0, 0, 0)]);
+        probe.show(1.0);
         assert_eq!(probe.average_ns(), 30);
         assert_eq!((probe.figures.min_ns, probe.figures.max_ns), (10, 60));
-        probe.look(2.0, &[row(13, 30, 10, 20)]);
+        probe.look(&[row(13, 30, 10, 20)]);
+        assert_eq!((probe.figures.passes, probe.live()), (3, 13));
+        probe.show(2.0);
         assert_eq!(probe.figures.rate, 10.0);
     }
 }

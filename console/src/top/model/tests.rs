@@ -1,5 +1,5 @@
 use super::*;
-use crate::top::figures::{Block, Seen, Variable};
+use crate::top::figures::{Block, Row, Seen, Variable};
 use crate::top::inside::tests::graph;
 use serde_json::json;
 
@@ -14,6 +14,12 @@ fn row(method: &str, hits: u64) -> Row {
 
 fn news(model: &mut Model, channel: Channel, told: Told) {
     let what = What::Told(told);
+    assert_eq!(model.update(Event::News(News { channel, what })), []);
+}
+
+fn look(model: &mut Model, channel: Channel, at: f64, role: Role, rows: Vec<Row>) {
+    let rows = rows.into_iter().map(|row| (role, row)).collect();
+    let what = What::Look(Look { at, rows });
     assert_eq!(model.update(Event::News(News { channel, what })), []);
 }
 
@@ -32,7 +38,7 @@ fn press(model: &mut Model, keys: &str) -> Vec<Wish> {
 
 fn calls(model: &mut Model, at: f64, m: u64, n: u64) {
     let rows = vec![row("m(I)V", m), row("n()V", n)];
-    news(model, Channel::Calls, Told::Calls { at, rows });
+    look(model, Channel::Calls, at, Role::Calls, rows);
 }
 
 fn model() -> Model {
@@ -89,7 +95,7 @@ fn a_key_attaches_and_the_same_key_takes_off() {
         max_ns: 15,
         ..Row::default()
     }];
-    news(&mut model, channel, Told::Probe { at: 1.0, rows });
+    look(&mut model, channel, 1.0, Role::Probe, rows);
     assert_eq!(model.probes[0].state, State::On);
     assert_eq!(model.probes[0].average_ns(), 10);
     assert_eq!(press(&mut model, "t"), [Wish::Close(channel)]);
@@ -109,7 +115,7 @@ impl Model {
     fn move_on(&mut self) {
         let number = self.number();
         let rows = vec![row(&format!("x{number}()V"), 1 + number)];
-        self.methods.look(1.0 + number as f64, rows);
+        self.methods.look(1.0 + number as f64, rows, true);
     }
 }
 
@@ -147,15 +153,13 @@ fn a_watch_asks_for_variables_of_a_method_and_has_those_of_a_fragment() {
         number: 0,
     };
     let channel = Channel::Probe(*number);
-    news(
-        &mut model,
-        channel,
-        Told::Watch {
-            at: 1.0,
-            hits: 9,
-            values: vec![seen],
-        },
-    );
+    news(&mut model, channel, Told::Watch(vec![seen]));
+    let passes = vec![Row {
+        hits: 9,
+        ..Row::default()
+    }];
+    look(&mut model, channel, 1.0, Role::Probe, passes);
+    assert_eq!(model.probes[0].figures.values.len(), 1);
     assert_eq!(model.probes[0].figures.passes, 9);
 
     let wishes = press(&mut model, "\n");
@@ -245,4 +249,24 @@ fn long_actions_show_until_they_are_done() {
     assert!(model.message().is_some());
     model.update(Event::Tick(Duration::from_secs(30)));
     assert!(model.message().is_none());
+}
+
+#[test]
+fn what_somebody_else_takes_off_is_gone() {
+    let mut model = model();
+    let wishes = press(&mut model, "c");
+    let [Wish::Attach(number, ..)] = wishes.as_slice() else {
+        panic!("{wishes:?}");
+    };
+    let channel = Channel::Probe(*number);
+    let news = |channel| {
+        Event::News(News {
+            channel,
+            what: What::TakenOff,
+        })
+    };
+    model.update(news(channel));
+    assert!(model.probes.is_empty() && model.message().unwrap().bad);
+    model.update(news(Channel::Calls));
+    assert!(matches!(model.end, Some(End::Lost(_))));
 }

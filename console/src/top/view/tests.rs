@@ -9,7 +9,7 @@ use ratatui::style::Color;
 use serde_json::json;
 
 use super::*;
-use crate::top::figures::{Attached, Row, Seen, Told, Variable};
+use crate::top::figures::{Attached, Look, Role, Row, Seen, Told, Variable};
 use crate::top::inside::tests::graph;
 use crate::top::keys::Key;
 use crate::top::model::{Event, Wish};
@@ -27,6 +27,11 @@ fn row(class: &str, method: &str, line: u32, hits: u64) -> Row {
 
 fn news(model: &mut Model, channel: Channel, told: Told) {
     let what = What::Told(told);
+    model.update(Event::News(News { channel, what }));
+}
+
+fn look(model: &mut Model, channel: Channel, at: f64, rows: Vec<(Role, Row)>) {
+    let what = What::Look(Look { at, rows });
     model.update(Event::News(News { channel, what }));
 }
 
@@ -58,16 +63,9 @@ fn methods() -> Model {
     };
     news(&mut model, Channel::Calls, Told::Attached(attached));
     model.update(Event::Processor(0.0));
-    for look in 1..=2 {
-        let at = look as f64;
-        news(
-            &mut model,
-            Channel::Calls,
-            Told::Calls {
-                at,
-                rows: rows(look),
-            },
-        );
+    for n in 1..=2 {
+        let rows = rows(n).into_iter().map(|row| (Role::Calls, row)).collect();
+        look(&mut model, Channel::Calls, n as f64, rows);
     }
     model.update(Event::Processor(1e9));
     let what = What::Holds;
@@ -103,12 +101,11 @@ fn inside() -> Model {
     };
     let blocks = [(0, 10), (1, 110), (2, 100), (3, 10)];
     let edges = [(0, 1, 10), (1, 2, 100), (1, 3, 10), (2, 1, 100)];
-    let told = Told::Inside {
-        at: 2.0,
-        blocks: blocks.map(|(f, hits)| pass(f, None, hits)).to_vec(),
-        edges: edges.map(|(f, to, hits)| pass(f, Some(to), hits)).to_vec(),
-    };
-    news(&mut model, channel, told);
+    let blocks = blocks.map(|(f, hits)| (Role::Blocks, pass(f, None, hits)));
+    let edges = edges.map(|(f, to, hits)| (Role::Edges, pass(f, Some(to), hits)));
+    let rows: Vec<(Role, Row)> = blocks.into_iter().chain(edges).collect();
+    look(&mut model, channel, 2.0, Vec::new());
+    look(&mut model, channel, 4.0, rows);
     let holds = News {
         channel,
         what: What::Holds,
@@ -134,23 +131,23 @@ fn inside() -> Model {
         max_ns: 1_500,
         ..Row::default()
     };
-    let told = Told::Probe {
-        at: 1.0,
-        rows: vec![timed],
-    };
-    news(&mut model, Channel::Probe(*timer), told);
+    let timed = vec![(Role::Probe, timed)];
+    look(&mut model, Channel::Probe(*timer), 1.0, Vec::new());
+    look(&mut model, Channel::Probe(*timer), 2.0, timed);
     let seen = |sum: u64| Seen {
         values: vec![json!(sum)],
         time_ns: 1,
         thread_id: 1,
         number: sum,
     };
-    let told = Told::Watch {
-        at: 1.0,
+    let channel = Channel::Probe(*watch);
+    news(&mut model, channel, Told::Watch(vec![seen(3), seen(7)]));
+    let passed = Row {
         hits: 110,
-        values: vec![seen(3), seen(7)],
+        ..Row::default()
     };
-    news(&mut model, Channel::Probe(*watch), told);
+    look(&mut model, channel, 1.0, Vec::new());
+    look(&mut model, channel, 2.0, vec![(Role::Probe, passed)]);
     for number in [*timer, *watch] {
         let channel = Channel::Probe(number);
         model.update(Event::News(News {
