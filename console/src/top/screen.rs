@@ -27,11 +27,8 @@ struct Screen {
 
 impl Screen {
     fn take() -> Result<Screen> {
-        let terminal = ratatui::try_init().map_err(|error| {
-            // Part of it may have been done.
-            ratatui::restore();
-            error
-        });
+        // Part of it may have been done.
+        let terminal = ratatui::try_init().inspect_err(|_| ratatui::restore());
         let terminal = terminal.context("the terminal cannot be taken over; use --once")?;
         Ok(Screen { terminal })
     }

@@ -54,7 +54,7 @@ pub fn draw(frame: &mut Frame, model: &Model, theme: Theme) {
     let said = status_lines(model, theme, usize::from(area.width));
     let said_rows = match area.height {
         0..=2 => 0,
-        ..ROWS_FOR_SUMMARY => said.len().min(2) as u16,
+        rows if rows < ROWS_FOR_SUMMARY => said.len().min(2) as u16,
         _ => said.len().max(1) as u16,
     };
     // The cost comes before everything else.
