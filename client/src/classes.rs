@@ -76,7 +76,7 @@ pub struct Loaded {
     pub application: Vec<String>,
 }
 
-/// Asks a JVM for its classes, which stops it for about a microsecond for each of them.
+/// Asks a JVM for its classes. It stops the application while it writes them down: tens of milliseconds for some thousands.
 ///
 /// # Errors
 /// The JVM cannot be attached to, or does not answer.

@@ -4,6 +4,7 @@ mod ambient;
 mod armed;
 mod handle;
 mod instrument;
+mod json;
 mod patch;
 mod selection;
 pub(crate) mod tally;
@@ -19,6 +20,7 @@ type Answer<T> = Result<T, Box<EvalAltResult>>;
 pub(crate) fn register(engine: &mut Engine, context: &Arc<Context>) {
     selection::register(engine, context);
     instrument::register(engine);
+    json::register(engine);
     handle::register(engine, context);
     tally::register(engine, context);
     patch::register(engine, context);

@@ -166,7 +166,7 @@ pub(super) fn register(engine: &mut Engine, context: &Arc<Context>) {
     engine.register_fn("json", move |table: &mut Table| {
         let now = plan.ask(|runtime| table.now(runtime));
         let rows = now.entries.into_iter();
-        let rows = rows.map(|entry| rhai::format_map_as_json(&map(entry, table.kind)));
+        let rows = rows.map(|entry| super::json::text(&map(entry, table.kind).into()));
         format!("[{}]", rows.collect::<Vec<_>>().join(","))
     });
     for show in ["to_string", "to_debug"] {
