@@ -130,7 +130,10 @@ impl Remains {
             }
             missing.push("what threads measured and had not stored yet: events that were being written, and times of calls that had not come to their end".to_owned());
         }
-        missing.push("refusals (they are kept in the JVM only)".to_owned());
+        missing.push(
+            "refusals, and tables that code at points filled (they are kept in the JVM only)"
+                .to_owned(),
+        );
         let mut logs = logs;
         let measured = |recorded: &Recorded| {
             let mut solved = None;

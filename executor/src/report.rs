@@ -1,5 +1,7 @@
 //! The report: all figures and refusals of the run, as JSON.
 
+mod tables;
+
 use crate::agent::Agent;
 use crate::table::{Buried, Patch, Standing};
 use crate::{loads, runtime};
@@ -35,6 +37,7 @@ pub fn make(agent: &Agent, jvm: (String, String)) -> p::Report {
         entry.points = points;
         report.instruments.push(entry);
     }
+    report.tables = tables::make(agent);
     for (n, patch) in agent.table.lock().patches.iter().enumerate() {
         report.patches.push(patch_entry(n, patch));
     }

@@ -539,6 +539,14 @@ impl Runtime for Handle {
         Ok(made)
     }
 
+    fn tally_is(&self, table: u32, plan: &str, name: Option<&str>) {
+        let label = tallies::Label {
+            plan: plan.into(),
+            name: name.map(Into::into),
+        };
+        self.agent.tallies.label(table, label);
+    }
+
     fn tally_now(&self, table: u32) -> Tally {
         self.agent.tallies.read(table, self.agent.nano_began)
     }

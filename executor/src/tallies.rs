@@ -43,6 +43,17 @@ struct Place {
 struct State {
     used: u64,
     tables: Vec<Place>,
+    /// One for each of `tables`.
+    labels: Vec<Label>,
+}
+
+/// Whose a table is, and what it is called.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Label {
+    /// The plan that made it.
+    pub plan: String,
+    /// The name that the plan gave.
+    pub name: Option<String>,
 }
 
 /// See the module documentation.
@@ -103,7 +114,25 @@ impl Tallies {
             strings,
             strings_places,
         });
+        state.labels.push(Label::default());
         Some(state.tables.len() as u32 - 1)
+    }
+
+    /// Says whose a table is; a name that it has stays unless there is another one.
+    pub fn label(&self, table: u32, label: Label) {
+        if let Some(known) = self.state().labels.get_mut(table as usize) {
+            known.name = label.name.or(known.name.take());
+            known.plan = label.plan;
+        }
+    }
+
+    /// All tables that can be shown, in the order in which they were made.
+    pub fn list(&self) -> Vec<(u32, TallyKind, Label)> {
+        let state = self.state();
+        let all = state.tables.iter().zip(&state.labels).enumerate();
+        all.filter(|(_, (place, _))| !place.kind.is_stack())
+            .map(|(n, (place, label))| (n as u32, place.kind, label.clone()))
+            .collect()
     }
 
     /// Where a table lies; 0 where there is no such table.

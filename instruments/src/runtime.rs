@@ -25,6 +25,10 @@ pub trait Runtime: Send + Sync {
     fn undo(&self, id: PatchId) -> Result<(), AttachError>;
     /// Makes a table for compiled probes, for so many combinations of keys, and gives its number.
     fn tally(&self, kind: TallyKind, entries: u32) -> Result<u32, AttachError>;
+    /// Says whose a table is, and what it is called where the plan says so: for the report.
+    fn tally_is(&self, table: u32, plan: &str, name: Option<&str>) {
+        let _ = (table, plan, name);
+    }
     /// What a table holds now; nothing of a number that was never given out.
     fn tally_now(&self, table: u32) -> Tally;
     /// Sets everything in a table to nothing. What threads give it meanwhile may stay.

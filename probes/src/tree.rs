@@ -24,6 +24,30 @@ pub struct Code {
     pub body: Vec<Statement>,
 }
 
+impl Code {
+    /// The numbers of the tables that it gives values to, in order of the statements; one may come several times.
+    pub fn tables(&self) -> Vec<u32> {
+        fn collect(statements: &[Statement], into: &mut Vec<u32>) {
+            for statement in statements {
+                match statement {
+                    Statement::Give { table, .. } => into.push(*table),
+                    Statement::If {
+                        then, otherwise, ..
+                    } => {
+                        collect(then, into);
+                        collect(otherwise, into);
+                    }
+                    Statement::For { body, .. } => collect(body, into),
+                    Statement::Let { .. } | Statement::Assign { .. } | Statement::Return => {}
+                }
+            }
+        }
+        let mut tables = Vec::new();
+        collect(&self.body, &mut tables);
+        tables
+    }
+}
+
 /// One thing to do.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Statement {

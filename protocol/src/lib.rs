@@ -22,6 +22,7 @@ mod message;
 mod report;
 mod socket;
 mod status;
+mod table;
 mod update;
 
 pub use codec::{
@@ -36,4 +37,5 @@ pub use socket::{
     AddressError, TOKEN_LENGTH, data_directory, loopback_address, socket_directory, socket_path,
 };
 pub use status::{Attached, Detached, Edited, Left, Load, Status, Which};
+pub use table::{Bucket, Figures, Table, TableEntry, TableKind, bucket_bounds};
 pub use update::{EVENTS_AT_ONCE, EVERY, Event, Subscription, Update};

@@ -5,6 +5,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::table::Table;
+
 /// The version of the report's form, its field `schema`.
 pub const SCHEMA: u32 = 1;
 
@@ -17,6 +19,8 @@ pub struct Report {
     pub jvm: Jvm,
     /// Every instrument of the run, detached ones too, in the order in which they were attached.
     pub instruments: Vec<Instrument>,
+    /// Every table that code at points fills, in the order in which they were made.
+    pub tables: Vec<Table>,
     /// Every edit of flow graphs, undone ones too.
     pub patches: Vec<Patch>,
     /// Every class and method that was left as it was.
@@ -34,6 +38,7 @@ impl Report {
             schema: SCHEMA,
             jvm,
             instruments: Vec::new(),
+            tables: Vec::new(),
             patches: Vec::new(),
             refusals: Vec::new(),
             problems: Vec::new(),

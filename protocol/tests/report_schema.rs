@@ -34,6 +34,62 @@ fn instrument(id: &str, kind: Kind, points: Vec<Point>) -> Instrument {
     }
 }
 
+fn table(id: &str, kind: TableKind, figures: Figures, rest: Figures) -> Table {
+    Table {
+        id: id.into(),
+        name: "orders".into(),
+        kind,
+        plan: "plans/hot.rhai".into(),
+        attached: id != "t2",
+        entries: vec![TableEntry {
+            keys: vec![json!("ann"), json!(-7), json!(0.5), json!(null)],
+            figures,
+        }],
+        omitted: 2,
+        rest,
+    }
+}
+
+/// A table of each kind.
+fn tables() -> Vec<Table> {
+    let (sum, min, max) = (-3, i64::MIN, i64::MAX);
+    let count = Figures::Count { count: u64::MAX };
+    let sums = Figures::Sums {
+        count: 4,
+        sum,
+        min,
+        max,
+    };
+    let bucket = Bucket {
+        from: i64::MIN,
+        to: -1,
+        count: 4,
+    };
+    let distribution = Figures::Distribution {
+        count: 4,
+        sum,
+        min,
+        max,
+        buckets: vec![bucket],
+    };
+    let moment = Figures::Moment {
+        number: 3,
+        time_ns: 5_000,
+        thread: 1,
+    };
+    vec![
+        table("t1", TableKind::Tally, count.clone(), count.clone()),
+        table("t2", TableKind::Sums, sums.clone(), sums),
+        table(
+            "t3",
+            TableKind::Histogram,
+            distribution.clone(),
+            distribution,
+        ),
+        table("t4", TableKind::Last, moment, count),
+    ]
+}
+
 /// A report in which everything that can be said is said.
 fn sample() -> Report {
     let mut report = Report::new(Jvm {
@@ -74,6 +130,7 @@ fn sample() -> Report {
             }],
         ),
     ];
+    report.tables = tables();
     report.patches.push(Patch {
         id: "p1".into(),
         plan: "-".into(),
@@ -176,6 +233,9 @@ fn figures_fit_the_kind_of_instrument() {
     assert!(!schema().is_valid(&value));
     let mut value = serde_json::to_value(sample()).unwrap();
     value["schema"] = json!(2);
+    assert!(!schema().is_valid(&value));
+    let mut value = serde_json::to_value(sample()).unwrap();
+    value["tables"][0]["kind"] = json!("sums");
     assert!(!schema().is_valid(&value));
     let mut value = serde_json::to_value(sample()).unwrap();
     value["instruments"][0]["points"][0]["hits"] = json!(-1);

@@ -292,8 +292,8 @@ const GROUPS: &[Group] = &[
             },
             Function {
                 name: "named",
-                usage: "counter().named(\"…\")",
-                gives: "instrument",
+                usage: "counter().named(\"…\"); the same of a tally(), sums(), histogram() or last()",
+                gives: "instrument or table",
                 text: "The same under a name.",
             },
         ],

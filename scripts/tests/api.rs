@@ -222,3 +222,17 @@ fn print_and_debug() {
     result.unwrap();
     assert_eq!(recorder.printed(), ["a", "a.B", "plan.rhai:3:1: \"b\""]);
 }
+
+#[test]
+fn a_table_has_a_name() {
+    assert_eq!(
+        calls("let t = tally(7).named(\"orders\"); histogram().named(\"cost\"); t.clear();"),
+        [
+            "tally Count 7",
+            "table 0 of plan.rhai is orders",
+            "tally Histogram 1000",
+            "table 1 of plan.rhai is cost",
+            "clear 0",
+        ]
+    );
+}

@@ -97,7 +97,13 @@ pub(super) fn register(engine: &mut Engine, context: &Arc<Context>) {
     ] {
         let make = |context: Arc<Context>| {
             move |entries: u32| -> Answer<Table> {
-                let made = context.ask(|runtime| runtime.tally(kind, entries));
+                let made = context.ask(|runtime| {
+                    let made = runtime.tally(kind, entries);
+                    if let Ok(number) = made {
+                        runtime.tally_is(number, &context.name, None);
+                    }
+                    made
+                });
                 let number = made.or_else(error)?;
                 Ok(Table { number, kind })
             }
@@ -109,6 +115,11 @@ pub(super) fn register(engine: &mut Engine, context: &Arc<Context>) {
             many(number("number of entries: write 1 to 100000", entries)?)
         });
     }
+    let plan = context.clone();
+    engine.register_fn("named", move |table: &mut Table, name: ImmutableString| {
+        plan.ask(|runtime| runtime.tally_is(table.number, &plan.name, Some(&name)));
+        table.clone()
+    });
     let stack = |context: &Arc<Context>, kind: TallyKind| -> Answer<Table> {
         let made = context.ask(|runtime| runtime.tally(kind, ENTRIES));
         let number = made.or_else(error)?;

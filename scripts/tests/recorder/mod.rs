@@ -92,6 +92,12 @@ impl Runtime for Recorder {
         Ok(state.tallies - 1)
     }
 
+    fn tally_is(&self, table: u32, plan: &str, name: Option<&str>) {
+        if let Some(name) = name {
+            self.call(format!("table {table} of {plan} is {name}"));
+        }
+    }
+
     fn tally_now(&self, _: u32) -> Tally {
         Tally::default()
     }
