@@ -1,12 +1,14 @@
 //! The command line's grammar and its help.
 
 mod control;
+mod export;
 
 pub use control::{
     AttachArguments, DetachArguments, DoctorArguments, PatchesArguments, PsArguments,
     RelayArguments,
 };
 mod top;
+pub use export::{ExportArguments, Format};
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -160,6 +162,8 @@ pub enum Command {
     List(ListArguments),
     /// Watch the hottest methods of a running JVM, and look into them.
     Top(TopArguments),
+    /// Give the figures of a running JVM to other programs: Prometheus, OpenTelemetry, flame graphs, Perfetto.
+    Export(ExportArguments),
     /// Show what the agent in a running JVM left alone, and why.
     Refusals(RefusalsArguments),
     /// Show the figures in a data directory, also of a JVM that was killed.

@@ -7,6 +7,7 @@
 //!        ├─ ask ────┤
 //!        ├─ ps  attach  detach  patches  doctor ─┤
 //!        ├─ top ────┤
+//!        ├─ export ─┤     veneer_export
 //!        ├─ refusals┘     table
 //!        ├─ report ── remains
 //!        ├─ fragments ─ inputs
@@ -25,6 +26,7 @@ mod command_line;
 mod detach;
 mod doctor;
 mod exec;
+mod export;
 mod fragments;
 mod inputs;
 mod java;
@@ -71,6 +73,7 @@ fn main() -> ExitCode {
         Command::Ask(question) => ask::run(question),
         Command::List(arguments) => list::run(arguments),
         Command::Top(arguments) => top::run(arguments),
+        Command::Export(arguments) => export::run(arguments),
         Command::Refusals(arguments) => refusals::run(arguments),
         Command::Report(arguments) => report::run(arguments),
         Command::Fragments(arguments) => fragments::run(arguments),

@@ -14,10 +14,12 @@
 //! test as well.
 
 pub mod agreement;
+pub mod background;
 pub mod bench;
 pub mod command;
 pub mod comparison;
 pub mod expectation;
+pub mod fetched;
 pub mod figures;
 pub mod folder;
 pub mod generator;

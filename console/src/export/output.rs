@@ -1,0 +1,48 @@
+//! Where exported figures go: a file, or standard output.
+
+use std::fs::File;
+use std::io::{self, IsTerminal, Write};
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+
+/// An open file or standard output.
+pub struct Output {
+    to: Box<dyn Write>,
+    name: String,
+}
+
+impl Output {
+    /// Opens it; a file that is there is written over. Bytes that are no text are kept from a terminal.
+    pub fn open(path: Option<&Path>, is_binary: bool) -> Result<Output> {
+        match path.filter(|path| path.as_os_str() != "-") {
+            Some(path) => {
+                let name = path.display().to_string();
+                let file = File::create(path).with_context(|| {
+                    format!("{name} cannot be written; choose another file for -o")
+                })?;
+                let to = Box::new(file);
+                Ok(Output { to, name })
+            }
+            None if is_binary && io::stdout().is_terminal() => {
+                bail!("a trace is no text for a terminal: name a file, -o trace.pftrace")
+            }
+            None => Ok(Output {
+                to: Box::new(io::stdout()),
+                name: "standard output".into(),
+            }),
+        }
+    }
+
+    /// Writes all of it, and leaves nothing in a buffer.
+    pub fn write(&mut self, bytes: &[u8]) -> Result<()> {
+        let written = self.to.write_all(bytes).and_then(|()| self.to.flush());
+        written.with_context(|| format!("{} cannot be written", self.name))
+    }
+
+    /// Ends it.
+    pub fn finish(mut self) -> Result<()> {
+        let flushed = self.to.flush();
+        flushed.with_context(|| format!("{} cannot be written", self.name))
+    }
+}

@@ -1,0 +1,154 @@
+//! Pushing metrics to an OpenTelemetry collector: OTLP over HTTP, as protobuf.
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, bail};
+use veneer_export::otlp;
+use veneer_protocol::Report;
+
+use super::{about, began};
+use crate::cli::ExportArguments;
+use crate::output::complain;
+
+/// How long a collector may take.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// Seconds between pushes where nobody says.
+const EVERY: f64 = 10.0;
+
+/// A collector, and how it went so far.
+pub struct Pushed {
+    agent: ureq::Agent,
+    address: String,
+    service: String,
+    every: Duration,
+    next: Instant,
+    /// When the agent came in, from the first report on.
+    began: Option<u64>,
+    /// The last push failed, and that was said.
+    failing: bool,
+    succeeded: bool,
+}
+
+impl Pushed {
+    /// Checks the address; nothing is sent yet.
+    pub fn prepare(arguments: &ExportArguments) -> Result<Option<Pushed>> {
+        let Some(address) = &arguments.otlp else {
+            return Ok(None);
+        };
+        let config = ureq::Agent::config_builder()
+            .timeout_global(Some(PATIENCE))
+            .max_redirects(0)
+            .http_status_as_error(false)
+            .build();
+        let every = Duration::from_secs_f64(arguments.every.unwrap_or(EVERY));
+        Ok(Some(Pushed {
+            agent: config.into(),
+            address: endpoint(address)?,
+            service: arguments.service.clone(),
+            every,
+            // At once: a wrong address should show now and not in a while.
+            next: Instant::now(),
+            began: None,
+            failing: false,
+            succeeded: false,
+        }))
+    }
+
+    /// When the next push is due.
+    pub fn next(&self) -> Instant {
+        self.next
+    }
+
+    /// It was tried, and never went well?
+    pub fn has_failed(&self) -> bool {
+        self.failing && !self.succeeded
+    }
+
+    /// Where it goes.
+    pub fn address(&self) -> &str {
+        &self.address
+    }
+
+    /// Pushes. What goes wrong is said once, and tried again next time: the figures are totals, so nothing is lost.
+    pub fn push(&mut self, report: &Report) {
+        let began = *self.began.get_or_insert_with(|| began(report));
+        let body = otlp::protobuf(report, &about(&self.service, began));
+        match self.send(&body) {
+            Ok(()) => {
+                if self.failing {
+                    complain(&format!("{} takes metrics again", self.address));
+                }
+                (self.failing, self.succeeded) = (false, true);
+            }
+            Err(reason) => {
+                if !self.failing {
+                    let (address, seconds) = (&self.address, self.every.as_secs_f64());
+                    complain(&format!(
+                        "{address} did not take the metrics: {reason}; tried again every {seconds} s"
+                    ));
+                }
+                self.failing = true;
+            }
+        }
+        self.next = Instant::now() + self.every;
+    }
+
+    fn send(&self, body: &[u8]) -> Result<(), String> {
+        let request = self.agent.post(&self.address);
+        let request = request.header("Content-Type", otlp::CONTENT_TYPE);
+        match request.send(body) {
+            Ok(response) if response.status().is_success() => Ok(()),
+            Ok(response) => Err(format!("it answered {}", response.status())),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+}
+
+/// The collector's address, with the path for metrics where there is none.
+fn endpoint(address: &str) -> Result<String> {
+    let Some(rest) = address.strip_prefix("http://") else {
+        if address.starts_with("https://") {
+            bail!(
+                "--otlp {address}: https is not supported; run a collector on this machine, and have it send on"
+            );
+        }
+        bail!("--otlp {address}: write http://HOST:PORT, such as http://127.0.0.1:4318");
+    };
+    let (host, path) = rest.split_once('/').unwrap_or((rest, ""));
+    if host.is_empty() || host.contains(|c: char| c.is_whitespace() || c == '@' || c == '?') {
+        bail!("--otlp {address}: write http://HOST:PORT, such as http://127.0.0.1:4318");
+    }
+    Ok(match path {
+        "" => format!("http://{host}{}", otlp::PATH),
+        path => format!("http://{host}/{path}"),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_without_a_path_gets_that_for_metrics() {
+        for (address, expected) in [
+            ("http://127.0.0.1:4318", "http://127.0.0.1:4318/v1/metrics"),
+            ("http://collector:4318/", "http://collector:4318/v1/metrics"),
+            (
+                "http://a:9090/api/v1/otlp/v1/metrics",
+                "http://a:9090/api/v1/otlp/v1/metrics",
+            ),
+        ] {
+            assert_eq!(endpoint(address).unwrap(), expected);
+        }
+        for address in [
+            "",
+            "127.0.0.1:4318",
+            "https://a",
+            "http://",
+            "http://a b",
+            "http://u@h",
+        ] {
+            assert!(endpoint(address).is_err(), "{address}");
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! A Perfetto trace, written as the JVM runs.
+
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, bail};
+use veneer_client::ControlError;
+use veneer_export::perfetto::Writer;
+use veneer_protocol::{EVERY, Reply, Request, Subscription};
+
+use super::began;
+use super::output::Output;
+use super::session::Session;
+use crate::cli::ExportArguments;
+
+/// Seconds between two looks where nobody says.
+const LOOK: f64 = 0.2;
+
+/// Writes until the time is over or the JVM ends, and gives the exit code.
+pub fn run(arguments: &ExportArguments, mut session: Session, mut output: Output) -> Result<u8> {
+    let report = session.expect_report()?;
+    let (pid, scope) = (session.pid(), session.scope().clone());
+    let (mut writer, first) = Writer::begin(scope, pid, &report.jvm.name, began(&report));
+    output.write(&first)?;
+    let every = Duration::from_secs_f64(arguments.every.unwrap_or(LOOK));
+    let every = u64::try_from(every.as_millis()).unwrap_or(*EVERY.end());
+    let mut client = session.into_asking();
+    client.send(&Request::Subscribe(Subscription {
+        every: every.clamp(*EVERY.start(), *EVERY.end()),
+        instruments: Vec::new(),
+        events: true,
+    }))?;
+    let (sender, replies) = channel();
+    // It ends with the command, or when nobody wants what it has.
+    thread::spawn(move || while sender.send(client.receive()).is_ok() {});
+    let end = arguments
+        .seconds
+        .map(|s| Instant::now() + Duration::from_secs_f64(s));
+    // What happens until the end comes with the update after it.
+    let last = end.map(|end| end + 2 * Duration::from_millis(every));
+    loop {
+        let reply = match last {
+            None => replies.recv().map_err(|_| RecvTimeoutError::Disconnected),
+            Some(last) => replies.recv_timeout(last.saturating_duration_since(Instant::now())),
+        };
+        match reply {
+            Ok(Ok(Reply::Update(update))) => {
+                output.write(&writer.update(&update))?;
+                if end.is_some_and(|end| Instant::now() >= end) {
+                    break;
+                }
+            }
+            Ok(Ok(Reply::Failed { message })) => bail!("process {pid}: {message}"),
+            Ok(Ok(_)) => return Err(ControlError::Unexpected(pid).into()),
+            // The JVM has ended; what it had is in the trace.
+            Ok(Err(ControlError::Closed(_))) => break,
+            Ok(Err(error)) => return Err(error.into()),
+            Err(_) => break,
+        }
+    }
+    output.finish()?;
+    Ok(0)
+}

@@ -1,0 +1,229 @@
+//! Comma-separated values (RFC 4180): a row for each point of an instrument, each entry of a table, and each bucket of a histogram.
+//!
+//! ```text
+//!   id,name,kind,plan,attached,class,method,fragment,to,what,line,key1,key2,key3,key4,count,sum,min,max
+//!   i1,hits,counter,hot.rhai,true,shop.Desk,serve(I)V,3,,,41,,,,,1000,,,
+//!   i2,took,timer,hot.rhai,true,shop.Desk,serve(I)V,,,,,,,,,3,5600,100,4500          nanoseconds
+//!   t1,cost,histogram,hot.rhai,true,,,,,,,book,,,,4,10,0,6
+//!   t1,cost,bucket,hot.rhai,true,,,,,,,book,,,,3,,0,0                                 3 values from 0 to 0
+//! ```
+
+use serde_json::Value;
+use thiserror::Error;
+use veneer_protocol::{Figures, Instrument, Kind, Point, Readings, Report, Table, TableEntry};
+
+/// The columns.
+pub const COLUMNS: [&str; 19] = [
+    "id", "name", "kind", "plan", "attached", "class", "method", "fragment", "to", "what", "line",
+    "key1", "key2", "key3", "key4", "count", "sum", "min", "max",
+];
+
+/// Why no text came of a report.
+#[derive(Debug, Error)]
+#[error("the figures cannot be written as CSV: {0}")]
+pub struct CsvError(String);
+
+/// What the columns have from `count` on; an absent one is empty.
+#[derive(Default)]
+struct Numbers {
+    count: Option<u64>,
+    sum: Option<i128>,
+    min: Option<i128>,
+    max: Option<i128>,
+}
+
+impl Numbers {
+    fn count(count: u64) -> Self {
+        Numbers {
+            count: Some(count),
+            ..Numbers::default()
+        }
+    }
+}
+
+/// All of a report, with a line of names first.
+pub fn render(report: &Report) -> Result<String, CsvError> {
+    let mut writer = csv::WriterBuilder::new()
+        .terminator(csv::Terminator::CRLF)
+        .from_writer(Vec::new());
+    let failed = |error: csv::Error| CsvError(error.to_string());
+    writer.write_record(COLUMNS).map_err(failed)?;
+    for row in rows(report) {
+        writer.write_record(row).map_err(failed)?;
+    }
+    let bytes = writer
+        .into_inner()
+        .map_err(|error| CsvError(error.to_string()))?;
+    String::from_utf8(bytes).map_err(|error| CsvError(error.to_string()))
+}
+
+fn rows(report: &Report) -> Vec<[String; COLUMNS.len()]> {
+    let mut rows = Vec::new();
+    for instrument in &report.instruments {
+        rows.extend(instrument.points.iter().map(|p| of_point(instrument, p)));
+    }
+    for table in &report.tables {
+        for entry in &table.entries {
+            rows.extend(of_entry(table, entry));
+        }
+    }
+    rows
+}
+
+fn of_point(instrument: &Instrument, point: &Point) -> [String; COLUMNS.len()] {
+    let kind = match instrument.kind {
+        Kind::Counter => "counter",
+        Kind::Timer => "timer",
+        Kind::Log => "log",
+        Kind::Code => "code",
+    };
+    let numbers = match point.readings {
+        Readings::Count { hits } => Numbers::count(hits),
+        Readings::Log { events, .. } => Numbers::count(events),
+        Readings::Time {
+            count,
+            total_ns,
+            min_ns,
+            max_ns,
+        } => Numbers {
+            count: Some(count),
+            sum: Some(total_ns.into()),
+            min: Some(min_ns.into()),
+            max: Some(max_ns.into()),
+        },
+    };
+    let at = [
+        point.class.clone(),
+        point.method.clone(),
+        text(point.fragment),
+        text(point.to),
+        point.what.clone().unwrap_or_default(),
+        text(point.line),
+    ];
+    let (id, name, plan) = (&instrument.id, &instrument.name, &instrument.plan);
+    let head = (id.as_str(), name.as_str(), kind, plan.as_str());
+    row(head, instrument.attached, at, &[], &numbers)
+}
+
+fn of_entry(table: &Table, entry: &TableEntry) -> Vec<[String; COLUMNS.len()]> {
+    let with = |kind: &str, numbers: &Numbers| {
+        let head = (
+            table.id.as_str(),
+            table.name.as_str(),
+            kind,
+            table.plan.as_str(),
+        );
+        row(
+            head,
+            table.attached,
+            Default::default(),
+            &entry.keys,
+            numbers,
+        )
+    };
+    let numbers = match &entry.figures {
+        Figures::Sums {
+            count,
+            sum,
+            min,
+            max,
+        }
+        | Figures::Distribution {
+            count,
+            sum,
+            min,
+            max,
+            ..
+        } => Numbers {
+            count: Some(*count),
+            sum: Some((*sum).into()),
+            min: Some((*min).into()),
+            max: Some((*max).into()),
+        },
+        other => Numbers::count(other.count()),
+    };
+    let mut rows = vec![with(table.kind.word(), &numbers)];
+    if let Figures::Distribution { buckets, .. } = &entry.figures {
+        rows.extend(buckets.iter().map(|bucket| {
+            let numbers = Numbers {
+                count: Some(bucket.count),
+                sum: None,
+                min: Some(bucket.from.into()),
+                max: Some(bucket.to.into()),
+            };
+            with("bucket", &numbers)
+        }));
+    }
+    rows
+}
+
+fn row(
+    (id, name, kind, plan): (&str, &str, &str, &str),
+    attached: bool,
+    at: [String; 6],
+    keys: &[Value],
+    numbers: &Numbers,
+) -> [String; COLUMNS.len()] {
+    let key = |n: usize| match keys.get(n) {
+        None => String::new(),
+        Some(Value::String(text)) => text.clone(),
+        Some(other) => other.to_string(),
+    };
+    let [class, method, fragment, to, what, line] = at;
+    [
+        id.into(),
+        name.into(),
+        kind.into(),
+        plan.into(),
+        attached.to_string(),
+        class,
+        method,
+        fragment,
+        to,
+        what,
+        line,
+        key(0),
+        key(1),
+        key(2),
+        key(3),
+        text(numbers.count),
+        text(numbers.sum),
+        text(numbers.min),
+        text(numbers.max),
+    ]
+}
+
+fn text(value: Option<impl ToString>) -> String {
+    value.map(|value| value.to_string()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::metric::sample::report;
+
+    #[test]
+    fn every_row_has_every_column_and_quotes_what_needs_it() {
+        let text = render(&report()).unwrap();
+        let mut reader = csv::Reader::from_reader(text.as_bytes());
+        let rows: Vec<csv::StringRecord> = reader.records().collect::<Result<_, _>>().unwrap();
+        assert_eq!(&rows[0][1], "hits \"of\" a\\b");
+        assert_eq!(&rows[0][15], "1000");
+        let took = rows.iter().find(|row| &row[1] == "took").unwrap();
+        assert_eq!(
+            took.iter().skip(15).collect::<Vec<_>>(),
+            ["3", "5600", "100", "4500"]
+        );
+        let buckets = rows.iter().filter(|row| &row[2] == "bucket");
+        let buckets: Vec<_> = buckets
+            .map(|r| (r[15].to_owned(), r[17].to_owned()))
+            .collect();
+        assert_eq!(
+            buckets,
+            [("3".into(), "0".into()), ("1".into(), "6".into())]
+        );
+        let odd = rows.iter().find(|row| &row[11] == "ann; x\n").unwrap();
+        assert_eq!((&odd[2], &odd[12]), ("tally", "7"));
+        assert!(text.contains("\r\n") && text.contains("\"ann; x\n\""));
+    }
+}

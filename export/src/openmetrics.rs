@@ -1,0 +1,190 @@
+//! The text format of OpenMetrics 1.0, which Prometheus scrapes.
+//!
+//! ```text
+//!   # TYPE veneer_hits counter
+//!   # HELP veneer_hits How often a point was passed, or code of a plan ran there.
+//!   veneer_hits_total{pid="4711",instrument="i1",name="hits",class="shop.Desk",method="serve(I)V",fragment="3",line="41"} 1000
+//!   # EOF
+//! ```
+//!
+//! Times are in seconds with nine digits, written from whole nanoseconds, so nothing is rounded. It is written here and not by a client
+//! library because those keep metrics of their own, have no summaries whose figures come from elsewhere, and not all of them escape labels.
+
+use std::fmt::Write;
+
+use veneer_protocol::Report;
+
+use crate::metric::{Family, Figure, Labels, Type, families};
+
+/// What a response with this text has as its `Content-Type`.
+pub const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+/// All of a report.
+pub fn render(report: &Report) -> String {
+    let mut text = String::new();
+    for family in families(report) {
+        // Writing to a string does not fail.
+        let _ = write(&mut text, &family);
+    }
+    text + "# EOF\n"
+}
+
+/// Prefix, name and unit.
+fn full_name(family: &Family) -> String {
+    let unit = if family.is_time { "_seconds" } else { "" };
+    format!("veneer_{}{unit}", family.name)
+}
+
+fn write(to: &mut String, family: &Family) -> std::fmt::Result {
+    let name = full_name(family);
+    let kind = match family.kind {
+        Type::Counter => "counter",
+        Type::Gauge => "gauge",
+        Type::Summary => "summary",
+        Type::Histogram => "histogram",
+        Type::Info => "info",
+    };
+    writeln!(to, "# TYPE {name} {kind}")?;
+    if family.is_time {
+        writeln!(to, "# UNIT {name} seconds")?;
+    }
+    writeln!(to, "# HELP {name} {}", family.help)?;
+    for (labels, figure) in &family.samples {
+        let labels = &written(labels);
+        match figure {
+            Figure::Count(n) if family.kind == Type::Info => {
+                writeln!(to, "{name}_info{{{labels}}} {n}")?;
+            }
+            Figure::Count(n) => writeln!(to, "{name}_total{{{labels}}} {n}")?,
+            Figure::Level(n) => writeln!(to, "{name}{{{labels}}} {}", number(*n, family.is_time))?,
+            Figure::Summary { count, sum, .. } => {
+                let sum = i128::try_from(*sum).unwrap_or(i128::MAX);
+                writeln!(to, "{name}_count{{{labels}}} {count}")?;
+                writeln!(to, "{name}_sum{{{labels}}} {}", number(sum, family.is_time))?;
+            }
+            Figure::Histogram {
+                count,
+                sum,
+                min,
+                buckets,
+                ..
+            } => {
+                let mut below = 0u64;
+                for (bound, count) in buckets {
+                    below = below.saturating_add(*count);
+                    // What lies above all bounds is in the last line.
+                    if *bound < i64::MAX {
+                        writeln!(to, "{name}_bucket{{{labels},le=\"{bound}.0\"}} {below}")?;
+                    }
+                }
+                let all = below.max(*count);
+                writeln!(to, "{name}_bucket{{{labels},le=\"+Inf\"}} {all}")?;
+                // A sum that can fall is no counter, and the format has no place for it.
+                if *min >= 0 && *sum >= 0 {
+                    writeln!(to, "{name}_count{{{labels}}} {all}")?;
+                    writeln!(to, "{name}_sum{{{labels}}} {sum}")?;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+fn number(value: i128, is_time: bool) -> String {
+    if !is_time {
+        return value.to_string();
+    }
+    let sign = if value < 0 { "-" } else { "" };
+    let (whole, rest) = (
+        value.unsigned_abs() / 1_000_000_000,
+        value.unsigned_abs() % 1_000_000_000,
+    );
+    format!("{sign}{whole}.{rest:09}")
+}
+
+fn written(labels: &Labels) -> String {
+    let pairs = labels
+        .iter()
+        .map(|(name, value)| format!("{name}=\"{}\"", escaped(value)));
+    pairs.collect::<Vec<_>>().join(",")
+}
+
+/// A label's value: `\`, `"` and line feeds are escaped, and nothing else.
+fn escaped(value: &str) -> String {
+    let mut text = String::with_capacity(value.len());
+    for c in value.chars() {
+        match c {
+            '\\' => text.push_str("\\\\"),
+            '"' => text.push_str("\\\""),
+            '\n' => text.push_str("\\n"),
+            c => text.push(c),
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::metric::sample::report;
+    use veneer_protocol::{Bucket, Figures};
+
+    #[test]
+    fn every_kind_has_its_lines() {
+        let text = render(&report());
+        let has = |line: &str| assert!(text.lines().any(|l| l == line), "{line} is not in\n{text}");
+        let at = r#"class="shop.Desk",method="serve(Lshop/Order;I)V""#;
+        has("# TYPE veneer_hits counter");
+        has(&format!(
+            r#"veneer_hits_total{{pid="4711",instrument="i1",name="hits \"of\" a\\b",{at},fragment="3",line="41"}} 1000"#
+        ));
+        has(&format!(
+            r#"veneer_hits_total{{pid="4711",instrument="i3",name="seen",{at},fragment="5",what="call shop.Cart::add @17"}} 4"#
+        ));
+        has("# UNIT veneer_time_seconds seconds");
+        let took = format!(r#"pid="4711",instrument="i2",name="took",{at}"#);
+        has(&format!("veneer_time_seconds_count{{{took}}} 3"));
+        has(&format!("veneer_time_seconds_sum{{{took}}} 0.000005600"));
+        has(&format!("veneer_time_max_seconds{{{took}}} 0.000004500"));
+        has(
+            r#"veneer_table_hits_total{pid="4711",table="t1",name="orders",key1="ann; x\n",key2="7"} 12"#,
+        );
+        has(r#"veneer_table_values_bucket{pid="4711",table="t2",name="cost",le="5.0"} 3"#);
+        has(r#"veneer_table_values_bucket{pid="4711",table="t2",name="cost",le="6.0"} 4"#);
+        has(r#"veneer_table_values_bucket{pid="4711",table="t2",name="cost",le="+Inf"} 4"#);
+        has(r#"veneer_table_sum{pid="4711",table="t3",name="owed",key1="ann"} -9"#);
+        has(r#"veneer_jvm_info{pid="4711",vm="OpenJDK 64-Bit Server VM",version="17.0.15+6"} 1"#);
+        has(r#"veneer_uptime_seconds{pid="4711"} 5.120000000"#);
+        assert!(text.ends_with("\n# EOF\n") && !text.contains("latest"));
+    }
+
+    #[test]
+    fn a_sum_that_may_fall_is_left_out() {
+        let mut report = report();
+        let distribution = Figures::Distribution {
+            count: 2,
+            sum: -4,
+            min: -9,
+            max: 5,
+            buckets: vec![
+                Bucket {
+                    from: i64::MIN,
+                    to: -1,
+                    count: 1,
+                },
+                Bucket {
+                    from: 5,
+                    to: 5,
+                    count: 1,
+                },
+            ],
+        };
+        report.tables[1].entries[0].figures = distribution;
+        let text = render(&report);
+        assert!(text.contains("le=\"-1.0\"} 1\n") && text.contains("le=\"+Inf\"} 2\n"));
+        assert!(
+            !text.contains("veneer_table_values_sum")
+                && !text.contains("veneer_table_values_count")
+        );
+    }
+}

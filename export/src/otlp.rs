@@ -1,0 +1,288 @@
+//! Metrics in the OpenTelemetry protocol (OTLP 1.x): protobuf for collectors, JSON lines for files.
+//!
+//! ```text
+//!   resource  service.name, process.pid, process.runtime.name, process.runtime.version
+//!     └─ scope veneer
+//!          ├─ veneer.hits          sum, cumulative, monotonic         {instrument, name, class, method, …}
+//!          ├─ veneer.time          histogram without bounds: count, sum, min, max     s
+//!          ├─ veneer.time.min …    gauges
+//!          └─ veneer.table.values  histogram with bounds
+//! ```
+//!
+//! All figures are totals since the agent came in, so a push that is lost costs nothing.
+
+use opentelemetry_proto::tonic::collector::metrics::v1::ExportMetricsServiceRequest;
+use opentelemetry_proto::tonic::common::v1::{AnyValue, InstrumentationScope, KeyValue, any_value};
+use opentelemetry_proto::tonic::metrics::v1::{
+    AggregationTemporality, Gauge, Histogram, HistogramDataPoint, Metric, NumberDataPoint,
+    ResourceMetrics, ScopeMetrics, Sum, metric, number_data_point,
+};
+use opentelemetry_proto::tonic::resource::v1::Resource;
+use prost::Message;
+use thiserror::Error;
+use veneer_protocol::Report;
+
+use crate::metric::{Family, Figure, Labels, Type, families};
+
+/// What a request with protobuf has as its `Content-Type`.
+pub const CONTENT_TYPE: &str = "application/x-protobuf";
+/// Where a collector takes metrics, behind its address.
+pub const PATH: &str = "/v1/metrics";
+
+/// Why no text came of a report.
+#[derive(Debug, Error)]
+#[error("the figures cannot be written as OTLP JSON: {0}")]
+pub struct OtlpError(#[from] serde_json::Error);
+
+/// What a report does not say.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct About {
+    /// `service.name`.
+    pub service: String,
+    /// When the agent came in, in nanoseconds since 1970: the same in each request, else receivers take it for a new start.
+    pub began: u64,
+    /// When the figures were read, in nanoseconds since 1970.
+    pub now: u64,
+}
+
+/// The body of a request.
+pub fn protobuf(report: &Report, about: &About) -> Vec<u8> {
+    request(report, about).encode_to_vec()
+}
+
+/// The same as a line of JSON, as in files of collectors.
+pub fn json(report: &Report, about: &About) -> Result<String, OtlpError> {
+    Ok(serde_json::to_string(&request(report, about))? + "\n")
+}
+
+fn request(report: &Report, about: &About) -> ExportMetricsServiceRequest {
+    let jvm = &report.jvm;
+    let attributes = vec![
+        attribute(
+            "service.name",
+            any_value::Value::StringValue(about.service.clone()),
+        ),
+        attribute("process.pid", any_value::Value::IntValue(jvm.pid.into())),
+        attribute(
+            "process.runtime.name",
+            any_value::Value::StringValue(jvm.name.clone()),
+        ),
+        attribute(
+            "process.runtime.version",
+            any_value::Value::StringValue(jvm.version.clone()),
+        ),
+    ];
+    let families = families(report).into_iter();
+    // What the info says is in the resource.
+    let metrics = families.filter(|family| family.kind != Type::Info);
+    let metrics = metrics.map(|family| to_metric(&family, about)).collect();
+    ExportMetricsServiceRequest {
+        resource_metrics: vec![ResourceMetrics {
+            resource: Some(Resource {
+                attributes,
+                ..Resource::default()
+            }),
+            scope_metrics: vec![ScopeMetrics {
+                scope: Some(InstrumentationScope {
+                    name: "veneer".into(),
+                    version: env!("CARGO_PKG_VERSION").into(),
+                    ..InstrumentationScope::default()
+                }),
+                metrics,
+                ..ScopeMetrics::default()
+            }],
+            ..ResourceMetrics::default()
+        }],
+    }
+}
+
+fn attribute(key: &str, value: any_value::Value) -> KeyValue {
+    KeyValue {
+        key: key.into(),
+        value: Some(AnyValue { value: Some(value) }),
+        ..KeyValue::default()
+    }
+}
+
+/// All but the pid, which is the resource's.
+fn attributes(labels: &Labels) -> Vec<KeyValue> {
+    let own = labels.iter().filter(|(name, _)| *name != "pid");
+    own.map(|(name, value)| attribute(name, any_value::Value::StringValue(value.clone())))
+        .collect()
+}
+
+fn to_metric(family: &Family, about: &About) -> Metric {
+    let samples = family.samples.iter();
+    let numbers = || {
+        let point = |(labels, figure): (&Labels, &Figure)| NumberDataPoint {
+            attributes: attributes(labels),
+            start_time_unix_nano: about.began,
+            time_unix_nano: about.now,
+            value: Some(number(figure, family.is_time)),
+            ..NumberDataPoint::default()
+        };
+        samples.clone().map(point).collect()
+    };
+    let cumulative = AggregationTemporality::Cumulative as i32;
+    let data = match family.kind {
+        Type::Counter | Type::Info => metric::Data::Sum(Sum {
+            data_points: numbers(),
+            aggregation_temporality: cumulative,
+            is_monotonic: true,
+        }),
+        Type::Gauge => metric::Data::Gauge(Gauge {
+            data_points: numbers(),
+        }),
+        Type::Summary | Type::Histogram => {
+            let point = |(labels, figure): (&Labels, &Figure)| HistogramDataPoint {
+                attributes: attributes(labels),
+                start_time_unix_nano: about.began,
+                time_unix_nano: about.now,
+                ..distribution(figure, family.is_time)
+            };
+            metric::Data::Histogram(Histogram {
+                data_points: samples.clone().map(point).collect(),
+                aggregation_temporality: cumulative,
+            })
+        }
+    };
+    Metric {
+        name: format!("veneer.{}", family.name.replace('_', ".")),
+        description: family.help.into(),
+        unit: if family.is_time { "s" } else { "1" }.into(),
+        data: Some(data),
+        ..Metric::default()
+    }
+}
+
+fn number(figure: &Figure, is_time: bool) -> number_data_point::Value {
+    let whole: i128 = match figure {
+        Figure::Count(n) => (*n).into(),
+        Figure::Level(n) => *n,
+        Figure::Summary { count, .. } | Figure::Histogram { count, .. } => (*count).into(),
+    };
+    if is_time {
+        return number_data_point::Value::AsDouble(seconds(whole));
+    }
+    match i64::try_from(whole) {
+        Ok(n) => number_data_point::Value::AsInt(n),
+        Err(_) => number_data_point::Value::AsDouble(whole as f64),
+    }
+}
+
+fn seconds(ns: i128) -> f64 {
+    ns as f64 / 1e9
+}
+
+fn distribution(figure: &Figure, is_time: bool) -> HistogramDataPoint {
+    let scaled = |n: i128| if is_time { seconds(n) } else { n as f64 };
+    match figure {
+        Figure::Summary {
+            count,
+            sum,
+            min,
+            max,
+        } => {
+            let known = |n: u64| (*count > 0).then(|| scaled(n.into()));
+            HistogramDataPoint {
+                count: *count,
+                sum: Some(scaled(i128::try_from(*sum).unwrap_or(i128::MAX))),
+                min: known(*min),
+                max: known(*max),
+                // Without bounds there is one bucket.
+                bucket_counts: vec![*count],
+                ..HistogramDataPoint::default()
+            }
+        }
+        Figure::Histogram {
+            count,
+            sum,
+            min,
+            max,
+            buckets,
+        } => {
+            let known = |n: i64| (*count > 0).then(|| scaled(n.into()));
+            // The last bucket has no bound above it: it is empty, or has what is beyond all bounds.
+            let bounded = buckets.iter().filter(|(bound, _)| *bound < i64::MAX);
+            let mut counts: Vec<u64> = bounded.clone().map(|(_, count)| *count).collect();
+            let inside = counts.iter().fold(0u64, |sum, n| sum.saturating_add(*n));
+            let all = inside.max(*count);
+            counts.push(all - inside);
+            HistogramDataPoint {
+                // It must be the sum of the buckets, which threads may have filled meanwhile.
+                count: all,
+                // A sum that can fall is not allowed.
+                sum: (*min >= 0 && *sum >= 0).then_some(*sum as f64),
+                min: known(*min),
+                max: known(*max),
+                bucket_counts: counts,
+                explicit_bounds: bounded.map(|(bound, _)| *bound as f64).collect(),
+                ..HistogramDataPoint::default()
+            }
+        }
+        Figure::Count(_) | Figure::Level(_) => HistogramDataPoint::default(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::metric::sample::report;
+
+    fn about() -> About {
+        About {
+            service: "shop".into(),
+            began: 1_000_000_000,
+            now: 6_120_000_000,
+        }
+    }
+
+    fn metric_of(request: &ExportMetricsServiceRequest, name: &str) -> Metric {
+        let scope = &request.resource_metrics[0].scope_metrics[0];
+        let found = scope.metrics.iter().find(|metric| metric.name == name);
+        found.unwrap_or_else(|| panic!("no metric {name}")).clone()
+    }
+
+    #[test]
+    fn a_request_reads_back_with_exact_figures() {
+        let bytes = protobuf(&report(), &about());
+        let request = ExportMetricsServiceRequest::decode(&bytes[..]).unwrap();
+        let Some(metric::Data::Sum(hits)) = metric_of(&request, "veneer.hits").data else {
+            panic!("no sum");
+        };
+        assert!(hits.is_monotonic);
+        let value = hits.data_points[0].value.as_ref();
+        assert_eq!(value, Some(&number_data_point::Value::AsInt(1000)));
+        let Some(metric::Data::Histogram(time)) = metric_of(&request, "veneer.time").data else {
+            panic!("no histogram");
+        };
+        let point = &time.data_points[0];
+        assert_eq!(
+            (point.count, point.sum, point.max),
+            (3, Some(5.6e-6), Some(4.5e-6))
+        );
+        let Some(metric::Data::Histogram(cost)) = metric_of(&request, "veneer.table.values").data
+        else {
+            panic!("no histogram");
+        };
+        let point = &cost.data_points[0];
+        assert_eq!(point.bucket_counts, [3, 0, 0, 0, 0, 0, 1, 0]);
+        assert_eq!(point.explicit_bounds, [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
+    }
+
+    #[test]
+    fn json_has_the_names_of_the_specification() {
+        let text = json(&report(), &about()).unwrap();
+        let value: serde_json::Value = serde_json::from_str(&text).unwrap();
+        let resource = &value["resourceMetrics"][0];
+        assert_eq!(resource["resource"]["attributes"][0]["key"], "service.name");
+        let metrics = &resource["scopeMetrics"][0]["metrics"];
+        let hits = metrics
+            .as_array()
+            .unwrap()
+            .iter()
+            .find(|m| m["name"] == "veneer.hits");
+        // 64-bit numbers are strings there.
+        assert_eq!(hits.unwrap()["sum"]["dataPoints"][0]["asInt"], "1000");
+    }
+}

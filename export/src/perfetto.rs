@@ -1,0 +1,346 @@
+//! A trace for Perfetto (`ui.perfetto.dev`, `trace_processor`), made piece by piece from a subscription's updates.
+//!
+//! ```text
+//!   process 4711 java
+//!     ├─ Java thread 1    ·serve:41 {total: 900, user: "ann"}   ·serve:41 {…}      what was logged: instants with arguments
+//!     ├─ Java thread 17        ·serve:41 {…}
+//!     ├─ hits shop.Desk.serve(shop.Order, int) f3 :41     ▁▂▂▃▅▇                   counters: a value for each update
+//!     └─ took shop.Desk.serve(shop.Order, int) calls      ▁▁▂▃▃▅                   timers: calls, and their times in all
+//! ```
+//!
+//! A trace is a sequence of packets, so pieces one after the other are a trace too, also when the last one never comes. Times count from when
+//! the agent came in; a snapshot of the clocks at the beginning says when that was. Java's thread ids are not those of the system, so the
+//! tracks are plain ones with a name, and Perfetto's table of threads stays empty.
+
+mod schema;
+
+use std::collections::HashMap;
+
+use prost::Message;
+use serde_json::Value as Json;
+use veneer_protocol::{Event, Instrument, Point, Readings, Update};
+
+use crate::Scope;
+use crate::descriptor::readable;
+use schema::{
+    BOOTTIME, Clock, ClockSnapshot, CounterDescriptor, Data, DebugAnnotation, EventType,
+    ProcessDescriptor, REALTIME, SourceLocation, Trace, TracePacket, TrackDescriptor, TrackEvent,
+    Unit, Value,
+};
+
+/// All packets come from one writer.
+const SEQUENCE: u32 = 1;
+/// The track of the process; those of threads and counters have the numbers behind.
+const PROCESS: u64 = 1;
+
+/// A trace in the making.
+#[derive(Debug)]
+pub struct Writer {
+    scope: Scope,
+    /// Names of the instruments that are wanted, by id.
+    names: HashMap<String, String>,
+    threads: HashMap<u64, u64>,
+    counters: HashMap<String, u64>,
+    tracks: u64,
+    lost: u64,
+}
+
+impl Writer {
+    /// A trace of a JVM, and its first piece. `began`: when the agent came in, in nanoseconds since 1970.
+    pub fn begin(scope: Scope, pid: u32, name: &str, began: u64) -> (Writer, Vec<u8>) {
+        let writer = Writer {
+            scope,
+            names: HashMap::new(),
+            threads: HashMap::new(),
+            counters: HashMap::new(),
+            tracks: PROCESS,
+            lost: 0,
+        };
+        let clock = |clock_id, timestamp| Clock {
+            clock_id: Some(clock_id),
+            timestamp: Some(timestamp),
+        };
+        let clocks = vec![clock(BOOTTIME, 0), clock(REALTIME, began)];
+        let process = TrackDescriptor {
+            uuid: Some(PROCESS),
+            process: Some(ProcessDescriptor {
+                pid: i32::try_from(pid).ok(),
+                process_name: Some(name.into()),
+            }),
+            ..TrackDescriptor::default()
+        };
+        let packets = vec![
+            packet(Some(0), Data::ClockSnapshot(ClockSnapshot { clocks })),
+            packet(None, Data::TrackDescriptor(process)),
+        ];
+        (writer, encoded(packets))
+    }
+
+    /// The next piece: counters at the update's time, and what was logged.
+    pub fn update(&mut self, update: &Update) -> Vec<u8> {
+        let mut packets = Vec::new();
+        let at = update.millis.saturating_mul(1_000_000);
+        for instrument in &update.instruments {
+            if self.scope.has(instrument) {
+                let name = instrument.name.clone();
+                self.names.insert(instrument.id.clone(), name);
+            }
+            // Detached: its last figures still belong to the trace.
+            if self.names.contains_key(&instrument.id) {
+                for point in &instrument.points {
+                    self.point(&mut packets, at, instrument, point);
+                }
+            }
+        }
+        for event in &update.events {
+            if let Some(name) = self.names.get(&event.instrument) {
+                let category = name.clone();
+                self.event(&mut packets, event, category);
+            }
+        }
+        // What had been lost before the plan came is not its.
+        let before = update.number == 1 && matches!(self.scope, Scope::Plan { .. });
+        if update.events_lost > 0 && !before {
+            self.lost = self.lost.saturating_add(update.events_lost);
+            let lost = self.lost;
+            self.counter(&mut packets, at, "events lost".into(), Unit::Count, lost);
+        }
+        encoded(packets)
+    }
+
+    fn track(&mut self) -> u64 {
+        self.tracks += 1;
+        self.tracks
+    }
+
+    fn point(
+        &mut self,
+        packets: &mut Vec<TracePacket>,
+        at: u64,
+        instrument: &Instrument,
+        point: &Point,
+    ) {
+        let place = format!("{} {}", instrument.name, place(point));
+        match point.readings {
+            Readings::Count { hits } => self.counter(packets, at, place, Unit::Count, hits),
+            Readings::Time {
+                count, total_ns, ..
+            } => {
+                self.counter(packets, at, format!("{place} calls"), Unit::Count, count);
+                self.counter(
+                    packets,
+                    at,
+                    format!("{place} total"),
+                    Unit::TimeNs,
+                    total_ns,
+                );
+            }
+            Readings::Log { events, .. } => {
+                self.counter(packets, at, format!("{place} events"), Unit::Count, events);
+            }
+        }
+    }
+
+    fn counter(
+        &mut self,
+        packets: &mut Vec<TracePacket>,
+        at: u64,
+        name: String,
+        unit: Unit,
+        value: u64,
+    ) {
+        let uuid = match self.counters.get(&name) {
+            Some(uuid) => *uuid,
+            None => {
+                let uuid = self.track();
+                let descriptor = TrackDescriptor {
+                    uuid: Some(uuid),
+                    name: Some(name.clone()),
+                    parent_uuid: Some(PROCESS),
+                    counter: Some(CounterDescriptor {
+                        unit: Some(unit as i32),
+                    }),
+                    ..TrackDescriptor::default()
+                };
+                packets.push(packet(None, Data::TrackDescriptor(descriptor)));
+                self.counters.insert(name, uuid);
+                uuid
+            }
+        };
+        let event = TrackEvent {
+            r#type: Some(EventType::Counter as i32),
+            track_uuid: Some(uuid),
+            counter_value: Some(i64::try_from(value).unwrap_or(i64::MAX)),
+            ..TrackEvent::default()
+        };
+        packets.push(packet(Some(at), Data::TrackEvent(event)));
+    }
+
+    fn event(&mut self, packets: &mut Vec<TracePacket>, event: &Event, category: String) {
+        let uuid = match self.threads.get(&event.thread) {
+            Some(uuid) => *uuid,
+            None => {
+                let uuid = self.track();
+                let descriptor = TrackDescriptor {
+                    uuid: Some(uuid),
+                    name: Some(format!("Java thread {}", event.thread)),
+                    parent_uuid: Some(PROCESS),
+                    ..TrackDescriptor::default()
+                };
+                packets.push(packet(None, Data::TrackDescriptor(descriptor)));
+                self.threads.insert(event.thread, uuid);
+                uuid
+            }
+        };
+        let method = readable(&event.method);
+        let (short, _) = method.split_once('(').unwrap_or((&method, ""));
+        let line = event.line.map(|line| format!(":{line}"));
+        let annotation = |(name, value): (&String, &Json)| DebugAnnotation {
+            name: Some(name.clone()),
+            value: Some(argument(value)),
+        };
+        let instant = TrackEvent {
+            r#type: Some(EventType::Instant as i32),
+            track_uuid: Some(uuid),
+            categories: vec![category],
+            name: Some(format!("{short}{}", line.unwrap_or_default())),
+            debug_annotations: event.values.iter().map(annotation).collect(),
+            source_location: Some(SourceLocation {
+                function_name: Some(format!("{}.{method}", event.class)),
+                line_number: event.line.map(u32::from),
+            }),
+            ..TrackEvent::default()
+        };
+        packets.push(packet(Some(event.time_ns), Data::TrackEvent(instant)));
+    }
+}
+
+fn packet(timestamp: Option<u64>, data: Data) -> TracePacket {
+    TracePacket {
+        timestamp,
+        trusted_packet_sequence_id: Some(SEQUENCE),
+        data: Some(data),
+    }
+}
+
+fn encoded(packet: Vec<TracePacket>) -> Vec<u8> {
+    Trace { packet }.encode_to_vec()
+}
+
+/// `shop.Desk.serve(shop.Order, int) f3->f4 :41`
+fn place(point: &Point) -> String {
+    let mut text = format!("{}.{}", point.class, readable(&point.method));
+    match (point.fragment, point.to, &point.what) {
+        (_, _, Some(what)) => text += &format!(" {what}"),
+        (Some(from), Some(to), _) => text += &format!(" f{from}->f{to}"),
+        (Some(fragment), None, _) => text += &format!(" f{fragment}"),
+        (None, ..) => {}
+    }
+    if let Some(line) = point.line {
+        text += &format!(" :{line}");
+    }
+    text
+}
+
+fn argument(value: &Json) -> Value {
+    match value {
+        Json::Bool(b) => Value::Bool(*b),
+        Json::String(text) => Value::Text(text.clone()),
+        Json::Number(n) => match (n.as_i64(), n.as_u64(), n.as_f64()) {
+            (Some(n), ..) => Value::Int(n),
+            (_, Some(n), _) => Value::Unsigned(n),
+            (.., x) => Value::Double(x.unwrap_or(f64::NAN)),
+        },
+        other => Value::Text(other.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::metric::sample::report;
+    use serde_json::json;
+
+    fn update() -> Update {
+        let event = |thread, time_ns| Event {
+            instrument: "i4".into(),
+            class: "shop.Desk".into(),
+            method: "serve(Lshop/Order;I)V".into(),
+            line: Some(41),
+            time_ns,
+            thread,
+            values: [
+                ("total".to_string(), json!(900)),
+                ("user".to_string(), json!(null)),
+            ]
+            .into(),
+        };
+        Update {
+            number: 1,
+            millis: 7,
+            instruments: report().instruments,
+            events: vec![event(1, 3_000), event(17, 4_000), event(1, 5_000)],
+            events_lost: 2,
+        }
+    }
+
+    fn read(pieces: &[Vec<u8>]) -> Vec<TracePacket> {
+        let whole: Vec<u8> = pieces.concat();
+        Trace::decode(&whole[..]).expect("a trace").packet
+    }
+
+    fn names(packets: &[TracePacket]) -> Vec<String> {
+        let name = |packet: &TracePacket| match &packet.data {
+            Some(Data::TrackDescriptor(track)) => track.name.clone(),
+            _ => None,
+        };
+        packets.iter().filter_map(name).collect()
+    }
+
+    #[test]
+    fn pieces_are_one_trace_with_each_track_once() {
+        let (mut writer, first) = Writer::begin(Scope::Attached, 4711, "java", 1_000);
+        let pieces = [first, writer.update(&update()), writer.update(&update())];
+        let packets = read(&pieces);
+        let place = "shop.Desk.serve(shop.Order, int)";
+        let expected = [
+            format!("hits \"of\" a\\b {place} f3 :41"),
+            format!("hits \"of\" a\\b {place} f3->f4 :41"),
+            format!("took {place} calls"),
+            format!("took {place} total"),
+            format!("seen {place} call shop.Cart::add @17"),
+            format!("log of total {place} f0 :41 events"),
+            "Java thread 1".into(),
+            "Java thread 17".into(),
+            "events lost".into(),
+        ];
+        assert_eq!(names(&packets), expected);
+        let instants = packets.iter().filter_map(|packet| match &packet.data {
+            Some(Data::TrackEvent(event)) if event.r#type() == EventType::Instant => {
+                Some((packet.timestamp, event.debug_annotations.clone()))
+            }
+            _ => None,
+        });
+        let instants: Vec<_> = instants.collect();
+        assert_eq!(instants.len(), 6);
+        assert_eq!(instants[0].0, Some(3_000));
+        assert_eq!(instants[0].1[0].value, Some(Value::Int(900)));
+        assert_eq!(instants[0].1[1].value, Some(Value::Text("null".into())));
+    }
+
+    #[test]
+    fn what_is_not_wanted_is_not_in_the_trace() {
+        let scope = Scope::Plan {
+            name: "other.rhai".into(),
+            before: Default::default(),
+        };
+        let (mut writer, first) = Writer::begin(scope, 4711, "java", 1_000);
+        let packets = read(&[first, writer.update(&update())]);
+        assert!(names(&packets).is_empty());
+        let later = Update {
+            number: 2,
+            ..update()
+        };
+        assert_eq!(names(&read(&[writer.update(&later)])), ["events lost"]);
+    }
+}

@@ -1,0 +1,100 @@
+//! A program that runs in the background of a test: a server, or a command that goes on until it is interrupted.
+
+use std::io::{BufRead, BufReader, Read};
+use std::process::Child;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use crate::live::{LiveError, PATIENCE};
+use crate::process::{Process, end_group};
+
+/// The program; ended when dropped.
+pub struct Background {
+    child: Child,
+    said: Arc<Mutex<Vec<String>>>,
+}
+
+impl Background {
+    /// Starts it.
+    pub fn start(process: &Process) -> Result<Self, LiveError> {
+        let mut child = process.start()?;
+        drop(child.stdin.take());
+        let said = Arc::new(Mutex::new(Vec::new()));
+        collect(child.stdout.take(), said.clone());
+        collect(child.stderr.take(), said.clone());
+        Ok(Self { child, said })
+    }
+
+    /// Everything that it has said, on both streams.
+    pub fn said(&self) -> Vec<String> {
+        self.said
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    /// Waits for a line that has this in it, and gives what stands behind.
+    pub fn says(&mut self, text: &str) -> Result<String, LiveError> {
+        let end = Instant::now() + PATIENCE;
+        loop {
+            // Asked first: what was said until then is all that there will be.
+            let over = self.child.try_wait()?.is_some() || Instant::now() > end;
+            let said = self.said();
+            let found = said.iter().find_map(|line| line.split_once(text));
+            if let Some((_, behind)) = found {
+                return Ok(behind.to_string());
+            }
+            if over {
+                return Err(LiveError::Silent(text.to_string(), said.join("\n")));
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// Has it not ended yet?
+    pub fn runs(&mut self) -> bool {
+        matches!(self.child.try_wait(), Ok(None))
+    }
+
+    /// Sends a signal, waits for the end, and gives the exit code; `None` where the signal ended it.
+    pub fn signal(&mut self, signal: i32) -> Result<Option<i32>, LiveError> {
+        if let Ok(process) = libc::pid_t::try_from(self.child.id()) {
+            // SAFETY: a plain system call; the child has not been waited for, so the number is its own.
+            unsafe { libc::kill(process, signal) };
+        }
+        self.ends()
+    }
+
+    /// Waits for the end, and gives the exit code; `None` where a signal ended it.
+    pub fn ends(&mut self) -> Result<Option<i32>, LiveError> {
+        let end = Instant::now() + PATIENCE;
+        loop {
+            if let Some(status) = self.child.try_wait()? {
+                return Ok(status.code());
+            }
+            if Instant::now() > end {
+                return Err(LiveError::Silent("(end)".into(), self.said().join("\n")));
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+}
+
+impl Drop for Background {
+    fn drop(&mut self) {
+        if self.runs() {
+            end_group(&mut self.child);
+        }
+    }
+}
+
+fn collect(stream: Option<impl Read + Send + 'static>, into: Arc<Mutex<Vec<String>>>) {
+    std::thread::spawn(move || {
+        let Some(stream) = stream else { return };
+        for line in BufReader::new(stream).lines().map_while(Result::ok) {
+            into.lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .push(line);
+        }
+    });
+}
