@@ -15,6 +15,7 @@
 //! the strategy and the instrument, [`Data`] is the data class and [`table`] the analyser.
 
 mod armed;
+mod completion;
 mod edit;
 mod event;
 mod id;
@@ -29,6 +30,7 @@ pub mod table;
 mod tally;
 
 pub use armed::{ArmedMethod, Block, Graph, Sample};
+pub use completion::completed;
 pub use edit::{EditKind, EditSpec};
 pub use event::{Event, Value};
 pub use id::{IdError, InstrumentId, PatchId};

@@ -41,6 +41,12 @@ pub trait Runtime: Send + Sync {
     fn refusals(&self) -> Vec<RefusalRow>;
     /// Every instrument so far, in order of attachment, detached ones too.
     fn instruments(&self) -> Vec<Summary>;
+    /// At most so many names of loaded classes that begin so, each up to its next dot; behind `::` those of the class's methods.
+    /// For completion: nothing is armed.
+    fn names(&self, beginning: &str, limit: usize) -> Vec<String> {
+        let _ = (beginning, limit);
+        Vec::new()
+    }
     /// Activations that still run code older than the current version, as far as known.
     fn stale(&self) -> u64;
     /// Prints what a plan says (without a final newline): to the JVM's standard error or to the client

@@ -7,6 +7,7 @@ use crate::ledger::Ledger;
 use crate::limits;
 use crate::plan::Plan;
 use crate::settings::Settings;
+use crate::transcript::Transcript;
 use rhai::{AST, FnPtr, Position};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -68,6 +69,7 @@ pub(crate) struct Context {
     pub(crate) slots: Arc<AtomicUsize>,
     /// The plan itself: closures that become code at points are looked up in it.
     pub(crate) tree: AST,
+    transcript: Transcript,
     /// Values from the command line.
     pub(crate) settings: Settings,
     /// When the plan began.
@@ -92,6 +94,7 @@ impl Context {
             ledger,
             slots,
             tree: plan.tree().clone(),
+            transcript: plan.transcript().clone(),
             settings: Settings::new(plan.settings().clone()),
             began: Instant::now(),
             inbox: Mutex::new(Vec::new()),
@@ -126,10 +129,10 @@ impl Context {
 
     /// `file:line:column`.
     pub(crate) fn place(&self, position: Position) -> String {
-        match (position.line(), position.position()) {
-            (Some(line), Some(column)) => format!("{}:{line}:{column}", self.name),
-            (Some(line), None) => format!("{}:{line}", self.name),
-            _ => self.name.clone(),
+        match (self.transcript.find(position), position.position()) {
+            ((name, 0, _), _) => name.to_owned(),
+            ((name, line, _), Some(column)) => format!("{name}:{line}:{column}"),
+            ((name, line, _), None) => format!("{name}:{line}"),
         }
     }
 

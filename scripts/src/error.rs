@@ -8,6 +8,7 @@
 
 use crate::limits;
 use crate::reference::{nearest_usage, usage};
+use crate::transcript::Transcript;
 use rhai::{EvalAltResult, ParseError, ParseErrorType, Position};
 use std::fmt;
 use veneer_instruments::table::count;
@@ -42,37 +43,28 @@ pub struct PlanError {
 impl PlanError {
     pub(crate) fn new(
         stage: Stage,
-        file: &str,
-        source: &str,
+        within: &Transcript,
         position: Position,
         message: String,
     ) -> Self {
-        let line = position.line().unwrap_or(0);
+        let (file, line, source_line) = within.find(position);
         PlanError {
             stage,
             file: file.to_owned(),
             line,
             column: position.position().unwrap_or(0),
             message,
-            source_line: line
-                .checked_sub(1)
-                .and_then(|index| source.lines().nth(index))
-                .map(str::to_owned),
+            source_line: source_line.map(str::to_owned),
         }
     }
 
-    pub(crate) fn compile(file: &str, source: &str, error: &ParseError) -> Self {
+    pub(crate) fn compile(within: &Transcript, error: &ParseError) -> Self {
         let message = parse_message(error.err_type());
-        Self::new(Stage::Compile, file, source, error.position(), message)
+        Self::new(Stage::Compile, within, error.position(), message)
     }
 
     /// `around` is the place to show where the error has none of its own.
-    pub(crate) fn run(
-        file: &str,
-        source: &str,
-        around: Position,
-        mut error: EvalAltResult,
-    ) -> Self {
+    pub(crate) fn run(within: &Transcript, around: Position, mut error: EvalAltResult) -> Self {
         // The innermost error is the cause, and its place the one to look at. Where it has none, that of the
         // call around it will do.
         let mut position = error.position().or_else(around);
@@ -86,7 +78,7 @@ impl PlanError {
         }
         error.set_position(Position::NONE);
         let (stage, message) = run_message(&error);
-        Self::new(stage, file, source, position, message)
+        Self::new(stage, within, position, message)
     }
 }
 

@@ -21,13 +21,16 @@ mod ledger;
 pub mod limits;
 mod plan;
 mod probe;
+mod prompt;
 mod reference;
 mod rehearsal;
 mod scheduler;
 mod settings;
+mod transcript;
 
 pub use error::{PlanError, Stage};
 pub use ledger::Thing;
 pub use plan::Plan;
-pub use reference::reference;
+pub use prompt::{Input, Prompt};
+pub use reference::{Callable, callables, help, nearest, overview, reference};
 pub use scheduler::{Left, Session};

@@ -32,6 +32,12 @@ pub const VARIABLES: usize = 1_000;
 /// Functions that a plan defines, closures included.
 pub const FUNCTIONS: usize = 1_000;
 
+/// Lines that a prompt keeps; the engine counts no further than 65,535.
+pub const PROMPT_LINES: usize = 60_000;
+
+/// Bytes of text that a prompt keeps.
+pub const PROMPT_BYTES: usize = 4 << 20;
+
 /// Callbacks of `every`, `after` and `at_exit` that wait in one session.
 pub const CALLBACKS: usize = 1_000;
 

@@ -3,14 +3,14 @@
 use crate::engine;
 use crate::error::PlanError;
 use crate::rehearsal;
-use rhai::AST;
+use crate::transcript::Transcript;
+use rhai::{AST, Scope};
 use std::collections::BTreeMap;
 
 /// The name, source and syntax tree of a plan. Reading one runs nothing.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    name: String,
-    source: String,
+    transcript: Transcript,
     tree: AST,
     settings: BTreeMap<String, String>,
 }
@@ -21,13 +21,21 @@ impl Plan {
     /// # Errors
     /// The first error of syntax, or a variable that was never declared.
     pub fn compile(name: &str, source: &str) -> Result<Self, PlanError> {
+        Self::continuing(Transcript::of(name, source), &AST::empty(), &Scope::new())
+    }
+
+    /// Reads the newest text of a transcript, which may use functions and variables that are there already.
+    pub(crate) fn continuing(
+        transcript: Transcript,
+        functions: &AST,
+        variables: &Scope,
+    ) -> Result<Self, PlanError> {
         let tree = engine::for_reading()
-            .compile(source)
-            .map_err(|error| PlanError::compile(name, source, &error))?;
+            .compile_with_scope(variables, transcript.in_place())
+            .map_err(|error| PlanError::compile(&transcript, &error))?;
         Ok(Plan {
-            name: name.to_owned(),
-            source: source.to_owned(),
-            tree,
+            tree: functions.merge(&tree),
+            transcript,
             settings: BTreeMap::new(),
         })
     }
@@ -51,12 +59,16 @@ impl Plan {
 
     /// The plan's file name.
     pub fn name(&self) -> &str {
-        &self.name
+        self.transcript.name()
     }
 
     /// Its text.
     pub fn source(&self) -> &str {
-        &self.source
+        self.transcript.text()
+    }
+
+    pub(crate) fn transcript(&self) -> &Transcript {
+        &self.transcript
     }
 
     pub(crate) fn settings(&self) -> &BTreeMap<String, String> {

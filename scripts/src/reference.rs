@@ -1,4 +1,4 @@
-//! What plans can call: for messages about calls that do not fit, and for `docs/reference.md`.
+//! What plans can call: for messages about calls that do not fit, for help at a prompt, and for `docs/reference.md`.
 
 use std::fmt::Write;
 use veneer_instruments::nearest_words;
@@ -36,6 +36,82 @@ pub(crate) fn nearest_usage(name: &str) -> Option<&'static str> {
     let nearest =
         |some: &[&'static Function]| nearest_words(name, some.iter().map(|f| f.name), 1).pop();
     usage(&nearest(&alone).or_else(|| nearest(&others))?)
+}
+
+/// What can be typed at a prompt, for completion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Callable {
+    /// `before`.
+    pub name: &'static str,
+    /// It is called of something: `methods(…).before(…)`.
+    pub of_something: bool,
+}
+
+/// All functions, in alphabetical order; one that is written in both ways is there twice.
+pub fn callables() -> Vec<Callable> {
+    let mut found = Vec::new();
+    for f in all() {
+        for of_something in [false, true] {
+            let written = |at: usize| {
+                let before = f.usage.get(..at).and_then(|before| before.chars().last());
+                (before == Some('.')) == of_something
+                    && before.is_none_or(|c| !c.is_alphanumeric() && c != '_')
+            };
+            let call = format!("{}(", f.name);
+            if f.usage.match_indices(&call).any(|(at, _)| written(at)) {
+                let name = f.name;
+                found.push(Callable { name, of_something });
+            }
+        }
+    }
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+/// What the reference says of a function, as text; of all functions of that name, those in code at a point too. None where there is none.
+pub fn help(name: &str) -> Option<String> {
+    let mut entries: Vec<String> = Vec::new();
+    for f in all().filter(|f| f.name == name) {
+        let gives = match f.gives {
+            "" => String::new(),
+            gives => format!("  gives {gives}\n"),
+        };
+        entries.push(format!(
+            "{}\n{gives}  {}\n",
+            f.usage,
+            f.text.replace('`', "")
+        ));
+    }
+    for f in veneer_probes::compile::FUNCTIONS {
+        if f.name == name {
+            let takes: Vec<String> = f.takes.iter().map(ToString::to_string).collect();
+            entries.push(format!(
+                "{name}({}), in code at a point\n  gives {}\n  {}\n",
+                takes.join(", "),
+                f.gives,
+                f.text.replace('`', "")
+            ));
+        }
+    }
+    (!entries.is_empty()).then(|| entries.concat())
+}
+
+/// The names of all functions, by what they are for.
+pub fn overview() -> String {
+    let mut out = String::new();
+    for group in GROUPS {
+        let names: Vec<&str> = group.functions.iter().map(|f| f.name).collect();
+        let _ = writeln!(out, "{}: {}", group.name, names.join(", "));
+    }
+    out
+}
+
+/// The function with the name nearest to this one.
+pub fn nearest(name: &str) -> Option<&'static str> {
+    nearest_words(name, all().map(|f| f.name), 1)
+        .pop()
+        .and_then(|found| all().map(|f| f.name).find(|name| **name == *found))
 }
 
 /// The reference of all functions, as Markdown.
@@ -532,6 +608,12 @@ const GROUPS: &[Group] = &[
                 text: "Activations that run older code.",
             },
             Function {
+                name: "names",
+                usage: "names(\"shop.De\")",
+                gives: "array of strings",
+                text: "At most 200 names of loaded classes that begin so, up to the next dot; behind `::` those of the class's methods. For completion.",
+            },
+            Function {
                 name: "pid",
                 usage: "pid()",
                 gives: "int",
@@ -550,6 +632,33 @@ const GROUPS: &[Group] = &[
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_called_of_something_is_told_from_what_is_not() {
+        let all = callables();
+        let is = |name: &str, of_something| {
+            all.iter()
+                .any(|c| c.name == name && c.of_something == of_something)
+        };
+        for name in ["methods", "counter", "every", "now", "detach"] {
+            assert!(is(name, false), "{name}");
+        }
+        for name in ["before", "blocks", "table", "hits", "detach", "cancel"] {
+            assert!(is(name, true), "{name}");
+        }
+        assert!(!is("methods", true) && !is("before", false) && !is("table", false));
+        // Written in both ways.
+        assert!(is("after", true) && is("after", false));
+    }
+
+    #[test]
+    fn help_is_the_text_of_the_reference() {
+        let text = help("counter").unwrap_or_default();
+        assert_eq!(text, "counter()\n  gives instrument\n  How often.\n");
+        assert!(help("starts_with").is_some_and(|text| text.contains("in code at a point")));
+        assert_eq!(help("countr"), None);
+        assert_eq!(nearest("countr"), Some("counter"));
+    }
 
     #[test]
     fn every_function_is_described_in_the_guide() {

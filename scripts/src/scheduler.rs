@@ -13,7 +13,7 @@ use crate::error::{PlanError, Stage};
 use crate::ledger::{Ledger, Thing};
 use crate::limits;
 use crate::plan::Plan;
-use rhai::{AST, Dynamic, Engine, EvalAltResult, FnPtr, Position, Scope};
+use rhai::{AST, Dynamic, Engine, EvalAltResult, FnPtr, INT, Position, Scope};
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -129,15 +129,26 @@ impl Session {
     /// # Errors
     /// As for `load`.
     pub fn load_as(&self, load: u64, plan: Plan, now: Instant) -> Result<String, PlanError> {
+        self.run(load, plan, &mut Scope::new(), None, now)
+    }
+
+    /// Runs a plan's top level with these variables, and keeps its callbacks. With `rows`, a value that has a table is shown as
+    /// one.
+    pub(crate) fn run(
+        &self,
+        load: u64,
+        plan: Plan,
+        variables: &mut Scope,
+        rows: Option<u32>,
+        now: Instant,
+    ) -> Result<String, PlanError> {
         {
             let state = lock(&self.state);
             if state.finished {
                 let message = "the JVM is shutting down: no plan can begin".to_owned();
-                let (name, source) = (plan.name(), plan.source());
                 return Err(PlanError::new(
                     Stage::Run,
-                    name,
-                    source,
+                    plan.transcript(),
                     Position::NONE,
                     message,
                 ));
@@ -156,14 +167,13 @@ impl Session {
             context,
         });
         let result = loaded.guard(Position::NONE, |loaded| {
-            let mut scope = Scope::new();
             let tree = loaded.plan.tree();
             let value = loaded
                 .engine
-                .eval_ast_with_scope::<Dynamic>(&mut scope, tree)?;
+                .eval_ast_with_scope::<Dynamic>(variables, tree)?;
             match loaded.context.settings.unasked() {
                 Some(message) => Err(message.into()),
-                None => loaded.show(value),
+                None => loaded.show(value, rows),
             }
         });
         match result {
@@ -370,29 +380,31 @@ impl Loaded {
     ) -> Result<R, PlanError> {
         self.context.runtime.speaks(self.context.load);
         self.context.begin_call();
-        let (name, source) = (self.plan.name(), self.plan.source());
+        let within = self.plan.transcript();
         match catch_unwind(AssertUnwindSafe(|| code(self))) {
             Ok(Ok(value)) => Ok(value),
-            Ok(Err(error)) => Err(PlanError::run(name, source, place, *error)),
+            Ok(Err(error)) => Err(PlanError::run(within, place, *error)),
             Err(_) => {
                 let message =
                     "the script engine failed inside; this is a fault of veneer, not of the plan";
                 let message = message.to_owned();
-                Err(PlanError::new(
-                    Stage::Run,
-                    name,
-                    source,
-                    Position::NONE,
-                    message,
-                ))
+                Err(PlanError::new(Stage::Run, within, Position::NONE, message))
             }
         }
     }
 
     /// A value as `print` would show it; `()` as nothing.
-    fn show(&self, value: Dynamic) -> Result<String, Box<EvalAltResult>> {
+    fn show(&self, value: Dynamic, rows: Option<u32>) -> Result<String, Box<EvalAltResult>> {
         if value.is_unit() {
             return Ok(String::new());
+        }
+        if let Some(rows) = rows {
+            let arguments = (value.clone(), INT::from(rows));
+            match FnPtr::new("table")?.call::<Dynamic>(&self.engine, &AST::empty(), arguments) {
+                Ok(table) => return Ok(table.to_string()),
+                Err(error) if matches!(*error, EvalAltResult::ErrorFunctionNotFound(..)) => {}
+                Err(error) => return Err(error),
+            }
         }
         let shown =
             FnPtr::new("to_string")?.call::<Dynamic>(&self.engine, &AST::empty(), (value,))?;

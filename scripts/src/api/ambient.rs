@@ -1,5 +1,5 @@
-//! What a plan can ask without a handle: `refusals()`, `instruments()`, `stale()`, `now()`, `pid()`, `param()`, and
-//! `detach_all()`.
+//! What a plan can ask without a handle: `refusals()`, `instruments()`, `stale()`, `names()`, `now()`, `pid()`, `param()`,
+//! and `detach_all()`.
 
 use super::{Answer, error, int};
 use crate::context::Context;
@@ -7,6 +7,9 @@ use crate::ledger::Thing;
 use rhai::{Array, Dynamic, Engine, FLOAT, INT, ImmutableString, Map};
 use std::sync::Arc;
 use veneer_instruments::{AttachError, RefusalRow, Summary};
+
+/// Names at once.
+const NAMES: usize = 200;
 
 fn map<const N: usize>(entries: [(&str, Dynamic); N]) -> Dynamic {
     let entries = entries
@@ -97,6 +100,11 @@ pub(super) fn register(engine: &mut Engine, context: &Arc<Context>) {
             }
         },
     );
+    let plan = context.clone();
+    engine.register_fn("names", move |beginning: ImmutableString| {
+        let names = plan.ask(|runtime| runtime.names(&beginning, NAMES));
+        names.into_iter().map(Dynamic::from).collect::<Array>()
+    });
     engine.register_fn("pid", || int(std::process::id()));
     let plan = context.clone();
     engine.register_fn("detach_all", move || detach_all(&plan));

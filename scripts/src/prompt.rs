@@ -1,0 +1,94 @@
+//! A prompt: programs that come piece by piece, where each sees the variables and functions of those before it.
+//!
+//! ```text
+//!   let c = methods("a.B::m(..)").before(counter());     kept: c
+//!   fn half(x) { x / 2 }                                 kept: c, half
+//!   half(c.hits()) + d                                   an error: nothing of it is kept, c and half are as they were
+//!   half(c.hits())                                       21
+//! ```
+//!
+//! **Invariant:** an input that fails changes nothing: not the variables, not the functions, not what is attached.
+
+use crate::error::{PlanError, Stage};
+use crate::limits;
+use crate::plan::Plan;
+use crate::scheduler::Session;
+use crate::transcript::Transcript;
+use rhai::{AST, Position, Scope};
+use std::time::Instant;
+
+/// What stays from one input to the next.
+#[derive(Debug, Default)]
+pub struct Prompt {
+    variables: Scope<'static>,
+    /// A tree without statements.
+    functions: AST,
+    transcript: Transcript,
+}
+
+/// An input at a prompt.
+#[derive(Clone, Copy, Debug)]
+pub struct Input<'a> {
+    /// The name of the file that it is the text of; none where it was typed.
+    pub file: Option<&'a str>,
+    /// Its text.
+    pub text: &'a str,
+    /// Only look: its value is shown, as a table of so many rows where it has one, and nothing else stays.
+    pub look: Option<u32>,
+}
+
+/// What messages call what was typed.
+const TYPED: &str = "shell";
+
+impl Prompt {
+    /// Runs an input under a load of its own (of [`Session::reserve`]), and gives its value as text; empty for `()`.
+    ///
+    /// # Errors
+    /// What stopped it; everything is as it was before then. Also where the prompt has grown beyond the [`limits`].
+    pub fn run(
+        &mut self,
+        session: &Session,
+        load: u64,
+        input: Input,
+        now: Instant,
+    ) -> Result<String, PlanError> {
+        let (name, shown) = match input.file {
+            Some(file) => (file, Some(1)),
+            None => (TYPED, None),
+        };
+        let transcript = self.transcript.with(name, input.text, shown);
+        let grown = transcript.next_line() > limits::PROMPT_LINES
+            || transcript.bytes() > limits::PROMPT_BYTES;
+        // The newest value of each name: a `let` of a name that is there already hides it.
+        let mut variables = self.variables.clone_visible();
+        let plan = Plan::continuing(transcript, &self.functions, &variables)?;
+        let functions = plan.tree().clone_functions_only();
+        if grown || functions.iter_functions().count() > limits::FUNCTIONS {
+            let message = format!(
+                "this prompt is full: it keeps {} lines, {} bytes and {} functions at most; start another one",
+                limits::PROMPT_LINES,
+                limits::PROMPT_BYTES,
+                limits::FUNCTIONS
+            );
+            let within = plan.transcript();
+            return Err(PlanError::new(
+                Stage::Limit,
+                within,
+                Position::NONE,
+                message,
+            ));
+        }
+        let transcript = plan.transcript().clone();
+        let value = session.run(load, plan, &mut variables, input.look, now)?;
+        if input.look.is_some() {
+            session.unload(load);
+        } else {
+            *self = Prompt {
+                variables,
+                functions,
+                transcript,
+            };
+        }
+        Ok(value)
+    }
+}
