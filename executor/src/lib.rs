@@ -32,7 +32,9 @@ mod loaded;
 mod loads;
 mod memory;
 mod methods;
+mod names;
 mod operations;
+mod prompts;
 mod registry;
 mod report;
 mod rings;
@@ -190,6 +192,7 @@ unsafe fn open(vm: *mut JavaVM, options: *const c_char) -> Result<(Tool, AgentCo
     let config = AgentConfig::read(Path::new(&path)).map_err(|e| e.to_string())?;
     // Safety: given by the caller.
     let tool = unsafe { Tool::new(vm) }?;
+    tool.check_jvm()?;
     tool.capabilities()?;
     Ok((tool, config))
 }

@@ -117,12 +117,12 @@ pub fn refusals(agent: &Agent) -> Vec<p::Refusal> {
 
 /// Writes the report where the command asked for it.
 pub fn write(agent: &Agent, jvm: (String, String)) {
-    let Some(path) = &agent.config.report else {
+    let Some(path) = agent.config.report_of(std::process::id()) else {
         return;
     };
     let report = make(agent, jvm);
     let text = serde_json::to_string_pretty(&report).map_err(|e| e.to_string());
-    let written = text.and_then(|t| std::fs::write(path, t + "\n").map_err(|e| e.to_string()));
+    let written = text.and_then(|t| std::fs::write(&path, t + "\n").map_err(|e| e.to_string()));
     if let Err(e) = written {
         eprintln!(
             "veneer: the report could not be written to {}: {e}",

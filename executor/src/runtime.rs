@@ -6,6 +6,7 @@ use crate::attachment::{self, weave_class};
 use crate::jni::Env;
 use crate::loaded;
 use crate::methods;
+use crate::names;
 use crate::registry::Class;
 use crate::report;
 use crate::row::{figures, settle};
@@ -190,8 +191,12 @@ fn hint(agent: &Agent, env: Env, pattern: &MethodPattern) -> String {
     }
 }
 
-/// At the end of the run: says which instruments that were there from its start never matched anything.
+/// At the end of the run: says which instruments that were there from its start never matched anything. Not of a process that is one of
+/// several with the same plans, most of which have nothing to do with it.
 pub fn warn_of_nothing(agent: &Agent, env: Env) {
+    if agent.config.children {
+        return;
+    }
     let idle: Vec<Spec> = {
         let tables = agent.table.lock();
         tables
@@ -579,6 +584,10 @@ impl Runtime for Handle {
             attached: i.attached,
         };
         tables.instruments.iter().enumerate().map(summary).collect()
+    }
+
+    fn names(&self, beginning: &str, limit: usize) -> Vec<String> {
+        names::beginning(self.agent, self.env, beginning, limit)
     }
 
     fn stale(&self) -> u64 {

@@ -18,6 +18,8 @@ unsafe impl Sync for Tool {}
 const DEPTH: jint = 4096;
 /// JVMTI 9: what OpenJDK 9 and newer offer.
 const VERSION: jint = 0x3009_0000;
+/// The oldest JDK on which the agent works.
+const OLDEST: jint = 17;
 
 macro_rules! call {
     ($tool:expr, $name:ident $(, $arg:expr)*) => {
@@ -45,10 +47,32 @@ impl Tool {
         let code = unsafe { ((**vm).v1_2.GetEnv)(vm, &mut env, VERSION) };
         if code != 0 || env.is_null() {
             Err(format!(
-                "the JVM offers no JVMTI 9 (error {code}); JDK 17 or newer is needed"
+                "this JVM offers no JVMTI 9 (error {code}), and Veneer needs JDK {OLDEST} or newer"
             ))
         } else {
             Ok(Tool(env.cast()))
+        }
+    }
+
+    /// Says what is wrong with this JVM, where it is too old or of another make. Works from the start of the JVM on.
+    pub fn check_jvm(self) -> Result<(), String> {
+        let mut version = 0;
+        call!(self, GetVersionNumber, &mut version);
+        // HotSpot gives its feature release there since 9.
+        let release = (version >> 16) & 0xFFF;
+        if release < OLDEST {
+            return Err(format!(
+                "this is JDK {release}, and Veneer needs {OLDEST} or newer"
+            ));
+        }
+        let name = self.property("java.vm.name");
+        if ["OpenJDK", "HotSpot"]
+            .iter()
+            .any(|make| name.contains(make))
+        {
+            Ok(())
+        } else {
+            Err(format!("this JVM is {name}, and Veneer needs HotSpot"))
         }
     }
 
@@ -253,6 +277,34 @@ impl Tool {
                 }
             }
             self.free(fields);
+        }
+        out
+    }
+
+    /// Names of the methods that a class declares; of one that is not prepared, none.
+    pub fn method_names(self, class: jclass) -> Vec<String> {
+        let mut out = Vec::new();
+        let (mut count, mut methods) = (0, ptr::null_mut());
+        if call!(self, GetClassMethods, class, &mut count, &mut methods)
+            == jvmtiError::JVMTI_ERROR_NONE
+            && !methods.is_null()
+        {
+            // Safety: the JVM gave `count` of them.
+            for method in unsafe { std::slice::from_raw_parts(methods, count as usize) } {
+                let mut name = ptr::null_mut();
+                if call!(
+                    self,
+                    GetMethodName,
+                    *method,
+                    &mut name,
+                    ptr::null_mut(),
+                    ptr::null_mut()
+                ) == jvmtiError::JVMTI_ERROR_NONE
+                {
+                    out.push(self.text(name));
+                }
+            }
+            self.free(methods);
         }
         out
     }

@@ -6,6 +6,7 @@ use crate::agent::Agent;
 use crate::control::Outbox;
 use crate::jni::Env;
 use crate::loads::{self, Load};
+use crate::prompts::{Prompts, Typed};
 use crate::runtime::Handle;
 use crate::{leaving, unloaded};
 use jni::sys::JNIEnv;
@@ -38,6 +39,10 @@ pub enum Job {
     Detach(Which, Sender<Detached>),
     /// Take everything off, give the classes their own code back, and end.
     Leave(Sender<Detached>),
+    /// Run what a client typed at its prompt.
+    Input(Typed, Arc<Outbox>),
+    /// What a client attached at its prompt stays when it goes.
+    Keep(Arc<Outbox>),
     /// A client is gone: take off what its program attached.
     TakeOff(Arc<Outbox>),
     /// Loaders are gone: forget their classes.
@@ -94,6 +99,7 @@ pub fn plans(agent: &'static Agent, env: Env, jobs: Receiver<Job>) {
     }
     let session = Arc::new(Session::new(Arc::new(Handle::new(agent, env))));
     agent.loads.open(session.clone());
+    let mut prompts = Prompts::default();
     loop {
         let wait = session
             .next_deadline()
@@ -148,7 +154,10 @@ pub fn plans(agent: &'static Agent, env: Env, jobs: Receiver<Job>) {
                         },
                     });
                 }
+                Ok(Job::Input(typed, outbox)) => prompts.run(agent, &session, &typed, &outbox),
+                Ok(Job::Keep(outbox)) => prompts.keep(&outbox),
                 Ok(Job::TakeOff(outbox)) => {
+                    prompts.close(agent, &session, &outbox);
                     if let Some(load) = outbox.load() {
                         session.unload(load);
                         agent.clients().remove(&load);

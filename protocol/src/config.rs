@@ -36,6 +36,9 @@ pub struct AgentConfig {
     /// Absolute path of the report that is written when the JVM ends.
     #[serde(default)]
     pub report: Option<PathBuf>,
+    /// The configuration is that of several processes, each of which writes a report of its own; see [`AgentConfig::report_of`].
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub children: bool,
     /// Directory for the memory-mapped data files; exists, belongs to the JVM's user, mode 0700.
     pub data_dir: PathBuf,
     /// An error in a plan ends the JVM before the application starts.
@@ -68,6 +71,7 @@ impl AgentConfig {
             policy: Policy::default(),
             calls: Vec::new(),
             report: None,
+            children: false,
             data_dir: data_dir.into(),
             strict: false,
             check: false,
@@ -88,6 +92,22 @@ impl AgentConfig {
             path: path.to_owned(),
             source,
         })
+    }
+
+    /// Where a process writes its report: where it was asked for, or with `children` beside that, under a name with the process
+    /// id: `r.json` becomes `r.4711.json`.
+    pub fn report_of(&self, pid: u32) -> Option<PathBuf> {
+        let path = self.report.as_ref()?;
+        if !self.children {
+            return Some(path.clone());
+        }
+        let mut name = path.file_stem().unwrap_or_default().to_os_string();
+        name.push(format!(".{pid}"));
+        if let Some(extension) = path.extension() {
+            name.push(".");
+            name.push(extension);
+        }
+        Some(path.with_file_name(name))
     }
 
     /// The JSON text of the file.
@@ -216,6 +236,18 @@ mod tests {
         assert!(text.contains(r#""policy": "call""#), "{text}");
         assert!(text.contains(r#""prints": "stderr""#), "{text}");
         assert_eq!(serde_json::from_str::<AgentConfig>(&text).unwrap(), config);
+    }
+
+    #[test]
+    fn each_of_several_processes_has_a_report_of_its_own() {
+        let mut config = AgentConfig::new("/tmp/d");
+        assert_eq!(config.report_of(7), None);
+        config.report = Some("/r/a.b.json".into());
+        assert_eq!(config.report_of(7), Some("/r/a.b.json".into()));
+        config.children = true;
+        assert_eq!(config.report_of(7), Some("/r/a.b.7.json".into()));
+        config.report = Some("/r/report".into());
+        assert_eq!(config.report_of(7), Some("/r/report.7".into()));
     }
 
     #[test]

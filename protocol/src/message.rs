@@ -4,6 +4,7 @@
 //! {"hello":{}}                               {"hello":{"version":"0.1.0","pid":1,"protocol":3}}
 //! {"exec":{"name":"f.rhai","source":"…"}}    {"print":"text"} …, then {"done":{"value":"42"}} or {"failed":{"message":"…"}}
 //! {"exec":{…,"hold":10000}}                  the same; then more {"print":…}, as long as {"renew":{}} comes in time
+//! {"input":{"source":"…","hold":10000}}      the same; the next input sees its variables and functions
 //! {"refusals":{}}                            {"refusals":[{"class":…,"method":…,"reason":…,"detail":…}]}
 //! {"report":{}}                              {"report":{…}}
 //! {"status":{}}                              {"status":{…}}: what is attached, and whose it is
@@ -16,6 +17,9 @@
 //!
 //! What a program attaches stays when the program has ended well and the client was still there to be told so. With `hold` it stays
 //! only as long as the client does: until the connection ends, or nothing has come over it for that many milliseconds.
+//!
+//! Inputs are pieces of one program, as they are typed at a prompt. From the first one on the connection is a prompt: it takes no `exec`,
+//! and what the inputs attach is held as with `hold`, unless {"keep":{}} comes before the end.
 //!
 //! Over TCP the first line is the token, 64 hexadecimal digits; there is no answer to a right one.
 
@@ -48,6 +52,21 @@ pub enum Request {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         hold: Option<u64>,
     },
+    /// Run this piece of a program, which sees the variables and functions of those before it on this connection.
+    Input {
+        /// The file that it is the text of; none where it was typed.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        file: Option<String>,
+        /// The text.
+        source: String,
+        /// Only look: the value is shown, as a table of so many rows where it has one, and nothing else stays.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        look: Option<u32>,
+        /// What all inputs attach is taken off when the connection ends, or is silent for so many milliseconds; that of the first counts.
+        hold: u64,
+    },
+    /// What the inputs on this connection attach stays when it ends; not answered.
+    Keep {},
     /// I am still here; not answered.
     Renew {},
     /// What was left alone, and why?
@@ -129,6 +148,25 @@ mod tests {
                 },
                 r#"{"exec":{"name":"-","source":"1","settings":{"n":"2"},"hold":10000}}"#,
             ),
+            (
+                Request::Input {
+                    file: None,
+                    source: "let a = 1".into(),
+                    look: None,
+                    hold: 10_000,
+                },
+                r#"{"input":{"source":"let a = 1","hold":10000}}"#,
+            ),
+            (
+                Request::Input {
+                    file: Some("hot.rhai".into()),
+                    source: "c".into(),
+                    look: Some(20),
+                    hold: 10_000,
+                },
+                r#"{"input":{"file":"hot.rhai","source":"c","look":20,"hold":10000}}"#,
+            ),
+            (Request::Keep {}, r#"{"keep":{}}"#),
             (Request::Renew {}, r#"{"renew":{}}"#),
             (Request::Status {}, r#"{"status":{}}"#),
             (Request::Detach(Which::All), r#"{"detach":"all"}"#),

@@ -31,6 +31,6 @@ mod transcript;
 pub use error::{PlanError, Stage};
 pub use ledger::Thing;
 pub use plan::Plan;
-pub use prompt::{Input, Prompt};
+pub use prompt::{Input, Prompt, TYPED};
 pub use reference::{Callable, callables, help, nearest, overview, reference};
 pub use scheduler::{Left, Session};

@@ -38,7 +38,7 @@ pub struct Input<'a> {
 }
 
 /// What messages call what was typed.
-const TYPED: &str = "shell";
+pub const TYPED: &str = "shell";
 
 impl Prompt {
     /// Runs an input under a load of its own (of [`Session::reserve`]), and gives its value as text; empty for `()`.

@@ -4,6 +4,7 @@
 //!   exec            top level runs ─▶ done is sent ─▶ what it attached stays
 //!                        └ the client is gone before that ─▶ it is taken off
 //!   exec with hold  top level runs ─▶ done is sent ─▶ renew … renew … ─▶ end, or silence for longer than the lease ─▶ it is taken off
+//!   input  input …  the same, for what all of them attached; with keep before the end it stays
 //! ```
 
 use super::clients::Place;
@@ -12,6 +13,7 @@ use super::outbox::Outbox;
 use super::stream::Stream;
 use super::updates::Updates;
 use crate::agent::Agent;
+use crate::prompts::Typed;
 use crate::worker::Job;
 use crate::{report, status};
 use std::io::BufReader;
@@ -91,6 +93,15 @@ pub fn serve(agent: &'static Agent, stream: Stream, place: &Place) {
                 let hold = hold.map(|lease| lease.clamp(*LEASE.start(), *LEASE.end()));
                 session.run(plan, hold, &mut reader)
             }
+            Request::Input {
+                file,
+                source,
+                look,
+                hold,
+            } => {
+                let typed = session.typed(file, source, look);
+                session.prompt(typed, hold, &mut reader)
+            }
             other => session.answer(other),
         };
         if matches!(next, Next::Ends) {
@@ -106,17 +117,50 @@ impl Session {
         let done = deliver(self.agent, &self.line, &outbox);
         if let (true, Some(lease)) = (done, hold) {
             // It has an end of its own.
-            let session = Session {
-                agent: self.agent,
-                line: self.line.clone(),
-                owner: self.owner.clone(),
-                updates: None,
-            };
-            holding(session, reader, &outbox, Duration::from_millis(lease));
+            holding(
+                self.another(),
+                reader,
+                &outbox,
+                Duration::from_millis(lease),
+            );
             return Next::Ends;
         }
         outbox.close();
         if done { Next::Stays } else { Next::Ends }
+    }
+
+    /// What this client typed at its prompt.
+    fn typed(&self, file: Option<String>, source: String, look: Option<u32>) -> Typed {
+        Typed {
+            file: file.as_deref().map(presentable),
+            source,
+            look,
+            owner: self.owner.clone(),
+        }
+    }
+
+    /// From here on the connection is a prompt, to its end.
+    fn prompt(&self, first: Typed, hold: u64, reader: &mut BufReader<Stream>) -> Next {
+        let outbox = Arc::new(Outbox::default());
+        ask(self.agent, Job::Input(first, outbox.clone()), &outbox);
+        let lease = hold.clamp(*LEASE.start(), *LEASE.end());
+        holding(
+            self.another(),
+            reader,
+            &outbox,
+            Duration::from_millis(lease),
+        );
+        Next::Ends
+    }
+
+    /// For the same client.
+    fn another(&self) -> Session {
+        Session {
+            agent: self.agent,
+            line: self.line.clone(),
+            owner: self.owner.clone(),
+            updates: None,
+        }
     }
 
     /// Answers what is no program.
@@ -147,9 +191,9 @@ impl Session {
                 self.updates = None;
                 return Next::Stays;
             }
-            // Without something that is held there is nothing to renew.
-            Request::Renew {} => return Next::Stays,
-            Request::Exec { .. } => Reply::Failed {
+            // Without something that is held there is nothing to renew or to keep.
+            Request::Renew {} | Request::Keep {} => return Next::Stays,
+            Request::Exec { .. } | Request::Input { .. } => Reply::Failed {
                 message: "this connection holds a program already; open another one".into(),
             },
         };
@@ -221,6 +265,15 @@ fn exec(agent: &Agent, plan: PlanSource, owner: &str, hold: bool) -> Arc<Outbox>
     outbox
 }
 
+/// Sends a job to the plan thread, and says so where it takes none any more.
+fn ask(agent: &Agent, job: Job, outbox: &Outbox) -> Next {
+    if !agent.ask(job) {
+        let message = GOING.into();
+        outbox.send(Reply::Failed { message });
+    }
+    Next::Stays
+}
+
 /// Sends what the program prints, and its end. Where the client is gone before that, what the program attached is taken off.
 fn deliver(agent: &Agent, line: &Line, outbox: &Arc<Outbox>) -> bool {
     while let Some(reply) = outbox.next() {
@@ -268,7 +321,17 @@ fn holding(
     };
     if super::thread("veneer-client", sender).is_ok() {
         while let Ok(Some(request)) = read_message_within::<Request>(reader, REQUEST_LIMIT) {
-            if matches!(session.answer(request), Next::Ends) {
+            let next = match request {
+                Request::Input {
+                    file, source, look, ..
+                } => {
+                    let typed = session.typed(file, source, look);
+                    ask(agent, Job::Input(typed, outbox.clone()), outbox)
+                }
+                Request::Keep {} => ask(agent, Job::Keep(outbox.clone()), outbox),
+                other => session.answer(other),
+            };
+            if matches!(next, Next::Ends) {
                 break;
             }
         }
