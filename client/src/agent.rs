@@ -1,11 +1,16 @@
-//! Where the agent library lies: `$VENEER_AGENT`, beside the `veneer` executable, or in
-//! `../lib/veneer` as an installation has it.
+//! Where the agent library lies: `$VENEER_AGENT`, beside the `veneer` executable, in `../lib/veneer` as an installation
+//! has it, or inside the program ([`carry`]).
 
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use thiserror::Error;
+
+use crate::carried;
+use crate::target::Target;
+
+pub use crate::carried::carry;
 
 /// The file name of the library.
 pub const LIBRARY: &str = "libveneer_agent.so";
@@ -21,10 +26,40 @@ pub enum AgentError {
         "the agent library is missing: there is no {LIBRARY} in {0}; build it with `make build` or set VENEER_AGENT"
     )]
     Missing(String),
+    /// The program has it inside and finds no place for it.
+    #[error(
+        "the agent that is part of this command cannot be put where a JVM finds it: {0}; set XDG_CACHE_HOME to a directory of yours, or VENEER_AGENT to the library"
+    )]
+    NoPlace(String),
 }
 
-/// The absolute path of the agent library.
+/// The absolute path of the agent library, for JVMs of our own user.
 pub fn find() -> Result<PathBuf, AgentError> {
+    match (find_file(), carried::library()) {
+        (Err(AgentError::Missing(_)), Some(library)) => {
+            carried::for_ourselves(library).map_err(AgentError::NoPlace)
+        }
+        (found, _) => found,
+    }
+}
+
+/// The absolute path of the agent library, as this JVM sees it where the library is part of this program.
+pub fn find_for(target: &Target) -> Result<PathBuf, AgentError> {
+    match (find_file(), carried::library()) {
+        (Err(AgentError::Missing(_)), Some(library)) => {
+            // SAFETY: always succeeds.
+            let us = unsafe { libc::geteuid() };
+            let own = (us == target.uid).then(|| carried::for_ourselves(library));
+            match own {
+                Some(Ok(path)) if target.reach(&path).exists() => Ok(path),
+                _ => carried::for_target(library, target).map_err(AgentError::NoPlace),
+            }
+        }
+        (found, _) => found,
+    }
+}
+
+fn find_file() -> Result<PathBuf, AgentError> {
     let executable = env::current_exe().and_then(fs::canonicalize).ok();
     let beside = executable.as_deref().and_then(Path::parent);
     find_in(env::var_os("VENEER_AGENT").map(PathBuf::from), beside)

@@ -55,6 +55,24 @@ impl Closer {
     }
 }
 
+/// Sends over the connection of a [`Client`] that another thread reads from.
+#[derive(Clone, Debug)]
+pub struct Sender {
+    pid: u32,
+    sending: Arc<Mutex<Stream>>,
+}
+
+impl Sender {
+    /// Sends a request; whoever holds the [`Client`] receives the reply.
+    pub fn send(&self, request: &Request) -> Result<(), ControlError> {
+        let mut stream = self.sending.lock().unwrap_or_else(PoisonError::into_inner);
+        write_message(&mut *stream, request).map_err(|source| ControlError::Wire {
+            pid: self.pid,
+            source,
+        })
+    }
+}
+
 /// By socket or by port.
 #[derive(Debug)]
 enum Stream {
@@ -315,8 +333,15 @@ impl Client {
 
     /// Sends a request.
     pub fn send(&mut self, request: &Request) -> Result<(), ControlError> {
-        let mut stream = self.sending.lock().unwrap_or_else(PoisonError::into_inner);
-        write_message(&mut *stream, request).map_err(|source| self.wire(source))
+        self.sender().send(request)
+    }
+
+    /// A way to send while another thread waits for replies.
+    pub fn sender(&self) -> Sender {
+        Sender {
+            pid: self.pid,
+            sending: self.sending.clone(),
+        }
     }
 
     /// Waits for the next reply.

@@ -24,6 +24,7 @@
 pub mod agent;
 pub mod attach;
 pub mod classes;
+mod carried;
 pub mod connection;
 pub mod examination;
 pub mod load;
@@ -35,6 +36,6 @@ pub mod tls;
 pub mod token;
 mod waiting;
 
-pub use connection::{Client, Closer, ControlError};
+pub use connection::{Client, Closer, ControlError, Sender};
 pub use load::{LoadError, Loading, connect, load};
 pub use target::{Target, TargetError};

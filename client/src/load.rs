@@ -100,7 +100,7 @@ pub fn connect(pid: u32) -> Result<Client, LoadError> {
 /// # Errors
 /// As for [`connect`].
 pub fn load(target: &Target, how: &Loading) -> Result<Client, LoadError> {
-    let library = agent::find()?;
+    let library = agent::find_for(target)?;
     if !target.reach(&library).exists() {
         return Err(LoadError::Elsewhere {
             pid: target.pid,

@@ -2,6 +2,8 @@
 
 mod control;
 mod export;
+mod generated;
+mod shell;
 
 pub use control::{
     AttachArguments, DetachArguments, DoctorArguments, PatchesArguments, PsArguments,
@@ -9,6 +11,8 @@ pub use control::{
 };
 mod top;
 pub use export::{ExportArguments, Format};
+pub use generated::{CompletionsArguments, ManArguments};
+pub use shell::ShellArguments;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -32,10 +36,13 @@ Examples:
   veneer run --plan hot.rhai -- java -jar app.jar
   veneer run --plan hot.rhai --report r.json --policy block -- java -cp classes Main
   veneer run --arm 'com.acme..*' --skip 'com.acme.generated..*' -- ./gradlew test
+  veneer run --children --plan hot.rhai --report r.json -- mvn test
   veneer run --policy call --calls '*..Remote::*(..)' -- java Client
 
 COMMAND's output and exit code pass through untouched; what plans print goes to standard error.
-If COMMAND is `java` the agent comes in as its first argument, otherwise through JAVA_TOOL_OPTIONS.
+If COMMAND is `java` the agent comes in as its first argument, otherwise through JAVA_TOOL_OPTIONS, of which each JVM says on
+standard error that it has picked it up. With --children it comes in that way in any case, since every JVM hands it on: the plans
+run in each, and each writes a report of its own (r.json: r.4711.json). JVMs older than 17 and of other makes run on without it.
 
 Environment:
   VENEER_AGENT     the agent library (else libveneer_agent.so beside the command or in ../lib/veneer)
@@ -155,6 +162,8 @@ pub enum Command {
     Doctor(DoctorArguments),
     /// Run a Rhai program in the agent of a running JVM; the agent is loaded first where it is not there.
     Exec(ExecArguments),
+    /// Type Rhai at a prompt in a running JVM.
+    Shell(ShellArguments),
     /// Ask something of a running JVM in one line.
     #[command(flatten)]
     Ask(Question),
@@ -172,6 +181,10 @@ pub enum Command {
     Fragments(FragmentsArguments),
     /// Say what would be refused in class files, and check that everything else comes out right.
     Check(CheckArguments),
+    /// Print the completions of this command for a command-line shell.
+    Completions(CompletionsArguments),
+    /// Print the manual page, or write all of them into a directory.
+    Man(ManArguments),
 }
 
 /// `veneer run`.
@@ -208,6 +221,9 @@ pub struct RunArguments {
     /// The file with the token that a client over TCP must show; made where it is missing.
     #[arg(long, value_name = "F", requires = "listen")]
     pub token_file: Option<PathBuf>,
+    /// Carry the agent into the JVMs that COMMAND starts, and those that they start, too; the report of each is F.PID.json.
+    #[arg(long)]
+    pub children: bool,
     /// Do not start the application if a plan has an error.
     #[arg(long)]
     pub strict: bool,

@@ -6,7 +6,8 @@
 //! ```
 //!
 //! An argument is better where it is possible: a JVM that finds `JAVA_TOOL_OPTIONS` says so on
-//! standard error, and hands the variable on to every JVM that the application starts itself.
+//! standard error, and hands the variable on to every JVM that the application starts itself. The latter is what
+//! `--children` is for: then `java` gets the variable too, and no argument, since it would be loaded twice.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -46,12 +47,14 @@ pub fn is_java(program: &OsStr) -> bool {
     Path::new(program).file_name() == Some(OsStr::new("java"))
 }
 
-/// Adds the agent to a command. `tool_options` is the value of `JAVA_TOOL_OPTIONS` now.
+/// Adds the agent to a command, and with `children` to the JVMs that it starts. `tool_options` is the value of
+/// `JAVA_TOOL_OPTIONS` now.
 pub fn plan_command(
     argv: &[OsString],
     agent: &Path,
     config: &Path,
     tool_options: Option<&OsStr>,
+    children: bool,
 ) -> Result<PlannedCommand, CommandLineError> {
     if agent.as_os_str().as_bytes().contains(&b'=') {
         return Err(CommandLineError::EqualsSign(agent.display().to_string()));
@@ -65,7 +68,7 @@ pub fn plan_command(
         argv: argv.to_vec(),
         env: Vec::new(),
     };
-    if argv.first().is_some_and(|program| is_java(program)) {
+    if !children && argv.first().is_some_and(|program| is_java(program)) {
         planned.argv.insert(1, option);
         return Ok(planned);
     }
@@ -109,6 +112,7 @@ mod tests {
             Path::new(agent),
             Path::new(config),
             options.map(OsStr::new),
+            false,
         )
         .unwrap()
     }
@@ -139,6 +143,15 @@ mod tests {
             plan(&["java"], "/a.so", "/c", None).argv,
             ["java", "-agentpath:/a.so=/c"]
         );
+    }
+
+    #[test]
+    fn with_children_java_gets_the_environment_variable_and_no_option() {
+        let argv = ["java", "Main"].map(OsString::from);
+        let planned = plan_command(&argv, Path::new("/a.so"), Path::new("/c"), None, true).unwrap();
+        assert_eq!(planned.argv, argv);
+        let expected = ("JAVA_TOOL_OPTIONS".into(), "-agentpath:/a.so=/c".into());
+        assert_eq!(planned.env, [expected]);
     }
 
     #[test]
@@ -178,8 +191,9 @@ mod tests {
     #[test]
     fn what_no_jvm_can_take_is_refused() {
         let argv = [OsString::from("mvn")];
-        let error =
-            |agent| plan_command(&argv, Path::new(agent), Path::new("/c"), None).unwrap_err();
+        let error = |agent| {
+            plan_command(&argv, Path::new(agent), Path::new("/c"), None, false).unwrap_err()
+        };
         assert_eq!(
             error("/a=b/a.so"),
             CommandLineError::EqualsSign("/a=b/a.so".into())

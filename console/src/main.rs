@@ -5,6 +5,7 @@
 //!   cli ─┬─ run ────── command_line  java  agent  plans  space  child
 //!        ├─ exec ───┬─ veneer_client
 //!        ├─ ask ────┤
+//!        ├─ shell ──┤
 //!        ├─ ps  attach  detach  patches  doctor ─┤
 //!        ├─ top ────┤
 //!        ├─ export ─┤     veneer_export
@@ -19,6 +20,7 @@
 
 mod ask;
 mod attach;
+mod carried;
 mod check;
 mod child;
 mod cli;
@@ -28,18 +30,22 @@ mod doctor;
 mod exec;
 mod export;
 mod fragments;
+mod generated;
 mod inputs;
 mod java;
 mod list;
 mod output;
 mod patches;
+mod peer;
 mod plans;
 mod ps;
 mod refusals;
 mod relay;
 mod remains;
 mod report;
+mod reports;
 mod run;
+mod shell;
 mod space;
 mod status;
 mod table;
@@ -61,6 +67,7 @@ const FAILED: u8 = 2;
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
+    carried::register();
     let result = match cli.command {
         Command::Run(arguments) => run::run(arguments),
         Command::Ps(arguments) => ps::run(arguments),
@@ -70,6 +77,7 @@ fn main() -> ExitCode {
         Command::Relay(arguments) => relay::run(arguments),
         Command::Doctor(arguments) => doctor::run(arguments),
         Command::Exec(arguments) => exec::run(arguments),
+        Command::Shell(arguments) => shell::run(arguments),
         Command::Ask(question) => ask::run(question),
         Command::List(arguments) => list::run(arguments),
         Command::Top(arguments) => top::run(arguments),
@@ -78,6 +86,8 @@ fn main() -> ExitCode {
         Command::Report(arguments) => report::run(arguments),
         Command::Fragments(arguments) => fragments::run(arguments),
         Command::Check(arguments) => check::run(arguments),
+        Command::Completions(arguments) => generated::completions(arguments),
+        Command::Man(arguments) => generated::man(arguments),
     };
     match result {
         Ok(code) => ExitCode::from(code),

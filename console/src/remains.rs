@@ -163,6 +163,11 @@ impl Remains {
     }
 }
 
+/// Whether the process that writes the directory lives. False where that cannot be seen.
+pub fn is_running(directory: &Path) -> bool {
+    is_locked(directory).unwrap_or(false)
+}
+
 /// Whether the process that writes the directory lives: then it holds a lock.
 fn is_locked(directory: &Path) -> Result<bool, DataError> {
     let path = directory.join(CATALOGUE);

@@ -8,7 +8,7 @@ use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use tempfile::TempDir;
 use veneer_protocol::AgentConfig;
 
@@ -16,6 +16,7 @@ use crate::cli::{RunArguments, settings};
 use crate::command_line::{TOOL_OPTIONS, plan_command};
 use crate::java::Jdk;
 use crate::output::complain;
+use crate::reports::Reports;
 use crate::space::ReportFile;
 use crate::{child, plans, remains};
 use veneer_client::{agent, token};
@@ -44,6 +45,10 @@ pub fn run(arguments: RunArguments) -> Result<u8> {
         .map(ReportFile::check)
         .transpose()?;
 
+    ensure!(
+        !arguments.children || arguments.listen.is_none_or(|address| address.port() == 0),
+        "with --children each JVM needs a port of its own: write --listen 127.0.0.1:0, and each says which one it has"
+    );
     let token_file = arguments
         .token_file
         .as_deref()
@@ -61,6 +66,7 @@ pub fn run(arguments: RunArguments) -> Result<u8> {
         policy: arguments.policy,
         calls: arguments.calls,
         report: report.as_ref().map(|report| report.path().to_owned()),
+        children: arguments.children,
         strict: arguments.strict,
         check: arguments.check,
         listen: arguments.listen.map(|address| address.to_string()),
@@ -78,11 +84,10 @@ pub fn run(arguments: RunArguments) -> Result<u8> {
         &library,
         &config_path,
         env::var_os(TOOL_OPTIONS).as_deref(),
+        arguments.children,
     )?;
 
-    let report = report
-        .map(ReportFile::empty)
-        .transpose()
+    let reports = Reports::begin(report, arguments.children)
         .context("the report cannot be emptied; choose another file for --report")?;
     let (program, rest) = planned
         .argv
@@ -93,7 +98,7 @@ pub fn run(arguments: RunArguments) -> Result<u8> {
     let status = child::run(&mut command)
         .with_context(|| format!("{} cannot be started", program.display()))?;
 
-    if let Some(path) = report.filter(|path| is_empty(path)) {
+    if let Some(path) = reports.missing() {
         complain(&format!(
             "no report was written to {}; the JVM was killed, never started, or said why above",
             path.display()
@@ -102,15 +107,7 @@ pub fn run(arguments: RunArguments) -> Result<u8> {
     if let Ok(left) = remains::directories(&own)
         && !left.is_empty()
     {
-        complain(&format!(
-            "{} ended without the agent's leave (killed or crashed); its figures can be read with `veneer report {place}`, and `rm -r {place}` removes them",
-            if left.len() == 1 {
-                "a JVM"
-            } else {
-                "some JVMs"
-            },
-            place = directory.keep().display(),
-        ));
+        complain(&what_is_left(&left, &directory.keep()));
         return Ok(child::end_like(status));
     }
     // By hand: a death by signal in the next line runs no destructors.
@@ -168,6 +165,17 @@ fn write_config(path: &Path, config: &AgentConfig) -> Result<()> {
     })
 }
 
-fn is_empty(path: &Path) -> bool {
-    fs::metadata(path).map_or(true, |meta| meta.len() == 0)
+/// Says what the data directories are that the command left behind.
+fn what_is_left(left: &[PathBuf], directory: &Path) -> String {
+    let place = directory.display();
+    let running = left.iter().filter(|path| remains::is_running(path)).count();
+    let what = match (running, left.len() - running) {
+        (1, 0) => "a JVM that COMMAND started runs on",
+        (_, 0) => "JVMs that COMMAND started run on",
+        (0, 1) => "a JVM ended without the agent's leave (killed or crashed)",
+        _ => "some JVMs ended without the agent's leave (killed or crashed), or run on",
+    };
+    format!(
+        "{what}; its figures can be read with `veneer report {place}`, and `rm -r {place}` removes them"
+    )
 }

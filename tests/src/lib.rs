@@ -32,5 +32,6 @@ pub mod random;
 pub mod report;
 pub mod running;
 pub mod screen;
+pub mod terminal;
 pub mod trust;
 pub mod workers;

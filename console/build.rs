@@ -1,0 +1,74 @@
+//! Builds the agent into the command, so that `cargo install --path console` gives one file that works.
+//!
+//! ```text
+//!   cargo build --release -p veneer-executor, in a target directory of its own ─▶ libveneer_agent.so ─▶ OUT_DIR, for include_bytes!
+//! ```
+//!
+//! A directory of its own, since cargo holds a lock on the other one while this runs. Only optimised builds do this, and only with the
+//! feature `carry-agent`: `make build`, packages and tests have the library as a file beside the command.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::{env, fs};
+
+/// What the agent is made from.
+const CRATES: [&str; 8] = [
+    "executor",
+    "fragmenter",
+    "frequency",
+    "instruments",
+    "liveness",
+    "probes",
+    "protocol",
+    "scripts",
+];
+
+fn main() {
+    println!("cargo:rustc-check-cfg=cfg(carries_agent)");
+    println!("cargo:rerun-if-changed=build.rs");
+    let wanted = env::var_os("CARGO_FEATURE_CARRY_AGENT").is_some();
+    if !wanted || env::var("PROFILE").as_deref() != Ok("release") {
+        return;
+    }
+    for name in CRATES {
+        for part in ["src", "Cargo.toml"] {
+            println!("cargo:rerun-if-changed=../{name}/{part}");
+        }
+    }
+    for part in ["executor/java", "executor/build.rs", "Cargo.lock"] {
+        println!("cargo:rerun-if-changed=../{part}");
+    }
+    let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
+    let library = build(&out.join("agent"));
+    fs::copy(&library, out.join("libveneer_agent.so")).expect("OUT_DIR can be written to");
+    println!("cargo:rustc-cfg=carries_agent");
+}
+
+/// Builds the agent and gives the path of its library.
+fn build(directory: &Path) -> PathBuf {
+    let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut command = Command::new(cargo);
+    command
+        .args([
+            "build",
+            "--release",
+            "-p",
+            "veneer-executor",
+            "--target-dir",
+        ])
+        .arg(directory)
+        // Nobody looks for faults in a copy that is unpacked where it is needed.
+        .env("CARGO_PROFILE_RELEASE_DEBUG", "0")
+        .env("CARGO_PROFILE_RELEASE_STRIP", "symbols");
+    let (target, host) = (env::var("TARGET"), env::var("HOST"));
+    let mut release = directory.to_owned();
+    if target != host
+        && let Ok(target) = target
+    {
+        command.args(["--target", &target]);
+        release.push(target);
+    }
+    let status = command.status().expect("cargo can be run");
+    assert!(status.success(), "the agent cannot be built; see above");
+    release.join("release/libveneer_agent.so")
+}

@@ -1,0 +1,234 @@
+//! What Tab offers: functions and methods of plans, variables of this shell, commands, and in a pattern the classes and methods of
+//! the running JVM.
+//!
+//! ```text
+//!   meth⇥                     methods(             from the reference
+//!   c.hi⇥                     hits(
+//!   methods("shop.De⇥         shop.Desk            asked of the JVM, now
+//!   methods("shop.Desk::se⇥   shop.Desk::serve(..)
+//!   :he⇥                      :help
+//! ```
+
+use veneer_scripts::callables;
+
+use super::balance::{End, State};
+use super::command::COMMANDS;
+
+/// What can follow.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Offer {
+    /// The byte where what is offered begins: it takes the place of everything from there to the cursor.
+    pub from: usize,
+    /// What to show, and what to put in.
+    pub candidates: Vec<Candidate>,
+}
+
+/// One of them.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Candidate {
+    /// As it is listed.
+    pub shown: String,
+    /// As it is typed.
+    pub typed: String,
+}
+
+impl From<String> for Candidate {
+    fn from(text: String) -> Candidate {
+        Candidate {
+            shown: text.clone(),
+            typed: text,
+        }
+    }
+}
+
+/// Functions whose text is a pattern of methods or begins as one.
+const PATTERNS: [&str; 5] = ["methods", "calls", "reads", "writes", "names"];
+
+/// What is being typed.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Typing<'a> {
+    /// A pattern, so far this one; the names that may follow are the JVM's.
+    Pattern(&'a str),
+    /// The path of a file, from this byte on.
+    Path(usize),
+    /// Something of which all candidates are known here.
+    Known(Offer),
+}
+
+/// Looks at the text up to the cursor.
+pub fn typing<'a>(before: &'a str, variables: &[String]) -> Typing<'a> {
+    let nothing = |from| {
+        Typing::Known(Offer {
+            from,
+            candidates: Vec::new(),
+        })
+    };
+    if let Some(offer) = command(before) {
+        return offer;
+    }
+    match State::of(before).end {
+        End::Text(from) => match (before.get(from..), before.get(..from - 1)) {
+            (Some(text), Some(code)) if takes_pattern(code) => Typing::Pattern(text),
+            _ => nothing(before.len()),
+        },
+        End::Raw | End::Comment | End::Block => nothing(before.len()),
+        End::Code => Typing::Known(word(before, variables)),
+    }
+}
+
+/// Commands, and what follows them.
+fn command(before: &str) -> Option<Typing<'_>> {
+    let rest = before.strip_prefix(':')?;
+    let Some((name, argument)) = rest.split_once(' ') else {
+        let fits = COMMANDS.iter().filter(|c| c.name.starts_with(rest));
+        let candidates = fits.map(|c| format!(":{}", c.name).into()).collect();
+        return Some(Typing::Known(Offer {
+            from: 0,
+            candidates,
+        }));
+    };
+    let from = before.len() - argument.trim_start().len();
+    match name {
+        "load" => Some(Typing::Path(from)),
+        "help" => {
+            let start = before.get(from..).unwrap_or_default();
+            let mut names: Vec<&str> = callables().iter().map(|c| c.name).collect();
+            names.dedup();
+            let fits = names.into_iter().filter(|name| name.starts_with(start));
+            let candidates = fits.map(|name| name.to_owned().into()).collect();
+            Some(Typing::Known(Offer { from, candidates }))
+        }
+        // An expression.
+        "watch" => None,
+        _ => Some(Typing::Known(Offer {
+            from: before.len(),
+            candidates: Vec::new(),
+        })),
+    }
+}
+
+/// Whether a string that begins behind this code is a pattern: the argument of one of [`PATTERNS`], or in an array that is.
+fn takes_pattern(code: &str) -> bool {
+    let mut depth = 0;
+    for (at, c) in code.char_indices().rev() {
+        match c {
+            ')' | ']' | '}' => depth += 1,
+            '(' if depth == 0 => {
+                let before = code.get(..at).unwrap_or_default();
+                return PATTERNS.contains(&last_word(before));
+            }
+            '(' | '{' | '[' if depth > 0 => depth -= 1,
+            '{' | ';' => return false,
+            _ => {}
+        }
+    }
+    false
+}
+
+/// The identifier at the end of a text.
+fn last_word(text: &str) -> &str {
+    let part = |c: char| c.is_alphanumeric() || c == '_';
+    text.trim_start_matches(':')
+        .rsplit(|c| !part(c))
+        .next()
+        .unwrap_or_default()
+}
+
+fn word(before: &str, variables: &[String]) -> Offer {
+    let start = last_word(before);
+    let from = before.len() - start.len();
+    let of_something = before
+        .get(..from)
+        .is_some_and(|code| code.trim_end().ends_with('.'));
+    let calls = callables().into_iter();
+    let mut candidates: Vec<Candidate> = calls
+        .filter(|c| c.of_something == of_something && c.name.starts_with(start))
+        .map(|c| Candidate {
+            shown: format!("{}()", c.name),
+            typed: format!("{}(", c.name),
+        })
+        .collect();
+    if !of_something {
+        let fits = variables.iter().filter(|name| name.starts_with(start));
+        candidates.extend(fits.cloned().map(Candidate::from));
+    }
+    candidates.sort();
+    candidates.dedup();
+    // With nothing typed there is nothing to complete but after a dot.
+    if start.is_empty() && !of_something {
+        candidates.clear();
+    }
+    Offer { from, candidates }
+}
+
+/// The names that a text declares: variables, constants and functions.
+pub fn declared(source: &str) -> Vec<String> {
+    let words = source.split(|c: char| !c.is_alphanumeric() && c != '_');
+    let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+    let mut names = Vec::new();
+    for pair in words.windows(2) {
+        if let ["let" | "const" | "fn", name] = pair {
+            names.push((*name).to_owned());
+        }
+    }
+    names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn offered(before: &str) -> (usize, Vec<String>) {
+        match typing(before, &["counted".into(), "cut".into()]) {
+            Typing::Known(offer) => {
+                let typed = offer.candidates.into_iter().map(|c| c.typed);
+                (offer.from, typed.collect())
+            }
+            other => panic!("{before}: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn functions_methods_and_variables_are_offered_where_they_fit() {
+        assert_eq!(offered("let m = meth"), (8, vec!["methods(".to_string()]));
+        assert_eq!(
+            offered("cou"),
+            (0, vec!["counted".to_string(), "counter(".to_string()])
+        );
+        assert_eq!(offered("c.hit"), (2, vec!["hits(".to_string()]));
+        assert_eq!(offered("methods(\"a\").blo").1, ["block(", "blocks("]);
+        assert_eq!(offered(""), (0, vec![]));
+        assert!(offered("c.").1.contains(&"table(".to_string()));
+        assert_eq!(offered("log(\"cou"), (8, vec![]));
+        assert_eq!(offered("// cou"), (6, vec![]));
+    }
+
+    #[test]
+    fn commands_and_what_follows_them_are_offered() {
+        assert_eq!(offered(":he"), (0, vec![":help".to_string()]));
+        assert_eq!(offered(":help blo").1, ["block", "blocks"]);
+        assert_eq!(offered(":watch cut").1, ["cut"]);
+        assert_eq!(typing(":load ho", &[]), Typing::Path(6));
+    }
+
+    #[test]
+    fn only_patterns_are_asked_of_the_jvm() {
+        for (before, pattern) in [
+            ("methods(\"shop.De", "shop.De"),
+            ("let m = methods([\"a.B::m(..)\", \"", ""),
+            ("m.calls(\"java.", "java."),
+            (":watch methods(\"a", "a"),
+        ] {
+            assert_eq!(typing(before, &[]), Typing::Pattern(pattern), "{before}");
+        }
+        for before in ["print(\"shop", "if x { \"shop", "methods(\"a\").named(\"b"] {
+            assert!(matches!(typing(before, &[]), Typing::Known(_)), "{before}");
+        }
+    }
+
+    #[test]
+    fn declarations_are_found() {
+        let source = "let a = 1; const B = 2;\nfn half(x) { x / 2 }";
+        assert_eq!(declared(source), ["a", "B", "half"]);
+    }
+}
