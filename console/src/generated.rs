@@ -62,6 +62,7 @@ fn write(command: clap::Command, directory: &Path) -> io::Result<()> {
 fn page(command: clap::Command) -> io::Result<Vec<u8>> {
     let behind = command.get_after_help().map(ToString::to_string);
     let has_commands = command.has_subcommands();
+    let has_version = command.get_version().is_some();
     // Named as it is typed: `veneer run`.
     let name = command
         .get_display_name()
@@ -86,6 +87,8 @@ fn page(command: clap::Command) -> io::Result<Vec<u8>> {
         section.control("fi", []);
         section.to_writer(&mut page)?;
     }
-    man.render_version_section(&mut page)?;
+    if has_version {
+        man.render_version_section(&mut page)?;
+    }
     Ok(page)
 }

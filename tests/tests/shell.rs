@@ -212,7 +212,9 @@ fn at_a_terminal_tab_completes_and_counters_count_exactly() -> Outcome {
         assert!(screen.lines().any(|line| line == "1001"), "{screen}");
         // Ctrl-C takes the line back and nothing else; an error has its caret.
         terminal.keys("let x = \x03")?;
-        terminal.until("a new prompt", |screen| screen.trim_end().ends_with("\n6>"))?;
+        terminal.until("a new prompt", |screen| {
+            screen.contains("6> let x =") && screen.trim_end().ends_with("\n6>")
+        })?;
         terminal.enter("c.hist()")?;
         let screen = terminal.until("an error", |screen| {
             screen.contains("did you mean") && screen.trim_end().ends_with("6>")

@@ -1,0 +1,30 @@
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * A program that starts itself again in another JVM, as build tools do: {@code Launcher DEPTH [JAVA]}. Each one calls {@code step} a
+ * thousand times and says so, with its process id; its exit code is that of the JVM below it, and of the last one 7.
+ */
+public class Launcher {
+    static long step(long n) {
+        return n + 1;
+    }
+
+    public static void main(String[] args) throws Exception {
+        int depth = Integer.parseInt(args[0]);
+        long sum = 0;
+        for (int i = 0; i < 1000; i++) {
+            sum = step(sum);
+        }
+        System.out.println("depth " + depth + " pid " + ProcessHandle.current().pid() + " sum " + sum);
+        if (depth == 0) {
+            System.exit(7);
+        }
+        List<String> command = new ArrayList<>();
+        command.add(args.length > 1 ? args[1] : System.getProperty("java.home") + "/bin/java");
+        command.addAll(List.of("-Xmx64m", "-cp", System.getProperty("java.class.path"), "Launcher"));
+        command.add(Integer.toString(depth - 1));
+        Process process = new ProcessBuilder(command).inheritIO().start();
+        System.exit(process.waitFor());
+    }
+}
