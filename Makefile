@@ -1,6 +1,7 @@
 # What there is to make:
 #
 #   make build   the command and the agent, optimised: target/release/{veneer,libveneer_agent.so}
+#   make package the archive and the Debian package: target/package
 #   make test    all tests, on every JDK of this machine
 #   make demo    javac compiles a source tree under a plan that counts its parser's fragments
 #   make fuzz    every fuzz target for ten minutes, two at a time: half an hour
@@ -11,7 +12,7 @@
 # Each of the first three does the set-up itself; it is quick where nothing is missing.
 
 .DEFAULT_GOAL := build
-.PHONY: bench bench-quick build demo figures fuzz setup test trust
+.PHONY: bench bench-quick build demo figures fuzz package setup test trust
 
 # A Rust toolchain that the set-up has just installed is not on the PATH of this shell yet.
 CARGO_HOME ?= $(HOME)/.cargo
@@ -20,8 +21,12 @@ export PATH := $(CARGO_HOME)/bin:$(PATH)
 setup:
 	@sh build/setup.sh
 
+# Command and agent as two files; `cargo install --path console` makes one of them, for which it builds the agent again.
 build: setup
-	cargo build --release --locked -p veneer-executor -p veneer-console
+	cargo build --release --locked --no-default-features -p veneer-executor -p veneer-console
+
+package: build
+	@sh build/package.sh
 
 demo: build
 	@sh tests/demo.sh

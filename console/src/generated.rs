@@ -68,7 +68,10 @@ fn page(command: clap::Command) -> io::Result<Vec<u8>> {
         .get_display_name()
         .unwrap_or(command.get_name())
         .to_owned();
-    let man = Man::new(command).title(name);
+    let man = Man::new(command)
+        .title(name)
+        .source(concat!("veneer ", env!("CARGO_PKG_VERSION")))
+        .manual("Veneer");
     let mut page = Vec::new();
     man.render_title(&mut page)?;
     man.render_name_section(&mut page)?;

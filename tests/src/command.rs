@@ -27,6 +27,7 @@ fn build() -> PathBuf {
             "build",
             "--quiet",
             "--release",
+            "--no-default-features",
             "-p",
             "veneer-console",
             "-p",

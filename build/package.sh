@@ -1,0 +1,93 @@
+#!/bin/sh
+# Makes what is released: an archive for any Linux with a new enough C library, and a package for Debian and its kin.
+#
+#   package.sh [TARGET_DIR [OUT_DIR]]      of TARGET_DIR/release/{veneer,libveneer_agent.so}, as `make build` leaves them
+#
+#   OUT_DIR/veneer-VERSION-ARCH-linux.tar.gz     bin  lib/veneer  share/{man,doc,bash-completion,zsh,fish}: to be unpacked anywhere
+#   OUT_DIR/veneer_VERSION_ARCH.deb              the same below /usr
+#
+# The same input gives the same archive: files are in order, belong to root and have the time of the last commit.
+set -eu
+cd "$(dirname "$0")/.."
+
+built=${1:-${CARGO_TARGET_DIR:-target}}
+out=${2:-$built/package}
+# From 1, which is quick, to 9.
+level=${PACKAGE_LEVEL:-9}
+
+say() { printf 'package: %s\n' "$*" >&2; }
+
+for file in veneer libveneer_agent.so; do
+    [ -f "$built/release/$file" ] || { say "$built/release/$file is missing; \`make build\` makes it"; exit 1; }
+done
+
+version=$("$built/release/veneer" --version | cut -d ' ' -f 2)
+machine=$(uname -m)
+mkdir -p "$out"
+work=$(mktemp -d "$out/work.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+
+# The tree that both have.
+name=veneer-$version-$machine-linux
+tree=$work/$name
+install -D -m 755 "$built/release/veneer" "$tree/bin/veneer"
+install -D -m 644 "$built/release/libveneer_agent.so" "$tree/lib/veneer/libveneer_agent.so"
+# Names of functions stay, for crash reports and profilers.
+strip --strip-debug "$tree/bin/veneer" "$tree/lib/veneer/libveneer_agent.so"
+veneer=$tree/bin/veneer
+"$veneer" man "$tree/share/man/man1"
+gzip -9n "$tree/share/man/man1/"*.1
+completions() {
+    mkdir -p "$tree/share/$(dirname "$2")"
+    "$veneer" completions "$1" > "$tree/share/$2"
+}
+completions bash bash-completion/completions/veneer
+completions zsh zsh/vendor-completions/_veneer
+completions fish fish/vendor_completions.d/veneer.fish
+doc=$tree/share/doc/veneer
+mkdir -p "$doc/plans"
+install -m 644 README.md docs/install.md docs/shell.md docs/plans.md docs/reference.md docs/report.md docs/report.schema.json docs/faults.md "$doc"
+install -m 644 scripts/plans/*.rhai "$doc/plans"
+install -m 644 LICENSE "$doc/copyright"
+
+time=$(git log -1 --format=%ct 2>/dev/null || date +%s)
+find "$work" -exec touch -h -d "@$time" {} +
+
+archive=$out/$name.tar.gz
+tar --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$time" -C "$work" -cf - "$name" | gzip "-${level}n" > "$archive"
+say "$archive"
+
+if ! command -v dpkg-deb >/dev/null 2>&1; then
+    say "no .deb: there is no dpkg-deb here"
+    exit 0
+fi
+
+# The newest version of the C library whose symbols are used.
+libc=$(objdump -T "$tree/bin/veneer" "$tree/lib/veneer/libveneer_agent.so" |
+    sed -n 's/.*(\{0,1\}GLIBC_\([0-9.]*\)).*/\1/p' | sort -V | tail -n 1)
+architecture=$(dpkg --print-architecture)
+debian=$work/debian
+mkdir -p "$debian/DEBIAN"
+cp -a "$tree" "$debian/usr"
+gzip -9n "$debian/usr/share/doc/veneer/"*.md
+size=$(du -sk "$debian/usr" | cut -f 1)
+cat > "$debian/DEBIAN/control" <<END
+Package: veneer
+Version: $version
+Architecture: $architecture
+Maintainer: The Veneer developers <veneer@localhost>
+Installed-Size: $size
+Depends: libc6 (>= $libc), libgcc-s1
+Recommends: default-jre-headless (>= 2:1.17) | java17-runtime-headless
+Section: java
+Priority: optional
+Description: instruments for single fragments of running Java methods
+ Veneer puts counters, timers, value logs and code of plans into basic blocks,
+ loops and edges of methods in a running JVM (HotSpot 17 or newer), takes them
+ out again, and edits control-flow graphs, without a restart.
+END
+chmod 755 "$debian" "$debian/DEBIAN"
+package=$out/veneer_${version}_$architecture.deb
+find "$debian" -exec touch -h -d "@$time" {} +
+SOURCE_DATE_EPOCH=$time dpkg-deb --root-owner-group "-z$level" --build "$debian" "$package" >&2
+say "$package"

@@ -1,0 +1,243 @@
+//! What is installed works where it is put: the archive, the package for Debian, manual pages and completions.
+
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use veneer_tests::command::{path, veneer};
+use veneer_tests::folder::{Folder, files, workspace};
+use veneer_tests::jdk;
+use veneer_tests::live::Live;
+use veneer_tests::process::Process;
+use veneer_tests::report::Report;
+use veneer_tests::running::{Outcome, Programs};
+
+fn text(path: &Path) -> String {
+    path.display().to_string()
+}
+
+/// The archive and the package, made of the command under test; the second is missing where there is no dpkg-deb.
+fn packages() -> Result<Vec<PathBuf>, Box<dyn std::error::Error>> {
+    static MADE: OnceLock<Folder> = OnceLock::new();
+    let made = match MADE.get() {
+        Some(made) => made,
+        None => {
+            let folder = Folder::new("packages")?;
+            let release = folder.join("built/release");
+            std::fs::create_dir_all(&release)?;
+            let beside = path().parent().ok_or("the command has no folder")?;
+            for name in ["veneer", "libveneer_agent.so"] {
+                std::os::unix::fs::symlink(beside.join(name), release.join(name))?;
+            }
+            let out = folder.join("out");
+            let script = workspace().join("build/package.sh");
+            Process::new("sh")
+                .args([script, folder.join("built"), out])
+                .env("PACKAGE_LEVEL", "1")
+                .run()?
+                .succeeded("package.sh")?;
+            MADE.get_or_init(|| folder)
+        }
+    };
+    let mut found = files(&made.join("out"), "gz")?;
+    found.extend(files(&made.join("out"), "deb")?);
+    Ok(found)
+}
+
+/// Unpacks one of them; gives the folder that has `bin` in it.
+fn unpacked(package: &Path, into: &Folder) -> Result<PathBuf, Box<dyn std::error::Error>> {
+    let is_debian = package.extension().is_some_and(|e| e == "deb");
+    let process = match is_debian {
+        true => Process::new("dpkg-deb")
+            .arg("-x")
+            .arg(package)
+            .arg(into.path()),
+        false => Process::new("tar")
+            .arg("-xzf")
+            .arg(package)
+            .arg("-C")
+            .arg(into.path()),
+    };
+    process.run()?.succeeded("unpacking")?;
+    if is_debian {
+        return Ok(into.join("usr"));
+    }
+    let inner = std::fs::read_dir(into.path())?
+        .next()
+        .ok_or("nothing in it")?;
+    Ok(inner?.path())
+}
+
+#[test]
+fn what_was_unpacked_works_with_a_home_that_cannot_be_written_to() -> Outcome {
+    let programs = Programs::of(jdk::oldest(), "instruments")?;
+    let all = packages()?;
+    assert!(!all.is_empty());
+    for package in all {
+        let folder = Folder::new("unpacked")?;
+        let root = unpacked(&package, &folder)?;
+        let veneer = root.join("bin/veneer");
+        // Nobody can make anything below a file, root neither.
+        let home = folder.join("home");
+        std::fs::write(&home, "")?;
+        let at_home = |process: Process| {
+            process
+                .env("HOME", &text(&home))
+                .env("VENEER_AGENT", "")
+                .env("XDG_CACHE_HOME", "")
+                .env("XDG_STATE_HOME", "")
+        };
+        let (plan, report) = (folder.join("p.rhai"), folder.join("r.json"));
+        std::fs::write(
+            &plan,
+            "methods(\"Orders::handle(..)\").before(counter());\n",
+        )?;
+        let options = ["--plan", &text(&plan), "--report", &text(&report)];
+        let java = at_home(programs.java("Orders").arg("live"));
+        let mut live = Live::start(&java.clone().behind(&veneer, &options))?;
+        live.say("run")?;
+        live.line("sum ")?;
+        let output = live.stop()?;
+        assert_eq!((output.code, output.err.as_str()), (0, ""));
+        let hits: u64 = Report::read(&report)?.instruments[0]
+            .points
+            .iter()
+            .map(|point| point.hits)
+            .sum();
+        assert_eq!(hits, 1000, "{}", package.display());
+        // And into a JVM that runs already.
+        let live = Live::start(&java)?;
+        let output =
+            at_home(Process::new(&veneer).args(["exec", &live.pid().to_string(), "-e", "pid()"]))
+                .run()?
+                .succeeded("veneer exec")?;
+        assert_eq!(output.out.trim(), live.pid().to_string());
+        for file in [
+            "share/man/man1/veneer.1.gz",
+            "share/man/man1/veneer-shell.1.gz",
+            "share/bash-completion/completions/veneer",
+            "share/zsh/vendor-completions/_veneer",
+            "share/fish/vendor_completions.d/veneer.fish",
+            "share/doc/veneer/copyright",
+        ] {
+            assert!(root.join(file).is_file(), "{file}: {}", package.display());
+        }
+        assert!(root.join("share/doc/veneer/plans").is_dir());
+    }
+    Ok(())
+}
+
+#[test]
+fn bash_completes_commands_options_and_values() -> Outcome {
+    let folder = Folder::new("completions")?;
+    let script = folder.join("veneer.bash");
+    let made = veneer().args(["completions", "bash"]).run()?;
+    std::fs::write(&script, made.succeeded("completions")?.out)?;
+    for (words, expected) in [
+        (&["sh"][..], &["shell"][..]),
+        (&["run", "--chi"], &["--children"]),
+        (
+            &["run", "--policy", ""],
+            &["block", "call", "loop", "method"],
+        ),
+        (&["completions", "ba"], &["bash"]),
+    ] {
+        // As bash does it: the function that `complete -F` names, with the words, the last of which is being typed.
+        let code = "source \"$1\"; shift; COMP_WORDS=(veneer \"$@\"); COMP_CWORD=$#; \
+                    f=$(complete -p veneer | sed 's/.*-F \\([^ ]*\\).*/\\1/'); \
+                    \"$f\" veneer \"${COMP_WORDS[COMP_CWORD]}\" \"${COMP_WORDS[COMP_CWORD-1]}\"; \
+                    printf '%s\\n' \"${COMPREPLY[@]}\" | sort";
+        let output = Process::new("bash")
+            .args(["--norc", "-c", code, "bash"])
+            .arg(&script)
+            .args(words)
+            .run()?
+            .succeeded("bash")?;
+        let offered: Vec<&str> = output.out.lines().collect();
+        assert_eq!(offered, expected, "{words:?}: {}", output.err);
+    }
+    // The other shells have to be there to be asked.
+    for (shell, check) in [("zsh", "-n"), ("fish", "--no-execute")] {
+        let made = veneer().args(["completions", shell]).run()?;
+        let file = folder.join(shell);
+        std::fs::write(&file, made.succeeded("completions")?.out)?;
+        match Process::new(shell).arg(check).arg(&file).run() {
+            Ok(output) => assert_eq!((output.code, output.err.as_str()), (0, "")),
+            Err(_) => eprintln!("not checked: there is no {shell} here"),
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn each_command_has_a_page_with_its_examples_as_they_are_typed() -> Outcome {
+    let folder = Folder::new("man")?;
+    veneer()
+        .args(["man"])
+        .arg(folder.join("man1"))
+        .run()?
+        .succeeded("veneer man")?;
+    let help = veneer().arg("--help").run()?.succeeded("--help")?.out;
+    let commands = help
+        .lines()
+        .skip_while(|line| *line != "Commands:")
+        .skip(1)
+        .take_while(|line| !line.is_empty())
+        .filter_map(|line| line.split_whitespace().next())
+        .filter(|name| *name != "help");
+    let mut count = 0;
+    for name in commands {
+        let page = std::fs::read_to_string(folder.join(&format!("man1/veneer-{name}.1")))?;
+        let (head, notes) = page.split_once(".nf\n").ok_or("no examples")?;
+        assert!(head.contains(".SH NAME"), "{name}");
+        assert!(notes.contains("veneer "), "{name}");
+        count += 1;
+    }
+    assert!(count > 10, "{help}");
+    let page = veneer().arg("man").run()?.succeeded("veneer man")?.out;
+    assert!(page.contains(".TH veneer 1"), "{page}");
+    Ok(())
+}
+
+/// The home of a user who has nothing but the command.
+#[test]
+#[ignore = "builds the command and the agent again: many minutes"]
+fn cargo_install_gives_a_command_that_has_its_agent_inside() -> Outcome {
+    let programs = Programs::of(jdk::oldest(), "instruments")?;
+    let folder = Folder::new("installed")?;
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    Process::new(cargo)
+        .args(["install", "--locked", "--path", "console", "--root"])
+        .arg(folder.path())
+        .folder(&workspace())
+        .limit(std::time::Duration::from_secs(3600))
+        .run()?
+        .succeeded("cargo install")?;
+    carried(&folder.join("bin/veneer"), &programs)
+}
+
+/// A command that is alone runs and attaches, also where the home cannot be written to.
+fn carried(command: &Path, programs: &Programs) -> Outcome {
+    let folder = Folder::new("alone")?;
+    let alone = folder.join("veneer");
+    std::fs::copy(command, &alone)?;
+    let cache = folder.join("cache");
+    std::fs::write(folder.join("file"), "")?;
+    for place in [text(&cache), text(&folder.join("file"))] {
+        let here = |process: Process| {
+            process
+                .env("HOME", &place)
+                .env("XDG_CACHE_HOME", &place)
+                .env("VENEER_AGENT", "")
+        };
+        let java = here(programs.java("Orders").arg("live"));
+        let live = Live::start(&java.clone().behind(&alone, &[]))?;
+        let output = live.stop()?;
+        assert_eq!((output.code, output.err.as_str()), (0, ""));
+        let live = Live::start(&java)?;
+        let pid = live.pid().to_string();
+        let output = here(Process::new(&alone).args(["exec", &pid, "-e", "pid()"])).run()?;
+        assert_eq!(output.succeeded("veneer exec")?.out.trim(), pid);
+    }
+    assert_eq!(files(&cache, "so")?.len(), 1);
+    Ok(())
+}
