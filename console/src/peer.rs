@@ -11,8 +11,8 @@ use veneer_client::{Client, token};
 pub enum Peer {
     /// By its process id.
     Process(u32),
-    /// By its control port, with the token in this file.
-    Port(SocketAddr, PathBuf),
+    /// By its control port, or that of a relay, with the token in this file, and the certificate that a relay must show.
+    Port(SocketAddr, PathBuf, Option<PathBuf>),
 }
 
 impl Peer {
@@ -21,10 +21,11 @@ impl Peer {
         pid: Option<u32>,
         connect: Option<SocketAddr>,
         token_file: Option<PathBuf>,
+        certificate: Option<PathBuf>,
     ) -> Result<Peer> {
         match (pid, connect, token_file) {
             (Some(pid), ..) => Ok(Peer::Process(pid)),
-            (None, Some(address), Some(file)) => Ok(Peer::Port(address, file)),
+            (None, Some(address), Some(file)) => Ok(Peer::Port(address, file, certificate)),
             _ => bail!("name a process id, or --connect and --token-file"),
         }
     }
@@ -33,7 +34,9 @@ impl Peer {
     pub fn connect(&self) -> Result<Client> {
         Ok(match self {
             Peer::Process(pid) => veneer_client::connect(*pid)?,
-            Peer::Port(address, file) => Client::connect_to(*address, &token::read(file)?)?,
+            Peer::Port(address, file, certificate) => {
+                Client::connect_to(*address, &token::read(file)?, certificate.as_deref())?
+            }
         })
     }
 }

@@ -62,7 +62,12 @@ enum Next {
 
 /// Runs the shell and gives its exit code.
 pub fn run(arguments: ShellArguments) -> Result<u8> {
-    let peer = Peer::of(arguments.pid, arguments.connect, arguments.token_file)?;
+    let peer = Peer::of(
+        arguments.pid,
+        arguments.connect,
+        arguments.token_file,
+        arguments.cert,
+    )?;
     let screen = Arc::new(Screen::new(arguments.json));
     let conversation = Conversation::open(peer.clone(), &screen)?;
     let mut shell = Shell {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{address, pid};
+use super::{host, pid};
 
 const HELP: &str = "\
 Examples:
@@ -38,9 +38,12 @@ pub struct ShellArguments {
     /// The JVM's process id.
     #[arg(value_parser = pid(), required_unless_present = "connect", conflicts_with = "connect")]
     pub pid: Option<u32>,
-    /// The JVM's control port, instead of a process id.
-    #[arg(long, value_name = "ADDRESS", value_parser = address, requires = "token_file")]
+    /// The JVM's control port, or that of a relay, instead of a process id.
+    #[arg(long, value_name = "ADDRESS", value_parser = host, requires = "token_file")]
     pub connect: Option<SocketAddr>,
+    /// The certificate that the relay at ADDRESS must show (PEM).
+    #[arg(long, value_name = "F", requires = "connect")]
+    pub cert: Option<PathBuf>,
     /// The file with the token for the control port.
     #[arg(long, value_name = "F", requires = "connect")]
     pub token_file: Option<PathBuf>,
