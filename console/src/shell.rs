@@ -79,7 +79,7 @@ pub fn run(arguments: ShellArguments) -> Result<u8> {
     if shell.terminal {
         shell.at_terminal(&peer)
     } else {
-        shell.from_input()
+        shell.without_terminal()
     }
 }
 
@@ -112,7 +112,7 @@ impl Shell {
     }
 
     /// Inputs from where nobody types; their results go out as they come.
-    fn from_input(&mut self) -> Result<u8> {
+    fn without_terminal(&mut self) -> Result<u8> {
         let mut code = 0;
         let mut input = String::new();
         for line in io::stdin().lock().lines() {
