@@ -23,8 +23,8 @@
 
 pub mod agent;
 pub mod attach;
-pub mod classes;
 mod carried;
+pub mod classes;
 pub mod connection;
 pub mod examination;
 pub mod load;

@@ -1,6 +1,7 @@
 //! A command in a terminal of its own: what it shows, keys that are pressed, and how it leaves the terminal.
 
 use std::io::{Read, Write};
+use std::num::NonZero;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -68,7 +69,11 @@ impl Screen {
         drop(pair.slave);
         let mut reader = pair.master.try_clone_reader().map_err(terminal)?;
         let keys = pair.master.take_writer().map_err(terminal)?;
-        let shown = Arc::new(Mutex::new(vt100::Parser::new(rows, cols, 0)));
+        let shown = Arc::new(Mutex::new(vt100::Parser::new(
+            NonZero::new(rows).unwrap_or(NonZero::<u16>::MIN),
+            NonZero::new(cols).unwrap_or(NonZero::<u16>::MIN),
+            0,
+        )));
         let showing = shown.clone();
         let closed = Arc::new(AtomicBool::new(false));
         let closing = closed.clone();
@@ -109,7 +114,7 @@ impl Screen {
     pub fn text(&self) -> String {
         self.look(|screen| {
             let (_, columns) = screen.size();
-            let rows = screen.rows(0, columns);
+            let rows = screen.rows(0, columns.get());
             rows.map(|row| row.trim_end().to_owned() + "\n").collect()
         })
     }
@@ -118,6 +123,7 @@ impl Screen {
     pub fn is_coloured(&self) -> bool {
         self.look(|screen| {
             let (rows, columns) = screen.size();
+            let (rows, columns) = (rows.get(), columns.get());
             let mut cells = (0..rows).flat_map(|row| (0..columns).map(move |column| (row, column)));
             cells.any(|(row, column)| {
                 screen.cell(row, column).is_some_and(|cell| {
