@@ -272,6 +272,31 @@ fn the_end_of_the_program_ends_the_view() -> Outcome {
 }
 
 #[test]
+fn what_somebody_else_takes_off_ends_the_view() -> Outcome {
+    on_each_jdk_with("top", |programs| {
+        let folder = Folder::new("top")?;
+        let live = kiosk(programs)?;
+        let pid = live.pid().to_string();
+        let mut screen = top(&live, &["--every", "0.3"], folder.path())?;
+        ready(&screen)?;
+        // One of the instruments alone: it is said, and the rest stays.
+        screen.press("c")?;
+        screen.line(&["counter: 0 passes"])?;
+        let newest =
+            "let all = instruments().filter(|i| i.attached); detach(all[all.len() - 1].id)";
+        live.value(newest)?;
+        screen.line(&["the counter of Kiosk.<init>() was taken off by somebody else"])?;
+        let detach = veneer().args(["detach", &pid, "--all"]).run()?;
+        detach.succeeded("veneer detach --all")?;
+        assert_eq!(screen.end()?, 2);
+        screen.line(&["veneer: ", "was taken off by somebody else"])?;
+        assert!(screen.is_restored());
+        nothing_is_attached(&live)?;
+        ended(live)
+    })
+}
+
+#[test]
 fn small_terminals_and_those_without_colour_do() -> Outcome {
     on_each_jdk_with("top", |programs| {
         let folder = Folder::new("top")?;
@@ -347,6 +372,8 @@ fn without_a_terminal_there_is_one_table_or_json() -> Outcome {
         }
         let output = veneer().args(["top", "1"]).run()?;
         assert_eq!((output.code, output.out.as_str()), (2, ""), "{output:?}");
+        let output = asked(&["no.such..*", "--for", "0.2"])?.succeeded("top")?;
+        assert!(output.err.contains("no.such..*"), "{}", output.err);
         nothing_is_attached(&live)?;
         live.say("rest")?;
         live.line("resting")?;

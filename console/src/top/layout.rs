@@ -325,4 +325,36 @@ mod tests {
         });
         assert_eq!(forward.count(), n as usize);
     }
+
+    #[test]
+    fn any_graph_has_all_its_edges_and_gutters_of_one_width() {
+        let mut state = 1u64;
+        let mut below = |n: u32| {
+            state = state
+                .wrapping_mul(6364136223846793005)
+                .wrapping_add(1442695040888963407);
+            ((state >> 33) % u64::from(n)) as u32
+        };
+        for _ in 0..500 {
+            let blocks = 1 + below(30);
+            let mut edges: Vec<(u32, u32)> = (0..below(60))
+                // Some lead to blocks that are not there.
+                .map(|_| (below(blocks), below(blocks + 1)))
+                .collect();
+            edges.sort_unstable();
+            edges.dedup();
+            let headers: Vec<u32> = (0..below(5)).map(|_| below(blocks)).collect();
+            let layout = Layout::of(&graph(blocks, &headers, &edges));
+            let widths = layout.lines.iter().map(|l| l.gutter.chars().count());
+            assert!(widths.clone().all(|width| width == layout.width));
+            let drawn = layout.lines.iter().filter_map(|l| match l.what {
+                Line::Edge { from, to, .. } => Some((from, to)),
+                _ => None,
+            });
+            assert_eq!(drawn.collect::<Vec<_>>(), edges);
+            // Each line that leads to a block ends there once.
+            let mut arrows = layout.lines.iter().filter(|l| l.gutter.ends_with('▶'));
+            assert!(arrows.all(|l| matches!(l.what, Line::Block(_))));
+        }
+    }
 }
