@@ -29,13 +29,20 @@ pub(crate) fn usage(name: &str) -> Option<&'static str> {
     all().find(|f| f.name == name).map(|f| f.usage)
 }
 
-/// How the function with the name nearest to this one is written; one that is called by itself comes first.
+/// How the function with the name nearest to this one is written.
 pub(crate) fn nearest_usage(name: &str) -> Option<&'static str> {
+    usage(nearest(name)?)
+}
+
+/// The function with the name nearest to this one; one that is called by itself comes first.
+pub fn nearest(name: &str) -> Option<&'static str> {
     let (alone, others): (Vec<_>, Vec<_>) =
         all().partition(|f| f.usage.starts_with(&format!("{}(", f.name)));
-    let nearest =
-        |some: &[&'static Function]| nearest_words(name, some.iter().map(|f| f.name), 1).pop();
-    usage(&nearest(&alone).or_else(|| nearest(&others))?)
+    let nearest = |some: &[&'static Function]| {
+        let found = nearest_words(name, some.iter().map(|f| f.name), 1).pop()?;
+        some.iter().map(|f| f.name).find(|name| *name == found)
+    };
+    nearest(&alone).or_else(|| nearest(&others))
 }
 
 /// What can be typed at a prompt, for completion.
@@ -105,13 +112,6 @@ pub fn overview() -> String {
         let _ = writeln!(out, "{}: {}", group.name, names.join(", "));
     }
     out
-}
-
-/// The function with the name nearest to this one.
-pub fn nearest(name: &str) -> Option<&'static str> {
-    nearest_words(name, all().map(|f| f.name), 1)
-        .pop()
-        .and_then(|found| all().map(|f| f.name).find(|name| **name == *found))
 }
 
 /// The reference of all functions, as Markdown.
