@@ -46,7 +46,10 @@ completions zsh zsh/vendor-completions/_veneer
 completions fish fish/vendor_completions.d/veneer.fish
 doc=$tree/share/doc/veneer
 mkdir -p "$doc/plans"
-install -m 644 README.md docs/install.md docs/shell.md docs/plans.md docs/reference.md docs/report.md docs/report.schema.json docs/faults.md "$doc"
+for page in install shell top export plans reference report protocol faults; do
+    install -m 644 "docs/$page.md" "$doc"
+done
+install -m 644 README.md docs/report.schema.json "$doc"
 install -m 644 scripts/plans/*.rhai "$doc/plans"
 install -m 644 LICENSE "$doc/copyright"
 

@@ -54,7 +54,7 @@ pub enum Request {
     },
     /// Run this piece of a program, which sees the variables and functions of those before it on this connection.
     Input {
-        /// The file that it is the text of; none where it was typed.
+        /// What messages call the text, where it was read from a file; none where it was typed. The agent opens nothing.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         file: Option<String>,
         /// The text.
