@@ -10,7 +10,7 @@ use crate::row::Row;
 use crate::sight::Sight;
 use crate::table::{SlotKey, Standing};
 use crate::turns::Turns;
-use crate::weave::{self, Join, Run, Step, View};
+use crate::weave::{self, Join, Limit, Run, Step, View};
 use std::sync::Arc;
 use veneer_fragmenter::Refusal;
 use veneer_fragmenter::arming::ArmedCode;
@@ -176,7 +176,7 @@ pub fn weave_class(
                 }
                 let by_flow = spec.counts_all() && joins.len() > 1 && !agent.methods.counts_each();
                 let counting = by_flow.then(|| Counting::of(&method, &armed.points));
-                stand(agent, class, (*id, label), &joins, counting)
+                stand(agent, class, (*id, label), &joins, counting, *instrument)
             });
         match joined {
             Ok((standing, probes)) if !probes.each.is_empty() => {
@@ -317,6 +317,26 @@ fn variant(e: &AttachError) -> String {
         .collect()
 }
 
+/// The cells of an instrument that acts so many times only, at its next point.
+fn limit(agent: &Agent, instrument: InstrumentId) -> Result<Option<Limit>, (String, String)> {
+    let mut tables = agent.table.lock();
+    let Some(i) = tables.instrument(instrument) else {
+        return Ok(None);
+    };
+    let Some(times) = i.spec.times else {
+        return Ok(None);
+    };
+    if times.each || i.cells.is_empty() {
+        let full = || {
+            let full = AttachError::TallyTooLarge { entries: 1 };
+            (variant(&full), full.to_string())
+        };
+        i.cells.push(agent.tallies.cells().ok_or_else(full)?);
+    }
+    let most = times.most;
+    Ok(i.cells.last().map(|cell| Limit { cell: *cell, most }))
+}
+
 /// Gives counters to joins.
 type Stood = (Vec<Standing>, Probes);
 
@@ -326,6 +346,7 @@ fn stand(
     (id, label): (u32, &str),
     joins: &[Join],
     counting: Option<Counting>,
+    instrument: InstrumentId,
 ) -> Result<Stood, (String, String)> {
     let (mut standing, mut probes) = (Vec::new(), Probes::default());
     if let Some(counting) = counting
@@ -364,10 +385,12 @@ fn stand(
             let fresh = || agent.shards.allocate(join.slots());
             used.or_else(fresh).ok_or((full.name(), full.to_string()))?
         };
-        probes.each.extend(join.probes(slot));
+        probes
+            .each
+            .extend(join.probes(slot, limit(agent, instrument)?));
         let base = match step {
-            Step::Log => [0, 0],
-            Step::Count => [agent.shards.sum(slot), 0],
+            Step::Log | Step::Enter | Step::Turn | Step::Over => [0, 0],
+            Step::Count | Step::Pass => [agent.shards.sum(slot), 0],
             Step::Start | Step::Stop | Step::Lap => {
                 agent.shards.clear(slot + 2);
                 agent.shards.clear(slot + 3);

@@ -17,6 +17,7 @@ mod appendix;
 mod armed;
 mod attachment;
 mod awaited;
+mod budget;
 mod catalogue;
 mod clock;
 mod control;

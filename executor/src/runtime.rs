@@ -3,6 +3,7 @@
 use crate::agent::Agent;
 use crate::armed;
 use crate::attachment::{self, weave_class};
+use crate::budget::Spent;
 use crate::jni::Env;
 use crate::loaded;
 use crate::methods;
@@ -246,7 +247,7 @@ pub fn standing_of(agent: &Agent, id: InstrumentId) -> Vec<Standing> {
 /// What a point's own counters say.
 pub fn measured(agent: &Agent, s: &Standing) -> Data {
     match s.step {
-        Step::Count => Data::Count {
+        Step::Count | Step::Enter | Step::Turn | Step::Over | Step::Pass => Data::Count {
             hits: agent.shards.sum(s.slot) - s.base[0],
         },
         Step::Log => {
@@ -308,6 +309,8 @@ impl Runtime for Handle {
                 folded: 0,
                 gone: 0,
                 refused: 0,
+                cells: Vec::new(),
+                spent: Spent::now(),
                 unsaid: None,
             };
             tables.instruments.push(instrument);

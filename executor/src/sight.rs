@@ -8,7 +8,7 @@
 use crate::agent::Agent;
 use crate::jni::{Env, jclass};
 use crate::operations::{Operand, kind};
-use crate::weave::View;
+use crate::weave::{TURNS, View};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use veneer_fragmenter::advice::Read;
@@ -24,6 +24,7 @@ const STATIC: i32 = 8;
 enum Place<'a> {
     Slot(u16),
     Operand(&'a Operand),
+    Turns,
 }
 
 /// See the module documentation. Lives inside one [`Env::frame`].
@@ -62,6 +63,8 @@ impl<'a> Sight<'a> {
             Some((_, Type::Null)) | None => Read::Null,
             Some((Place::Slot(slot), _)) => Read::Slot(slot),
             Some((Place::Operand(operand), _)) => Read::Operand(operand.depth),
+            // Its number is not known yet.
+            Some((Place::Turns, _)) => Read::Turns(0),
         };
         let reads: Vec<Read> = probe.reads.iter().map(|(name, _)| read(name)).collect();
         let depth = |read: &Read| match read {
@@ -74,6 +77,9 @@ impl<'a> Sight<'a> {
     }
 
     fn find(&self, name: &str) -> Option<(Place<'_>, &Type)> {
+        if self.view.turns && name == TURNS {
+            return Some((Place::Turns, &Type::Long));
+        }
         // What has a name at the instruction hides a variable of that name.
         if let Some(found) = self.operands().find(|(operand, _)| operand.name == name) {
             return Some((Place::Operand(found.0), found.1));
@@ -145,6 +151,7 @@ impl Scope for Sight<'_> {
             Type::Int => {
                 let is_boolean = match place {
                     Place::Operand(operand) => operand.boolean,
+                    Place::Turns => false,
                     Place::Slot(slot) => {
                         let named = self.method.variable(slot, self.view.pc);
                         named.is_some_and(|v| v.descriptor == "Z")
@@ -172,7 +179,9 @@ impl Scope for Sight<'_> {
     fn live(&self) -> Vec<String> {
         let operands = self.operands().map(|(operand, _)| operand.name.clone());
         let named = |(slot, _): (u16, &Type)| self.method.variable_name(slot, self.view.pc);
-        operands.chain(self.variables().map(named)).collect()
+        let turns = self.view.turns.then(|| TURNS.to_string());
+        let seen = operands.chain(self.variables().map(named));
+        turns.into_iter().chain(seen).collect()
     }
 
     fn is_loaded(&self, class: &str) -> bool {

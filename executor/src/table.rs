@@ -1,5 +1,6 @@
 //! The instruments and patches of the process, attached and detached.
 
+use crate::budget::Spent;
 use crate::row::Row;
 use crate::weave::Step;
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -83,6 +84,10 @@ pub struct Instrument {
     pub gone: usize,
     /// Methods that were refused.
     pub refused: usize,
+    /// Where cells lie in which the times are counted that it has acted, where only so many are allowed: one, or one for each point.
+    pub cells: Vec<i64>,
+    /// What it has cost so far, where that is looked at.
+    pub spent: Spent,
     /// Why it does not stand in the first method where it does not, though another method may do: said in the end if none does.
     pub unsaid: Option<String>,
 }

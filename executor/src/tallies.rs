@@ -12,6 +12,7 @@
 
 use crate::memory::Mapping;
 use std::io;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex, MutexGuard};
@@ -27,6 +28,7 @@ const SIZE: u64 = 1 << 28;
 pub const MOST: u32 = 100_000;
 const HEAD: u64 = 64;
 const VALUES: u64 = 8 * (2 + KEYS as u64);
+const PAGE: u64 = 4096;
 const TEXT: u64 = 64;
 const STRING: u64 = 16 + 2 * TEXT;
 
@@ -45,6 +47,8 @@ struct State {
     tables: Vec<Place>,
     /// One for each of `tables`.
     labels: Vec<Label>,
+    /// What is left of the last page that was claimed for cells.
+    cells: Range<u64>,
 }
 
 /// Whose a table is, and what it is called.
@@ -133,6 +137,32 @@ impl Tallies {
         all.filter(|(_, (place, _))| !place.kind.is_stack())
             .map(|(n, (place, label))| (n as u32, place.kind, label.clone()))
             .collect()
+    }
+
+    /// Where two words of memory lie that are nobody else's: cells of what acts so many times only. `None` where there is no room.
+    pub fn cells(&self) -> Option<i64> {
+        let mut state = self.state();
+        if state.cells.is_empty() {
+            let at = state.used;
+            if at + PAGE > SIZE {
+                return None;
+            }
+            self.file.claim(at, PAGE).ok()?;
+            state.used += PAGE;
+            state.cells = at..at + PAGE;
+        }
+        let at = state.cells.start;
+        state.cells.start += 16;
+        Some(self.file.address() + at as i64)
+    }
+
+    /// What a cell of [`Tallies::cells`] says.
+    pub fn cell(&self, at: i64) -> u64 {
+        let offset = at.saturating_sub(self.file.address());
+        match u64::try_from(offset) {
+            Ok(offset) if offset < SIZE => self.word(offset).max(0) as u64,
+            _ => 0,
+        }
     }
 
     /// Where a table lies; 0 where there is no such table.

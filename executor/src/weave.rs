@@ -1,5 +1,9 @@
 //! From a spec to probes: which join points of a method an instrument stands on, and with which counters.
 
+mod exits;
+
+pub use exits::TURNS;
+
 use crate::operations::{Operand, operation};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -34,6 +38,25 @@ pub struct Join {
     pub code: Option<Run>,
 }
 
+/// A cell that points share, and how often it lets them act.
+#[derive(Clone, Copy, Debug)]
+pub struct Limit {
+    /// Where it lies.
+    pub cell: i64,
+    /// So often.
+    pub most: u64,
+}
+
+impl Limit {
+    /// The next cell: that of code, where the first is that of what is counted.
+    fn of_code(self) -> Limit {
+        Limit {
+            cell: self.cell + 8,
+            ..self
+        }
+    }
+}
+
 /// A compiled probe.
 #[derive(Clone, Debug)]
 pub struct Run {
@@ -54,6 +77,8 @@ pub struct View {
     pub pc: u16,
     /// Names of values on the stack.
     pub operands: Vec<Operand>,
+    /// A loop is left there, whose turns can be asked for.
+    pub turns: bool,
 }
 
 /// Compiles the code of a spec for a site.
@@ -68,14 +93,20 @@ pub enum Step {
     Stop,
     Lap,
     Log,
+    /// A loop begins, goes round, is left.
+    Enter,
+    Turn,
+    Over,
+    /// Nothing is measured: only code runs.
+    Pass,
 }
 
 impl Step {
     /// Counters in a row.
     pub fn slots(self) -> u32 {
         match self {
-            Step::Count => 1,
-            Step::Log => 0,
+            Step::Count | Step::Pass => 1,
+            Step::Log | Step::Enter | Step::Turn | Step::Over => 0,
             Step::Start | Step::Stop | Step::Lap => 4,
         }
     }
@@ -88,32 +119,56 @@ impl Join {
     }
 
     /// The probes, once it has counters (or, a log, the number of its point).
-    pub fn probes(&self, slot: u32) -> Vec<Probe> {
+    pub fn probes(&self, slot: u32, limit: Option<Limit>) -> Vec<Probe> {
         let values = || {
             self.values
                 .iter()
                 .map(|(_, slot, t)| (*slot, t.clone()))
                 .collect()
         };
-        let action = |step: Step| match step {
-            Step::Count => Action::Count { slot },
-            Step::Start => Action::Start { slot },
-            Step::Stop => Action::Stop { slot },
-            Step::Lap => Action::Lap { slot },
-            Step::Log => Action::Log {
-                point: slot,
-                values: values(),
+        let limited = |action: Action| match limit {
+            Some(Limit { cell, most }) => Action::First {
+                cell,
+                most,
+                action: action.into(),
             },
+            None => action,
         };
-        let run = self.code.as_ref().map(|run| Action::Run {
-            method: run.method.clone(),
-            reads: run.reads.clone(),
-            operands: run.operands.clone(),
+        let run = self.code.as_ref().map(|run| {
+            let method = match limit.map(Limit::of_code) {
+                Some(Limit { cell, most }) => {
+                    Arc::new(run.method.as_ref().clone().first(cell, most))
+                }
+                None => run.method.clone(),
+            };
+            // Only now the loop has a number.
+            let reads = run.reads.iter().map(|read| match read {
+                Read::Turns(_) => Read::Turns(slot),
+                other => *other,
+            });
+            Action::Run {
+                method,
+                reads: reads.collect(),
+                operands: run.operands.clone(),
+            }
         });
         let at = |(site, step): &(Site, Step)| {
-            let actions = [Some(action(*step)), run.clone()];
+            let (measured, run) = match step {
+                Step::Count => (Some(limited(Action::Count { slot })), run.clone()),
+                Step::Start => (Some(Action::Start { slot }), run.clone()),
+                Step::Stop => (Some(Action::Stop { slot }), run.clone()),
+                Step::Lap => (Some(Action::Lap { slot }), run.clone()),
+                Step::Log => {
+                    let (point, values) = (slot, values());
+                    (Some(limited(Action::Log { point, values })), run.clone())
+                }
+                Step::Pass => (None, run.clone()),
+                Step::Enter => (Some(Action::Enter { slot }), None),
+                Step::Turn => (Some(Action::Turn { slot }), None),
+                Step::Over => (Some(Action::Over { slot }), None),
+            };
             let site = *site;
-            actions
+            [measured, run]
                 .into_iter()
                 .flatten()
                 .map(move |action| Probe { site, action })
@@ -230,9 +285,12 @@ pub fn joins(
             }
             out
         }
-        Place::Method | Place::Entry | Place::Edges | Place::Edge(_) | Place::Instructions(_) => {
-            Vec::new()
-        }
+        Place::Method
+        | Place::Entry
+        | Place::Edges
+        | Place::Edge(_)
+        | Place::LoopExits
+        | Place::Instructions(_) => Vec::new(),
     };
     let first_line = method.instructions.first().and_then(|i| method.line(i.0));
     let step = match &spec.kind {
@@ -313,6 +371,7 @@ pub fn joins(
                 });
             }
         }
+        Place::LoopExits => return exits::joins(spec, method, &all, compile),
         Place::Instructions(which) => {
             let held = all.iter().filter_map(|f| method.flow.get(*f));
             for (f, at) in held.flat_map(|f| f.instructions.clone().map(move |at| (f.id, at))) {
@@ -459,6 +518,7 @@ fn code(
         state,
         pc,
         operands,
+        turns: false,
     };
     let run = compile(code, view).map_err(|reason| AttachError::NotCompiled {
         class: method.class.replace('/', "."),

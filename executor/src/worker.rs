@@ -8,7 +8,7 @@ use crate::jni::Env;
 use crate::loads::{self, Load};
 use crate::prompts::{Prompts, Typed};
 use crate::runtime::Handle;
-use crate::{leaving, unloaded};
+use crate::{budget, leaving, unloaded};
 use jni::sys::JNIEnv;
 use jvmti_sys::jvmtiEnv;
 use std::ffi::c_void;
@@ -100,9 +100,16 @@ pub fn plans(agent: &'static Agent, env: Env, jobs: Receiver<Job>) {
     let session = Arc::new(Session::new(Arc::new(Handle::new(agent, env))));
     agent.loads.open(session.clone());
     let mut prompts = Prompts::default();
+    let handle = Handle::new(agent, env);
+    let mut looked = Instant::now();
+    let mut shortly = Instant::now();
     loop {
+        let look = budget::next(agent, looked.max(shortly));
         let wait = session
             .next_deadline()
+            .into_iter()
+            .chain(look)
+            .min()
             .map(|d| d.saturating_duration_since(Instant::now()));
         let job = match wait {
             Some(wait) => jobs.recv_timeout(wait),
@@ -186,6 +193,14 @@ pub fn plans(agent: &'static Agent, env: Env, jobs: Receiver<Job>) {
                 Err(RecvTimeoutError::Disconnected) => return false,
             }
             session.run_due(Instant::now());
+            if shortly.elapsed() >= budget::SOON {
+                shortly = Instant::now();
+                session.forget(&budget::used_up(agent, &handle));
+            }
+            if looked.elapsed() >= budget::LOOK {
+                looked = Instant::now();
+                session.forget(&budget::look(agent, &handle));
+            }
             true
         }));
         match done {

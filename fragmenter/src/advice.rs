@@ -6,6 +6,10 @@
 //! | `Start` | `t = now`                                                      | `t`                |
 //! | `Stop`  | `if t != 0 { record(slot, now - t); t = 0 }`                   | `t`                |
 //! | `Lap`   | `if t != 0 { record(slot, now - t) }; t = now`                 | `t`                |
+//! | `Enter` | `n = 1`, at the way into a loop                                | `n`                |
+//! | `Turn`  | `if n != 0 { n += 1 }`, at its back edges                      | `n`                |
+//! | `Over`  | `n = 0`, where it is left                                      | `n`                |
+//! | `First` | another action, `Count` or `Log`, as long as its cell has not come to the limit | |
 //! | `Gather` | `Count`, or `c += 1` in a loop that calls nothing       |                    |
 //! | `Balance` | `shard[slot] += 1`, and `-= 1` where an activation takes its coming back | the fragment that it is in |
 //! | `Log`   | copy of chosen live variables into the thread's ring           |                    |
@@ -66,6 +70,8 @@ pub enum Read {
     Operand(u8),
     /// Nowhere: it is null always.
     Null,
+    /// The turns that the loop of this slot has made so far; -1 outside it, and where its beginning was not seen. A `long`.
+    Turns(u32),
 }
 
 /// What advice does. A slot is a counter's number in the shard; it also names the state of a timer.
@@ -83,6 +89,24 @@ pub enum Action {
     },
     Lap {
         slot: u32,
+    },
+    /// A loop begins: no turns so far. The slot names its count, as that of a timer.
+    Enter {
+        slot: u32,
+    },
+    /// It goes back to its header.
+    Turn {
+        slot: u32,
+    },
+    /// It is left.
+    Over {
+        slot: u32,
+    },
+    /// The action, for the first so many that come to the cell, a word in memory that all threads share.
+    First {
+        cell: i64,
+        most: u64,
+        action: Box<Action>,
     },
     /// As `Count`; in a loop that calls nothing, in a local variable of the version meanwhile.
     Gather {
@@ -114,7 +138,11 @@ impl Action {
             | Action::Gather { slot }
             | Action::Stop { slot }
             | Action::Lap { slot } => Some(*slot),
+            Action::First { action, .. } => action.counter(),
             Action::Start { .. }
+            | Action::Enter { .. }
+            | Action::Turn { .. }
+            | Action::Over { .. }
             | Action::Balance { .. }
             | Action::Log { .. }
             | Action::Run { .. } => None,
@@ -124,7 +152,12 @@ impl Action {
     /// The timer whose state the action needs.
     pub fn timer(&self) -> Option<u32> {
         match self {
-            Action::Start { slot } | Action::Stop { slot } | Action::Lap { slot } => Some(*slot),
+            Action::Start { slot }
+            | Action::Stop { slot }
+            | Action::Lap { slot }
+            | Action::Enter { slot }
+            | Action::Turn { slot }
+            | Action::Over { slot } => Some(*slot),
             _ => None,
         }
     }

@@ -40,5 +40,5 @@ pub use pattern::{MethodPattern, PatternError, PatternFault};
 pub use place::{Place, When, Which};
 pub use row::{Data, RefusalRow, Row, Summary};
 pub use runtime::{AttachError, Attached, Runtime};
-pub use spec::{LIMIT, Spec};
+pub use spec::{LIMIT, Spec, Times};
 pub use tally::{BUCKETS, Entry, Key, Moment, Tally, TallyKind, bucket_start};

@@ -31,6 +31,8 @@ pub enum Place {
     Block(Vec<u32>),
     /// Every loop header.
     Loops,
+    /// Where loops are left, whichever way; code sees there how many turns they have made.
+    LoopExits,
     /// Every edge between basic blocks.
     Edges,
     /// The named edges, as (from, to).
@@ -110,6 +112,7 @@ impl fmt::Display for Place {
             Place::Blocks => f.write_str("blocks"),
             Place::Block(blocks) => f.write_str(&join(blocks, |b| format!("f{b}"))),
             Place::Loops => f.write_str("loops"),
+            Place::LoopExits => f.write_str("loop exits"),
             Place::Edges => f.write_str("edges"),
             Place::Edge(edges) => f.write_str(&join(edges, |(a, b)| format!("f{a}->f{b}"))),
             Place::Instructions(which) => write!(f, "{which}"),

@@ -25,6 +25,21 @@ pub struct Spec {
     /// Each point has a counter of its own, where the counts of most could follow from those of others.
     #[serde(default)]
     pub each: bool,
+    /// It acts so many times at most, and is taken off when all are used up.
+    #[serde(default)]
+    pub times: Option<Times>,
+    /// What it may cost, as a share of the processor time of the whole process. When it costs more it is taken off.
+    #[serde(default)]
+    pub budget: Option<f64>,
+}
+
+/// How often an instrument acts at most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Times {
+    /// So many times.
+    pub most: u64,
+    /// At each of its points, not in all.
+    pub each: bool,
 }
 
 /// Points of an instrument at most, where the plan does not say.
@@ -45,7 +60,8 @@ impl Spec {
     /// Whether it counts every fragment or every edge of a method, so that most counts follow from the others.
     pub fn counts_all(&self) -> bool {
         let all = matches!(self.place, Place::Blocks | Place::Edges);
-        all && self.kind == Kind::Counter && self.when == When::Before && !self.each
+        let plain = self.kind == Kind::Counter && self.when == When::Before;
+        all && plain && !self.each && self.times.is_none()
     }
 }
 

@@ -41,6 +41,26 @@ impl Method {
         format!("({words})V")
     }
 
+    /// The same for the first so many passes that come to the cell, a word in memory.
+    #[must_use]
+    pub fn first(mut self, cell: i64, most: u64) -> Self {
+        // No label of its own has this number: there are fewer than steps.
+        let over = Label(u32::MAX);
+        let guard = [
+            Step::Long(cell),
+            Step::Long(most as i64),
+            Step::Helper {
+                name: "first",
+                descriptor: "(JJ)Z".into(),
+            },
+            Step::IfZero(over),
+        ];
+        self.steps.splice(0..0, guard);
+        self.steps.extend([Step::Here(over), Step::Return]);
+        self.max_stack = self.max_stack.max(4);
+        self
+    }
+
     /// The same with the places of tables in memory for their numbers.
     #[must_use]
     pub fn placed(mut self, place: &dyn Fn(u32) -> i64) -> Self {

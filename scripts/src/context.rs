@@ -31,6 +31,8 @@ pub(crate) enum Schedule {
 pub(crate) struct Callback {
     pub(crate) schedule: Schedule,
     pub(crate) function: FnPtr,
+    /// It runs once, as soon as this is found to hold.
+    pub(crate) condition: Option<FnPtr>,
     pub(crate) position: Position,
     pub(crate) cancelled: Arc<AtomicBool>,
     /// Gives the place among [`limits::CALLBACKS`] back when the callback is gone.

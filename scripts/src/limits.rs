@@ -44,6 +44,9 @@ pub const CALLBACKS: usize = 1_000;
 /// The shortest period of `every`, in seconds.
 pub const SHORTEST_PERIOD: f64 = 0.01;
 
+/// Between two looks at the condition of `when`.
+pub const LOOKS: std::time::Duration = std::time::Duration::from_millis(100);
+
 /// The longest delay of `every` and `after`, in seconds: about 30 years.
 pub const LONGEST_DELAY: f64 = 1e9;
 

@@ -224,6 +224,12 @@ const GROUPS: &[Group] = &[
                 text: "Every loop header.",
             },
             Function {
+                name: "loop_exits",
+                usage: "methods(…).loop_exits()",
+                gives: "points",
+                text: "Where loops are left, by exceptions too; only for code, which sees `turns` there: how often the loop went back to its header.",
+            },
+            Function {
                 name: "edges",
                 usage: "methods(…).edges()",
                 gives: "points",
@@ -359,6 +365,30 @@ const GROUPS: &[Group] = &[
                 usage: "log(\"name\", …) with up to eight variables, or log([\"name\", …])",
                 gives: "instrument",
                 text: "The values of variables each time. Refused where one is not live, with those that are.",
+            },
+            Function {
+                name: "code",
+                usage: "code(|p| …)",
+                gives: "instrument",
+                text: "Code at points as an instrument, for `.named(…)`, `.times(…)` and `.budget(…)`.",
+            },
+            Function {
+                name: "times",
+                usage: "counter().times(number), or code(…).times(number), or log(…).times(number)",
+                gives: "instrument",
+                text: "The same for the first so many passes in all; then the agent takes it off. Error: of a timer.",
+            },
+            Function {
+                name: "times_each",
+                usage: "counter().times_each(number), or code(…).times_each(number), or log(…).times_each(number)",
+                gives: "instrument",
+                text: "The same for the first so many passes of each point; it stays on.",
+            },
+            Function {
+                name: "budget",
+                usage: "counter().budget(share), or budget() of any instrument",
+                gives: "instrument",
+                text: "The same for at most this share (0.05) of the processor time of the program, by estimate: the agent looks once a second, takes it off when it costs more, and says so.",
             },
             Function {
                 name: "each",
@@ -530,6 +560,12 @@ const GROUPS: &[Group] = &[
                 usage: "every(seconds, || …)",
                 gives: "timer",
                 text: "Runs the closure each time so many seconds (0.01 at least) have passed, until it has failed three times in a row.",
+            },
+            Function {
+                name: "when",
+                usage: "when(|| condition, || …)",
+                gives: "timer",
+                text: "Looks ten times a second whether the condition holds, and when it does runs the other closure, once.",
             },
             Function {
                 name: "at_exit",

@@ -60,6 +60,7 @@ struct Loaded {
 struct Call {
     loaded: Arc<Loaded>,
     function: FnPtr,
+    condition: Option<FnPtr>,
     position: Position,
     cancelled: Arc<AtomicBool>,
     _slot: Slot,
@@ -211,6 +212,7 @@ impl Session {
             let Callback {
                 schedule,
                 function,
+                condition,
                 position,
                 cancelled,
                 slot,
@@ -218,6 +220,7 @@ impl Session {
             let call = Call {
                 loaded: loaded.clone(),
                 function,
+                condition,
                 position,
                 cancelled,
                 _slot: slot,
@@ -364,6 +367,13 @@ impl Session {
         thing.take_off(self.runtime.as_ref()).map(|()| true)
     }
 
+    /// These are not attached any more: the runtime has taken them off by itself.
+    pub fn forget(&self, taken: &[InstrumentId]) {
+        for id in taken {
+            self.ledger.detached(Thing::Instrument(*id));
+        }
+    }
+
     /// The instruments that plans of this name have attached and not taken off, oldest first.
     pub fn instruments_of(&self, plan: &str) -> Vec<InstrumentId> {
         self.ledger.instruments_of(plan)
@@ -420,6 +430,12 @@ impl Call {
     fn run(&self) -> Result<(), PlanError> {
         self.loaded.guard(self.position, |loaded| {
             let tree = loaded.plan.tree();
+            if let Some(condition) = &self.condition {
+                if !condition.call::<bool>(&loaded.engine, tree, ())? {
+                    return Ok(());
+                }
+                self.cancelled.store(true, Ordering::Relaxed);
+            }
             match self.function.call::<Dynamic>(&loaded.engine, tree, ()) {
                 Ok(_) => Ok(()),
                 // `exit()` ends this call and nothing else.

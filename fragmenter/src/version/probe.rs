@@ -8,6 +8,7 @@
 //! ```
 
 use super::Emitter;
+use super::body::Slots;
 use crate::advice::Read;
 use crate::bytecode::opcode::*;
 use crate::bytecode::{Assembler, Instruction, Label};
@@ -41,11 +42,11 @@ fn of(kind: Kind) -> Type {
 }
 
 impl Emitter<'_> {
-    /// Calls a probe with these values. Operands that it reads, and those above, are put into locals of nobody from `temp` on, and back.
+    /// Calls a probe with these values. Operands that it reads, and those above, are put into locals of nobody, and back.
     pub(super) fn run(
         &mut self,
         a: &mut Assembler,
-        temp: u16,
+        slots: &Slots,
         (probe, reads, operands): (&Arc<veneer_probes::Method>, &[Read], &[Kind]),
     ) -> Result<(), Refusal> {
         let known = self.probes.iter().position(|p| p == probe);
@@ -53,7 +54,7 @@ impl Emitter<'_> {
             self.probes.push(probe.clone());
             self.probes.len() - 1
         });
-        let mut next = temp;
+        let mut next = slots.temp;
         let mut spilled = Vec::new();
         for kind in operands {
             a.local(ISTORE + offset(*kind), next);
@@ -68,6 +69,12 @@ impl Emitter<'_> {
                 Read::Slot(slot) => Some(*slot),
                 Read::Operand(n) => spilled.get(usize::from(*n)).map(|s| s.1),
                 Read::Null => None,
+                Read::Turns(slot) => {
+                    a.local(LLOAD, slots.timer(*slot)?);
+                    a.plain(LCONST_1);
+                    a.plain(LSUB);
+                    continue;
+                }
             };
             match slot {
                 Some(slot) => a.local(ILOAD + offset(*kind), slot),

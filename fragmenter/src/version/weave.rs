@@ -15,7 +15,7 @@ const STACK: u16 = 8;
 /// The same with what probes are given.
 pub(super) fn stack(probes: &[Probe]) -> u16 {
     let words = |p: &Probe| match &p.action {
-        Action::Run { method, .. } => method.reads.iter().map(|r| r.1.words()).sum(),
+        Action::Run { method, .. } => method.reads.iter().map(|r| r.1.words()).sum::<u16>() + 2,
         _ => 0,
     };
     probes.iter().map(words).max().unwrap_or(0).max(STACK)
@@ -86,34 +86,83 @@ impl Emitter<'_> {
                 self.record(a, slots, *slot, "lap", "(JIJ)J")?;
                 a.local(LSTORE, slots.timer(*slot)?);
             }
+            Action::Enter { slot } => {
+                a.plain(LCONST_1);
+                a.local(LSTORE, slots.timer(*slot)?);
+            }
+            // n + (-n >>> 63): none stays none, and there is nothing to jump over.
+            Action::Turn { slot } => {
+                let n = slots.timer(*slot)?;
+                a.local(LLOAD, n);
+                a.local(LLOAD, n);
+                a.plain(LNEG);
+                self.push_int(a, 63)?;
+                a.plain(LUSHR);
+                a.plain(LADD);
+                a.local(LSTORE, n);
+            }
+            Action::Over { slot } => {
+                a.plain(LCONST_0);
+                a.local(LSTORE, slots.timer(*slot)?);
+            }
+            Action::First { cell, most, action } => match &**action {
+                Action::Count { slot } => {
+                    a.local(LLOAD, slots.shard()?);
+                    self.push_int(a, (slot * 8) as i32)?;
+                    self.limit(a, *cell, *most)?;
+                    self.call(a, "countFirst", "(JIJJ)V")?;
+                }
+                Action::Log { point, values } => {
+                    self.push_int(a, *point as i32)?;
+                    self.push_int(a, values.len() as i32)?;
+                    self.limit(a, *cell, *most)?;
+                    self.call(a, "beginFirst", "(IIJJ)J")?;
+                    self.log(a, values)?;
+                }
+                _ => return Err(Refusal::Internal("a limit on another action".into())),
+            },
             Action::Run {
                 method,
                 reads,
                 operands,
-            } => self.run(a, slots.temp, (method, reads, operands))?,
+            } => self.run(a, slots, (method, reads, operands))?,
             Action::Log { point, values } => {
                 self.push_int(a, *point as i32)?;
                 self.push_int(a, values.len() as i32)?;
                 self.call(a, "begin", "(II)J")?;
-                for (slot, t) in values {
-                    let descriptor = match t {
-                        Type::Int => "(JI)J",
-                        Type::Long => "(JJ)J",
-                        Type::Float => "(JF)J",
-                        Type::Double => "(JD)J",
-                        _ => "(JLjava/lang/Object;)J",
-                    };
-                    if *t == Type::Null {
-                        a.plain(ACONST_NULL);
-                    } else {
-                        a.local(ILOAD + kind(t), *slot);
-                    }
-                    self.call(a, "put", descriptor)?;
-                }
-                self.call(a, "end", "(J)V")?;
+                self.log(a, values)?;
             }
         }
         Ok(())
+    }
+
+    /// Pushes the place of a cell, and its limit.
+    fn limit(&mut self, a: &mut Assembler, cell: i64, most: u64) -> Result<(), Refusal> {
+        for n in [cell, most as i64] {
+            let index = self.pool.add_long(n)?;
+            a.push(Instruction::Ldc { index, wide: true });
+        }
+        Ok(())
+    }
+
+    /// The values of an event whose place is on the stack, and its end.
+    fn log(&mut self, a: &mut Assembler, values: &[(u16, Type)]) -> Result<(), Refusal> {
+        for (slot, t) in values {
+            let descriptor = match t {
+                Type::Int => "(JI)J",
+                Type::Long => "(JJ)J",
+                Type::Float => "(JF)J",
+                Type::Double => "(JD)J",
+                _ => "(JLjava/lang/Object;)J",
+            };
+            if *t == Type::Null {
+                a.plain(ACONST_NULL);
+            } else {
+                a.local(ILOAD + kind(t), *slot);
+            }
+            self.call(a, "put", descriptor)?;
+        }
+        self.call(a, "end", "(J)V")
     }
 
     fn record(

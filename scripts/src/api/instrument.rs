@@ -1,8 +1,8 @@
 //! `counter()`, `timer()`, `log("a", "b")`: instruments that are not attached yet.
 
 use super::{Answer, element, error};
-use rhai::{Array, Engine, ImmutableString};
-use veneer_instruments::Kind;
+use rhai::{Array, Engine, FLOAT, INT, ImmutableString};
+use veneer_instruments::{Kind, Times};
 
 /// What to measure, and what to call it.
 #[derive(Clone, Debug)]
@@ -11,6 +11,8 @@ pub(super) struct Instrument {
     pub(super) name: Option<String>,
     /// With a counter of its own on each point.
     pub(super) each: bool,
+    pub(super) times: Option<Times>,
+    pub(super) budget: Option<f64>,
 }
 
 impl Instrument {
@@ -19,6 +21,8 @@ impl Instrument {
             kind,
             name: None,
             each: false,
+            times: None,
+            budget: None,
         }
     }
 }
@@ -43,6 +47,34 @@ fn log(names: Vec<String>) -> Answer<Instrument> {
         }
     }
     Ok(Instrument::new(Kind::Log(names)))
+}
+
+/// What an instrument with a budget may cost where the plan does not say more: a share of the processor time.
+const BUDGET: f64 = 0.05;
+
+fn times(instrument: &Instrument, most: INT, each: bool) -> Answer<Instrument> {
+    if instrument.kind == Kind::Timer {
+        return error("a timer has no .times(…): the first interval would end, and the next begin");
+    }
+    match u64::try_from(most) {
+        Ok(most @ 1..) => Ok(Instrument {
+            times: Some(Times { most, each }),
+            ..instrument.clone()
+        }),
+        _ => error(format!("{most} is no number of times: write 1 or more")),
+    }
+}
+
+fn budget(instrument: &Instrument, share: FLOAT) -> Answer<Instrument> {
+    if !(share > 0.0 && share <= 1.0) {
+        return error(format!(
+            "{share} is no share of the processor time: write more than 0, and 1 at most, such as 0.05"
+        ));
+    }
+    Ok(Instrument {
+        budget: Some(share),
+        ..instrument.clone()
+    })
 }
 
 /// Registers `log` with as many string arguments as there are words.
@@ -92,6 +124,17 @@ pub(super) fn register(engine: &mut Engine) {
             each: true,
             ..instrument.clone()
         })
+    });
+    for (name, each) in [("times", false), ("times_each", true)] {
+        engine.register_fn(name, move |instrument: &mut Instrument, most: INT| {
+            times(instrument, most, each)
+        });
+    }
+    engine.register_fn("budget", |instrument: &mut Instrument| {
+        budget(instrument, BUDGET)
+    });
+    engine.register_fn("budget", |instrument: &mut Instrument, share: FLOAT| {
+        budget(instrument, share)
     });
     for show in ["to_string", "to_debug"] {
         engine.register_fn(show, |instrument: &mut Instrument| {

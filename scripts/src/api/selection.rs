@@ -95,6 +95,9 @@ fn attach(
         (Kind::Timer, When::Before | When::After) => {
             return error("a timer measures from one point to another: write .around(timer())");
         }
+        (Kind::Code(_), When::Around) => {
+            return error("code runs at one point: write .before(|p| …) or .after(|p| …)");
+        }
         (Kind::Counter, When::Around) => {
             return error(
                 "a counter counts at one point: write .before(counter()) or .after(counter())",
@@ -111,6 +114,8 @@ fn attach(
         kind: instrument.kind.clone(),
         limit: points.methods.limit,
         each: instrument.each,
+        times: instrument.times,
+        budget: instrument.budget,
     };
     let attached = context.ask(|runtime| runtime.attach(spec)).or_else(error)?;
     let thing = Thing::Instrument(attached.id);
@@ -133,9 +138,12 @@ fn run(
     when: When,
     closure: &FnPtr,
 ) -> Answer<Handle> {
-    if when == When::Around {
-        return error("code runs at one point: write .before(|p| …) or .after(|p| …)");
-    }
+    let instrument = code(context, position, closure)?;
+    attach(context, position, points, when, &instrument)
+}
+
+/// Code as an instrument.
+fn code(context: &Context, position: Position, closure: &FnPtr) -> Answer<Instrument> {
     let table = |value: &Dynamic| {
         value
             .clone()
@@ -152,8 +160,7 @@ fn run(
             position,
         ))
     })?;
-    let instrument = Instrument::code(code);
-    attach(context, position, points, when, &instrument)
+    Ok(Instrument::code(code))
 }
 
 /// `.calls()` and its kin: single instructions.
@@ -225,6 +232,7 @@ pub(super) fn register(engine: &mut Engine, context: &Arc<Context>) {
         ("exits", Place::Exits),
         ("blocks", Place::Blocks),
         ("loops", Place::Loops),
+        ("loop_exits", Place::LoopExits),
         ("edges", Place::Edges),
     ] {
         engine.register_fn(name, move |methods: &mut Methods| methods.at(place.clone()));
@@ -262,6 +270,13 @@ pub(super) fn register(engine: &mut Engine, context: &Arc<Context>) {
         },
     );
     instructions(engine);
+    let plan = context.clone();
+    engine.register_fn(
+        "code",
+        move |call: NativeCallContext, closure: FnPtr| -> Answer<Instrument> {
+            code(&plan, call.call_position(), &closure)
+        },
+    );
     for (name, when) in [
         ("before", When::Before),
         ("after", When::After),

@@ -1,4 +1,4 @@
-//! `every(1.0, || …)`, `after(5.0, || …)`, `at_exit(|| …)`: callbacks.
+//! `every(1.0, || …)`, `after(5.0, || …)`, `at_exit(|| …)`, `when(|| …, || …)`: callbacks.
 
 use super::{Answer, error};
 use crate::context::{Callback, Context, Schedule, Slot};
@@ -38,6 +38,7 @@ fn add(
     call: &NativeCallContext,
     schedule: Schedule,
     function: FnPtr,
+    condition: Option<FnPtr>,
 ) -> Answer<Timer> {
     let Some(slot) = Slot::take(&context.slots) else {
         return error(format!(
@@ -49,6 +50,7 @@ fn add(
     context.register(Callback {
         schedule,
         function,
+        condition,
         position: call.call_position(),
         cancelled: cancelled.clone(),
         slot,
@@ -66,14 +68,14 @@ pub(super) fn register(engine: &mut Engine, context: &Arc<Context>) {
         engine.register_fn(
             name,
             move |call: NativeCallContext, time: FLOAT, function: FnPtr| {
-                add(&plan, &call, schedule(time)?, function)
+                add(&plan, &call, schedule(time)?, function, None)
             },
         );
         let plan = context.clone();
         engine.register_fn(
             name,
             move |call: NativeCallContext, time: INT, function: FnPtr| {
-                add(&plan, &call, schedule(time as FLOAT)?, function)
+                add(&plan, &call, schedule(time as FLOAT)?, function, None)
             },
         );
     }
@@ -81,7 +83,15 @@ pub(super) fn register(engine: &mut Engine, context: &Arc<Context>) {
     engine.register_fn(
         "at_exit",
         move |call: NativeCallContext, function: FnPtr| {
-            add(&plan, &call, Schedule::AtExit, function)
+            add(&plan, &call, Schedule::AtExit, function, None)
+        },
+    );
+    let plan = context.clone();
+    engine.register_fn(
+        "when",
+        move |call: NativeCallContext, condition: FnPtr, function: FnPtr| {
+            let often = Schedule::Every(limits::LOOKS);
+            add(&plan, &call, often, function, Some(condition))
         },
     );
     engine.register_fn("cancel", |timer: &mut Timer| {

@@ -703,6 +703,12 @@ public final class VeneerProbe {
         return object(table, false);
     }
 
+    /** Whether this is among the first so many that come to a cell. */
+    @ForceInline
+    public static boolean first(long cell, long most) {
+        return VeneerRuntime.first(cell, most);
+    }
+
     private static final int EVERY = 1 << 12;
     private static final long PASSES = U.allocateMemory(64L * EVERY);
 

@@ -542,6 +542,26 @@ public final class VeneerRuntime {
         add(shard, offset, 1);
     }
 
+    /** Counts as long as fewer than so many have come to the cell, from whichever thread. */
+    @ForceInline
+    public static void countFirst(long shard, int offset, long cell, long most) {
+        if (first(cell, most)) {
+            add(shard, offset, 1);
+        }
+    }
+
+    /** Whether this is among the first so many that come to a cell. Once it is full, nothing is written to it. */
+    @ForceInline
+    static boolean first(long cell, long most) {
+        return U.getLong(cell) < most && U.getAndAddLong(null, cell, 1) < most;
+    }
+
+    /** Begins an event, if it is among the first so many that come to the cell. */
+    @ForceInline
+    public static long beginFirst(int point, int values, long cell, long most) throws Throwable {
+        return first(cell, most) ? begin(point, values) : 0;
+    }
+
     /** Takes a count back: an activation leaves a place at which it has just arrived. */
     @ForceInline
     public static void discount(long shard, int offset) {
