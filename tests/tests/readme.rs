@@ -32,17 +32,27 @@ fn shape(text: &str) -> BTreeSet<String> {
         });
         words.collect::<Vec<_>>().join(" ")
     };
-    text.lines().map(line).filter(|line| !line.is_empty()).collect()
+    text.lines()
+        .map(line)
+        .filter(|line| !line.is_empty())
+        .collect()
 }
 
 #[test]
 fn the_session_is_what_its_script_prints() -> Outcome {
     let readme = std::fs::read_to_string(workspace().join("README.md"))?;
-    let session = readme.split(BEGIN).nth(1).and_then(|rest| rest.split(END).next());
+    let session = readme
+        .split(BEGIN)
+        .nth(1)
+        .and_then(|rest| rest.split(END).next());
     let session = session.ok_or("README.md has no session")?;
     let java = jdk::oldest();
     let bin = java.home().join("bin");
-    let path_variable = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap_or_default());
+    let path_variable = format!(
+        "{}:{}",
+        bin.display(),
+        std::env::var("PATH").unwrap_or_default()
+    );
     let output = Process::new("sh")
         .arg(workspace().join("tests/session.sh"))
         .env("VENEER", &path().display().to_string())
@@ -52,6 +62,10 @@ fn the_session_is_what_its_script_prints() -> Outcome {
     let (expected, found) = (shape(session), shape(&output.out));
     let missing: Vec<_> = expected.difference(&found).collect();
     let new: Vec<_> = found.difference(&expected).collect();
-    assert!(missing.is_empty() && new.is_empty(), "only in README.md: {missing:#?}\nonly in what the script prints: {new:#?}\n{}", output.out);
+    assert!(
+        missing.is_empty() && new.is_empty(),
+        "only in README.md: {missing:#?}\nonly in what the script prints: {new:#?}\n{}",
+        output.out
+    );
     Ok(())
 }
