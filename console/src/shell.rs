@@ -25,7 +25,7 @@ use std::io::{self, BufRead, IsTerminal};
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
-use veneer_protocol::{Status, Which};
+use veneer_protocol::{Reply, Status, Which};
 use veneer_scripts::{help, nearest, overview};
 
 use crate::cli::ShellArguments;
@@ -208,7 +208,8 @@ impl Shell {
             },
             Command::Instruments => {
                 let status = self.conversation.status()?;
-                self.screen.say(&attached(&status)?);
+                let table = attached(&status)?;
+                self.screen.answer(&Reply::Status(Box::new(status)), &table);
             }
             Command::Detach(ids) => {
                 let which = match ids.is_empty() {
@@ -216,10 +217,12 @@ impl Shell {
                     false => Which::These(ids),
                 };
                 let detached = self.conversation.detach(which)?;
-                self.screen.say(&match detached.taken.as_slice() {
+                let text = match detached.taken.as_slice() {
                     [] => "nothing was taken off".to_owned(),
                     taken => format!("taken off: {}", taken.join(", ")),
-                });
+                };
+                self.screen
+                    .answer(&Reply::Detached(Box::new(detached)), &text);
             }
             Command::Watch(expression) => {
                 anyhow::ensure!(
@@ -269,6 +272,7 @@ fn wrapped(line: &str) -> String {
     let mut column = 2;
     for word in line.split(' ') {
         if column + word.len() + 1 > WIDTH {
+            out.truncate(out.trim_end().len());
             out.push_str("\n    ");
             column = 4;
         }

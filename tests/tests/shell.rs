@@ -107,13 +107,14 @@ fn an_input_that_fails_changes_nothing_and_says_where() -> Outcome {
 fn replies_come_as_json_where_asked() -> Outcome {
     let programs = Programs::of(jdk::oldest(), "instruments")?;
     let live = orders(&programs)?;
-    let output = piped(&live, &["--json"], "print(1);\n1 + 1\n1 +\n")?;
+    let output = piped(&live, &["--json"], "print(1);\n1 + 1\n1 +\n:instruments")?;
     let lines: Vec<serde_json::Value> = output
         .out
         .lines()
         .map(serde_json::from_str)
         .collect::<Result<_, _>>()?;
-    assert_eq!(lines.len(), 4, "{}", output.out);
+    assert_eq!(lines.len(), 5, "{}", output.out);
+    assert_eq!(lines[4]["status"]["pid"], live.pid(), "{}", output.out);
     assert_eq!(lines[0]["print"], "1");
     assert_eq!(lines[1]["done"]["value"], "");
     assert_eq!(lines[2]["done"]["value"], "2");

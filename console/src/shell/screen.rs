@@ -83,6 +83,14 @@ impl Screen {
         }
     }
 
+    /// The answer to a question of the shell: as it came, or in these words.
+    pub fn answer(&self, reply: &Reply, text: &str) {
+        match self.json {
+            true => self.say(&json(reply)),
+            false => self.say(text),
+        }
+    }
+
     /// Text of the shell itself.
     pub fn say(&self, text: &str) {
         self.state().write(text.trim_end().to_owned());
