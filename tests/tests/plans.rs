@@ -1,10 +1,11 @@
-//! Plans that are shipped for loops and calls, and instruments with limits: times, conditions, budgets. All on `Rounds`, whose counts are
-//! known, attached before it begins and while it runs.
+//! Plans that are shipped for loops, calls and statements of databases, and instruments with limits: times, conditions, budgets. All on programs
+//! whose counts are known, attached before they begin and while they run.
 
 use std::path::PathBuf;
 
 use veneer_tests::command::{run, veneer};
 use veneer_tests::folder::workspace;
+use veneer_tests::jars::jar;
 use veneer_tests::live::{Live, until};
 use veneer_tests::running::{Outcome, Programs, on_each_jdk_with};
 
@@ -155,7 +156,68 @@ fn a_tree_of_calls_has_each_way_to_a_method_with_its_count() -> Outcome {
     })
 }
 
-/// Whether what was attached last is on, and its hits where it is.
+/// The executions of one run of `Queries`; see its comments.
+const QUERIES: &[(u64, &str)] = &[
+    (1, "(prepared earlier, or in another thread)"),
+    (1, "create table item (id int, price int)"),
+    (1, "drop table item"),
+    (1, "update item set price = 0 where id < 5"),
+    (7, "select sum(price) from item"),
+    (20, "insert into item values (?, ?)"),
+];
+
+/// Count and statement of each row.
+fn statements(text: &str) -> Vec<(u64, String)> {
+    let rows = text.lines().filter_map(|line| {
+        let mut words = line.split_whitespace();
+        let count = words.next()?.parse().ok()?;
+        let times: Vec<&str> = words.by_ref().take(3).collect();
+        let numbers = times.iter().all(|t| t.parse::<f64>().is_ok());
+        let text = words.collect::<Vec<_>>().join(" ");
+        (numbers && times.len() == 3).then_some((count, text))
+    });
+    let mut rows: Vec<_> = rows.collect();
+    rows.sort();
+    rows
+}
+
+#[test]
+fn statements_are_timed_by_their_text_through_the_interfaces_of_jdbc() -> Outcome {
+    on_each_jdk_with("shipped", |programs| {
+        let path = std::env::join_paths([programs.classes().path(), &jar("h2")?])?;
+        let java = |words: &[&str]| {
+            let java = programs.launcher().arg("-cp").arg(&path);
+            java.arg("Queries").arg("jdbc:h2:mem:test").args(words)
+        };
+        let file = plan("sql.rhai").display().to_string();
+        let set = ["--set", "methods=Queries"];
+        let plain = java(&["once"]).run()?.succeeded("Queries")?;
+        let options = ["--strict", "--plan", &file, set[0], set[1]];
+        let started = run(&options, &java(&["once"])).run()?.succeeded("sql")?;
+        assert_eq!(rest(&started.out), rest(&plain.out));
+
+        // The agent comes to a JVM that was started without it.
+        let mut live = Live::start(&java(&[]))?;
+        live.say("run")?;
+        let sum = live.line("sum ")?;
+        let pid = live.pid().to_string();
+        let exec = ["exec", &pid, &file, set[0], set[1]];
+        veneer().args(exec).run()?.succeeded("sql")?;
+        live.say("run")?;
+        assert_eq!(live.line("sum ")?, sum);
+        let came = live.stop()?;
+
+        let expected: Vec<(u64, String)> = QUERIES
+            .iter()
+            .map(|(count, text)| (*count, text.to_string()))
+            .collect();
+        assert_eq!(statements(&started.err), expected, "{}", started.err);
+        assert_eq!(statements(&came.err), expected, "{}", came.err);
+        Ok(())
+    })
+}
+
+/// How many instruments are on.
 fn attached(live: &Live) -> Result<String, veneer_tests::live::LiveError> {
     live.value("instruments().filter(|i| i.attached).len()")
 }
