@@ -192,6 +192,8 @@ fn a_socket_of_another_process_is_not_believed() {
     let mut builder = fs::DirBuilder::new();
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     builder.recursive(true).create(directory).unwrap();
+    // An earlier process with the same id may have been killed.
+    let _ = fs::remove_file(&socket);
     let listener = UnixListener::bind(&socket).unwrap();
     // This process listens, not the JVM; and then nobody does.
     let line = refusal(veneer().args(["refusals", &jvm.pid()]));

@@ -1,7 +1,8 @@
 //! What instruments cost, and how often they still may act: looked at by the plan thread once a second where a plan has set a limit.
 //!
 //! An instrument's own cost is an estimate: its passes since the last look times what a pass of its kind takes, by the processor time
-//! of the whole process since then. The times are those of `docs/benchmarks.md`, measured on JDK 25 with the JIT compiled code
+//! of the whole process since then. The times of a timer and of code are those of `docs/benchmarks.md`, those of a counter and a log
+//! are guesses that nothing has measured yet. They hold on JDK 25 with the JIT compiled code
 //! warm: code that is still interpreted costs more, and what a probe keeps the compiler from doing is not in it.
 
 use crate::agent::Agent;

@@ -966,3 +966,106 @@ fn what_began_before_the_agent_came_is_said_to_be_out_of_reach() -> Outcome {
         stopped(armed)
     })
 }
+
+#[test]
+fn a_socket_that_is_not_the_jvms_is_no_agent() -> Outcome {
+    on_each_jdk_with("control", |programs| {
+        for alive in [false, true] {
+            let mut live = Live::start(&programs.java("Desk"))?;
+            serve(&mut live, 1)?;
+            let pid = live.pid().to_string();
+            let path = socket(&live);
+            if let Some(directory) = path.parent().filter(|directory| !directory.exists()) {
+                fs::create_dir(directory)?;
+                fs::set_permissions(
+                    directory,
+                    std::os::unix::fs::PermissionsExt::from_mode(0o700),
+                )?;
+            }
+            // One may be there by chance: an earlier process with the same id was killed.
+            let _ = fs::remove_file(&path);
+            // Left by an earlier process with the same id; or by one that runs, which is this one.
+            let listener = std::os::unix::net::UnixListener::bind(&path)?;
+            let kept = alive.then_some(listener);
+            let output = veneer().args(["patches", &pid]).limit(PATIENCE).run()?;
+            assert_eq!(output.code, 2, "{output:?}");
+            assert!(
+                output.err.contains("there is no agent in process"),
+                "{}",
+                output.err
+            );
+            let output = veneer()
+                .args(["attach", &pid])
+                .limit(PATIENCE)
+                .run()?
+                .succeeded("attach")?;
+            assert!(output.out.contains("came in"), "{}", output.out);
+            let id = live.value("methods(\"Desk::serve(..)\").before(counter()).id()")?;
+            serve(&mut live, 20)?;
+            assert_eq!(live.sum(&id)?, 20);
+            stopped(live)?;
+            drop(kept);
+        }
+        Ok(())
+    })
+}
+
+#[test]
+fn a_jvm_of_another_user_is_named_and_left_alone() -> Outcome {
+    if user() != 0 {
+        eprintln!("skipped: only root can be somebody else");
+        return Ok(());
+    }
+    on_each_jdk_with("control", |programs| {
+        let mut live = Live::start(&programs.java("Desk"))?;
+        let pid = live.pid().to_string();
+        let as_other = |words: &[&str]| {
+            let other = ["--reuid", "47119", "--regid", "47119", "--clear-groups"];
+            veneer()
+                .args(words)
+                .before("setpriv", &other)
+                .limit(PATIENCE)
+                .run()
+        };
+        for words in [
+            &["attach", &pid][..],
+            &["detach", &pid, "--unload"],
+            &["patches", &pid],
+            &["exec", &pid, "-e", "1"],
+            &["count", &pid, "Desk::serve(..)"],
+        ] {
+            let output = as_other(words)?;
+            assert_eq!(output.code, 2, "{words:?}: {output:?}");
+            assert!(
+                output.err.contains("belongs to user 0, not to you"),
+                "{words:?}: {}",
+                output.err
+            );
+        }
+        let shown = as_other(&["ps", "--json"])?.succeeded("ps")?;
+        let own = |text: &str| -> Result<Vec<Value>, serde_json::Error> {
+            let all: Vec<Value> = serde_json::from_str(text)?;
+            Ok(all
+                .into_iter()
+                .filter(|one| one["pid"] == live.pid())
+                .collect())
+        };
+        assert!(own(&shown.out)?.is_empty(), "{}", shown.out);
+        let all = own(&as_other(&["ps", "--all", "--json"])?.succeeded("ps")?.out)?;
+        assert!(
+            all.len() == 1
+                && all[0]["problem"]
+                    .as_str()
+                    .is_some_and(|p| p.contains("belongs to user 0")),
+            "{all:?}"
+        );
+        let doctor = as_other(&["doctor", &pid])?;
+        assert!(
+            doctor.code == 1 && doctor.out.contains("run the command as that user"),
+            "{doctor:?}"
+        );
+        assert!(!socket(&live).exists());
+        serve(&mut live, 5)?;
+        stopped(live)
+    })
+}
