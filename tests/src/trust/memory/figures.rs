@@ -28,7 +28,7 @@ pub const BOUNDS: [(&str, i64); 6] = [
     ("classes", 120),
     ("metaspace", 512),
     ("its chunks", 4096),
-    ("code cache", 4096),
+    ("code cache", 2048),
     ("JVM native", 96),
     ("agent and malloc", 16_384),
 ];
