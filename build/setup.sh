@@ -4,7 +4,7 @@
 # prints the one line to type, and fails. Where nothing is missing it does nothing, and is quick.
 set -eu
 
-# The crates need 1.88; the oracle that the tests of class files use needs this.
+# The crates need 1.89; the oracle that the tests of class files use needs this.
 RUST_OLDEST=1.95
 JDK_OLDEST=17
 RUSTUP_LINE="curl --proto '=https' --tlsv1.2 -sSf https://sh.rustup.rs | sh -s -- -y --profile default"

@@ -1,6 +1,6 @@
 //! Bringing the agent into a JVM that runs without it, and waiting until it can be talked to.
 
-use std::fs::{self, DirBuilder, OpenOptions};
+use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
@@ -108,6 +108,19 @@ pub fn load(target: &Target, how: &Loading) -> Result<Client, LoadError> {
         });
     }
     let directory = socket_directory(target.uid);
+    let place = |source| LoadError::Place {
+        directory: directory.clone(),
+        source,
+    };
+    // Two at once would take each other's files away. Whoever comes second finds the agent there.
+    let turn = target.as_its_user(|| {
+        make_private(&target.reach(&directory), true)?;
+        File::open(target.reach(&directory))
+    });
+    let _turn = wait_for(turn.map_err(place)?, how.timeout).map_err(place)?;
+    if let Some(client) = Client::connect(target)? {
+        return Ok(client);
+    }
     let data = data_directory(target.uid, target.own_pid);
     let config = data.join("agent.json");
     let config_of = AgentConfig {
@@ -119,7 +132,6 @@ pub fn load(target: &Target, how: &Loading) -> Result<Client, LoadError> {
         .map_err(|e| LoadError::Config(e.into()))?;
     target
         .as_its_user(|| {
-            make_private(&target.reach(&directory), true)?;
             let data = target.reach(&data);
             match fs::remove_dir_all(&data) {
                 // Of an earlier process with the same id.
@@ -135,10 +147,7 @@ pub fn load(target: &Target, how: &Loading) -> Result<Client, LoadError> {
                 .open(target.reach(&config))?;
             file.write_all(text.as_bytes())
         })
-        .map_err(|source| LoadError::Place {
-            directory: directory.clone(),
-            source,
-        })?;
+        .map_err(place)?;
 
     if let Err(error) = attach::load_agent(target, &library, &config, how.timeout) {
         // A JVM that is late reads it still. Else nobody will; if that fails too, the first error is the one to tell.
@@ -160,6 +169,23 @@ pub fn load(target: &Target, how: &Loading) -> Result<Client, LoadError> {
             });
         }
         thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// Locks the directory of a user's sockets, for as long as the file is open: its JVMs are attached to one after the other.
+fn wait_for(directory: File, timeout: Duration) -> io::Result<File> {
+    let deadline = Instant::now() + timeout;
+    loop {
+        match directory.try_lock() {
+            Ok(()) => return Ok(directory),
+            Err(TryLockError::WouldBlock) if Instant::now() < deadline => {
+                thread::sleep(Duration::from_millis(10));
+            }
+            Err(TryLockError::WouldBlock) => {
+                return Err(io::Error::other("another program attaches there just now"));
+            }
+            Err(TryLockError::Error(error)) => return Err(error),
+        }
     }
 }
 

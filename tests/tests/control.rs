@@ -737,8 +737,6 @@ fn questions_to_several_jvms_are_answered_apart_or_as_one() -> Outcome {
         ];
         for live in &mut both {
             serve(live, 1)?;
-            // The agent comes in once, before two commands ask for it.
-            live.value("1")?;
         }
         let pids: Vec<String> = both.iter().map(|live| live.pid().to_string()).collect();
         let attached = |live: &Live| live.value("instruments().filter(|i| i.attached).len()");
