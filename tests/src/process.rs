@@ -171,6 +171,13 @@ impl Process {
         ] {
             command.env_remove(name);
         }
+        // Nor what the cargo that runs this process says of its package: a cargo below would take it for a change of what build
+        // scripts have read, and build for a minute what is there already.
+        for (name, _) in std::env::vars_os() {
+            if name.to_str().is_some_and(is_of_a_package) {
+                command.env_remove(name);
+            }
+        }
         for (name, value) in &self.variables {
             command.env(name, value);
         }
@@ -244,6 +251,13 @@ impl std::fmt::Display for Process {
         }
         Ok(())
     }
+}
+
+/// Whether cargo sets this variable for the processes of one package.
+fn is_of_a_package(name: &str) -> bool {
+    let of_the_package = ["CARGO_PKG_", "CARGO_MANIFEST_", "CARGO_BIN_"];
+    let of_the_crate = ["CARGO_CRATE_NAME", "CARGO_PRIMARY_PACKAGE", "OUT_DIR"];
+    of_the_package.iter().any(|p| name.starts_with(p)) || of_the_crate.contains(&name)
 }
 
 /// Ends a process that [`Process::start`] started, with its group, and waits for it.

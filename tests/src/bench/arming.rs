@@ -30,9 +30,10 @@ pub fn run(scope: &Scope) -> Result<Record, TrustError> {
         .args([
             "bench",
             "--quiet",
+            // Beside what is built already: then nothing is built anew with other features.
+            "--no-default-features",
             "-p",
             "veneer-speed",
-            // Beside what is built already: then nothing is built anew with other features.
             "-p",
             "veneer-executor",
             "-p",

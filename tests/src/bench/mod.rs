@@ -45,6 +45,8 @@ pub struct Entry {
     pub name: &'static str,
     /// Runs it.
     pub run: fn(&Scope) -> Result<Record, TrustError>,
+    /// Whether a quick session has it: not what has to build or to load a lot before it can begin.
+    pub quick: bool,
 }
 
 /// All parts, in the order of the page.
@@ -52,50 +54,62 @@ pub const PARTS: &[Entry] = &[
     Entry {
         name: "steady",
         run: steady::run,
+        quick: true,
     },
     Entry {
         name: "profile",
         run: profile::run,
+        quick: true,
     },
     Entry {
         name: "startup",
         run: startup::run,
+        quick: true,
     },
     Entry {
         name: "timer",
         run: timer::run,
+        quick: true,
     },
     Entry {
         name: "probes",
         run: probes::run,
+        quick: true,
     },
     Entry {
         name: "attach",
         run: attach::run,
+        quick: true,
     },
     Entry {
         name: "crowd",
         run: crowd::run,
+        quick: true,
     },
     Entry {
         name: "service",
         run: service::run,
+        quick: true,
     },
     Entry {
         name: "arming",
         run: arming::run,
+        quick: false,
     },
     Entry {
         name: "memory",
         run: footprint::run,
+        quick: false,
     },
     Entry {
         name: "executor",
         run: ablation::run,
+        quick: true,
     },
     Entry {
         name: "growth",
         run: growth::run,
+        quick: true,
     },
 ];
 
