@@ -64,7 +64,9 @@ fn choose(mut words: impl Iterator<Item = String>) -> Result<Choice, String> {
     }
     if choice.parts.is_empty() {
         choice.parts = bench::PARTS.iter().collect();
-        choice.parts.retain(|part| part.quick || !choice.scope.quick);
+        choice
+            .parts
+            .retain(|part| part.quick || !choice.scope.quick);
     }
     Ok(choice)
 }
