@@ -20,6 +20,7 @@
 
 pub mod compile;
 pub mod error;
+pub mod function;
 pub mod scope;
 pub mod step;
 mod text;

@@ -90,7 +90,7 @@ pub fn help(name: &str) -> Option<String> {
             f.text.replace('`', "")
         ));
     }
-    for f in veneer_probes::compile::FUNCTIONS {
+    for f in veneer_probes::function::FUNCTIONS {
         if f.name == name {
             let takes: Vec<String> = f.takes.iter().map(ToString::to_string).collect();
             entries.push(format!(
@@ -136,7 +136,7 @@ pub fn reference() -> String {
     }
     out += "\n## In code at a point\n\n| written | takes | gives | |\n| --- | --- | --- | --- |\n";
     out += "| `here()` | | string | the point: `shop.Desk.serve:41`; its last 64 characters |\n";
-    for f in veneer_probes::compile::FUNCTIONS {
+    for f in veneer_probes::function::FUNCTIONS {
         let takes: Vec<String> = f.takes.iter().map(ToString::to_string).collect();
         let _ = writeln!(
             out,
@@ -706,7 +706,7 @@ mod tests {
                 f.name
             );
         }
-        for function in veneer_probes::compile::FUNCTIONS {
+        for function in veneer_probes::function::FUNCTIONS {
             assert!(
                 text.contains(function.text),
                 "docs/plans.md: {}",

@@ -1,0 +1,64 @@
+//! Calls of functions.
+
+use super::{Answer, Compiler, handed, refuse};
+use crate::error::Reason;
+use crate::function::{COUNTING, FUNCTIONS, Takes, no_function};
+use crate::step::Step;
+use crate::tree::{Expr, Place};
+use crate::ty::Ty;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+/// The number of the next such place.
+static PLACES: AtomicI64 = AtomicI64::new(1);
+
+impl Compiler<'_> {
+    pub(super) fn call(&mut self, name: &str, values: &[Expr], place: Place) -> Answer<Ty> {
+        if (name, values.len()) == ("here", 0) {
+            self.step(Step::Text(self.scope.here()), 0, 1);
+            return Ok(Ty::Object(crate::ty::STRING.into()));
+        }
+        let Some(function) = FUNCTIONS
+            .iter()
+            .find(|f| f.name == name && f.takes.len() == values.len())
+        else {
+            return refuse(place, no_function(name));
+        };
+        let mut pops = 0;
+        for (takes, value) in function.takes.iter().zip(values) {
+            let found = self.value(value)?;
+            pops += match takes {
+                Takes::Integer => {
+                    self.fit(&Ty::Long, found, value.place)?;
+                    2
+                }
+                Takes::Number => {
+                    self.fit(&Ty::Double, found, value.place)?;
+                    2
+                }
+                Takes::Text if found.is_text() || found == Ty::Null => 1,
+                Takes::Object if found.is_reference() => 1,
+                Takes::Text | Takes::Object => {
+                    let wanted = if *takes == Takes::Text {
+                        "a string"
+                    } else {
+                        "an object"
+                    };
+                    let wanted = wanted.to_string();
+                    return refuse(value.place, Reason::Type { wanted, found });
+                }
+            };
+        }
+        let mut words: String = function.takes.iter().map(|t| t.descriptor()).collect();
+        if COUNTING.contains(&name) {
+            // Each place has counts of its own.
+            let place = PLACES.fetch_add(1, Ordering::Relaxed);
+            self.step(Step::Long(place), 0, 2);
+            words.push('J');
+            pops += 2;
+        }
+        let gives = function.gives.ty();
+        let given = format!("({words}){}", handed(&gives));
+        self.helper(function.helper, given, pops, gives.words());
+        Ok(gives)
+    }
+}

@@ -1,0 +1,119 @@
+//! Operators.
+
+use super::opcode::*;
+use super::{Answer, Compiler, refuse};
+use crate::error::Reason;
+use crate::step::Step;
+use crate::tree::{Expr, Operator, Place};
+use crate::ty::Ty;
+
+impl Compiler<'_> {
+    pub(super) fn unary(&mut self, operator: Operator, a: &Expr) -> Answer<Ty> {
+        let ty = self.value(a)?;
+        match (operator, &ty) {
+            (Operator::Not, Ty::Bool) => self.helper("not", "(Z)Z", 1, 1),
+            (Operator::Negate, Ty::Long) => self.step(Step::Plain(LNEG), 2, 2),
+            (Operator::Negate, Ty::Double) => self.step(Step::Plain(DNEG), 2, 2),
+            _ => {
+                let wanted = match operator {
+                    Operator::Not => "boolean".to_string(),
+                    _ => "a number".to_string(),
+                };
+                return refuse(a.place, Reason::Type { wanted, found: ty });
+            }
+        }
+        Ok(ty)
+    }
+
+    pub(super) fn binary(
+        &mut self,
+        operator: Operator,
+        a: &Expr,
+        b: &Expr,
+        place: Place,
+    ) -> Answer<Ty> {
+        use Operator::*;
+        let left = self.value(a)?;
+        let mut right = self.value(b)?;
+        // A whole number beside one with a point becomes one too.
+        let widened = left == Ty::Long && right == Ty::Double;
+        if widened {
+            let n = self.variable(&Ty::Double);
+            self.store_own(n);
+            self.step(Step::Plain(L2D), 2, 2);
+            self.load_own(n);
+        } else if left == Ty::Double && right == Ty::Long {
+            self.step(Step::Plain(L2D), 2, 2);
+            right = Ty::Double;
+        }
+        let both = if widened { Ty::Double } else { left.clone() };
+        let opcode = match (operator, &both, &right) {
+            (Add, Ty::Long, Ty::Long) => LADD,
+            (Subtract, Ty::Long, Ty::Long) => LSUB,
+            (Multiply, Ty::Long, Ty::Long) => LMUL,
+            (Divide, Ty::Long, Ty::Long) => LDIV,
+            (Remainder, Ty::Long, Ty::Long) => LREM,
+            (BitAnd, Ty::Long, Ty::Long) => LAND,
+            (BitOr, Ty::Long, Ty::Long) => LOR,
+            (BitXor, Ty::Long, Ty::Long) => LXOR,
+            (Add, Ty::Double, Ty::Double) => DADD,
+            (Subtract, Ty::Double, Ty::Double) => DSUB,
+            (Multiply, Ty::Double, Ty::Double) => DMUL,
+            (Divide, Ty::Double, Ty::Double) => DDIV,
+            (Remainder, Ty::Double, Ty::Double) => DREM,
+            (BitAnd, Ty::Bool, Ty::Bool) => IAND,
+            (BitOr, Ty::Bool, Ty::Bool) => IOR,
+            (BitXor, Ty::Bool, Ty::Bool) => IXOR,
+            _ => return self.other(operator, left, both, right, place),
+        };
+        let words = both.words();
+        self.step(Step::Plain(opcode), 2 * words, words);
+        Ok(both)
+    }
+
+    /// Shifts and comparisons.
+    fn other(
+        &mut self,
+        operator: Operator,
+        left: Ty,
+        both: Ty,
+        right: Ty,
+        place: Place,
+    ) -> Answer<Ty> {
+        use Operator::*;
+        let refused = |left: Ty, right: Ty| {
+            let reason = Reason::Operands {
+                operator,
+                left,
+                right,
+            };
+            refuse(place, reason)
+        };
+        if let (ShiftLeft | ShiftRight, Ty::Long, Ty::Long) = (operator, &both, &right) {
+            self.step(Step::Plain(L2I), 2, 1);
+            let opcode = if operator == ShiftLeft { LSHL } else { LSHR };
+            self.step(Step::Plain(opcode), 3, 2);
+            return Ok(Ty::Long);
+        }
+        let name = match operator {
+            Equal => "equal",
+            NotEqual => "differ",
+            Less => "less",
+            LessEqual => "lessEqual",
+            Greater => "greater",
+            GreaterEqual => "greaterEqual",
+            _ => return refused(left, right),
+        };
+        let ordered = !matches!(operator, Equal | NotEqual);
+        let word = match (&both, &right) {
+            (Ty::Long, Ty::Long) => "J",
+            (Ty::Double, Ty::Double) => "D",
+            (Ty::Bool, Ty::Bool) if !ordered => "Z",
+            (a, b) if a.is_reference() && b.is_reference() && !ordered => "Ljava/lang/Object;",
+            _ => return refused(left, right),
+        };
+        let words = both.words();
+        self.helper(name, format!("({word}{word})Z"), 2 * words, 1);
+        Ok(Ty::Bool)
+    }
+}

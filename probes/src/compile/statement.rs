@@ -1,0 +1,208 @@
+//! Statements.
+
+use super::opcode::{I2L, LADD};
+use super::tag::Tag;
+use super::{Answer, Compiler, KEYS, refuse};
+use crate::error::Reason;
+use crate::function::no_function;
+use crate::step::Step;
+use crate::tree::{Expr, Place, Statement};
+use crate::ty::Ty;
+
+impl Compiler<'_> {
+    pub(super) fn statement(&mut self, statement: &Statement) -> Answer<()> {
+        match statement {
+            Statement::Let { name, value } => {
+                let value = self.hoist(value)?;
+                let ty = self.value(&value)?;
+                let n = self.variable(&ty);
+                self.store_own(n);
+                self.named.push((name.clone(), ty, n));
+            }
+            Statement::Assign { name, value } => {
+                let Some((_, ty, n)) = self.find(name) else {
+                    let name = name.clone();
+                    return refuse(value.place, Reason::Unknown { name });
+                };
+                let place = value.place;
+                let value = self.hoist(value)?;
+                let found = self.value(&value)?;
+                self.fit(&ty, found, place)?;
+                self.store_own(n);
+            }
+            Statement::If {
+                condition,
+                then,
+                otherwise,
+            } => {
+                self.condition(condition)?;
+                let (no, end) = (self.label(), self.label());
+                self.step(Step::IfZero(no), 1, 0);
+                self.block(then)?;
+                if otherwise.is_empty() {
+                    self.step(Step::Here(no), 0, 0);
+                } else {
+                    self.step(Step::Goto(end), 0, 0);
+                    self.step(Step::Here(no), 0, 0);
+                    self.block(otherwise)?;
+                    self.step(Step::Here(end), 0, 0);
+                }
+            }
+            Statement::For { name, array, body } => self.each(name, array, body)?,
+            Statement::Give {
+                table,
+                operation,
+                values,
+                place,
+            } => self.give(*table, operation, values, *place)?,
+            Statement::Return => self.step(Step::Return, 0, 0),
+        }
+        Ok(())
+    }
+
+    /// A boolean on the stack.
+    pub(super) fn condition(&mut self, e: &Expr) -> Answer<()> {
+        let hoisted = self.hoist(e)?;
+        let found = self.value(&hoisted)?;
+        self.fit(&Ty::Bool, found, e.place)
+    }
+
+    fn each(&mut self, name: &str, array: &Expr, body: &[Statement]) -> Answer<()> {
+        let place = array.place;
+        let array = self.hoist(array)?;
+        let of = match self.value(&array)? {
+            Ty::Array(of) => of,
+            found => {
+                let wanted = "an array".into();
+                return refuse(place, Reason::Type { wanted, found });
+            }
+        };
+        let ty = Ty::Array(of.clone());
+        let element = Ty::of(&of).unwrap_or(Ty::Null);
+        let (all, at, one) = (
+            self.variable(&ty),
+            self.variable(&Ty::Long),
+            self.variable(&element),
+        );
+        self.store_own(all);
+        self.step(Step::Long(0), 0, 2);
+        self.store_own(at);
+        let (head, end) = (self.label(), self.label());
+        self.step(Step::Here(head), 0, 0);
+        self.load_own(at);
+        self.load_own(all);
+        self.length(&ty);
+        self.helper("more", "(JJ)Z", 4, 1);
+        self.step(Step::IfZero(end), 1, 0);
+        self.load_own(all);
+        self.load_own(at);
+        self.element(&of);
+        self.store_own(one);
+        let names = self.named.len();
+        self.named.push((name.to_string(), element, one));
+        self.block(body)?;
+        self.named.truncate(names);
+        self.load_own(at);
+        self.step(Step::Long(1), 0, 2);
+        self.step(Step::Plain(LADD), 4, 2);
+        self.store_own(at);
+        self.step(Step::Goto(head), 0, 0);
+        self.step(Step::Here(end), 0, 0);
+        Ok(())
+    }
+
+    fn give(&mut self, table: u32, operation: &str, values: &[Expr], place: Place) -> Answer<()> {
+        let hoisted: Vec<Expr> = values
+            .iter()
+            .map(|v| self.hoist(v))
+            .collect::<Answer<_>>()?;
+        if let ("push" | "keep", [value]) = (operation, &hoisted[..]) {
+            return self.push(table, operation, value);
+        }
+        let keys = match operation {
+            "count" | "put" => hoisted.len(),
+            "add" => match hoisted.len().checked_sub(1) {
+                Some(keys) => keys,
+                None => {
+                    let what = "`add` without a value".into();
+                    return refuse(place, Reason::TooLarge { what });
+                }
+            },
+            name => return refuse(place, no_function(name)),
+        };
+        if keys > KEYS {
+            let what = format!("{keys} keys, and a table has {KEYS} at most");
+            return refuse(place, Reason::TooLarge { what });
+        }
+        // The tags come before the keys, and are known when those are.
+        self.step(Step::Table(table), 0, 2);
+        let tags = self.steps.len();
+        self.step(Step::Long(0), 0, 2);
+        let mut tag = 0;
+        for (n, key) in hoisted[..keys].iter().enumerate() {
+            tag |= (self.key(table, key)? as i64) << (4 * n);
+        }
+        for _ in keys..KEYS {
+            self.step(Step::Long(0), 0, 2);
+        }
+        if let Some(step) = self.steps.get_mut(tags) {
+            *step = Step::Long(tag);
+        }
+        match hoisted.get(keys) {
+            None if operation == "put" => self.helper("put", "(JJJJJJ)V", 12, 0),
+            None => self.helper("count", "(JJJJJJ)V", 12, 0),
+            Some(value) => {
+                match self.value(value)? {
+                    Ty::Double => self.helper("round", "(D)J", 2, 2),
+                    found => self.fit(&Ty::Long, found, value.place)?,
+                }
+                self.helper("add", "(JJJJJJJ)V", 14, 0);
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts a value on a stack of the thread's own.
+    fn push(&mut self, table: u32, operation: &str, value: &Expr) -> Answer<()> {
+        self.step(Step::Table(table), 0, 2);
+        let found = self.value(value)?;
+        if operation == "push" {
+            self.fit(&Ty::Long, found, value.place)?;
+            self.helper("push", "(JJ)V", 4, 0);
+            return Ok(());
+        }
+        if !matches!(found, Ty::Object(_) | Ty::Array(_) | Ty::Null) {
+            let wanted = "an object".into();
+            return refuse(value.place, Reason::Type { wanted, found });
+        }
+        self.helper("keep", "(JLjava/lang/Object;)V", 3, 0);
+        Ok(())
+    }
+
+    /// Puts a key on the stack as a word, and says what kind of word it is.
+    fn key(&mut self, table: u32, key: &Expr) -> Answer<Tag> {
+        Ok(match self.value(key)? {
+            Ty::Long => Tag::Integer,
+            Ty::Bool => {
+                self.step(Step::Plain(I2L), 1, 2);
+                Tag::Bool
+            }
+            Ty::Double => {
+                self.helper("bits", "(D)J", 2, 2);
+                Tag::Float
+            }
+            ty if ty.is_text() => {
+                // A string has a number in the table.
+                self.step(Step::Table(table), 0, 2);
+                self.helper("text", "(Ljava/lang/Object;J)J", 3, 2);
+                Tag::Text
+            }
+            _ => {
+                // It may be a string all the same.
+                self.step(Step::Table(table), 0, 2);
+                self.helper("object", "(Ljava/lang/Object;J)J", 3, 2);
+                Tag::Object
+            }
+        })
+    }
+}

@@ -1,0 +1,235 @@
+//! Values: each is put on the stack.
+
+use super::{Answer, Compiler, Read, STEPS, handed, kind, refuse};
+use crate::error::Reason;
+use crate::function::no_function;
+use crate::step::{Kind, Step};
+use crate::tree::{Expr, Operator, Place, Shape};
+use crate::ty::Ty;
+
+impl Compiler<'_> {
+    /// The same value without `&&` and `||` in it; these have been worked out.
+    pub(super) fn hoist(&mut self, e: &Expr) -> Answer<Expr> {
+        let shape = match &e.shape {
+            Shape::Binary(operator @ (Operator::And | Operator::Or), a, b) => {
+                let (n, end) = (self.variable(&Ty::Bool), self.label());
+                self.condition(a)?;
+                self.store_own(n);
+                self.load_own(n);
+                if *operator == Operator::Or {
+                    self.helper("not", "(Z)Z", 1, 1);
+                }
+                self.step(Step::IfZero(end), 1, 0);
+                self.condition(b)?;
+                self.store_own(n);
+                self.step(Step::Here(end), 0, 0);
+                // No plan can write such a name.
+                let name = format!(" {n}");
+                self.named.push((name.clone(), Ty::Bool, n));
+                Shape::Own(name)
+            }
+            Shape::Field(of, name) => Shape::Field(self.hoist(of)?.into(), name.clone()),
+            Shape::Element(a, b) => Shape::Element(self.hoist(a)?.into(), self.hoist(b)?.into()),
+            Shape::Unary(operator, a) => Shape::Unary(*operator, self.hoist(a)?.into()),
+            Shape::Binary(operator, a, b) => {
+                Shape::Binary(*operator, self.hoist(a)?.into(), self.hoist(b)?.into())
+            }
+            Shape::Call(name, values) => {
+                let values = values.iter().map(|v| self.hoist(v));
+                Shape::Call(name.clone(), values.collect::<Answer<_>>()?)
+            }
+            other => other.clone(),
+        };
+        let place = e.place;
+        Ok(Expr { shape, place })
+    }
+
+    /// Puts a value on the stack.
+    pub(super) fn value(&mut self, e: &Expr) -> Answer<Ty> {
+        if self.steps.len() > STEPS {
+            let what = format!("more than {STEPS} steps");
+            return refuse(e.place, Reason::TooLarge { what });
+        }
+        let ty = match &e.shape {
+            Shape::Null => {
+                self.step(Step::Null, 0, 1);
+                Ty::Null
+            }
+            Shape::Bool(b) => {
+                self.step(Step::Int(i32::from(*b)), 0, 1);
+                Ty::Bool
+            }
+            Shape::Int(n) => {
+                self.step(Step::Long(*n), 0, 2);
+                Ty::Long
+            }
+            Shape::Float(x) => {
+                self.step(Step::Double(x.get()), 0, 2);
+                Ty::Double
+            }
+            Shape::Text(text) => {
+                self.step(Step::Text(text.clone()), 0, 1);
+                Ty::Object(crate::ty::STRING.into())
+            }
+            Shape::Own(name) => match self.find(name) {
+                Some((_, ty, n)) => {
+                    self.load_own(n);
+                    ty
+                }
+                None => {
+                    let name = name.clone();
+                    return refuse(e.place, Reason::Unknown { name });
+                }
+            },
+            Shape::Read(name) => self.read(name, e.place)?,
+            Shape::Field(of, name) => {
+                let of = self.value(of)?;
+                self.field(of, name, e.place)?
+            }
+            Shape::Element(array, index) => {
+                let of = match self.value(array)? {
+                    Ty::Array(of) => of,
+                    found => {
+                        let wanted = "an array".into();
+                        return refuse(array.place, Reason::Type { wanted, found });
+                    }
+                };
+                let found = self.value(index)?;
+                self.fit(&Ty::Long, found, index.place)?;
+                self.element(&of)
+            }
+            Shape::Unary(operator, a) => self.unary(*operator, a)?,
+            Shape::Binary(operator, a, b) => self.binary(*operator, a, b, e.place)?,
+            Shape::Call(name, values) => self.call(name, values, e.place)?,
+            Shape::Stacked { table, operation } => self.stacked(*table, operation, e.place)?,
+        };
+        Ok(ty)
+    }
+
+    fn read(&mut self, name: &str, place: Place) -> Answer<Ty> {
+        let n = match self.reads.iter().position(|read| read.name == name) {
+            Some(n) => n,
+            None => {
+                let descriptor = self.scope.variable(name).unwrap_or_default();
+                let (Some(ty), Some(given)) = (Ty::of(&descriptor), Kind::of(&descriptor)) else {
+                    let (name, live) = (name.to_string(), self.scope.live());
+                    return refuse(place, Reason::NotLive { name, live });
+                };
+                let kept = (kind(&ty) != given).then(|| self.variable(&ty));
+                self.reads.push(Read {
+                    name: name.to_string(),
+                    given,
+                    ty: ty.clone(),
+                    kept,
+                });
+                self.reads.len() - 1
+            }
+        };
+        let ty = self.reads[n].ty.clone();
+        match self.reads[n].kept {
+            Some(own) => self.load_own(own),
+            None => self.step(Step::Load(kind(&ty), n as u16), 0, ty.words()),
+        }
+        Ok(ty)
+    }
+
+    fn field(&mut self, of: Ty, name: &str, place: Place) -> Answer<Ty> {
+        if name == "len" && (of.is_text() || matches!(of, Ty::Array(_))) {
+            self.length(&of);
+            return Ok(Ty::Long);
+        }
+        let found = match &of {
+            Ty::Object(class) => self.scope.field(class, name),
+            _ => None,
+        };
+        let ty = found.as_ref().and_then(|f| Ty::of(&f.descriptor));
+        let (Some(field), Some(ty)) = (found, ty) else {
+            if let Ty::Object(class) = &of
+                && !self.scope.is_loaded(class)
+            {
+                let class = class.replace('/', ".");
+                return refuse(place, Reason::NotLoaded { class });
+            }
+            let fields = match &of {
+                Ty::Object(class) => self.scope.fields(class),
+                _ => Vec::new(),
+            };
+            let name = name.to_string();
+            return refuse(place, Reason::NoField { of, name, fields });
+        };
+        self.step(Step::Long(field.offset), 0, 2);
+        let helper = getter(&field.descriptor);
+        let given = format!("(Ljava/lang/Object;J){}", handed(&ty));
+        self.helper(helper, given, 3, ty.words());
+        Ok(ty)
+    }
+
+    /// The length of an array or a string on the stack; of null it is 0.
+    pub(super) fn length(&mut self, of: &Ty) {
+        let name = match of {
+            Ty::Array(_) => "elements",
+            _ => "characters",
+        };
+        self.helper(name, "(Ljava/lang/Object;)J", 1, 2);
+    }
+
+    /// The element of an array and an index on the stack; one that is not there is zero or null.
+    pub(super) fn element(&mut self, of: &str) -> Ty {
+        let ty = Ty::of(of).unwrap_or(Ty::Null);
+        let name = match of.as_bytes().first() {
+            Some(b'B' | b'Z') => "byteAt",
+            Some(b'S') => "shortAt",
+            Some(b'C') => "charAt",
+            Some(b'I') => "intAt",
+            Some(b'J') => "longAt",
+            Some(b'F') => "floatAt",
+            Some(b'D') => "doubleAt",
+            _ => "objectAt",
+        };
+        let name = if of == "Z" { "booleanAt" } else { name };
+        let given = format!("(Ljava/lang/Object;J){}", handed(&ty));
+        self.helper(name, given, 3, ty.words());
+        ty
+    }
+
+    /// What the thread has put on a stack of its own last.
+    fn stacked(&mut self, table: u32, operation: &str, place: Place) -> Answer<Ty> {
+        let numbers = match operation {
+            "pop" => Some("pop"),
+            "top" => Some("top"),
+            _ => None,
+        };
+        let objects = match operation {
+            "take" => "take",
+            "peek" => "peek",
+            _ if numbers.is_some() => "",
+            name => return refuse(place, no_function(name)),
+        };
+        self.step(Step::Table(table), 0, 2);
+        match numbers {
+            Some(name) => {
+                self.helper(name, "(J)J", 2, 2);
+                Ok(Ty::Long)
+            }
+            None => {
+                self.helper(objects, "(J)Ljava/lang/Object;", 2, 1);
+                Ok(Ty::Object("java/lang/Object".into()))
+            }
+        }
+    }
+}
+
+/// The helper that reads a field of an object and an offset on the stack; of null it is zero or null.
+fn getter(descriptor: &str) -> &'static str {
+    match descriptor.as_bytes().first() {
+        Some(b'Z') => "booleanIn",
+        Some(b'B') => "byteIn",
+        Some(b'S') => "shortIn",
+        Some(b'C') => "charIn",
+        Some(b'I') => "intIn",
+        Some(b'J') => "longIn",
+        Some(b'F') => "floatIn",
+        Some(b'D') => "doubleIn",
+        _ => "objectIn",
+    }
+}
