@@ -7,6 +7,7 @@ use std::collections::HashSet;
 
 use check_support::{armed, policies};
 use veneer_fragmenter::Refusal;
+use veneer_fragmenter::advice::{Action, Probe, Site};
 use veneer_fragmenter::arming::{self, ArmedMethod};
 use veneer_fragmenter::bytecode::opcode::{IF_ACMPNE, IFEQ};
 use veneer_fragmenter::bytecode::{Instruction, decode};
@@ -108,6 +109,95 @@ fn tampered_versions_are_refused_by_name() {
         }
     });
     assert!(seen > 20, "only {seen} versions with a branch");
+}
+
+/// A counter and a log at each fragment, for the first so many that come to a cell.
+fn limited(method: &Method, cell: i64, most: u64) -> Vec<Probe> {
+    let mut probes = Vec::new();
+    for (n, f) in method.flow.fragments().enumerate() {
+        let n = n as u32 + 1;
+        let mut add = |action| {
+            probes.push(Probe {
+                site: Site::Before(f.id),
+                action: Action::First {
+                    cell,
+                    most,
+                    action: Box::new(action),
+                },
+            });
+        };
+        add(Action::Count { slot: 4 * n });
+        let values = method.live_locals(f.id);
+        if !values.iter().any(|v| v.1.is_uninitialized()) {
+            add(Action::Log { point: n, values });
+        }
+    }
+    probes
+}
+
+#[test]
+fn what_acts_so_many_times_only_does_so_by_its_own_cell_and_limit() {
+    const CELL: i64 = 0x7f12_3456_7008;
+    let (mut seen, mut n) = (0, 0);
+    let policy = &policies()[1];
+    classfile_support::for_each_class("quick", classfile_support::QUICK, |path, bytes| {
+        n += 1;
+        if n % 97 != 0 {
+            return;
+        }
+        let Ok(file) = ClassFile::parse(bytes) else {
+            return;
+        };
+        let Ok(name) = file.name() else { return };
+        let anchor = format!("{name}$Veneer");
+        for index in 0..file.methods.len() {
+            let Ok(method) = Method::analyse(&file, index, &|i, p| policy.cuts(i, p)) else {
+                continue;
+            };
+            let Ok(armed) = arming::layout(&method, policy, true) else {
+                continue;
+            };
+            let known = [ArmedMethod {
+                index,
+                id: 7,
+                name: method.name.clone(),
+                descriptor: method.descriptor.clone(),
+                points: armed.points.clone(),
+            }];
+            let (own, cell, most) = (
+                limited(&method, CELL, 5),
+                limited(&method, CELL + 8, 5),
+                limited(&method, CELL, 6),
+            );
+            let plan = |probes| Plan {
+                method: &method,
+                id: 7,
+                armed: &armed,
+                edits: &[],
+                probes,
+                clean: false,
+            };
+            let plans = [plan(&own[..])];
+            let emitted = version::emit(&file, &anchor, &plans, Bodies::Enter, &HashSet::new());
+            let Ok(class) = emitted else { continue };
+            let woven = class.bytes.windows(10).any(|w| w == b"countFirst");
+            if class.methods.is_empty() || !woven {
+                continue;
+            }
+            let at = format!("{} {index}", path.display());
+            guard::version(&file, &anchor, &known, &plans, &class)
+                .unwrap_or_else(|e| panic!("{at}: {e}"));
+            for other in [&cell, &most] {
+                let refused = guard::version(&file, &anchor, &known, &[plan(&other[..])], &class);
+                assert!(
+                    matches!(&refused, Err(Refusal::CheckFailed(why)) if why.contains("a cell or a limit")),
+                    "{at}: {refused:?}"
+                );
+            }
+            seen += 1;
+        }
+    });
+    assert!(seen > 100, "only {seen} versions with a limit");
 }
 
 /// Changes what is said of a method's points, where it can.

@@ -57,6 +57,47 @@ fn counts_are_exact_with_every_version_proved() -> Outcome {
     })
 }
 
+/// A counter, a log and code that act so many times only, at the loops and calls of `Rounds`.
+const LIMITED: &str = r#"
+    let t = tally();
+    let hits = methods("Rounds::leaf(..)").before(counter().times(3));
+    let kept = methods("Rounds::inside(..)").entry().before(log("depth").times(2));
+    let seen = methods("Rounds::counted(..)").before(code(|p| t.count("counted")).times(4));
+    let each = methods(["Rounds::left(..)", "Rounds::right(..)"]).loops().before(counter().times_each(2));
+    at_exit(|| {
+        print(`hits ${hits.hits()}`);
+        print(`kept ${kept.hits()} ${kept.events(10).map(|e| e.values.depth)}`);
+        print(`seen ${seen.hits()} ${t.rows()[0].count}`);
+        print(`each ${each.rows().map(|r| r.hits)}`);
+    });
+"#;
+
+#[test]
+fn what_acts_so_many_times_only_is_proved_too() -> Outcome {
+    on_each_jdk_with("shipped", |programs| {
+        let java = programs.java("Rounds").arg("once");
+        let plain = java.run()?.succeeded("Rounds")?;
+        let folder = Folder::new("check")?;
+        let (plan, report) = (folder.join("plan.rhai"), folder.join("report.json"));
+        std::fs::write(&plan, LIMITED)?;
+        let (plan, to) = (plan.to_string_lossy(), report.to_string_lossy());
+        let options = ["--check", "--plan", &plan, "--report", &to];
+        let output = run(&options, &java).run()?.succeeded("Rounds")?;
+        nothing_unproved(&Report::read(&report).map_err(|error| error.to_string())?)?;
+        // All but the process id.
+        let rest = |out: &str| out.lines().skip(1).map(String::from).collect::<Vec<_>>();
+        assert_eq!(rest(&output.out), rest(&plain.out));
+        let said: Vec<&str> = output.err.lines().collect();
+        assert_eq!(
+            said,
+            ["hits 3", "kept 2 [3, 2]", "seen 4 4", "each [2, 2]"],
+            "{}",
+            output.err
+        );
+        Ok(())
+    })
+}
+
 #[test]
 fn a_proved_edit_reaches_a_running_loop_and_goes_again() -> Outcome {
     on_each_jdk(|programs| {

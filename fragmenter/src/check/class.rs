@@ -287,6 +287,7 @@ pub(super) fn version(
                 product.id = Some(x.id);
                 product.clean = x.clean;
                 product.counters = &counters;
+                product.limits = &x.limits;
                 product.faces = faces.clone();
                 match mode {
                     Mode::Enter => product.enter(),

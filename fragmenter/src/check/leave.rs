@@ -1,6 +1,6 @@
 //! Veneer's own instructions, and the ways out: what an activation takes along must be what it has.
 
-use super::constants::{Event, Own, parameters, result_of, words_of};
+use super::constants::{Event, Own, long, parameters, result_of, words_of};
 use super::failure::Failure;
 use super::original::{Carried, Face, Position, Slot, class_in, kind};
 use super::product::{Mode, Product, Run};
@@ -122,6 +122,20 @@ impl Product<'_, '_> {
         Ok(())
     }
 
+    /// The address of a cell and its limit: constants that a probe has, together.
+    fn limit(&mut self, r: &mut Run) -> Result<(), Failure> {
+        let (most, cell) = (self.pop_wide(r)?, self.pop_wide(r)?);
+        let limits = self.limits;
+        let known = limits.iter().any(|(address, times)| {
+            cell == long(&mut self.values, *address as u64)
+                && most == long(&mut self.values, *times)
+        });
+        if known {
+            return Ok(());
+        }
+        Err(self.wrong(r, "a cell or a limit that no probe has"))
+    }
+
     /// Runs one of Veneer's own instructions.
     pub(super) fn own_instruction(&mut self, r: &mut Run, own: Own) -> Result<(), Failure> {
         let version = matches!(self.mode, Mode::Enter | Mode::Resume);
@@ -152,6 +166,10 @@ impl Product<'_, '_> {
             Own::Shard if inside => r.e.push(Value::SHARD, 2),
             Own::Now if inside => r.e.push(Value::OWN, 2),
             Own::Count if version => self.counter(r)?,
+            Own::CountFirst if inside => {
+                self.limit(r)?;
+                self.counter(r)?;
+            }
             Own::Add if version => {
                 self.pop_measured(r, b'J')?;
                 self.counter(r)?;
@@ -163,7 +181,10 @@ impl Product<'_, '_> {
                     r.e.push(Value::OWN, 2);
                 }
             }
-            Own::Begin if inside => {
+            Own::Begin | Own::BeginFirst if inside => {
+                if own == Own::BeginFirst {
+                    self.limit(r)?;
+                }
                 let count = self.pop_int(r)?;
                 self.pop_int(r)?;
                 if self.log(r).replace(count).is_some() {

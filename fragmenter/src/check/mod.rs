@@ -25,7 +25,7 @@
 //!
 //! Veneer's own instructions are those that name exactly the members which Veneer has for that (`constants/`). They
 //! may read the method's values and write none of its locals. No handler of the application sees what they throw. What
-//! they write to memory is at an offset from the thread's counters that a probe of the plan has.
+//! they write to memory is at an offset from the thread's counters that a probe of the plan has, or at the address of a cell of one.
 //!
 //! **Transfers.** A point has a *face*: its place and what lies where (`original.rs`). Whoever leaves at a point, from an
 //! armed body or a version, brings exactly that, with the values of the original's state there, holding no monitor
@@ -63,7 +63,7 @@ mod value;
 
 pub use failure::{At, Failure};
 
-use crate::advice::Action;
+use crate::advice::{Action, Probe};
 use crate::arming::ArmedMethod;
 use crate::classfile::ClassFile;
 use crate::counting::Crossings;
@@ -107,6 +107,8 @@ pub struct Expected {
     pub clean: bool,
     /// Words of the thread's counters, by number, at which the method may count or measure.
     pub counters: Vec<u32>,
+    /// Addresses of the cells that say how often something may act yet, each with its limit.
+    pub limits: Vec<(i64, u64)>,
 }
 
 impl Expected {
@@ -120,8 +122,21 @@ impl Expected {
             points: plan.armed.points.clone(),
             clean: plan.clean,
             counters: counters(plan),
+            limits: limits(plan),
         }
     }
+}
+
+/// Cells to which a plan's advice counts, each once.
+fn limits(plan: &Plan) -> Vec<(i64, u64)> {
+    let limit = |p: &Probe| match p.action {
+        Action::First { cell, most, .. } => Some((cell, most)),
+        _ => None,
+    };
+    let mut all: Vec<(i64, u64)> = plan.probes.iter().filter_map(limit).collect();
+    all.sort_unstable();
+    all.dedup();
+    all
 }
 
 /// Words of the thread's counters at which a plan's advice writes.

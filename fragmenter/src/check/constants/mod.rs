@@ -178,7 +178,7 @@ impl<'c> Constants<'c> {
             LDC => match self.entry(index)? {
                 Entry::Integer(v) => Meaning::Int(v),
                 Entry::Float(v) => Meaning::Float(v.to_bits()),
-                Entry::Long(v) => Meaning::Wide(0, v as u64),
+                Entry::Long(v) => Meaning::Wide(LONG, v as u64),
                 Entry::Double(v) => Meaning::Wide(1, v.to_bits()),
                 other => {
                     let words = match other {
@@ -207,9 +207,19 @@ pub(super) fn constant(m: Meaning, values: &mut Values) -> Option<(Value, u8)> {
     match m {
         Meaning::Int(v) => Some((Value::int(v), 1)),
         Meaning::Float(v) => Some((Value::float(v), 1)),
-        Meaning::Wide(kind, bits) => {
-            Some((values.term(LDC2_W, Value(kind as u64), Value(bits)), 2))
-        }
+        Meaning::Wide(kind, bits) => Some((wide(values, kind, bits), 2)),
         _ => None,
     }
 }
+
+fn wide(values: &mut Values, kind: u8, bits: u64) -> Value {
+    values.term(LDC2_W, Value(u64::from(kind)), Value(bits))
+}
+
+/// The value of a `long` that comes from the constant pool.
+pub(super) fn long(values: &mut Values, bits: u64) -> Value {
+    wide(values, LONG, bits)
+}
+
+/// What tells a `long` from a `double` of the same bits.
+const LONG: u8 = 0;

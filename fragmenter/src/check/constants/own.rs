@@ -16,11 +16,15 @@ pub(in crate::check) enum Own {
     Stale,
     Shard,
     Count,
+    /// Counts as long as a cell has not come to its limit.
+    CountFirst,
     Add,
     Now,
     Stop,
     Lap,
     Begin,
+    /// Begins an event as long as a cell has not come to its limit.
+    BeginFirst,
     Log(u8),
     End,
     /// A probe of the version, by the kinds of what it takes: a byte each, the last in the lowest.
@@ -115,11 +119,13 @@ fn static_member(name: &str, d: &str) -> Option<Own> {
     Some(match (name, d) {
         ("shard", "()J") => Own::Shard,
         ("count" | "discount", "(JI)V") => Own::Count,
+        ("countFirst", "(JIJJ)V") => Own::CountFirst,
         ("add", "(JIJ)V") => Own::Add,
         ("now", "()J") => Own::Now,
         ("stop", "(JIJ)V") => Own::Stop,
         ("lap", "(JIJ)J") => Own::Lap,
         ("begin", "(II)J") => Own::Begin,
+        ("beginFirst", "(IIJJ)J") => Own::BeginFirst,
         ("put", "(JI)J") => Own::Log(b'I'),
         ("put", "(JJ)J") => Own::Log(b'J'),
         ("put", "(JF)J") => Own::Log(b'F'),

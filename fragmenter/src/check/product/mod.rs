@@ -83,6 +83,8 @@ pub(super) struct Product<'x, 'c> {
     pub clean: bool,
     /// Offsets of counters in bytes, sorted.
     pub counters: &'x [i32],
+    /// Cells with their limits.
+    pub limits: &'x [(i64, u64)],
     /// The points, for versions; found, for an armed body.
     pub faces: Vec<Option<Face>>,
     pub live: Option<&'x Live>,
@@ -118,6 +120,7 @@ impl<'x, 'c> Product<'x, 'c> {
             id: None,
             clean: false,
             counters: &[],
+            limits: &[],
             faces: Vec::new(),
             live: None,
             values: Values::default(),
