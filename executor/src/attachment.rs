@@ -7,7 +7,7 @@ use crate::methods::{self, Probes};
 use crate::registry::Class;
 use crate::report;
 use crate::row::Row;
-use crate::sight::Sight;
+use crate::sight::{Found, Sight};
 use crate::table::{SlotKey, Standing};
 use crate::turns::Turns;
 use crate::weave::{self, Join, Limit, Run, Step, View};
@@ -136,6 +136,7 @@ pub fn weave_class(
         return errors;
     };
     let mut awaits: Vec<(InstrumentId, u32, String)> = Vec::new();
+    let found = Found::default();
     let mut changed: Vec<u32> = Vec::new();
     let mut records = Vec::new();
     for (instrument, spec, id, label) in &work {
@@ -145,7 +146,8 @@ pub fn weave_class(
                 if matches!(spec.place, Place::Blocks | Place::Edges) && method.is_constructor() {
                     refuse_before_super(agent, class, &method, &armed, label);
                 }
-                let compile = |code: &Code, view| compile(agent, env, class, &method, code, view);
+                let compile =
+                    |code: &Code, view| compile(agent, env, class, &method, (code, view, &found));
                 let joins = weave::joins(spec, &method, &armed, &compile);
                 let joins = joins.map_err(|e| {
                     let detail = e.to_string();
@@ -235,12 +237,11 @@ fn compile(
     env: Env,
     class: &Class,
     method: &Method,
-    code: &Code,
-    view: View,
+    (code, view, found): (&Code, View, &Found),
 ) -> Result<Run, ProbeError> {
     let made = env.frame(|env| {
         let host = class.local(env).unwrap_or(std::ptr::null_mut());
-        let sight = Sight::new(agent, env, host, method, view);
+        let sight = Sight::new(agent, env, host, method, view, found);
         let compiled = veneer_probes::compile::compile(code, &sight).map(|probe| {
             let (reads, operands) = sight.reads(&probe);
             let placed = probe.placed(&|table| agent.tallies.address(table));

@@ -417,6 +417,11 @@ impl Env {
         call!(self, v1_2, GetSuperclass, class)
     }
 
+    /// Whether an object of one class is one of another.
+    pub fn is_assignable(self, class: jclass, to: jclass) -> bool {
+        call!(self, v1_2, IsAssignableFrom, class, to)
+    }
+
     /// A new thread object, not started.
     pub fn new_thread(self, name: &str) -> Result<jobject, JvmError> {
         let class = self.find(c"java/lang/Thread")?;

@@ -49,6 +49,8 @@ pub struct Library {
     clock: Static,
     loaded: Static,
     offset: Static,
+    type_number: Static,
+    unreachable: Static,
     keep: Static,
     shut: Static,
     open: Static,
@@ -102,6 +104,11 @@ impl Library {
                 c"(Ljava/lang/Class;Ljava/lang/String;)Ljava/lang/Class;",
             )?,
             offset: find(c"offset", c"(Ljava/lang/Class;Ljava/lang/String;)J")?,
+            type_number: find(c"type", c"(Ljava/lang/Class;)J")?,
+            unreachable: find(
+                c"unreachable",
+                c"(Ljava/lang/Class;Ljava/lang/Class;I)Ljava/lang/String;",
+            )?,
             keep: find(c"keep", c"(JJ)V")?,
             shut: find(c"shut", c"(I)V")?,
             open: find(c"open", c"(I)V")?,
@@ -253,6 +260,29 @@ impl Library {
         let found = env.long(self.offset, &[l(class), l(text)], what);
         env.delete(text);
         found
+    }
+
+    /// The number of a class for casts of code at points; `None` where there are too many.
+    pub fn type_number(&self, env: Env, class: jclass) -> Result<Option<i64>, JvmError> {
+        let what = || "giving a class a number".to_string();
+        let number = env.long(self.type_number, &[l(class)], what)?;
+        Ok((number >= 0).then_some(number))
+    }
+
+    /// Why code in a class cannot name another one; `None` where it can. `accessed`: it calls methods by that name, or casts to it.
+    pub fn unreachable(
+        &self,
+        env: Env,
+        by: jclass,
+        class: jclass,
+        accessed: bool,
+    ) -> Result<Option<String>, JvmError> {
+        let arguments = [l(by), l(class), i(i32::from(accessed))];
+        let what = || "asking whether a class can be reached".to_string();
+        let why = env.object(self.unreachable, &arguments, what)?;
+        let text = env.string(why);
+        env.delete(why);
+        Ok(text)
     }
 
     /// Room for the objects on the stacks of a table with so many places.

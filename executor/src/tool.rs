@@ -281,6 +281,63 @@ impl Tool {
         out
     }
 
+    /// Methods that a class declares: flags, names and descriptors; of one that is not prepared, none.
+    pub fn methods(self, class: jclass) -> Vec<(jint, String, String)> {
+        let mut out = Vec::new();
+        let (mut count, mut methods) = (0, ptr::null_mut());
+        if call!(self, GetClassMethods, class, &mut count, &mut methods)
+            == jvmtiError::JVMTI_ERROR_NONE
+            && !methods.is_null()
+        {
+            // Safety: the JVM gave `count` of them.
+            for method in unsafe { std::slice::from_raw_parts(methods, count as usize) } {
+                let (mut flags, mut name, mut signature) = (0, ptr::null_mut(), ptr::null_mut());
+                call!(self, GetMethodModifiers, *method, &mut flags);
+                if call!(
+                    self,
+                    GetMethodName,
+                    *method,
+                    &mut name,
+                    &mut signature,
+                    ptr::null_mut()
+                ) == jvmtiError::JVMTI_ERROR_NONE
+                {
+                    out.push((flags, self.text(name), self.text(signature)));
+                }
+            }
+            self.free(methods);
+        }
+        out
+    }
+
+    /// The interfaces that a class names itself, as local references; of one that is not prepared, none.
+    pub fn interfaces(self, env: Env, class: jclass) -> Vec<jclass> {
+        let (mut count, mut interfaces) = (0, ptr::null_mut());
+        if call!(
+            self,
+            GetImplementedInterfaces,
+            class,
+            &mut count,
+            &mut interfaces
+        ) != jvmtiError::JVMTI_ERROR_NONE
+            || interfaces.is_null()
+        {
+            return Vec::new();
+        }
+        // Safety: the JVM gave `count` of them.
+        let list = unsafe { std::slice::from_raw_parts(interfaces, count as usize) }.to_vec();
+        self.free(interfaces);
+        env.ensure(list.len() + 8);
+        list
+    }
+
+    /// Whether a class is an interface.
+    pub fn is_interface(self, class: jclass) -> bool {
+        let mut yes = false;
+        call!(self, IsInterface, class, &mut yes);
+        yes
+    }
+
     /// Names of the methods that a class declares; of one that is not prepared, none.
     pub fn method_names(self, class: jclass) -> Vec<String> {
         let mut out = Vec::new();

@@ -10,6 +10,8 @@ pub const FRAME: &str = "java/lang/invoke/VeneerFrame";
 pub const FRAME_DESCRIPTOR: &str = "Ljava/lang/invoke/VeneerFrame;";
 pub const RUNTIME: &str = "java/lang/invoke/VeneerRuntime";
 pub const PROBE: &str = "java/lang/invoke/VeneerProbe";
+/// What ends a probe that calls methods of the application.
+pub const LEAVE: &str = "leave";
 pub const HANDLE_DESCRIPTOR: &str = "Ljava/lang/invoke/MethodHandle;";
 pub const LOOKUP: &str = "java/lang/invoke/MethodHandles$Lookup";
 

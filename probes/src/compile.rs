@@ -6,6 +6,7 @@
 //! Here is what all of it stands on; `compile/` has what there is to compile, one kind of thing a file.
 
 mod call;
+pub mod invoke;
 mod method;
 mod opcode;
 mod operation;
@@ -61,6 +62,7 @@ pub fn compile(code: &Code, scope: &dyn Scope) -> Result<Method, ProbeError> {
         reads: Vec::new(),
         own: Vec::new(),
         named: Vec::new(),
+        entered: None,
         steps: Vec::new(),
         labels: 0,
         ended: false,
@@ -91,6 +93,8 @@ struct Compiler<'s> {
     own: Vec<Kind>,
     /// The probe's variables that can be named here; a later one of the same name hides an earlier one.
     named: Vec<(String, Ty, usize)>,
+    /// See [`Method::entered`].
+    entered: Option<usize>,
     steps: Vec<Step>,
     labels: u32,
     /// Nothing goes on from the last step: what follows before the next label is never reached.
@@ -182,7 +186,37 @@ impl Compiler<'_> {
         refuse(place, Reason::Type { wanted, found })
     }
 
+    /// Where methods of the application are called, the thread says so before: what it comes to meanwhile has no such calls.
+    fn guard(&mut self) {
+        let Some(n) = self.entered else {
+            return;
+        };
+        let over = self.label();
+        let slot = OWN + n as u16;
+        let helper = |name, descriptor: &str| Step::Helper {
+            name,
+            descriptor: descriptor.into(),
+        };
+        let mut steps = vec![
+            helper("enter", "()Z"),
+            Step::Store(Kind::Int, slot),
+            Step::Load(Kind::Int, slot),
+            Step::IfZero(over),
+        ];
+        for step in self.steps.drain(..) {
+            if step == Step::Return {
+                steps.push(Step::Load(Kind::Int, slot));
+                steps.push(helper("leave", "(Z)V"));
+            }
+            steps.push(step);
+        }
+        steps.extend([Step::Here(over), Step::Return]);
+        self.steps = steps;
+        self.deepest = self.deepest.max(1);
+    }
+
     fn finish(mut self) -> Answer<Method> {
+        self.guard();
         let mut at = 0;
         let mut places: Vec<u16> = Vec::new();
         let mut first = Vec::new();
@@ -229,6 +263,7 @@ impl Compiler<'_> {
             own: self.own,
             steps: self.steps,
             max_stack: self.deepest,
+            entered: self.entered.map(|n| own[n]),
         })
     }
 }

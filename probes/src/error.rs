@@ -76,6 +76,63 @@ pub enum Reason {
         /// What can be called.
         functions: String,
     },
+    /// The class of a cast is not a constant.
+    #[error("the second value of as_a is the name of a class as a constant: as_a(p.x, \"a.b.C\")")]
+    ClassName,
+    /// Several loaded classes have a name, and the one that the point's class would mean is not among them.
+    #[error(
+        "{count} loaded classes are called {class}, and none of them by the class of this point"
+    )]
+    SeveralClasses {
+        /// With dots.
+        class: String,
+        /// How many.
+        count: usize,
+    },
+    /// A method that the class does not have, for these arguments.
+    #[error(
+        "{of} has no public method {name}({arguments}){}",
+        among("it has", candidates)
+    )]
+    NoMethod {
+        /// The type.
+        of: Ty,
+        /// What was asked for.
+        name: String,
+        /// The types of the arguments.
+        arguments: String,
+        /// Methods of that name; where there are none, the names of all.
+        candidates: Vec<String>,
+    },
+    /// Several methods take these arguments, and none of them fits best.
+    #[error(
+        "{of} has several methods for {name}({arguments}){}",
+        among("these", candidates)
+    )]
+    Ambiguous {
+        /// The type.
+        of: Ty,
+        /// What was asked for.
+        name: String,
+        /// The types of the arguments.
+        arguments: String,
+        /// They.
+        candidates: Vec<String>,
+    },
+    /// A method to which code at the point cannot be linked.
+    #[error("{method} cannot be called here: {why}")]
+    NotReachable {
+        /// With its class.
+        method: String,
+        /// What is in the way.
+        why: String,
+    },
+    /// A method that returns nothing, where a value is needed.
+    #[error("{method} returns nothing: code at points calls methods for what they return")]
+    NoResult {
+        /// With its class.
+        method: String,
+    },
     /// Too much code for one point.
     #[error("this is too much code for a probe: {what}")]
     TooLarge {

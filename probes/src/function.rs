@@ -180,10 +180,29 @@ pub const FUNCTIONS: &[Function] = &[
 
 /// The refusal of a function that is none of them.
 pub(crate) fn no_function(name: &str) -> Reason {
-    let mut names: Vec<&str> = FUNCTIONS.iter().map(|f| f.name).collect();
-    names.push("here");
     Reason::NoFunction {
         name: name.to_string(),
-        functions: names.join(", "),
+        functions: names(),
     }
+}
+
+/// The names of all functions.
+pub fn names() -> String {
+    let mut names: Vec<&str> = FUNCTIONS.iter().map(|f| f.name).collect();
+    names.extend(OTHERS);
+    names.join(", ")
+}
+
+/// Those that the compiler knows by itself.
+const OTHERS: [&str; 2] = ["as_a", "here"];
+
+/// The function of a name for so many values, the one before the dot too.
+pub fn find(name: &str, values: usize) -> Option<&'static Function> {
+    let mut all = FUNCTIONS.iter();
+    all.find(|f| f.name == name && f.takes.len() == values)
+}
+
+/// Whether there is a function of this name for so many values.
+pub fn is_there(name: &str, values: usize) -> bool {
+    find(name, values).is_some() || [("as_a", 2), ("here", 0)].contains(&(name, values))
 }

@@ -10,8 +10,8 @@
 //!                        a static method of the version    `probe$7(live values)V`, which the JIT compiler inlines
 //! ```
 //!
-//! A probe reads and never writes what is the application's: variables, fields, elements. It calls nothing of the application,
-//! allocates nothing and takes no lock. Integers of all widths are 64-bit numbers in it, `float` is `double`; a field of `null` is
+//! A probe reads and never writes what is the application's: variables, fields, elements. It calls nothing of the application (where
+//! the plan does not ask for it: `Shape::Invoke`), allocates nothing and takes no lock. Integers of all widths are 64-bit numbers in it, `float` is `double`; a field of `null` is
 //! `0`, `0.0`, `false` or `null`. What it writes are tables of its own.
 //!
 //! All steps between two labels leave the stack empty at the labels, and every variable of the probe has a value from its
@@ -30,6 +30,6 @@ pub mod ty;
 pub use compile::{Method, compile};
 pub use error::{ProbeError, Reason};
 pub use scope::{Field, Scope};
-pub use step::{Label, Step};
+pub use step::{Callee, Label, Step};
 pub use tree::{Code, Expr, Operator, Place, Shape, Statement};
 pub use ty::Ty;

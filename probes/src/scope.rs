@@ -1,5 +1,9 @@
 //! What a probe can see at a point.
 
+use crate::error::Reason;
+use crate::step::Callee;
+use crate::ty::Ty;
+
 /// A field of an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Field {
@@ -24,4 +28,15 @@ pub trait Scope {
     fn here(&self) -> String;
     /// The names of its instance fields, those of the classes above too.
     fn fields(&self, class: &str) -> Vec<String>;
+    /// The number under which the runtime knows a loaded class or interface (internal name), for casts to it. From now on it is
+    /// the class of this name here.
+    ///
+    /// # Errors
+    /// It is not loaded, or several of this name are, or there are too many such classes.
+    fn cast(&self, class: &str) -> Result<i64, Reason>;
+    /// The method of this name that an object of a class (internal name) or interface has for arguments of these types.
+    ///
+    /// # Errors
+    /// There is none, or not one alone, or none that code at the point can be linked to.
+    fn method(&self, class: &str, name: &str, arguments: &[Ty]) -> Result<Callee, Reason>;
 }

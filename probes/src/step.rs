@@ -45,6 +45,19 @@ impl Kind {
     }
 }
 
+/// A method of the application's objects.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Callee {
+    /// The class by which it is called, internal name.
+    pub owner: String,
+    /// Whether that is an interface.
+    pub is_interface: bool,
+    /// Its name.
+    pub name: String,
+    /// Its descriptor.
+    pub descriptor: String,
+}
+
 /// One step. Local variables are those of the probe's own method, by word.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Step {
@@ -71,6 +84,10 @@ pub enum Step {
         /// Its descriptor.
         descriptor: String,
     },
+    /// Takes the object on the stack for one of this class (internal name, or the descriptor of an array), which it is.
+    Cast(String),
+    /// A method of the application, of an object on the stack that is not null.
+    Invoke(Callee),
     /// The number of a table.
     Table(u32),
     /// Takes an int off the stack, and goes on there if it is 0.

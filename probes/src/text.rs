@@ -74,6 +74,7 @@ impl fmt::Display for Expr {
             Shape::Unary(operator, a) => write!(f, "({operator}{a})"),
             Shape::Binary(operator, a, b) => write!(f, "({a} {operator} {b})"),
             Shape::Call(name, values) => write!(f, "{name}({})", List(values)),
+            Shape::Invoke(of, name, values) => write!(f, "{of}.{name}({})", List(values)),
             Shape::Stacked { table, operation } => write!(f, "t{table}.{operation}()"),
         }
     }

@@ -134,6 +134,8 @@ pub enum Shape {
     Binary(Operator, Box<Expr>, Box<Expr>),
     /// `name(a, …)`, `a.name(…)`
     Call(String, Vec<Expr>),
+    /// `a.name(b, …)`, in a plan that allows calls of the application's methods: a function where one fits, else a method.
+    Invoke(Box<Expr>, String, Vec<Expr>),
     /// `stack.pop()`: what the thread has put on one of the plan's stacks last.
     Stacked {
         /// The stack's number.

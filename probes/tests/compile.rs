@@ -3,10 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
+use veneer_probes::compile::invoke::{list, parts};
 use veneer_probes::compile::{STEPS, WORDS};
-use veneer_probes::step::Kind;
+use veneer_probes::step::{Callee, Kind};
 use veneer_probes::tree::{Code, Expr, Operator, Place, Shape, Statement};
-use veneer_probes::{Field, Label, Method, Scope, Step, compile};
+use veneer_probes::{Field, Label, Method, Reason, Scope, Step, Ty, compile};
 
 /// `long total`, `int[] lines`, `Order order` with `User user`, `double sum`, `boolean paid`, `String text`.
 struct Shop;
@@ -60,6 +61,39 @@ impl Scope for Shop {
             _ => vec!["user".into()],
         }
     }
+
+    fn cast(&self, class: &str) -> Result<i64, Reason> {
+        match class {
+            "shop/User" => Ok(7),
+            other => Err(Reason::NotLoaded {
+                class: other.replace('/', "."),
+            }),
+        }
+    }
+
+    fn method(&self, class: &str, name: &str, arguments: &[Ty]) -> Result<Callee, Reason> {
+        let (owner, is_interface, descriptor) = match (class, name, arguments) {
+            ("shop/Order", "pay", [Ty::Long, Ty::Double]) => (class, false, "(IF)S"),
+            ("shop/Order", "pay", [Ty::Object(_)]) => (class, false, "(Lshop/User;)Z"),
+            ("shop/Order", "owner", []) => (class, false, "()Lshop/User;"),
+            ("shop/Order", "close", []) => (class, false, "()V"),
+            ("shop/User", "call", []) => ("shop/Named", true, "()Ljava/lang/String;"),
+            _ => {
+                return Err(Reason::NoMethod {
+                    of: Ty::Object(class.into()),
+                    name: name.into(),
+                    arguments: list(arguments),
+                    candidates: vec!["pay".into()],
+                });
+            }
+        };
+        Ok(Callee {
+            owner: owner.into(),
+            is_interface,
+            name: name.into(),
+            descriptor: descriptor.into(),
+        })
+    }
 }
 
 fn e(shape: Shape) -> Expr {
@@ -101,7 +135,8 @@ fn effect(step: &Step) -> (i32, i32) {
         Step::Plain(97..=115 | 127 | 129 | 131) => (4, 2),
         Step::Plain(117 | 119 | 138) => (2, 2),
         Step::Plain(121 | 123) => (3, 2),
-        Step::Plain(136) => (2, 1),
+        Step::Plain(136 | 137 | 144) => (2, 1),
+        Step::Plain(145..=147) => (1, 1),
         Step::Plain(133 | 141) => (1, 2),
         Step::Plain(126 | 128 | 130) => (2, 1),
         Step::Plain(other) => panic!("opcode {other}"),
@@ -123,6 +158,13 @@ fn effect(step: &Step) -> (i32, i32) {
                 n
             };
             (count(taken), count(given))
+        }
+        Step::Cast(_) => (1, 1),
+        Step::Invoke(callee) => {
+            let (parameters, result) = parts(&callee.descriptor).expect("a descriptor");
+            let one = |d: &str| Kind::of(d).map_or(0, |kind| words(&kind));
+            let taken: i32 = parameters.iter().map(|p| one(p)).sum();
+            (1 + taken, one(result))
         }
         Step::IfZero(_) => (1, 0),
         Step::Goto(_) | Step::Here(_) | Step::Return => (0, 0),
@@ -288,7 +330,30 @@ fn what_has_no_compiled_form_is_refused_with_its_place() {
         ),
         (
             e(Shape::Call("println".into(), vec![])),
-            "3:7: `println` has no compiled form here: there are starts_with, ends_with, contains, identity, class_of, is_a, thread_id, thread_name, one_in, per_second, now_ns, to_int, to_float, here",
+            "3:7: `println` has no compiled form here: there are starts_with, ends_with, contains, identity, class_of, is_a, thread_id, thread_name, one_in, per_second, now_ns, to_int, to_float, as_a, here",
+        ),
+        (
+            cast(read("order"), "shop.Late"),
+            "3:7: shop.Late is not loaded yet: the code is put in when it is",
+        ),
+        (
+            e(Shape::Call(
+                "as_a".into(),
+                vec![read("order"), read("text")],
+            )),
+            "3:7: the second value of as_a is the name of a class as a constant: as_a(p.x, \"a.b.C\")",
+        ),
+        (
+            invoke(read("order"), "pay", vec![read("paid")]),
+            "3:7: shop.Order has no public method pay(boolean): it has pay",
+        ),
+        (
+            invoke(read("total"), "pay", vec![]),
+            "3:7: integer has no public method pay()",
+        ),
+        (
+            invoke(read("order"), "close", vec![]),
+            "3:7: shop.Order.close() returns nothing: code at points calls methods for what they return",
         ),
         (
             e(Shape::Element(
@@ -301,6 +366,101 @@ fn what_has_no_compiled_form_is_refused_with_its_place() {
     for (value, message) in cases {
         assert_eq!(of(vec![give(vec![value])]).expect_err("refused"), message);
     }
+}
+
+fn cast(value: Expr, class: &str) -> Expr {
+    let class = e(Shape::Text(class.into()));
+    e(Shape::Call("as_a".into(), vec![value, class]))
+}
+
+fn invoke(of: Expr, name: &str, values: Vec<Expr>) -> Expr {
+    e(Shape::Invoke(of.into(), name.into(), values))
+}
+
+#[test]
+fn a_cast_gives_the_fields_of_its_class() {
+    let age = e(Shape::Field(
+        cast(read("text"), "shop.User").into(),
+        "age".into(),
+    ));
+    let method = of(vec![give(vec![age])]).expect("it compiles");
+    well_formed(&method);
+    let expected = [
+        Step::Load(Kind::Reference, 0),
+        Step::Long(7),
+        Step::Helper {
+            name: "asA",
+            descriptor: "(Ljava/lang/Object;J)Ljava/lang/Object;".into(),
+        },
+        Step::Long(20),
+    ];
+    assert_eq!(method.steps[6..10], expected);
+    assert_eq!(method.entered, None);
+}
+
+#[test]
+fn a_method_is_called_of_an_object_that_is_there_and_the_thread_says_so_before() {
+    let pay = invoke(read("order"), "pay", vec![read("count"), read("share")]);
+    let method = of(vec![give(vec![pay]), Statement::Return]).expect("it compiles");
+    well_formed(&method);
+    let entered = method.entered.expect("it is entered");
+    let helper = |name, descriptor: &str| Step::Helper {
+        name,
+        descriptor: descriptor.into(),
+    };
+    let at = |wanted: &Step| {
+        let found = method.steps.iter().position(|step| step == wanted);
+        found.unwrap_or_else(|| panic!("{wanted:?} is not in {method:?}"))
+    };
+    let callee = Callee {
+        owner: "shop/Order".into(),
+        is_interface: false,
+        name: "pay".into(),
+        descriptor: "(IF)S".into(),
+    };
+    let enter = at(&helper("enter", "()Z"));
+    let asked = at(&helper("present", "(Ljava/lang/Object;)Z"));
+    let taken = at(&Step::Cast("shop/Order".into()));
+    let called = at(&Step::Invoke(callee));
+    assert!(
+        enter < asked && asked < taken && taken < called,
+        "{method:?}"
+    );
+    assert_eq!(method.steps[enter + 1], Step::Store(Kind::Int, entered));
+    // As the method wants its arguments, and as probes want its result.
+    assert_eq!(method.steps[called - 1], Step::Plain(144));
+    assert_eq!(method.steps[called + 1], Step::Plain(133));
+    // Each way out but the one that has not come in.
+    let leave = [
+        Step::Load(Kind::Int, entered),
+        helper("leave", "(Z)V"),
+        Step::Return,
+    ];
+    let left = method.steps.windows(3).filter(|three| *three == leave);
+    let returns = method.steps.iter().filter(|step| **step == Step::Return);
+    assert_eq!((left.count(), returns.count()), (1, 2), "{method:?}");
+}
+
+#[test]
+fn functions_come_before_methods_where_the_object_fits_them() {
+    let starts = invoke(invoke(read("order"), "owner", vec![]), "call", vec![]);
+    let starts = invoke(starts, "starts_with", vec![read("text")]);
+    let method = of(vec![Statement::Let {
+        name: "x".into(),
+        value: starts,
+    }])
+    .expect("it compiles");
+    well_formed(&method);
+    let helpers = method.steps.iter().filter_map(|step| match step {
+        Step::Helper { name, .. } => Some(*name),
+        _ => None,
+    });
+    let helpers: Vec<&str> = helpers.collect();
+    assert!(helpers.contains(&"startsWith"), "{helpers:?}");
+    let interfaces = method.steps.iter().filter(
+        |step| matches!(step, Step::Invoke(callee) if callee.is_interface && callee.owner == "shop/Named"),
+    );
+    assert_eq!(interfaces.count(), 1);
 }
 
 #[test]
@@ -349,6 +509,13 @@ fn expressions() -> impl Strategy<Value = Expr> {
             inner
                 .clone()
                 .prop_map(|a| e(Shape::Unary(Operator::Not, a.into()))),
+            (
+                inner.clone(),
+                prop::sample::select(vec!["pay", "owner", "call", "contains"]),
+                prop::collection::vec(inner.clone(), 0..3)
+            )
+                .prop_map(|(a, name, values)| invoke(a, name, values)),
+            inner.clone().prop_map(|a| cast(a, "shop.User")),
             inner.prop_map(|a| e(Shape::Call("class_of".into(), vec![a]))),
         ]
     })

@@ -74,6 +74,8 @@ pub(crate) struct Context {
     transcript: Transcript,
     /// Values from the command line.
     pub(crate) settings: Settings,
+    /// Whether code at points may call methods of the application.
+    pub(crate) calls: Arc<AtomicBool>,
     /// When the plan began.
     pub(crate) began: Instant,
     inbox: Mutex<Vec<Callback>>,
@@ -98,6 +100,7 @@ impl Context {
             tree: plan.tree().clone(),
             transcript: plan.transcript().clone(),
             settings: Settings::new(plan.settings().clone()),
+            calls: plan.calls(),
             began: Instant::now(),
             inbox: Mutex::new(Vec::new()),
             deadline: AtomicU64::new(0),

@@ -6,6 +6,8 @@ use crate::rehearsal;
 use crate::transcript::Transcript;
 use rhai::{AST, Scope};
 use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 /// The name, source and syntax tree of a plan. Reading one runs nothing.
 #[derive(Clone, Debug)]
@@ -13,6 +15,8 @@ pub struct Plan {
     transcript: Transcript,
     tree: AST,
     settings: BTreeMap<String, String>,
+    /// What `unsafe_calls(…)` says at the prompt that it is an input of.
+    calls: Option<Arc<AtomicBool>>,
 }
 
 impl Plan {
@@ -37,7 +41,14 @@ impl Plan {
             tree: functions.merge(&tree),
             transcript,
             settings: BTreeMap::new(),
+            calls: None,
         })
+    }
+
+    /// The same at a prompt, whose inputs share what `unsafe_calls(…)` says.
+    pub(crate) fn sharing(mut self, calls: &Arc<AtomicBool>) -> Self {
+        self.calls = Some(calls.clone());
+        self
     }
 
     /// The same with values for its `param(…)`, by name.
@@ -73,6 +84,11 @@ impl Plan {
 
     pub(crate) fn settings(&self) -> &BTreeMap<String, String> {
         &self.settings
+    }
+
+    /// Where `unsafe_calls(…)` is kept: off at the beginning, at a prompt as it was.
+    pub(crate) fn calls(&self) -> Arc<AtomicBool> {
+        self.calls.clone().unwrap_or_default()
     }
 
     pub(crate) fn tree(&self) -> &AST {

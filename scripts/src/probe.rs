@@ -41,11 +41,13 @@ fn place(position: Position) -> Place {
     }
 }
 
-/// The code of a closure. `table` gives number and kind of what the plan holds for a table, where it is one.
+/// The code of a closure. `table` gives number and kind of what the plan holds for a table, where it is one; `calls` says whether it may
+/// call methods of the application.
 pub(crate) fn code(
     tree: &AST,
     closure: &FnPtr,
     table: &dyn Fn(&Dynamic) -> Option<(u32, TallyKind)>,
+    calls: bool,
 ) -> Answer<Code> {
     let name = closure.fn_name();
     let library = tree.shared_lib();
@@ -84,7 +86,7 @@ pub(crate) fn code(
         }
         true
     });
-    let mut names = expression::Names { bindings };
+    let mut names = expression::Names { bindings, calls };
     let body = names.block(&body)?;
     Ok(Code { body })
 }

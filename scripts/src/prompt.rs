@@ -15,6 +15,8 @@ use crate::plan::Plan;
 use crate::scheduler::Session;
 use crate::transcript::Transcript;
 use rhai::{AST, Position, Scope};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 /// What stays from one input to the next.
@@ -24,6 +26,8 @@ pub struct Prompt {
     /// A tree without statements.
     functions: AST,
     transcript: Transcript,
+    /// What `unsafe_calls(…)` said last.
+    calls: Arc<AtomicBool>,
 }
 
 /// An input at a prompt.
@@ -61,7 +65,8 @@ impl Prompt {
             || transcript.bytes() > limits::PROMPT_BYTES;
         // The newest value of each name: a `let` of a name that is there already hides it.
         let mut variables = self.variables.clone_visible();
-        let plan = Plan::continuing(transcript, &self.functions, &variables)?;
+        let plan = Plan::continuing(transcript, &self.functions, &variables)?.sharing(&self.calls);
+        let calls = self.calls.load(Ordering::Relaxed);
         let functions = plan.tree().clone_functions_only();
         if grown || functions.iter_functions().count() > limits::FUNCTIONS {
             let message = format!(
@@ -79,7 +84,8 @@ impl Prompt {
             ));
         }
         let transcript = plan.transcript().clone();
-        let value = session.run(load, plan, &mut variables, input.look, now)?;
+        let ran = session.run(load, plan, &mut variables, input.look, now);
+        let value = ran.inspect_err(|_| self.calls.store(calls, Ordering::Relaxed))?;
         if input.look.is_some() {
             session.unload(load);
         } else {
@@ -87,6 +93,7 @@ impl Prompt {
                 variables,
                 functions,
                 transcript,
+                calls: self.calls.clone(),
             };
         }
         Ok(value)

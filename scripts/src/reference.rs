@@ -135,6 +135,7 @@ pub fn reference() -> String {
         }
     }
     out += "\n## In code at a point\n\n| written | takes | gives | |\n| --- | --- | --- | --- |\n";
+    out += "| `as_a(…, \"a.b.C\")` | object, constant | object | the object as one of this class or interface, or `()` where it is none |\n";
     out += "| `here()` | | string | the point: `shop.Desk.serve:41`; its last 64 characters |\n";
     for f in veneer_probes::function::FUNCTIONS {
         let takes: Vec<String> = f.takes.iter().map(ToString::to_string).collect();
@@ -624,6 +625,12 @@ const GROUPS: &[Group] = &[
                 usage: "param(\"name\", default), or param(\"name\") where there is none",
                 gives: "int, float, bool or string",
                 text: "What `--set name=…` says. Error: not of the default's type; or nothing said and no default.",
+            },
+            Function {
+                name: "unsafe_calls",
+                usage: "unsafe_calls(true)",
+                gives: "()",
+                text: "From here on code at points may call public methods of the objects that it sees, `p.request.getRequestURI()`, which may change what the program does. Off at the beginning.",
             },
             Function {
                 name: "refusals",

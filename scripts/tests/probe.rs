@@ -64,6 +64,40 @@ fn closures_become_trees() {
 }
 
 #[test]
+fn methods_are_called_where_the_plan_allows_it_from_then_on() {
+    let of = |head: &str, closure: &str| {
+        let plan = format!("{head} let t = tally(); methods(\"a.B\").before({closure});");
+        let (result, recorder) = recorder::run(&plan);
+        result
+            .map_err(|error| error.to_string())
+            .map(|_| recorder.calls().join("; "))
+    };
+    let call = "|p| t.count(p.order.pay(1, p.user.name()))";
+    let allowed = of("unsafe_calls(true);", call).unwrap_or_default();
+    assert!(
+        allowed.contains("|p| { t0.count(p.order.pay(1, p.user.name())); }"),
+        "{allowed}"
+    );
+    for head in [
+        "",
+        "unsafe_calls(false);",
+        "unsafe_calls(true); unsafe_calls(false);",
+    ] {
+        let error = of(head, call).expect_err(head);
+        assert!(error.contains("unsafe_calls(true);"), "{head}: {error}");
+    }
+    let cast = of(
+        "",
+        "|p| t.count(as_a(p.order, \"a.b.C\").total, p.x.as_a(\"D\"))",
+    );
+    let cast = cast.unwrap_or_default();
+    assert!(
+        cast.contains("t0.count(as_a(p.order, \"a.b.C\").total, as_a(p.x, \"D\"))"),
+        "{cast}"
+    );
+}
+
+#[test]
 fn what_cannot_be_code_at_a_point_is_named_with_its_place() {
     for (closure, place, words) in [
         ("|p| p.total", "2:37", "nothing happens with this value"),
@@ -97,6 +131,11 @@ fn what_cannot_be_code_at_a_point_is_named_with_its_place() {
             "|p| t.count(p.call(1))",
             "2:",
             "a point has variables and no methods",
+        ),
+        (
+            "|p| t.count(p.order.total())",
+            "2:",
+            "the plan has to say before: unsafe_calls(true);",
         ),
         (
             "|p, q| t.count()",

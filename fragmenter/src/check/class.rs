@@ -13,6 +13,7 @@ use crate::bytecode::opcode::*;
 use crate::bytecode::{Instruction, decode};
 use crate::classfile::{Attribute, ClassFile, Code, ConstantPool, Member};
 use crate::{bootstrap, runtime};
+use veneer_probes::step::Step;
 
 type Found<T> = Result<T, Failure>;
 
@@ -304,9 +305,10 @@ pub(super) fn version(
             }
         }
     }
+    let steps: Vec<Step> = expected.iter().flat_map(|x| x.steps.clone()).collect();
     for member in emitted.methods.iter().filter(|m| probe::is(emitted, m)) {
         seen += 1;
-        if let Err(failure) = probe::harmless(emitted, member) {
+        if let Err(failure) = probe::harmless(emitted, member, &steps) {
             let name = emitted.pool.text(member.name).unwrap_or_default();
             checked.failures.push((name.into_owned(), failure));
         }

@@ -71,6 +71,7 @@ use crate::flowgraph::FragmentId;
 use crate::patch::Edit;
 use crate::points::Point;
 use crate::version::Plan;
+use veneer_probes::step::Step;
 
 /// What was checked.
 #[derive(Clone, Debug, Default)]
@@ -109,6 +110,8 @@ pub struct Expected {
     pub counters: Vec<u32>,
     /// Addresses of the cells that say how often something may act yet, each with its limit.
     pub limits: Vec<(i64, u64)>,
+    /// Casts and calls of the application's methods in code of the plan.
+    pub steps: Vec<Step>,
 }
 
 impl Expected {
@@ -123,6 +126,7 @@ impl Expected {
             clean: plan.clean,
             counters: counters(plan),
             limits: limits(plan),
+            steps: steps(plan),
         }
     }
 }
@@ -136,6 +140,22 @@ fn limits(plan: &Plan) -> Vec<(i64, u64)> {
     let mut all: Vec<(i64, u64)> = plan.probes.iter().filter_map(limit).collect();
     all.sort_unstable();
     all.dedup();
+    all
+}
+
+/// What code of a plan does beyond calls of the runtime, each once.
+fn steps(plan: &Plan) -> Vec<Step> {
+    let mut all: Vec<Step> = Vec::new();
+    for p in plan.probes {
+        let Action::Run { method, .. } = &p.action else {
+            continue;
+        };
+        for step in &method.steps {
+            if matches!(step, Step::Cast(_) | Step::Invoke(_)) && !all.contains(step) {
+                all.push(step.clone());
+            }
+        }
+    }
     all
 }
 

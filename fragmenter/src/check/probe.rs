@@ -1,6 +1,6 @@
 //! Methods of compiled probes in a version class: they can do nothing to the application, whatever they compute.
 //!
-//! What is looked for: nothing is called but the runtime's class for probes, no field is written or read, no array is touched, nothing is
+//! What is looked for: nothing is called but the runtime's class for probes and the methods that a plan has in its code, no field is written or read, no array is touched, nothing is
 //! made, locked or thrown; and an exception, of a division or a full stack, is caught. That a loop in them ends is left to the
 //! compiler of probes, whose loops ask `VeneerProbe.more` at each turn.
 
@@ -8,8 +8,9 @@ use super::class::names;
 use super::failure::Failure;
 use crate::bytecode::opcode::*;
 use crate::bytecode::{Instruction, decode};
-use crate::classfile::{ClassFile, Code, Entry, Member};
+use crate::classfile::{ClassFile, Code, Entry, Member, Tag};
 use crate::runtime;
+use veneer_probes::step::{Callee, Step};
 
 fn wrong(why: &'static str) -> Failure {
     Failure::Own {
@@ -25,8 +26,8 @@ pub(super) fn is(file: &ClassFile, member: &Member) -> bool {
     number.is_some_and(|n: usize| runtime::probe_method(n) == name)
 }
 
-/// Fails where it could do something.
-pub(super) fn harmless(file: &ClassFile, member: &Member) -> Result<(), Failure> {
+/// Fails where it could do something. `steps`: casts and calls of the application that are meant.
+pub(super) fn harmless(file: &ClassFile, member: &Member, steps: &[Step]) -> Result<(), Failure> {
     let unreadable = |e: String| Failure::Unreadable("emitted code", e);
     let descriptor = file.pool.text(member.descriptor).unwrap_or_default();
     if member.access & 0x0fff != 0x0008 || !descriptor.ends_with(")V") {
@@ -41,16 +42,27 @@ pub(super) fn harmless(file: &ClassFile, member: &Member) -> Result<(), Failure>
         return Err(wrong("a probe whose exceptions are not all caught"));
     };
     // Before the range, constants go into variables; behind it, the exception is dropped.
-    let handler = [Instruction::Plain(POP), Instruction::Plain(RETURN)];
     let behind: Vec<&Instruction> = list
         .iter()
         .filter(|(pc, _)| *pc >= range.end)
         .map(|i| &i.1)
         .collect();
-    if range.catch_type != 0
-        || range.handler != range.end
-        || behind != handler.iter().collect::<Vec<_>>()
-    {
+    let dropped = match behind[..] {
+        [Instruction::Plain(POP), Instruction::Plain(RETURN)] => true,
+        // One with calls is left.
+        [
+            Instruction::Plain(POP),
+            Instruction::Local { op: ILOAD, .. },
+            Instruction::Pool {
+                op: INVOKESTATIC,
+                index,
+            },
+            Instruction::Plain(RETURN),
+        ] => names(&file.pool, *index)
+            .is_some_and(|(class, name)| class == runtime::PROBE && name == runtime::LEAVE),
+        _ => false,
+    };
+    if range.catch_type != 0 || range.handler != range.end || !dropped {
         return Err(wrong("a probe whose exceptions are not all caught"));
     }
     for (pc, instruction) in &list {
@@ -75,6 +87,20 @@ pub(super) fn harmless(file: &ClassFile, member: &Member) -> Result<(), Failure>
                 op: INVOKESTATIC,
                 index,
             } => names(&file.pool, *index).is_some_and(|(class, _)| class == runtime::PROBE),
+            Instruction::Pool {
+                op: CHECKCAST,
+                index,
+            } => {
+                let class = file.pool.class_name(*index).map(|name| name.into_owned());
+                class.is_ok_and(|class| steps.contains(&Step::Cast(class)))
+            }
+            Instruction::Pool {
+                op: INVOKEVIRTUAL,
+                index,
+            } => callee(file, *index, false).is_some_and(|step| steps.contains(&step)),
+            Instruction::InvokeInterface { index, .. } => {
+                callee(file, *index, true).is_some_and(|step| steps.contains(&step))
+            }
             _ => false,
         };
         if !fine {
@@ -82,4 +108,20 @@ pub(super) fn harmless(file: &ClassFile, member: &Member) -> Result<(), Failure>
         }
     }
     Ok(())
+}
+
+/// The call of a method of the application.
+fn callee(file: &ClassFile, index: u16, is_interface: bool) -> Option<Step> {
+    let member = file.pool.member(index).ok()?;
+    let wanted = match is_interface {
+        true => Tag::InterfaceMethod,
+        false => Tag::Method,
+    };
+    (member.tag == wanted).then_some(())?;
+    Some(Step::Invoke(Callee {
+        owner: file.pool.class_name(member.class).ok()?.into_owned(),
+        is_interface,
+        name: file.pool.text(member.name).ok()?.into_owned(),
+        descriptor: file.pool.text(member.descriptor).ok()?.into_owned(),
+    }))
 }

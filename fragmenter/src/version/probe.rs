@@ -6,6 +6,8 @@
 //!       try { … } catch (Throwable t) { }             nothing that goes wrong in a probe leaves it
 //!   }
 //! ```
+//!
+//! One that calls methods of the application says first that the thread is in it, and in the end, and in the handler, that it is not any more.
 
 use super::Emitter;
 use super::body::Slots;
@@ -13,12 +15,13 @@ use crate::advice::Read;
 use crate::bytecode::opcode::*;
 use crate::bytecode::{Assembler, Instruction, Label};
 use crate::classfile::{Attribute, Code, ExceptionRange, encode_stack_map};
+use crate::descriptor::MethodDescriptor;
 use crate::frames;
 use crate::refusal::Refusal;
 use crate::runtime;
 use crate::types::{State, Type};
 use std::sync::Arc;
-use veneer_probes::step::{Kind, Step};
+use veneer_probes::step::{Callee, Kind, Step};
 
 /// Offset of a kind from `ILOAD` and `ISTORE`.
 fn offset(kind: Kind) -> u8 {
@@ -89,6 +92,25 @@ impl Emitter<'_> {
     }
 }
 
+/// Calls a method of the application.
+fn invoke(e: &mut Emitter, a: &mut Assembler, callee: &Callee) -> Result<(), Refusal> {
+    let (owner, name, descriptor) = (&callee.owner, &callee.name, &callee.descriptor);
+    if !callee.is_interface {
+        let index = e.pool.add_method(owner, name, descriptor)?;
+        a.pool(INVOKEVIRTUAL, index);
+        return Ok(());
+    }
+    let index = e.pool.add_interface_method(owner, name, descriptor)?;
+    let parameters = MethodDescriptor::parse(descriptor)
+        .ok_or_else(|| Refusal::Internal(format!("the descriptor {descriptor}")))?
+        .parameters;
+    let words: u16 = parameters.iter().map(Type::width).sum();
+    let count = u8::try_from(1 + words)
+        .map_err(|_| Refusal::Internal(format!("too many arguments: {descriptor}")))?;
+    a.push(Instruction::InvokeInterface { index, count });
+    Ok(())
+}
+
 /// Emits the method of a probe.
 pub(super) fn emit(
     e: &mut Emitter,
@@ -156,6 +178,11 @@ pub(super) fn emit(
                 let index = e.pool.add_method(runtime::PROBE, name, descriptor)?;
                 a.pool(INVOKESTATIC, index);
             }
+            Step::Cast(class) => {
+                let index = e.pool.add_class(class)?;
+                a.pool(CHECKCAST, index);
+            }
+            Step::Invoke(callee) => invoke(e, &mut a, callee)?,
             Step::Table(_) => return Err(Refusal::Internal("a table without a place".into())),
             Step::IfZero(label) => a.branch(IFEQ, place(label)?),
             Step::Goto(label) => a.branch(GOTO, place(label)?),
@@ -166,6 +193,11 @@ pub(super) fn emit(
     a.place(end);
     a.place(handler);
     a.plain(POP);
+    if let Some(entered) = probe.entered {
+        a.local(ILOAD, entered);
+        let leave = e.pool.add_method(runtime::PROBE, runtime::LEAVE, "(Z)V")?;
+        a.pool(INVOKESTATIC, leave);
+    }
     a.plain(RETURN);
     let out = a.finish()?;
     let at = |label: Label| {

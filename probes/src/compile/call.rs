@@ -2,9 +2,9 @@
 
 use super::{Answer, Compiler, handed, refuse};
 use crate::error::Reason;
-use crate::function::{COUNTING, FUNCTIONS, Takes, no_function};
+use crate::function::{self, COUNTING, Takes, no_function};
 use crate::step::Step;
-use crate::tree::{Expr, Place};
+use crate::tree::{Expr, Place, Shape};
 use crate::ty::Ty;
 use std::sync::atomic::{AtomicI64, Ordering};
 
@@ -17,10 +17,10 @@ impl Compiler<'_> {
             self.step(Step::Text(self.scope.here()), 0, 1);
             return Ok(Ty::Object(crate::ty::STRING.into()));
         }
-        let Some(function) = FUNCTIONS
-            .iter()
-            .find(|f| f.name == name && f.takes.len() == values.len())
-        else {
+        if let ("as_a", [value, class]) = (name, values) {
+            return self.cast(value, class);
+        }
+        let Some(function) = function::find(name, values.len()) else {
             return refuse(place, no_function(name));
         };
         let mut pops = 0;
@@ -60,5 +60,26 @@ impl Compiler<'_> {
         let given = format!("({words}){}", handed(&gives));
         self.helper(function.helper, given, pops, gives.words());
         Ok(gives)
+    }
+
+    /// `as_a(value, "a.b.C")`: the object where it is one, else null.
+    fn cast(&mut self, value: &Expr, class: &Expr) -> Answer<Ty> {
+        let Shape::Text(name) = &class.shape else {
+            return refuse(class.place, Reason::ClassName);
+        };
+        let found = self.value(value)?;
+        if !found.is_reference() {
+            let wanted = "an object".to_string();
+            return refuse(value.place, Reason::Type { wanted, found });
+        }
+        let name = name.replace('.', "/");
+        match self.scope.cast(&name) {
+            Ok(number) => {
+                self.step(Step::Long(number), 0, 2);
+                self.helper("asA", "(Ljava/lang/Object;J)Ljava/lang/Object;", 3, 1);
+                Ok(Ty::Object(name))
+            }
+            Err(reason) => refuse(class.place, reason),
+        }
     }
 }

@@ -13,6 +13,8 @@ pub struct Method {
     pub steps: Vec<Step>,
     /// Words of the stack at most.
     pub max_stack: u16,
+    /// The variable that says whether the thread is in a probe with calls because of this one: it has to leave it, whatever happens.
+    pub entered: Option<u16>,
 }
 
 impl Method {

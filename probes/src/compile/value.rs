@@ -38,6 +38,7 @@ impl Compiler<'_> {
                 let values = values.iter().map(|v| self.hoist(v));
                 Shape::Call(name.clone(), values.collect::<Answer<_>>()?)
             }
+            Shape::Invoke(of, name, values) => self.invoke(of, name, values, e.place)?,
             other => other.clone(),
         };
         let place = e.place;
@@ -102,6 +103,8 @@ impl Compiler<'_> {
             Shape::Binary(operator, a, b) => self.binary(*operator, a, b, e.place)?,
             Shape::Call(name, values) => self.call(name, values, e.place)?,
             Shape::Stacked { table, operation } => self.stacked(*table, operation, e.place)?,
+            // Hoisted with what it is part of.
+            Shape::Invoke(_, name, _) => return refuse(e.place, no_function(name)),
         };
         Ok(ty)
     }

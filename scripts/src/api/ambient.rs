@@ -1,11 +1,12 @@
 //! What a plan can ask without a handle: `refusals()`, `instruments()`, `stale()`, `names()`, `now()`, `pid()`, `param()`,
-//! and `detach_all()`.
+//! `unsafe_calls()` and `detach_all()`.
 
 use super::{Answer, error, int};
 use crate::context::Context;
 use crate::ledger::Thing;
 use rhai::{Array, Dynamic, Engine, FLOAT, INT, ImmutableString, Map};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use veneer_instruments::{AttachError, RefusalRow, Summary};
 
 /// Names at once.
@@ -104,6 +105,10 @@ pub(super) fn register(engine: &mut Engine, context: &Arc<Context>) {
     engine.register_fn("names", move |beginning: ImmutableString| {
         let names = plan.ask(|runtime| runtime.names(&beginning, NAMES));
         names.into_iter().map(Dynamic::from).collect::<Array>()
+    });
+    let plan = context.clone();
+    engine.register_fn("unsafe_calls", move |allowed: bool| {
+        plan.calls.store(allowed, Ordering::Relaxed);
     });
     engine.register_fn("pid", || int(std::process::id()));
     let plan = context.clone();

@@ -11,6 +11,7 @@ use rhai::{
     Array, Dynamic, Engine, EvalAltResult, FnPtr, INT, ImmutableString, NativeCallContext, Position,
 };
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use veneer_instruments::{Kind, LIMIT, MethodPattern, Place, Spec, When, Which};
 
 /// Methods, by pattern.
@@ -150,7 +151,8 @@ fn code(context: &Context, position: Position, closure: &FnPtr) -> Answer<Instru
             .try_cast::<Table>()
             .map(|t| (t.number, t.kind))
     };
-    let code = probe::code(&context.tree, closure, &table).map_err(|refused| {
+    let calls = context.calls.load(Ordering::Relaxed);
+    let code = probe::code(&context.tree, closure, &table, calls).map_err(|refused| {
         let position = match refused.position {
             Position::NONE => position,
             known => known,

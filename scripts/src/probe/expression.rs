@@ -4,6 +4,7 @@ use super::statement::stacked;
 use super::{Answer, place, refuse};
 use rhai::{ASTFlags, Expr, FnCallExpr, Position};
 use veneer_instruments::TallyKind;
+use veneer_probes::function;
 use veneer_probes::tree::{self, Operator, Shape};
 
 /// What a name of a closure stands for.
@@ -26,6 +27,8 @@ const STACK: &str = "a per_thread(…) gives values with .pop() and .top()";
 /// The names that can be used, the innermost last.
 pub(super) struct Names {
     pub(super) bindings: Vec<(String, Binding)>,
+    /// Methods of the application may be called.
+    pub(super) calls: bool,
 }
 
 impl Names {
@@ -285,7 +288,10 @@ impl Names {
         receiver: Option<tree::Expr>,
         at: Position,
     ) -> Answer<tree::Expr> {
-        let mut values: Vec<tree::Expr> = receiver.into_iter().collect();
+        if let Some(of) = receiver {
+            return self.of(of, call, at);
+        }
+        let mut values: Vec<tree::Expr> = Vec::new();
         for argument in &call.args {
             values.push(self.value(argument)?);
         }
@@ -306,6 +312,30 @@ impl Names {
                 Shape::Binary(operator, values.remove(0).into(), right.into())
             }
             _ => Shape::Call(call.name.to_string(), values),
+        };
+        let place = place(at);
+        Ok(tree::Expr { shape, place })
+    }
+
+    /// `of.name(…)`: a function, or where the plan allows it a method of the application.
+    fn of(&self, of: tree::Expr, call: &FnCallExpr, at: Position) -> Answer<tree::Expr> {
+        let values = call.args.iter().map(|argument| self.value(argument));
+        let mut values = values.collect::<Answer<Vec<_>>>()?;
+        let name = call.name.to_string();
+        let shape = if self.calls {
+            Shape::Invoke(of.into(), name, values)
+        } else if function::is_there(&name, 1 + values.len()) {
+            values.insert(0, of);
+            Shape::Call(name, values)
+        } else {
+            return refuse(
+                at,
+                format!(
+                    "`{name}` has no compiled form here: there are {}. If it is a method of the object, the plan has to say before: \
+                     unsafe_calls(true);",
+                    function::names()
+                ),
+            );
         };
         let place = place(at);
         Ok(tree::Expr { shape, place })

@@ -1,11 +1,13 @@
 package java.lang.invoke;
 
+import java.lang.ref.WeakReference;
+import java.lang.reflect.Modifier;
 import jdk.internal.loader.BuiltinClassLoader;
 import jdk.internal.misc.Unsafe;
 import jdk.internal.vm.annotation.ForceInline;
 
 /**
- * What compiled probes call: reading what is the application's, and giving values to tables. Nothing here allocates, takes a lock
+ * What compiled probes call: reading what is the application's, and giving values to tables. Nothing here that they call allocates, takes a lock
  * or calls the application; of null everything is zero, false or null, and so is an element that is not there.
  */
 public final class VeneerProbe {
@@ -42,6 +44,127 @@ public final class VeneerProbe {
             return Class.forName(name, false, null);
         } catch (ClassNotFoundException e) {
             return null;
+        }
+    }
+
+    /**
+     * Why code in a class cannot name another one; null where it can. {@code accessed}: it calls methods by that name, or casts to it. No
+     * loader of the application is asked.
+     */
+    static String unreachable(Class<?> by, Class<?> type, boolean accessed) throws Throwable {
+        if (!means(by, type)) {
+            return "the loader of " + by.getName() + " does not know this " + type.getName();
+        }
+        if (!accessed) {
+            return null;
+        }
+        boolean neighbours =
+                by.getClassLoader() == type.getClassLoader() && by.getPackageName().equals(type.getPackageName());
+        if (!Modifier.isPublic(type.getModifiers()) && !neighbours) {
+            return type.getName() + " is not public";
+        }
+        Module from = by.getModule();
+        Module to = type.getModule();
+        if (!from.canRead(to) || !to.isExported(type.getPackageName(), from)) {
+            return to + " does not export " + type.getPackageName() + " to " + from;
+        }
+        return null;
+    }
+
+    /** Whether a name in one class leads to another one, as far as that is settled. */
+    private static boolean means(Class<?> by, Class<?> type) throws Throwable {
+        Class<?> known = loaded(by, type.getName());
+        if (known != null) {
+            return known == type;
+        }
+        // The JDK's own loaders find what is above them.
+        ClassLoader loader = by.getClassLoader();
+        while (loader != type.getClassLoader()) {
+            if (!(loader instanceof BuiltinClassLoader)) {
+                return false;
+            }
+            loader = loader.getParent();
+        }
+        return true;
+    }
+
+    // ---- casts -------------------------------------------------------------------------------------------------------
+
+    /** Classes at most to which code casts, in the life of the JVM. */
+    private static final int TYPES = 1 << 12;
+
+    /** They, by their numbers, which stay theirs: code that is still there may know where their fields lie. */
+    private static final WeakReference<?>[] TYPE = new WeakReference<?>[TYPES];
+
+    private static int types;
+
+    /** The number of a class for {@link #asA}; -1 where there are too many. Called by the agent. */
+    static synchronized long type(Class<?> type) {
+        for (int n = 0; n < types; n++) {
+            if (TYPE[n].get() == type) {
+                return n;
+            }
+        }
+        if (types == TYPES) {
+            return -1;
+        }
+        TYPE[types] = new WeakReference<>(type);
+        return types++;
+    }
+
+    /** An object, if it is one of the class with this number, or null. */
+    @ForceInline
+    public static Object asA(Object o, long type) {
+        return o != null && TYPE[(int) type].get() instanceof Class<?> c && c.isInstance(o) ? o : null;
+    }
+
+    // ---- calls of the application -------------------------------------------------------------------------------------
+
+    // The threads that call methods of the application from code at points, by their ids: each is among the AROUND places that follow
+    // the one of its id.
+    private static final int INSIDE = 1 << 12;
+    private static final int AROUND = 8;
+    private static final long THREADS = U.allocateMemory(8L * INSIDE);
+
+    static {
+        U.setMemory(THREADS, 8L * INSIDE, (byte) 0);
+    }
+
+    @ForceInline
+    public static boolean present(Object o) {
+        return o != null;
+    }
+
+    /** Whether code that calls methods of the application may run: not where its own calls have led. Then it is to be left again. */
+    public static boolean enter() {
+        long thread = thread();
+        long free = 0;
+        for (int i = 0; i < AROUND; i++) {
+            long place = THREADS + 8 * (thread + i & INSIDE - 1);
+            long owner = U.getLong(place);
+            if (owner == thread) {
+                return false;
+            }
+            if (owner == 0 && free == 0) {
+                free = place;
+            }
+        }
+        // Another thread may take the place meanwhile: then this pass is left out.
+        return free != 0 && U.compareAndSetLong(null, free, 0, thread);
+    }
+
+    /** The end of it, where it was entered. */
+    public static void leave(boolean entered) {
+        if (!entered) {
+            return;
+        }
+        long thread = thread();
+        for (int i = 0; i < AROUND; i++) {
+            long place = THREADS + 8 * (thread + i & INSIDE - 1);
+            if (U.getLong(place) == thread) {
+                U.putLongRelease(null, place, 0);
+                return;
+            }
         }
     }
 

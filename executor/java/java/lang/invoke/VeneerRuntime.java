@@ -197,6 +197,14 @@ public final class VeneerRuntime {
         return VeneerProbe.loaded(by, name);
     }
 
+    static long type(Class<?> type) {
+        return VeneerProbe.type(type);
+    }
+
+    static String unreachable(Class<?> by, Class<?> type, int accessed) throws Throwable {
+        return VeneerProbe.unreachable(by, type, accessed != 0);
+    }
+
     static void keep(long table, long places) {
         VeneerProbe.keep(table, places);
     }

@@ -1,0 +1,251 @@
+//! Calls of the application's methods.
+//!
+//! ```text
+//!   r = 0; if (object is there) { r = ((Owner) object).name(values…); }
+//! ```
+//!
+//! As with `&&` and `||`, that is done before the statement in which the call stands, and the statement has the variable.
+
+use super::opcode::*;
+use super::{Answer, Compiler, refuse};
+use crate::error::Reason;
+use crate::function::{self, Takes};
+use crate::step::{Callee, Kind, Step};
+use crate::tree::{Expr, Place, Shape};
+use crate::ty::Ty;
+
+impl Compiler<'_> {
+    /// `of.name(values)`; what stands for it in the statement.
+    pub(super) fn invoke(
+        &mut self,
+        of: &Expr,
+        name: &str,
+        values: &[Expr],
+        place: Place,
+    ) -> Answer<Shape> {
+        let (object, ty) = self.kept(of)?;
+        if takes(name, 1 + values.len(), &ty) {
+            let object = self.named_here(object, ty);
+            let mut all = vec![Expr {
+                shape: object,
+                place: of.place,
+            }];
+            for value in values {
+                all.push(self.hoist(value)?);
+            }
+            return Ok(Shape::Call(name.into(), all));
+        }
+        let mut arguments = Vec::new();
+        for value in values {
+            arguments.push(self.kept(value)?);
+        }
+        let types: Vec<Ty> = arguments.iter().map(|(_, ty)| ty.clone()).collect();
+        let found = match &ty {
+            Ty::Object(class) => self.scope.method(class, name, &types),
+            _ => Err(Reason::NoMethod {
+                of: ty.clone(),
+                name: name.into(),
+                arguments: list(&types),
+                candidates: Vec::new(),
+            }),
+        };
+        let callee = found.or_else(|reason| refuse(place, reason))?;
+        let Some((parameters, result)) = parts(&callee.descriptor) else {
+            let what = format!("the descriptor {}", callee.descriptor);
+            return refuse(place, Reason::TooLarge { what });
+        };
+        let Some(gives) = Ty::of(result) else {
+            let method = shown(&callee);
+            return refuse(place, Reason::NoResult { method });
+        };
+        if self.entered.is_none() {
+            self.entered = Some(self.variable(&Ty::Bool));
+        }
+        let out = self.variable(&gives);
+        self.zero(&gives);
+        self.store_own(out);
+        let end = self.label();
+        self.load_own(object);
+        self.helper("present", "(Ljava/lang/Object;)Z", 1, 1);
+        self.step(Step::IfZero(end), 1, 0);
+        self.load_own(object);
+        self.step(Step::Cast(callee.owner.clone()), 1, 1);
+        let mut pops = 1;
+        for (parameter, (n, ty)) in parameters.iter().zip(&arguments) {
+            self.load_own(*n);
+            self.narrow(ty, parameter);
+            pops += Kind::of(parameter).map_or(1, Kind::words);
+        }
+        let given = Kind::of(result).map_or(1, Kind::words);
+        self.step(Step::Invoke(callee.clone()), pops, given);
+        self.widen(result);
+        self.store_own(out);
+        self.step(Step::Here(end), 0, 0);
+        Ok(self.named_here(out, gives))
+    }
+
+    /// A value in a variable of its own.
+    fn kept(&mut self, e: &Expr) -> Answer<(usize, Ty)> {
+        let hoisted = self.hoist(e)?;
+        let ty = self.value(&hoisted)?;
+        let n = self.variable(&ty);
+        self.store_own(n);
+        Ok((n, ty))
+    }
+
+    /// A variable under a name that no plan can write.
+    fn named_here(&mut self, n: usize, ty: Ty) -> Shape {
+        let name = format!(" {n}");
+        self.named.push((name.clone(), ty, n));
+        Shape::Own(name)
+    }
+
+    fn zero(&mut self, ty: &Ty) {
+        match ty {
+            Ty::Long => self.step(Step::Long(0), 0, 2),
+            Ty::Double => self.step(Step::Double(0.0), 0, 2),
+            Ty::Bool => self.step(Step::Int(0), 0, 1),
+            _ => self.step(Step::Null, 0, 1),
+        }
+    }
+
+    /// A value on the stack as a parameter of a method; it is one of those for which [`fit`] is something.
+    fn narrow(&mut self, ty: &Ty, parameter: &str) {
+        let plain = |opcodes: &[u8]| opcodes.to_vec();
+        let opcodes = match (ty, parameter) {
+            (Ty::Long, "I") => plain(&[L2I]),
+            (Ty::Long, "S") => plain(&[L2I, I2S]),
+            (Ty::Long, "C") => plain(&[L2I, I2C]),
+            (Ty::Long, "B") => plain(&[L2I, I2B]),
+            (Ty::Long, "D") => plain(&[L2D]),
+            (Ty::Long, "F") => plain(&[L2F]),
+            (Ty::Double, "F") => plain(&[D2F]),
+            (Ty::Object(_) | Ty::Array(_) | Ty::Null, _) if parameter != OBJECT => {
+                let class = parameter.strip_prefix('L');
+                let class = class.and_then(|rest| rest.strip_suffix(';'));
+                self.step(Step::Cast(class.unwrap_or(parameter).into()), 1, 1);
+                return;
+            }
+            _ => return,
+        };
+        for opcode in opcodes {
+            let (from, to) = match opcode {
+                L2I | L2F | D2F => (2, 1),
+                L2D => (2, 2),
+                _ => (1, 1),
+            };
+            self.step(Step::Plain(opcode), from, to);
+        }
+    }
+
+    /// What a method returned as a value of a probe.
+    fn widen(&mut self, result: &str) {
+        match result {
+            "I" | "S" | "C" | "B" => self.step(Step::Plain(I2L), 1, 2),
+            "F" => self.step(Step::Plain(F2D), 1, 2),
+            _ => {}
+        }
+    }
+}
+
+const OBJECT: &str = "Ljava/lang/Object;";
+
+/// Whether there is a function of this name whose first value can be one of this type.
+fn takes(name: &str, values: usize, first: &Ty) -> bool {
+    if name == "as_a" && values == 2 {
+        return first.is_reference();
+    }
+    let first_of = function::find(name, values).and_then(|f| f.takes.first());
+    first_of.is_some_and(|takes| match takes {
+        Takes::Text => first.is_text() || *first == Ty::Null,
+        Takes::Object => first.is_reference(),
+        Takes::Integer => *first == Ty::Long,
+        Takes::Number => matches!(first, Ty::Long | Ty::Double),
+    })
+}
+
+/// How well a value that is no object fits a parameter of a method: the less, the better; `None` where it does not.
+pub fn fit(ty: &Ty, parameter: &str) -> Option<u8> {
+    Some(match (ty, parameter) {
+        (Ty::Long, "J") | (Ty::Double, "D") | (Ty::Bool, "Z") => 0,
+        (Ty::Long, "I") | (Ty::Double, "F") => 1,
+        (Ty::Long, "S" | "C" | "B") => 2,
+        (Ty::Long, "D") => 3,
+        (Ty::Long, "F") => 4,
+        (Ty::Null, _) if parameter.starts_with(['L', '[']) => 0,
+        _ => return None,
+    })
+}
+
+/// Types for a message.
+pub fn list(types: &[Ty]) -> String {
+    let texts: Vec<String> = types.iter().map(Ty::to_string).collect();
+    texts.join(", ")
+}
+
+/// A method for a message: `a.b.C.m(int, java.lang.String)`.
+pub fn shown(callee: &Callee) -> String {
+    let parameters = parts(&callee.descriptor).map_or_else(Vec::new, |(p, _)| p);
+    let texts: Vec<String> = parameters.iter().map(|p| in_source(p)).collect();
+    let owner = callee.owner.replace('/', ".");
+    format!("{owner}.{}({})", callee.name, texts.join(", "))
+}
+
+fn in_source(descriptor: &str) -> String {
+    let element = descriptor.trim_start_matches('[');
+    let name = match element {
+        "Z" => "boolean",
+        "B" => "byte",
+        "S" => "short",
+        "C" => "char",
+        "I" => "int",
+        "J" => "long",
+        "F" => "float",
+        "D" => "double",
+        class => class.trim_start_matches('L').trim_end_matches(';'),
+    };
+    let brackets = "[]".repeat(descriptor.len() - element.len());
+    name.replace('/', ".") + &brackets
+}
+
+/// Parameters and result of a method's descriptor.
+pub fn parts(descriptor: &str) -> Option<(Vec<&str>, &str)> {
+    let (mut rest, result) = descriptor.strip_prefix('(')?.split_once(')')?;
+    let mut parameters = Vec::new();
+    while !rest.is_empty() {
+        let element = rest.trim_start_matches('[');
+        let length = match element.as_bytes().first()? {
+            b'L' => element.find(';')? + 1,
+            _ => 1,
+        };
+        let (one, others) = rest.split_at(rest.len() - element.len() + length);
+        parameters.push(one);
+        rest = others;
+    }
+    Some((parameters, result))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn descriptors_are_taken_apart_and_shown() {
+        assert_eq!(
+            parts("(I[[JLa/B;[Lc/D;)Z"),
+            Some((vec!["I", "[[J", "La/B;", "[Lc/D;"], "Z"))
+        );
+        assert_eq!(parts("()V"), Some((Vec::new(), "V")));
+        assert_eq!(
+            (parts("(La"), parts("I"), parts("([)V")),
+            (None, None, None)
+        );
+        let callee = Callee {
+            owner: "a/B".into(),
+            is_interface: false,
+            name: "m".into(),
+            descriptor: "(I[Lc/D;)V".into(),
+        };
+        assert_eq!(shown(&callee), "a.B.m(int, c.D[])");
+    }
+}
