@@ -95,11 +95,14 @@ impl Methods {
         let mut woven = self.woven();
         let entry = woven.entry(id).or_default();
         entry.sequence += 1;
-        entry.probes.push(Stands {
+        // In the order in which they were attached, whenever they came here: code may have waited for a class.
+        let at = entry.probes.partition_point(|p| p.instrument <= instrument);
+        let stands = Stands {
             instrument,
             probes,
             proven: false,
-        });
+        };
+        entry.probes.insert(at, stands);
     }
 
     /// Takes an instrument off a method.

@@ -94,6 +94,11 @@ const CASTS: &[(&str, &str)] = &[
         r#"serve.before(|p| t.count(as_a(p.any, "Callees$Named") == (), as_a(p.any, "java.lang.Comparable") == (), p.any.as_a("java.lang.Object") == ()))"#,
         "[false, true, false] 3, [true, false, false] 3",
     ),
+    // The first of them waits for the class, where the plan comes before it, and acts first all the same.
+    (
+        r#"let n = per_thread(0); serve.before(|p| n.push(as_a(p.any, "Callees$Item").n + 1)); serve.before(|p| t.count(n.pop()))"#,
+        "[1] 4, [3] 1, [5] 1",
+    ),
     (
         r#"let kind = "Callees$Item"; serve.before(|p| { let item = as_a(p.any, kind); if item != () { t.count(item.n) } })"#,
         "[0] 1, [2] 1, [4] 1",
