@@ -4,10 +4,11 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use veneer_tests::command::run;
+use veneer_tests::command::{run, veneer};
 use veneer_tests::folder::{Folder, files, workspace};
-use veneer_tests::jars::jar;
+use veneer_tests::jars::{jar, jars};
 use veneer_tests::jdk::{self, Jdk};
+use veneer_tests::live::Live;
 use veneer_tests::process::{Output, Process};
 use veneer_tests::running::{Outcome, on_each_jdk_with};
 
@@ -158,12 +159,22 @@ fn every_shipped_plan_says_what_it_is_for_and_runs_on_another_program() -> Outco
             if *name == *"slow.rhai" {
                 settings = vec!["methods=route.Finder::find(..)", "ms=0"];
             }
+            if *name == *"http.rhai" {
+                settings = vec!["server=jdk"];
+            }
             if text.contains("param(\"variable\")") {
                 settings = vec!["methods=route.Edge::isMe(..)", "line=41", "variable=a"];
             }
             let output = under(&java, &name, &settings)?;
             assert_eq!(output.out, plain.out, "{name}");
-            assert!(!output.err.contains("veneer: "), "{name}: {}", output.err);
+            // There is no server in the program, and the plan says so.
+            let idle = output.err.contains("matched no method in the whole run");
+            assert_eq!(idle, *name == *"http.rhai", "{name}: {}", output.err);
+            assert!(
+                idle || !output.err.contains("veneer: "),
+                "{name}: {}",
+                output.err
+            );
         }
         Ok(())
     })
@@ -300,6 +311,112 @@ fn the_counts_of_bit_are_those_of_another_way_of_counting() -> Outcome {
             ours.starts_with(&format!("{theirs}, of ")),
             "{jdk}: {ours} instead of {theirs}"
         );
+    }
+    Ok(())
+}
+
+/// The rows of a plan that keeps times: how often, and for what.
+fn timed(text: &str) -> Vec<(u64, String)> {
+    let rows = text.lines().filter_map(|line| {
+        let mut words = line.split_whitespace();
+        let count = words.next()?.parse().ok()?;
+        let times: Vec<&str> = words.by_ref().take(3).collect();
+        let numbers = times.iter().all(|t| t.parse::<f64>().is_ok());
+        let text = words.collect::<Vec<_>>().join(" ");
+        (numbers && times.len() == 3).then_some((count, text))
+    });
+    let mut rows: Vec<_> = rows.collect();
+    rows.sort();
+    rows
+}
+
+fn owned(rows: &[(u64, &str)]) -> Vec<(u64, String)> {
+    rows.iter()
+        .map(|(n, text)| (*n, text.to_string()))
+        .collect()
+}
+
+/// One run of `Requests`; see its comments.
+const REQUESTS: &[(u64, &str)] = &[
+    (3, "/nothing 404"),
+    (3, "/orders/1 200"),
+    (4, "/orders/0 200"),
+    (20, "/orders 200"),
+];
+
+#[test]
+fn requests_to_the_server_of_the_jdk_are_timed_by_their_paths() -> Outcome {
+    on_each_jdk_with("shipped", |programs| {
+        // All but the process id.
+        let rest = |out: &str| out.lines().skip(1).map(String::from).collect::<Vec<_>>();
+        let java = programs.java("Requests");
+        let once = java.clone().arg("once");
+        let plain = once.run()?.succeeded("Requests")?;
+        let started = under(&once, "http.rhai", &["server=jdk", "top=100"])?;
+        assert_eq!(rest(&started.out), rest(&plain.out));
+        let (failed, rows): (Vec<_>, Vec<_>) = timed(&started.err)
+            .into_iter()
+            .partition(|(_, text)| text == "/fails exception");
+        assert_eq!(rows, owned(REQUESTS), "{}", started.err);
+        assert_eq!(failed.len(), 1, "{}", started.err);
+
+        // The agent comes to a JVM that was started without it, and that has served already.
+        let mut live = Live::start(&java)?;
+        live.say("run")?;
+        let sum = live.line("sum ")?;
+        let file = plans().join("http.rhai").display().to_string();
+        let pid = live.pid().to_string();
+        let exec = ["exec", &pid, &file, "--set", "server=jdk"];
+        veneer().args(exec).run()?.succeeded("exec")?;
+        live.say("run")?;
+        assert_eq!(live.line("sum ")?, sum);
+        let came = live.stop()?;
+        assert_eq!(timed(&came.err), owned(REQUESTS), "{}", came.err);
+        Ok(())
+    })
+}
+
+/// What servlets of `Web` serve, the pages of which there are many aside; see it.
+const SERVED: &[(u64, &str)] = &[
+    (1, "/bad 418"),
+    (1, "/table 400"),
+    (1, "/table 405"),
+    (2, "/bad exception"),
+    (250, "/echo/form 200"),
+    (251, "/count 200"),
+    (251, "/table 200"),
+];
+
+#[test]
+fn requests_to_servlets_are_timed_by_their_paths_and_by_what_becomes_of_them() -> Outcome {
+    for jdk in [Some(jdk::oldest()), jdk::newest()].into_iter().flatten() {
+        let folder = Folder::new("web")?;
+        let work = folder.join("work");
+        std::fs::create_dir_all(&work)?;
+        let jars = jars(&["tomcat-embed-core", "tomcat-annotations-api"])?;
+        let programs = workspace().join("tests/programs");
+        let sources = ["Web.java", "Digest.java"].map(|name| programs.join(name));
+        let path = std::env::join_paths(&jars)?;
+        javac(&jdk, Some(Path::new(&path)), &sources, folder.path())?;
+        let path = std::env::join_paths(
+            std::iter::once(folder.path()).chain(jars.iter().map(PathBuf::as_path)),
+        )?;
+        let java = Process::new(jdk.tool("java"))
+            .arg("-cp")
+            .arg(&path)
+            .arg("Web")
+            .arg(&work);
+        let plain = java.run()?.succeeded("Web")?;
+        let output = under(&java, "http.rhai", &["top=1000"])?;
+        assert_eq!(output.out, plain.out, "{jdk}");
+        let (pages, rows): (Vec<_>, Vec<_>) = timed(&output.err)
+            .into_iter()
+            .partition(|(_, text)| text.starts_with("/echo/path%20"));
+        assert_eq!(rows, owned(SERVED), "{jdk} {}", output.err);
+        let once = pages
+            .iter()
+            .all(|(n, text)| *n == 1 && text.ends_with(" 200"));
+        assert!(pages.len() == 250 && once, "{jdk} {}", output.err);
     }
     Ok(())
 }
