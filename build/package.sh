@@ -51,6 +51,7 @@ for page in install shell top export plans reference report protocol faults; do
 done
 install -m 644 README.md docs/report.schema.json "$doc"
 install -m 644 scripts/plans/*.rhai "$doc/plans"
+install -m 644 -D -t "$doc/plans/lib" scripts/plans/lib/*.rhai
 install -m 644 LICENSE "$doc/copyright"
 
 time=$(git log -1 --format=%ct 2>/dev/null || date +%s)

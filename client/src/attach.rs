@@ -212,6 +212,7 @@ pub(crate) fn open(target: &Target, patience: Duration) -> Result<UnixStream, At
     if let Some(stream) = connect(target, &path)? {
         return Ok(stream);
     }
+    target.still_there()?;
     if target.is_stopped() {
         return Err(AttachError::Stopped(target.pid));
     }
@@ -219,21 +220,18 @@ pub(crate) fn open(target: &Target, patience: Duration) -> Result<UnixStream, At
         return Ok(stream);
     }
     let _trigger = Trigger::create(target)?;
-    target
-        .signal(libc::SIGQUIT)
-        .map_err(|source| AttachError::Io {
-            pid: target.pid,
-            source,
-        })?;
+    if let Err(source) = target.signal(libc::SIGQUIT) {
+        target.still_there()?;
+        let pid = target.pid;
+        return Err(AttachError::Io { pid, source });
+    }
     let deadline = Instant::now() + patience;
     let mut pause = Duration::from_millis(2);
     loop {
         if let Some(stream) = connect(target, &path)? {
             return Ok(stream);
         }
-        if !target.is_alive() {
-            return Err(TargetError::Ended(target.pid).into());
-        }
+        target.still_there()?;
         if Instant::now() > deadline {
             return Err(AttachError::NoAnswer {
                 pid: target.pid,
@@ -284,7 +282,11 @@ fn connect(target: &Target, path: &Path) -> Result<Option<UnixStream>, AttachErr
         });
     }
     match UnixStream::connect(path) {
-        Ok(stream) => Ok(Some(stream)),
+        Ok(stream) => {
+            // The path has no more than a number in it. As long as the process is there, nobody else has that.
+            target.still_there()?;
+            Ok(Some(stream))
+        }
         Err(error)
             if matches!(
                 error.kind(),

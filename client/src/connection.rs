@@ -14,8 +14,8 @@ use std::time::Duration;
 
 use thiserror::Error;
 use veneer_protocol::{
-    Detached, PROTOCOL, Reply, Request, Status, Which, WireError, read_message, socket_directory,
-    socket_path, write_message,
+    Analysis, Detached, PROTOCOL, Reply, Request, Status, Which, WireError, read_message,
+    socket_directory, socket_path, write_message,
 };
 
 use crate::target::Target;
@@ -415,6 +415,22 @@ impl Client {
             Reply::Detached(detached) => Some(*detached),
             _ => None,
         })
+    }
+
+    /// What the analyser of a component says. What it prints goes where its plan prints.
+    ///
+    /// # Errors
+    /// There is no such component, its analyser fails, or the connection does not carry the answer.
+    pub fn analyse(&mut self, component: &str) -> Result<Analysis, ControlError> {
+        let component = component.to_owned();
+        self.ask(
+            &Request::Analyse { component },
+            TAKING,
+            |reply| match reply {
+                Reply::Analysis(analysis) => Some(*analysis),
+                _ => None,
+            },
+        )
     }
 
     fn wire(&self, source: WireError) -> ControlError {

@@ -3,6 +3,7 @@
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -121,6 +122,8 @@ pub fn load(target: &Target, how: &Loading) -> Result<Client, LoadError> {
     if let Some(client) = Client::connect(target)? {
         return Ok(client);
     }
+    // What cannot be removed stays, as it has so far.
+    let _ = target.as_its_user(|| sweep(&target.reach(&directory)));
     let data = data_directory(target.uid, target.own_pid);
     let config = data.join("agent.json");
     let config_of = AgentConfig {
@@ -162,6 +165,7 @@ pub fn load(target: &Target, how: &Loading) -> Result<Client, LoadError> {
         if let Some(client) = Client::connect(target)? {
             return Ok(client);
         }
+        target.still_there()?;
         if Instant::now() > deadline {
             return Err(LoadError::Silent {
                 pid: target.pid,
@@ -187,6 +191,27 @@ fn wait_for(directory: File, timeout: Duration) -> io::Result<File> {
             Err(TryLockError::Error(error)) => return Err(error),
         }
     }
+}
+
+/// Removes sockets that JVMs have left which were killed: nobody has that id, and nobody listens. (Where there are several process namespaces, only
+/// the latter says something.)
+fn sweep(directory: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(directory)? {
+        let path = entry?.path();
+        let stem = path.file_stem().and_then(|stem| stem.to_str());
+        let Some(pid) = stem.and_then(|stem| stem.parse::<u32>().ok()) else {
+            continue;
+        };
+        let is_socket = path.extension().is_some_and(|e| e == "sock");
+        if !is_socket || Path::new(&format!("/proc/{pid}")).exists() {
+            continue;
+        }
+        let refused = |error: io::Error| error.kind() == io::ErrorKind::ConnectionRefused;
+        if UnixStream::connect(&path).is_err_and(refused) {
+            fs::remove_file(&path)?;
+        }
+    }
+    Ok(())
 }
 
 /// Makes a directory with mode 0700; one that is there may stay if allowed (its owner and mode are

@@ -33,6 +33,8 @@ pub struct Target {
     pub feature: Option<u32>,
     /// Refers to this very process, even if its id is used again. Absent before Linux 5.3.
     handle: Option<OwnedFd>,
+    /// When it began, in ticks since the machine did: tells it from a later process with its id. 0 where that was not to be seen.
+    began: u64,
 }
 
 /// Why a process cannot be reached.
@@ -44,6 +46,11 @@ pub enum TargetError {
     /// A zombie.
     #[error("process {0} has ended already; `veneer ps` shows the JVMs that run")]
     Ended(u32),
+    /// The process that was looked at is gone, and its number is that of another one.
+    #[error(
+        "process {0} has ended meanwhile, and another process has its number now; that one was left alone; `veneer ps` shows the JVMs that run"
+    )]
+    Reused(u32),
     /// A thread's id was given.
     #[error("{pid} is a thread of process {process}; use {process}")]
     Thread {
@@ -123,6 +130,7 @@ impl Target {
     pub(crate) fn inspect_within(pid: u32, patience: Duration) -> Result<Target, TargetError> {
         // First of all, so that the checks and the signal later are about the same process.
         let handle = open_handle(pid);
+        let began = beginning(pid);
         let status = Status::read(pid)?;
         if status.process != pid {
             return Err(TargetError::Thread {
@@ -147,7 +155,7 @@ impl Target {
         if let Some(feature) = feature.filter(|feature| *feature < OLDEST) {
             return Err(TargetError::TooOld { pid, feature });
         }
-        Ok(Target {
+        let target = Target {
             pid,
             own_pid: status.own_pid,
             uid: status.uid,
@@ -155,7 +163,11 @@ impl Target {
             root,
             feature,
             handle,
-        })
+            began,
+        };
+        // What was read is about one process only if it is there still.
+        target.still_there()?;
+        Ok(target)
     }
 
     /// A path of the target's own file system, as it is reached from here.
@@ -190,9 +202,26 @@ impl Target {
         Status::read(self.pid).is_ok_and(|status| matches!(status.state, 'T' | 't'))
     }
 
-    /// Is it alive still?
+    /// Is it alive still? Not another process that has its id now.
     pub fn is_alive(&self) -> bool {
-        Status::read(self.pid).is_ok_and(|status| !matches!(status.state, 'Z' | 'X'))
+        self.still_there().is_ok()
+    }
+
+    /// Fails where the process that was inspected has ended, whoever has its id now.
+    ///
+    /// # Errors
+    /// [`TargetError::Reused`] where there is another process under its id, else [`TargetError::Ended`].
+    pub fn still_there(&self) -> Result<(), TargetError> {
+        let there = Status::read(self.pid).is_ok_and(|s| !matches!(s.state, 'Z' | 'X'));
+        let same = match &self.handle {
+            Some(handle) => !has_ended(handle),
+            None => beginning(self.pid) == self.began,
+        };
+        match (there, same) {
+            (true, true) => Ok(()),
+            (true, false) => Err(TargetError::Reused(self.pid)),
+            (false, _) => Err(TargetError::Ended(self.pid)),
+        }
     }
 
     /// Sends a signal to exactly the process that was inspected.
@@ -314,6 +343,25 @@ fn open_handle(pid: u32) -> Option<OwnedFd> {
         let fd = libc::syscall(libc::SYS_pidfd_open, pid as libc::pid_t, 0) as c_int;
         (fd >= 0).then(|| OwnedFd::from_raw_fd(fd))
     }
+}
+
+/// Whether the process that a handle refers to has ended.
+fn has_ended(handle: &OwnedFd) -> bool {
+    let mut one = libc::pollfd {
+        fd: handle.as_raw_fd(),
+        events: libc::POLLIN,
+        revents: 0,
+    };
+    // SAFETY: one entry, and a look without waiting. A handle can be read from when its process has ended.
+    unsafe { libc::poll(&mut one, 1, 0) > 0 }
+}
+
+/// The 22nd word of `/proc/PID/stat` (proc(5)); 0 where it cannot be read. The second word, in brackets, may have spaces in it.
+fn beginning(pid: u32) -> u64 {
+    let text = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let behind = text.rsplit_once(')').map_or("", |(_, behind)| behind);
+    let word = behind.split_whitespace().nth(19);
+    word.and_then(|word| word.parse().ok()).unwrap_or(0)
 }
 
 /// The path of `libjvm.so` in the process, which is what makes it a HotSpot JVM.

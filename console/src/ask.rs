@@ -75,6 +75,7 @@ fn ask(pid: u32, question: &Question, source: &str) -> Result<Client> {
         name: question.name().into(),
         source: source.into(),
         settings: Default::default(),
+        modules: Default::default(),
         hold: Some(LEASE),
     })?;
     client.keep_renewing(Duration::from_millis(LEASE / 4))?;
@@ -242,10 +243,13 @@ fn plan(question: &Question, asked: &Asked, terminal: bool, json: bool) -> Strin
         }
         Question::Count(_) => {
             let attach = code(format!("t.count({})", keys(&[])));
-            (
-                format!("let t = tally({ENTRIES}); {attach}"),
-                Show::Table("t"),
-            )
+            let stacks = arguments.by.iter().any(|by| by.starts_with("stack("));
+            let show = if stacks {
+                Show::Stacks
+            } else {
+                Show::Table("t")
+            };
+            (format!("let t = tally({ENTRIES}); {attach}"), show)
         }
         Question::Hist(_) => {
             let attach = code(format!("t.add({})", keys(&asked.values)));
@@ -265,6 +269,8 @@ fn plan(question: &Question, asked: &Asked, terminal: bool, json: bool) -> Strin
     let shown = match (&show, json) {
         (Show::Table(of), false) => format!("print({of}.table({rows}));"),
         (Show::Table(of), true) => format!("print(#{{rows: {of}.rows()}}.to_json());"),
+        (Show::Stacks, false) => format!("print(t.stacks({rows}));"),
+        (Show::Stacks, true) => "print(#{rows: t.rows()}.to_json());".into(),
         (Show::Bars, false) => format!("print(t.bars({rows}));"),
         (Show::Bars, true) => "print(#{rows: t.rows()}.to_json());".into(),
         (Show::Stream(names), json) => stream(names, json),
@@ -291,6 +297,8 @@ fn plan(question: &Question, asked: &Asked, terminal: bool, json: bool) -> Strin
 /// How the figures are shown.
 enum Show<'a> {
     Table(&'static str),
+    /// A line for each frame.
+    Stacks,
     Bars,
     Stream(&'a [String]),
 }
@@ -346,6 +354,19 @@ mod tests {
         assert!(plan.starts_with(
             "let t = tally(10000); let h = methods(\"a.B::m(..)\").before(|p| if p[\"n\"] > 1 { t.count(p[\"order\"][\"user\"]) });"
         ), "{plan}");
+        let plan = plan_of(&[
+            "count",
+            "1",
+            "a.B::m(..)",
+            "--by",
+            "stack(8)",
+            "--rows",
+            "5",
+        ]);
+        assert!(
+            plan.contains("t.count(stack(8))") && plan.contains("print(t.stacks(5));"),
+            "{plan}"
+        );
         let plan = plan_of(&["time", "1", "a.B::m(..)", "--for", "2.5"]);
         assert!(
             plan.contains("methods(\"a.B::m(..)\").around(timer())"),

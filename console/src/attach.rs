@@ -68,6 +68,7 @@ fn one(pid: u32, how: &Loading, plans: &[PlanSource]) -> Result<(Status, bool, b
             name: plan.name.clone(),
             source: plan.source.clone(),
             settings: plan.settings.clone(),
+            modules: plan.modules.clone(),
             hold: None,
         })?;
         loop {

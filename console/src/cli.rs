@@ -72,13 +72,14 @@ Examples:
   veneer count 4711 'shop.Desk::serve(..)' --by order.user.name --if 'order.total > 900'
   veneer time  4711 'shop..*Dao::*(..)' --for 10
   veneer watch 4711 'shop.Desk::serve(..)' order.id order.total thread_name() --if 'order.user == null'
+  veneer count 4711 'java.util.ArrayList::grow(..)' --by 'stack()' --for 10
   veneer hist  4711 'shop.Cart::add(..)' items.len --by this.country --at exits
   veneer count 4711 4712 'shop.Desk::serve(..)' --merge --for 10
   veneer time  --match 'shop.*' 'shop..*Dao::*(..)'
 
 An expression reads variables of the method that are live at the point, their fields (private ones too), elements and lengths: `order.user.name`,
 `parts[0]`, `parts.len`, `this`; of null everything is null or 0. There are + - * / %, comparisons, && || !, and functions: starts_with, ends_with,
-contains, class_of, identity, thread_name, thread_id, one_in. It is compiled into the methods, and taken out when the command ends.
+contains, class_of, identity, thread_name, thread_id, one_in, and stack, the callers. It is compiled into the methods, and taken out when the command ends.
 
 Exit codes: 0 done, 1 the JVM refused the question, 2 the JVM could not be reached.";
 
@@ -108,7 +109,11 @@ Examples:
 The figures are those that the JVM had stored when it was killed, or has now. A directory that several JVMs share has a
 directory for each, named by its process id; either may be given.
 
-Exit codes: 0 done, 2 the directory could not be read.";
+  veneer report 4711 --component 'slow orders'
+
+asks the analyser of a component in a running JVM, also of one that was taken off.
+
+Exit codes: 0 done, 1 there is no such component, or its analyser failed, 2 the directory could not be read or the JVM not be reached.";
 
 const FRAGMENTS: &str = "\
 Examples:
@@ -175,7 +180,7 @@ pub enum Command {
     Export(ExportArguments),
     /// Show what the agent in a running JVM left alone, and why.
     Refusals(RefusalsArguments),
-    /// Show the figures in a data directory, also of a JVM that was killed.
+    /// Show the figures in a data directory, also of a JVM that was killed; or what a component's analyser says.
     Report(ReportArguments),
     /// Show the fragments of methods in class files.
     Fragments(FragmentsArguments),
@@ -440,13 +445,16 @@ pub struct RefusalsArguments {
 #[derive(Debug, Args)]
 #[command(after_help = REPORT)]
 pub struct ReportArguments {
-    /// The directory given to `veneer run --data`, or one that it told of.
-    #[arg(value_name = "DIR")]
-    pub directory: PathBuf,
+    /// The directory given to `veneer run --data`, or one that it told of; with --component the JVM's process id.
+    #[arg(value_name = "DIR|PID")]
+    pub place: PathBuf,
+    /// What the analyser of a component in a running JVM says, instead.
+    #[arg(long, value_name = "NAME", conflicts_with = "rows")]
+    pub component: Option<String>,
     /// Rows of each table, and events of each log.
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub rows: usize,
-    /// Print JSON: an array with an object for each JVM.
+    /// Print JSON: an array with an object for each JVM; of an analyser what it gave.
     #[arg(long)]
     pub json: bool,
 }
@@ -457,7 +465,7 @@ pub struct ReportArguments {
 pub struct FragmentsArguments {
     /// A class file, a jar, a directory, or a module of the JDK as jrt:/MODULE.
     pub path: PathBuf,
-    /// A method; without it, a summary of every class.
+    /// A method, or a pattern as in plans (`a.I+::m(..)`); without it, a summary of every class.
     #[arg(value_name = "CLASS::METHOD")]
     pub method: Option<String>,
     /// Where methods are cut into fragments.
@@ -561,6 +569,8 @@ mod tests {
             "veneer run --listen 0.0.0.0:9 --token-file t -- java",
             "veneer run --listen 127.0.0.1:9 -- java",
             "veneer fragments a.jar --dot",
+            "veneer report 4711 --component c --rows 3",
+            "veneer detach 4711 --component",
             "veneer check",
             "veneer check a.jar --jobs 0",
             "veneer check a.jar --policy some",

@@ -80,6 +80,14 @@ fn split(words: &[String]) -> Result<(Vec<u32>, Vec<String>)> {
 }
 
 fn wanted(arguments: &DetachArguments, names: Vec<String>) -> Result<Which> {
+    if !arguments.components.is_empty() {
+        if arguments.unload || arguments.all || !names.is_empty() {
+            bail!(
+                "--component takes components off; leave --all, --unload and names of parts away"
+            );
+        }
+        return Ok(Which::Components(arguments.components.clone()));
+    }
     match (arguments.unload, arguments.all, names.is_empty()) {
         (true, ..) => Ok(Which::Unload),
         (_, true, true) => Ok(Which::All),
@@ -87,7 +95,7 @@ fn wanted(arguments: &DetachArguments, names: Vec<String>) -> Result<Which> {
         (_, true, false) => bail!("--all takes everything off; leave the names away"),
         (_, false, true) => {
             bail!(
-                "say what to take off: names that `veneer patches PID` shows (i7, p7, l3), --all, or --unload"
+                "say what to take off: names that `veneer patches PID` shows (i7, p7, l3), --component NAME, --all, or --unload"
             )
         }
     }
@@ -110,7 +118,10 @@ fn tell(to: &mut impl Write, pid: u32, wanted: &Which, detached: &Detached) -> i
     };
     writeln!(to, "process {pid}: {taken}")?;
     if !detached.unknown.is_empty() {
-        let names = detached.unknown.join(" ");
+        let names = match wanted {
+            Which::Components(_) => format!("component `{}`", detached.unknown.join("`, `")),
+            _ => detached.unknown.join(" "),
+        };
         complain(&format!(
             "process {pid} has no {names}; `veneer patches {pid}` shows what is attached"
         ));

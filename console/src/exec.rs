@@ -1,6 +1,7 @@
 //! `veneer exec`: a Rhai program for the agent of a running JVM, and the agent itself where it is not there yet.
 
 use std::io::{self, Read, Write};
+use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
@@ -9,7 +10,7 @@ use veneer_protocol::{PlanSource, Reply, Request};
 
 use crate::cli::{ExecArguments, settings};
 use crate::output::complain;
-use crate::plans;
+use crate::{modules, plans};
 
 /// The Rhai program failed.
 pub const PROGRAM_FAILED: u8 = 1;
@@ -22,6 +23,7 @@ pub fn run(arguments: ExecArguments) -> Result<u8> {
         name,
         source,
         settings,
+        modules,
     } = program(&arguments)?;
     let mut client = match (&target, arguments.connect, &arguments.token_file) {
         (Some(target), ..) => match Client::connect(target)? {
@@ -44,6 +46,7 @@ pub fn run(arguments: ExecArguments) -> Result<u8> {
         name,
         source,
         settings,
+        modules,
         hold,
     })?;
     if let Some(lease) = hold {
@@ -92,6 +95,7 @@ fn program(arguments: &ExecArguments) -> Result<PlanSource> {
     if let Some(code) = &arguments.code {
         return Ok(PlanSource {
             name: "-e".into(),
+            modules: modules::read(Path::new(""), "-e", code)?,
             source: code.clone(),
             settings,
         });
@@ -105,6 +109,7 @@ fn program(arguments: &ExecArguments) -> Result<PlanSource> {
                 .context("the program on standard input is no UTF-8 text")?;
             Ok(PlanSource {
                 name: "-".into(),
+                modules: modules::read(Path::new(""), "-", &source)?,
                 source,
                 settings,
             })

@@ -5,6 +5,8 @@
 //!                                                        └─▶ one JSON array   as they come
 //! ```
 
+mod matching;
+
 use std::io::{self, Write};
 use std::sync::Arc;
 
@@ -14,6 +16,7 @@ use veneer_fragmenter::classfile::ClassFile;
 use veneer_fragmenter::inference;
 use veneer_fragmenter::listing::{self, ClassListing, MethodListing};
 use veneer_fragmenter::policy::Policy;
+use veneer_instruments::MethodPattern;
 
 use crate::cli::FragmentsArguments;
 use crate::inputs;
@@ -24,7 +27,7 @@ use crate::output::complain;
 enum FragmentsError {
     /// Not of the form that is asked for.
     #[error(
-        "`{0}` names no method; write CLASS::METHOD, as java.util.ArrayList::add or a.B::m(I)I"
+        "`{0}` names no method; write CLASS::METHOD, as java.util.ArrayList::add or a.B::m(I)I, or a pattern as in plans"
     )]
     Malformed(String),
     /// The class is not there.
@@ -34,6 +37,16 @@ enum FragmentsError {
         class: String,
         /// Where it was looked for.
         path: String,
+    },
+    /// No method is selected.
+    #[error("no method in {path} matches `{pattern}`{near}")]
+    NothingMatches {
+        /// As asked for.
+        pattern: String,
+        /// Where it was looked for.
+        path: String,
+        /// Classes of nearly that name.
+        near: String,
     },
     /// The class has no such method.
     #[error("{class} has no method {method}; its methods: {known}")]
@@ -86,7 +99,6 @@ impl Wanted {
 
 /// Prints what was asked for and gives the exit code.
 pub fn run(arguments: FragmentsArguments) -> Result<u8> {
-    let wanted = arguments.method.as_deref().map(Wanted::parse).transpose()?;
     let policy = policy(arguments.policy);
     let mut out = Output {
         out: io::BufWriter::new(io::stdout().lock()),
@@ -94,6 +106,14 @@ pub fn run(arguments: FragmentsArguments) -> Result<u8> {
         dot: arguments.dot,
         printed: 0,
     };
+    let text = arguments.method.as_deref();
+    if let Some(text) = text.filter(|text| matching::is_pattern(text)) {
+        let pattern = MethodPattern::parse(text)?;
+        let code = matching::run(&mut out, &arguments.path, &pattern, &policy)?;
+        out.finish()?;
+        return Ok(code);
+    }
+    let wanted = text.map(Wanted::parse).transpose()?;
     let only = wanted.as_ref().map(|w| w.class.replace('.', "/"));
     let mut code = 0;
     let mut found = false;

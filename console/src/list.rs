@@ -50,6 +50,7 @@ pub fn run(arguments: ListArguments) -> Result<u8> {
         name: "list".into(),
         source,
         settings: Default::default(),
+        modules: Default::default(),
         hold: None,
     })?;
     let mut stdout = io::stdout().lock();

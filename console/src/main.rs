@@ -2,7 +2,7 @@
 //! shows the fragments of class files.
 //!
 //! ```text
-//!   cli ─┬─ run ────── command_line  java  agent  plans  space  child
+//!   cli ─┬─ run ────── command_line  java  agent  plans ─ modules  space  child
 //!        ├─ exec ───┬─ veneer_client
 //!        ├─ ask ────┤
 //!        ├─ shell ──┤
@@ -34,6 +34,7 @@ mod generated;
 mod inputs;
 mod java;
 mod list;
+mod modules;
 mod output;
 mod patches;
 mod peer;

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use anyhow::Result;
 use serde::Serialize;
-use veneer_protocol::Status;
+use veneer_protocol::{Component, Status};
 
 use crate::cli::PatchesArguments;
 use crate::output::{Style, complain, describe};
@@ -89,9 +89,50 @@ fn write(to: &mut impl Write, pid: u32, agent: &Status, style: Style) -> io::Res
             cells.push(of(format!("  {}", p.id), what, format!("in {}", p.methods)));
         }
     }
-    if cells.is_empty() {
+    if !cells.is_empty() {
+        let titles = ["id", "what", "points in methods", "plan", "whose", "for"];
+        table::write(to, titles, &cells, style)?;
+    }
+    let components: Vec<[String; 6]> = agent
+        .components
+        .iter()
+        .filter(|one| one.version.is_some() || one.analyser || !one.parameters.is_empty())
+        .map(|one| component(one, agent.millis))
+        .collect();
+    if components.is_empty() {
         return Ok(());
     }
-    let titles = ["id", "what", "points in methods", "plan", "whose", "for"];
-    table::write(to, titles, &cells, style)
+    let titles = [
+        "component",
+        "version",
+        "attached",
+        "parameters",
+        "plan",
+        "for",
+    ];
+    table::write(to, titles, &components, style)
+}
+
+/// A component as a row.
+fn component(one: &Component, now: u64) -> [String; 6] {
+    let ids = one.instruments.iter().chain(&one.patches);
+    let ids: Vec<&str> = ids.map(String::as_str).collect();
+    let attached = match (one.attached, ids.is_empty()) {
+        (false, _) => "taken off; its analyser can be asked".to_owned(),
+        (true, true) => "nothing".to_owned(),
+        (true, false) => ids.join(" "),
+    };
+    let parameters: Vec<String> = one
+        .parameters
+        .iter()
+        .map(|(name, value)| format!("{name}={value}"))
+        .collect();
+    [
+        one.name.clone(),
+        one.version.clone().unwrap_or_default(),
+        attached,
+        parameters.join(" "),
+        one.plan.clone(),
+        status::since(now.saturating_sub(one.since)),
+    ]
 }

@@ -9,6 +9,8 @@ use thiserror::Error;
 use veneer_protocol::PlanSource;
 use veneer_scripts::Plan;
 
+use crate::modules::{self, ModuleError};
+
 /// More is no plan but a mistake, in bytes.
 const LARGEST: u64 = 4 << 20;
 
@@ -31,6 +33,9 @@ pub enum PlanError {
         /// What it is instead.
         what: &'static str,
     },
+    /// What it imports cannot be had.
+    #[error(transparent)]
+    Module(#[from] ModuleError),
 }
 
 /// Reads a plan.
@@ -51,9 +56,13 @@ pub fn read(path: &Path, settings: &BTreeMap<String, String>) -> Result<PlanSour
         return Err(not_text("larger than 4 MiB"));
     }
     let bytes = fs::read(path).map_err(unreadable)?;
+    let name = path.display().to_string();
+    let source = String::from_utf8(bytes).map_err(|_| not_text("no UTF-8 text"))?;
+    let directory = path.parent().unwrap_or(Path::new(""));
     Ok(PlanSource {
-        name: path.display().to_string(),
-        source: String::from_utf8(bytes).map_err(|_| not_text("no UTF-8 text"))?,
+        modules: modules::read(directory, &name, &source)?,
+        name,
+        source,
         settings: settings.clone(),
     })
 }
@@ -64,7 +73,10 @@ pub fn divide(plans: &mut [PlanSource]) {
     if plans.len() < 2 {
         return;
     }
-    let speaks = |plan: &PlanSource, name: &str| plan.source.contains(&format!("\"{name}\""));
+    let speaks = |plan: &PlanSource, name: &str| {
+        let word = format!("\"{name}\"");
+        plan.source.contains(&word) || plan.modules.values().any(|text| text.contains(&word))
+    };
     let all = plans.first().map(|plan| plan.settings.clone());
     let lost = |name: &String| !plans.iter().any(|plan| speaks(plan, name));
     let lost: Vec<String> = all
@@ -83,7 +95,7 @@ pub fn divide(plans: &mut [PlanSource]) {
 /// Says whether the plan is a program at all; nothing of it runs. The error has file, line, column, the
 /// line and a caret. (What only shows when it runs is the agent's to find, which knows of `--strict`.)
 pub fn check_plan(plan: &PlanSource) -> Result<(), veneer_scripts::PlanError> {
-    Plan::compile(&plan.name, &plan.source).map(|_| ())
+    Plan::compile_with(&plan.name, &plan.source, &plan.modules).map(|_| ())
 }
 
 #[cfg(test)]

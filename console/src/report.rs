@@ -1,18 +1,26 @@
 //! `veneer report`: the figures in a data directory, of a JVM that runs, has ended or was killed.
 
 use std::io::{self, Write};
+use std::path::Path;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use serde_json::json;
+use veneer_client::ControlError;
 use veneer_instruments::{Data, table};
 use veneer_protocol::{Instrument, Jvm, Kind, Point, Readings, Report};
 
 use crate::cli::ReportArguments;
+use crate::exec::PROGRAM_FAILED;
+use crate::output::complain;
 use crate::remains::{Measured, Remains, State, directories};
+use crate::which;
 
 /// Prints the tables and gives the exit code.
 pub fn run(arguments: ReportArguments) -> Result<u8> {
-    let all = directories(&arguments.directory)?
+    if let Some(component) = &arguments.component {
+        return analysis(&arguments.place, component, arguments.json);
+    }
+    let all = directories(&arguments.place)?
         .iter()
         .map(|directory| Remains::read(directory))
         .collect::<Result<Vec<_>, _>>()?;
@@ -28,6 +36,33 @@ pub fn run(arguments: ReportArguments) -> Result<u8> {
             }
             write(&mut stdout, remains, arguments.rows)?;
         }
+    }
+    stdout.flush()?;
+    Ok(0)
+}
+
+/// Asks a component in a running JVM.
+fn analysis(pid: &Path, component: &str, json: bool) -> Result<u8> {
+    let Some(pid) = pid.to_str().and_then(|text| text.parse::<u32>().ok()) else {
+        bail!(
+            "`{}` is no process id: --component asks a running JVM; `veneer ps` shows those that run",
+            pid.display()
+        );
+    };
+    let analysis = match which::agent_in(pid)?.analyse(component) {
+        Ok(analysis) => analysis,
+        Err(ControlError::Refused(message)) => {
+            complain(&message);
+            return Ok(PROGRAM_FAILED);
+        }
+        Err(error) => return Err(error.into()),
+    };
+    let mut stdout = io::BufWriter::new(io::stdout().lock());
+    if json {
+        serde_json::to_writer_pretty(&mut stdout, &analysis.value).map_err(io::Error::from)?;
+        writeln!(stdout)?;
+    } else if !analysis.text.is_empty() {
+        writeln!(stdout, "{}", analysis.text)?;
     }
     stdout.flush()?;
     Ok(0)

@@ -21,18 +21,19 @@ mod names;
 mod screen;
 mod watch;
 
+use std::collections::BTreeMap;
 use std::io::{self, BufRead, IsTerminal};
+use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use veneer_protocol::{Reply, Status, Which};
-use veneer_scripts::{help, nearest, overview};
+use veneer_scripts::{TYPED, help, nearest, overview};
 
 use crate::cli::ShellArguments;
 use crate::output::{Style, describe};
 use crate::peer::Peer;
-use crate::plans;
-use crate::{exec, table};
+use crate::{exec, modules, plans, table};
 use balance::State;
 use command::{COMMANDS, Command, parse};
 use complete::declared;
@@ -153,7 +154,13 @@ impl Shell {
     /// Does what an input says.
     fn take(&mut self, input: &str) -> Result<Next> {
         if !input.starts_with(':') {
-            return self.run(None, input);
+            return match modules::read(Path::new(""), TYPED, input) {
+                Ok(modules) => self.run(None, input, modules),
+                Err(error) => {
+                    self.screen.failed(error.to_string());
+                    Ok(Next::Failed)
+                }
+            };
         }
         let done = match parse(input) {
             Ok(command) => self.command(command),
@@ -170,8 +177,13 @@ impl Shell {
     }
 
     /// Has the JVM run a text.
-    fn run(&mut self, file: Option<&str>, source: &str) -> Result<Next> {
-        let outcome = self.conversation.input(file, source, None)?;
+    fn run(
+        &mut self,
+        file: Option<&str>,
+        source: &str,
+        modules: BTreeMap<String, String>,
+    ) -> Result<Next> {
+        let outcome = self.conversation.input(file, source, modules, None)?;
         if let Outcome::Done(_) = outcome {
             self.next += source.lines().count().max(1);
         }
@@ -236,7 +248,7 @@ impl Shell {
             }
             Command::Load(file) => {
                 let plan = plans::read(file.as_ref(), &Default::default())?;
-                return self.run(Some(&plan.name), &plan.source);
+                return self.run(Some(&plan.name), &plan.source, plan.modules);
             }
             Command::Keep => {
                 self.conversation.keep()?;

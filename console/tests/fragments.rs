@@ -88,3 +88,58 @@ fn what_is_not_there_is_said_in_one_line() {
         assert!(line.contains(words) && line.lines().count() == 1, "{line}");
     }
 }
+
+/// The methods that were listed, in order.
+fn methods(output: &Output) -> Vec<String> {
+    let listed = text(output);
+    let named = listed.lines().filter(|line| line.contains("::"));
+    named.map(str::to_owned).collect()
+}
+
+#[test]
+fn a_pattern_lists_what_it_selects() {
+    let logging = "jrt:/java.logging";
+    let below = fragments(&[logging, "java.util.logging.Handler+::publish(..)"]);
+    let publish =
+        |class: &str| format!("java.util.logging.{class}::publish(Ljava/util/logging/LogRecord;)V");
+    let all = [
+        "ConsoleHandler",
+        "FileHandler",
+        "MemoryHandler",
+        "SocketHandler",
+        "StreamHandler",
+    ];
+    assert_eq!(methods(&below), all.map(publish));
+    assert!(below.stderr.is_empty());
+    let pattern = "@java.lang.Deprecated java.util.logging.LogRecord::*(..) -> int";
+    let deprecated = methods(&fragments(&[logging, pattern]));
+    assert_eq!(deprecated, ["java.util.logging.LogRecord::getThreadID()I"]);
+    let pattern = "static java.util.logging.Level::parse(..)";
+    assert_eq!(methods(&fragments(&[logging, pattern])).len(), 1);
+}
+
+#[test]
+fn what_the_path_does_not_tell_is_said() {
+    let unknown = fragments(&["jrt:/java.logging", "java.io.Closeable+::close()"]);
+    assert_eq!(text(&unknown), "");
+    let said = String::from_utf8_lossy(&unknown.stderr);
+    assert!(
+        said.contains("(java.util.logging.FileHandler$MeteredStream) is not known: java.io.OutputStream above them is not in jrt:/java.logging"),
+        "{said}"
+    );
+    for (pattern, message) in [
+        (
+            "java.util.loging..*",
+            "no method in jrt:/java.logging matches `java.util.loging..*`",
+        ),
+        (
+            "java.util.logging.Level+::x*(..)",
+            "; near it: java.util.logging.Level",
+        ),
+        ("@a.B", "column 5: a class must follow"),
+    ] {
+        let output = fragments(&["jrt:/java.logging", pattern]);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success() && said.contains(message), "{said}");
+    }
+}

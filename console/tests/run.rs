@@ -233,6 +233,7 @@ fn options_and_plans_reach_the_configuration() {
             name: plan.display().to_string(),
             source: "print(1);\n".into(),
             settings: [("top".to_string(), "3".to_string())].into(),
+            modules: Default::default(),
         }],
         arm: vec!["a..*".into()],
         skip: vec!["a.b.*".into()],

@@ -1,6 +1,8 @@
 //! What plans can choose from: armed methods, all or a sample, and their flow graphs.
 
 use crate::agent::Agent;
+use crate::facts::{self, Chosen};
+use crate::jni::Env;
 use crate::loaded;
 use crate::methods;
 use crate::registry::Class;
@@ -10,22 +12,24 @@ use veneer_fragmenter::advice::Site;
 use veneer_fragmenter::bytecode::opcode::mnemonic;
 use veneer_fragmenter::classfile::ClassFile;
 use veneer_fragmenter::points::reachable;
-use veneer_instruments::{ArmedMethod, Block, Graph, MethodPattern, Sample};
+use veneer_instruments::{
+    ArmedClass, ArmedMethod, Block, DescribedMethod, Graph, MethodPattern, Sample,
+};
 
 /// The classes of which the patterns may select methods, in order of arming.
-pub fn classes(agent: &Agent, patterns: &[MethodPattern]) -> Vec<Arc<Class>> {
+pub fn classes(agent: &Agent, env: Env, patterns: &[MethodPattern]) -> Vec<Arc<Class>> {
     let names: Option<Vec<String>> = patterns.iter().map(loaded::only_class).collect();
+    let hit = |class: &Arc<Class>| {
+        !Chosen::of(agent, env, class, patterns).is_empty() && !class.state().restored
+    };
     let Some(names) = names else {
         let mut all = agent.registry.all();
-        all.retain(|class| {
-            let hit = patterns.iter().any(|p| p.matches_class(&class.dotted));
-            hit && !class.state().restored
-        });
+        all.retain(hit);
         return all;
     };
     let named = names.iter().flat_map(|name| agent.registry.named(name));
     let mut all: Vec<Arc<Class>> = named.collect();
-    all.retain(|class| !class.state().restored);
+    all.retain(hit);
     all.sort_by_key(|class| class.first_id);
     all.dedup_by(|a, b| Arc::ptr_eq(a, b));
     all
@@ -33,38 +37,81 @@ pub fn classes(agent: &Agent, patterns: &[MethodPattern]) -> Vec<Arc<Class>> {
 
 /// The methods of a class that the patterns select: their places among its armed methods. Classes that are not prepared
 /// yet, where nothing can be attached, have none.
-fn selected(class: &Class, patterns: &[MethodPattern]) -> Vec<usize> {
-    let here: Vec<&MethodPattern> = patterns
-        .iter()
-        .filter(|p| p.matches_class(&class.dotted))
-        .collect();
+fn selected(agent: &Agent, env: Env, class: &Class, patterns: &[MethodPattern]) -> Vec<usize> {
+    let chosen = Chosen::of(agent, env, class, patterns);
     let state = class.state();
     if state.class.is_none() {
         return Vec::new();
     }
     let methods = state.methods.iter().enumerate();
     methods
-        .filter(|(_, m)| {
-            here.iter()
-                .any(|p| p.matches_method(&m.name, &m.descriptor))
-        })
+        .filter(|(_, m)| chosen.selects(&m.name, &m.descriptor))
         .map(|(place, _)| place)
         .collect()
 }
 
+/// See `Runtime::classes`.
+pub fn described(agent: &Agent, env: Env, patterns: &[MethodPattern]) -> Vec<ArmedClass> {
+    let mut out = Vec::new();
+    for class in classes(agent, env, patterns) {
+        let places = selected(agent, env, &class, patterns);
+        let Some(facts) = facts::of(agent, env, &class).filter(|_| !places.is_empty()) else {
+            continue;
+        };
+        let Some(local) = class.local(env) else {
+            continue;
+        };
+        let is_initialised = agent.tool.is_initialised(local);
+        env.delete(local);
+        let methods = class.state().methods.clone();
+        let method = |m: &veneer_fragmenter::arming::ArmedMethod| {
+            let known = facts.method(&m.name, &m.descriptor)?;
+            Some(DescribedMethod {
+                method: armed_method(&class, m),
+                flags: known.flags,
+                annotations: known.annotations.clone(),
+                size: known.size.unwrap_or(0),
+            })
+        };
+        out.push(ArmedClass {
+            name: class.dotted.clone(),
+            flags: facts.flags,
+            annotations: facts.annotations.clone(),
+            supertypes: facts.supertypes.clone(),
+            is_initialised,
+            methods: places
+                .into_iter()
+                .filter_map(|place| methods.get(place).and_then(method))
+                .collect(),
+        });
+    }
+    out
+}
+
+fn armed_method(class: &Class, m: &veneer_fragmenter::arming::ArmedMethod) -> ArmedMethod {
+    ArmedMethod {
+        id: m.id,
+        class: class.dotted.clone(),
+        method: format!("{}{}", m.name, m.descriptor),
+    }
+}
+
 /// See `Runtime::armed`.
-pub fn list(agent: &Agent, patterns: &[MethodPattern], sample: Option<Sample>) -> Vec<ArmedMethod> {
+pub fn list(
+    agent: &Agent,
+    env: Env,
+    patterns: &[MethodPattern],
+    sample: Option<Sample>,
+) -> Vec<ArmedMethod> {
     let mut all: Vec<(Arc<Class>, usize)> = Vec::new();
-    for class in classes(agent, patterns) {
-        let places = selected(&class, patterns);
+    for class in classes(agent, env, patterns) {
+        let places = selected(agent, env, &class, patterns);
         all.extend(places.into_iter().map(|place| (class.clone(), place)));
     }
     let row = |(class, place): &(Arc<Class>, usize)| {
         let state = class.state();
-        state.methods.get(*place).map(|m| ArmedMethod {
-            class: class.dotted.clone(),
-            method: format!("{}{}", m.name, m.descriptor),
-        })
+        let found = state.methods.get(*place);
+        found.map(|m| armed_method(class, m))
     };
     match sample {
         None => all.iter().filter_map(row).collect(),
@@ -76,57 +123,70 @@ pub fn list(agent: &Agent, patterns: &[MethodPattern], sample: Option<Sample>) -
 }
 
 /// See `Runtime::graphs`.
-pub fn graphs(agent: &Agent, patterns: &[MethodPattern]) -> Vec<Graph> {
+pub fn graphs(agent: &Agent, env: Env, patterns: &[MethodPattern]) -> Vec<Graph> {
     let mut out = Vec::new();
-    for class in classes(agent, patterns) {
-        let places = selected(&class, patterns);
-        if places.is_empty() {
-            continue;
+    for class in classes(agent, env, patterns) {
+        let places = selected(agent, env, &class, patterns);
+        if !places.is_empty() {
+            out.extend(of_class(agent, &class, |place, _| places.contains(&place)));
         }
-        let (original, methods) = {
-            let state = class.state();
-            (state.original.clone(), state.methods.clone())
-        };
-        let Ok(file) = ClassFile::parse(&original) else {
+    }
+    out
+}
+
+/// See `Runtime::graph`.
+pub fn graph(agent: &Agent, id: u32) -> Option<Graph> {
+    let class = agent.registry.of_method(id)?;
+    of_class(agent, &class, |_, method| method == id).pop()
+}
+
+/// The graphs of methods of a class: of those whose place among its armed methods and whose id are wanted.
+fn of_class(agent: &Agent, class: &Class, wanted: impl Fn(usize, u32) -> bool) -> Vec<Graph> {
+    let (original, methods) = {
+        let state = class.state();
+        (state.original.clone(), state.methods.clone())
+    };
+    let Ok(file) = ClassFile::parse(&original) else {
+        return Vec::new();
+    };
+    let mut out = Vec::new();
+    for (_, m) in methods
+        .iter()
+        .enumerate()
+        .filter(|(place, m)| wanted(*place, m.id))
+    {
+        // What was armed can be analysed again.
+        let Ok((method, armed)) = methods::analyse(agent, &file, class, m.id) else {
             continue;
         };
-        for m in places.into_iter().filter_map(|place| methods.get(place)) {
-            // What was armed can be analysed again.
-            let Ok((method, armed)) = methods::analyse(agent, &file, &class, m.id) else {
-                continue;
-            };
-            let reached = reachable(&method, &armed.points);
-            let block = |f: &veneer_fragmenter::flowgraph::Fragment| {
-                let around = method.loops.loops.iter();
-                let around = around.filter(|l| l.body[f.id.index()]);
-                let instructions = method.instructions[f.instructions.clone()].iter();
-                Block {
-                    line: method.line(f.start),
-                    instructions: instructions
-                        .map(|i| mnemonic(i.1.op()).to_string())
-                        .collect(),
-                    depth: around.count() as u32,
-                    is_header: method.loops.headers().any(|n| n.index() == f.id.index()),
-                    is_reachable: reached.contains(&f.id),
-                    variables: weave::variables(&method, &armed, Site::Before(f.id)),
-                }
-            };
-            let from = |f: &veneer_fragmenter::flowgraph::Fragment| {
-                let (from, to) = (f.id.0, method.flow.successors(f.id));
-                to.into_iter()
-                    .map(|to| (from, to.0))
-                    .collect::<Vec<(u32, u32)>>()
-            };
-            out.push(Graph {
-                method: ArmedMethod {
-                    class: class.dotted.clone(),
-                    method: format!("{}{}", m.name, m.descriptor),
-                },
-                fragments: method.flow.len() as u32,
-                edges: method.flow.fragments().flat_map(from).collect(),
-                blocks: method.flow.fragments().map(block).collect(),
-            });
-        }
+        let reached = reachable(&method, &armed.points);
+        let block = |f: &veneer_fragmenter::flowgraph::Fragment| {
+            let around = method.loops.loops.iter();
+            let around = around.filter(|l| l.body[f.id.index()]);
+            let instructions = method.instructions[f.instructions.clone()].iter();
+            Block {
+                line: method.line(f.start),
+                instructions: instructions
+                    .map(|i| mnemonic(i.1.op()).to_string())
+                    .collect(),
+                depth: around.count() as u32,
+                is_header: method.loops.headers().any(|n| n.index() == f.id.index()),
+                is_reachable: reached.contains(&f.id),
+                variables: weave::variables(&method, &armed, Site::Before(f.id)),
+            }
+        };
+        let from = |f: &veneer_fragmenter::flowgraph::Fragment| {
+            let (from, to) = (f.id.0, method.flow.successors(f.id));
+            to.into_iter()
+                .map(|to| (from, to.0))
+                .collect::<Vec<(u32, u32)>>()
+        };
+        out.push(Graph {
+            method: armed_method(class, m),
+            fragments: method.flow.len() as u32,
+            edges: method.flow.fragments().flat_map(from).collect(),
+            blocks: method.flow.fragments().map(block).collect(),
+        });
     }
     out
 }

@@ -2,6 +2,7 @@
 //! counters. What each of them does there is in `weave`; bringing the JVM to it, in `methods`.
 
 use crate::agent::Agent;
+use crate::facts;
 use crate::jni::{Env, jclass};
 use crate::methods::{self, Probes};
 use crate::registry::Class;
@@ -107,6 +108,9 @@ pub fn weave_class(
         }
         (state.original.clone(), state.methods.clone())
     };
+    // Before the lock is taken: the JVM is asked for it.
+    let facts = facts::asked(agent, env, class, agent.plan_patterns().iter());
+    let facts = facts.as_deref();
     let mut work: Vec<(InstrumentId, Spec, u32, String)> = Vec::new();
     {
         let mut tables = agent.table.lock();
@@ -118,10 +122,11 @@ pub fn weave_class(
                     .any(|p| p.matches_class(&class.dotted))
         }) {
             for m in &methods {
-                if i.spec.selects(&class.dotted, &m.name, &m.descriptor) && i.tried.insert(m.id) {
+                let named = (m.name.as_str(), m.descriptor.as_str());
+                if i.spec.selects(&class.dotted, facts, m.id, named) && i.tried.insert(m.id) {
                     work.push((
                         InstrumentId(n as u32 + 1),
-                        i.spec.clone(),
+                        i.spec.of_method(m.id),
                         m.id,
                         format!("{}{}", m.name, m.descriptor),
                     ));
@@ -355,6 +360,13 @@ fn stand(
     {
         probes.by_flow = Some((counting.probes(row.first), row));
     }
+    let since = {
+        let mut tables = agent.table.lock();
+        tables
+            .instrument(instrument)
+            .filter(|i| i.spec.late)
+            .and_then(|i| i.cells.first().copied())
+    };
     let (dotted, named): (Arc<str>, Arc<str>) = (class.dotted.as_str().into(), label.into());
     for join in joins {
         let Some((site, step)) = join.sites.first().copied() else {
@@ -388,11 +400,11 @@ fn stand(
         };
         probes
             .each
-            .extend(join.probes(slot, limit(agent, instrument)?));
+            .extend(join.probes(slot, limit(agent, instrument)?, since));
         let base = match step {
             Step::Log | Step::Enter | Step::Turn | Step::Over => [0, 0],
             Step::Count | Step::Pass => [agent.shards.sum(slot), 0],
-            Step::Start | Step::Stop | Step::Lap => {
+            Step::Start | Step::Stop | Step::Lap | Step::Since | Step::Known | Step::Until => {
                 agent.shards.clear(slot + 2);
                 agent.shards.clear(slot + 3);
                 [agent.shards.sum(slot), agent.shards.sum(slot + 1)]

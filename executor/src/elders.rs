@@ -5,9 +5,11 @@
 //! such an activation is left.
 
 use crate::agent::Agent;
+use crate::facts::Chosen;
 use crate::jni::Env;
+use crate::registry::Class;
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard};
 use veneer_instruments::MethodPattern;
 
 /// Class with dots, name, descriptor.
@@ -45,15 +47,18 @@ impl Elders {
         patterns: &[MethodPattern],
         armed: bool,
     ) -> Vec<String> {
+        // Of one name there may be several classes.
         let hit = |label: &Label| {
-            patterns
-                .iter()
-                .any(|p| p.matches(&label.0, &label.1, &label.2))
+            let classes = agent.registry.named(&label.0.replace('.', "/"));
+            let chosen = |c: &Arc<Class>| Chosen::of(agent, env, c, patterns);
+            let mut chosen = classes.iter().map(chosen);
+            chosen.any(|chosen| chosen.selects(&label.1, &label.2))
         };
-        if armed || self.known().keys().any(hit) {
+        let before: Vec<Label> = self.known().keys().cloned().collect();
+        if armed || before.iter().any(hit) {
             self.look(agent, env);
         }
-        let known = self.known();
+        let known = self.known().clone();
         let of = known.iter().filter(|(label, _)| hit(label));
         of.map(|((class, name, _), count)| {
             let (activations, they) = match count {

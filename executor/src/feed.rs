@@ -11,7 +11,7 @@ use crate::weave::Step;
 use std::collections::HashMap;
 use veneer_instruments::{InstrumentId, Value};
 use veneer_protocol as p;
-use veneer_protocol::{EVENTS_AT_ONCE, Event, Readings, Subscription, Update};
+use veneer_protocol::{EVENTS_AT_ONCE, Event, POINTS_AT_ONCE, Readings, Subscription, Update};
 
 /// Names a point among those of its instrument.
 #[derive(PartialEq, Eq, Hash)]
@@ -27,6 +27,8 @@ struct PointKey {
 struct Told {
     attached: Option<bool>,
     points: HashMap<PointKey, Readings>,
+    /// The row with which to begin: those before it were looked at when the room was used up.
+    next: usize,
 }
 
 /// See the module documentation.
@@ -37,6 +39,8 @@ pub struct Feed {
     seen: HashMap<u32, u64>,
     /// Events that found no room in a ring, as far as was told.
     dropped: u64,
+    /// The instrument with which to begin, for the same reason.
+    first: usize,
 }
 
 impl Feed {
@@ -47,6 +51,7 @@ impl Feed {
             told: HashMap::new(),
             seen: HashMap::new(),
             dropped: 0,
+            first: 0,
         }
     }
 
@@ -62,10 +67,18 @@ impl Feed {
             millis: agent.began.elapsed().as_millis() as u64,
             ..Update::default()
         };
-        for id in loads::instruments(agent) {
-            if self.wants(id) {
-                update.instruments.extend(self.figures(agent, id));
+        let mut all = loads::instruments(agent);
+        all.retain(|id| self.wants(*id));
+        let mut room = self.wanted.points.clamp(1, POINTS_AT_ONCE);
+        let first = self.first.checked_rem(all.len()).unwrap_or(0);
+        self.first = 0;
+        for n in (first..all.len()).chain(0..first) {
+            let (changed, left) = self.figures(agent, all[n], &mut room);
+            update.instruments.extend(changed);
+            if left > 0 && update.points_left == 0 {
+                self.first = n;
             }
+            update.points_left += left;
         }
         if self.wanted.events {
             self.events(agent, &mut update);
@@ -73,32 +86,57 @@ impl Feed {
         update
     }
 
-    /// The points of an instrument that have changed; `None` where nothing has.
-    fn figures(&mut self, agent: &Agent, id: InstrumentId) -> Option<p::Instrument> {
+    /// The points of an instrument that have changed, as many as there is room for (`None` where nothing has), and how many are left.
+    fn figures(
+        &mut self,
+        agent: &Agent,
+        id: InstrumentId,
+        room: &mut usize,
+    ) -> (Option<p::Instrument>, u64) {
         let told = self.told.entry(id).or_default();
         if told.attached == Some(false) {
             // Its figures stand still.
-            return None;
+            return (None, 0);
         }
         // Asked before the figures are read: those of one that is detached meanwhile are told once more.
-        let mut instrument = report::instrument(agent, id)?;
+        let Some(mut instrument) = report::instrument(agent, id) else {
+            return (None, 0);
+        };
+        let rows = runtime::rows(agent, id);
+        let first = told.next.min(rows.len());
+        told.next = 0;
+        let mut left = 0;
+        let (before, behind) = rows.split_at(first);
+        for (n, row) in behind.iter().chain(before).enumerate() {
+            let point = report::point(row.clone());
+            let key = PointKey {
+                class: point.class.clone(),
+                method: point.method.clone(),
+                fragment: point.fragment,
+                to: point.to,
+                what: point.what.clone(),
+            };
+            if told.points.get(&key) == Some(&point.readings) {
+                continue;
+            }
+            if *room == 0 {
+                if left == 0 {
+                    told.next = (first + n) % rows.len();
+                }
+                left += 1;
+                continue;
+            }
+            *room -= 1;
+            told.points.insert(key, point.readings);
+            instrument.points.push(point);
+        }
         let news = told.attached != Some(instrument.attached);
-        told.attached = Some(instrument.attached);
-        instrument.points = runtime::rows(agent, id)
-            .into_iter()
-            .map(report::point)
-            .filter(|point| {
-                let key = PointKey {
-                    class: point.class.clone(),
-                    method: point.method.clone(),
-                    fragment: point.fragment,
-                    to: point.to,
-                    what: point.what.clone(),
-                };
-                told.points.insert(key, point.readings) != Some(point.readings)
-            })
-            .collect();
-        (news || !instrument.points.is_empty()).then_some(instrument)
+        // One that is detached is done with when all is told of it.
+        if left == 0 {
+            told.attached = Some(instrument.attached);
+        }
+        let changed = news || !instrument.points.is_empty();
+        (changed.then_some(instrument), left)
     }
 
     fn events(&mut self, agent: &Agent, update: &mut Update) {

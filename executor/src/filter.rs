@@ -3,10 +3,11 @@
 //! Without `--arm`, everything outside the JDK. A class of the JDK is armed only where an `--arm` pattern or a plan names it,
 //! and those that the cell's own path leads through never are.
 
+use crate::facts::{may_select, may_select_method};
 use crate::jni::{Env, Global, jobject};
 use std::sync::atomic::{AtomicBool, Ordering};
 pub use veneer_fragmenter::cell_path::on_cell_path;
-use veneer_instruments::MethodPattern;
+use veneer_instruments::{ClassFacts, MethodPattern};
 
 /// How far a method is wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -56,9 +57,17 @@ impl Filter {
             || (is(&loaders.system) && TOOLS.iter().any(|p| name.starts_with(p)))
     }
 
-    /// Whether any method of the class can be wanted. `plans` are the patterns of attached instruments and edits.
-    pub fn class(&self, dotted: &str, of_jdk: bool, plans: &[MethodPattern]) -> bool {
-        if plans.iter().any(|p| p.matches_class(dotted)) {
+    /// Whether any method of the class can be wanted. `plans` are the patterns of attached instruments and edits; `facts` those of the
+    /// class, where a pattern asks for more than its name.
+    pub fn class(
+        &self,
+        dotted: &str,
+        of_jdk: bool,
+        plans: &[MethodPattern],
+        facts: Option<&ClassFacts>,
+    ) -> bool {
+        let hit = |p: &MethodPattern| may_select(p, dotted, facts);
+        if plans.iter().any(hit) {
             return true;
         }
         if self.only_plans.load(Ordering::Relaxed) {
@@ -67,7 +76,7 @@ impl Filter {
         if self.arm.is_empty() {
             !of_jdk
         } else {
-            self.arm.iter().any(|p| p.matches_class(dotted))
+            self.arm.iter().any(hit)
         }
     }
 
@@ -77,10 +86,11 @@ impl Filter {
         dotted: &str,
         of_jdk: bool,
         plans: &[MethodPattern],
-        name: &str,
-        descriptor: &str,
+        facts: Option<&ClassFacts>,
+        method: (&str, &str),
     ) -> Want {
-        let any = |list: &[MethodPattern]| list.iter().any(|p| p.matches(dotted, name, descriptor));
+        let hit = |p: &MethodPattern| may_select_method(p, dotted, facts, method);
+        let any = |list: &[MethodPattern]| list.iter().any(hit);
         if any(&self.skip) {
             Want::No
         } else if any(plans) {

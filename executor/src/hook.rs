@@ -8,6 +8,7 @@
 //! No lock is held while Java code runs: defining and initialising the anchor happens between two short looks at the registry.
 
 use crate::agent::Agent;
+use crate::facts;
 use crate::filter::{self, Filter, Want};
 use crate::jni::{Env, jclass, jobject};
 use crate::registry::Class;
@@ -45,13 +46,15 @@ pub fn arm(agent: &Agent, env: Env, coming: &Coming) -> Option<Vec<u8>> {
     }
     // One that was given its code back is armed again only where it is wanted.
     let stays = known.as_ref().is_some_and(|c| !c.state().restored);
-    if !stays && !agent.filter.class(&dotted, of_jdk, &plans) {
+    let filter = &agent.filter;
+    let all = plans.iter().chain(&filter.arm).chain(&filter.skip);
+    let facts = facts::coming(agent, env, coming, &dotted, all);
+    let facts = facts.as_ref();
+    if !stays && !filter.class(&dotted, of_jdk, &plans, facts) {
         return None;
     }
     let want = |name: &str, descriptor: &str| {
-        agent
-            .filter
-            .method(&dotted, of_jdk, &plans, name, descriptor)
+        filter.method(&dotted, of_jdk, &plans, facts, (name, descriptor))
     };
     if filter::on_cell_path(coming.name) {
         agent.refuse(
@@ -185,6 +188,7 @@ fn try_arm(
         };
         state.methods = armed.methods;
         state.unarmed = None;
+        state.facts = None;
         if !coming.class.is_null() && state.class.is_none() && agent.tool.is_prepared(coming.class)
         {
             state.class = Some(Arc::new(env.weak(coming.class)));

@@ -36,7 +36,7 @@ const PAUSE: Duration = Duration::from_millis(20);
 
 /// Takes everything off and gives every class its original code back. Called by the plan thread, which ends after it.
 pub fn leave(agent: &Agent, env: Env, session: &Session) -> Detached {
-    let (taken, unknown) = loads::detach(agent, session, &Which::All);
+    let (taken, unknown) = loads::detach(agent, session, &Which::Unload);
     agent.left.store(true, Ordering::SeqCst);
     let mut restored = 0;
     let mut left = Vec::new();
@@ -55,6 +55,8 @@ pub fn leave(agent: &Agent, env: Env, session: &Session) -> Detached {
             agent.problem("", &e);
         }
     }
+    // Where no plan has asked for it, it was not on.
+    let _ = agent.tool.disable(jvmtiEvent::JVMTI_EVENT_OBJECT_FREE);
     let mut running = 0;
     for _ in 0..LOOKS {
         running = agent.methods.stale(agent, env);

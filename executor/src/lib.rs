@@ -18,11 +18,13 @@ mod armed;
 mod attachment;
 mod awaited;
 mod budget;
+mod call_stacks;
 mod catalogue;
 mod clock;
 mod control;
 mod directory;
 mod elders;
+mod facts;
 mod feed;
 mod filter;
 mod hook;
@@ -34,6 +36,7 @@ mod loads;
 mod memory;
 mod methods;
 mod names;
+mod object_tables;
 mod operations;
 mod prompts;
 mod registry;
@@ -206,6 +209,7 @@ fn callbacks() -> jvmtiEventCallbacks {
     c.v1_1.ThreadEnd = Some(thread_end);
     c.v1_1.ClassFileLoadHook = Some(class_file_load);
     c.v1_1.ClassPrepare = Some(class_prepare);
+    c.v1_1.ObjectFree = Some(object_free);
     c
 }
 
@@ -262,9 +266,22 @@ fn begin(env: Env, tool: Tool, mut config: AgentConfig, attached: bool) -> Resul
     let tid: LongField = env.long_field(thread, c"tid").map_err(text)?;
     let mut complaints = Vec::new();
     let mut patterns = |list: &[String], option: &str| -> Vec<MethodPattern> {
-        let parsed = list
-            .iter()
-            .map(|p| MethodPattern::parse(p).map_err(|e| format!("{option} {p}: {e}")));
+        let parsed = list.iter().map(|text| {
+            let pattern = MethodPattern::parse(text).map_err(|e| e.to_string());
+            // What a class is armed with is decided before the JVM knows what is above it; and of a call only names are known.
+            let pattern = pattern.and_then(|p| match option {
+                "--skip" if p.has_subtypes() => Err(
+                    "`+` is not known yet when a class is to be left alone: name the classes"
+                        .into(),
+                ),
+                "--calls" if p.asks_more() => Err(
+                    "of a call only names and types are known: write no `+`, flag or annotation"
+                        .into(),
+                ),
+                _ => Ok(p),
+            });
+            pattern.map_err(|e: String| format!("{option} {text}: {e}"))
+        });
         let (good, bad): (Vec<_>, Vec<_>) = parsed.partition(Result::is_ok);
         complaints.extend(bad.into_iter().filter_map(Result::err));
         good.into_iter().filter_map(Result::ok).collect()
@@ -465,6 +482,52 @@ unsafe extern "system" fn class_prepare(
     });
 }
 
+unsafe extern "system" fn object_free(_: *mut jvmtiEnv, tag: jlong) {
+    guarded("ObjectFree", (), || {
+        if let Some(agent) = Agent::get() {
+            agent.tallies.objects.free(tag);
+        }
+    });
+}
+
+/// `VeneerProbe.set`: see [`object_tables`].
+///
+/// # Safety
+/// Called by the JVM only.
+#[unsafe(no_mangle)]
+pub unsafe extern "system" fn Java_java_lang_invoke_VeneerProbe_set(
+    _: *mut JNIEnv,
+    _: jclass,
+    table: jlong,
+    object: jobject,
+    value: jlong,
+) {
+    guarded("a value of an object", (), || {
+        if let Some(agent) = Agent::get().filter(|_| !object.is_null()) {
+            agent.tallies.objects.set(agent.tool, table, object, value);
+        }
+    });
+}
+
+/// `VeneerProbe.get`.
+///
+/// # Safety
+/// Called by the JVM only.
+#[unsafe(no_mangle)]
+pub unsafe extern "system" fn Java_java_lang_invoke_VeneerProbe_get(
+    _: *mut JNIEnv,
+    _: jclass,
+    table: jlong,
+    object: jobject,
+) -> jlong {
+    guarded("a value of an object", 0, || {
+        let agent = Agent::get().filter(|_| !object.is_null());
+        agent.map_or(0, |agent| {
+            agent.tallies.objects.get(agent.tool, table, object)
+        })
+    })
+}
+
 /// `VeneerWalk.hook`.
 ///
 /// # Safety
@@ -548,6 +611,24 @@ pub unsafe extern "system" fn Java_java_lang_invoke_VeneerRuntime_ring(
             return 0;
         }
         ring
+    })
+}
+
+/// `VeneerProbe.stack`: see [`call_stacks`].
+///
+/// # Safety
+/// Called by the JVM only.
+#[unsafe(no_mangle)]
+pub unsafe extern "system" fn Java_java_lang_invoke_VeneerProbe_stack(
+    jni: *mut JNIEnv,
+    _: jclass,
+    depth: jlong,
+) -> jlong {
+    guarded("a call stack", 0, || {
+        let Some(agent) = Agent::get() else { return 0 };
+        // Safety: the JVM gave it for this thread.
+        let env = unsafe { Env::new(jni) };
+        agent.tallies.stacks.here(agent, env, depth)
     })
 }
 

@@ -52,6 +52,7 @@ pub struct Library {
     type_number: Static,
     unreachable: Static,
     keep: Static,
+    place: Static,
     shut: Static,
     open: Static,
     linked: Static,
@@ -110,6 +111,7 @@ impl Library {
                 c"(Ljava/lang/Class;Ljava/lang/Class;I)Ljava/lang/String;",
             )?,
             keep: find(c"keep", c"(JJ)V")?,
+            place: find(c"place", c"(Ljava/lang/Class;Ljava/lang/String;I)J")?,
             shut: find(c"shut", c"(I)V")?,
             open: find(c"open", c"(I)V")?,
             linked: find(c"linked", c"()V")?,
@@ -289,6 +291,22 @@ impl Library {
     pub fn keep(&self, env: Env, table: i64, places: i64) -> Result<(), JvmError> {
         let what = || "making room for objects".to_string();
         env.void(self.keep, &[j(table), j(places)], what)
+    }
+
+    /// Where in the armed body the code of a version stands at this bci; negative where that is not known.
+    pub fn place(
+        &self,
+        env: Env,
+        version: jclass,
+        method: &str,
+        bci: i64,
+    ) -> Result<i64, JvmError> {
+        let name = env.new_string(method)?;
+        let bci = i32::try_from(bci).unwrap_or(-1);
+        let what = || format!("looking for the place of {method}");
+        let found = env.long(self.place, &[l(version), l(name), i(bci)], what);
+        env.delete(name);
+        found
     }
 
     /// Shuts a gate, or opens it again. See `VeneerGate`.

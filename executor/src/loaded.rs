@@ -6,6 +6,9 @@
 //!                      └──────▶ walk over all loaded classes ◀───┘ ─▶ RetransformClasses ─▶ hook
 //! ```
 //!
+//! What is below a class that a pattern with `+` names, the JVM tells of classes that are loaded. An annotation stands in the class file only; but
+//! a class whose constant pool does not mention its type does not have it, and is left alone.
+//!
 //! The walk asks the JVM for the name of each class, which takes milliseconds in a large program. So [`Unarmed`] has the names of
 //! all loaded classes that are not armed. The first walk notes those that were there before the agent; from then on the class hook
 //! notes what it lets pass, and `ClassPrepare` does so again, for a class that was just on its way while a walk went by. A name too
@@ -13,6 +16,7 @@
 
 use crate::agent::Agent;
 use crate::attachment::mark_prepared;
+use crate::facts;
 use crate::filter;
 use crate::jni::{Env, jclass};
 use crate::registry::Class;
@@ -87,7 +91,7 @@ impl Unarmed {
 /// The internal name of the one class that a pattern can select; none where it has wildcards.
 pub fn only_class(pattern: &MethodPattern) -> Option<String> {
     let text = pattern.class_text();
-    let wild = text.contains('*') || text.contains("..");
+    let wild = text.contains('*') || text.contains("..") || pattern.has_subtypes();
     (!wild).then(|| text.replace('.', "/"))
 }
 
@@ -100,7 +104,7 @@ pub fn arm(agent: &Agent, env: Env, patterns: &[MethodPattern]) -> bool {
     let names: Option<Vec<String>> = patterns.iter().map(only_class).collect();
     let done = |name: &String| {
         let known = agent.registry.named(name);
-        !unarmed.may_have(name) && !known.iter().any(|c| missing(c, patterns))
+        !unarmed.may_have(name) && !known.iter().any(|c| missing(agent, env, c, patterns))
     };
     if names.as_ref().is_some_and(|names| names.iter().all(done)) {
         return false;
@@ -110,14 +114,20 @@ pub fn arm(agent: &Agent, env: Env, patterns: &[MethodPattern]) -> bool {
     names.iter().flatten().for_each(|name| unarmed.remove(name));
     let mut chosen: Vec<(jclass, String)> = Vec::new();
     let mut wanted = Vec::new();
+    let mut loaded: Vec<(jclass, String, String)> = Vec::new();
     for class in agent.tool.loaded(env) {
         let name = agent.tool.class_name(class);
-        let Some(name) = name.filter(|n| !anchor::is_anchor(n)) else {
-            env.delete(class);
-            continue;
-        };
-        let dotted = name.replace('/', ".");
-        let matches = patterns.iter().any(|p| p.matches_class(&dotted));
+        match name.filter(|n| !anchor::is_anchor(n)) {
+            Some(name) => {
+                let dotted = name.replace('/', ".");
+                loaded.push((class, name, dotted));
+            }
+            None => env.delete(class),
+        }
+    }
+    // Before any of these references goes.
+    let hits = hits(agent, env, patterns, &loaded);
+    for ((class, name, dotted), matches) in loaded.into_iter().zip(hits) {
         let known = match matches || all {
             true => record(agent, env, class, &name),
             false => None,
@@ -136,7 +146,9 @@ pub fn arm(agent: &Agent, env: Env, patterns: &[MethodPattern]) -> bool {
                 "OnCellPath",
                 "the JVM needs the class to run a cell; it is never armed",
             );
-        } else if known.is_none_or(|c| missing(&c, patterns)) && agent.tool.is_modifiable(class) {
+        } else if known.is_none_or(|c| missing(agent, env, &c, patterns))
+            && agent.tool.is_modifiable(class)
+        {
             wanted.push((class, dotted));
         }
         chosen.push((class, name));
@@ -153,6 +165,39 @@ pub fn arm(agent: &Agent, env: Env, patterns: &[MethodPattern]) -> bool {
         unarmed.completed();
     }
     !wanted.is_empty()
+}
+
+/// Of which of the classes (with their dotted names) methods may be selected.
+fn hits(
+    agent: &Agent,
+    env: Env,
+    patterns: &[MethodPattern],
+    loaded: &[(jclass, String, String)],
+) -> Vec<bool> {
+    let mut hits = vec![false; loaded.len()];
+    for pattern in patterns {
+        let mut above: Vec<jclass> = Vec::new();
+        if pattern.has_subtypes() {
+            let named = loaded.iter().filter(|c| pattern.names_class(&c.2));
+            above.extend(named.map(|c| c.0));
+        }
+        let selects = |class: jclass, dotted: &str| {
+            let below = |other: &jclass| env.is_assignable(class, *other);
+            if !pattern.names_class(dotted) && !above.iter().any(below) {
+                return false;
+            }
+            // Where the JVM does not tell, the class file does.
+            let mentioned = pattern
+                .has_annotations()
+                .then(|| agent.tool.mentioned(class));
+            let types = mentioned.flatten();
+            types.is_none_or(|types| pattern.may_be_annotated(&types))
+        };
+        for (hit, (class, _, dotted)) in hits.iter_mut().zip(loaded) {
+            *hit = *hit || selects(*class, dotted);
+        }
+    }
+    hits
 }
 
 fn record(agent: &Agent, env: Env, class: jclass, name: &str) -> Option<Arc<Class>> {
@@ -179,12 +224,18 @@ fn retransform(agent: &Agent, wanted: &[(jclass, String)]) {
 }
 
 /// Whether a known class has methods that the patterns name and that were never tried by name, or is not armed any more.
-fn missing(class: &Class, patterns: &[MethodPattern]) -> bool {
+fn missing(agent: &Agent, env: Env, class: &Class, patterns: &[MethodPattern]) -> bool {
     if class.state().restored {
         return true;
     }
+    let facts = facts::asked(agent, env, class, patterns);
+    let facts = facts.as_deref();
     unarmed(class).iter().any(|(name, descriptor)| {
-        let hit = |p: &MethodPattern| p.matches(&class.dotted, name, descriptor);
+        let hit = |p: &MethodPattern| match facts {
+            Some(_) => p.selects(&class.dotted, facts, name, descriptor),
+            // It is not prepared yet; the hook looks closer.
+            None => p.matches(&class.dotted, name, descriptor),
+        };
         patterns.iter().any(hit)
     })
 }
@@ -237,6 +288,8 @@ mod tests {
         assert_eq!(class("a.B*::run"), None);
         assert_eq!(class("a..B::run"), None);
         assert_eq!(class("*..*"), None);
+        assert_eq!(class("a.I+::run"), None);
+        assert_eq!(class("@a.Test static a.B::run"), Some("a/B".into()));
     }
 
     #[test]

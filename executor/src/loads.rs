@@ -1,11 +1,11 @@
 //! Which plans were loaded, and for whom: what `status` tells, and `detach` works on.
 
 use crate::agent::Agent;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard};
 use veneer_instruments::{InstrumentId, Kind, PatchId};
 use veneer_protocol as p;
-use veneer_scripts::{Left, Session, Thing};
+use veneer_scripts::{Component, Left, Session, Thing};
 
 /// Who a plan belongs to.
 #[derive(Clone, Debug)]
@@ -45,10 +45,11 @@ impl Loads {
 
     /// A plan begins.
     pub fn begin(&self, load: u64, of: Load) {
-        let left = self.left();
+        let mut left: BTreeSet<u64> = self.left().into_keys().collect();
+        left.extend(self.deployed().iter().map(|component| component.load));
         let mut state = self.state();
         // Those of which nothing is left are forgotten, so that the list does not grow.
-        state.loads.retain(|load, _| left.contains_key(load));
+        state.loads.retain(|load, _| left.contains(load));
         state.loads.insert(load, of);
     }
 
@@ -56,6 +57,20 @@ impl Loads {
     fn left(&self) -> BTreeMap<u64, Left> {
         let session = self.state().session.clone();
         session.map_or_else(BTreeMap::new, |session| session.left())
+    }
+
+    fn deployed(&self) -> Vec<Component> {
+        let session = self.state().session.clone();
+        session.map_or_else(Vec::new, |session| session.components())
+    }
+
+    /// For `status`: what plans have deployed, the oldest first.
+    pub fn components(&self) -> Vec<p::Component> {
+        let deployed = self.deployed().into_iter();
+        let known = self.state().loads.clone();
+        deployed
+            .filter_map(|one| known.get(&one.load).map(|of| component(one, of)))
+            .collect()
     }
 
     /// For `status`: the loads of which something is left, the oldest first.
@@ -96,6 +111,42 @@ fn entry(agent: &Agent, load: u64, of: &Load, left: &Left) -> p::Load {
     }
 }
 
+fn component(one: Component, of: &Load) -> p::Component {
+    let (mut instruments, mut patches) = (Vec::new(), Vec::new());
+    for thing in &one.things {
+        match thing {
+            Thing::Instrument(id) => instruments.push(id.to_string()),
+            Thing::Patch(id) => patches.push(id.to_string()),
+        }
+    }
+    p::Component {
+        id: name(one.load),
+        name: one.name,
+        version: one.version,
+        plan: one.plan,
+        owner: of.owner.clone(),
+        held: of.held,
+        since: of.since,
+        parameters: one.parameters,
+        instruments,
+        patches,
+        callbacks: one.callbacks as u64,
+        analyser: one.analyser,
+        attached: one.attached,
+    }
+}
+
+/// Asks a component's analyser. Called by the plan thread.
+pub fn analyse(session: &Session, name: &str) -> Result<p::Analysis, String> {
+    let analysis = session.analyse(name).map_err(|error| error.to_string())?;
+    Ok(p::Analysis {
+        component: analysis.name,
+        version: analysis.version,
+        text: analysis.text,
+        value: serde_json::from_str(&analysis.json).map_err(|error| error.to_string())?,
+    })
+}
+
 fn edited(id: PatchId, patch: &crate::table::Patch) -> p::Edited {
     p::Edited {
         id: id.to_string(),
@@ -130,15 +181,28 @@ pub fn detach(agent: &Agent, session: &Session, which: &p::Which) -> (Vec<String
     let mut unknown = Vec::new();
     match which {
         p::Which::All | p::Which::Unload => {
-            for load in session.left().into_keys().rev() {
-                session.unload(load);
+            let mut loads: BTreeSet<u64> = session.left().into_keys().collect();
+            loads.extend(session.components().iter().map(|component| component.load));
+            for load in loads.into_iter().rev() {
+                match which {
+                    // Where the agent leaves nobody can ask any more.
+                    p::Which::Unload => session.unload(load),
+                    _ => session.detach(load),
+                }
+            }
+        }
+        p::Which::Components(names) => {
+            for name in names {
+                if !session.detach_component(name) {
+                    unknown.push(name.clone());
+                }
             }
         }
         p::Which::These(names) => {
             for name in names {
                 let known = match number(name) {
                     Some(load) if session.left().contains_key(&load) => {
-                        session.unload(load);
+                        session.detach(load);
                         true
                     }
                     Some(_) => false,

@@ -3,7 +3,7 @@
 use crate::agent::Agent;
 use crate::control::Outbox;
 use crate::loads::Load;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::Instant;
 use veneer_protocol::Reply;
@@ -16,6 +16,8 @@ pub struct Typed {
     pub file: Option<String>,
     /// The text.
     pub source: String,
+    /// What it may import.
+    pub modules: BTreeMap<String, String>,
     /// Only look, and show so many rows.
     pub look: Option<u32>,
     /// Who it is, in words.
@@ -55,6 +57,7 @@ impl Prompts {
         let input = Input {
             file: typed.file.as_deref(),
             text: &typed.source,
+            modules: &typed.modules,
             look: typed.look,
         };
         let result = open.prompt.run(session, load, input, Instant::now());

@@ -10,6 +10,7 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard};
 use veneer_fragmenter::arming::ArmedMethod;
 use veneer_fragmenter::version::ProtectedMembers;
+use veneer_instruments::ClassFacts;
 
 /// What may change about an armed class.
 #[derive(Default)]
@@ -32,6 +33,8 @@ pub struct ClassState {
     pub protected: Option<Arc<ProtectedMembers>>,
     /// Names and descriptors of methods with code that have no cell, once they were asked for.
     pub unarmed: Option<Arc<[(String, String)]>>,
+    /// What is known of it beyond its name, once a pattern asked.
+    pub facts: Option<Arc<ClassFacts>>,
     /// What versions of it name, descriptors and internal names, and the class can reach.
     pub resolved: HashSet<String>,
 }

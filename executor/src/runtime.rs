@@ -4,6 +4,7 @@ use crate::agent::Agent;
 use crate::armed;
 use crate::attachment::{self, weave_class};
 use crate::budget::Spent;
+use crate::facts::Chosen;
 use crate::jni::Env;
 use crate::loaded;
 use crate::methods;
@@ -23,9 +24,9 @@ use veneer_fragmenter::classfile::ClassFile;
 use veneer_fragmenter::flowgraph::FragmentId;
 use veneer_fragmenter::patch::{self, Edit};
 use veneer_instruments::{
-    ArmedMethod, AttachError, Attached, Data, EditKind, EditSpec, Event, Graph, InstrumentId, Kind,
-    MethodPattern, PatchId, RefusalRow, Row, Runtime, Sample, Spec, Summary, Tally, TallyKind,
-    nearest,
+    ArmedClass, ArmedMethod, AttachError, Attached, Data, EditKind, EditSpec, Event, Graph,
+    InstrumentId, Kind, MethodPattern, PatchId, RefusalRow, Row, Runtime, Sample, Spec, Summary,
+    Tally, TallyKind, nearest,
 };
 use veneer_protocol::data::Record;
 
@@ -48,7 +49,9 @@ impl Handle {
     fn refresh_patterns(&self) {
         let tables = self.agent.table.lock();
         let mut patterns: Vec<MethodPattern> = Vec::new();
-        for i in tables.instruments.iter().filter(|i| i.attached) {
+        // Those of single methods that are there are not for what comes.
+        let lasting = |i: &&Instrument| i.attached && i.spec.only.is_none();
+        for i in tables.instruments.iter().filter(lasting) {
             patterns.extend(i.spec.patterns.iter().cloned());
         }
         for p in tables.patches.iter().filter(|p| p.active) {
@@ -61,20 +64,35 @@ impl Handle {
     /// How many armed methods the patterns select.
     fn selected(&self, classes: &[Arc<Class>], patterns: &[MethodPattern]) -> usize {
         let of = |class: &Arc<Class>| {
+            let chosen = Chosen::of(self.agent, self.env, class, patterns);
             let state = class.state();
-            let selects = |m: &&veneer_fragmenter::arming::ArmedMethod| {
-                let hit = |p: &MethodPattern| p.matches(&class.dotted, &m.name, &m.descriptor);
-                patterns.iter().any(hit)
-            };
-            state.methods.iter().filter(selects).count()
+            let methods = state.methods.iter();
+            methods
+                .filter(|m| chosen.selects(&m.name, &m.descriptor))
+                .count()
         };
         classes.iter().map(of).sum()
+    }
+
+    /// A table of values that belong to objects.
+    fn of_objects(&self, entries: u32) -> Result<u32, AttachError> {
+        let tallies = &self.agent.tallies;
+        let too_large = AttachError::TallyTooLarge { entries };
+        if !(1..=tallies::MOST).contains(&entries) {
+            return Err(too_large);
+        }
+        let made = tallies.objects.make(self.agent.tool, entries);
+        let made = made.map_err(|detail| AttachError::Vm {
+            action: "tagging objects".into(),
+            detail,
+        })?;
+        Ok(tallies.of_objects(made.ok_or(too_large)?))
     }
 
     fn edits_on(&self, spec: &EditSpec) -> Result<Vec<(Arc<Class>, u32)>, AttachError> {
         let (agent, edits) = (self.agent, edits_of(spec));
         let mut targets = Vec::new();
-        for class in armed::classes(agent, &spec.patterns) {
+        for class in armed::classes(agent, self.env, &spec.patterns) {
             let Some(local) = class.local(self.env) else {
                 continue;
             };
@@ -83,12 +101,11 @@ impl Handle {
                 let state = class.state();
                 (state.original.clone(), state.methods.clone())
             };
-            let chosen = methods.iter().filter(|m| {
-                spec.patterns
-                    .iter()
-                    .any(|p| p.matches(&class.dotted, &m.name, &m.descriptor))
-            });
-            let chosen: Vec<_> = chosen.collect();
+            let selects = Chosen::of(agent, self.env, &class, &spec.patterns);
+            let chosen = methods.iter();
+            let chosen: Vec<_> = chosen
+                .filter(|m| selects.selects(&m.name, &m.descriptor))
+                .collect();
             if chosen.is_empty() {
                 continue;
             }
@@ -203,7 +220,7 @@ pub fn warn_of_nothing(agent: &Agent, env: Env) {
         tables
             .instruments
             .iter()
-            .filter(|i| i.attached && i.tried.is_empty())
+            .filter(|i| i.attached && i.tried.is_empty() && i.spec.only.is_none())
             .map(|i| i.spec.clone())
             .collect()
     };
@@ -257,7 +274,7 @@ pub fn measured(agent: &Agent, s: &Standing) -> Data {
                 dropped,
             }
         }
-        Step::Start | Step::Stop | Step::Lap => {
+        Step::Start | Step::Stop | Step::Lap | Step::Since | Step::Known | Step::Until => {
             let count = agent.shards.sum(s.slot) - s.base[0];
             let shortest = i64::MAX as u64 - agent.shards.max(s.slot + 3);
             Data::Time {
@@ -297,7 +314,17 @@ impl Runtime for Handle {
         if spec.kind == Kind::Timer {
             agent.clock.set(agent, self.env);
         }
+        let late = match spec.late {
+            true => Some(
+                agent
+                    .tallies
+                    .cells()
+                    .ok_or(AttachError::TallyTooLarge { entries: 1 })?,
+            ),
+            false => None,
+        };
         let patterns = spec.patterns.clone();
+        let only = spec.only.as_ref().map(|only| only.len());
         let id = {
             let mut tables = agent.table.lock();
             let instrument = Instrument {
@@ -309,7 +336,7 @@ impl Runtime for Handle {
                 folded: 0,
                 gone: 0,
                 refused: 0,
-                cells: Vec::new(),
+                cells: late.into_iter().collect(),
                 spent: Spent::now(),
                 unsaid: None,
             };
@@ -318,11 +345,12 @@ impl Runtime for Handle {
         };
         agent.note(&report::attached(agent, id));
         self.refresh_patterns();
-        let armed_some = loaded::arm(agent, self.env, &patterns);
+        // Single methods were chosen among those that are armed.
+        let armed_some = only.is_none() && loaded::arm(agent, self.env, &patterns);
         let mut errors = Vec::new();
         // In other classes nothing changes.
-        let classes = armed::classes(agent, &patterns);
-        let selected = self.selected(&classes, &patterns);
+        let classes = armed::classes(agent, self.env, &patterns);
+        let selected = only.unwrap_or_else(|| self.selected(&classes, &patterns));
         let eager = selected <= methods::EAGER;
         let mut turns = Turns::default();
         for class in classes {
@@ -335,6 +363,12 @@ impl Runtime for Handle {
             }
         }
         attachment::carry_out(agent, self.env, &mut turns);
+        // All cells are set: an activation that is not in a version of this instrument began before now.
+        if let Some(cell) = late {
+            agent
+                .tallies
+                .set_cell(cell, crate::agent::monotonic() as i64);
+        }
         let stands = agent
             .table
             .lock()
@@ -370,9 +404,18 @@ impl Runtime for Handle {
             attached.warnings.extend(elders);
         }
         // A method that has no such point (no loop, say) does match.
-        if agent.is_running() && selected == 0 && attached.refused == 0 {
+        if only == Some(0) {
+            let warning = "the predicate holds for nothing that is loaded now, and is not asked again: attach later, in after(seconds, || …)";
+            attached.warnings.push(warning.into());
+        } else if agent.is_running() && selected == 0 && attached.refused == 0 {
             for pattern in &patterns {
-                attached.warnings.push(format!("`{pattern}` matches no method that is loaded now (classes loaded later are matched too){}", hint(agent, self.env, pattern)));
+                let kept = match late && pattern.has_annotations() {
+                    true => {
+                        "; of classes that were there before the agent, the JVM knows only annotations of retention RUNTIME"
+                    }
+                    false => "",
+                };
+                attached.warnings.push(format!("`{pattern}` matches no method that is loaded now (classes loaded later are matched too){kept}{}", hint(agent, self.env, pattern)));
             }
         }
         Ok(attached)
@@ -399,6 +442,8 @@ impl Runtime for Handle {
         // From here on the figures stand still, and the counters may serve again.
         let standing = standing_of(agent, id);
         settle(agent, self.env, &standing);
+        // What a log recorded last may lie in its ring still.
+        agent.rings.drain();
         let last = figures(agent, &standing);
         let mut tables = agent.table.lock();
         if let Some(i) = tables.instrument(id) {
@@ -535,6 +580,9 @@ impl Runtime for Handle {
     }
 
     fn tally(&self, kind: TallyKind, entries: u32) -> Result<u32, AttachError> {
+        if kind == TallyKind::PerObject {
+            return self.of_objects(entries);
+        }
         let made = (1..=tallies::MOST).contains(&entries).then_some(entries);
         let made = made.and_then(|entries| self.agent.tallies.make(kind, entries));
         let made = made.ok_or(AttachError::TallyTooLarge { entries })?;
@@ -564,11 +612,24 @@ impl Runtime for Handle {
     }
 
     fn armed(&self, patterns: &[MethodPattern], sample: Option<Sample>) -> Vec<ArmedMethod> {
-        armed::list(self.agent, patterns, sample)
+        armed::list(self.agent, self.env, patterns, sample)
     }
 
     fn graphs(&self, patterns: &[MethodPattern]) -> Vec<Graph> {
-        armed::graphs(self.agent, patterns)
+        armed::graphs(self.agent, self.env, patterns)
+    }
+
+    fn classes(&self, patterns: &[MethodPattern]) -> Vec<ArmedClass> {
+        let mut all = self.agent.plan_patterns().to_vec();
+        all.extend(patterns.iter().cloned());
+        self.agent.set_plan_patterns(all);
+        loaded::arm(self.agent, self.env, patterns);
+        self.refresh_patterns();
+        armed::described(self.agent, self.env, patterns)
+    }
+
+    fn graph(&self, method: u32) -> Option<Graph> {
+        armed::graph(self.agent, method)
     }
 
     fn refusals(&self) -> Vec<RefusalRow> {

@@ -21,5 +21,6 @@ pub fn make(agent: &Agent) -> Status {
         methods_armed: classes.iter().map(|c| c.state().methods.len() as u64).sum(),
         clients: control::clients(),
         loads: agent.loads.list(agent),
+        components: agent.loads.components(),
     }
 }

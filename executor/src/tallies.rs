@@ -2,21 +2,27 @@
 //! know reads them here.
 //!
 //! ```text
-//!   | head: places, bytes of an entry, entries at most, entries, address of strings, –, –, – | the rest | entry | entry | …
+//!   | head: places, bytes of an entry, entries at most, entries, address of strings, –, two of the kind | the rest | entry | entry | …
 //!   | head: places, strings at most, strings, – …                                            | string | string | …
 //! ```
 //!
-//! An entry: state (0 free, 1 being made, else a hash), tags of its keys, four keys, values. Of the latest: state (2 and a number), tags, four
-//! values, time, thread. A string: state, length, characters. The same
+//! An entry: state (0 free, 1 being made, else a hash), tags of its keys, four keys, values. Of the latest and of a sample: state (2 and a
+//! number), tags, four values, time, thread. A string: state, length, characters. Two of the kind: of a linear histogram where its
+//! buckets begin and their width, of a sample its seed; of that and of the latest how many had come when it was cleared. The same
 //! numbers stand in `VeneerProbe`. A table stays until the JVM ends: an activation in a version that is superseded may still write.
 
+mod seconds;
+mod shared;
+
+use crate::call_stacks::CallStacks;
 use crate::memory::Mapping;
+use crate::object_tables::ObjectTables;
 use std::io;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex, MutexGuard};
-use veneer_instruments::{Entry, Key, Moment, Tally, TallyKind};
+use veneer_instruments::{Entry, GROUP, Key, Moment, Tally, TallyKind};
 use veneer_probes::compile::{KEYS, Tag};
 
 /// In the word of an object that is a string, whose number is in the lower half.
@@ -31,6 +37,11 @@ const VALUES: u64 = 8 * (2 + KEYS as u64);
 const PAGE: u64 = 4096;
 const TEXT: u64 = 64;
 const STRING: u64 = 16 + 2 * TEXT;
+/// In the head: how many have been given to a table of single values.
+const GIVEN: u64 = 24;
+/// The two of the kind.
+const FIRST: u64 = 48;
+const SECOND: u64 = 56;
 
 #[derive(Clone, Copy)]
 struct Place {
@@ -62,6 +73,10 @@ pub struct Label {
 
 /// See the module documentation.
 pub struct Tallies {
+    /// Those that are keys.
+    pub stacks: CallStacks,
+    /// Values that belong to objects.
+    pub objects: ObjectTables,
     file: Mapping,
     state: Mutex<State>,
 }
@@ -70,6 +85,8 @@ impl Tallies {
     /// Makes the file.
     pub fn create(path: &Path) -> io::Result<Tallies> {
         Ok(Tallies {
+            stacks: CallStacks::default(),
+            objects: ObjectTables::default(),
             file: Mapping::create(path, SIZE)?,
             state: Mutex::default(),
         })
@@ -86,6 +103,14 @@ impl Tallies {
         let (places, strings_most) = match kind {
             // It goes round, and what it has forgotten has left its strings.
             TallyKind::Last => (entries.next_power_of_two(), (4 * entries).max(10_000)),
+            // So many are drawn in turn from some 10⁸ times as many as it keeps: n + n·ln(N/n) of N.
+            TallyKind::Sample => (entries, (20 * entries).clamp(10_000, 100_000)),
+            TallyKind::Distinct => ((entries * 4 / 3 + 1).next_power_of_two(), 2 * entries),
+            // Keys without bound come here, and their strings stay.
+            TallyKind::Top => (
+                GROUP * entries.next_power_of_two(),
+                (64 * entries).clamp(20_000, 100_000),
+            ),
             // Threads find a place among the next few.
             kind if kind.is_stack() => ((entries + 8).next_power_of_two(), 1),
             _ => ((entries * 4 / 3 + 1).next_power_of_two(), entries),
@@ -110,6 +135,15 @@ impl Tallies {
         word(at + 8, size);
         word(at + 16, entries);
         word(at + 32, self.file.address() as u64 + strings);
+        match kind {
+            TallyKind::Linear(linear) => {
+                word(at + FIRST, linear.from as u64);
+                word(at + SECOND, linear.step as u64);
+            }
+            // Different for each table, so that two of them do not draw the same.
+            TallyKind::Sample => word(at + FIRST, (state.tables.len() as u64 + 1) << 32),
+            _ => {}
+        }
         state.used += all;
         state.tables.push(Place {
             at,
@@ -120,6 +154,20 @@ impl Tallies {
         });
         state.labels.push(Label::default());
         Some(state.tables.len() as u32 - 1)
+    }
+
+    /// A new table of values that belong to objects, which lies elsewhere: its number there.
+    pub fn of_objects(&self, number: usize) -> u32 {
+        let mut state = self.state();
+        state.tables.push(Place {
+            at: number as u64,
+            kind: TallyKind::PerObject,
+            places: 0,
+            strings: 0,
+            strings_places: 0,
+        });
+        state.labels.push(Label::default());
+        state.tables.len() as u32 - 1
     }
 
     /// Says whose a table is; a name that it has stays unless there is another one.
@@ -134,7 +182,7 @@ impl Tallies {
     pub fn list(&self) -> Vec<(u32, TallyKind, Label)> {
         let state = self.state();
         let all = state.tables.iter().zip(&state.labels).enumerate();
-        all.filter(|(_, (place, _))| !place.kind.is_stack())
+        all.filter(|(_, (place, _))| !place.kind.is_own())
             .map(|(n, (place, label))| (n as u32, place.kind, label.clone()))
             .collect()
     }
@@ -156,6 +204,14 @@ impl Tallies {
         Some(self.file.address() + at as i64)
     }
 
+    /// Has a cell of [`Tallies::cells`] say something.
+    pub fn set_cell(&self, at: i64, value: i64) {
+        let offset = at.saturating_sub(self.file.address());
+        if let Some(offset) = u64::try_from(offset).ok().filter(|o| *o < SIZE) {
+            self.file.word(offset).store(value, Ordering::Release);
+        }
+    }
+
     /// What a cell of [`Tallies::cells`] says.
     pub fn cell(&self, at: i64) -> u64 {
         let offset = at.saturating_sub(self.file.address());
@@ -165,11 +221,14 @@ impl Tallies {
         }
     }
 
-    /// Where a table lies; 0 where there is no such table.
+    /// Where a table lies; 0 where there is no such table. Of one with values of objects its number among these.
     pub fn address(&self, table: u32) -> i64 {
         let state = self.state();
         let found = state.tables.get(table as usize);
-        found.map_or(0, |t| self.file.address() + t.at as i64)
+        found.map_or(0, |t| match t.kind {
+            TallyKind::PerObject => t.at as i64,
+            _ => self.file.address() + t.at as i64,
+        })
     }
 
     /// How many places a table has.
@@ -184,6 +243,18 @@ impl Tallies {
         let Some(place) = self.state().tables.get(table as usize).copied() else {
             return Tally::default();
         };
+        if place.kind == TallyKind::PerObject {
+            let (objects, lost) = self.objects.size(place.at as i64);
+            let of = |count| Entry {
+                count,
+                ..Entry::default()
+            };
+            return Tally {
+                entries: vec![of(objects as u64)],
+                rest: of(lost),
+                given: None,
+            };
+        }
         if place.kind.is_stack() {
             return Tally::default();
         }
@@ -191,36 +262,67 @@ impl Tallies {
         let first = place.at + HEAD;
         let mut out = Tally {
             rest: match place.kind {
-                TallyKind::Last => self.values(first, TallyKind::Count),
+                TallyKind::Last | TallyKind::Top => self.values(first, TallyKind::Count),
+                TallyKind::Sample => Entry::default(),
                 kind => self.values(first, kind),
             },
-            entries: Vec::new(),
+            ..Tally::default()
         };
+        if place.kind.has_moments() {
+            let before = self.word(place.at + SECOND);
+            let given = self.word(place.at + GIVEN).wrapping_sub(before);
+            out.given = Some(given.max(0) as u64);
+        }
         for n in 1..=place.places {
             let at = first + n * size;
-            if self.word(at) as u64 <= 1 {
-                continue;
-            }
-            let (state, tags) = (self.word(at), self.word(at + 8) as u64);
-            let mut entry = match place.kind {
-                TallyKind::Last => self.moment(at, began),
-                _ => self.values(at, place.kind),
+            let read = match place.kind {
+                TallyKind::Top => match self.shared(&place, at) {
+                    Ok(read) => read,
+                    Err(count) => {
+                        out.rest.count = out.rest.count.saturating_add(count);
+                        None
+                    }
+                },
+                _ => self.entry(&place, at, began),
             };
-            if entry.count == 0 {
-                continue;
-            }
-            for k in 0..KEYS {
-                let word = self.word(at + 16 + 8 * k as u64);
-                entry
-                    .keys
-                    .extend(Tag::of(tags, k).map(|tag| self.key(&place, tag, word)));
-            }
-            // Of the latest, one may have been written over meanwhile.
-            if self.word(at) == state {
-                out.entries.push(entry);
+            out.entries.extend(read);
+        }
+        if let (TallyKind::Sample, Some(given)) = (place.kind, out.given) {
+            out.rest.count = given.saturating_sub(out.entries.len() as u64);
+        }
+        if place.kind.has_moments() {
+            return out;
+        }
+        out.joined()
+    }
+
+    /// What stands at a place. `None` where it is free, or was written over meanwhile.
+    fn entry(&self, place: &Place, at: u64, began: u64) -> Option<Entry> {
+        let state = self.word(at);
+        if state as u64 <= 1 {
+            return None;
+        }
+        let mut entry = match place.kind {
+            TallyKind::Last | TallyKind::Sample => self.moment(place, at, began)?,
+            kind => self.values(at, kind),
+        };
+        if entry.count == 0 {
+            return None;
+        }
+        self.keys(place, at, &mut entry);
+        (self.word(at) == state).then_some(entry)
+    }
+
+    /// Reads the keys of a place.
+    fn keys(&self, place: &Place, at: u64, into: &mut Entry) {
+        let tags = self.word(at + 8) as u64;
+        for k in 0..KEYS {
+            let word = self.word(at + 16 + 8 * k as u64);
+            if let Some(tag) = Tag::of(tags, k) {
+                into.keys.push(self.key(place, tag, word));
+                into.marks.push(self.mark(place, tag, word));
             }
         }
-        out
     }
 
     /// Sets all values to nothing. The keys stay, and their room is not given back: threads may be at them.
@@ -229,22 +331,35 @@ impl Tallies {
             return;
         };
         let size = VALUES + 8 * place.kind.words();
-        if place.kind.is_stack() {
+        if place.kind.is_own() {
             return;
         }
-        if place.kind == TallyKind::Last {
+        if place.kind.has_moments() {
+            // Counted from here.
+            let given = self.word(place.at + GIVEN);
+            let base = self.file.word(place.at + SECOND);
+            base.store(given, Ordering::Release);
+            let rest = self.file.word(place.at + HEAD + VALUES);
+            rest.store(0, Ordering::Release);
             for n in 1..=place.places {
                 let state = self.file.word(place.at + HEAD + n * size);
                 let known = state.load(Ordering::Acquire);
                 // One that is being written is newer.
-                let order = Ordering::AcqRel;
-                let _ = (known != 1).then(|| state.compare_exchange(known, 0, order, order));
+                if known != 1 {
+                    let (done, failed) = (Ordering::AcqRel, Ordering::Acquire);
+                    let _ = state.compare_exchange(known, 0, done, failed);
+                }
             }
             return;
         }
         for n in 0..=place.places {
             let values = place.at + HEAD + n * size + VALUES;
-            for word in 0..place.kind.words() {
+            let words = match place.kind {
+                // The last one says who is at work there.
+                TallyKind::Top => 2,
+                kind => kind.words(),
+            };
+            for word in 0..words {
                 self.file
                     .word(values + 8 * word)
                     .store(0, Ordering::Release);
@@ -256,17 +371,20 @@ impl Tallies {
         self.file.word(offset).load(Ordering::Acquire)
     }
 
-    /// See `VeneerProbe.put`.
-    fn moment(&self, entry: u64, began: u64) -> Entry {
-        Entry {
+    /// See `VeneerProbe.put`. `None` of what came before the table was cleared.
+    fn moment(&self, place: &Place, entry: u64, began: u64) -> Option<Entry> {
+        let before = self.word(place.at + SECOND).wrapping_add(2);
+        let number = self.word(entry).wrapping_sub(before);
+        let number = u64::try_from(number).ok()?;
+        Some(Entry {
             count: 1,
             at: Some(Moment {
-                number: (self.word(entry) as u64).saturating_sub(2),
+                number,
                 time_ns: (self.word(entry + VALUES) as u64).saturating_sub(began),
                 thread_id: self.word(entry + VALUES + 8),
             }),
             ..Entry::default()
-        }
+        })
     }
 
     fn values(&self, entry: u64, kind: TallyKind) -> Entry {
@@ -275,12 +393,20 @@ impl Tallies {
             count: value(0) as u64,
             ..Entry::default()
         };
-        if kind != TallyKind::Count && out.count > 0 {
-            // See `VeneerProbe.add`.
+        if kind.has_sums() && out.count > 0 {
+            // See `VeneerProbe.sum`.
             (out.sum, out.max, out.min) = (value(1), value(2) ^ i64::MIN, !value(3) ^ i64::MIN);
         }
-        if kind == TallyKind::Histogram {
+        if kind.has_buckets() {
             out.buckets = (4..kind.words()).map(|n| value(n) as u64).collect();
+        }
+        match kind {
+            TallyKind::Rate if out.count > 0 => out.rate = Some(self.rate(entry + VALUES)),
+            // One value, with its keys.
+            TallyKind::Distinct if out.count > 0 => out.distinct = 1,
+            _ => {}
+        }
+        if kind == TallyKind::Histogram {
             let used = out
                 .buckets
                 .iter()
@@ -299,6 +425,23 @@ impl Tallies {
             Tag::Object if word & STRINGS == 0 => Key::Object(word as u32),
             Tag::Object => Key::Text(self.string(place, (word ^ STRINGS) as i32)),
             Tag::Text => Key::Text(self.string(place, word as i32)),
+            Tag::Stack => Key::Stack(self.stacks.lines(word)),
+        }
+    }
+
+    /// What tells a string apart from others with the same beginning, in any table: its hash and its length.
+    fn mark(&self, place: &Place, tag: Tag, word: i64) -> [u64; 2] {
+        let number = match tag {
+            Tag::Text => word,
+            Tag::Object if word & STRINGS != 0 => i64::from((word ^ STRINGS) as i32),
+            _ => 0,
+        };
+        match u64::try_from(number.wrapping_sub(1)) {
+            Ok(n) if n < place.strings_places => {
+                let at = place.strings + HEAD + n * STRING;
+                [self.word(at) as u64, self.word(at + 8) as u64]
+            }
+            _ => [0, 0],
         }
     }
 

@@ -1,10 +1,12 @@
 //! The JVM Tool Interface, as far as the agent needs it. What the JVM allocates is freed here.
 
 use crate::jni::{Env, jclass, jobject};
-use jni::sys::{JNIEnv, JavaVM, jint};
+use jni::sys::{JNIEnv, JavaVM, jint, jmethodID};
 use jvmti_sys::*;
 use std::ffi::{CStr, c_void};
 use std::ptr;
+use veneer_fragmenter::classfile::ConstantPool;
+use veneer_fragmenter::outline;
 
 /// The agent's JVMTI environment: one for the whole process, usable from every thread.
 #[derive(Clone, Copy)]
@@ -21,6 +23,29 @@ const VERSION: jint = 0x3009_0000;
 /// The oldest JDK on which the agent works.
 const OLDEST: jint = 17;
 
+/// A frame of a stack: a method and where in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Frame {
+    method: usize,
+    bci: i64,
+}
+
+impl Frame {
+    /// Bytes from the beginning of the method's code; negative in native methods.
+    pub fn bci(self) -> i64 {
+        self.bci
+    }
+
+    /// Another place in the same method.
+    pub fn at(self, bci: i64) -> Frame {
+        Frame { bci, ..self }
+    }
+
+    fn id(self) -> jmethodID {
+        ptr::with_exposed_provenance_mut(self.method)
+    }
+}
+
 macro_rules! call {
     ($tool:expr, $name:ident $(, $arg:expr)*) => {
         // Safety: the environment is valid for the life of the process; the arguments are of the kinds that the function takes.
@@ -34,6 +59,11 @@ fn ok(error: jvmtiError, what: &str) -> Result<(), String> {
     } else {
         Err(format!("{what}: {error:?}"))
     }
+}
+
+thread_local! {
+    /// Where the JVM writes frames to.
+    static ROOM: std::cell::RefCell<Vec<jvmtiFrameInfo>> = const { std::cell::RefCell::new(Vec::new()) };
 }
 
 impl Tool {
@@ -76,14 +106,42 @@ impl Tool {
         }
     }
 
-    /// Asks for retransformation, and for class hooks that see every class.
+    /// Asks for retransformation, for class hooks that see every class, and for constant pools.
     pub fn capabilities(self) -> Result<(), String> {
         let wanted = jvmtiCapabilities::CAN_RETRANSFORM_CLASSES
-            | jvmtiCapabilities::CAN_RETRANSFORM_ANY_CLASS;
+            | jvmtiCapabilities::CAN_RETRANSFORM_ANY_CLASS
+            | jvmtiCapabilities::CAN_GET_LINE_NUMBERS;
         ok(
             call!(self, AddCapabilities, &wanted),
             "asking for the capability to retransform classes",
-        )
+        )?;
+        // Without it annotations of loaded classes are looked for in their class files, which takes longer.
+        let pools = jvmtiCapabilities::CAN_GET_CONSTANT_POOL;
+        call!(self, AddCapabilities, &pools);
+        Ok(())
+    }
+
+    /// Has the JVM tag objects, and say when one that has a tag is gone.
+    pub fn tag_objects(self) -> Result<(), String> {
+        let wanted =
+            jvmtiCapabilities::CAN_TAG_OBJECTS | jvmtiCapabilities::CAN_GENERATE_OBJECT_FREE_EVENTS;
+        ok(
+            call!(self, AddCapabilities, &wanted),
+            "asking for the capability to tag objects",
+        )?;
+        self.enable(jvmtiEvent::JVMTI_EVENT_OBJECT_FREE)
+    }
+
+    /// An object's tag; 0 where it has none.
+    pub fn tag(self, object: jobject) -> i64 {
+        let mut tag = 0;
+        call!(self, GetTag, object, &mut tag);
+        tag
+    }
+
+    /// Tags an object; false where the JVM does not.
+    pub fn set_tag(self, object: jobject, tag: i64) -> bool {
+        call!(self, SetTag, object, tag) == jvmtiError::JVMTI_ERROR_NONE
     }
 
     /// Sets the event functions.
@@ -205,6 +263,88 @@ impl Tool {
         status & 2 != 0
     }
 
+    /// The classes and interfaces above a class, direct or not: dotted names. `None` of one that is not prepared yet.
+    pub fn supertypes(self, env: Env, class: jclass) -> Option<Vec<String>> {
+        let found = env.frame(|env| {
+            let mut found: Vec<(String, jclass)> = Vec::new();
+            let mut open = vec![class];
+            while let Some(next) = open.pop() {
+                let Some(mut above) = self.superinterfaces(next) else {
+                    return Ok(None);
+                };
+                let superclass = env.superclass(next);
+                if !superclass.is_null() {
+                    above.push(superclass);
+                }
+                env.ensure(above.len() + open.len() + found.len() + 16);
+                for one in above {
+                    let Some(name) = self.class_name(one) else {
+                        continue;
+                    };
+                    // Of one name there may be several, of several loaders.
+                    let known = found.iter().any(|(n, c)| *n == name && env.same(*c, one));
+                    if !known {
+                        found.push((name, one));
+                        open.push(one);
+                    }
+                }
+            }
+            let names = found.into_iter().map(|(name, _)| name.replace('/', "."));
+            let mut names: Vec<String> = names.collect();
+            names.sort_unstable();
+            names.dedup();
+            Ok(Some(names))
+        });
+        found.ok().flatten()
+    }
+
+    /// The direct superinterfaces of a class, as local references; `None` of one that is not prepared yet.
+    fn superinterfaces(self, class: jclass) -> Option<Vec<jclass>> {
+        let (mut count, mut list) = (0, ptr::null_mut());
+        let answer = call!(self, GetImplementedInterfaces, class, &mut count, &mut list);
+        if answer != jvmtiError::JVMTI_ERROR_NONE {
+            return None;
+        }
+        if list.is_null() {
+            return Some(Vec::new());
+        }
+        // Safety: the JVM gave `count` of them.
+        let found = unsafe { std::slice::from_raw_parts(list, count as usize) }.to_vec();
+        self.free(list);
+        Some(found)
+    }
+
+    /// The types (dotted) that the constant pool of a class has descriptors of, those of all its annotations among them. `None` where the
+    /// JVM does not tell, as of a class that is not prepared yet.
+    pub fn mentioned(self, class: jclass) -> Option<Vec<String>> {
+        let (mut count, mut length, mut bytes) = (0, 0, ptr::null_mut());
+        let answer = call!(
+            self,
+            GetConstantPool,
+            class,
+            &mut count,
+            &mut length,
+            &mut bytes
+        );
+        if answer != jvmtiError::JVMTI_ERROR_NONE || bytes.is_null() {
+            return None;
+        }
+        // Safety: the JVM gave `length` of them.
+        let entries = unsafe { std::slice::from_raw_parts(bytes, length as usize) };
+        let count = u16::try_from(count).ok();
+        let pool = count.and_then(|count| ConstantPool::of_entries(count, entries).ok());
+        let found = pool.map(|pool| outline::mentioned(&pool));
+        self.free(bytes);
+        found
+    }
+
+    /// Whether a class has been initialised, without an error.
+    pub fn is_initialised(self, class: jclass) -> bool {
+        let mut status = 0;
+        call!(self, GetClassStatus, class, &mut status);
+        status & 4 != 0
+    }
+
     /// Whether a class may be retransformed.
     pub fn is_modifiable(self, class: jclass) -> bool {
         let mut yes = false;
@@ -312,21 +452,7 @@ impl Tool {
 
     /// The interfaces that a class names itself, as local references; of one that is not prepared, none.
     pub fn interfaces(self, env: Env, class: jclass) -> Vec<jclass> {
-        let (mut count, mut interfaces) = (0, ptr::null_mut());
-        if call!(
-            self,
-            GetImplementedInterfaces,
-            class,
-            &mut count,
-            &mut interfaces
-        ) != jvmtiError::JVMTI_ERROR_NONE
-            || interfaces.is_null()
-        {
-            return Vec::new();
-        }
-        // Safety: the JVM gave `count` of them.
-        let list = unsafe { std::slice::from_raw_parts(interfaces, count as usize) }.to_vec();
-        self.free(interfaces);
+        let list = self.superinterfaces(class).unwrap_or_default();
         env.ensure(list.len() + 8);
         list
     }
@@ -400,6 +526,70 @@ impl Tool {
             }
         }
         out
+    }
+
+    /// The innermost frames of the thread that calls, as many as are asked for at most.
+    pub fn frames_here(self, most: usize, into: &mut Vec<Frame>) {
+        into.clear();
+        let mut count = 0;
+        let empty = jvmtiFrameInfo {
+            method: ptr::null_mut(),
+            location: 0,
+        };
+        ROOM.with_borrow_mut(|room| {
+            room.resize(most, empty);
+            let answer = call!(
+                self,
+                GetStackTrace,
+                ptr::null_mut(),
+                0,
+                most as jint,
+                room.as_mut_ptr(),
+                &mut count
+            );
+            if answer == jvmtiError::JVMTI_ERROR_NONE {
+                let count = usize::try_from(count).unwrap_or(0).min(most);
+                into.extend(room[..count].iter().map(|f| Frame {
+                    method: f.method.expose_provenance(),
+                    bci: f.location,
+                }));
+            }
+        });
+    }
+
+    /// The class (a local reference) and the name of a frame's method. The frame must be one of a stack that stands.
+    pub fn method_of(self, frame: Frame) -> Option<(jclass, String)> {
+        let (mut class, mut name) = (ptr::null_mut(), ptr::null_mut());
+        let none = jvmtiError::JVMTI_ERROR_NONE;
+        if call!(self, GetMethodDeclaringClass, frame.id(), &mut class) != none || class.is_null() {
+            return None;
+        }
+        let named = call!(
+            self,
+            GetMethodName,
+            frame.id(),
+            &mut name,
+            ptr::null_mut(),
+            ptr::null_mut()
+        );
+        (named == none).then(|| (class, self.text(name)))
+    }
+
+    /// The source line of a frame; 0 where it is not known.
+    pub fn line_of(self, frame: Frame) -> u16 {
+        let (mut count, mut table) = (0, ptr::null_mut());
+        let answer = call!(self, GetLineNumberTable, frame.id(), &mut count, &mut table);
+        if answer != jvmtiError::JVMTI_ERROR_NONE || table.is_null() {
+            return 0;
+        }
+        // Safety: the JVM gave `count` of them.
+        let rows = unsafe { std::slice::from_raw_parts(table, count as usize) };
+        // Rows need not be in order.
+        let before = rows.iter().filter(|r| r.start_location <= frame.bci);
+        let row = before.max_by_key(|r| r.start_location);
+        let line = row.map_or(0, |r| r.line_number as u16);
+        self.free(table);
+        line
     }
 
     /// The methods on every thread's stack, the innermost first: declaring class (a local reference), name, descriptor, pc.

@@ -99,6 +99,10 @@ pub enum Step {
     Over,
     /// Nothing is measured: only code runs.
     Pass,
+    /// An activation that began before gets a beginning; one that begins now needs none; what the first has run at least.
+    Since,
+    Known,
+    Until,
 }
 
 impl Step {
@@ -107,7 +111,7 @@ impl Step {
         match self {
             Step::Count | Step::Pass => 1,
             Step::Log | Step::Enter | Step::Turn | Step::Over => 0,
-            Step::Start | Step::Stop | Step::Lap => 4,
+            Step::Start | Step::Stop | Step::Lap | Step::Since | Step::Known | Step::Until => 4,
         }
     }
 }
@@ -118,8 +122,8 @@ impl Join {
         self.sites.first().map_or(0, |s| s.1.slots())
     }
 
-    /// The probes, once it has counters (or, a log, the number of its point).
-    pub fn probes(&self, slot: u32, limit: Option<Limit>) -> Vec<Probe> {
+    /// The probes, once it has counters (or, a log, the number of its point). `since`: the cell of a late timer.
+    pub fn probes(&self, slot: u32, limit: Option<Limit>, since: Option<i64>) -> Vec<Probe> {
         let values = || {
             self.values
                 .iter()
@@ -166,6 +170,9 @@ impl Join {
                 Step::Enter => (Some(Action::Enter { slot }), None),
                 Step::Turn => (Some(Action::Turn { slot }), None),
                 Step::Over => (Some(Action::Over { slot }), None),
+                Step::Since => (since.map(|cell| Action::Since { slot, cell }), None),
+                Step::Known => (Some(Action::Enter { slot }), None),
+                Step::Until => (Some(Action::Until { slot }), None),
             };
             let site = *site;
             [measured, run]
@@ -290,6 +297,8 @@ pub fn joins(
         | Place::Edges
         | Place::Edge(_)
         | Place::LoopExits
+        // Those of a method come as `Place::Block`.
+        | Place::Chosen
         | Place::Instructions(_) => Vec::new(),
     };
     let first_line = method.instructions.first().and_then(|i| method.line(i.0));
@@ -330,6 +339,9 @@ pub fn joins(
                     what: None,
                     code,
                 });
+            }
+            if spec.late {
+                out.push(late(first_line));
             }
         }
         Place::Edges | Place::Edge(_) => {
@@ -485,6 +497,27 @@ pub fn joins(
         _ => Ok(out),
     }
 }
+
+/// What a late timer measures of activations that began before it was attached: a point of its own, since it is a lower bound.
+fn late(line: Option<u16>) -> Join {
+    Join {
+        fragment: None,
+        to: None,
+        line,
+        sites: vec![
+            (Site::Crossing, Step::Since),
+            (Site::Entry, Step::Known),
+            (Site::Return, Step::Until),
+            (Site::Throw, Step::Until),
+        ],
+        values: Vec::new(),
+        what: Some(LATE.into()),
+        code: None,
+    }
+}
+
+/// How its row is called.
+const LATE: &str = "began before: at least";
 
 /// The class, with dots, that has to be loaded before code can be put in; none where that would not help.
 pub fn waits_for(error: &AttachError) -> Option<&str> {

@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
-use veneer_protocol::{Detached, PlanSource, Reply, Which};
+use veneer_protocol::{Analysis, Detached, PlanSource, Reply, Which};
 use veneer_scripts::{Plan, PlanError, Session};
 
 /// What the plan thread is asked to do.
@@ -37,6 +37,8 @@ pub enum Job {
     },
     /// Take off what is named, whoever attached it.
     Detach(Which, Sender<Detached>),
+    /// Ask a component's analyser; what went wrong is text.
+    Analyse(String, Sender<Result<Analysis, String>>),
     /// Take everything off, give the classes their own code back, and end.
     Leave(Sender<Detached>),
     /// Run what a client typed at its prompt.
@@ -178,6 +180,9 @@ pub fn plans(agent: &'static Agent, env: Env, jobs: Receiver<Job>) {
                         ..Detached::default()
                     });
                 }
+                Ok(Job::Analyse(name, answer)) => {
+                    let _ = answer.send(loads::analyse(&session, &name));
+                }
                 Ok(Job::Leave(answer)) => {
                     let _ = answer.send(leaving::leave(agent, env, &session));
                     return false;
@@ -262,6 +267,6 @@ fn of(agent: &Agent, plan: &PlanSource, owner: &str, held: bool) -> Load {
 }
 
 fn read(plan: &PlanSource) -> Result<Plan, PlanError> {
-    let read = Plan::compile(&plan.name, &plan.source)?;
+    let read = Plan::compile_with(&plan.name, &plan.source, &plan.modules)?;
     Ok(read.with(plan.settings.clone()))
 }

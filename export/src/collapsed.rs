@@ -3,7 +3,8 @@
 //! ```text
 //!   hits;shop.Desk;serve(shop.Order, int);block 3 (line 41) 1000
 //!   took;shop.Desk;serve(shop.Order, int) 34567            of a timer: microseconds in all
-//!   orders;ann;book 12                                     of a table: the name, then the keys
+//!   orders;ann;book 12                                     of a table: the name, then the keys; of a set, how many values
+//!   made;shop.Main.main;shop.Desk.serve;shop.Cart 7        of one with call stacks: these before the other keys
 //! ```
 //!
 //! The instrument's name is the root, since figures of different instruments are not to be added up.
@@ -33,10 +34,13 @@ pub fn render(report: &Report) -> String {
     }
     for table in &report.tables {
         for entry in &table.entries {
-            // Values that came once each are no stacks.
-            if !matches!(entry.figures, Figures::Moment { .. }) {
-                add(keys(table, &entry.keys), entry.figures.count());
-            }
+            let number = match entry.figures {
+                // Values that came once each are no stacks.
+                Figures::Moment { .. } => continue,
+                Figures::Distinct { distinct, .. } => distinct,
+                _ => entry.figures.count(),
+            };
+            add(keys(table, &entry.keys), number);
         }
     }
     let mut text = String::new();
@@ -73,13 +77,25 @@ fn frames(instrument: &Instrument, point: &Point) -> Vec<String> {
 }
 
 fn keys(table: &Table, keys: &[Value]) -> Vec<String> {
-    let text = |key: &Value| match key {
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
-    };
-    std::iter::once(table.name.clone())
-        .chain(keys.iter().map(text))
-        .collect()
+    let mut frames = vec![table.name.clone()];
+    // A call stack comes first, from the outermost method on, and what came with it counts as called by the innermost one.
+    let stacks = keys.iter().filter_map(Value::as_array).flatten();
+    let methods: Vec<String> = stacks.filter_map(Value::as_str).map(method).collect();
+    frames.extend(methods.into_iter().rev());
+    frames.extend(keys.iter().filter_map(|key| match key {
+        Value::Array(_) => None,
+        Value::String(text) => Some(text.clone()),
+        other => Some(other.to_string()),
+    }));
+    frames
+}
+
+/// A line of a call stack without its number.
+fn method(line: &str) -> String {
+    match line.rsplit_once(':') {
+        Some((method, number)) if number.bytes().all(|b| b.is_ascii_digit()) => method.into(),
+        _ => line.into(),
+    }
 }
 
 /// A frame without what would end it, and never empty.
@@ -104,6 +120,21 @@ mod tests {
     use crate::metric::sample::report;
 
     #[test]
+    fn a_call_stack_comes_before_the_other_keys() {
+        let mut report = report();
+        report.instruments.clear();
+        report.tables.truncate(1);
+        for table in &mut report.tables {
+            table.entries.truncate(1);
+            for entry in &mut table.entries {
+                let stack = serde_json::json!(["a.B.m:7", "a.B.main"]);
+                entry.keys = vec![Value::from("ann"), stack];
+            }
+        }
+        assert_eq!(render(&report), "orders;a.B.main;a.B.m;ann 12\n");
+    }
+
+    #[test]
     fn each_figure_is_a_stack() {
         let text = render(&report());
         let lines: Vec<&str> = text.lines().collect();
@@ -118,6 +149,10 @@ mod tests {
                 "orders;null;true 3",
                 "cost 4",
                 "owed;ann 2",
+                "width 6",
+                "often;ann 40",
+                "users;shop 5",
+                "paths;/a 70",
             ]
         );
     }

@@ -1,4 +1,5 @@
-//! Comma-separated values (RFC 4180): a row for each point of an instrument, each entry of a table, and each bucket of a histogram.
+//! Comma-separated values (RFC 4180): a row for each point of an instrument, each entry of a table, and behind it each bucket, each second,
+//! how many different values, and how much may be others'.
 //!
 //! ```text
 //!   id,name,kind,plan,attached,class,method,fragment,to,what,line,key1,key2,key3,key4,count,sum,min,max
@@ -6,6 +7,9 @@
 //!   i2,took,timer,hot.rhai,true,shop.Desk,serve(I)V,,,,,,,,,3,5600,100,4500          nanoseconds
 //!   t1,cost,histogram,hot.rhai,true,,,,,,,book,,,,4,10,0,6
 //!   t1,cost,bucket,hot.rhai,true,,,,,,,book,,,,3,,0,0                                 3 values from 0 to 0
+//!   t2,often,second,hot.rhai,true,,,,,,,ann,,,,30,,1,1                                of a rate: 30 one second ago
+//!   t3,users,different,hot.rhai,true,,,,,,,shop,,,,5,,,                               of a set: 5 different values
+//!   t4,paths,error,hot.rhai,true,,,,,,,/a,,,,8,,,                                     of the most frequent: 8 may be others'
 //! ```
 
 use serde_json::Value;
@@ -142,17 +146,27 @@ fn of_entry(table: &Table, entry: &TableEntry) -> Vec<[String; COLUMNS.len()]> {
         },
         other => Numbers::count(other.count()),
     };
+    let between = |count: u64, from: i128, to: i128| Numbers {
+        count: Some(count),
+        sum: None,
+        min: Some(from),
+        max: Some(to),
+    };
     let mut rows = vec![with(table.kind.word(), &numbers)];
-    if let Figures::Distribution { buckets, .. } = &entry.figures {
-        rows.extend(buckets.iter().map(|bucket| {
-            let numbers = Numbers {
-                count: Some(bucket.count),
-                sum: None,
-                min: Some(bucket.from.into()),
-                max: Some(bucket.to.into()),
-            };
-            with("bucket", &numbers)
-        }));
+    match &entry.figures {
+        Figures::Distribution { buckets, .. } => rows.extend(buckets.iter().map(|bucket| {
+            let (from, to) = (bucket.from.into(), bucket.to.into());
+            with("bucket", &between(bucket.count, from, to))
+        })),
+        Figures::Rate { seconds, .. } => rows.extend(seconds.iter().map(|second| {
+            let ago = second.ago.into();
+            with("second", &between(second.count, ago, ago))
+        })),
+        Figures::Distinct { distinct, .. } => {
+            rows.push(with("different", &Numbers::count(*distinct)));
+        }
+        Figures::Bound { error, .. } => rows.push(with("error", &Numbers::count(*error))),
+        Figures::Sums { .. } | Figures::Moment { .. } | Figures::Count { .. } => {}
     }
     rows
 }
@@ -167,6 +181,7 @@ fn row(
     let key = |n: usize| match keys.get(n) {
         None => String::new(),
         Some(Value::String(text)) => text.clone(),
+        Some(Value::Array(lines)) => crate::metric::stack(lines),
         Some(other) => other.to_string(),
     };
     let [class, method, fragment, to, what, line] = at;
@@ -214,14 +229,21 @@ mod tests {
             took.iter().skip(15).collect::<Vec<_>>(),
             ["3", "5600", "100", "4500"]
         );
-        let buckets = rows.iter().filter(|row| &row[2] == "bucket");
-        let buckets: Vec<_> = buckets
-            .map(|r| (r[15].to_owned(), r[17].to_owned()))
-            .collect();
-        assert_eq!(
-            buckets,
-            [("3".into(), "0".into()), ("1".into(), "6".into())]
-        );
+        let of = |name: &str, kind: &str| {
+            let found = rows.iter().filter(|row| &row[1] == name && &row[2] == kind);
+            let pairs = found.map(|row| (row[15].to_owned(), row[17].to_owned()));
+            pairs.collect::<Vec<(String, String)>>()
+        };
+        let pair = |count: &str, min: &str| (count.to_owned(), min.to_owned());
+        assert_eq!(of("cost", "bucket"), [pair("3", "0"), pair("1", "6")]);
+        assert_eq!(of("width", "bucket").len(), 4);
+        assert_eq!(of("width", "bucket")[1], pair("3", "0"));
+        assert_eq!(of("often", "rate"), [pair("40", "")]);
+        assert_eq!(of("often", "second"), [pair("30", "1")]);
+        assert_eq!(of("users", "distinct"), [pair("9", "")]);
+        assert_eq!(of("users", "different"), [pair("5", "")]);
+        assert_eq!(of("paths", "top"), [pair("70", "")]);
+        assert_eq!(of("paths", "error"), [pair("8", "")]);
         let odd = rows.iter().find(|row| &row[11] == "ann; x\n").unwrap();
         assert_eq!((&odd[2], &odd[12]), ("tally", "7"));
         assert!(text.contains("\r\n") && text.contains("\"ann; x\n\""));

@@ -6,7 +6,10 @@
 //!   logs              events, events_dropped                counters
 //!   tally             table_hits                            counter
 //!   sums              table_hits, table_sum, _min, _max     counter, gauges
-//!   histogram         table_values                          histogram
+//!   histogram, linear table_values                          histogram
+//!   rate              table_hits                            counter: receivers make the rate
+//!   distinct          table_hits, table_distinct            counter, gauge
+//!   top               table_top, table_top_error            gauges
 //!   the JVM           jvm, uptime, classes_armed, …         info, gauges
 //! ```
 //!
@@ -16,7 +19,9 @@
 
 use indexmap::IndexMap;
 use serde_json::Value as Json;
-use veneer_protocol::{Figures, Instrument, Point, Readings, Report, Table, bucket_bounds};
+use veneer_protocol::{
+    Figures, Instrument, Point, Readings, Report, Table, TableKind, bucket_bounds,
+};
 
 #[cfg(test)]
 pub mod sample;
@@ -169,7 +174,7 @@ fn labels(pid: &str, instrument: &Instrument, point: &Point) -> Labels {
 }
 
 /// All families that there can be, in their order: name, type, whether it is a time, help.
-const ALL: [(&str, Type, bool, &str); 18] = [
+const ALL: [(&str, Type, bool, &str); 21] = [
     ("jvm", Type::Info, false, "The JVM that the figures are of."),
     (
         "uptime",
@@ -267,6 +272,24 @@ const ALL: [(&str, Type, bool, &str); 18] = [
         Type::Histogram,
         false,
         "How the values are distributed that came with a combination of keys.",
+    ),
+    (
+        "table_distinct",
+        Type::Gauge,
+        false,
+        "How many different values came with a combination of keys.",
+    ),
+    (
+        "table_top",
+        Type::Gauge,
+        false,
+        "How often one of the most frequent combinations of keys came, at most.",
+    ),
+    (
+        "table_top_error",
+        Type::Gauge,
+        false,
+        "How much of that may be other combinations.",
     ),
 ];
 /// The same for what a table could not keep.
@@ -367,17 +390,31 @@ impl Families {
             let mut labels = head.clone();
             let names = ["key1", "key2", "key3", "key4"].into_iter();
             labels.extend(names.zip(entry.keys.iter().map(text)));
-            self.entry(labels, &entry.figures);
+            self.entry(labels, &entry.figures, table.kind);
         }
         let lost = table.rest.count();
-        if lost > 0 {
+        // Of a sample it is what was not drawn, and nothing is lost.
+        if lost > 0 && table.kind != TableKind::Sample {
             self.add("table_rest", head, Figure::Count(lost));
         }
     }
 
-    fn entry(&mut self, labels: Labels, figures: &Figures) {
+    fn entry(&mut self, labels: Labels, figures: &Figures, kind: TableKind) {
         match figures {
-            Figures::Count { count } => self.add("table_hits", labels, Figure::Count(*count)),
+            Figures::Count { count } | Figures::Rate { count, .. } => {
+                self.add("table_hits", labels, Figure::Count(*count));
+            }
+            Figures::Distinct { count, distinct } => {
+                let level = Figure::Level((*distinct).into());
+                self.add("table_distinct", labels.clone(), level);
+                self.add("table_hits", labels, Figure::Count(*count));
+            }
+            // No counters: what a combination begins with, and begins with again, has been others'.
+            Figures::Bound { count, error } => {
+                let level = |n: u64| Figure::Level(n.into());
+                self.add("table_top", labels.clone(), level(*count));
+                self.add("table_top_error", labels, level(*error));
+            }
             Figures::Sums {
                 count,
                 sum,
@@ -389,6 +426,23 @@ impl Families {
                 self.add("table_min", labels.clone(), level(*min));
                 self.add("table_max", labels.clone(), level(*max));
                 self.add("table_hits", labels, Figure::Count(*count));
+            }
+            Figures::Distribution {
+                count,
+                sum,
+                min,
+                max,
+                buckets,
+            } if kind == TableKind::Linear => {
+                // They are all there, and have bounds of their own.
+                let histogram = Figure::Histogram {
+                    count: *count,
+                    sum: *sum,
+                    min: *min,
+                    max: *max,
+                    buckets: buckets.iter().map(|b| (b.to, b.count)).collect(),
+                };
+                self.add("table_values", labels, histogram);
             }
             Figures::Distribution {
                 count,
@@ -418,10 +472,17 @@ impl Families {
     }
 }
 
+/// A call stack as one text, the innermost line first.
+pub(crate) fn stack(lines: &[Json]) -> String {
+    let lines: Vec<&str> = lines.iter().filter_map(Json::as_str).collect();
+    lines.join(" < ")
+}
+
 /// A key as a label has it.
 fn text(key: &Json) -> String {
     match key {
         Json::String(text) => text.clone(),
+        Json::Array(lines) => stack(lines),
         other => other.to_string(),
     }
 }

@@ -153,9 +153,24 @@ mod tests {
         has(r#"veneer_table_values_bucket{pid="4711",table="t2",name="cost",le="6.0"} 4"#);
         has(r#"veneer_table_values_bucket{pid="4711",table="t2",name="cost",le="+Inf"} 4"#);
         has(r#"veneer_table_sum{pid="4711",table="t3",name="owed",key1="ann"} -9"#);
+        let width = r#"pid="4711",table="t5",name="width""#;
+        for (bound, count) in [("-1.0", 0), ("9.0", 3), ("19.0", 4), ("+Inf", 6)] {
+            has(&format!(
+                r#"veneer_table_values_bucket{{{width},le="{bound}"}} {count}"#
+            ));
+        }
+        has(&format!("veneer_table_values_sum{{{width}}} 50"));
+        has(r#"veneer_table_hits_total{pid="4711",table="t6",name="often",key1="ann"} 40"#);
+        has("# TYPE veneer_table_distinct gauge");
+        has(r#"veneer_table_distinct{pid="4711",table="t7",name="users",key1="shop"} 5"#);
+        has(r#"veneer_table_hits_total{pid="4711",table="t7",name="users",key1="shop"} 9"#);
+        has("# TYPE veneer_table_top gauge");
+        has(r#"veneer_table_top{pid="4711",table="t8",name="paths",key1="/a"} 70"#);
+        has(r#"veneer_table_top_error{pid="4711",table="t8",name="paths",key1="/a"} 8"#);
         has(r#"veneer_jvm_info{pid="4711",vm="OpenJDK 64-Bit Server VM",version="17.0.15+6"} 1"#);
         has(r#"veneer_uptime_seconds{pid="4711"} 5.120000000"#);
         assert!(text.ends_with("\n# EOF\n") && !text.contains("latest"));
+        assert!(!text.contains("drawn") && !text.contains("veneer_table_rest"));
     }
 
     #[test]
@@ -183,8 +198,8 @@ mod tests {
         let text = render(&report);
         assert!(text.contains("le=\"-1.0\"} 1\n") && text.contains("le=\"+Inf\"} 2\n"));
         assert!(
-            !text.contains("veneer_table_values_sum")
-                && !text.contains("veneer_table_values_count")
+            !text.contains("veneer_table_values_sum{pid=\"4711\",table=\"t2\"")
+                && !text.contains("veneer_table_values_count{pid=\"4711\",table=\"t2\"")
         );
     }
 }

@@ -268,6 +268,9 @@ mod tests {
         let point = &cost.data_points[0];
         assert_eq!(point.bucket_counts, [3, 0, 0, 0, 0, 0, 1, 0]);
         assert_eq!(point.explicit_bounds, [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
+        let width = &cost.data_points[1];
+        assert_eq!(width.bucket_counts, [0, 3, 1, 2]);
+        assert_eq!(width.explicit_bounds, [-1.0, 9.0, 19.0]);
     }
 
     #[test]

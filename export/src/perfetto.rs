@@ -281,6 +281,7 @@ mod tests {
             instruments: report().instruments,
             events: vec![event(1, 3_000), event(17, 4_000), event(1, 5_000)],
             events_lost: 2,
+            points_left: 0,
         }
     }
 

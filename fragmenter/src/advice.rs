@@ -102,6 +102,16 @@ pub enum Action {
     Over {
         slot: u32,
     },
+    /// Stands nowhere: activations that come into the version without a state of this timer began before. They get as their beginning what the cell
+    /// says, a word in memory: a moment of `System.nanoTime`, or the present one as long as it is 0.
+    Since {
+        slot: u32,
+        cell: i64,
+    },
+    /// Records the time of such an activation, and of no other.
+    Until {
+        slot: u32,
+    },
     /// The action, for the first so many that come to the cell, a word in memory that all threads share.
     First {
         cell: i64,
@@ -137,9 +147,11 @@ impl Action {
             Action::Count { slot }
             | Action::Gather { slot }
             | Action::Stop { slot }
+            | Action::Until { slot }
             | Action::Lap { slot } => Some(*slot),
             Action::First { action, .. } => action.counter(),
             Action::Start { .. }
+            | Action::Since { .. }
             | Action::Enter { .. }
             | Action::Turn { .. }
             | Action::Over { .. }
@@ -155,6 +167,8 @@ impl Action {
             Action::Start { slot }
             | Action::Stop { slot }
             | Action::Lap { slot }
+            | Action::Since { slot, .. }
+            | Action::Until { slot }
             | Action::Enter { slot }
             | Action::Turn { slot }
             | Action::Over { slot } => Some(*slot),

@@ -26,6 +26,7 @@ pub mod listing;
 pub mod metadata;
 pub mod method;
 pub mod monitors;
+pub mod outline;
 pub mod patch;
 pub mod points;
 pub mod policy;

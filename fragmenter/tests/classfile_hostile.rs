@@ -12,6 +12,7 @@ use veneer_fragmenter::classfile::{
     ClassFile, ClassFileError, Code, ConstantPool, VerificationType, decode_stack_map,
     encode_stack_map, remap_code_attributes,
 };
+use veneer_fragmenter::outline::{Outline, mentioned};
 
 /// A few hundred classes of all sizes.
 fn samples() -> &'static [Vec<u8>] {
@@ -39,6 +40,10 @@ fn use_everything(bytes: &[u8]) -> Result<(), ClassFileError> {
         class.super_name(),
         class.attribute("SourceFile"),
     );
+    if let Ok(outline) = Outline::of(&class) {
+        assert_eq!(outline.methods.len(), class.methods.len());
+    }
+    let _ = mentioned(&class.pool);
     let locals = [
         VerificationType::Object(class.this_class),
         VerificationType::Long,

@@ -5,6 +5,9 @@ use serde::{Deserialize, Serialize};
 /// An armed method.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ArmedMethod {
+    /// Tells methods of one name apart that classes of several loaders have.
+    #[serde(default)]
+    pub id: u32,
     /// Dotted: `a.b.Outer$Inner`.
     pub class: String,
     /// Name and descriptor: `m(I)I`.
@@ -19,6 +22,36 @@ impl ArmedMethod {
         let types = crate::pattern::argument_names(descriptor)?;
         Some(format!("{}::{name}({})", self.class, types.join(", ")))
     }
+}
+
+/// What is known of an armed class.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ArmedClass {
+    /// Dotted.
+    pub name: String,
+    /// Access flags, as in the class file.
+    pub flags: u16,
+    /// Dotted names of its annotation types.
+    pub annotations: Vec<String>,
+    /// Dotted names of all classes and interfaces above it.
+    pub supertypes: Vec<String>,
+    /// Whether its static initialiser has run.
+    pub is_initialised: bool,
+    /// Its selected methods.
+    pub methods: Vec<DescribedMethod>,
+}
+
+/// What is known of an armed method.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DescribedMethod {
+    /// Which.
+    pub method: ArmedMethod,
+    /// Access flags, as in the class file.
+    pub flags: u16,
+    /// Dotted names of its annotation types.
+    pub annotations: Vec<String>,
+    /// Bytes of its code.
+    pub size: u32,
 }
 
 /// Its flow graph.
@@ -93,6 +126,7 @@ mod tests {
     #[test]
     fn the_pattern_selects_the_method_and_no_overload() {
         let method = ArmedMethod {
+            id: 1,
             class: "a.B$C".into(),
             method: "m(I[[Ljava/lang/String;J)V".into(),
         };

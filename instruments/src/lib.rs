@@ -29,16 +29,22 @@ mod spec;
 pub mod table;
 mod tally;
 
-pub use armed::{ArmedMethod, Block, Graph, Sample};
+pub use armed::{ArmedClass, ArmedMethod, Block, DescribedMethod, Graph, Sample};
 pub use completion::completed;
 pub use edit::{EditKind, EditSpec};
 pub use event::{Event, Value};
 pub use id::{IdError, InstrumentId, PatchId};
 pub use kind::Kind;
 pub use nearest::{nearest, nearest_words};
-pub use pattern::{MethodPattern, PatternError, PatternFault};
+pub use pattern::{
+    ClassFacts, MethodFacts, MethodPattern, PatternError, PatternFault, Verdict, class_flag_words,
+    flag_words,
+};
 pub use place::{Place, When, Which};
 pub use row::{Data, RefusalRow, Row, Summary};
 pub use runtime::{AttachError, Attached, Runtime};
 pub use spec::{LIMIT, Spec, Times};
-pub use tally::{BUCKETS, Entry, Key, Moment, Tally, TallyKind, bucket_start};
+pub use tally::{
+    BUCKETS, Entry, GROUP, Key, Linear, LinearError, MOST_BUCKETS, MergeError, Moment, RING, Rate,
+    Tally, TallyKind, WINDOW, bucket_start, merged,
+};

@@ -1,7 +1,8 @@
 //! Patterns that select methods: `com.sun.tools.javac.parser..*::*(..)`.
 //!
 //! ```text
-//!   pattern  = class [ "::" method [ "(" arguments ")" ] ]
+//!   pattern  = { mark } class [ "+" ] [ "::" method [ "(" arguments ")" ] [ "->" type ] ]
+//!   mark     = [ "!" ] ( flag | "@" class | "@@" class )      flag = "static", "public", …; a space behind each
 //!   class    = part { ( "." | ".." ) part }        a part is one segment of the dotted name
 //!   argument = ".." | type                         type = "int", "java.lang.String", "*", with "[]"
 //! ```
@@ -13,23 +14,41 @@
 //! * `..` among the arguments stands for any number of them. Arguments left out altogether are any too.
 //! * Without `::` the pattern selects every method of the class. `*` selects `<init>` and `<clinit>` too.
 //! * A nested class is named as the JVM does: `a.Outer$Inner`.
+//! * `+` behind the class selects it and everything that extends or implements it, directly or not.
+//! * `-> type` is the type of the result, `void` too; a lone `*` is any.
+//! * `static`, `!synchronized` … are flags of the method, `@a.B` is an annotation of it, `@@a.B` one of its class.
+//!
+//! Names alone do not decide `+` and marks ([`MethodPattern::asks_more`]): for these somebody has to know the class
+//! ([`ClassFacts`]).
 
+mod facts;
 mod glob;
+mod mark;
 mod parser;
+mod types;
 
+pub use facts::{ClassFacts, MethodFacts, Verdict};
+pub use mark::{class_flag_words, flag_words};
 pub use parser::{PatternError, PatternFault};
+pub(crate) use types::{argument_names, primitive};
 
 use glob::Glob;
+use mark::Mark;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
+use types::{Argument, TypePattern};
 
-/// A pattern over class, method name and argument types. Its text form, which `Display` gives back and
+/// A pattern over class, method name and types. Its text form, which `Display` gives back and
 /// serde uses, is described in the module's head.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct MethodPattern {
+    /// Flags and annotations.
+    marks: Vec<Mark>,
     class: ClassPattern,
+    /// `+`: what is below the class too.
+    subtypes: bool,
     /// `None`: the pattern had no `::` part, any method.
     method: Option<NamePattern>,
 }
@@ -39,6 +58,8 @@ struct NamePattern {
     name: Glob,
     /// `None`: no argument list, any arguments.
     arguments: Option<Vec<Argument>>,
+    /// `None`: any result.
+    result: Option<TypePattern>,
 }
 
 /// A dotted name with wildcards.
@@ -56,17 +77,6 @@ pub(crate) enum Step {
     Gap,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-enum Argument {
-    /// `..`
-    Any,
-    /// One type: an element and how many `[]` follow.
-    Type {
-        element: ClassPattern,
-        dimensions: usize,
-    },
-}
-
 impl MethodPattern {
     /// Reads a pattern.
     ///
@@ -76,18 +86,24 @@ impl MethodPattern {
         parser::parse(text)
     }
 
-    /// Whether a method is selected. `class` is dotted (`a.b.Outer$Inner`); `descriptor` is as in the class
+    /// Whether a method is selected, as far as names and types say: always so where the pattern does not ask for more
+    /// ([`MethodPattern::asks_more`]), else it may be. `class` is dotted (`a.b.Outer$Inner`); `descriptor` is as in the class
     /// file, `(I[Ljava/lang/String;)V`. A descriptor that cannot be read matches any-argument patterns only.
     pub fn matches(&self, class: &str, method: &str, descriptor: &str) -> bool {
         self.matches_class(class) && self.matches_method(method, descriptor)
     }
 
-    /// Whether methods of this class (dotted) may be selected at all.
+    /// Whether methods of a class of this name (dotted) may be selected at all. Any class may be below another.
     pub fn matches_class(&self, class: &str) -> bool {
+        self.subtypes || self.class.matches(class)
+    }
+
+    /// Whether a class of this name is the one of the pattern, or above those that `+` selects.
+    pub fn names_class(&self, class: &str) -> bool {
         self.class.matches(class)
     }
 
-    /// Whether a method is selected, given that its class is: for a caller that walks the methods of a class.
+    /// Whether a method is selected by name and types, given that its class is: for a caller that walks the methods of a class.
     pub fn matches_method(&self, method: &str, descriptor: &str) -> bool {
         let Some(pattern) = &self.method else {
             return true;
@@ -95,16 +111,82 @@ impl MethodPattern {
         if !pattern.name.matches(method) {
             return false;
         }
+        let result = pattern.result.as_ref();
+        if !result.is_none_or(|p| types::result_type(descriptor).is_some_and(|t| p.matches(&t))) {
+            return false;
+        }
         match &pattern.arguments {
             None => true,
             Some(arguments) if matches!(arguments.as_slice(), [Argument::Any]) => true,
-            Some(arguments) => {
-                argument_types(descriptor).is_some_and(|types| matches_arguments(arguments, &types))
-            }
+            Some(arguments) => types::argument_types(descriptor)
+                .is_some_and(|types| types::matches_arguments(arguments, &types)),
         }
     }
 
-    /// The class part, in text form.
+    /// Whether more than names has to be known: the pattern has `+`, an annotation or a flag.
+    pub fn asks_more(&self) -> bool {
+        self.subtypes || !self.marks.is_empty()
+    }
+
+    /// Whether it has `+`.
+    pub fn has_subtypes(&self) -> bool {
+        self.subtypes
+    }
+
+    /// Whether methods of a class are selected.
+    pub fn of_class(&self, class: &ClassFacts) -> Verdict {
+        if !self.marks.iter().all(|mark| mark.fits_class(class)) {
+            Verdict::No
+        } else if self.class.matches(&class.name) {
+            Verdict::Yes
+        } else if !self.subtypes {
+            Verdict::No
+        } else if class.supertypes.iter().any(|name| self.class.matches(name)) {
+            Verdict::Yes
+        } else if class.complete {
+            Verdict::No
+        } else {
+            Verdict::Maybe
+        }
+    }
+
+    /// Whether a method is selected, given that its class is.
+    pub fn of_method(&self, method: &MethodFacts) -> bool {
+        self.matches_method(&method.name, &method.descriptor)
+            && self.marks.iter().all(|mark| mark.fits_method(method))
+    }
+
+    /// Whether a method is selected. `class` is dotted; `facts` are those of the class, without which a pattern that asks for more
+    /// selects nothing.
+    pub fn selects(
+        &self,
+        class: &str,
+        facts: Option<&ClassFacts>,
+        method: &str,
+        descriptor: &str,
+    ) -> bool {
+        if !self.asks_more() {
+            return self.matches(class, method, descriptor);
+        }
+        let Some(facts) = facts.filter(|facts| self.of_class(facts) == Verdict::Yes) else {
+            return false;
+        };
+        let method = facts.method(method, descriptor);
+        method.is_some_and(|method| self.of_method(method))
+    }
+
+    /// Whether the pattern asks for an annotation that only a class file tells.
+    pub fn has_annotations(&self) -> bool {
+        self.marks.iter().any(|mark| mark.annotation().is_some())
+    }
+
+    /// Whether a class in which these types (dotted) are mentioned can have the annotations that the pattern asks for.
+    pub fn may_be_annotated(&self, mentioned: &[String]) -> bool {
+        let mut wanted = self.marks.iter().filter_map(Mark::annotation);
+        wanted.all(|pattern| mentioned.iter().any(|name| pattern.matches(name)))
+    }
+
+    /// The class part, in text form, without `+`.
     pub fn class_text(&self) -> String {
         self.class.to_string()
     }
@@ -139,80 +221,6 @@ impl ClassPattern {
     }
 }
 
-/// One argument type of a method: the dotted or primitive name of its element, and its array dimensions.
-struct ArgumentType {
-    element: String,
-    dimensions: usize,
-}
-
-fn matches_arguments(patterns: &[Argument], types: &[ArgumentType]) -> bool {
-    glob::matches_sequence(
-        patterns,
-        types,
-        |pattern| matches!(pattern, Argument::Any),
-        |pattern, found| match pattern {
-            Argument::Any => false,
-            Argument::Type {
-                element,
-                dimensions,
-            } => {
-                let star = element.is_star();
-                // `*` is any one type, arrays too; `*[]` any array.
-                (found.dimensions == *dimensions || star && found.dimensions > *dimensions)
-                    && (star || element.matches(&found.element))
-            }
-        },
-    )
-}
-
-/// The argument types of a descriptor; `None` where it is not one.
-fn argument_types(descriptor: &str) -> Option<Vec<ArgumentType>> {
-    let (mut rest, _) = descriptor.strip_prefix('(')?.split_once(')')?;
-    let mut types = Vec::new();
-    while !rest.is_empty() {
-        let base = rest.trim_start_matches('[');
-        let dimensions = rest.len() - base.len();
-        let (element, after) = if let Some(class) = base.strip_prefix('L') {
-            let (name, after) = class.split_once(';')?;
-            (name.replace('/', "."), after)
-        } else {
-            let name = primitive(base.chars().next()?)?;
-            (name.to_owned(), base.get(1..)?)
-        };
-        types.push(ArgumentType {
-            element,
-            dimensions,
-        });
-        rest = after;
-    }
-    Some(types)
-}
-
-/// The argument types of a descriptor as patterns write them; `None` where it is not one.
-pub(crate) fn argument_names(descriptor: &str) -> Option<Vec<String>> {
-    let types = argument_types(descriptor)?.into_iter();
-    Some(
-        types
-            .map(|t| t.element + &"[]".repeat(t.dimensions))
-            .collect(),
-    )
-}
-
-/// The Java name of a primitive type's descriptor letter (JVMS 4.3.2).
-pub(crate) fn primitive(letter: char) -> Option<&'static str> {
-    Some(match letter {
-        'Z' => "boolean",
-        'B' => "byte",
-        'C' => "char",
-        'S' => "short",
-        'I' => "int",
-        'J' => "long",
-        'F' => "float",
-        'D' => "double",
-        _ => return None,
-    })
-}
-
 impl fmt::Display for ClassPattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut after_segment = false;
@@ -230,21 +238,12 @@ impl fmt::Display for ClassPattern {
     }
 }
 
-impl fmt::Display for Argument {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Argument::Any => f.write_str(".."),
-            Argument::Type {
-                element,
-                dimensions,
-            } => write!(f, "{element}{}", "[]".repeat(*dimensions)),
-        }
-    }
-}
-
 impl fmt::Display for MethodPattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.class)?;
+        for mark in &self.marks {
+            write!(f, "{mark} ")?;
+        }
+        write!(f, "{}{}", self.class, if self.subtypes { "+" } else { "" })?;
         let Some(method) = &self.method else {
             return Ok(());
         };
@@ -256,7 +255,10 @@ impl fmt::Display for MethodPattern {
             }
             f.write_str(")")?;
         }
-        Ok(())
+        match &method.result {
+            Some(result) => write!(f, " -> {result}"),
+            None => Ok(()),
+        }
     }
 }
 

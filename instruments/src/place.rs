@@ -29,6 +29,8 @@ pub enum Place {
     Blocks,
     /// The named basic blocks.
     Block(Vec<u32>),
+    /// Basic blocks that a predicate has chosen, others in each method (`Spec::only`).
+    Chosen,
     /// Every loop header.
     Loops,
     /// Where loops are left, whichever way; code sees there how many turns they have made.
@@ -111,6 +113,7 @@ impl fmt::Display for Place {
             Place::Exits => f.write_str("exits"),
             Place::Blocks => f.write_str("blocks"),
             Place::Block(blocks) => f.write_str(&join(blocks, |b| format!("f{b}"))),
+            Place::Chosen => f.write_str("chosen blocks"),
             Place::Loops => f.write_str("loops"),
             Place::LoopExits => f.write_str("loop exits"),
             Place::Edges => f.write_str("edges"),

@@ -3,8 +3,8 @@
 //! It is the seam between the script engine, which knows no JVM, and the executor, which knows no scripts.
 
 use crate::{
-    ArmedMethod, EditKind, EditSpec, Event, Graph, InstrumentId, MethodPattern, PatchId,
-    RefusalRow, Row, Sample, Spec, Summary, Tally, TallyKind,
+    ArmedClass, ArmedMethod, EditKind, EditSpec, Event, Graph, InstrumentId, MethodPattern,
+    PatchId, RefusalRow, Row, Sample, Spec, Summary, Tally, TallyKind,
 };
 use serde::{Deserialize, Serialize};
 
@@ -37,6 +37,17 @@ pub trait Runtime: Send + Sync {
     fn armed(&self, patterns: &[MethodPattern], sample: Option<Sample>) -> Vec<ArmedMethod>;
     /// The flow graphs of the armed methods that any of the patterns selects.
     fn graphs(&self, patterns: &[MethodPattern]) -> Vec<Graph>;
+    /// The classes of which the patterns select methods, with these; those that are loaded are armed first. Gives those that are
+    /// prepared, in order of arming.
+    fn classes(&self, patterns: &[MethodPattern]) -> Vec<ArmedClass> {
+        let _ = patterns;
+        Vec::new()
+    }
+    /// The flow graph of a method by its id; none where it is gone.
+    fn graph(&self, method: u32) -> Option<Graph> {
+        let _ = method;
+        None
+    }
     /// What was left as it was, and why.
     fn refusals(&self) -> Vec<RefusalRow>;
     /// Every instrument so far, in order of attachment, detached ones too.

@@ -1,5 +1,16 @@
 //! Tables that compiled probes fill: what was counted and summed up, by keys.
 
+mod change;
+mod distinct;
+mod identity;
+mod linear;
+mod merge;
+mod rate;
+
+pub use linear::{Linear, LinearError, MOST_BUCKETS};
+pub use merge::{MergeError, merged};
+pub use rate::{Rate, WINDOW};
+
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -13,12 +24,24 @@ pub enum TallyKind {
     Sums,
     /// The same, and how often in each of the buckets of [`bucket_start`].
     Histogram,
+    /// The same with buckets of one width, and two for what lies below and above them.
+    Linear(Linear),
+    /// How often, and how often in each of the last seconds.
+    Rate,
+    /// How many different values: each entry is a combination of keys with a value, the last of the keys. See [`Tally::distinct`].
+    Distinct,
+    /// How often, of the most frequent of unboundedly many: an upper bound, and how much of it may be others'.
+    Top,
     /// The latest combinations themselves, with time and thread.
     Last,
+    /// Combinations drawn evenly from all that came, with time and thread.
+    Sample,
     /// For each thread a stack of whole numbers: nothing to be shown.
     Numbers,
     /// For each thread a stack of objects.
     Objects,
+    /// For each object a whole number, which goes with it.
+    PerObject,
 }
 
 /// Values that a thread has on its stack at most, as `VeneerProbe.DEPTH`; what comes on top is not kept.
@@ -31,8 +54,48 @@ impl TallyKind {
             Self::Count => 1,
             Self::Sums => 4,
             Self::Histogram => 4 + BUCKETS as u64,
-            Self::Last => 2,
+            // One below and one above.
+            Self::Linear(linear) => 4 + u64::from(linear.buckets) + 2,
+            // How often, the first second, and the ring of seconds.
+            Self::Rate => 2 + RING,
+            Self::Distinct => 1,
+            // How often, how much of it may be others', and of the first place of a group whether one of them is being given to another.
+            Self::Top => 3,
+            Self::Last | Self::Sample => 2,
             Self::Numbers | Self::Objects => DEPTH,
+            Self::PerObject => 0,
+        }
+    }
+
+    /// Whether its values are summed up.
+    pub fn has_sums(self) -> bool {
+        matches!(self, Self::Sums | Self::Histogram | Self::Linear(_))
+    }
+
+    /// Whether its values are counted in buckets.
+    pub fn has_buckets(self) -> bool {
+        matches!(self, Self::Histogram | Self::Linear(_))
+    }
+
+    /// Whether its entries are what was given itself, each with its [`Moment`].
+    pub fn has_moments(self) -> bool {
+        matches!(self, Self::Last | Self::Sample)
+    }
+
+    /// The word that makes one in a plan.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Count => "tally",
+            Self::Sums => "sums",
+            Self::Histogram => "histogram",
+            Self::Linear(_) => "linear",
+            Self::Rate => "rate",
+            Self::Distinct => "distinct",
+            Self::Top => "top",
+            Self::Last => "last",
+            Self::Sample => "sample",
+            Self::Numbers | Self::Objects => "per_thread",
+            Self::PerObject => "per_object",
         }
     }
 
@@ -40,7 +103,17 @@ impl TallyKind {
     pub fn is_stack(self) -> bool {
         matches!(self, Self::Numbers | Self::Objects)
     }
+
+    /// Whether it belongs to the code that fills it alone, and there is nothing in it to be shown.
+    pub fn is_own(self) -> bool {
+        self.is_stack() || self == Self::PerObject
+    }
 }
+
+/// Words of the ring in which a rate has a count for each second, as `VeneerProbe.RING`: more than [`WINDOW`] and the second that runs.
+pub const RING: u64 = 64;
+/// Places of a group of a table of the most frequent, as `VeneerProbe.GROUP`.
+pub const GROUP: u64 = 8;
 
 /// Buckets of a histogram; the last one has what is negative.
 pub const BUCKETS: usize = 4 * 62 + 1;
@@ -71,6 +144,8 @@ pub enum Key {
     Text(Option<String>),
     /// Another object, by its identity hash; 0 is null.
     Object(u32),
+    /// A call stack: lines such as `shop.Desk.serve:41`, the innermost first; none where it found no room.
+    Stack(Vec<String>),
 }
 
 impl fmt::Display for Key {
@@ -82,6 +157,10 @@ impl fmt::Display for Key {
             Self::Text(Some(text)) => f.write_str(text),
             Self::Text(None) | Self::Object(0) => f.write_str("()"),
             Self::Object(hash) => write!(f, "@{hash:x}"),
+            Self::Stack(lines) if lines.is_empty() => {
+                f.write_str("(a call stack for which there was no room)")
+            }
+            Self::Stack(lines) => f.write_str(&lines.join(" < ")),
         }
     }
 }
@@ -91,6 +170,9 @@ impl fmt::Display for Key {
 pub struct Entry {
     /// The keys.
     pub keys: Vec<Key>,
+    /// For each key what tells strings apart that look the same here (of which only the beginning is known); zeros for other keys.
+    #[serde(default)]
+    pub marks: Vec<[u64; 2]>,
     /// How often.
     pub count: u64,
     /// Of the values; 0 where the table only counts.
@@ -99,16 +181,25 @@ pub struct Entry {
     pub min: i64,
     /// The greatest.
     pub max: i64,
-    /// Of a histogram: how often in each bucket, as far as the last that is not 0.
+    /// Of a histogram: how often in each bucket, as far as the last that is not 0. Of a linear one all: below, each bucket, above.
     pub buckets: Vec<u64>,
-    /// Of the latest: when and where.
+    /// Of a rate: when.
+    #[serde(default)]
+    pub rate: Option<Rate>,
+    /// Of a set: how many different values.
+    #[serde(default)]
+    pub distinct: u64,
+    /// Of the most frequent: how much of the count may be others'.
+    #[serde(default)]
+    pub error: u64,
+    /// Of the latest and of a sample: when and where.
     pub at: Option<Moment>,
 }
 
 /// When and where a combination of values was given to a table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Moment {
-    /// How many came before.
+    /// How many came before, since the table was cleared.
     pub number: u64,
     /// Nanoseconds since the agent began.
     pub time_ns: u64,
@@ -121,8 +212,34 @@ pub struct Moment {
 pub struct Tally {
     /// In no order.
     pub entries: Vec<Entry>,
-    /// What found no room: no keys are known of it.
+    /// What found no room, or was not drawn: no keys are known of it.
     pub rest: Entry,
+    /// Of the latest and of a sample: how many were given to it in all, since it was cleared.
+    #[serde(default)]
+    pub given: Option<u64>,
+}
+
+impl Tally {
+    /// How often something was given to it, whether it found room or not.
+    pub fn total(&self) -> u64 {
+        let counts = self.entries.iter().map(|entry| entry.count);
+        let all = || counts.fold(self.rest.count, u64::saturating_add);
+        self.given.unwrap_or_else(all)
+    }
+
+    /// Puts the entries in the order in which they are shown: the most frequent first, of sets the largest, of single values the oldest.
+    pub fn sort(&mut self) {
+        self.entries.sort_by(|a, b| {
+            let keys = || {
+                let keys = a.keys.partial_cmp(&b.keys);
+                keys.unwrap_or(std::cmp::Ordering::Equal)
+            };
+            let larger = b.distinct.cmp(&a.distinct);
+            let more = || b.count.cmp(&a.count);
+            let older = || a.at.cmp(&b.at);
+            larger.then_with(more).then_with(older).then_with(keys)
+        });
+    }
 }
 
 #[cfg(test)]

@@ -38,7 +38,7 @@ pub const WORDS: u16 = 200;
 /// The descriptor under which a value is handed to helpers: they cast.
 fn handed(ty: &Ty) -> &'static str {
     match ty {
-        Ty::Long => "J",
+        Ty::Long | Ty::Stack => "J",
         Ty::Double => "D",
         Ty::Bool => "Z",
         _ => "Ljava/lang/Object;",
@@ -48,7 +48,7 @@ fn handed(ty: &Ty) -> &'static str {
 /// How a value is kept.
 pub fn kind(ty: &Ty) -> Kind {
     match ty {
-        Ty::Long => Kind::Long,
+        Ty::Long | Ty::Stack => Kind::Long,
         Ty::Double => Kind::Double,
         Ty::Bool => Kind::Int,
         _ => Kind::Reference,

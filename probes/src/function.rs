@@ -42,6 +42,7 @@ pub enum Gives {
     Number,
     Bool,
     Text,
+    Stack,
 }
 
 impl Gives {
@@ -51,6 +52,7 @@ impl Gives {
             Self::Number => Ty::Double,
             Self::Bool => Ty::Bool,
             Self::Text => Ty::Object(crate::ty::STRING.into()),
+            Self::Stack => Ty::Stack,
         }
     }
 }
@@ -62,6 +64,7 @@ impl std::fmt::Display for Gives {
             Self::Number => "float",
             Self::Bool => "bool",
             Self::Text => "string",
+            Self::Stack => "call stack",
         })
     }
 }
@@ -156,6 +159,20 @@ pub const FUNCTIONS: &[Function] = &[
         text: "whether these are at most so many passes of its thread in this second, for `if per_second(100) { … }`",
     },
     Function {
+        name: "stack",
+        helper: "stack",
+        takes: &[],
+        gives: Gives::Stack,
+        text: "the call stack of the thread, its innermost 32 frames, as a key of a table",
+    },
+    Function {
+        name: "stack",
+        helper: "stack",
+        takes: &[Takes::Integer],
+        gives: Gives::Stack,
+        text: "the same with so many frames, 200 at most",
+    },
+    Function {
         name: "now_ns",
         helper: "now",
         takes: &[],
@@ -189,6 +206,8 @@ pub(crate) fn no_function(name: &str) -> Reason {
 /// The names of all functions.
 pub fn names() -> String {
     let mut names: Vec<&str> = FUNCTIONS.iter().map(|f| f.name).collect();
+    // Those that take more or less stand beside each other.
+    names.dedup();
     names.extend(OTHERS);
     names.join(", ")
 }

@@ -75,6 +75,7 @@ impl fmt::Display for Expr {
             Shape::Binary(operator, a, b) => write!(f, "({a} {operator} {b})"),
             Shape::Call(name, values) => write!(f, "{name}({})", List(values)),
             Shape::Invoke(of, name, values) => write!(f, "{of}.{name}({})", List(values)),
+            Shape::OfObject { table, object } => write!(f, "t{table}.get({object})"),
             Shape::Stacked { table, operation } => write!(f, "t{table}.{operation}()"),
         }
     }

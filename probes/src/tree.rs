@@ -136,6 +136,13 @@ pub enum Shape {
     Call(String, Vec<Expr>),
     /// `a.name(b, …)`, in a plan that allows calls of the application's methods: a function where one fits, else a method.
     Invoke(Box<Expr>, String, Vec<Expr>),
+    /// `table.get(object)`: the value that an object has in one of the plan's tables.
+    OfObject {
+        /// The table's number.
+        table: u32,
+        /// The object.
+        object: Box<Expr>,
+    },
     /// `stack.pop()`: what the thread has put on one of the plan's stacks last.
     Stacked {
         /// The stack's number.

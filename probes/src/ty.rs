@@ -18,6 +18,8 @@ pub enum Ty {
     Array(String),
     /// Null itself.
     Null,
+    /// A call stack, by its number: good as a key and for nothing else.
+    Stack,
 }
 
 /// The class of strings.
@@ -39,7 +41,7 @@ impl Ty {
     /// The descriptor under which a value of this type is handed on.
     pub fn descriptor(&self) -> String {
         match self {
-            Self::Long => "J".into(),
+            Self::Long | Self::Stack => "J".into(),
             Self::Double => "D".into(),
             Self::Bool => "Z".into(),
             Self::Object(class) => format!("L{class};"),
@@ -50,7 +52,7 @@ impl Ty {
 
     /// Words of the stack and of local variables.
     pub fn words(&self) -> u16 {
-        1 + u16::from(matches!(self, Self::Long | Self::Double))
+        1 + u16::from(matches!(self, Self::Long | Self::Double | Self::Stack))
     }
 
     /// Whether it is a reference.
@@ -76,6 +78,7 @@ impl fmt::Display for Ty {
                 None => f.write_str("array"),
             },
             Self::Null => f.write_str("()"),
+            Self::Stack => f.write_str("call stack"),
         }
     }
 }

@@ -231,6 +231,46 @@ fn a_sum_is_given_to_its_table() {
 }
 
 #[test]
+fn a_sample_looks_at_its_values_only_where_they_are_drawn() {
+    let method = of(vec![Statement::Give {
+        table: 4,
+        operation: "put_sample".into(),
+        values: vec![read("total")],
+        place: Place::default(),
+    }])
+    .expect("it compiles");
+    well_formed(&method);
+    let at = |wanted: &dyn Fn(&Step) -> bool| method.steps.iter().position(wanted);
+    let helper = |name: &'static str| {
+        at(&|s| matches!(s, Step::Helper { name: found, .. } if *found == name))
+    };
+    let (drawn, jump) = (helper("draw"), at(&|s| matches!(s, Step::IfZero(_))));
+    let read = at(&|s| *s == Step::Load(Kind::Long, 0));
+    let put = helper("putSample");
+    assert!(drawn.is_some(), "{method:?}");
+    assert!(drawn < jump && jump < read && read < put, "{method:?}");
+}
+
+#[test]
+fn a_set_has_three_keys_and_a_value_at_most() {
+    let values = |n| vec![read("total"); n];
+    let add = |n| {
+        of(vec![Statement::Give {
+            table: 4,
+            operation: "add_distinct".into(),
+            values: values(n),
+            place: Place { line: 3, column: 7 },
+        }])
+    };
+    well_formed(&add(4).expect("it compiles"));
+    assert_eq!(
+        add(5).expect_err("refused"),
+        "3:7: this is too much code for a probe: 4 keys and a value, and a distinct() has 3 keys at most"
+    );
+    assert!(add(0).is_err());
+}
+
+#[test]
 fn fields_are_read_through_objects_by_offset() {
     let user = e(Shape::Field(read("order").into(), "user".into()));
     let age = e(Shape::Field(user.clone().into(), "age".into()));
@@ -330,7 +370,7 @@ fn what_has_no_compiled_form_is_refused_with_its_place() {
         ),
         (
             e(Shape::Call("println".into(), vec![])),
-            "3:7: `println` has no compiled form here: there are starts_with, ends_with, contains, identity, class_of, is_a, thread_id, thread_name, one_in, per_second, now_ns, to_int, to_float, as_a, here",
+            "3:7: `println` has no compiled form here: there are starts_with, ends_with, contains, identity, class_of, is_a, thread_id, thread_name, one_in, per_second, stack, now_ns, to_int, to_float, as_a, here",
         ),
         (
             cast(read("order"), "shop.Late"),

@@ -110,6 +110,7 @@ mod tests {
                 name: "two\nlines".into(),
                 source: "print(\"\u{2028}\r\n\");\n".into(),
                 settings: Default::default(),
+                modules: Default::default(),
             },
         ];
         for request in &sent {

@@ -149,6 +149,9 @@ pub struct PlanSource {
     /// What `param(…)` in the plan gives, by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub settings: BTreeMap<String, String>,
+    /// The texts of what the plan imports, by their paths from its directory, without `.rhai`: `lib/desks`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub modules: BTreeMap<String, String>,
 }
 
 /// The fragmentation policy: where a method is cut.
@@ -231,6 +234,7 @@ mod tests {
             name: "a.rhai".into(),
             source: "print(\"ü\");\n".into(),
             settings: BTreeMap::from([("top".into(), "3".into())]),
+            modules: BTreeMap::from([("lib/desks".into(), "fn f() {}".into())]),
         });
         let text = config.to_json().unwrap();
         assert!(text.contains(r#""policy": "call""#), "{text}");

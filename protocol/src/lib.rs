@@ -36,6 +36,6 @@ pub use report::{
 pub use socket::{
     AddressError, TOKEN_LENGTH, data_directory, loopback_address, socket_directory, socket_path,
 };
-pub use status::{Attached, Detached, Edited, Left, Load, Status, Which};
-pub use table::{Bucket, Figures, Table, TableEntry, TableKind, bucket_bounds};
-pub use update::{EVENTS_AT_ONCE, EVERY, Event, Subscription, Update};
+pub use status::{Analysis, Attached, Component, Detached, Edited, Left, Load, Status, Which};
+pub use table::{Bucket, Figures, Second, Table, TableEntry, TableKind, bucket_bounds};
+pub use update::{EVENTS_AT_ONCE, EVERY, Event, POINTS_AT_ONCE, Subscription, Update};

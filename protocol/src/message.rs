@@ -9,6 +9,7 @@
 //! {"report":{}}                              {"report":{…}}
 //! {"status":{}}                              {"status":{…}}: what is attached, and whose it is
 //! {"detach":"all"}                           {"detached":{…}}
+//! {"analyse":{"component":"slow orders"}}    {"analysis":{…}}: what the component's analyser says
 //! {"subscribe":{"every":1000}}               {"update":{…}} {"update":{…}} …, until {"unsubscribe":{}}
 //! ```
 //!
@@ -27,7 +28,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 use crate::report::{Refusal, Report};
-use crate::status::{Detached, Status, Which};
+use crate::status::{Analysis, Detached, Status, Which};
 use crate::update::{Subscription, Update};
 
 /// The version of this protocol; `hello` carries it. It rises when an old peer would misunderstand.
@@ -48,6 +49,9 @@ pub enum Request {
         /// What `param(…)` in it gives, by name.
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
         settings: BTreeMap<String, String>,
+        /// What it imports: texts by their paths from its directory, without `.rhai`. The agent opens nothing.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        modules: BTreeMap<String, String>,
         /// What it attaches is taken off when the connection ends, or is silent for so many milliseconds.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         hold: Option<u64>,
@@ -59,6 +63,9 @@ pub enum Request {
         file: Option<String>,
         /// The text.
         source: String,
+        /// What it imports, as for `exec`.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        modules: BTreeMap<String, String>,
         /// Only look: the value is shown, as a table of so many rows where it has one, and nothing else stays.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         look: Option<u32>,
@@ -77,6 +84,11 @@ pub enum Request {
     Status {},
     /// Take something off, whoever attached it.
     Detach(Which),
+    /// What does this component's analyser say?
+    Analyse {
+        /// Its name, or the name of its load (`l3`).
+        component: String,
+    },
     /// Send what changes, again and again; a second one takes the place of the first.
     Subscribe(Subscription),
     /// No more of that; not answered.
@@ -116,6 +128,8 @@ pub enum Reply {
     Status(Box<Status>),
     /// To `detach`.
     Detached(Box<Detached>),
+    /// To `analyse`.
+    Analysis(Box<Analysis>),
     /// To `subscribe`, as long as it lasts.
     Update(Box<Update>),
 }
@@ -135,6 +149,7 @@ mod tests {
                     name: "-".into(),
                     source: "1\n+ 1".into(),
                     settings: BTreeMap::new(),
+                    modules: BTreeMap::new(),
                     hold: None,
                 },
                 r#"{"exec":{"name":"-","source":"1\n+ 1"}}"#,
@@ -144,14 +159,16 @@ mod tests {
                     name: "-".into(),
                     source: "1".into(),
                     settings: BTreeMap::from([("n".into(), "2".into())]),
+                    modules: BTreeMap::from([("lib/a".into(), "fn f() {}".into())]),
                     hold: Some(10_000),
                 },
-                r#"{"exec":{"name":"-","source":"1","settings":{"n":"2"},"hold":10000}}"#,
+                r#"{"exec":{"name":"-","source":"1","settings":{"n":"2"},"modules":{"lib/a":"fn f() {}"},"hold":10000}}"#,
             ),
             (
                 Request::Input {
                     file: None,
                     source: "let a = 1".into(),
+                    modules: BTreeMap::new(),
                     look: None,
                     hold: 10_000,
                 },
@@ -161,6 +178,7 @@ mod tests {
                 Request::Input {
                     file: Some("hot.rhai".into()),
                     source: "c".into(),
+                    modules: BTreeMap::new(),
                     look: Some(20),
                     hold: 10_000,
                 },
@@ -175,12 +193,32 @@ mod tests {
                 r#"{"detach":{"these":["i7"]}}"#,
             ),
             (
+                Request::Detach(Which::Components(vec!["slow orders".into()])),
+                r#"{"detach":{"components":["slow orders"]}}"#,
+            ),
+            (
+                Request::Analyse {
+                    component: "slow orders".into(),
+                },
+                r#"{"analyse":{"component":"slow orders"}}"#,
+            ),
+            (
                 Request::Subscribe(Subscription {
                     every: 500,
                     instruments: vec!["i1".into()],
                     events: true,
+                    points: crate::POINTS_AT_ONCE,
                 }),
                 r#"{"subscribe":{"every":500,"instruments":["i1"],"events":true}}"#,
+            ),
+            (
+                Request::Subscribe(Subscription {
+                    every: 500,
+                    instruments: Vec::new(),
+                    events: false,
+                    points: 7,
+                }),
+                r#"{"subscribe":{"every":500,"events":false,"points":7}}"#,
             ),
             (Request::Unsubscribe {}, r#"{"unsubscribe":{}}"#),
         ] {
@@ -212,6 +250,15 @@ mod tests {
                 r#"{"failed":{"message":"no"}}"#,
             ),
             (Reply::Refusals(vec![]), r#"{"refusals":[]}"#),
+            (
+                Reply::Analysis(Box::new(Analysis {
+                    component: "slow orders".into(),
+                    version: Some("1.2".into()),
+                    text: "#{}".into(),
+                    value: serde_json::json!({}),
+                })),
+                r##"{"analysis":{"component":"slow orders","version":"1.2","text":"#{}","value":{}}}"##,
+            ),
         ] {
             assert_eq!(serde_json::to_string(&reply).unwrap(), text);
             assert_eq!(serde_json::from_str::<Reply>(text).unwrap(), reply);

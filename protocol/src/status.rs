@@ -1,5 +1,7 @@
 //! What is going on in a JVM: since when the agent is there, what plans have attached, and who they belong to.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::report::Kind;
@@ -27,6 +29,55 @@ pub struct Status {
     pub clients: u32,
     /// What plans have attached and not taken off, the oldest first.
     pub loads: Vec<Load>,
+    /// What plans have deployed, the oldest first.
+    #[serde(default)]
+    pub components: Vec<Component>,
+}
+
+/// What a plan has deployed, as a whole.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Component {
+    /// The load of its plan, for instance `l3`.
+    pub id: String,
+    /// What the plan calls it, else the plan's name.
+    pub name: String,
+    /// None where the plan says nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
+    /// The plan's name.
+    pub plan: String,
+    /// Whose it is, as for [`Load`].
+    pub owner: String,
+    /// It goes with its client.
+    pub held: bool,
+    /// When it began, in milliseconds since the agent came in.
+    pub since: u64,
+    /// What the plan asked for with `param(…)`, and what it got.
+    pub parameters: BTreeMap<String, String>,
+    /// Instruments that stand: `i7`.
+    pub instruments: Vec<String>,
+    /// Edits that are in place: `p7`.
+    pub patches: Vec<String>,
+    /// Callbacks that wait.
+    pub callbacks: u64,
+    /// It can be asked for a report.
+    pub analyser: bool,
+    /// It has not been taken off as a whole.
+    pub attached: bool,
+}
+
+/// What the analyser of a component says.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Analysis {
+    /// The component's name.
+    pub component: String,
+    /// Its version, where it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
+    /// As text; empty for Rhai's unit value `()`.
+    pub text: String,
+    /// As it is.
+    pub value: serde_json::Value,
 }
 
 /// A plan that was run, as long as something of it is left.
@@ -86,6 +137,8 @@ pub enum Which {
     Unload,
     /// These: `i7`, `p7`, or `l3` for all of a plan.
     These(Vec<String>),
+    /// The components of these names, as wholes: `slow orders`.
+    Components(Vec<String>),
 }
 
 /// What was taken off.

@@ -19,8 +19,18 @@ pub enum TableKind {
     Sums,
     /// Also how often in each bucket: `histogram()`.
     Histogram,
+    /// The same with buckets of one width: `linear()`.
+    Linear,
+    /// How often, and how often in each of the last seconds: `rate()`.
+    Rate,
+    /// How many different values: `distinct()`.
+    Distinct,
+    /// The most frequent, with bounds: `top()`.
+    Top,
     /// The newest combinations themselves: `last()`.
     Last,
+    /// Combinations drawn evenly from all: `sample()`.
+    Sample,
 }
 
 impl TableKind {
@@ -30,7 +40,12 @@ impl TableKind {
             TableKind::Tally => "tally",
             TableKind::Sums => "sums",
             TableKind::Histogram => "histogram",
+            TableKind::Linear => "linear",
+            TableKind::Rate => "rate",
+            TableKind::Distinct => "distinct",
+            TableKind::Top => "top",
             TableKind::Last => "last",
+            TableKind::Sample => "sample",
         }
     }
 }
@@ -48,19 +63,19 @@ pub struct Table {
     pub plan: String,
     /// Code that gives values to it was attached when the report was made.
     pub attached: bool,
-    /// The most frequent first; of `last` the oldest.
+    /// The most frequent first, of `distinct` those with most values; of `last` and `sample` the oldest.
     pub entries: Vec<TableEntry>,
     /// Entries that are not among `entries`, since a report has room for so many only: the least frequent, or the oldest.
     pub omitted: u64,
-    /// What found no room in the table; no keys are known of it.
+    /// What found no room in the table, or was not drawn for the sample; no keys are known of it.
     pub rest: Figures,
 }
 
 /// What a table has for a combination of keys.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TableEntry {
-    /// Up to four: null, a number, a boolean or a text. An object is `@` and its identity hash in hexadecimal digits. Of `last` they are the
-    /// values themselves.
+    /// Up to four: null, a number, a boolean or a text. An object is `@` and its identity hash in hexadecimal digits. Of `last` and `sample` they
+    /// are the values themselves.
     pub keys: Vec<Value>,
     /// The figures themselves, beside the keys.
     #[serde(flatten)]
@@ -71,7 +86,7 @@ pub struct TableEntry {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Figures {
-    /// Of `histogram`; with `count` 0 the others are 0.
+    /// Of `histogram` and `linear`; with `count` 0 the others are 0.
     Distribution {
         /// How many values.
         count: u64,
@@ -81,8 +96,31 @@ pub enum Figures {
         min: i64,
         /// The greatest.
         max: i64,
-        /// Those that are not empty, in order of the values.
+        /// In order of the values: of `histogram` those that are not empty, of `linear` all.
         buckets: Vec<Bucket>,
+    },
+    /// Of `rate`.
+    Rate {
+        /// How often.
+        count: u64,
+        /// Whole seconds since the first came, that one among them, 60 at most: what an average is over.
+        whole: u64,
+        /// How often in each of the last seconds, as far as not 0, the latest first.
+        seconds: Vec<Second>,
+    },
+    /// Of `distinct`.
+    Distinct {
+        /// How often any value came.
+        count: u64,
+        /// How many different values.
+        distinct: u64,
+    },
+    /// Of `top`.
+    Bound {
+        /// How often at most; at least `count` − `error`.
+        count: u64,
+        /// How much of it may be others'.
+        error: u64,
     },
     /// Of `sums`; with `count` 0 the others are 0.
     Sums {
@@ -95,7 +133,7 @@ pub enum Figures {
         /// The greatest.
         max: i64,
     },
-    /// Of `last`.
+    /// Of `last` and `sample`.
     Moment {
         /// How many came before it.
         number: u64,
@@ -117,6 +155,9 @@ impl Figures {
         match *self {
             Figures::Distribution { count, .. }
             | Figures::Sums { count, .. }
+            | Figures::Rate { count, .. }
+            | Figures::Distinct { count, .. }
+            | Figures::Bound { count, .. }
             | Figures::Count { count } => count,
             Figures::Moment { .. } => 1,
         }
@@ -137,11 +178,20 @@ pub fn bucket_bounds() -> impl Iterator<Item = i64> {
 /// A bucket of a histogram.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Bucket {
-    /// The least value in it; −2⁶³ for the one of all negative values.
+    /// The least value in it; −2⁶³ for the one of all negative values, and of all that is below the others.
     pub from: i64,
     /// The greatest value in it.
     pub to: i64,
     /// How many.
+    pub count: u64,
+}
+
+/// A second of a rate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Second {
+    /// How many seconds ago, up to 60; 0 is the one that is running.
+    pub ago: u64,
+    /// How often in it.
     pub count: u64,
 }
 
@@ -166,6 +216,12 @@ mod tests {
                 r#"{"count":3,"sum":-1,"min":-2,"max":1,"buckets":[{"from":0,"to":0,"count":3}]}"#,
                 3,
             ),
+            (
+                r#"{"count":3,"whole":2,"seconds":[{"ago":1,"count":3}]}"#,
+                3,
+            ),
+            (r#"{"count":3,"distinct":2}"#, 3),
+            (r#"{"count":3,"error":1}"#, 3),
             (r#"{"number":9,"time_ns":4,"thread":1}"#, 1),
         ] {
             let figures: Figures = serde_json::from_str(text).unwrap();

@@ -77,6 +77,16 @@ fn tables() -> Vec<Table> {
         time_ns: 5_000,
         thread: 1,
     };
+    let rate = Figures::Rate {
+        count: 4,
+        whole: 60,
+        seconds: vec![Second { ago: 0, count: 4 }],
+    };
+    let distinct = Figures::Distinct {
+        count: 4,
+        distinct: 3,
+    };
+    let bound = Figures::Bound { count: 4, error: 3 };
     vec![
         table("t1", TableKind::Tally, count.clone(), count.clone()),
         table("t2", TableKind::Sums, sums.clone(), sums),
@@ -84,9 +94,14 @@ fn tables() -> Vec<Table> {
             "t3",
             TableKind::Histogram,
             distribution.clone(),
-            distribution,
+            distribution.clone(),
         ),
-        table("t4", TableKind::Last, moment, count),
+        table("t4", TableKind::Last, moment.clone(), count.clone()),
+        table("t5", TableKind::Linear, distribution.clone(), distribution),
+        table("t6", TableKind::Rate, rate.clone(), rate),
+        table("t7", TableKind::Distinct, distinct, count.clone()),
+        table("t8", TableKind::Top, bound, count.clone()),
+        table("t9", TableKind::Sample, moment, count),
     ]
 }
 

@@ -2,11 +2,14 @@
 
 mod ambient;
 mod armed;
+mod call_stacks;
+pub(crate) mod component;
 mod handle;
 mod instrument;
-mod json;
+pub(crate) mod json;
 mod patch;
 mod selection;
+mod structure;
 pub(crate) mod tally;
 mod timing;
 
@@ -23,9 +26,12 @@ pub(crate) fn register(engine: &mut Engine, context: &Arc<Context>) {
     json::register(engine);
     handle::register(engine, context);
     tally::register(engine, context);
+    call_stacks::register(engine, context);
     patch::register(engine, context);
     timing::register(engine, context);
     armed::register(engine, context);
+    component::register(engine, context);
+    structure::register(engine, context);
     ambient::register(engine, context);
 }
 

@@ -3,14 +3,16 @@
 //! No lock is held while the runtime is asked: [`Context::ask`] is the only way there, and what a plan
 //! registers is put into an inbox that the session empties after the call.
 
+use crate::component::{Components, Declared};
 use crate::ledger::Ledger;
 use crate::limits;
+use crate::link::Modules;
 use crate::plan::Plan;
 use crate::settings::Settings;
 use crate::transcript::Transcript;
 use rhai::{AST, FnPtr, Position};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 use veneer_instruments::Runtime;
 
@@ -69,8 +71,12 @@ pub(crate) struct Context {
     pub(crate) ledger: Arc<Ledger>,
     /// How many callbacks of the session wait, at most [`limits::CALLBACKS`].
     pub(crate) slots: Arc<AtomicUsize>,
+    /// All components of the session. It has them, and they have this.
+    pub(crate) components: Weak<Components>,
     /// The plan itself: closures that become code at points are looked up in it.
     pub(crate) tree: AST,
+    /// The plan's modules, which have run.
+    pub(crate) modules: Modules,
     transcript: Transcript,
     /// Values from the command line.
     pub(crate) settings: Settings,
@@ -79,6 +85,17 @@ pub(crate) struct Context {
     /// When the plan began.
     pub(crate) began: Instant,
     inbox: Mutex<Vec<Callback>>,
+    /// What the plan says that it deploys.
+    declared: Mutex<Option<Declared>>,
+    analyser: Mutex<Option<Analyser>>,
+    /// The analyser is at work.
+    pub(crate) analysing: AtomicBool,
+    /// The top level has ended.
+    loaded: AtomicBool,
+    /// The plan has been taken off as a whole.
+    off: AtomicBool,
+    /// Calls that are running, one inside the other: an analyser may be asked from a callback of its own plan.
+    running: AtomicUsize,
     /// Nanoseconds since `began` after which the call that is running has used up its time.
     deadline: AtomicU64,
 }
@@ -89,6 +106,7 @@ impl Context {
         runtime: Arc<dyn Runtime>,
         ledger: Arc<Ledger>,
         slots: Arc<AtomicUsize>,
+        components: &Arc<Components>,
         plan: &Plan,
     ) -> Self {
         Context {
@@ -97,12 +115,20 @@ impl Context {
             runtime,
             ledger,
             slots,
+            components: Arc::downgrade(components),
             tree: plan.tree().clone(),
+            modules: Modules::default(),
             transcript: plan.transcript().clone(),
             settings: Settings::new(plan.settings().clone()),
             calls: plan.calls(),
             began: Instant::now(),
             inbox: Mutex::new(Vec::new()),
+            declared: Mutex::new(None),
+            analyser: Mutex::new(None),
+            analysing: AtomicBool::new(false),
+            loaded: AtomicBool::new(false),
+            off: AtomicBool::new(false),
+            running: AtomicUsize::new(0),
             deadline: AtomicU64::new(0),
         }
     }
@@ -111,12 +137,15 @@ impl Context {
         nanoseconds(self.began.elapsed())
     }
 
-    /// Begins a call: it gets [`limits::WALL_CLOCK`].
-    pub(crate) fn begin_call(&self) {
-        let deadline = self
-            .elapsed()
-            .saturating_add(nanoseconds(limits::WALL_CLOCK));
-        self.deadline.store(deadline, Ordering::Relaxed);
+    /// Begins a call: it gets [`limits::WALL_CLOCK`], unless it is inside another one of this plan.
+    pub(crate) fn begin_call(&self) -> Running<'_> {
+        if self.running.fetch_add(1, Ordering::Relaxed) == 0 {
+            let deadline = self
+                .elapsed()
+                .saturating_add(nanoseconds(limits::WALL_CLOCK));
+            self.deadline.store(deadline, Ordering::Relaxed);
+        }
+        Running(self)
     }
 
     pub(crate) fn out_of_time(&self) -> bool {
@@ -132,6 +161,11 @@ impl Context {
         answer
     }
 
+    /// The texts of the plan and its modules.
+    pub(crate) fn transcript(&self) -> &Transcript {
+        &self.transcript
+    }
+
     /// `file:line:column`.
     pub(crate) fn place(&self, position: Position) -> String {
         match (self.transcript.find(position), position.position()) {
@@ -141,6 +175,58 @@ impl Context {
         }
     }
 
+    /// What the plan says that it deploys, where it says something.
+    pub(crate) fn declared(&self) -> Option<Declared> {
+        lock(&self.declared).clone()
+    }
+
+    /// Says what the plan deploys; what it said before is the error.
+    pub(crate) fn declare(&self, declared: Declared) -> Result<(), Declared> {
+        let mut known = lock(&self.declared);
+        match &*known {
+            Some(first) => Err(first.clone()),
+            None => {
+                *known = Some(declared);
+                Ok(())
+            }
+        }
+    }
+
+    /// False where there is one already.
+    pub(crate) fn set_analyser(&self, function: FnPtr, position: Position, slot: Slot) -> bool {
+        let mut known = lock(&self.analyser);
+        let is_first = known.is_none();
+        if is_first {
+            *known = Some((function, position, slot));
+        }
+        is_first
+    }
+
+    /// What was registered as the plan's analyser.
+    pub(crate) fn take_analyser(&self) -> Option<Analyser> {
+        lock(&self.analyser).take()
+    }
+
+    /// The top level runs still.
+    pub(crate) fn is_loading(&self) -> bool {
+        !self.loaded.load(Ordering::Relaxed)
+    }
+
+    /// The top level has ended.
+    pub(crate) fn set_loaded(&self) {
+        self.loaded.store(true, Ordering::Relaxed);
+    }
+
+    /// The plan has been taken off as a whole.
+    pub(crate) fn is_off(&self) -> bool {
+        self.off.load(Ordering::Relaxed)
+    }
+
+    /// The plan is taken off as a whole: no callback of it runs any more.
+    pub(crate) fn set_off(&self) {
+        self.off.store(true, Ordering::Relaxed);
+    }
+
     pub(crate) fn register(&self, callback: Callback) {
         lock(&self.inbox).push(callback);
     }
@@ -148,6 +234,18 @@ impl Context {
     /// What was registered since the last time.
     pub(crate) fn registered(&self) -> Vec<Callback> {
         std::mem::take(&mut *lock(&self.inbox))
+    }
+}
+
+/// An analyser that has been registered, and where.
+pub(crate) type Analyser = (FnPtr, Position, Slot);
+
+/// A call that is running; ends when dropped.
+pub(crate) struct Running<'a>(&'a Context);
+
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        self.0.running.fetch_sub(1, Ordering::Relaxed);
     }
 }
 

@@ -53,7 +53,7 @@ impl PlanError {
             file: file.to_owned(),
             line,
             column: position.position().unwrap_or(0),
-            message,
+            message: within.plain(&message),
             source_line: source_line.map(str::to_owned),
         }
     }
@@ -77,7 +77,7 @@ impl PlanError {
             }
         }
         error.set_position(Position::NONE);
-        let (stage, message) = run_message(&error);
+        let (stage, message) = run_message(&error, within);
         Self::new(stage, within, position, message)
     }
 }
@@ -92,11 +92,14 @@ fn parse_message(error: &ParseErrorType) -> String {
                     .to_owned(),
             }
         ),
+        ParseErrorType::ModuleUndefined(name) => {
+            format!("no module `{name}`: write `import \"FILE\" as {name};` at the top")
+        }
         other => lower(&other.to_string()),
     }
 }
 
-fn run_message(error: &EvalAltResult) -> (Stage, String) {
+fn run_message(error: &EvalAltResult, within: &Transcript) -> (Stage, String) {
     use EvalAltResult as E;
     let limit = |what: String| (Stage::Limit, format!("stopped: {what}"));
     match error {
@@ -120,11 +123,10 @@ fn run_message(error: &EvalAltResult) -> (Stage, String) {
             count(limits::ARRAY_ELEMENTS as u64),
             count(limits::MAP_PROPERTIES as u64)
         )),
-        E::ErrorFunctionNotFound(signature, _) => (Stage::Run, not_found(signature)),
-        E::ErrorModuleNotFound(..) => (
-            Stage::Run,
-            "a plan is one file: nothing can be imported".to_owned(),
-        ),
+        E::ErrorFunctionNotFound(signature, _) => (Stage::Run, not_found(&within.plain(signature))),
+        E::ErrorModuleNotFound(name, _) => {
+            (Stage::Run, format!("no module `{name}` has been imported"))
+        }
         E::ErrorRuntime(value, _) => (Stage::Run, value.to_string()),
         other => (Stage::Run, lower(&other.to_string())),
     }

@@ -66,6 +66,16 @@ impl Ledger {
             .collect()
     }
 
+    /// Takes off what one load has attached, newest first; the instruments and edits of other loads stay. What goes wrong is printed.
+    pub(crate) fn take_off(&self, load: u64, runtime: &dyn Runtime) {
+        for (plan, thing) in self.of_load(load) {
+            if let Err(error) = thing.take_off(runtime) {
+                runtime.print(&format!("{plan}: while taking the plan back: {error}"));
+            }
+            self.detached(thing);
+        }
+    }
+
     /// What stands, by load.
     pub(crate) fn by_load(&self) -> BTreeMap<u64, Vec<Thing>> {
         let mut loads = BTreeMap::<u64, Vec<Thing>>::new();

@@ -14,11 +14,15 @@
 //! plan can call is in `api/`, one noun a file; `docs/plans.md` describes it for its users.
 
 mod api;
+mod component;
 mod context;
 mod engine;
 mod error;
 mod ledger;
 pub mod limits;
+mod link;
+mod loaded;
+pub mod modules;
 mod plan;
 mod probe;
 mod prompt;
@@ -28,6 +32,7 @@ mod scheduler;
 mod settings;
 mod transcript;
 
+pub use component::{Analysis, AnalysisError, Component};
 pub use error::{PlanError, Stage};
 pub use ledger::Thing;
 pub use plan::Plan;

@@ -32,7 +32,22 @@ pub const VARIABLES: usize = 1_000;
 /// Functions that a plan defines, closures included.
 pub const FUNCTIONS: usize = 1_000;
 
-/// Lines that a prompt keeps; the engine counts no further than 65,535.
+/// Modules that come with a plan.
+pub const MODULES: usize = 32;
+
+/// Bytes of their texts in all.
+pub const MODULE_BYTES: usize = 1 << 20;
+
+/// Bytes of what an analyser gives, as text and as JSON.
+pub const REPORT_BYTES: usize = 4 << 20;
+
+/// Characters of a component's name, and of its version.
+pub const COMPONENT_NAME: usize = 100;
+
+/// Components that have been taken off and whose analysers can still be asked; the oldest go first.
+pub const COMPONENTS_OFF: usize = 100;
+
+/// Lines that a prompt keeps, and that a plan has together with its modules; the engine counts no further than 65,535.
 pub const PROMPT_LINES: usize = 60_000;
 
 /// Bytes of text that a prompt keeps.

@@ -1,7 +1,7 @@
 //! A plan that has been read.
 
-use crate::engine;
 use crate::error::PlanError;
+use crate::link::{self, Before, Linked, Program, Text};
 use crate::rehearsal;
 use crate::transcript::Transcript;
 use rhai::{AST, Scope};
@@ -12,34 +12,53 @@ use std::sync::atomic::AtomicBool;
 /// The name, source and syntax tree of a plan. Reading one runs nothing.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    transcript: Transcript,
-    tree: AST,
+    program: Program,
     settings: BTreeMap<String, String>,
     /// What `unsafe_calls(…)` says at the prompt that it is an input of.
     calls: Option<Arc<AtomicBool>>,
 }
 
 impl Plan {
-    /// Reads a plan. `name` is what messages call it: its file name.
+    /// Reads a plan that imports nothing. `name` is what messages call it: its file name.
     ///
     /// # Errors
     /// The first error of syntax, or a variable that was never declared.
     pub fn compile(name: &str, source: &str) -> Result<Self, PlanError> {
-        Self::continuing(Transcript::of(name, source), &AST::empty(), &Scope::new())
+        Self::compile_with(name, source, &BTreeMap::new())
     }
 
-    /// Reads the newest text of a transcript, which may use functions and variables that are there already.
-    pub(crate) fn continuing(
-        transcript: Transcript,
-        functions: &AST,
-        variables: &Scope,
+    /// Reads a plan and the modules that it imports: their texts by their paths from the plan's directory, without `.rhai`; see
+    /// [`crate::modules`].
+    ///
+    /// # Errors
+    /// The first error of syntax in any of them, a variable that was never declared, an import of what did not come along, modules
+    /// that import each other in a circle, or too many of them.
+    pub fn compile_with(
+        name: &str,
+        source: &str,
+        modules: &BTreeMap<String, String>,
     ) -> Result<Self, PlanError> {
-        let tree = engine::for_reading()
-            .compile_with_scope(variables, transcript.in_place())
-            .map_err(|error| PlanError::compile(&transcript, &error))?;
+        let text = Text {
+            name,
+            source,
+            shown: Some(1),
+            modules,
+        };
+        Self::continuing(
+            &text,
+            &Before {
+                transcript: &Transcript::default(),
+                functions: &AST::empty(),
+                variables: &Scope::new(),
+                linked: &Linked::default(),
+            },
+        )
+    }
+
+    /// Reads a text that may use functions, variables and modules that are there already.
+    pub(crate) fn continuing(text: &Text, before: &Before) -> Result<Self, PlanError> {
         Ok(Plan {
-            tree: functions.merge(&tree),
-            transcript,
+            program: link::read(text, before)?,
             settings: BTreeMap::new(),
             calls: None,
         })
@@ -70,16 +89,16 @@ impl Plan {
 
     /// The plan's file name.
     pub fn name(&self) -> &str {
-        self.transcript.name()
+        self.program.transcript.name()
     }
 
     /// Its text.
     pub fn source(&self) -> &str {
-        self.transcript.text()
+        self.program.transcript.text()
     }
 
     pub(crate) fn transcript(&self) -> &Transcript {
-        &self.transcript
+        &self.program.transcript
     }
 
     pub(crate) fn settings(&self) -> &BTreeMap<String, String> {
@@ -92,6 +111,10 @@ impl Plan {
     }
 
     pub(crate) fn tree(&self) -> &AST {
-        &self.tree
+        &self.program.tree
+    }
+
+    pub(crate) fn linked(&self) -> &Linked {
+        &self.program.linked
     }
 }

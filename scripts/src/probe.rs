@@ -13,10 +13,11 @@
 mod expression;
 mod statement;
 
+use crate::transcript::Transcript;
 use expression::Binding;
 use rhai::{AST, Dynamic, FnPtr, INT, ImmutableString, Position, Stmt};
 use veneer_instruments::TallyKind;
-use veneer_probes::tree::{Code, Place, Shape};
+use veneer_probes::tree::{Code, Shape};
 
 /// Why a closure has no compiled form, and where.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,23 +33,21 @@ fn refuse<T>(position: Position, message: impl Into<String>) -> Answer<T> {
     Err(Refused { position, message })
 }
 
-/// Places of probes are those of plans.
-fn place(position: Position) -> Place {
-    let small = |n: Option<usize>| n.and_then(|n| u16::try_from(n).ok()).unwrap_or(0);
-    Place {
-        line: small(position.line()),
-        column: small(position.position()),
-    }
+/// What a closure can see besides itself.
+pub(crate) struct Around<'a> {
+    /// The number and kind of what the plan holds for a table, where it is one.
+    pub(crate) table: &'a dyn Fn(&Dynamic) -> Option<(u32, TallyKind)>,
+    /// What a module has under a name.
+    pub(crate) constant: &'a dyn Fn(&str, &str) -> Option<Dynamic>,
+    /// The texts that places lead to.
+    pub(crate) transcript: &'a Transcript,
+    /// Whether it may call methods of the application.
+    pub(crate) calls: bool,
 }
 
-/// The code of a closure. `table` gives number and kind of what the plan holds for a table, where it is one; `calls` says whether it may
-/// call methods of the application.
-pub(crate) fn code(
-    tree: &AST,
-    closure: &FnPtr,
-    table: &dyn Fn(&Dynamic) -> Option<(u32, TallyKind)>,
-    calls: bool,
-) -> Answer<Code> {
+/// The code of a closure.
+pub(crate) fn code(tree: &AST, closure: &FnPtr, around: &Around) -> Answer<Code> {
+    let table = around.table;
     let name = closure.fn_name();
     let library = tree.shared_lib();
     let Some(function) = library
@@ -86,7 +85,7 @@ pub(crate) fn code(
         }
         true
     });
-    let mut names = expression::Names { bindings, calls };
+    let mut names = expression::Names { bindings, around };
     let body = names.block(&body)?;
     Ok(Code { body })
 }

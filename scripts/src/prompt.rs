@@ -11,10 +11,12 @@
 
 use crate::error::{PlanError, Stage};
 use crate::limits;
+use crate::link::{Before, Linked, Ready, Text};
 use crate::plan::Plan;
 use crate::scheduler::Session;
 use crate::transcript::Transcript;
 use rhai::{AST, Position, Scope};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -28,6 +30,9 @@ pub struct Prompt {
     transcript: Transcript,
     /// What `unsafe_calls(…)` said last.
     calls: Arc<AtomicBool>,
+    linked: Linked,
+    /// Its modules, which have run.
+    ready: Ready,
 }
 
 /// An input at a prompt.
@@ -37,6 +42,8 @@ pub struct Input<'a> {
     pub file: Option<&'a str>,
     /// Its text.
     pub text: &'a str,
+    /// The modules that it may import: their texts by their paths; see [`crate::Plan::compile_with`].
+    pub modules: &'a BTreeMap<String, String>,
     /// Only look: its value is shown, as a table of so many rows where it has one, and nothing else stays.
     pub look: Option<u32>,
 }
@@ -60,13 +67,27 @@ impl Prompt {
             Some(file) => (file, Some(1)),
             None => (TYPED, None),
         };
-        let transcript = self.transcript.with(name, input.text, shown);
-        let grown = transcript.next_line() > limits::PROMPT_LINES
-            || transcript.bytes() > limits::PROMPT_BYTES;
         // The newest value of each name: a `let` of a name that is there already hides it.
         let mut variables = self.variables.clone_visible();
-        let plan = Plan::continuing(transcript, &self.functions, &variables)?.sharing(&self.calls);
+        let text = Text {
+            name,
+            source: input.text,
+            shown,
+            modules: input.modules,
+        };
+        let plan = Plan::continuing(
+            &text,
+            &Before {
+                transcript: &self.transcript,
+                functions: &self.functions,
+                variables: &variables,
+                linked: &self.linked,
+            },
+        )?
+        .sharing(&self.calls);
         let calls = self.calls.load(Ordering::Relaxed);
+        let grown = plan.transcript().next_line() > limits::PROMPT_LINES
+            || plan.transcript().bytes() > limits::PROMPT_BYTES;
         let functions = plan.tree().clone_functions_only();
         if grown || functions.iter_functions().count() > limits::FUNCTIONS {
             let message = format!(
@@ -83,8 +104,9 @@ impl Prompt {
                 message,
             ));
         }
-        let transcript = plan.transcript().clone();
-        let ran = session.run(load, plan, &mut variables, input.look, now);
+        let (transcript, linked) = (plan.transcript().clone(), plan.linked().clone());
+        let mut ready = self.ready.clone();
+        let ran = session.run(load, plan, &mut variables, &mut ready, input.look, now);
         let value = ran.inspect_err(|_| self.calls.store(calls, Ordering::Relaxed))?;
         if input.look.is_some() {
             session.unload(load);
@@ -94,6 +116,8 @@ impl Prompt {
                 functions,
                 transcript,
                 calls: self.calls.clone(),
+                linked,
+                ready,
             };
         }
         Ok(value)

@@ -7,16 +7,19 @@
 //! All calls of plans are meant to come from one thread. The session's own lock is only held to take callbacks
 //! out and to put them back, never while a plan runs or the runtime is asked.
 
-use crate::context::{Callback, Context, Schedule, Slot, lock};
+use crate::api::component::registered as analyser_of;
+use crate::component::{self, Analysis, AnalysisError, Component, Components};
+use crate::context::{Callback, Context, Schedule, lock};
 use crate::engine;
 use crate::error::{PlanError, Stage};
 use crate::ledger::{Ledger, Thing};
 use crate::limits;
+use crate::link::Ready;
+use crate::loaded::{Call, Loaded, guard};
 use crate::plan::Plan;
-use rhai::{AST, Dynamic, Engine, EvalAltResult, FnPtr, INT, Position, Scope};
+use rhai::{Dynamic, Position, Scope};
 use std::collections::BTreeMap;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use veneer_instruments::{AttachError, InstrumentId, Runtime};
@@ -26,6 +29,7 @@ pub struct Session {
     runtime: Arc<dyn Runtime>,
     ledger: Arc<Ledger>,
     slots: Arc<AtomicUsize>,
+    components: Arc<Components>,
     state: Mutex<State>,
 }
 
@@ -49,23 +53,6 @@ pub struct Left {
     pub callbacks: usize,
 }
 
-/// A plan with the engine that runs it. Lives as long as one of its callbacks does.
-struct Loaded {
-    engine: Engine,
-    plan: Plan,
-    context: Arc<Context>,
-}
-
-/// A callback and the plan that it belongs to.
-struct Call {
-    loaded: Arc<Loaded>,
-    function: FnPtr,
-    condition: Option<FnPtr>,
-    position: Position,
-    cancelled: Arc<AtomicBool>,
-    _slot: Slot,
-}
-
 struct Timer {
     call: Call,
     due: Instant,
@@ -85,6 +72,7 @@ impl Session {
             runtime,
             ledger: Arc::default(),
             slots: Arc::default(),
+            components: Arc::default(),
             state: Mutex::default(),
         }
     }
@@ -106,15 +94,65 @@ impl Session {
     }
 
     /// Takes a load back: cancels its callbacks, those of `at_exit` too, and takes off what it attached and has not taken off
-    /// itself.
+    /// itself. Its analyser goes too.
     pub fn unload(&self, load: u64) {
-        {
-            let mut state = lock(&self.state);
-            let other = |call: &Call| call.loaded.context.load != load;
-            state.timers.retain(|timer| other(&timer.call));
-            state.at_exit.retain(other);
+        self.components.forget(load);
+        self.detach(load);
+    }
+
+    /// The same, but its analyser can still be asked.
+    pub fn detach(&self, load: u64) {
+        if let Some(context) = self.components.of_load(load) {
+            context.set_off();
         }
-        self.take_off(load);
+        // Dropped without the lock: what plans hold goes with them.
+        let gone: (Vec<Timer>, Vec<Call>) = {
+            let mut state = lock(&self.state);
+            let of_load = |call: &Call| call.loaded.context.load == load;
+            let timers = std::mem::take(&mut state.timers).into_iter();
+            let (timers, left) = timers.partition(|timer| of_load(&timer.call));
+            state.timers = left;
+            let calls = std::mem::take(&mut state.at_exit).into_iter();
+            let (calls, left) = calls.partition(of_load);
+            state.at_exit = left;
+            (timers, calls)
+        };
+        drop(gone);
+        self.ledger.take_off(load, self.runtime.as_ref());
+    }
+
+    /// Takes off the components of this name as wholes; their analysers can still be asked. False where there is none that is
+    /// attached.
+    pub fn detach_component(&self, name: &str) -> bool {
+        let named = self.components.of_name(name);
+        let attached: Vec<u64> = named
+            .iter()
+            .filter(|context| !context.is_off())
+            .map(|context| context.load)
+            .collect();
+        for load in &attached {
+            self.detach(*load);
+        }
+        !attached.is_empty()
+    }
+
+    /// Asks the newest component of this name for its report.
+    ///
+    /// # Errors
+    /// There is none, it has no analyser, or that failed.
+    pub fn analyse(&self, name: &str) -> Result<Analysis, AnalysisError> {
+        let (context, report) = self.components.ask(name, 0)?;
+        Ok(Analysis::of(&context, report))
+    }
+
+    /// What is deployed, in order of loading; what was taken off too, as long as its analyser can be asked.
+    pub fn components(&self) -> Vec<Component> {
+        let left = self.left();
+        let mut all = self.components.list(&self.ledger);
+        for one in &mut all {
+            one.callbacks = left.get(&one.load).map_or(0, |left| left.callbacks);
+        }
+        all
     }
 
     /// [`Session::load`], with `now` as the time from which delays count.
@@ -130,16 +168,18 @@ impl Session {
     /// # Errors
     /// As for `load`.
     pub fn load_as(&self, load: u64, plan: Plan, now: Instant) -> Result<String, PlanError> {
-        self.run(load, plan, &mut Scope::new(), None, now)
+        let (mut variables, mut ready) = (Scope::new(), Ready::new());
+        self.run(load, plan, &mut variables, &mut ready, None, now)
     }
 
-    /// Runs a plan's top level with these variables, and keeps its callbacks. With `rows`, a value that has a table is shown as
-    /// one.
+    /// Runs a plan's top level with these variables, and keeps its callbacks. Its modules run first, but for those that are `ready`,
+    /// to which they are added. With `rows`, a value that has a table is shown as one.
     pub(crate) fn run(
         &self,
         load: u64,
         plan: Plan,
         variables: &mut Scope,
+        ready: &mut Ready,
         rows: Option<u32>,
         now: Instant,
     ) -> Result<String, PlanError> {
@@ -160,45 +200,63 @@ impl Session {
             self.runtime.clone(),
             self.ledger.clone(),
             self.slots.clone(),
+            &self.components,
             &plan,
         ));
+        let mut engine = engine::for_plan(&context);
+        let modules = guard(&context, &plan, Position::NONE, || {
+            context.modules.run(&mut engine, plan.linked(), ready)
+        });
         let loaded = Arc::new(Loaded {
-            engine: engine::for_plan(&context),
+            engine,
             plan,
             context,
         });
-        let result = loaded.guard(Position::NONE, |loaded| {
-            let tree = loaded.plan.tree();
-            let value = loaded
-                .engine
-                .eval_ast_with_scope::<Dynamic>(variables, tree)?;
-            match loaded.context.settings.unasked() {
-                Some(message) => Err(message.into()),
-                None => loaded.show(value, rows),
-            }
+        let result = modules.and_then(|()| {
+            loaded.guard(Position::NONE, |loaded| {
+                let tree = loaded.plan.tree();
+                let value = loaded
+                    .engine
+                    .eval_ast_with_scope::<Dynamic>(variables, tree)?;
+                match loaded.context.settings.unasked() {
+                    Some(message) => Err(message.into()),
+                    None => loaded.show(value, rows),
+                }
+            })
         });
+        loaded.context.set_loaded();
         match result {
             Ok(value) => {
+                *ready = loaded.context.modules.ready();
                 self.keep(&loaded, now);
+                self.deploy(&loaded);
                 Ok(value)
             }
             Err(error) => {
                 drop(loaded.context.registered());
-                self.take_off(load);
+                drop(loaded.context.take_analyser());
+                self.ledger.take_off(load, self.runtime.as_ref());
                 Err(error)
             }
         }
     }
 
-    /// Takes off what a load attached; the patches and instruments of other plans stay.
-    fn take_off(&self, load: u64) {
-        for (plan, thing) in self.ledger.of_load(load) {
-            if let Err(error) = thing.take_off(self.runtime.as_ref()) {
-                self.runtime
-                    .print(&format!("{plan}: while taking the plan back: {error}"));
+    /// The plan's top level has run: it is a component now, and takes the place of the one of its name.
+    fn deploy(&self, loaded: &Arc<Loaded>) {
+        let new = loaded.context.declared();
+        for old in self.components.add(loaded, analyser_of(loaded)) {
+            if let (Some(was), Some(new)) = (old.declared(), &new) {
+                let line = format!(
+                    "{} {} is replaced by {}",
+                    new.name, was.version, new.version
+                );
+                self.runtime.print(&line);
             }
-            self.ledger.detached(thing);
+            self.detach(old.load);
+            old.set_off();
         }
+        // Looking at them forgets those of which nothing is left.
+        drop(self.components.list(&self.ledger));
     }
 
     /// Moves what a plan has registered into the session; delays count from `now`.
@@ -263,6 +321,7 @@ impl Session {
         let mut due = {
             let mut state = lock(&self.state);
             state.timers.retain(|timer| !timer.call.is_cancelled());
+            state.at_exit.retain(|call| !call.is_cancelled());
             let all = std::mem::take(&mut state.timers);
             let (due, later) = all
                 .into_iter()
@@ -314,12 +373,14 @@ impl Session {
         goes_on
     }
 
-    /// The JVM ends: runs the callbacks of `at_exit` in order of registration and drops all timers. What these
-    /// callbacks register is dropped too. A second call does nothing.
+    /// The JVM ends: runs the callbacks of `at_exit` in order of registration, then the analysers of what is deployed, and drops all
+    /// timers. What these callbacks register is dropped too. A second call does nothing.
     pub fn finish(&self) {
         let at_exit = {
             let mut state = lock(&self.state);
-            state.finished = true;
+            if std::mem::replace(&mut state.finished, true) {
+                return;
+            }
             state.timers.clear();
             std::mem::take(&mut state.at_exit)
         };
@@ -331,6 +392,16 @@ impl Session {
                 self.runtime.print(&error.to_string());
             }
             drop(call.loaded.context.registered());
+        }
+        for (context, analyser) in self.components.last_reports() {
+            if context.is_off() {
+                continue;
+            }
+            match component::analyse(&analyser, 0) {
+                Ok(report) if report.text.is_empty() => {}
+                Ok(report) => self.runtime.print(&report.text),
+                Err(error) => self.runtime.print(&error.to_string()),
+            }
         }
     }
 
@@ -377,72 +448,6 @@ impl Session {
     /// The instruments that plans of this name have attached and not taken off, oldest first.
     pub fn instruments_of(&self, plan: &str) -> Vec<InstrumentId> {
         self.ledger.instruments_of(plan)
-    }
-}
-
-impl Loaded {
-    /// Runs script code: within the time limit, with errors made presentable (shown at `place` where they have
-    /// none of their own), and with a panic of the engine caught, since it must not take the JVM down.
-    fn guard<R>(
-        &self,
-        place: Position,
-        code: impl FnOnce(&Self) -> Result<R, Box<EvalAltResult>>,
-    ) -> Result<R, PlanError> {
-        self.context.runtime.speaks(self.context.load);
-        self.context.begin_call();
-        let within = self.plan.transcript();
-        match catch_unwind(AssertUnwindSafe(|| code(self))) {
-            Ok(Ok(value)) => Ok(value),
-            Ok(Err(error)) => Err(PlanError::run(within, place, *error)),
-            Err(_) => {
-                let message =
-                    "the script engine failed inside; this is a fault of veneer, not of the plan";
-                let message = message.to_owned();
-                Err(PlanError::new(Stage::Run, within, Position::NONE, message))
-            }
-        }
-    }
-
-    /// A value as `print` would show it; `()` as nothing.
-    fn show(&self, value: Dynamic, rows: Option<u32>) -> Result<String, Box<EvalAltResult>> {
-        if value.is_unit() {
-            return Ok(String::new());
-        }
-        if let Some(rows) = rows {
-            let arguments = (value.clone(), INT::from(rows));
-            match FnPtr::new("table")?.call::<Dynamic>(&self.engine, &AST::empty(), arguments) {
-                Ok(table) => return Ok(table.to_string()),
-                Err(error) if matches!(*error, EvalAltResult::ErrorFunctionNotFound(..)) => {}
-                Err(error) => return Err(error),
-            }
-        }
-        let shown =
-            FnPtr::new("to_string")?.call::<Dynamic>(&self.engine, &AST::empty(), (value,))?;
-        Ok(shown.to_string())
-    }
-}
-
-impl Call {
-    fn is_cancelled(&self) -> bool {
-        self.cancelled.load(Ordering::Relaxed)
-    }
-
-    fn run(&self) -> Result<(), PlanError> {
-        self.loaded.guard(self.position, |loaded| {
-            let tree = loaded.plan.tree();
-            if let Some(condition) = &self.condition {
-                if !condition.call::<bool>(&loaded.engine, tree, ())? {
-                    return Ok(());
-                }
-                self.cancelled.store(true, Ordering::Relaxed);
-            }
-            match self.function.call::<Dynamic>(&loaded.engine, tree, ()) {
-                Ok(_) => Ok(()),
-                // `exit()` ends this call and nothing else.
-                Err(error) if matches!(error.unwrap_inner(), EvalAltResult::Exit(..)) => Ok(()),
-                Err(error) => Err(error),
-            }
-        })
     }
 }
 

@@ -2,14 +2,15 @@
 
 use crate::context::lock;
 use rhai::{Dynamic, FLOAT, INT};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Mutex;
 
 /// The values by name, and the names for which the plan has asked.
 #[derive(Debug, Default)]
 pub(crate) struct Settings {
     given: BTreeMap<String, String>,
-    asked: Mutex<BTreeSet<String>>,
+    /// With what the plan got.
+    asked: Mutex<BTreeMap<String, Dynamic>>,
 }
 
 impl Settings {
@@ -20,12 +21,25 @@ impl Settings {
 
     /// The value of this name, as text.
     pub(crate) fn get(&self, name: &str) -> Option<&str> {
-        lock(&self.asked).insert(name.to_owned());
-        self.given.get(name).map(String::as_str)
+        let given = self.given.get(name);
+        let value = given.map_or(Dynamic::UNIT, |text| text.clone().into());
+        lock(&self.asked).insert(name.to_owned(), value);
+        given.map(String::as_str)
+    }
+
+    /// What the plan has asked for so far, and what it got.
+    pub(crate) fn asked(&self) -> BTreeMap<String, Dynamic> {
+        lock(&self.asked).clone()
     }
 
     /// The value of this name as something like the default, which it is where none was given.
     pub(crate) fn like(&self, name: &str, default: &Dynamic) -> Result<Dynamic, String> {
+        let value = self.value(name, default)?;
+        lock(&self.asked).insert(name.to_owned(), value.clone());
+        Ok(value)
+    }
+
+    fn value(&self, name: &str, default: &Dynamic) -> Result<Dynamic, String> {
         let Some(text) = self.get(name) else {
             return Ok(default.clone());
         };
@@ -52,8 +66,8 @@ impl Settings {
     /// What is wrong, where a value was given for which nothing asked.
     pub(crate) fn unasked(&self) -> Option<String> {
         let asked = lock(&self.asked);
-        let name = self.given.keys().find(|name| !asked.contains(*name))?;
-        let known: Vec<&str> = asked.iter().map(String::as_str).collect();
+        let name = self.given.keys().find(|name| !asked.contains_key(*name))?;
+        let known: Vec<&str> = asked.keys().map(String::as_str).collect();
         Some(match known.as_slice() {
             [] => format!("--set {name}=…: this plan has no parameters"),
             some => format!(

@@ -23,6 +23,8 @@ struct Piece {
     first: usize,
     /// The same for people.
     shown: usize,
+    /// Of a module: how the names begin that the engine has for what is in it.
+    id: Option<String>,
 }
 
 /// See the module documentation. Cloning copies no text.
@@ -33,26 +35,33 @@ pub(crate) struct Transcript {
 
 impl Transcript {
     /// Of a plan.
+    #[cfg(test)]
     pub(crate) fn of(name: &str, text: &str) -> Self {
-        let mut transcript = Transcript::default();
-        transcript.push(name, text, 1);
-        transcript
+        Transcript::default().with(name, text, Some(1))
     }
 
     /// The same with one more text, whose first line has this number for people; as in the sequence where there is none.
     pub(crate) fn with(&self, name: &str, text: &str, shown: Option<usize>) -> Self {
         let mut longer = self.clone();
-        let shown = shown.unwrap_or(longer.next_line());
-        longer.push(name, text, shown);
+        let shown = shown.unwrap_or_else(|| longer.next_shown());
+        longer.push(name, text, shown, None);
         longer
     }
 
-    fn push(&mut self, name: &str, text: &str, shown: usize) {
+    /// The same with the text of a module, for whose names the engine has some that begin so.
+    pub(crate) fn with_module(&self, name: &str, text: &str, id: &str) -> Self {
+        let mut longer = self.clone();
+        longer.push(name, text, 1, Some(id.to_owned()));
+        longer
+    }
+
+    fn push(&mut self, name: &str, text: &str, shown: usize, id: Option<String>) {
         self.pieces.push(Arc::new(Piece {
             name: name.to_owned(),
             text: text.to_owned(),
             first: self.next_line(),
             shown,
+            id,
         }));
     }
 
@@ -61,6 +70,14 @@ impl Transcript {
         self.pieces
             .last()
             .map_or(1, |last| last.first + last.text.lines().count().max(1))
+    }
+
+    /// The number for people of the first line that comes next. They do not count the lines of modules.
+    fn next_shown(&self) -> usize {
+        let typed = self.pieces.iter().filter(|piece| piece.id.is_none());
+        1 + typed
+            .map(|piece| piece.text.lines().count().max(1))
+            .sum::<usize>()
     }
 
     /// Bytes of all texts.
@@ -84,6 +101,23 @@ impl Transcript {
         let mut moved = "\n".repeat(above);
         moved.push_str(self.text());
         moved
+    }
+
+    /// A message with the names that people gave in place of those that the engine has.
+    pub(crate) fn plain(&self, message: &str) -> String {
+        let mut plain = message.to_owned();
+        for piece in &self.pieces {
+            let Some(id) = piece.id.as_ref().filter(|id| plain.contains(*id)) else {
+                continue;
+            };
+            let file = piece.name.rsplit('/').next().unwrap_or_default();
+            let module = file.strip_suffix(".rhai").unwrap_or(file);
+            plain = plain
+                .replace(&format!("{id}_global::"), "global::")
+                .replace(&format!("{id}::"), &format!("{module}::"))
+                .replace(&format!("{id}_"), "");
+        }
+        plain
     }
 
     /// What holds this position: the text's name, the line for people (0: none), and the line itself.
@@ -122,5 +156,19 @@ mod tests {
         assert_eq!(all.find(Position::NONE), ("shell", 0, None));
         assert_eq!(all.in_place(), "\n\n\n\n\na");
         assert_eq!((all.next_line(), all.bytes()), (7, 10 + 23 + 25 + 1));
+    }
+
+    #[test]
+    fn messages_have_the_names_that_people_gave() {
+        let all = Transcript::default()
+            .with_module("plans/lib/desks.rhai", "", "veneer_m1")
+            .with("plans/hot.rhai", "", Some(1));
+        assert_eq!(
+            all.plain(
+                "no `veneer_m1_show` (veneer_m1::watch, veneer_m1_global::TOP, veneer_m12_a)"
+            ),
+            "no `show` (desks::watch, global::TOP, veneer_m12_a)"
+        );
+        assert_eq!(all.name(), "plans/hot.rhai");
     }
 }

@@ -236,3 +236,60 @@ fn a_table_has_a_name() {
         ]
     );
 }
+
+#[test]
+fn every_kind_of_table_is_made_with_its_room() {
+    assert_eq!(
+        calls(
+            "tally(); sums(); histogram(2); linear(-5, 10, 3); linear(0, 1, 2, 30); rate(); rate(7); distinct(); distinct(8); top(9); last(); sample(11);"
+        ),
+        [
+            "tally Count 1000",
+            "tally Sums 1000",
+            "tally Histogram 2",
+            "tally Linear(Linear { from: -5, step: 10, buckets: 3 }) 1000",
+            "tally Linear(Linear { from: 0, step: 1, buckets: 2 }) 30",
+            "tally Rate 1000",
+            "tally Rate 7",
+            "tally Distinct 10000",
+            "tally Distinct 8",
+            "tally Top 9",
+            "tally Last 1000",
+            "tally Sample 11",
+        ]
+    );
+    assert_eq!(
+        value("let t = rate(); [t.diff(), merge([t, t]), t.rows(), t.total()]"),
+        "[[], [], [], 0]"
+    );
+    for (code, said) in [
+        (
+            "linear(0, 0, 5)",
+            "0 is no width of a bucket: write 1 or more",
+        ),
+        (
+            "linear(0, 1, 0)",
+            "0 is no number of buckets: write 1 to 1000",
+        ),
+        (
+            "merge([])",
+            "there is no table to merge: write merge([t1, t2])",
+        ),
+        (
+            "merge([tally(), rate()])",
+            "a tally() and a rate() that differ",
+        ),
+        (
+            "merge([top(2), top(2)])",
+            "tables made by top(…) cannot be merged",
+        ),
+        (
+            "rate().bars()",
+            "bars are for a histogram() and a linear(from, step, buckets)",
+        ),
+    ] {
+        let (result, _) = run(code);
+        let error = result.expect_err(code).to_string();
+        assert!(error.contains(said), "{code}: {error}");
+    }
+}

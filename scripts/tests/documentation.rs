@@ -3,24 +3,42 @@
 mod recorder;
 
 use recorder::Recorder;
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 use veneer_scripts::Plan;
 
 const TEXT: &str = include_str!("../../docs/plans.md");
 
-/// The blocks tagged `rhai`, with the line on which each begins.
-fn examples() -> Vec<(usize, String)> {
+/// A block tagged `rhai`.
+struct Block {
+    /// Of a module: its file's name.
+    file: Option<&'static str>,
+    /// On which it begins.
+    line: usize,
+    text: String,
+}
+
+/// The blocks tagged `rhai`.
+fn blocks() -> Vec<Block> {
     let mut found = Vec::new();
-    let mut current: Option<(usize, String)> = None;
+    let mut current: Option<Block> = None;
     for (i, line) in TEXT.lines().enumerate() {
         match (&mut current, line) {
-            (None, "```rhai") => current = Some((i + 2, String::new())),
-            (Some(_), "```") => found.extend(current.take()),
-            (Some((_, text)), line) => {
-                text.push_str(line);
-                text.push('\n');
+            (None, line) => {
+                let Some(tag) = line.strip_prefix("```rhai") else {
+                    continue;
+                };
+                current = Some(Block {
+                    file: Some(tag.trim()).filter(|file| !file.is_empty()),
+                    line: i + 2,
+                    text: String::new(),
+                });
             }
-            _ => {}
+            (Some(_), "```") => found.extend(current.take()),
+            (Some(block), line) => {
+                block.text.push_str(line);
+                block.text.push('\n');
+            }
         }
     }
     assert!(current.is_none(), "a block is not closed");
@@ -29,11 +47,20 @@ fn examples() -> Vec<(usize, String)> {
 
 #[test]
 fn every_example_runs() {
-    let examples = examples();
-    assert!(examples.len() >= 12, "{}", examples.len());
-    for (line, source) in examples {
+    let (modules, examples): (Vec<_>, Vec<_>) =
+        blocks().into_iter().partition(|block| block.file.is_some());
+    assert!(examples.len() >= 15 && !modules.is_empty());
+    let modules: BTreeMap<String, String> = modules
+        .into_iter()
+        .map(|block| {
+            let file = block.file.unwrap_or_default();
+            (file.trim_end_matches(".rhai").to_owned(), block.text)
+        })
+        .collect();
+    for Block { line, text, .. } in examples {
         let name = format!("plans.md+{line}");
-        let plan = Plan::compile(&name, &source).unwrap_or_else(|error| panic!("{error}"));
+        let plan = Plan::compile_with(&name, &text, &modules);
+        let plan = plan.unwrap_or_else(|error| panic!("{error}"));
         plan.rehearse().unwrap_or_else(|error| panic!("{error}"));
 
         let (recorder, session) = Recorder::session();
@@ -52,7 +79,10 @@ fn every_example_runs() {
         );
         for text in printed {
             // Errors and warnings begin with the plan's name.
-            assert!(!text.starts_with(&name), "{text}");
+            assert!(
+                !text.starts_with(&name) && !text.starts_with("lib/"),
+                "{text}"
+            );
         }
     }
 }

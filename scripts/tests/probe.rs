@@ -160,3 +160,52 @@ fn code_runs_before_or_after_a_point_and_not_around_it() {
     let error = result.expect_err("refused").to_string();
     assert!(error.contains("code runs at one point"), "{error}");
 }
+
+#[test]
+fn every_kind_of_table_takes_what_fits_it() {
+    for (table, closure, wanted) in [
+        (
+            "linear(0, 1, 5)",
+            "t.add(p.a, p.b)",
+            Ok("add_linear(p.a, p.b)"),
+        ),
+        ("linear(0, 1, 5)", "t.count(p.a)", Ok("count(p.a)")),
+        (
+            "linear(0, 1, 5)",
+            "t.put(p.a)",
+            Err(".put(…) is for last(n) and sample(n)"),
+        ),
+        ("rate()", "t.count(p.a)", Ok("count_rate(p.a)")),
+        ("rate()", "t.add(p.a)", Err("a rate() only counts")),
+        ("distinct()", "t.add(p.a)", Ok("add_distinct(p.a)")),
+        (
+            "distinct()",
+            "t.count(p.a)",
+            Err("write .add(key, …, value)"),
+        ),
+        ("top(5)", "t.count(p.a)", Ok("count_top(p.a)")),
+        ("top(5)", "t.add(p.a)", Err("a top(k) only counts")),
+        ("sample(5)", "t.put(p.a)", Ok("put_sample(p.a)")),
+        (
+            "sample(5)",
+            "t.add(p.a)",
+            Err("a sample(n) keeps the values themselves"),
+        ),
+        ("last(5)", "t.put(p.a)", Ok("put(p.a)")),
+        ("tally()", "t.add(p.a)", Err("a tally() only counts")),
+    ] {
+        let plan = format!("let t = {table}; methods(\"a.B\").before(|p| {closure});");
+        let (result, recorder) = recorder::run(&plan);
+        match (result, wanted) {
+            (Ok(_), Ok(wanted)) => {
+                let attached = format!("attach |p| {{ t0.{wanted}; }} before method of a.B");
+                let calls = recorder.calls();
+                assert!(calls.contains(&attached), "{plan}: {calls:?}");
+            }
+            (Err(error), Err(wanted)) => {
+                assert!(error.to_string().contains(wanted), "{plan}: {error}");
+            }
+            (result, wanted) => panic!("{plan}: {result:?} and not {wanted:?}"),
+        }
+    }
+}

@@ -1,3 +1,5 @@
+import java.util.Map;
+import java.util.WeakHashMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.atomic.LongAccumulator;
@@ -34,6 +36,7 @@ public final class HotProbe implements Work {
     static final LongAccumulator LEAST = new LongAccumulator(Math::min, Long.MAX_VALUE);
     static final LongAccumulator GREATEST = new LongAccumulator(Math::max, Long.MIN_VALUE);
     static final ConcurrentHashMap<Object, LongAdder> BY = new ConcurrentHashMap<>();
+    static final Map<Item, Long> OWN = new WeakHashMap<>();
     static final AtomicLongArray BUCKETS = new AtomicLongArray(65);
 
     private final int calls;

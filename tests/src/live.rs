@@ -11,8 +11,8 @@ use crate::command::veneer;
 use crate::process::{Output, Process, ProcessError, end_group};
 use crate::report::Report;
 
-/// How long a test waits for something that should happen at once.
-pub const PATIENCE: Duration = Duration::from_secs(20);
+/// How long a test waits for something that should happen at once: where others use the machine too, at once may take its time.
+pub const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Why a conversation failed.
 #[derive(Debug, thiserror::Error)]
@@ -93,6 +93,20 @@ impl Live {
                     let seen = format!("{}{}", self.seen, errors.join("\n"));
                     return Err(LiveError::Silent(start.to_string(), seen));
                 }
+            }
+        }
+    }
+
+    /// Waits until this line comes on standard error.
+    pub fn error_line(&mut self, wanted: &str) -> Result<(), LiveError> {
+        let end = Instant::now() + PATIENCE;
+        let mut last = String::new();
+        loop {
+            let left = end.saturating_duration_since(Instant::now());
+            match self.err.recv_timeout(left) {
+                Ok(line) if line == wanted => return Ok(()),
+                Ok(line) => last = line,
+                Err(_) => return Err(LiveError::Silent(wanted.to_string(), last)),
             }
         }
     }

@@ -533,6 +533,54 @@ fn a_subscription_brings_what_changed_and_nothing_else() -> Outcome {
 }
 
 #[test]
+fn points_that_find_no_room_come_with_the_next_updates() -> Outcome {
+    on_each_jdk_with("control", |programs| {
+        let mut live = Live::start(&programs.java("Desk"))?;
+        serve(&mut live, 1)?;
+        // Two instruments, whose points change when orders are served and at no other time.
+        let attach = "methods([\"Desk::serve(..)\", \"Desk::main(..)\"]).blocks().before(counter().each()).id()";
+        let ids = [live.value(attach)?, live.value(attach)?];
+        let mut line = Line::to(&live)?;
+        line.say("{\"subscribe\":{\"every\":50,\"points\":4}}")?;
+        let mut told: BTreeMap<String, u64> = BTreeMap::new();
+        for round in 1..4 {
+            serve(&mut live, 10 * round)?;
+            let (mut most, mut left) = (0, 0);
+            loop {
+                let update = line.update()?;
+                let mut points = 0;
+                for one in update["instruments"].as_array().ok_or("no array")? {
+                    for point in one["points"].as_array().ok_or("no points")? {
+                        let (id, method) = (&one["id"], &point["method"]);
+                        let place = format!("{id} {method} {}", point["fragment"]);
+                        told.insert(place, point["hits"].as_u64().ok_or("no hits")?);
+                        points += 1;
+                    }
+                }
+                assert!(points <= 4, "{update}");
+                most = most.max(points);
+                left = left.max(update["points_left"].as_u64().unwrap_or(0));
+                // Those that were made before the orders were served come first.
+                if points == 0 && most > 0 {
+                    break;
+                }
+            }
+            assert!(most == 4 && left > 0, "{most}, {left}");
+            for id in &ids {
+                let of = |place: &String| place.starts_with(&format!("\"{id}\" "));
+                let seen = told.iter().filter(|(place, _)| of(place));
+                let mut seen: Vec<u64> = seen.map(|(_, hits)| *hits).collect();
+                let mut known: Vec<u64> = live.hits(id)?.iter().map(|p| p.1).collect();
+                seen.sort_unstable();
+                known.sort_unstable();
+                assert_eq!(seen, known, "{round}");
+            }
+        }
+        stopped(live)
+    })
+}
+
+#[test]
 fn a_subscriber_that_does_not_read_loses_updates_and_stops_nobody() -> Outcome {
     on_each_jdk_with("control", |programs| {
         let mut live = Live::start(&programs.java("Desk"))?;

@@ -469,9 +469,22 @@ fn no_message_leads_to_a_file() -> Outcome {
         format!("env(\"{path}\")"),
     ] {
         let output = live.exec(&source)?;
-        assert_eq!(output.code, 1, "{source}: {output:?}");
+        // The command itself refuses to read what lies outside the plan's directory.
+        let refused = if source.starts_with("import") { 2 } else { 1 };
+        assert_eq!(output.code, refused, "{source}: {output:?}");
         let all = output.out + &output.err;
         assert!(!all.contains("sesame-open"), "{source}: {all}");
+    }
+    // Nor does the agent read one, for whoever asks it without the command.
+    for path in [stem, path.as_str(), "secret"] {
+        let exec = format!(
+            "{{\"exec\":{{\"name\":\"{stem}\",\"source\":\"import \\\"{path}\\\" as s; print(s::sesame);\"}}}}\n"
+        );
+        let answer = ask(&live, exec.as_bytes())?;
+        assert!(
+            answer.contains("failed") && !answer.contains("sesame-open"),
+            "{answer}"
+        );
     }
     // The name of a program is only shown, and made fit to be shown.
     for name in [

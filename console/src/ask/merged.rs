@@ -152,6 +152,11 @@ fn key(key: &Value) -> String {
     match key {
         Value::String(text) => text.clone(),
         Value::Null => "()".into(),
+        Value::Array(lines) => lines
+            .iter()
+            .filter_map(Value::as_str)
+            .collect::<Vec<_>>()
+            .join(" < "),
         other => other.to_string(),
     }
 }

@@ -34,6 +34,7 @@ const DETACH: &str = "\
 Examples:
   veneer detach 4711 i7 p2           an instrument and an edit, whoever attached them
   veneer detach 4711 l3              all that a plan has attached, and its callbacks
+  veneer detach 4711 --component 'slow orders'
   veneer detach 4711 --all
   veneer detach 4711 --unload        everything, the armed code and the agent itself
   veneer detach --match 'shop.*' --unload
@@ -48,6 +49,7 @@ const PATCHES: &str = "\
 Examples:
   veneer patches 4711
   veneer patches 4711 --json | jq '.[].loads[].instruments[].id'
+  veneer patches 4711 --json | jq '.[].components[] | {name, version, parameters}'
 
 Exit codes: 0 done, 2 a JVM could not be reached.";
 
@@ -131,6 +133,9 @@ pub struct DetachArguments {
     /// All JVMs whose main class (or jar) matches, `*` standing for anything.
     #[arg(long = "match", id = "matching", value_name = "MAIN")]
     pub matching: Option<String>,
+    /// All of a component, and its callbacks; its analyser can still be asked. May be given several times.
+    #[arg(long = "component", value_name = "NAME")]
+    pub components: Vec<String>,
     /// Everything that plans have attached.
     #[arg(long)]
     pub all: bool,

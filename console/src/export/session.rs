@@ -63,6 +63,7 @@ impl Session {
                 name,
                 source: plan.source,
                 settings: plan.settings,
+                modules: plan.modules,
                 hold: Some(LEASE),
             })?;
             holding.keep_renewing(Duration::from_millis(LEASE / 4))?;

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, bail};
 use veneer_client::ControlError;
 use veneer_export::perfetto::Writer;
-use veneer_protocol::{EVERY, Reply, Request, Subscription};
+use veneer_protocol::{EVERY, POINTS_AT_ONCE, Reply, Request, Subscription};
 
 use super::began;
 use super::output::Output;
@@ -30,6 +30,7 @@ pub fn run(arguments: &ExportArguments, mut session: Session, mut output: Output
         every: every.clamp(*EVERY.start(), *EVERY.end()),
         instruments: Vec::new(),
         events: true,
+        points: POINTS_AT_ONCE,
     }))?;
     let (sender, replies) = channel();
     // It ends with the command, or when nobody wants what it has.

@@ -42,7 +42,7 @@ impl From<String> for Candidate {
 }
 
 /// Functions whose text is a pattern of methods or begins as one.
-const PATTERNS: [&str; 5] = ["methods", "calls", "reads", "writes", "names"];
+const PATTERNS: [&str; 6] = ["methods", "classes", "calls", "reads", "writes", "names"];
 
 /// What is being typed.
 #[derive(Debug, PartialEq, Eq)]

@@ -6,6 +6,7 @@
 //!   names, status, detach ──▶ agent ──▶ answer        on a connection that is made when it is first needed
 //! ```
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
@@ -89,10 +90,17 @@ impl Conversation {
     }
 
     /// Runs an input and waits for its end. With `look` only its value is of interest, as a table of so many rows where it has one.
-    pub fn input(&self, file: Option<&str>, source: &str, look: Option<u32>) -> Result<Outcome> {
+    pub fn input(
+        &self,
+        file: Option<&str>,
+        source: &str,
+        modules: BTreeMap<String, String>,
+        look: Option<u32>,
+    ) -> Result<Outcome> {
         let request = Request::Input {
             file: file.map(str::to_owned),
             source: source.to_owned(),
+            modules,
             look,
             hold: LEASE,
         };

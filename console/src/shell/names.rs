@@ -72,6 +72,7 @@ fn ask(client: &mut Option<Client>, peer: &Peer, text: &str) -> Result<Vec<Strin
         name: "names".into(),
         source: format!("for name in names({}) {{ print(name) }}", literal(text)),
         settings: Default::default(),
+        modules: Default::default(),
         hold: None,
     })?;
     let mut names = Vec::new();

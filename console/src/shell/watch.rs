@@ -24,7 +24,7 @@ pub fn run(conversation: &Conversation, expression: &str) -> Result<Outcome> {
         let rows = terminal::size().map_or(24, |(_, rows)| rows);
         // Its head, its last line, and the line below.
         let look = u32::from(rows.saturating_sub(4).max(1));
-        let text = match conversation.input(None, expression, Some(look))? {
+        let text = match conversation.input(None, expression, Default::default(), Some(look))? {
             Outcome::Done(text) => text,
             other => return Ok(other),
         };

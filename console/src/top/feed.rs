@@ -13,7 +13,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use veneer_client::{Closer, ControlError, Target, classes};
-use veneer_protocol::{Reply, Request, Subscription, Update};
+use veneer_protocol::{POINTS_AT_ONCE, Reply, Request, Subscription, Update};
 
 use super::figures::{self, Look, Role, Told};
 use super::news::{Channel, News, What};
@@ -205,6 +205,7 @@ impl Call {
                 name: NAME.into(),
                 source,
                 settings: Default::default(),
+                modules: Default::default(),
                 hold,
             })
             .map_err(|e| lost(&e))?;
@@ -232,6 +233,7 @@ impl Call {
                         every: (self.every * 1000.0) as u64,
                         instruments: ids.keys().cloned().collect(),
                         events: false,
+                        points: POINTS_AT_ONCE,
                     };
                     let asked = client.send(&Request::Subscribe(wanted));
                     asked.map_err(|e| lost(&e))?;

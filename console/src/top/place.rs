@@ -21,6 +21,7 @@ impl Place {
     /// The pattern that selects the method.
     pub fn pattern(&self) -> String {
         let method = ArmedMethod {
+            id: 0,
             class: self.class.clone(),
             method: self.method.clone(),
         };

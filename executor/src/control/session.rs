@@ -16,9 +16,10 @@ use crate::agent::Agent;
 use crate::prompts::Typed;
 use crate::worker::Job;
 use crate::{report, status};
+use std::collections::BTreeMap;
 use std::io::BufReader;
 use std::sync::Arc;
-use std::sync::mpsc::channel;
+use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 use veneer_protocol::{
     PROTOCOL, PlanSource, REQUEST_LIMIT, Reply, Request, Which, WireError, read_message_within,
@@ -83,12 +84,14 @@ pub fn serve(agent: &'static Agent, stream: Stream, place: &Place) {
                 name,
                 source,
                 settings,
+                modules,
                 hold,
             } => {
                 let plan = PlanSource {
                     name,
                     source,
                     settings,
+                    modules,
                 };
                 let hold = hold.map(|lease| lease.clamp(*LEASE.start(), *LEASE.end()));
                 session.run(plan, hold, &mut reader)
@@ -96,10 +99,11 @@ pub fn serve(agent: &'static Agent, stream: Stream, place: &Place) {
             Request::Input {
                 file,
                 source,
+                modules,
                 look,
                 hold,
             } => {
-                let typed = session.typed(file, source, look);
+                let typed = session.typed(file, source, modules, look);
                 session.prompt(typed, hold, &mut reader)
             }
             other => session.answer(other),
@@ -130,10 +134,17 @@ impl Session {
     }
 
     /// What this client typed at its prompt.
-    fn typed(&self, file: Option<String>, source: String, look: Option<u32>) -> Typed {
+    fn typed(
+        &self,
+        file: Option<String>,
+        source: String,
+        modules: BTreeMap<String, String>,
+        look: Option<u32>,
+    ) -> Typed {
         Typed {
             file: file.as_deref().map(presentable),
             source,
+            modules: with_presentable_names(modules),
             look,
             owner: self.owner.clone(),
         }
@@ -176,6 +187,7 @@ impl Session {
             Request::Report {} => Reply::Report(Box::new(report::make(agent, crate::jvm_name()))),
             Request::Status {} => Reply::Status(Box::new(status::make(agent))),
             Request::Detach(which) => return self.detach(which),
+            Request::Analyse { component } => return self.analyse(component),
             Request::Subscribe(wanted) => {
                 self.updates = None;
                 match Updates::start(agent, &self.line, wanted) {
@@ -212,6 +224,30 @@ impl Session {
         }
     }
 
+    /// What the plan thread answers to a job, or why it does not.
+    fn wait<T>(&self, asked: bool, answered: &Receiver<T>) -> Result<T, Reply> {
+        let message = match answered.recv_timeout(TAKING) {
+            Ok(answer) => return Ok(answer),
+            Err(_) if !asked => GOING.into(),
+            Err(_) => format!(
+                "a plan has kept the agent busy for {} s; what you asked for is done as soon as it ends",
+                TAKING.as_secs()
+            ),
+        };
+        Err(Reply::Failed { message })
+    }
+
+    fn analyse(&self, component: String) -> Next {
+        let (answer, answered) = channel();
+        let asked = self.agent.ask(Job::Analyse(component, answer));
+        let reply = match self.wait(asked, &answered) {
+            Ok(Ok(analysis)) => Reply::Analysis(Box::new(analysis)),
+            Ok(Err(message)) => Reply::Failed { message },
+            Err(failed) => failed,
+        };
+        self.send(&reply)
+    }
+
     fn detach(&self, which: Which) -> Next {
         let (answer, answered) = channel();
         let leaves = which == Which::Unload;
@@ -219,17 +255,9 @@ impl Session {
             true => Job::Leave(answer),
             false => Job::Detach(which, answer),
         });
-        let reply = match answered.recv_timeout(TAKING) {
+        let reply = match self.wait(asked, &answered) {
             Ok(detached) => Reply::Detached(Box::new(detached)),
-            Err(_) if !asked => Reply::Failed {
-                message: GOING.into(),
-            },
-            Err(_) => Reply::Failed {
-                message: format!(
-                    "a plan has kept the agent busy for {} s; what you asked for is done as soon as it ends",
-                    TAKING.as_secs()
-                ),
-            },
+            Err(failed) => failed,
         };
         let next = self.send(&reply);
         if leaves {
@@ -246,12 +274,19 @@ fn presentable(name: &str) -> String {
     name.chars().map(clean).take(NAME).collect()
 }
 
+/// Modules whose names messages may show; their texts are shown as they are, like that of the program.
+fn with_presentable_names(modules: BTreeMap<String, String>) -> BTreeMap<String, String> {
+    let named = |(name, text): (String, String)| (presentable(&name), text);
+    modules.into_iter().map(named).collect()
+}
+
 /// Asks for a program to be run.
 fn exec(agent: &Agent, plan: PlanSource, owner: &str, hold: bool) -> Arc<Outbox> {
     let outbox = Arc::new(Outbox::default());
     let job = Job::Exec {
         plan: PlanSource {
             name: presentable(&plan.name),
+            modules: with_presentable_names(plan.modules),
             ..plan
         },
         hold,
@@ -323,9 +358,13 @@ fn holding(
         while let Ok(Some(request)) = read_message_within::<Request>(reader, REQUEST_LIMIT) {
             let next = match request {
                 Request::Input {
-                    file, source, look, ..
+                    file,
+                    source,
+                    modules,
+                    look,
+                    ..
                 } => {
-                    let typed = session.typed(file, source, look);
+                    let typed = session.typed(file, source, modules, look);
                     ask(agent, Job::Input(typed, outbox.clone()), outbox)
                 }
                 Request::Keep {} => ask(agent, Job::Keep(outbox.clone()), outbox),

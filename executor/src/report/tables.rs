@@ -6,8 +6,8 @@ use std::collections::HashSet;
 use crate::agent::Agent;
 use crate::tallies::Label;
 use serde_json::Value;
-use veneer_instruments::{Entry, Key, Kind, TallyKind, bucket_start};
-use veneer_protocol::{Bucket, Figures, Table, TableEntry, TableKind};
+use veneer_instruments::{Entry, Key, Kind, Linear, TallyKind, WINDOW, bucket_start};
+use veneer_protocol::{Bucket, Figures, Second, Table, TableEntry, TableKind};
 
 /// What the entries of a report may come to, in bytes of JSON, roughly: a message is to hold them and everything else.
 const ROOM: usize = 6 << 20;
@@ -15,6 +15,8 @@ const ROOM: usize = 6 << 20;
 const ENTRY: usize = 160;
 /// What a bucket comes to.
 const BUCKET: usize = 80;
+/// What a second of a rate comes to.
+const SECOND: usize = 30;
 
 /// All tables as they are now.
 pub fn make(agent: &Agent) -> Vec<Table> {
@@ -22,6 +24,10 @@ pub fn make(agent: &Agent) -> Vec<Table> {
     let table = |(number, kind, label): (u32, TallyKind, Label)| {
         let word = form(kind)?;
         let now = agent.tallies.read(number, agent.nano_began);
+        let now = match kind {
+            TallyKind::Distinct => now.distinct(),
+            _ => now,
+        };
         // Nothing is kept that cannot be shown: a table may be large.
         let mut room = ROOM;
         let (entries, omitted) = entries(now.entries, kind, &mut room);
@@ -58,7 +64,7 @@ fn share(all: &mut [(Table, usize)]) {
             let gone = table.entries.len() - keep;
             table.omitted += gone as u64;
             match table.kind {
-                TableKind::Last => drop(table.entries.drain(..gone)),
+                TableKind::Last | TableKind::Sample => drop(table.entries.drain(..gone)),
                 _ => table.entries.truncate(keep),
             }
             *needed = share;
@@ -85,26 +91,32 @@ fn form(kind: TallyKind) -> Option<TableKind> {
         TallyKind::Count => Some(TableKind::Tally),
         TallyKind::Sums => Some(TableKind::Sums),
         TallyKind::Histogram => Some(TableKind::Histogram),
+        TallyKind::Linear(_) => Some(TableKind::Linear),
+        TallyKind::Rate => Some(TableKind::Rate),
+        TallyKind::Distinct => Some(TableKind::Distinct),
+        TallyKind::Top => Some(TableKind::Top),
         TallyKind::Last => Some(TableKind::Last),
-        TallyKind::Numbers | TallyKind::Objects => None,
+        TallyKind::Sample => Some(TableKind::Sample),
+        TallyKind::Numbers | TallyKind::Objects | TallyKind::PerObject => None,
     }
 }
 
 /// As many entries as there is room for, and how many more there are.
 fn entries(mut all: Vec<Entry>, kind: TallyKind, room: &mut usize) -> (Vec<TableEntry>, u64) {
-    if kind == TallyKind::Last {
+    if kind.has_moments() {
         all.sort_by_key(|entry| Reverse(entry.at));
     } else {
         all.sort_by(|a, b| {
             let keys = a.keys.partial_cmp(&b.keys);
             let keys = keys.unwrap_or(std::cmp::Ordering::Equal);
-            b.count.cmp(&a.count).then(keys)
+            let larger = b.distinct.cmp(&a.distinct);
+            larger.then(b.count.cmp(&a.count)).then(keys)
         });
     }
     let count = all.len() as u64;
     let mut shown: Vec<TableEntry> = Vec::new();
     for entry in all {
-        let size = size(&entry);
+        let size = size(&entry, kind);
         if size > *room {
             break;
         }
@@ -115,20 +127,25 @@ fn entries(mut all: Vec<Entry>, kind: TallyKind, room: &mut usize) -> (Vec<Table
         });
     }
     let omitted = count - shown.len() as u64;
-    if kind == TallyKind::Last {
+    if kind.has_moments() {
         shown.reverse();
     }
     (shown, omitted)
 }
 
-fn size(entry: &Entry) -> usize {
+fn size(entry: &Entry, kind: TallyKind) -> usize {
     // A character can take six in JSON.
     let texts = entry.keys.iter().map(|key| match key {
         Key::Text(Some(text)) => 2 * text.len(),
+        Key::Stack(lines) => lines.iter().map(|line| line.len() + 3).sum(),
         _ => 0,
     });
-    let buckets = entry.buckets.iter().filter(|n| **n > 0).count();
-    ENTRY + texts.sum::<usize>() + BUCKET * buckets
+    let buckets = match kind {
+        TallyKind::Linear(_) => entry.buckets.len(),
+        _ => entry.buckets.iter().filter(|n| **n > 0).count(),
+    };
+    let seconds = entry.rate.as_ref().map_or(0, |rate| rate.seconds.len());
+    ENTRY + texts.sum::<usize>() + BUCKET * buckets + SECOND * seconds
 }
 
 fn key(key: &Key) -> Value {
@@ -138,6 +155,7 @@ fn key(key: &Key) -> Value {
         Key::Bool(b) => Value::from(*b),
         Key::Text(Some(text)) => Value::from(text.as_str()),
         Key::Text(None) | Key::Object(0) => Value::Null,
+        Key::Stack(lines) => Value::from(lines.as_slice()),
         // JSON has no NaN and no infinity.
         other @ (Key::Float(_) | Key::Object(_)) => Value::from(other.to_string()),
     }
@@ -165,7 +183,31 @@ fn figures(entry: &Entry, kind: TallyKind) -> Figures {
             max,
             buckets: buckets(&entry.buckets),
         },
-        TallyKind::Last => {
+        TallyKind::Linear(linear) => Figures::Distribution {
+            count,
+            sum,
+            min,
+            max,
+            buckets: equal(&entry.buckets, linear),
+        },
+        TallyKind::Rate => {
+            let rate = entry.rate.clone().unwrap_or_default();
+            let second = |(ago, count)| Second { ago, count };
+            Figures::Rate {
+                count,
+                whole: rate.whole(WINDOW),
+                seconds: rate.recent().into_iter().map(second).collect(),
+            }
+        }
+        TallyKind::Distinct => Figures::Distinct {
+            count,
+            distinct: entry.distinct,
+        },
+        TallyKind::Top => Figures::Bound {
+            count,
+            error: entry.error,
+        },
+        TallyKind::Last | TallyKind::Sample => {
             let at = entry.at.unwrap_or_default();
             Figures::Moment {
                 number: at.number,
@@ -173,16 +215,31 @@ fn figures(entry: &Entry, kind: TallyKind) -> Figures {
                 thread: at.thread_id,
             }
         }
-        TallyKind::Count | TallyKind::Numbers | TallyKind::Objects => Figures::Count { count },
+        TallyKind::Count | TallyKind::Numbers | TallyKind::Objects | TallyKind::PerObject => {
+            Figures::Count { count }
+        }
     }
 }
 
 fn rest(rest: &Entry, kind: TallyKind) -> Figures {
     let kind = match kind {
-        TallyKind::Last => TallyKind::Count,
+        // Of these no more is known of it.
+        TallyKind::Last | TallyKind::Sample | TallyKind::Top | TallyKind::Distinct => {
+            TallyKind::Count
+        }
         kind => kind,
     };
     figures(rest, kind)
+}
+
+/// All buckets of one width, empty ones too: who reads them is to know where they lie.
+fn equal(counts: &[u64], linear: Linear) -> Vec<Bucket> {
+    let bucket = |(range, count): (Option<(i64, i64)>, &u64)| {
+        let (from, to) = range?;
+        let count = *count;
+        Some(Bucket { from, to, count })
+    };
+    linear.ranges().zip(counts).filter_map(bucket).collect()
 }
 
 fn buckets(counts: &[u64]) -> Vec<Bucket> {

@@ -109,6 +109,47 @@ pub fn report() -> Report {
         min: -5,
         max: -4,
     };
+    let equal = Figures::Distribution {
+        count: 6,
+        sum: 50,
+        min: 2,
+        max: 23,
+        buckets: vec![
+            Bucket {
+                from: i64::MIN,
+                to: -1,
+                count: 0,
+            },
+            Bucket {
+                from: 0,
+                to: 9,
+                count: 3,
+            },
+            Bucket {
+                from: 10,
+                to: 19,
+                count: 1,
+            },
+            Bucket {
+                from: 20,
+                to: i64::MAX,
+                count: 2,
+            },
+        ],
+    };
+    let rate = Figures::Rate {
+        count: 40,
+        whole: 2,
+        seconds: vec![Second { ago: 1, count: 30 }],
+    };
+    let distinct = Figures::Distinct {
+        count: 9,
+        distinct: 5,
+    };
+    let bound = Figures::Bound {
+        count: 70,
+        error: 8,
+    };
     let moment = Figures::Moment {
         number: 0,
         time_ns: 9,
@@ -132,9 +173,38 @@ pub fn report() -> Report {
             "t4",
             "latest",
             TableKind::Last,
+            vec![(vec![json!(3)], moment.clone())],
+        ),
+        table("t5", "width", TableKind::Linear, vec![(vec![], equal)]),
+        table(
+            "t6",
+            "often",
+            TableKind::Rate,
+            vec![(vec![json!("ann")], rate)],
+        ),
+        table(
+            "t7",
+            "users",
+            TableKind::Distinct,
+            vec![(vec![json!("shop")], distinct)],
+        ),
+        table(
+            "t8",
+            "paths",
+            TableKind::Top,
+            vec![(vec![json!("/a")], bound)],
+        ),
+        table(
+            "t9",
+            "drawn",
+            TableKind::Sample,
             vec![(vec![json!(3)], moment)],
         ),
     ];
+    // What was not drawn.
+    if let Some(sample) = report.tables.last_mut() {
+        sample.rest = Figures::Count { count: 99 };
+    }
     report.totals.classes_armed = 12;
     report.totals.dropped = 2;
     report

@@ -136,6 +136,19 @@ impl Product<'_, '_> {
         Err(self.wrong(r, "a cell or a limit that no probe has"))
     }
 
+    /// The address of a cell with the beginning of activations: a constant that a probe has.
+    fn since(&mut self, r: &mut Run) -> Result<(), Failure> {
+        let cell = self.pop_wide(r)?;
+        let limits = self.limits;
+        let known = limits
+            .iter()
+            .any(|(address, times)| *times == 0 && cell == long(&mut self.values, *address as u64));
+        if known {
+            return Ok(());
+        }
+        Err(self.wrong(r, "a cell that no probe has"))
+    }
+
     /// Runs one of Veneer's own instructions.
     pub(super) fn own_instruction(&mut self, r: &mut Run, own: Own) -> Result<(), Failure> {
         let version = matches!(self.mode, Mode::Enter | Mode::Resume);
@@ -232,6 +245,13 @@ impl Product<'_, '_> {
             Own::Kept if self.mode == Mode::Resume => {
                 self.pop_int(r)?;
                 self.want(r, Value::FRAME_IN, "the frame")?;
+                r.e.push(Value::OWN, 2);
+            }
+            Own::Since if self.mode == Mode::Resume => {
+                self.since(r)?;
+                if self.pop_wide(r)? != Value::OWN {
+                    return Err(self.wrong(r, "a beginning for something that is no timer's"));
+                }
                 r.e.push(Value::OWN, 2);
             }
             Own::Get(kind) if self.mode == Mode::Resume => self.get(r, kind)?,

@@ -108,7 +108,7 @@ pub struct Expected {
     pub clean: bool,
     /// Words of the thread's counters, by number, at which the method may count or measure.
     pub counters: Vec<u32>,
-    /// Addresses of the cells that say how often something may act yet, each with its limit.
+    /// Addresses of the cells that say how often something may act yet, each with its limit; of those that say when activations began, with 0.
     pub limits: Vec<(i64, u64)>,
     /// Casts and calls of the application's methods in code of the plan.
     pub steps: Vec<Step>,
@@ -135,6 +135,7 @@ impl Expected {
 fn limits(plan: &Plan) -> Vec<(i64, u64)> {
     let limit = |p: &Probe| match p.action {
         Action::First { cell, most, .. } => Some((cell, most)),
+        Action::Since { cell, .. } => Some((cell, 0)),
         _ => None,
     };
     let mut all: Vec<(i64, u64)> = plan.probes.iter().filter_map(limit).collect();

@@ -14,6 +14,7 @@
 //! is not trusted: every read is checked, no count in a file reserves more memory than the file's size can
 //! justify, and nothing recurses over the input.
 
+mod annotations;
 pub mod attribute;
 mod class;
 mod closed;
@@ -29,6 +30,7 @@ mod tables;
 pub mod text;
 mod type_annotations;
 
+pub use annotations::annotation_types;
 pub use attribute::Attribute;
 pub use class::{ClassFile, Member};
 pub use code::{Code, ExceptionRange};

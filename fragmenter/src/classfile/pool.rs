@@ -53,9 +53,24 @@ impl Default for ConstantPool<'static> {
 }
 
 impl<'a> ConstantPool<'a> {
+    /// Reads entries alone, as a JVM gives them of a loaded class. `count` is `constant_pool_count`.
+    ///
+    /// # Errors
+    /// If these are not so many entries.
+    pub fn of_entries(count: u16, bytes: &'a [u8]) -> Result<Self, ClassFileError> {
+        let mut reader = Reader::new(bytes);
+        let pool = Self::read_entries(count, &mut reader)?;
+        reader.finish("the constant pool")?;
+        Ok(pool)
+    }
+
     /// Reads count and entries.
     pub(super) fn read(reader: &mut Reader<'a>) -> Result<Self, ClassFileError> {
         let count = reader.u16("the constant pool's count")?;
+        Self::read_entries(count, reader)
+    }
+
+    fn read_entries(count: u16, reader: &mut Reader<'a>) -> Result<Self, ClassFileError> {
         if count == 0 {
             return Err(ClassFileError::BadIndex { index: 0, count });
         }

@@ -16,6 +16,7 @@
 //!
 //! After it come a path (`u1 n, n × 2 bytes`) and an annotation, whose values may nest as deep as the bytes allow.
 
+use super::annotations::annotation;
 use super::error::ClassFileError;
 use super::reader::Reader;
 use super::tables::{Changes, CodeMap};
@@ -31,7 +32,7 @@ pub(super) fn remap(info: &[u8], map: &CodeMap<'_>) -> Result<Changes, ClassFile
         remap_target(&mut reader, map, &mut changes)?;
         let steps = reader.u8(WHAT)?;
         reader.take(2 * usize::from(steps), WHAT)?;
-        skip_annotation(&mut reader)?;
+        annotation(&mut reader, WHAT)?;
     }
     reader.finish("the type annotations")?;
     Ok(changes)
@@ -89,56 +90,4 @@ fn remap_target(
         }
     }
     Ok(())
-}
-
-/// What is still to be skipped: so many values, each with an element name before it or without.
-struct Pending {
-    count: u16,
-    named: bool,
-}
-
-/// Skips `{ u2 type; u2 n; n × { u2 name; value } }`. A stack of its own takes the place of recursion: each level costs
-/// at least three bytes of input.
-fn skip_annotation(reader: &mut Reader<'_>) -> Result<(), ClassFileError> {
-    let mut pending = vec![annotation_values(reader)?];
-    while let Some(level) = pending.last_mut() {
-        let Some(left) = level.count.checked_sub(1) else {
-            pending.pop();
-            continue;
-        };
-        level.count = left;
-        if level.named {
-            reader.u16(WHAT)?;
-        }
-        let at = reader.at();
-        match reader.u8(WHAT)? {
-            b'B' | b'C' | b'D' | b'F' | b'I' | b'J' | b'S' | b'Z' | b's' | b'c' => {
-                reader.take(2, WHAT)?;
-            }
-            b'e' => {
-                reader.take(4, WHAT)?;
-            }
-            b'@' => pending.push(annotation_values(reader)?),
-            b'[' => pending.push(Pending {
-                count: reader.u16(WHAT)?,
-                named: false,
-            }),
-            value => {
-                return Err(ClassFileError::BadAnnotation {
-                    what: "element tag",
-                    value,
-                    offset: at,
-                });
-            }
-        }
-    }
-    Ok(())
-}
-
-fn annotation_values(reader: &mut Reader<'_>) -> Result<Pending, ClassFileError> {
-    reader.u16(WHAT)?;
-    Ok(Pending {
-        count: reader.u16(WHAT)?,
-        named: true,
-    })
 }

@@ -478,6 +478,11 @@ impl Body<'_, '_> {
                     self.a.local(ALOAD, frame);
                     self.e.push_int(&mut self.a, slot as i32)?;
                     self.e.frame_call(&mut self.a, "kept", "(I)J")?;
+                    if let Some(cell) = since(self.plan, slot) {
+                        let index = self.e.pool.add_long(cell)?;
+                        self.a.push(Instruction::Ldc { index, wide: true });
+                        self.e.call(&mut self.a, "since", "(JJ)J")?;
+                    }
                 }
                 None => self.a.plain(LCONST_0),
             }
@@ -1177,4 +1182,12 @@ fn table(
         });
     }
     Ok(rows)
+}
+
+/// The cell that says when activations began at the latest that come without a state of this timer.
+fn since(plan: &Plan, timer: u32) -> Option<i64> {
+    plan.probes.iter().find_map(|p| match p.action {
+        Action::Since { slot, cell } if slot == timer => Some(cell),
+        _ => None,
+    })
 }

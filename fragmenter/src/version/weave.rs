@@ -86,6 +86,13 @@ impl Emitter<'_> {
                 self.record(a, slots, *slot, "lap", "(JIJ)J")?;
                 a.local(LSTORE, slots.timer(*slot)?);
             }
+            // The prologue sees to it.
+            Action::Since { .. } => {}
+            Action::Until { slot } => {
+                self.record(a, slots, *slot, "until", "(JIJ)V")?;
+                a.plain(LCONST_0);
+                a.local(LSTORE, slots.timer(*slot)?);
+            }
             Action::Enter { slot } => {
                 a.plain(LCONST_1);
                 a.local(LSTORE, slots.timer(*slot)?);

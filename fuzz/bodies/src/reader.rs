@@ -10,6 +10,7 @@ use veneer_fragmenter::classfile::{
     ClassFile, ClassFileError, Code, ConstantPool, VerificationType, decode_stack_map,
     encode_stack_map, remap_code_attributes,
 };
+use veneer_fragmenter::outline::{Outline, mentioned};
 
 use crate::memory;
 
@@ -40,6 +41,11 @@ pub fn run(data: &[u8]) {
 fn whole(data: &[u8]) -> Result<(), ClassFileError> {
     let mut class = ClassFile::parse(data)?;
     assert!(class.to_bytes()? == data, "written otherwise than read");
+    // The bound on the text in it is its own.
+    if let Ok(outline) = Outline::of(&class) {
+        assert_eq!(outline.methods.len(), class.methods.len());
+    }
+    let _ = mentioned(&class.pool);
     let locals = [
         VerificationType::Object(class.this_class),
         VerificationType::Long,

@@ -149,6 +149,7 @@ impl Runtime for Recorder {
 
     fn armed(&self, _: &[MethodPattern], sample: Option<Sample>) -> Vec<ArmedMethod> {
         let method = |n: usize| ArmedMethod {
+            id: n as u32,
             class: format!("a.C{n}"),
             method: "m(I[Ljava/lang/String;)V".into(),
         };
@@ -161,6 +162,7 @@ impl Runtime for Recorder {
     fn graphs(&self, _: &[MethodPattern]) -> Vec<Graph> {
         vec![Graph {
             method: ArmedMethod {
+                id: 0,
                 class: "a.B".into(),
                 method: "m()V".into(),
             },

@@ -1,7 +1,9 @@
 //! Reads the text form of a pattern. Every error carries the column that it is about.
 
 use super::glob::Glob;
-use super::{Argument, ClassPattern, MethodPattern, NamePattern, Step};
+use super::mark::{FLAGS, Mark, What};
+use super::types::{Argument, TypePattern};
+use super::{ClassPattern, MethodPattern, NamePattern, Step};
 
 /// What is wrong with a pattern, and where.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -30,7 +32,9 @@ pub enum PatternFault {
     ManyDots,
     #[error("`/` separates packages in class files only: write `.`")]
     Slash,
-    #[error("a name has no spaces: several patterns go into an array, `[\"a.B\", \"c.D\"]`")]
+    #[error(
+        "a name has no spaces: several patterns go into an array, `[\"a.B\", \"c.D\"]`; before a class stand only flags such as `static`, and annotations"
+    )]
     Space,
     #[error("`{0}` cannot stand in a name")]
     Character(char),
@@ -56,8 +60,26 @@ pub enum PatternFault {
     Void,
     #[error("expected `,` or `)` here")]
     NoComma,
-    #[error("nothing may follow the argument list")]
+    #[error("nothing may follow the argument list but the type of the result: write `-> int`")]
     Trailing,
+    #[error("a result needs a method: write `Class::method(..) -> int`")]
+    NoMethodBeforeResult,
+    #[error("a type is missing after `->`: write a type such as `int` or `void`, or `*` for any")]
+    NoResult,
+    #[error("nothing may follow the type of the result")]
+    TrailingResult,
+    #[error("void has no arrays: write `void`")]
+    VoidArray,
+    #[error("`+` stands behind the class of the methods only, as in `a.B+::m(..)`")]
+    SubtypesOfType,
+    #[error("an annotation is missing here: write `@a.B`, or `@*..B` in any package")]
+    NoAnnotation,
+    #[error("a class must follow: write `@a.B *..*` for methods of all classes")]
+    NoClassAfterMark,
+    #[error(
+        "`{0}` is no flag: write public, private, protected, static, final, synchronized, bridge, varargs, strictfp or synthetic"
+    )]
+    Flag(String),
 }
 
 pub(super) fn parse(text: &str) -> Result<MethodPattern, PatternError> {
@@ -113,7 +135,15 @@ impl Cursor {
         if self.peek().is_none() {
             return self.fault(PatternFault::Empty);
         }
-        let class = self.class(PatternFault::NoSegment)?;
+        let mut marks = Vec::new();
+        while let Some(mark) = self.mark()? {
+            marks.push(mark);
+        }
+        if !marks.is_empty() && matches!(self.peek(), None | Some(':')) {
+            return self.fault(PatternFault::NoClassAfterMark);
+        }
+        let mut class = self.class(PatternFault::NoSegment)?;
+        let subtypes = self.take_plus(&mut class)?;
         let space = self.at;
         self.spaces();
         let method = match self.peek() {
@@ -121,10 +151,79 @@ impl Cursor {
             Some(':') if self.eat("::") => Some(self.method()?),
             Some(':') => return self.fault(PatternFault::SingleColon),
             Some('(') => return self.fault(PatternFault::NoMethodBeforeArguments),
+            Some('-') if self.looking_at("->") => {
+                return self.fault(PatternFault::NoMethodBeforeResult);
+            }
             Some(_) if self.at > space => return Err(Fault(space, PatternFault::Space)),
             Some(other) => return self.fault(PatternFault::Character(other)),
         };
-        Ok(MethodPattern { class, method })
+        Ok(MethodPattern {
+            marks,
+            class,
+            subtypes,
+            method,
+        })
+    }
+
+    /// The next flag or annotation, with the spaces behind it; none where the class begins.
+    fn mark(&mut self) -> Result<Option<Mark>, Fault> {
+        let begin = self.at;
+        let negated = self.eat("!");
+        self.spaces();
+        let what = if self.eat("@") {
+            let of_class = self.eat("@");
+            let annotation = self.type_name(PatternFault::NoAnnotation)?;
+            match of_class {
+                true => What::Class(annotation),
+                false => What::Method(annotation),
+            }
+        } else {
+            let at = self.at;
+            let word = self.word();
+            let known = FLAGS.iter().position(|flag| flag.0 == word);
+            let ends = self.peek().is_some_and(char::is_whitespace);
+            match known {
+                Some(flag) if ends || negated => What::Flag(flag),
+                _ if negated => return Err(Fault(at, PatternFault::Flag(word))),
+                // It is the class itself.
+                _ => {
+                    self.at = begin;
+                    return Ok(None);
+                }
+            }
+        };
+        match self.peek() {
+            None => {}
+            Some(c) if c.is_whitespace() => self.spaces(),
+            Some('/') => return self.fault(PatternFault::Slash),
+            Some(':') => return self.fault(PatternFault::NoClassAfterMark),
+            Some(other) => return self.fault(PatternFault::Character(other)),
+        }
+        Ok(Some(Mark { negated, what }))
+    }
+
+    /// The `+` at the end of a name, which is none of its characters.
+    fn take_plus(&self, class: &mut ClassPattern) -> Result<bool, Fault> {
+        let Some(Step::Segment(last)) = class.steps.last_mut() else {
+            return Ok(false);
+        };
+        let Some(name) = last.text().strip_suffix('+') else {
+            return Ok(false);
+        };
+        if name.is_empty() {
+            return Err(Fault(self.at.saturating_sub(1), PatternFault::NoSegment));
+        }
+        *last = Glob::new(name);
+        Ok(true)
+    }
+
+    /// The name of a type, which has no `+`; `missing` as for [`Cursor::class`].
+    fn type_name(&mut self, missing: PatternFault) -> Result<ClassPattern, Fault> {
+        let mut name = self.class(missing)?;
+        match self.take_plus(&mut name)? {
+            true => Err(Fault(self.at - 1, PatternFault::SubtypesOfType)),
+            false => Ok(name),
+        }
     }
 
     /// A dotted name; `missing` is the fault where a segment has no characters.
@@ -164,7 +263,7 @@ impl Cursor {
     fn word(&mut self) -> String {
         let mut word = String::new();
         while let Some(c) = self.peek() {
-            if c.is_whitespace() || ".:/;[]()<>,".contains(c) {
+            if c.is_whitespace() || ".:/;[]()<>,".contains(c) || self.looking_at("->") {
                 break;
             }
             word.push(c);
@@ -179,11 +278,39 @@ impl Cursor {
         let arguments = match self.peek() {
             None => None,
             Some('(') => Some(self.arguments()?),
+            Some('-') if self.looking_at("->") => None,
             Some('/') => return self.fault(PatternFault::Slash),
             Some('<' | '>') => return self.fault(PatternFault::AngleBracket),
             Some(other) => return self.fault(PatternFault::Character(other)),
         };
-        Ok(NamePattern { name, arguments })
+        let result = match self.peek() {
+            Some(_) => Some(self.result()?),
+            None => None,
+        };
+        Ok(NamePattern {
+            name,
+            arguments,
+            result,
+        })
+    }
+
+    /// `-> type`, to the end of the text.
+    fn result(&mut self) -> Result<TypePattern, Fault> {
+        if !self.eat("->") {
+            return self.fault(PatternFault::Trailing);
+        }
+        self.spaces();
+        let begin = self.at;
+        let found = self.of_type(PatternFault::NoResult)?;
+        if found.dimensions > 0 && found.element.to_string() == "void" {
+            return Err(Fault(begin, PatternFault::VoidArray));
+        }
+        self.spaces();
+        match self.peek() {
+            None => Ok(found),
+            Some('/') => self.fault(PatternFault::Slash),
+            Some(_) => self.fault(PatternFault::TrailingResult),
+        }
     }
 
     fn method_name(&mut self) -> Result<Glob, Fault> {
@@ -195,7 +322,7 @@ impl Cursor {
         let name = self.word();
         match self.peek() {
             Some('<' | '>') => self.fault(PatternFault::AngleBracket),
-            None | Some('(') if name.is_empty() => self.fault(PatternFault::NoMethod),
+            None | Some('(' | '-') if name.is_empty() => self.fault(PatternFault::NoMethod),
             Some(other) if name.is_empty() => self.fault(PatternFault::Character(other)),
             _ => Ok(Glob::new(&name)),
         }
@@ -227,10 +354,7 @@ impl Cursor {
             }
         }
         self.spaces();
-        match self.peek() {
-            None => Ok(arguments),
-            Some(_) => self.fault(PatternFault::Trailing),
-        }
+        Ok(arguments)
     }
 
     fn argument(&mut self) -> Result<Argument, Fault> {
@@ -241,10 +365,16 @@ impl Cursor {
                 _ => Ok(Argument::Any),
             };
         }
-        let element = self.class(PatternFault::NoType)?;
-        if element.to_string() == "void" {
+        let found = self.of_type(PatternFault::NoType)?;
+        if found.element.to_string() == "void" {
             return Err(Fault(begin, PatternFault::Void));
         }
+        Ok(Argument::Type(found))
+    }
+
+    /// A type; `missing` as for [`Cursor::class`].
+    fn of_type(&mut self, missing: PatternFault) -> Result<TypePattern, Fault> {
+        let element = self.type_name(missing)?;
         let mut dimensions = 0;
         while self.peek() == Some('[') {
             if !self.eat("[]") {
@@ -252,7 +382,7 @@ impl Cursor {
             }
             dimensions += 1;
         }
-        Ok(Argument::Type {
+        Ok(TypePattern {
             element,
             dimensions,
         })

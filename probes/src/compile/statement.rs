@@ -5,7 +5,7 @@ use super::tag::Tag;
 use super::{Answer, Compiler, KEYS, refuse};
 use crate::error::Reason;
 use crate::function::no_function;
-use crate::step::Step;
+use crate::step::{Label, Step};
 use crate::tree::{Expr, Place, Statement};
 use crate::ty::Ty;
 
@@ -119,21 +119,43 @@ impl Compiler<'_> {
         if let ("push" | "keep", [value]) = (operation, &hoisted[..]) {
             return self.push(table, operation, value);
         }
-        let keys = match operation {
-            "count" | "put" => hoisted.len(),
-            "add" => match hoisted.len().checked_sub(1) {
-                Some(keys) => keys,
-                None => {
-                    let what = "`add` without a value".into();
-                    return refuse(place, Reason::TooLarge { what });
-                }
-            },
-            name => return refuse(place, no_function(name)),
+        if let ("set", [object, value]) = (operation, &hoisted[..]) {
+            self.step(Step::Table(table), 0, 2);
+            self.object(object)?;
+            let found = self.value(value)?;
+            self.fit(&Ty::Long, found, value.place)?;
+            self.helper("set", "(JLjava/lang/Object;J)V", 5, 0);
+            return Ok(());
+        }
+        let (keys, helper) = match (operation, hoisted.len()) {
+            ("count", n) => (n, "count"),
+            ("count_rate", n) => (n, "countRate"),
+            ("count_top", n) => (n, "countTop"),
+            ("put", n) => (n, "put"),
+            ("put_sample", n) => (n, "putSample"),
+            ("add" | "add_linear" | "add_distinct", 0) => {
+                let what = "`add` without a value".into();
+                return refuse(place, Reason::TooLarge { what });
+            }
+            ("add", n) => (n - 1, "add"),
+            ("add_linear", n) => (n - 1, "addLinear"),
+            // The value is one of the keys of its entry.
+            ("add_distinct", n) if n > KEYS => {
+                let what = format!(
+                    "{} keys and a value, and a distinct() has {} keys at most",
+                    n - 1,
+                    KEYS - 1
+                );
+                return refuse(place, Reason::TooLarge { what });
+            }
+            ("add_distinct", n) => (n, "addDistinct"),
+            (name, _) => return refuse(place, no_function(name)),
         };
         if keys > KEYS {
             let what = format!("{keys} keys, and a table has {KEYS} at most");
             return refuse(place, Reason::TooLarge { what });
         }
+        let drawn = (helper == "putSample").then(|| self.drawn(table));
         // The tags come before the keys, and are known when those are.
         self.step(Step::Table(table), 0, 2);
         let tags = self.steps.len();
@@ -148,18 +170,37 @@ impl Compiler<'_> {
         if let Some(step) = self.steps.get_mut(tags) {
             *step = Step::Long(tag);
         }
-        match hoisted.get(keys) {
-            None if operation == "put" => self.helper("put", "(JJJJJJ)V", 12, 0),
-            None => self.helper("count", "(JJJJJJ)V", 12, 0),
-            Some(value) => {
+        match (hoisted.get(keys), drawn) {
+            (None, None) => self.helper(helper, "(JJJJJJ)V", 12, 0),
+            (None, Some((number, end))) => {
+                self.load_own(number);
+                self.helper(helper, "(JJJJJJJ)V", 14, 0);
+                self.step(Step::Here(end), 0, 0);
+            }
+            (Some(value), _) => {
                 match self.value(value)? {
                     Ty::Double => self.helper("round", "(D)J", 2, 2),
                     found => self.fit(&Ty::Long, found, value.place)?,
                 }
-                self.helper("add", "(JJJJJJJ)V", 14, 0);
+                self.helper(helper, "(JJJJJJJ)V", 14, 0);
             }
         }
         Ok(())
+    }
+
+    /// Asks whether this pass goes into a sample, and leads to a label behind what puts it there where it does not: most of them do not, and
+    /// their values need not be looked at. Gives the variable with what was drawn, and the label.
+    fn drawn(&mut self, table: u32) -> (usize, Label) {
+        self.step(Step::Table(table), 0, 2);
+        self.helper("draw", "(J)J", 2, 2);
+        let number = self.variable(&Ty::Long);
+        self.store_own(number);
+        let end = self.label();
+        self.load_own(number);
+        self.step(Step::Long(0), 0, 2);
+        self.helper("differ", "(JJ)Z", 4, 1);
+        self.step(Step::IfZero(end), 1, 0);
+        (number, end)
     }
 
     /// Puts a value on a stack of the thread's own.
@@ -171,18 +212,22 @@ impl Compiler<'_> {
             self.helper("push", "(JJ)V", 4, 0);
             return Ok(());
         }
-        if !matches!(found, Ty::Object(_) | Ty::Array(_) | Ty::Null) {
-            let wanted = "an object".into();
-            return refuse(value.place, Reason::Type { wanted, found });
-        }
+        is_object(found, value.place)?;
         self.helper("keep", "(JLjava/lang/Object;)V", 3, 0);
         Ok(())
+    }
+
+    /// Puts an object on the stack.
+    pub(super) fn object(&mut self, e: &Expr) -> Answer<()> {
+        let found = self.value(e)?;
+        is_object(found, e.place)
     }
 
     /// Puts a key on the stack as a word, and says what kind of word it is.
     fn key(&mut self, table: u32, key: &Expr) -> Answer<Tag> {
         Ok(match self.value(key)? {
             Ty::Long => Tag::Integer,
+            Ty::Stack => Tag::Stack,
             Ty::Bool => {
                 self.step(Step::Plain(I2L), 1, 2);
                 Tag::Bool
@@ -205,4 +250,12 @@ impl Compiler<'_> {
             }
         })
     }
+}
+
+fn is_object(found: Ty, place: Place) -> Answer<()> {
+    if found.is_reference() {
+        return Ok(());
+    }
+    let wanted = "an object".into();
+    refuse(place, Reason::Type { wanted, found })
 }

@@ -14,6 +14,8 @@ pub enum Tag {
     Text = 4,
     /// An identity hash.
     Object = 5,
+    /// The number of a call stack; 0 where there was no room.
+    Stack = 6,
 }
 
 impl Tag {
@@ -25,6 +27,7 @@ impl Tag {
             Self::Bool,
             Self::Text,
             Self::Object,
+            Self::Stack,
         ];
         let bits = tags >> (4 * n) & 15;
         all.into_iter().find(|tag| *tag as u64 == bits)

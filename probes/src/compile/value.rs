@@ -34,6 +34,10 @@ impl Compiler<'_> {
             Shape::Binary(operator, a, b) => {
                 Shape::Binary(*operator, self.hoist(a)?.into(), self.hoist(b)?.into())
             }
+            Shape::OfObject { table, object } => Shape::OfObject {
+                table: *table,
+                object: self.hoist(object)?.into(),
+            },
             Shape::Call(name, values) => {
                 let values = values.iter().map(|v| self.hoist(v));
                 Shape::Call(name.clone(), values.collect::<Answer<_>>()?)
@@ -102,6 +106,12 @@ impl Compiler<'_> {
             Shape::Unary(operator, a) => self.unary(*operator, a)?,
             Shape::Binary(operator, a, b) => self.binary(*operator, a, b, e.place)?,
             Shape::Call(name, values) => self.call(name, values, e.place)?,
+            Shape::OfObject { table, object } => {
+                self.step(Step::Table(*table), 0, 2);
+                self.object(object)?;
+                self.helper("get", "(JLjava/lang/Object;)J", 3, 2);
+                Ty::Long
+            }
             Shape::Stacked { table, operation } => self.stacked(*table, operation, e.place)?,
             // Hoisted with what it is part of.
             Shape::Invoke(_, name, _) => return refuse(e.place, no_function(name)),

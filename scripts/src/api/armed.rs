@@ -32,7 +32,7 @@ fn graph(graph: &Graph) -> Option<Dynamic> {
 }
 
 /// A fragment as a map.
-fn block(number: usize, block: &Block) -> Map {
+pub(super) fn block(number: usize, block: &Block) -> Map {
     let mut map = Map::new();
     let line = block.line.map_or(Dynamic::UNIT, |line| int(line).into());
     let names = block.instructions.iter();
@@ -56,8 +56,26 @@ fn block(number: usize, block: &Block) -> Map {
 }
 
 fn list(context: &Context, methods: &Methods, sample: Option<Sample>) -> Array {
-    let all = context.ask(|runtime| runtime.armed(&methods.patterns, sample));
+    let all: Vec<ArmedMethod> = match (&methods.only, sample) {
+        (None, _) => context.ask(|runtime| runtime.armed(&methods.patterns, sample)),
+        (Some(only), None) => only.values().cloned().collect(),
+        (Some(only), Some(sample)) => {
+            let all: Vec<&ArmedMethod> = only.values().collect();
+            let drawn = sample.draw(all.len()).into_iter();
+            drawn
+                .filter_map(|place| all.get(place).copied().cloned())
+                .collect()
+        }
+    };
     all.iter().filter_map(method).map(Dynamic::from).collect()
+}
+
+fn graphs(context: &Context, methods: &Methods) -> Array {
+    let all = context.ask(|runtime| match &methods.only {
+        None => runtime.graphs(&methods.patterns),
+        Some(only) => only.keys().filter_map(|id| runtime.graph(*id)).collect(),
+    });
+    all.iter().filter_map(graph).collect()
 }
 
 pub(super) fn register(engine: &mut Engine, context: &Arc<Context>) {
@@ -77,7 +95,6 @@ pub(super) fn register(engine: &mut Engine, context: &Arc<Context>) {
     );
     let plan = context.clone();
     engine.register_fn("graphs", move |methods: &mut Methods| {
-        let all = plan.ask(|runtime| runtime.graphs(&methods.patterns));
-        all.iter().filter_map(graph).collect::<Array>()
+        graphs(&plan, methods)
     });
 }

@@ -13,6 +13,8 @@ pub(super) struct Instrument {
     pub(super) each: bool,
     pub(super) times: Option<Times>,
     pub(super) budget: Option<f64>,
+    /// Activations that began before are measured too.
+    pub(super) late: bool,
 }
 
 impl Instrument {
@@ -23,6 +25,7 @@ impl Instrument {
             each: false,
             times: None,
             budget: None,
+            late: false,
         }
     }
 }
@@ -130,6 +133,18 @@ pub(super) fn register(engine: &mut Engine) {
             times(instrument, most, each)
         });
     }
+    engine.register_fn("late", |instrument: &mut Instrument| {
+        if instrument.kind != Kind::Timer {
+            return error(format!(
+                "only a timer can be late: a {} has nothing to say of what was before it",
+                instrument.kind.name()
+            ));
+        }
+        Ok(Instrument {
+            late: true,
+            ..instrument.clone()
+        })
+    });
     engine.register_fn("budget", |instrument: &mut Instrument| {
         budget(instrument, BUDGET)
     });

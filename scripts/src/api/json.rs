@@ -5,50 +5,76 @@ use std::fmt::Write;
 
 /// A value as JSON. What JSON has no form for is a string: NaN, a handle.
 pub(super) fn text(value: &Dynamic) -> String {
-    let mut out = String::new();
-    write(&mut out, value);
-    out
+    text_within(value, usize::MAX).unwrap_or_default()
 }
 
-fn write(out: &mut String, value: &Dynamic) {
-    if let Some(map) = value.read_lock::<Map>() {
-        write_map(out, &map);
-    } else if let Some(array) = value.read_lock::<Array>() {
-        out.push('[');
-        for (i, element) in array.iter().enumerate() {
+/// The same, where it has so many bytes at most.
+pub(crate) fn text_within(value: &Dynamic, limit: usize) -> Option<String> {
+    let mut out = Text {
+        text: String::new(),
+        limit,
+    };
+    out.write(value);
+    (out.text.len() <= limit).then_some(out.text)
+}
+
+/// JSON that grows no further than a limit, and then some.
+struct Text {
+    text: String,
+    limit: usize,
+}
+
+impl Text {
+    fn is_full(&self) -> bool {
+        self.text.len() > self.limit
+    }
+
+    fn write(&mut self, value: &Dynamic) {
+        if let Some(map) = value.read_lock::<Map>() {
+            self.write_map(&map);
+        } else if let Some(array) = value.read_lock::<Array>() {
+            self.text.push('[');
+            for (i, element) in array.iter().enumerate() {
+                if self.is_full() {
+                    break;
+                }
+                if i > 0 {
+                    self.text.push(',');
+                }
+                self.write(element);
+            }
+            self.text.push(']');
+        } else if let Some(string) = value.read_lock::<ImmutableString>() {
+            write_string(&mut self.text, &string);
+        } else if value.is_unit() {
+            self.text.push_str("null");
+        } else if value.is_int() || value.is_bool() {
+            let _ = write!(self.text, "{value}");
+        } else {
+            match value.as_float() {
+                Ok(number) if FLOAT::is_finite(number) => {
+                    let _ = write!(self.text, "{number:?}");
+                }
+                _ => write_string(&mut self.text, &value.to_string()),
+            }
+        }
+    }
+
+    fn write_map(&mut self, map: &Map) {
+        self.text.push('{');
+        for (i, (name, value)) in map.iter().enumerate() {
+            if self.is_full() {
+                break;
+            }
             if i > 0 {
-                out.push(',');
+                self.text.push(',');
             }
-            write(out, element);
+            write_string(&mut self.text, name);
+            self.text.push(':');
+            self.write(value);
         }
-        out.push(']');
-    } else if let Some(string) = value.read_lock::<ImmutableString>() {
-        write_string(out, &string);
-    } else if value.is_unit() {
-        out.push_str("null");
-    } else if value.is_int() || value.is_bool() {
-        let _ = write!(out, "{value}");
-    } else {
-        match value.as_float() {
-            Ok(number) if FLOAT::is_finite(number) => {
-                let _ = write!(out, "{number:?}");
-            }
-            _ => write_string(out, &value.to_string()),
-        }
+        self.text.push('}');
     }
-}
-
-fn write_map(out: &mut String, map: &Map) {
-    out.push('{');
-    for (i, (name, value)) in map.iter().enumerate() {
-        if i > 0 {
-            out.push(',');
-        }
-        write_string(out, name);
-        out.push(':');
-        write(out, value);
-    }
-    out.push('}');
 }
 
 fn write_string(out: &mut String, text: &str) {
@@ -69,9 +95,12 @@ fn write_string(out: &mut String, text: &str) {
 
 pub(super) fn register(engine: &mut Engine) {
     engine.register_fn("to_json", |map: &mut Map| -> String {
-        let mut out = String::new();
-        write_map(&mut out, map);
-        out
+        let mut out = Text {
+            text: String::new(),
+            limit: usize::MAX,
+        };
+        out.write_map(map);
+        out.text
     });
 }
 
@@ -90,5 +119,8 @@ mod tests {
         );
         assert_eq!(text(&Dynamic::from(FLOAT::NAN)), "\"NaN\"");
         assert_eq!(text(&Dynamic::from(1e300)), "1e300");
+        let long: Dynamic = vec![Dynamic::from("x".repeat(9)); 1000].into();
+        assert_eq!(text_within(&long, 12_001).map(|t| t.len()), Some(12_001));
+        assert_eq!(text_within(&long, 12_000), None);
     }
 }

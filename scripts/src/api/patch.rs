@@ -41,7 +41,7 @@ fn edit(context: &Context, methods: &Methods, edits: Vec<EditKind>) -> Answer<Pa
     }
     let spec = EditSpec {
         plan: context.name.clone(),
-        patterns: methods.patterns.clone(),
+        patterns: methods.exact()?,
         edits,
     };
     let id = context.ask(|runtime| runtime.edit(spec)).or_else(error)?;

@@ -10,46 +10,80 @@ use crate::probe;
 use rhai::{
     Array, Dynamic, Engine, EvalAltResult, FnPtr, INT, ImmutableString, NativeCallContext, Position,
 };
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use veneer_instruments::{Kind, LIMIT, MethodPattern, Place, Spec, When, Which};
+use veneer_instruments::{ArmedMethod, Kind, LIMIT, MethodPattern, Place, Spec, When, Which};
 
 /// Methods, by pattern.
 #[derive(Clone, Debug)]
 pub(super) struct Methods {
     pub(super) patterns: Vec<MethodPattern>,
-    limit: u32,
+    /// Of these, those that a predicate has chosen, by their ids.
+    pub(super) only: Option<Arc<BTreeMap<u32, ArmedMethod>>>,
+    pub(super) limit: u32,
 }
 
 /// Points of methods.
 #[derive(Clone, Debug)]
-struct Points {
-    methods: Methods,
-    place: Place,
+pub(super) struct Points {
+    pub(super) methods: Methods,
+    pub(super) place: Place,
+    /// The blocks that a predicate has chosen, by the ids of their methods.
+    pub(super) chosen: Option<Arc<BTreeMap<u32, Vec<u32>>>>,
 }
 
 impl Methods {
-    fn new<'a>(texts: impl Iterator<Item = &'a str>) -> Answer<Self> {
+    pub(super) fn new<'a>(texts: impl Iterator<Item = &'a str>) -> Answer<Self> {
         let patterns = texts
             .map(|text| MethodPattern::parse(text).or_else(error))
             .collect::<Answer<Vec<_>>>()?;
         if patterns.is_empty() {
             return error("no pattern: write methods(\"a.b..*::m(..)\")");
         }
-        let limit = LIMIT;
-        Ok(Methods { patterns, limit })
+        Ok(Methods {
+            patterns,
+            only: None,
+            limit: LIMIT,
+        })
+    }
+
+    pub(super) fn of_array(texts: &Array) -> Answer<Self> {
+        let texts = texts
+            .iter()
+            .map(|text| element::<ImmutableString>("patterns", text));
+        let texts = texts.collect::<Answer<Vec<_>>>()?;
+        Methods::new(texts.iter().map(ImmutableString::as_str))
+    }
+
+    /// The patterns, or those of the methods that a predicate has chosen.
+    pub(super) fn exact(&self) -> Answer<Vec<MethodPattern>> {
+        let Some(only) = &self.only else {
+            return Ok(self.patterns.clone());
+        };
+        if only.is_empty() {
+            return error("the predicate holds for no method that is loaded now");
+        }
+        let texts = only.values().filter_map(ArmedMethod::pattern);
+        let patterns = texts.map(|text| MethodPattern::parse(&text).or_else(error));
+        patterns.collect()
     }
 
     fn at(&self, place: Place) -> Points {
         Points {
             methods: self.clone(),
             place,
+            chosen: None,
         }
     }
 
     fn show(&self) -> String {
         let texts: Vec<String> = self.patterns.iter().map(MethodPattern::to_string).collect();
-        texts.join(", ")
+        let all = texts.join(", ");
+        match &self.only {
+            Some(only) => format!("{} methods of {all}", only.len()),
+            None => all,
+        }
     }
 }
 
@@ -93,6 +127,11 @@ fn attach(
     instrument: &Instrument,
 ) -> Answer<Handle> {
     match (&instrument.kind, when) {
+        (Kind::Timer, When::Around) if instrument.late && points.place != Place::Method => {
+            return error(
+                "a late timer is for whole methods: write methods(…).around(timer().late())",
+            );
+        }
         (Kind::Timer, When::Before | When::After) => {
             return error("a timer measures from one point to another: write .around(timer())");
         }
@@ -106,10 +145,17 @@ fn attach(
         }
         _ => {}
     }
+    let methods = points.methods.only.iter().flat_map(|only| only.keys());
+    let whole = methods.map(|id| (*id, Vec::new())).collect();
+    let only = match &points.chosen {
+        Some(chosen) => Some(chosen.as_ref().clone()),
+        None => points.methods.only.is_some().then_some(whole),
+    };
     let spec = Spec {
         name: instrument.name.clone(),
         plan: context.name.clone(),
         patterns: points.methods.patterns.clone(),
+        only,
         place: points.place.clone(),
         when,
         kind: instrument.kind.clone(),
@@ -117,6 +163,7 @@ fn attach(
         each: instrument.each,
         times: instrument.times,
         budget: instrument.budget,
+        late: instrument.late,
     };
     let attached = context.ask(|runtime| runtime.attach(spec)).or_else(error)?;
     let thing = Thing::Instrument(attached.id);
@@ -151,8 +198,13 @@ fn code(context: &Context, position: Position, closure: &FnPtr) -> Answer<Instru
             .try_cast::<Table>()
             .map(|t| (t.number, t.kind))
     };
-    let calls = context.calls.load(Ordering::Relaxed);
-    let code = probe::code(&context.tree, closure, &table, calls).map_err(|refused| {
+    let around = probe::Around {
+        table: &table,
+        constant: &|module, name| context.modules.value(module, name),
+        transcript: context.transcript(),
+        calls: context.calls.load(Ordering::Relaxed),
+    };
+    let code = probe::code(&context.tree, closure, &around).map_err(|refused| {
         let position = match refused.position {
             Position::NONE => position,
             known => known,
@@ -190,6 +242,11 @@ fn instructions(engine: &mut Engine) {
         "calls",
         |methods: &mut Methods, pattern: ImmutableString| -> Answer<Points> {
             let pattern = MethodPattern::parse(&pattern).or_else(error)?;
+            if pattern.asks_more() {
+                return error(format!(
+                    "`{pattern}`: of a call only names and types are known, as the code has them: write calls(\"a.B::m(..)\") without `+`, flags and annotations"
+                ));
+            }
             Ok(methods.at(Place::Instructions(Which::Calls(Some(pattern)))))
         },
     );
@@ -222,13 +279,7 @@ pub(super) fn register(engine: &mut Engine, context: &Arc<Context>) {
     engine.register_fn("methods", |text: ImmutableString| {
         Methods::new(std::iter::once(text.as_str()))
     });
-    engine.register_fn("methods", |texts: Array| {
-        let texts = texts
-            .iter()
-            .map(|text| element::<ImmutableString>("patterns", text));
-        let texts = texts.collect::<Answer<Vec<_>>>()?;
-        Methods::new(texts.iter().map(ImmutableString::as_str))
-    });
+    engine.register_fn("methods", |texts: Array| Methods::of_array(&texts));
     for (name, place) in [
         ("entry", Place::Entry),
         ("exits", Place::Exits),

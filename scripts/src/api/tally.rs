@@ -1,120 +1,149 @@
-//! `tally()`, `sums()`, `histogram()`: tables that code at points fills, and what a plan makes of them.
+//! `tally()`, `sums()`, `histogram()` …: tables that code at points fills, and what a plan makes of them.
 
-use super::{Answer, at_most, error, int, number};
-use crate::context::Context;
-use rhai::{Array, Dynamic, Engine, INT, ImmutableString, Map};
-use std::sync::Arc;
-use veneer_instruments::{Entry, Key, Runtime, Tally, TallyKind, bucket_start, table};
+mod row;
+
+use super::{Answer, at_most, element, error, int, number};
+use crate::context::{Context, lock};
+use rhai::{Array, Engine, INT, ImmutableString, Map};
+use row::{Scope, row};
+use std::sync::{Arc, Mutex};
+use veneer_instruments::{Linear, Runtime, Tally, TallyKind, merged, table};
 
 /// A table. Clones are one.
 #[derive(Clone, Debug)]
 pub(crate) struct Table {
     pub(crate) number: u32,
     pub(crate) kind: TallyKind,
+    /// What it held when it was asked for the last time what had come since.
+    seen: Arc<Mutex<Tally>>,
 }
 
 /// Combinations of keys where the plan does not say.
 const ENTRIES: u32 = 1_000;
+/// Objects that have values where the plan does not say.
+const OBJECTS: INT = 100_000;
+/// The same of a set, where each value with its keys is one.
+const VALUES: u32 = 10_000;
 /// Entries of a text where the plan does not say.
 const ROWS: usize = 20;
 
-fn key(key: Key) -> Dynamic {
-    match key {
-        Key::Integer(n) => n.into(),
-        Key::Float(x) => x.into(),
-        Key::Bool(b) => b.into(),
-        Key::Text(Some(text)) => text.into(),
-        Key::Text(None) | Key::Object(0) => Dynamic::UNIT,
-        other @ Key::Object(_) => other.to_string().into(),
-    }
-}
-
-fn map(entry: Entry, kind: TallyKind) -> Map {
-    let mut map = Map::new();
-    let keys: Array = entry.keys.into_iter().map(key).collect();
-    if let Some(at) = entry.at {
-        map.insert("values".into(), keys.into());
-        map.insert("number".into(), int(at.number).into());
-        map.insert("time_ns".into(), int(at.time_ns).into());
-        map.insert("thread_id".into(), at.thread_id.into());
-        return map;
-    }
-    map.insert("keys".into(), keys.into());
-    map.insert("count".into(), int(entry.count).into());
-    if matches!(kind, TallyKind::Sums | TallyKind::Histogram) {
-        let avg = if entry.count == 0 {
-            0.0
-        } else {
-            entry.sum as f64 / entry.count as f64
-        };
-        map.insert("sum".into(), entry.sum.into());
-        map.insert("avg".into(), avg.into());
-        map.insert("min".into(), entry.min.into());
-        map.insert("max".into(), entry.max.into());
-    }
-    if kind == TallyKind::Histogram {
-        let full = entry.buckets.iter().enumerate().filter(|b| *b.1 > 0);
-        let pairs = full.map(|(n, count)| {
-            let from = bucket_start(n).map_or(-1, int);
-            Dynamic::from(vec![Dynamic::from(from), int(*count).into()])
-        });
-        map.insert("buckets".into(), pairs.collect::<Array>().into());
-    }
-    map
-}
+/// What the plan calls for a number of entries.
+const NUMBER: &str = "number of entries: write 1 to 100000";
 
 impl Table {
-    fn now(&self, runtime: &dyn Runtime) -> Tally {
-        let mut now = runtime.tally_now(self.number);
-        now.entries.sort_by(|a, b| {
-            let keys = || {
-                a.keys
-                    .partial_cmp(&b.keys)
-                    .unwrap_or(std::cmp::Ordering::Equal)
-            };
-            b.count.cmp(&a.count).then(a.at.cmp(&b.at)).then_with(keys)
-        });
-        now
+    fn new(number: u32, kind: TallyKind) -> Self {
+        let seen = Arc::default();
+        Table { number, kind, seen }
     }
+
+    /// What it holds, as it is shown.
+    pub(super) fn now(&self, runtime: &dyn Runtime) -> Tally {
+        shown(runtime.tally_now(self.number), self.kind)
+    }
+
+    /// What has come since the last call, as it is shown.
+    fn since(&self, runtime: &dyn Runtime) -> Tally {
+        let now = runtime.tally_now(self.number);
+        let before = std::mem::replace(&mut *lock(&self.seen), now.clone());
+        shown(now.since(&before, self.kind), self.kind)
+    }
+}
+
+/// In the order of its rows; of a set how many values there are.
+fn shown(tally: Tally, kind: TallyKind) -> Tally {
+    let mut tally = match kind {
+        TallyKind::Distinct => tally.distinct(),
+        _ => tally,
+    };
+    tally.sort();
+    tally
+}
+
+fn rows(tally: Tally, kind: TallyKind, scope: Scope) -> Array {
+    let entries = tally.entries.into_iter();
+    entries
+        .map(|entry| row(entry, kind, scope).into())
+        .collect()
+}
+
+/// The rows of several tables together.
+fn merge(tables: &Array, plan: &Arc<Context>) -> Answer<Array> {
+    let tables = tables.iter().map(|table| element::<Table>("tables", table));
+    let tables = tables.collect::<Answer<Vec<Table>>>()?;
+    let now = plan.ask(|runtime| {
+        let tables = tables.iter();
+        let now = tables.map(|table| (table.kind, runtime.tally_now(table.number)));
+        now.collect::<Vec<_>>()
+    });
+    let (kind, both) = merged(now).or_else(error)?;
+    let both = if kind.has_moments() {
+        // They are in order of their times, since numbers of several tables say nothing together.
+        both
+    } else {
+        shown(both, kind)
+    };
+    Ok(rows(both, kind, Scope::All))
 }
 
 /// A histogram's entries as bars.
 fn bars(table: &Table, plan: &Arc<Context>, n: usize) -> Answer<String> {
-    if table.kind != TallyKind::Histogram {
-        return error("bars are for a histogram()");
+    if !table.kind.has_buckets() {
+        return error("bars are for a histogram() and a linear(from, step, buckets)");
     }
     let now = plan.ask(|runtime| table.now(runtime));
-    Ok(table::render_bars(&now, n))
+    Ok(table::render_bars(&now, table.kind, n))
 }
 
 pub(super) fn register(engine: &mut Engine, context: &Arc<Context>) {
     engine.register_type_with_name::<Table>("Table");
-    for (name, kind) in [
-        ("tally", TallyKind::Count),
-        ("sums", TallyKind::Sums),
-        ("histogram", TallyKind::Histogram),
-        ("last", TallyKind::Last),
+    let make = |context: &Arc<Context>| {
+        let context = context.clone();
+        move |kind: TallyKind, entries: u32| -> Answer<Table> {
+            let made = context.ask(|runtime| {
+                let made = runtime.tally(kind, entries);
+                if let Ok(number) = made {
+                    runtime.tally_is(number, &context.name, None);
+                }
+                made
+            });
+            Ok(Table::new(made.or_else(error)?, kind))
+        }
+    };
+    for (kind, entries) in [
+        (TallyKind::Count, Some(ENTRIES)),
+        (TallyKind::Sums, Some(ENTRIES)),
+        (TallyKind::Histogram, Some(ENTRIES)),
+        (TallyKind::Rate, Some(ENTRIES)),
+        (TallyKind::Distinct, Some(VALUES)),
+        (TallyKind::Last, Some(ENTRIES)),
+        // Of these two the number says what they are.
+        (TallyKind::Top, None),
+        (TallyKind::Sample, None),
     ] {
-        let make = |context: Arc<Context>| {
-            move |entries: u32| -> Answer<Table> {
-                let made = context.ask(|runtime| {
-                    let made = runtime.tally(kind, entries);
-                    if let Ok(number) = made {
-                        runtime.tally_is(number, &context.name, None);
-                    }
-                    made
-                });
-                let number = made.or_else(error)?;
-                Ok(Table { number, kind })
-            }
-        };
-        let few = make(context.clone());
-        engine.register_fn(name, move || few(ENTRIES));
-        let many = make(context.clone());
-        engine.register_fn(name, move |entries: INT| {
-            many(number("number of entries: write 1 to 100000", entries)?)
+        if let Some(entries) = entries {
+            let few = make(context);
+            engine.register_fn(kind.word(), move || few(kind, entries));
+        }
+        let many = make(context);
+        engine.register_fn(kind.word(), move |entries: INT| {
+            many(kind, number(NUMBER, entries)?)
         });
     }
+    let linear = |from: INT, step: INT, buckets: INT| -> Answer<TallyKind> {
+        let linear = Linear::new(from, step, buckets).or_else(error)?;
+        Ok(TallyKind::Linear(linear))
+    };
+    let few = make(context);
+    engine.register_fn("linear", move |from: INT, step: INT, buckets: INT| {
+        few(linear(from, step, buckets)?, ENTRIES)
+    });
+    let many = make(context);
+    engine.register_fn(
+        "linear",
+        move |from: INT, step: INT, buckets: INT, entries: INT| {
+            many(linear(from, step, buckets)?, number(NUMBER, entries)?)
+        },
+    );
     let plan = context.clone();
     engine.register_fn("named", move |table: &mut Table, name: ImmutableString| {
         plan.ask(|runtime| runtime.tally_is(table.number, &plan.name, Some(&name)));
@@ -122,8 +151,7 @@ pub(super) fn register(engine: &mut Engine, context: &Arc<Context>) {
     });
     let stack = |context: &Arc<Context>, kind: TallyKind| -> Answer<Table> {
         let made = context.ask(|runtime| runtime.tally(kind, ENTRIES));
-        let number = made.or_else(error)?;
-        Ok(Table { number, kind })
+        Ok(Table::new(made.or_else(error)?, kind))
     };
     let plan = context.clone();
     engine.register_fn("per_thread", move |default: INT| -> Answer<Table> {
@@ -134,31 +162,57 @@ pub(super) fn register(engine: &mut Engine, context: &Arc<Context>) {
     });
     let plan = context.clone();
     engine.register_fn("per_thread", move |(): ()| stack(&plan, TallyKind::Objects));
+    let of_objects = |context: &Arc<Context>| {
+        let context = context.clone();
+        move |default: INT, objects: INT| -> Answer<Table> {
+            if default != 0 {
+                return error("per_object(0) is for whole numbers, 0 where an object has none yet");
+            }
+            let objects = number("number of objects: write 1 to 100000", objects)?;
+            let made = context.ask(|runtime| runtime.tally(TallyKind::PerObject, objects));
+            Ok(Table::new(made.or_else(error)?, TallyKind::PerObject))
+        }
+    };
+    engine.register_fn("per_object", of_objects(context));
+    let all = of_objects(context);
+    engine.register_fn("per_object", move |default: INT| all(default, OBJECTS));
     let plan = context.clone();
     engine.register_fn("rows", move |table: &mut Table| -> Array {
         let now = plan.ask(|runtime| table.now(runtime));
-        let rows = now.entries.into_iter();
-        rows.map(|entry| map(entry, table.kind).into()).collect()
+        rows(now, table.kind, Scope::All)
     });
+    let plan = context.clone();
+    engine.register_fn("diff", move |table: &mut Table| -> Array {
+        let since = plan.ask(|runtime| table.since(runtime));
+        rows(since, table.kind, Scope::Since)
+    });
+    let plan = context.clone();
+    engine.register_fn("merge", move |tables: Array| merge(&tables, &plan));
     let plan = context.clone();
     engine.register_fn("rest", move |table: &mut Table| -> Map {
         let now = plan.ask(|runtime| runtime.tally_now(table.number));
-        map(now.rest, table.kind)
+        row(now.rest, table.kind, Scope::All)
+    });
+    let plan = context.clone();
+    engine.register_fn("total", move |table: &mut Table| -> INT {
+        let now = plan.ask(|runtime| runtime.tally_now(table.number));
+        int(now.total())
     });
     let plan = context.clone();
     engine.register_fn("clear", move |table: &mut Table| {
         plan.ask(|runtime| runtime.tally_clear(table.number));
+        *lock(&table.seen) = Tally::default();
     });
-    let shown = |table: &Table, plan: &Arc<Context>, n: usize| {
+    let text = |table: &Table, plan: &Arc<Context>, n: usize| {
         let now = plan.ask(|runtime| table.now(runtime));
         table::render_tally(&now, table.kind, n)
     };
     let plan = context.clone();
-    engine.register_fn("table", move |table: &mut Table| shown(table, &plan, ROWS));
+    engine.register_fn("table", move |table: &mut Table| text(table, &plan, ROWS));
     let plan = context.clone();
     engine.register_fn(
         "table",
-        move |table: &mut Table, n: INT| -> Answer<String> { Ok(shown(table, &plan, at_most(n)?)) },
+        move |table: &mut Table, n: INT| -> Answer<String> { Ok(text(table, &plan, at_most(n)?)) },
     );
     let plan = context.clone();
     engine.register_fn("bars", move |table: &mut Table| -> Answer<String> {
@@ -176,9 +230,8 @@ pub(super) fn register(engine: &mut Engine, context: &Arc<Context>) {
     let plan = context.clone();
     engine.register_fn("json", move |table: &mut Table| {
         let now = plan.ask(|runtime| table.now(runtime));
-        let rows = now.entries.into_iter();
-        let rows = rows.map(|entry| super::json::text(&map(entry, table.kind).into()));
-        format!("[{}]", rows.collect::<Vec<_>>().join(","))
+        let rows = rows(now, table.kind, Scope::All);
+        super::json::text(&rows.into())
     });
     for show in ["to_string", "to_debug"] {
         engine.register_fn(show, |table: &mut Table| -> ImmutableString {

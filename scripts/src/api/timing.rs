@@ -40,6 +40,9 @@ fn add(
     function: FnPtr,
     condition: Option<FnPtr>,
 ) -> Answer<Timer> {
+    if context.analysing.load(Ordering::Relaxed) {
+        return error("an analyser only reports: register callbacks at the plan's top level");
+    }
     let Some(slot) = Slot::take(&context.slots) else {
         return error(format!(
             "{} callbacks wait already, the limit of a session: cancel some with .cancel()",

@@ -1,11 +1,11 @@
 //! Values.
 
-use super::statement::stacked;
-use super::{Answer, place, refuse};
+use super::statement::{OF_OBJECTS, stacked};
+use super::{Answer, Around, captured, refuse};
 use rhai::{ASTFlags, Expr, FnCallExpr, Position};
 use veneer_instruments::TallyKind;
 use veneer_probes::function;
-use veneer_probes::tree::{self, Operator, Shape};
+use veneer_probes::tree::{self, Operator, Place, Shape};
 
 /// What a name of a closure stands for.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,13 +25,22 @@ pub(super) enum Binding {
 const STACK: &str = "a per_thread(…) gives values with .pop() and .top()";
 
 /// The names that can be used, the innermost last.
-pub(super) struct Names {
+pub(super) struct Names<'a> {
     pub(super) bindings: Vec<(String, Binding)>,
-    /// Methods of the application may be called.
-    pub(super) calls: bool,
+    pub(super) around: &'a Around<'a>,
 }
 
-impl Names {
+impl Names<'_> {
+    /// As people count lines.
+    pub(super) fn place(&self, position: Position) -> Place {
+        let small = |n: usize| u16::try_from(n).unwrap_or(0);
+        let (_, line, _) = self.around.transcript.find(position);
+        Place {
+            line: small(line),
+            column: small(position.position().unwrap_or(0)),
+        }
+    }
+
     pub(super) fn find(&self, name: &str) -> Option<&Binding> {
         let found = self.bindings.iter().rev().find(|b| b.0 == name);
         found.map(|b| &b.1)
@@ -47,6 +56,21 @@ impl Names {
             Expr::CharConstant(c, _) => Shape::Int(i64::from(u32::from(*c))),
             Expr::StringConstant(text, _) => Shape::Text(text.to_string()),
             Expr::Unit(_) => Shape::Null,
+            Expr::Variable(v, ..) if !v.2.is_empty() => {
+                let constant = (self.around.constant)(v.2.root(), v.1.as_str());
+                let found = constant.map(|value| captured(&value, self.around.table));
+                let Some(Binding::Constant(shape)) = found else {
+                    return refuse(
+                        at,
+                        format!(
+                            "`{}::{}` is nothing that code at a point can use: only numbers, strings and booleans of a module; for others write `let x = {0}::{1};` before it",
+                            v.2.root(),
+                            v.1
+                        ),
+                    );
+                };
+                shape
+            }
             Expr::Variable(v, ..) => match self.find(&v.1) {
                 Some(Binding::Constant(shape)) => shape.clone(),
                 Some(Binding::Own) => Shape::Own(v.1.to_string()),
@@ -85,7 +109,7 @@ impl Names {
             Expr::Dot(b, flags, _) if self.is_point(&b.lhs) => {
                 return self.chain(None, &b.rhs, false, flags.contains(ASTFlags::BREAK), at);
             }
-            Expr::Dot(b, flags, _) if self.is_stack(&b.lhs) => {
+            Expr::Dot(b, flags, _) if self.is_own(&b.lhs) => {
                 return self.stacked(&b.lhs, &b.rhs, flags.contains(ASTFlags::BREAK), at);
             }
             Expr::Dot(b, flags, _) => {
@@ -131,7 +155,7 @@ impl Names {
             }
             _ => return refuse(at, "this has no compiled form"),
         };
-        let place = place(at);
+        let place = self.place(at);
         Ok(tree::Expr { shape, place })
     }
 
@@ -139,9 +163,9 @@ impl Names {
         matches!(e, Expr::Variable(v, ..) if self.find(&v.1) == Some(&Binding::Point))
     }
 
-    fn is_stack(&self, e: &Expr) -> bool {
+    fn is_own(&self, e: &Expr) -> bool {
         matches!(e, Expr::Variable(v, ..)
-            if matches!(self.find(&v.1), Some(Binding::Table(_, kind)) if kind.is_stack()))
+            if matches!(self.find(&v.1), Some(Binding::Table(_, kind)) if kind.is_own()))
     }
 
     /// `stack.pop()`, and what follows it.
@@ -161,6 +185,16 @@ impl Names {
         let (Some((table, kind)), Expr::MethodCall(call, _)) = (table, link) else {
             return refuse(at, STACK);
         };
+        if kind == TallyKind::PerObject {
+            // A whole number: nothing can follow it.
+            let ([object], "get", None) = (&call.args[..], call.name.as_str(), &behind) else {
+                return refuse(at, OF_OBJECTS);
+            };
+            let object = self.value(object)?.into();
+            let shape = Shape::OfObject { table, object };
+            let place = self.place(at);
+            return Ok(tree::Expr { shape, place });
+        }
         let Some(operation) = stacked(&call.name, kind).filter(|_| call.args.is_empty()) else {
             return refuse(at, STACK);
         };
@@ -170,7 +204,7 @@ impl Names {
         };
         let base = tree::Expr {
             shape,
-            place: place(at),
+            place: self.place(at),
         };
         match behind {
             Some((rest, index, flags)) => {
@@ -188,7 +222,7 @@ impl Names {
         values.try_fold(first?, |left, right| {
             Ok(tree::Expr {
                 shape: Shape::Binary(operator, left.into(), right?.into()),
-                place: place(at),
+                place: self.place(at),
             })
         })
     }
@@ -277,7 +311,7 @@ impl Names {
             }
             _ => return refuse(position, "this has no compiled form"),
         };
-        let place = place(position);
+        let place = self.place(position);
         Ok(tree::Expr { shape, place })
     }
 
@@ -288,6 +322,15 @@ impl Names {
         receiver: Option<tree::Expr>,
         at: Position,
     ) -> Answer<tree::Expr> {
+        if call.is_qualified() {
+            return refuse(
+                at,
+                format!(
+                    "`{}`: code at a point calls no functions of modules",
+                    call.name
+                ),
+            );
+        }
         if let Some(of) = receiver {
             return self.of(of, call, at);
         }
@@ -311,9 +354,9 @@ impl Names {
                 let right = values.remove(1);
                 Shape::Binary(operator, values.remove(0).into(), right.into())
             }
-            _ => Shape::Call(call.name.to_string(), values),
+            _ => Shape::Call(self.around.transcript.plain(&call.name), values),
         };
-        let place = place(at);
+        let place = self.place(at);
         Ok(tree::Expr { shape, place })
     }
 
@@ -321,8 +364,8 @@ impl Names {
     fn of(&self, of: tree::Expr, call: &FnCallExpr, at: Position) -> Answer<tree::Expr> {
         let values = call.args.iter().map(|argument| self.value(argument));
         let mut values = values.collect::<Answer<Vec<_>>>()?;
-        let name = call.name.to_string();
-        let shape = if self.calls {
+        let name = self.around.transcript.plain(&call.name);
+        let shape = if self.around.calls {
             Shape::Invoke(of.into(), name, values)
         } else if function::is_there(&name, 1 + values.len()) {
             values.insert(0, of);
@@ -337,7 +380,7 @@ impl Names {
                 ),
             );
         };
-        let place = place(at);
+        let place = self.place(at);
         Ok(tree::Expr { shape, place })
     }
 }

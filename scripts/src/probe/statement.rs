@@ -1,7 +1,7 @@
 //! Statements.
 
 use super::expression::{Binding, Names};
-use super::{Answer, place, refuse};
+use super::{Answer, refuse};
 use rhai::{ASTFlags, Expr, Stmt};
 use veneer_instruments::TallyKind;
 use veneer_probes::tree::{self, Operator, Shape, Statement};
@@ -9,7 +9,7 @@ use veneer_probes::tree::{self, Operator, Shape, Statement};
 const NOTHING: &str =
     "nothing happens with this value: give it to a table of the plan with .add(…) or .count(…)";
 
-impl Names {
+impl Names<'_> {
     /// Statements in order. What they declare is forgotten behind them.
     pub(super) fn block<'s>(
         &mut self,
@@ -58,7 +58,7 @@ impl Names {
                         let Some(operator) = Operator::of(text) else {
                             return refuse(at, format!("`{text}=` has no compiled form"));
                         };
-                        let place = place(at);
+                        let place = self.place(at);
                         let shape = Shape::Own(name.clone());
                         let left = tree::Expr { shape, place };
                         let shape = Shape::Binary(operator, left.into(), right.into());
@@ -94,7 +94,7 @@ impl Names {
             }
             Stmt::Block(block) => {
                 let shape = Shape::Bool(true);
-                let place = place(at);
+                let place = self.place(at);
                 out.push(Statement::If {
                     condition: tree::Expr { shape, place },
                     then: self.block(block.iter())?,
@@ -142,7 +142,7 @@ impl Names {
                     let (table, kind) = (*table, *kind);
                     if let Some(operation) = stacked(&call.name, kind) {
                         // For what it does, not for what it gives.
-                        let (name, place) = (" dropped".into(), place(e.position()));
+                        let (name, place) = (" dropped".into(), self.place(e.position()));
                         let shape = Shape::Stacked {
                             table,
                             operation: operation.into(),
@@ -151,17 +151,14 @@ impl Names {
                         out.push(Statement::Let { name, value });
                         return Ok(());
                     }
-                    fits(&call.name, kind).or_else(|what| refuse(e.position(), what))?;
+                    let operation = operation(&call.name, kind);
+                    let operation = operation.or_else(|what| refuse(e.position(), what))?;
                     let values = call.args.iter().map(|a| self.value(a));
                     let values = values.collect::<Answer<_>>()?;
-                    let operation = match kind {
-                        TallyKind::Objects => "keep".to_string(),
-                        _ => call.name.to_string(),
-                    };
-                    let place = place(e.position());
+                    let place = self.place(e.position());
                     out.push(Statement::Give {
                         table,
-                        operation,
+                        operation: operation.into(),
                         values,
                         place,
                     });
@@ -176,6 +173,10 @@ impl Names {
     }
 }
 
+/// What there is to do with values that belong to objects.
+pub(super) const OF_OBJECTS: &str =
+    "a per_object(0) takes .set(object, value), and gives values with .get(object)";
+
 /// How the code calls what takes a value from a stack of the thread's own.
 pub(super) fn stacked(operation: &str, kind: TallyKind) -> Option<&'static str> {
     match (operation, kind) {
@@ -187,21 +188,34 @@ pub(super) fn stacked(operation: &str, kind: TallyKind) -> Option<&'static str> 
     }
 }
 
-/// Whether a table of a kind takes an operation.
-fn fits(operation: &str, kind: TallyKind) -> Result<(), String> {
-    let wrong = match (operation, kind) {
-        ("push", kind) if kind.is_stack() => return Ok(()),
+/// How the code calls what gives to a table of a kind.
+fn operation(name: &str, kind: TallyKind) -> Result<&'static str, String> {
+    use TallyKind::*;
+    let wrong = match (name, kind) {
+        ("set", PerObject) => return Ok("set"),
+        (_, PerObject) => OF_OBJECTS,
+        ("push", Numbers) => return Ok("push"),
+        ("push", Objects) => return Ok("keep"),
         (_, kind) if kind.is_stack() => "a per_thread(…) takes .push(value), .pop() and .top()",
-        ("count" | "add", TallyKind::Last) => {
-            "a last(n) keeps the values themselves: write .put(value, …)"
+        ("count", Count | Sums | Histogram | Linear(_)) => return Ok("count"),
+        ("count", Rate) => return Ok("count_rate"),
+        ("count", Top) => return Ok("count_top"),
+        ("add", Sums | Histogram) => return Ok("add"),
+        ("add", Linear(_)) => return Ok("add_linear"),
+        ("add", Distinct) => return Ok("add_distinct"),
+        ("put", Last) => return Ok("put"),
+        ("put", Sample) => return Ok("put_sample"),
+        ("count", Distinct) => "a distinct() counts different values: write .add(key, …, value)",
+        ("count" | "add", Last) => "a last(n) keeps the values themselves: write .put(value, …)",
+        ("count" | "add", Sample) => {
+            "a sample(n) keeps the values themselves: write .put(value, …)"
         }
-        ("add", TallyKind::Count) => {
-            "a tally() only counts: make the table with sums() or histogram()"
+        ("add", Count) => "a tally() only counts: make the table with sums() or histogram()",
+        ("add", Rate) => "a rate() only counts: write .count(key, …)",
+        ("add", Top) => "a top(k) only counts: write .count(key, …)",
+        ("put", _) => {
+            "a table with keys takes .count(key, …) or .add(key, …, value); .put(…) is for last(n) and sample(n)"
         }
-        ("put", kind) if kind != TallyKind::Last => {
-            "a table with keys takes .count(key, …) or .add(key, …, value); .put(…) is for last(n)"
-        }
-        ("count" | "add" | "put", _) => return Ok(()),
         (other, _) => {
             return Err(format!(
                 "a table takes no `.{other}(…)` in code at a point: there are .count(key, …), .add(key, …, value) and .put(value, …)"

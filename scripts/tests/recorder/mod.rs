@@ -3,8 +3,9 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use veneer_instruments::{
-    ArmedMethod, AttachError, Attached, Data, EditSpec, Event, Graph, InstrumentId, MethodPattern,
-    PatchId, RefusalRow, Row, Runtime, Sample, Spec, Summary, Tally, TallyKind, Value,
+    ArmedClass, ArmedMethod, AttachError, Attached, Block, Data, DescribedMethod, EditSpec, Event,
+    Graph, InstrumentId, MethodPattern, PatchId, RefusalRow, Row, Runtime, Sample, Spec, Summary,
+    Tally, TallyKind, Value,
 };
 use veneer_scripts::{Plan, PlanError, Session};
 
@@ -55,7 +56,8 @@ pub fn run(source: &str) -> (Result<String, PlanError>, Arc<Recorder>) {
 
 impl Runtime for Recorder {
     fn attach(&self, spec: Spec) -> Result<Attached, AttachError> {
-        self.call(format!("attach {spec}"));
+        let only = spec.only.as_ref().map(|only| format!(" only {only:?}"));
+        self.call(format!("attach {spec}{}", only.unwrap_or_default()));
         let text = spec.patterns[0].to_string();
         if text.starts_with("refused.") {
             return Err(AttachError::VariableNotLive {
@@ -178,9 +180,11 @@ impl Runtime for Recorder {
     }
 
     fn armed(&self, _: &[MethodPattern], sample: Option<Sample>) -> Vec<ArmedMethod> {
-        let all = ["isMe(II)Z", "<init>()V", "weight([J)D"].map(|method| ArmedMethod {
+        let named = ["isMe(II)Z", "<init>()V", "weight([J)D"];
+        let all = [0, 1, 2].map(|n| ArmedMethod {
+            id: 10 + n as u32,
             class: "route.Edge".to_owned(),
-            method: method.to_owned(),
+            method: named[n].to_owned(),
         });
         match sample {
             None => all.to_vec(),
@@ -199,6 +203,52 @@ impl Runtime for Recorder {
             edges: vec![(0, 1), (0, 2), (1, 2)],
             blocks: Vec::new(),
         }]
+    }
+
+    fn classes(&self, patterns: &[MethodPattern]) -> Vec<ArmedClass> {
+        let described = |method: ArmedMethod| DescribedMethod {
+            flags: if method.method.starts_with('<') {
+                1
+            } else {
+                0x21
+            },
+            annotations: vec!["a.Fast".to_owned(); usize::from(method.id == 12)],
+            size: 10 * method.id,
+            method,
+        };
+        let methods = self.armed(patterns, None).into_iter();
+        vec![ArmedClass {
+            name: "route.Edge".to_owned(),
+            flags: 0x21,
+            annotations: vec!["a.Node".to_owned()],
+            supertypes: vec!["java.lang.Object".to_owned()],
+            is_initialised: true,
+            methods: methods.map(described).collect(),
+        }]
+    }
+
+    fn graph(&self, method: u32) -> Option<Graph> {
+        self.call(format!("graph {method}"));
+        let all = self.armed(&[], None);
+        let method = all.into_iter().find(|one| one.id == method)?;
+        let block = |depth: u32, size: usize, is_reachable| Block {
+            line: Some(40),
+            instructions: vec!["iadd".to_owned(); size],
+            depth,
+            is_header: depth > 0,
+            is_reachable,
+            variables: vec![("i".to_owned(), "int".to_owned())],
+        };
+        Some(Graph {
+            fragments: 3,
+            edges: vec![(0, 1), (1, 2)],
+            blocks: vec![
+                block(0, 2, true),
+                block(1, method.id as usize, true),
+                block(1, 20, method.id == 10),
+            ],
+            method,
+        })
     }
 
     fn refusals(&self) -> Vec<RefusalRow> {

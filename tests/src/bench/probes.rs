@@ -78,6 +78,18 @@ const FORMS: &[Form] = &[
         hand: "if (java.util.concurrent.ThreadLocalRandom.current().nextInt(100) == 0) { BY.computeIfAbsent((long) (turn & 15), k -> new LongAdder()).increment(); }",
         peers: None,
     },
+    Form {
+        name: "one_in(100), count(stack())",
+        plan: "let t = tally(); step.before(|p| if one_in(100) { t.count(stack()) });",
+        hand: "if (java.util.concurrent.ThreadLocalRandom.current().nextInt(100) == 0) { BY.computeIfAbsent(java.util.List.of(new Throwable().getStackTrace()), k -> new LongAdder()).increment(); }",
+        peers: None,
+    },
+    Form {
+        name: "per_object(0), set() and get()",
+        plan: "let v = per_object(0); step.before(|p| v.set(p.item, v.get(p.item) + 1));",
+        hand: "synchronized (OWN) { OWN.merge(item, 1L, Long::sum); }",
+        peers: None,
+    },
 ];
 
 /// At most so many times what it costs by hand.

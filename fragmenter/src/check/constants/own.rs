@@ -34,6 +34,8 @@ pub(in crate::check) enum Own {
     Go,
     Point,
     Kept,
+    /// The state of a timer, or what a cell says where there is none.
+    Since,
     Keep,
     Get(u8),
     Put(u8),
@@ -122,7 +124,8 @@ fn static_member(name: &str, d: &str) -> Option<Own> {
         ("countFirst", "(JIJJ)V") => Own::CountFirst,
         ("add", "(JIJ)V") => Own::Add,
         ("now", "()J") => Own::Now,
-        ("stop", "(JIJ)V") => Own::Stop,
+        ("stop" | "until", "(JIJ)V") => Own::Stop,
+        ("since", "(JJ)J") => Own::Since,
         ("lap", "(JIJ)J") => Own::Lap,
         ("begin", "(II)J") => Own::Begin,
         ("beginFirst", "(IIJJ)J") => Own::BeginFirst,

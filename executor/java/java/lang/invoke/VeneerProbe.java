@@ -465,7 +465,7 @@ public final class VeneerProbe {
     // A table, in words of 8 bytes: places (a power of two), words of an entry, entries at most, entries, address of the strings, then
     // from HEAD on the entry of what has no place of its own, and the places. An entry: state (0 free, 1 being made, else a
     // hash), tags of the keys, KEYS keys, then the values: count; where there are more, sum, greatest and least (the latter as its
-    // complement), both with the sign turned round; where there are still more, a histogram.
+    // complement), both with the sign turned round; where there are still more, a histogram. What other kinds have stands with them.
     private static final int HEAD = 64;
     private static final int KEYS = 4;
     private static final int VALUES = 8 * (2 + KEYS);
@@ -531,16 +531,17 @@ public final class VeneerProbe {
 
     /**
      * The number of a string, from 1; -1 where there are too many. By its own hash, which it keeps, its length and its first characters as
-     * they lie in it: one byte each, or two.
+     * they lie in it: one byte each, or two. Where another thread takes too long with a place, the string may get a second one: who reads
+     * compares strings, and not numbers.
      */
     private static long string(long strings, String s) {
         byte[] value = (byte[]) U.getReference(s, VALUE);
         int coder = U.getByte(s, CODER);
         int n = Math.min(value.length, TEXT << coder);
         long form = (long) coder << 32 | value.length >> coder;
-        long hash = mix(form, s.hashCode()) | 2;
+        long hash = (s.hashCode() + (form << 32)) * 0x9E3779B97F4A7C15L | 2;
         long places = U.getLong(strings);
-        long at = hash >>> 8 & places - 1;
+        long at = slot(hash, places);
         for (long turn = 0; turn < places; turn++, at = at + 1 & places - 1) {
             long place = strings + HEAD + at * STRING;
             long state = settled(place);
@@ -559,9 +560,6 @@ public final class VeneerProbe {
             }
             if (state == hash && U.getLong(place + 8) == form && same(place + 16, value, n)) {
                 return at + 1;
-            }
-            if (state == 1) {
-                return NO_ROOM;
             }
         }
         return NO_ROOM;
@@ -606,15 +604,60 @@ public final class VeneerProbe {
         return x ^ x >>> 29;
     }
 
-    /** The values of the entry with these keys, which is made where there is none; those of the rest where there are too many. */
-    private static long entry(long table, long tags, long a, long b, long c, long d) {
+    /** Of the keys of an entry: never 0 or 1. Good in its upper bits, where {@link #slot} looks: those of a product depend on all of its factor. */
+    @ForceInline
+    private static long hash(long tags, long a, long b, long c, long d) {
         // Products that do not wait for each other; those of keys that are not there vanish.
         long sum = tags + a * 0x9E3779B97F4A7C15L + b * 0xC2B2AE3D27D4EB4FL + c * 0x165667B19E3779F9L + d * 0xD6E8FEB86659FD93L;
-        long hash = mix(sum ^ sum >>> 32, 0) | 2;
+        return sum | 2;
+    }
+
+    /** Whether a place, once its state was this hash, has these keys. */
+    @ForceInline
+    private static boolean has(long place, long tags, long a, long b, long c, long d) {
+        return U.getLong(place + 8) == tags
+                && U.getLong(place + 16) == a
+                && U.getLong(place + 24) == b
+                && U.getLong(place + 32) == c
+                && U.getLong(place + 40) == d;
+    }
+
+    /** Gives a place these keys; its state is 1. */
+    @ForceInline
+    private static void give(long place, long tags, long a, long b, long c, long d) {
+        U.putLong(place + 8, tags);
+        U.putLong(place + 16, a);
+        U.putLong(place + 24, b);
+        U.putLong(place + 32, c);
+        U.putLong(place + 40, d);
+    }
+
+    /** The place where what has this hash is looked for first, of so many, a power of two. */
+    @ForceInline
+    private static long slot(long hash, long places) {
+        return hash >>> Long.numberOfLeadingZeros(places - 1) & places - 1;
+    }
+
+    /**
+     * The values of the entry with these keys, which is made where there is none; those of the rest where there are too many. Where another thread
+     * takes too long with a place, the keys may get a second entry: who reads adds them up.
+     */
+    @ForceInline
+    private static long entry(long table, long tags, long a, long b, long c, long d) {
+        long hash = hash(tags, a, b, c, d);
+        long place = table + HEAD + (slot(hash, U.getLong(table)) + 1) * U.getLong(table + 8);
+        // Mostly it is there, where it is looked for first.
+        if (U.getLongAcquire(null, place) == hash && has(place, tags, a, b, c, d)) {
+            return place + VALUES;
+        }
+        return search(table, hash, tags, a, b, c, d);
+    }
+
+    private static long search(long table, long hash, long tags, long a, long b, long c, long d) {
         long places = U.getLong(table);
         long size = U.getLong(table + 8);
         long rest = table + HEAD;
-        long at = hash >>> 8 & places - 1;
+        long at = slot(hash, places);
         for (long turn = 0; turn < places; turn++, at = at + 1 & places - 1) {
             long place = rest + (at + 1) * size;
             long state = settled(place);
@@ -623,27 +666,15 @@ public final class VeneerProbe {
                     return rest + VALUES;
                 }
                 if (U.compareAndSetLong(null, place, 0, 1)) {
-                    U.putLong(place + 8, tags);
-                    U.putLong(place + 16, a);
-                    U.putLong(place + 24, b);
-                    U.putLong(place + 32, c);
-                    U.putLong(place + 40, d);
+                    give(place, tags, a, b, c, d);
                     U.getAndAddLong(null, table + 24, 1);
                     U.putLongRelease(null, place, hash);
                     return place + VALUES;
                 }
                 state = settled(place);
             }
-            if (state == hash
-                    && U.getLong(place + 8) == tags
-                    && U.getLong(place + 16) == a
-                    && U.getLong(place + 24) == b
-                    && U.getLong(place + 32) == c
-                    && U.getLong(place + 40) == d) {
+            if (state == hash && has(place, tags, a, b, c, d)) {
                 return place + VALUES;
-            }
-            if (state == 1) {
-                return rest + VALUES;
             }
         }
         return rest + VALUES;
@@ -658,14 +689,218 @@ public final class VeneerProbe {
         long words = (U.getLong(table + 8) - VALUES) / 8;
         U.getAndAddLong(null, entry, 1);
         if (words > 1) {
-            U.getAndAddLong(null, entry + 8, value);
-            // Zero is the least of what is compared without a sign.
-            max(entry + 16, value ^ Long.MIN_VALUE);
-            max(entry + 24, ~(value ^ Long.MIN_VALUE));
+            sum(entry, value);
         }
         if (words > 4) {
             U.getAndAddLong(null, entry + 32 + 8L * bucket(value), 1);
         }
+    }
+
+    /** One more value, in the words behind the count. */
+    @ForceInline
+    private static void sum(long entry, long value) {
+        U.getAndAddLong(null, entry + 8, value);
+        // Zero is the least of what is compared without a sign.
+        max(entry + 16, value ^ Long.MIN_VALUE);
+        max(entry + 24, ~(value ^ Long.MIN_VALUE));
+    }
+
+    /** The same with buckets of one width: how many lie below, in each, and above. In the head: FROM, where the first begins, and STEP, their width. */
+    public static void addLinear(long table, long tags, long a, long b, long c, long d, long value) {
+        long entry = entry(table, tags, a, b, c, d);
+        U.getAndAddLong(null, entry, 1);
+        sum(entry, value);
+        long buckets = (U.getLong(table + 8) - VALUES) / 8 - 6;
+        long from = U.getLong(table + FROM);
+        long n = 0;
+        if (value >= from) {
+            // All buckets together are narrower than 2⁶³, so what is farther away is above them.
+            long steps = value - from < 0 ? buckets : (value - from) / U.getLong(table + STEP);
+            n = Math.min(steps, buckets) + 1;
+        }
+        U.getAndAddLong(null, entry + 32 + 8 * n, 1);
+    }
+
+    private static final int FROM = 48;
+    private static final int STEP = 56;
+
+    /**
+     * Counts, and by seconds: behind the count stands the second in which the first came, and one more, then a ring of RING words, each a second
+     * and below it, in 32 bits, how often in it.
+     */
+    public static void countRate(long table, long tags, long a, long b, long c, long d) {
+        long entry = entry(table, tags, a, b, c, d);
+        long second = System.nanoTime() / 1_000_000_000L;
+        U.getAndAddLong(null, entry, 1);
+        if (U.getLong(entry + 8) == 0) {
+            U.compareAndSetLong(null, entry + 8, 0, second + 1);
+        }
+        long word = entry + 16 + 8 * (second & RING - 1);
+        while (true) {
+            long old = U.getLongAcquire(null, word);
+            if (old >>> 32 > second) {
+                // This thread was held up for a minute: nobody asks for that second any more.
+                return;
+            }
+            long next = old >>> 32 == second ? old + 1 : second << 32 | 1;
+            if (U.compareAndSetLong(null, word, old, next)) {
+                return;
+            }
+        }
+    }
+
+    /** As in {@code instruments/src/tally.rs}. */
+    private static final long RING = 64;
+
+    /** Whether one of the keys is a string for which there was no room, so that it cannot be told from others. */
+    private static boolean lost(long tags, long a, long b, long c, long d) {
+        return lost(tags, a) || lost(tags >>> 4, b) || lost(tags >>> 8, c) || lost(tags >>> 12, d);
+    }
+
+    private static boolean lost(long tag, long word) {
+        return (tag & 15) == TEXT_TAG && word == NO_ROOM || (tag & 15) == OBJECT_TAG && word == (STRINGS | 0xffff_ffffL);
+    }
+
+    /** As {@code veneer_probes::compile::Tag}. */
+    private static final int TEXT_TAG = 4;
+    private static final int OBJECT_TAG = 5;
+
+    /** One more of a set: a combination of keys with a value, which is the last of them. */
+    public static void addDistinct(long table, long tags, long a, long b, long c, long d) {
+        if (lost(tags, a, b, c, d)) {
+            U.getAndAddLong(null, table + HEAD + VALUES, 1);
+        } else {
+            count(table, tags, a, b, c, d);
+        }
+    }
+
+    // The most frequent of unboundedly many (Metwally, Agrawal, El Abbadi: Efficient Computation of Frequent and Top-k Elements in Data Streams,
+    // 2005), in groups of GROUP places, by the hash of the keys. What is new takes the place with the least count of its group and goes on
+    // from there; that count is its error. Values: count, error, and of the first place of a group, whether somebody is giving one of its places
+    // to other keys. Counts of places only rise, also when the keys change. So whoever has read a count, has found its keys there after that, and
+    // then adds one to just that count, has added to these keys.
+    private static final long GROUP = 8;
+
+    public static void countTop(long table, long tags, long a, long b, long c, long d) {
+        long rest = table + HEAD;
+        long size = U.getLong(table + 8);
+        long hash = hash(tags, a, b, c, d);
+        long group = rest + (1 + (slot(hash, U.getLong(table)) & -GROUP)) * size;
+        if (lost(tags, a, b, c, d) || !counted(group, size, hash, tags, a, b, c, d) && !joined(group, size, hash, tags, a, b, c, d)) {
+            U.getAndAddLong(null, rest + VALUES, 1);
+        }
+    }
+
+    /** Adds one to the place that has these keys; false where there is none now. */
+    private static boolean counted(long group, long size, long hash, long tags, long a, long b, long c, long d) {
+        for (long place = group, end = group + GROUP * size; place < end; place += size) {
+            while (U.getLong(place) == hash) {
+                long count = U.getLongAcquire(null, place + VALUES);
+                if (U.getLong(place) != hash || !has(place, tags, a, b, c, d)) {
+                    break;
+                }
+                if (U.compareAndSetLong(null, place + VALUES, count, count + 1)) {
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+
+    /** Gives these keys a place of the group; false where others are busy there for too long. One at a time does, so no keys come twice. */
+    private static boolean joined(long group, long size, long hash, long tags, long a, long b, long c, long d) {
+        long busy = group + VALUES + 16;
+        int turn = 0;
+        while (U.getLongAcquire(null, busy) != 0 || !U.compareAndSetLong(null, busy, 0, 1)) {
+            if (++turn == SPINS) {
+                return false;
+            }
+            Thread.onSpinWait();
+        }
+        // They may have come meanwhile.
+        boolean done = counted(group, size, hash, tags, a, b, c, d) || taken(group, size, hash, tags, a, b, c, d);
+        U.putLongRelease(null, busy, 0);
+        return done;
+    }
+
+    /** Takes the place with the least count; false where others count there too fast to say which it is. */
+    private static boolean taken(long group, long size, long hash, long tags, long a, long b, long c, long d) {
+        for (int turn = 0; turn < SPINS; turn++) {
+            long least = group;
+            long count = U.getLong(group + VALUES);
+            for (long n = 1; n < GROUP; n++) {
+                long here = U.getLong(group + n * size + VALUES);
+                if (here < count) {
+                    count = here;
+                    least = group + n * size;
+                }
+            }
+            long state = U.getLong(least);
+            U.putLongVolatile(null, least, 1);
+            // From here on nobody finds the old keys; who has found them before has counted before, or does not any more.
+            if (U.compareAndSetLong(null, least + VALUES, count, count + 1)) {
+                give(least, tags, a, b, c, d);
+                U.putLong(least + VALUES + 8, count);
+                U.putLongRelease(null, least, hash);
+                return true;
+            }
+            U.putLongRelease(null, least, state);
+        }
+        return false;
+    }
+
+    // A sample (Vitter: Random Sampling with a Reservoir, 1985, algorithm R): of so many places, the one that comes with a number takes the place
+    // of that number while there are such, and then one that is drawn among as many as have come. What is drawn follows from the
+    // number by a hash (SplitMix64), so no generator is shared. In the head: SEED of the table, and BASE, how many had come when it was cleared.
+    private static final int SEED = 48;
+    private static final int BASE = 56;
+
+    /** The number of what comes now, and one more, if it goes into the sample; else 0. */
+    public static long draw(long table) {
+        long number = U.getAndAddLong(null, table + 24, 1);
+        return drawn(table, number) < 0 ? 0 : number + 1;
+    }
+
+    /** The place of what came with a number, from 0; -1 where there is none for it. */
+    private static long drawn(long table, long number) {
+        long places = U.getLong(table);
+        long came = number - U.getLong(table + BASE);
+        if (came < places) {
+            return came < 0 ? -1 : came;
+        }
+        long x = U.getLong(table + SEED) + came * 0x9E3779B97F4A7C15L;
+        x = (x ^ x >>> 30) * 0xBF58476D1CE4E5B9L;
+        x = (x ^ x >>> 27) * 0x94D049BB133111EBL;
+        x ^= x >>> 31;
+        // As a fraction of 2⁶³, of as many as have come.
+        long place = Math.multiplyHigh(x >>> 1, came + 1 << 1);
+        return place < places ? place : -1;
+    }
+
+    /** Puts what {@link #draw} has drawn into its place; see {@link #put}. Nothing later than it is written over. */
+    public static void putSample(long table, long tags, long a, long b, long c, long d, long draw) {
+        long number = draw - 1;
+        long n = drawn(table, number);
+        if (n < 0) {
+            return;
+        }
+        long place = table + HEAD + (n + 1) * U.getLong(table + 8);
+        long state = settled(place);
+        while (state != 1 && state < number + 2) {
+            if (U.compareAndSetLong(null, place, state, 1)) {
+                write(place, number, tags, a, b, c, d);
+                return;
+            }
+            state = settled(place);
+        }
+    }
+
+    /** Writes values with time and thread, and then how many came before them, to a place that is claimed. */
+    private static void write(long place, long number, long tags, long a, long b, long c, long d) {
+        give(place, tags, a, b, c, d);
+        U.putLong(place + VALUES, System.nanoTime());
+        U.putLong(place + VALUES + 8, U.getLong(Thread.currentThread(), TID));
+        U.putLongRelease(null, place, number + 2);
     }
 
     /**
@@ -681,14 +916,7 @@ public final class VeneerProbe {
             U.getAndAddLong(null, table + HEAD + VALUES, 1);
             return;
         }
-        U.putLong(place + 8, tags);
-        U.putLong(place + 16, a);
-        U.putLong(place + 24, b);
-        U.putLong(place + 32, c);
-        U.putLong(place + 40, d);
-        U.putLong(place + VALUES, System.nanoTime());
-        U.putLong(place + VALUES + 8, U.getLong(Thread.currentThread(), TID));
-        U.putLongRelease(null, place, number + 2);
+        write(place, number, tags, a, b, c, d);
     }
 
     // A stack for each thread. A place: the thread's id and below it, in 16 bits, how many values it has there; DEPTH values. Objects lie in
@@ -824,6 +1052,19 @@ public final class VeneerProbe {
 
     public static Object peek(long table) {
         return object(table, false);
+    }
+
+    /** Gives an object a value in a table of such; nothing happens of null. */
+    public static native void set(long table, Object object, long value);
+
+    /** The value of an object; 0 where it has none, and of null. */
+    public static native long get(long table, Object object);
+
+    /** The number of this thread's call stack, its innermost frames; 0 where there is no room for another. */
+    public static native long stack(long depth);
+
+    public static long stack() {
+        return stack(32);
     }
 
     /** Whether this is among the first so many that come to a cell. */

@@ -121,6 +121,11 @@ public final class VeneerRuntime {
                 : null;
     }
 
+    /** See {@link VeneerWalk#place}. */
+    static long place(Class<?> version, String method, int bci) {
+        return VeneerWalk.place(version, method, bci);
+    }
+
     /** Called by a version's initialiser. */
     public static MethodHandle[] tokens(MethodHandles.Lookup lookup) throws IllegalAccessException {
         return (MethodHandle[]) MethodHandles.classData(lookup, "_", Object[].class)[0];
@@ -622,6 +627,26 @@ public final class VeneerRuntime {
     public static void stop(long shard, int offset, long start) throws Throwable {
         if (start != 0) {
             record(shard, offset, VeneerClock.between(start, VeneerClock.now()));
+        }
+    }
+
+    /**
+     * The state of a timer with which an activation has come. Where it has none, the activation began before the moment that the cell says, or before
+     * now as long as that says none; such a moment goes below zero.
+     */
+    public static long since(long kept, long cell) {
+        if (kept != 0) {
+            return kept;
+        }
+        long moment = U.getLongVolatile(null, cell);
+        return -(moment != 0 ? moment : System.nanoTime());
+    }
+
+    /** Records how long an activation has run at least that began before a moment: see {@link #since}. */
+    @ForceInline
+    public static void until(long shard, int offset, long start) {
+        if (start < 0) {
+            record(shard, offset, System.nanoTime() + start);
         }
     }
 

@@ -207,6 +207,12 @@ final class VeneerWalk
         return c == VeneerWalk.class || c.isInstance(thrown) && (method.equals("<init>") || method.equals("fillInStackTrace"));
     }
 
+    /** The same of a method of a version. */
+    static long place(Class<?> version, String method, int bci) {
+        Object[] data = VeneerRuntime.data(version);
+        return data == null ? -1 : placeOf((int[]) data[1], method, bci);
+    }
+
     /** Where in the armed body the code of a version stands at this bci; negative where that is not known. */
     private static int placeOf(int[] table, String method, int bci) {
         int id = 0;

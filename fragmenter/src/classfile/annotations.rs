@@ -1,0 +1,104 @@
+//! Annotations of classes and members (JVMS 4.7.16, 4.7.17): which there are. Their values are passed over; they may nest as deep
+//! as the bytes allow.
+
+use super::attribute::Attribute;
+use super::error::ClassFileError;
+use super::pool::ConstantPool;
+use super::reader::Reader;
+
+const WHAT: &str = "an annotation";
+
+/// The types (internal names) of the annotations among the attributes of a class, field or method, those that are not visible to
+/// the program too. An attribute that is damaged has none: the JVM does not read it either as long as nobody asks for it.
+pub fn annotation_types(attributes: &[Attribute<'_>], pool: &ConstantPool<'_>) -> Vec<String> {
+    let mut types = Vec::new();
+    for attribute in attributes {
+        let named = ["RuntimeVisibleAnnotations", "RuntimeInvisibleAnnotations"];
+        if named.iter().any(|name| attribute.is(pool, name)) {
+            types.extend(types_in(&attribute.info, pool).unwrap_or_default());
+        }
+    }
+    types
+}
+
+/// The types in one attribute.
+fn types_in(info: &[u8], pool: &ConstantPool<'_>) -> Result<Vec<String>, ClassFileError> {
+    let mut reader = Reader::new(info);
+    let mut indices = Vec::new();
+    let count = reader.u16(WHAT)?;
+    for _ in 0..count {
+        indices.push(annotation(&mut reader, WHAT)?);
+    }
+    reader.finish("the annotations")?;
+    // Each once: four bytes of input must not stand for a name of any length again and again.
+    indices.sort_unstable();
+    indices.dedup();
+    let mut types = Vec::new();
+    for index in indices {
+        let descriptor = pool.text(index)?;
+        let name = descriptor
+            .strip_prefix('L')
+            .and_then(|n| n.strip_suffix(';'));
+        types.extend(name.map(str::to_owned));
+    }
+    Ok(types)
+}
+
+/// What is still to be skipped: so many values, each with an element name before it or without.
+struct Pending {
+    count: u16,
+    named: bool,
+}
+
+/// Passes over `{ u2 type; u2 n; n × { u2 name; value } }` and gives the type, the index of a descriptor (`Utf8`). A stack of its
+/// own takes the place of recursion: each level costs at least three bytes of input.
+pub(super) fn annotation(
+    reader: &mut Reader<'_>,
+    what: &'static str,
+) -> Result<u16, ClassFileError> {
+    let of = reader.u16(what)?;
+    let mut pending = vec![values(reader, what)?];
+    while let Some(level) = pending.last_mut() {
+        let Some(left) = level.count.checked_sub(1) else {
+            pending.pop();
+            continue;
+        };
+        level.count = left;
+        if level.named {
+            reader.u16(what)?;
+        }
+        let at = reader.at();
+        match reader.u8(what)? {
+            b'B' | b'C' | b'D' | b'F' | b'I' | b'J' | b'S' | b'Z' | b's' | b'c' => {
+                reader.take(2, what)?;
+            }
+            b'e' => {
+                reader.take(4, what)?;
+            }
+            b'@' => {
+                reader.u16(what)?;
+                pending.push(values(reader, what)?);
+            }
+            b'[' => pending.push(Pending {
+                count: reader.u16(what)?,
+                named: false,
+            }),
+            value => {
+                return Err(ClassFileError::BadAnnotation {
+                    what: "element tag",
+                    value,
+                    offset: at,
+                });
+            }
+        }
+    }
+    Ok(of)
+}
+
+/// The named values of an annotation.
+fn values(reader: &mut Reader<'_>, what: &'static str) -> Result<Pending, ClassFileError> {
+    Ok(Pending {
+        count: reader.u16(what)?,
+        named: true,
+    })
+}

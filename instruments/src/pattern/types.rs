@@ -1,0 +1,130 @@
+//! Types in patterns, and in descriptors (JVMS 4.3): what `(int, *..String[])` and `-> void` are matched with.
+
+use super::{ClassPattern, glob};
+use std::fmt;
+
+/// A type in a pattern: an element and how many `[]` follow.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct TypePattern {
+    pub(super) element: ClassPattern,
+    pub(super) dimensions: usize,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Argument {
+    /// `..`
+    Any,
+    /// One type.
+    Type(TypePattern),
+}
+
+/// A type of a descriptor: the dotted or primitive name of its element, and its array dimensions.
+pub(super) struct Type {
+    element: String,
+    dimensions: usize,
+}
+
+impl TypePattern {
+    pub(super) fn matches(&self, found: &Type) -> bool {
+        let star = self.element.is_star();
+        // `*` is any one type, arrays too; `*[]` any array.
+        (found.dimensions == self.dimensions || star && found.dimensions > self.dimensions)
+            && (star || self.element.matches(&found.element))
+    }
+}
+
+pub(super) fn matches_arguments(patterns: &[Argument], types: &[Type]) -> bool {
+    glob::matches_sequence(
+        patterns,
+        types,
+        |pattern| matches!(pattern, Argument::Any),
+        |pattern, found| match pattern {
+            Argument::Any => false,
+            Argument::Type(pattern) => pattern.matches(found),
+        },
+    )
+}
+
+/// The first type of a piece of a descriptor, and what follows it.
+fn first(text: &str) -> Option<(Type, &str)> {
+    let base = text.trim_start_matches('[');
+    let dimensions = text.len() - base.len();
+    let (element, after) = if let Some(class) = base.strip_prefix('L') {
+        let (name, after) = class.split_once(';')?;
+        (name.replace('/', "."), after)
+    } else {
+        let name = primitive(base.chars().next()?)?;
+        (name.to_owned(), base.get(1..)?)
+    };
+    let found = Type {
+        element,
+        dimensions,
+    };
+    Some((found, after))
+}
+
+/// The argument types of a descriptor; `None` where it is not one.
+pub(super) fn argument_types(descriptor: &str) -> Option<Vec<Type>> {
+    let (mut rest, _) = descriptor.strip_prefix('(')?.split_once(')')?;
+    let mut types = Vec::new();
+    while !rest.is_empty() {
+        let (found, after) = first(rest)?;
+        types.push(found);
+        rest = after;
+    }
+    Some(types)
+}
+
+/// The result type of a descriptor, `void` too; `None` where it is not one.
+pub(super) fn result_type(descriptor: &str) -> Option<Type> {
+    let (_, result) = descriptor.strip_prefix('(')?.split_once(')')?;
+    if result == "V" {
+        return Some(Type {
+            element: "void".to_owned(),
+            dimensions: 0,
+        });
+    }
+    first(result)
+        .filter(|(_, after)| after.is_empty())
+        .map(|(found, _)| found)
+}
+
+/// The argument types of a descriptor as patterns write them; `None` where it is not one.
+pub(crate) fn argument_names(descriptor: &str) -> Option<Vec<String>> {
+    let types = argument_types(descriptor)?.into_iter();
+    Some(
+        types
+            .map(|t| t.element + &"[]".repeat(t.dimensions))
+            .collect(),
+    )
+}
+
+/// The Java name of a primitive type's descriptor letter (JVMS 4.3.2).
+pub(crate) fn primitive(letter: char) -> Option<&'static str> {
+    Some(match letter {
+        'Z' => "boolean",
+        'B' => "byte",
+        'C' => "char",
+        'S' => "short",
+        'I' => "int",
+        'J' => "long",
+        'F' => "float",
+        'D' => "double",
+        _ => return None,
+    })
+}
+
+impl fmt::Display for TypePattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}", self.element, "[]".repeat(self.dimensions))
+    }
+}
+
+impl fmt::Display for Argument {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Argument::Any => f.write_str(".."),
+            Argument::Type(pattern) => write!(f, "{pattern}"),
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! Histograms as bars.
+
+use super::text::count;
+use crate::{Entry, Linear, Tally, TallyKind, bucket_start};
+
+/// Histograms of the `n` entries that come first, a bar for each bucket between the least and the greatest that is not empty.
+pub fn render_bars(tally: &Tally, kind: TallyKind, n: usize) -> String {
+    const WIDTH: u64 = 50;
+    let mut out = String::new();
+    for entry in tally.entries.iter().take(n) {
+        let keys: Vec<String> = entry.keys.iter().map(ToString::to_string).collect();
+        if !keys.is_empty() {
+            out += &format!("{}\n", keys.join(", "));
+        }
+        let buckets = match kind {
+            TallyKind::Linear(linear) => equal(entry, linear),
+            _ => by_powers(entry),
+        };
+        let used = |b: &(String, u64)| b.1 > 0;
+        let first = buckets.iter().position(used).unwrap_or(0);
+        let end = buckets.iter().rposition(used).map_or(0, |n| n + 1);
+        let shown = &buckets[first.min(end)..end];
+        let most = shown.iter().map(|b| b.1).max().unwrap_or(1).max(1);
+        let names = shown.iter().map(|b| b.0.chars().count()).max().unwrap_or(0);
+        let counts = shown.iter().map(|b| count(b.1).len()).max().unwrap_or(0);
+        for (name, hits) in shown {
+            let pad = names - name.chars().count();
+            let bar =
+                "█".repeat((u128::from(*hits) * u128::from(WIDTH) / u128::from(most)) as usize);
+            let line = format!(
+                "{}{name}  {:>counts$}  {bar}",
+                " ".repeat(pad),
+                count(*hits)
+            );
+            out += line.trim_end();
+            out.push('\n');
+        }
+        let avg = entry.sum as f64 / entry.count.max(1) as f64;
+        out += &format!(
+            "{} values, {avg:.1} on average, {} … {}\n",
+            count(entry.count),
+            entry.min,
+            entry.max
+        );
+    }
+    if tally.entries.len() > n {
+        out += &format!("{n} of {} are shown\n", tally.entries.len());
+    }
+    if tally.rest.count > 0 {
+        out += &format!("{} more found no room\n", count(tally.rest.count));
+    }
+    if out.is_empty() {
+        out += "no values yet\n";
+    }
+    out.trim_end().to_string()
+}
+
+/// The buckets of a histogram by their names.
+fn by_powers(entry: &Entry) -> Vec<(String, u64)> {
+    let mut buckets: Vec<(String, u64)> = Vec::new();
+    for (n, hits) in entry.buckets.iter().enumerate() {
+        let Some(from) = bucket_start(n) else {
+            // What is negative comes first.
+            buckets.insert(0, ("below 0".into(), *hits));
+            continue;
+        };
+        let next = bucket_start(n + 1).unwrap_or(1 << 63);
+        let name = if next == from + 1 {
+            from.to_string()
+        } else {
+            format!("{from} … {}", next - 1)
+        };
+        buckets.push((name, *hits));
+    }
+    buckets
+}
+
+/// Those of one width.
+fn equal(entry: &Entry, linear: Linear) -> Vec<(String, u64)> {
+    let name = |range: Option<(i64, i64)>| match range {
+        None => format!("below {}", linear.from),
+        Some((_, to)) if to < linear.from => format!("below {}", linear.from),
+        Some((from, _)) if from == linear.end() => format!("{from} and above"),
+        Some((from, to)) if from == to => from.to_string(),
+        Some((from, to)) => format!("{from} … {to}"),
+    };
+    let names = linear.ranges().map(name);
+    names.zip(entry.buckets.iter().copied()).collect()
+}

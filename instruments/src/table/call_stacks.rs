@@ -1,0 +1,146 @@
+//! Tables whose keys are call stacks: as collapsed stacks, which flame graphs are drawn from, and as text.
+//!
+//! ```text
+//!   java.lang.Thread.run;shop.Desk.main;shop.Desk.serve 1234          route.Edge.isMe … a line for each stack, the outermost method first
+//! ```
+
+use super::text::{count, share};
+use crate::{Entry, Key, Tally};
+use std::collections::BTreeMap;
+
+/// What an entry counts for: its sum, where values were given, else how often.
+fn weight(entry: &Entry, by_sum: bool) -> u64 {
+    match by_sum {
+        true => u64::try_from(entry.sum).unwrap_or(0),
+        false => entry.count,
+    }
+}
+
+/// A frame without its line; what stands between others by its semicolon cannot have one.
+fn method(line: &str) -> String {
+    let name = match line.rsplit_once(':') {
+        Some((name, number)) if number.bytes().all(|b| b.is_ascii_digit()) => name,
+        _ => line,
+    };
+    name.replace(';', ",")
+}
+
+/// Collapsed stacks: methods from the outermost to the innermost, then the other keys, in order, as if they were called; entries that differ
+/// in lines only are one. Nothing of entries without a call stack.
+pub fn render_collapsed(tally: &Tally, by_sum: bool) -> String {
+    let mut all: BTreeMap<String, u64> = BTreeMap::new();
+    for entry in &tally.entries {
+        let mut frames = Vec::new();
+        let mut inner = Vec::new();
+        for key in &entry.keys {
+            match key {
+                Key::Stack(lines) if !lines.is_empty() => {
+                    frames.extend(lines.iter().rev().map(|line| method(line)));
+                }
+                other => inner.push(other.to_string().replace(';', ",")),
+            }
+        }
+        if frames.is_empty() {
+            continue;
+        }
+        frames.append(&mut inner);
+        let sum = all.entry(frames.join(";")).or_default();
+        *sum = sum.saturating_add(weight(entry, by_sum));
+    }
+    all.iter()
+        .map(|(stack, n)| format!("{stack} {n}\n"))
+        .collect()
+}
+
+/// The heaviest `n` stacks, each under a line that says how much it is, and what it has beside the stack.
+pub fn render_stacks(tally: &Tally, by_sum: bool, n: usize) -> String {
+    let mut all: Vec<&Entry> = tally.entries.iter().collect();
+    all.sort_by_key(|entry| std::cmp::Reverse(weight(entry, by_sum)));
+    let total = all.iter().fold(weight(&tally.rest, by_sum), |sum, entry| {
+        sum.saturating_add(weight(entry, by_sum))
+    });
+    let mut out = String::new();
+    for entry in all.iter().take(n) {
+        let own = weight(entry, by_sum);
+        out += &format!("{}  {}", count(own), share(own, total));
+        let (stacks, others): (Vec<&Key>, Vec<&Key>) = entry
+            .keys
+            .iter()
+            .partition(|key| matches!(key, Key::Stack(_)));
+        for key in others {
+            out += &format!("  {key}");
+        }
+        out.push('\n');
+        for key in stacks {
+            match key {
+                Key::Stack(lines) if !lines.is_empty() => {
+                    lines
+                        .iter()
+                        .for_each(|line| out += &format!("    {line}\n"));
+                }
+                other => out += &format!("    {other}\n"),
+            }
+        }
+    }
+    let shown = n.min(all.len());
+    out += &format!("{} in {} stacks", count(total), count(all.len() as u64));
+    if shown < all.len() {
+        out += &format!(", of which {shown} are shown");
+    }
+    if tally.rest.count > 0 {
+        out += &format!("; {} found no room", count(weight(&tally.rest, by_sum)));
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry(lines: &[&str], other: Option<&str>, count: u64, sum: i64) -> Entry {
+        let lines = lines.iter().map(ToString::to_string).collect();
+        let other = other.map(|text| Key::Text(Some(text.into())));
+        Entry {
+            keys: [Key::Stack(lines)].into_iter().chain(other).collect(),
+            count,
+            sum,
+            ..Entry::default()
+        }
+    }
+
+    fn tally() -> Tally {
+        Tally {
+            entries: vec![
+                entry(&["a.B.m:1", "a.B.main"], None, 2, 20),
+                entry(&["a.B.m:2", "a.B.main"], None, 3, 5),
+                entry(&["a.B.n:7", "a.B.main"], Some("x;y"), 4, 1),
+                entry(&[], None, 1, 1),
+            ],
+            rest: Entry::default(),
+            given: None,
+        }
+    }
+
+    #[test]
+    fn collapsed_stacks_go_by_methods() {
+        let counts = render_collapsed(&tally(), false);
+        assert_eq!(counts, "a.B.main;a.B.m 5\na.B.main;a.B.n;x,y 4\n");
+        let sums = render_collapsed(&tally(), true);
+        assert_eq!(sums, "a.B.main;a.B.m 25\na.B.main;a.B.n;x,y 1\n");
+    }
+
+    #[test]
+    fn stacks_as_text_come_heaviest_first() {
+        let text = render_stacks(&tally(), false, 2);
+        let expected = "\
+4  40.0%  x;y
+    a.B.n:7
+    a.B.main
+3  30.0%
+    a.B.m:2
+    a.B.main
+10 in 4 stacks, of which 2 are shown";
+        assert_eq!(text, expected);
+        assert!(render_stacks(&tally(), true, 9).starts_with("20  74.1%\n    a.B.m:1\n"));
+    }
+}

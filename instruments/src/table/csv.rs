@@ -1,0 +1,91 @@
+//! Entries of a table that compiled code fills, as comma-separated values (RFC 4180).
+
+use crate::{Entry, Tally, TallyKind, WINDOW};
+
+/// All entries as comma-separated values (RFC 4180), with a line of names first.
+pub fn render_csv(tally: &Tally, kind: TallyKind) -> String {
+    let keys = tally.entries.iter().map(|e| e.keys.len()).max();
+    let mut names: Vec<String> = (1..=keys.unwrap_or(0)).map(|n| format!("key{n}")).collect();
+    names.extend(heads(kind));
+    let mut out = names.join(",") + "\r\n";
+    for entry in &tally.entries {
+        let mut cells: Vec<String> = entry
+            .keys
+            .iter()
+            .map(|key| quoted(key.to_string()))
+            .collect();
+        cells.resize(keys.unwrap_or(0), String::new());
+        cells.extend(figures(entry, kind));
+        out += &cells.join(",");
+        out += "\r\n";
+    }
+    out
+}
+
+/// The names of the figures, behind the keys.
+fn heads(kind: TallyKind) -> Vec<String> {
+    let fixed: &[&str] = match kind {
+        TallyKind::Sums | TallyKind::Histogram | TallyKind::Linear(_) => {
+            &["count", "sum", "min", "max"]
+        }
+        TallyKind::Rate => &["count", "per_second"],
+        TallyKind::Distinct => &["distinct", "count"],
+        TallyKind::Top => &["count", "error"],
+        TallyKind::Last | TallyKind::Sample => &["number", "time_ns", "thread_id"],
+        TallyKind::Count | TallyKind::Numbers | TallyKind::Objects | TallyKind::PerObject => {
+            &["count"]
+        }
+    };
+    let mut heads: Vec<String> = fixed.iter().map(ToString::to_string).collect();
+    if let TallyKind::Linear(linear) = kind {
+        heads.push("below".into());
+        heads.extend((0..linear.buckets as usize).map(|n| linear.start(n).to_string()));
+        heads.push("above".into());
+    }
+    heads
+}
+
+fn figures(entry: &Entry, kind: TallyKind) -> Vec<String> {
+    let count = entry.count.to_string();
+    match kind {
+        TallyKind::Sums | TallyKind::Histogram => summed(entry),
+        TallyKind::Linear(linear) => {
+            let bucket = |n: usize| entry.buckets.get(n).copied().unwrap_or(0).to_string();
+            let mut cells = summed(entry);
+            cells.extend((0..linear.buckets as usize + 2).map(bucket));
+            cells
+        }
+        TallyKind::Rate => {
+            let rate = entry.rate.clone().unwrap_or_default();
+            vec![count, rate.per_second(WINDOW).to_string()]
+        }
+        TallyKind::Distinct => vec![entry.distinct.to_string(), count],
+        TallyKind::Top => vec![count, entry.error.to_string()],
+        TallyKind::Last | TallyKind::Sample => {
+            let at = entry.at.unwrap_or_default();
+            vec![
+                at.number.to_string(),
+                at.time_ns.to_string(),
+                at.thread_id.to_string(),
+            ]
+        }
+        TallyKind::Count | TallyKind::Numbers | TallyKind::Objects | TallyKind::PerObject => {
+            vec![count]
+        }
+    }
+}
+
+fn summed(entry: &Entry) -> Vec<String> {
+    let values = [entry.sum, entry.min, entry.max].map(|n| n.to_string());
+    std::iter::once(entry.count.to_string())
+        .chain(values)
+        .collect()
+}
+
+fn quoted(cell: String) -> String {
+    if cell.contains([',', '"', '\r', '\n']) {
+        format!("\"{}\"", cell.replace('"', "\"\""))
+    } else {
+        cell
+    }
+}

@@ -1,0 +1,88 @@
+//! Entries of a table that compiled code fills.
+
+use super::layout::{Align, Layout};
+use super::text::count;
+use crate::{Entry, Tally, TallyKind};
+
+/// The columns of figures, in front of the keys.
+fn heads(kind: TallyKind) -> &'static [&'static str] {
+    match kind {
+        TallyKind::Count | TallyKind::Numbers | TallyKind::Objects | TallyKind::PerObject => {
+            &["count"]
+        }
+        TallyKind::Sums | TallyKind::Histogram | TallyKind::Linear(_) => {
+            &["count", "avg", "min", "max"]
+        }
+        TallyKind::Rate => &["count", "1 s", "10 s", "60 s"],
+        TallyKind::Distinct => &["distinct", "count"],
+        TallyKind::Top => &["count", "error"],
+        TallyKind::Last | TallyKind::Sample => &["ms", "thread"],
+    }
+}
+
+fn figures(entry: &Entry, kind: TallyKind) -> Vec<String> {
+    match kind {
+        TallyKind::Count | TallyKind::Numbers | TallyKind::Objects | TallyKind::PerObject => {
+            vec![count(entry.count)]
+        }
+        TallyKind::Sums | TallyKind::Histogram | TallyKind::Linear(_) => {
+            let avg = entry.sum as f64 / entry.count.max(1) as f64;
+            let [min, max] = [entry.min, entry.max].map(|x| x.to_string());
+            vec![count(entry.count), format!("{avg:.1}"), min, max]
+        }
+        TallyKind::Rate => {
+            let rate = entry.rate.clone().unwrap_or_default();
+            let per_second = [1, 10, 60].map(|seconds| format!("{:.1}", rate.per_second(seconds)));
+            std::iter::once(count(entry.count))
+                .chain(per_second)
+                .collect()
+        }
+        TallyKind::Distinct => vec![count(entry.distinct), count(entry.count)],
+        TallyKind::Top => vec![count(entry.count), count(entry.error)],
+        TallyKind::Last | TallyKind::Sample => {
+            let at = entry.at.unwrap_or_default();
+            let ms = at.time_ns as f64 / 1e6;
+            vec![format!("{ms:.3}"), at.thread_id.to_string()]
+        }
+    }
+}
+
+/// The `n` entries of a table of probes that come first (of single values: the newest), and a line that sums up all of them.
+pub fn render_tally(tally: &Tally, kind: TallyKind, n: usize) -> String {
+    let entries = &tally.entries;
+    let keys = entries.iter().map(|e| e.keys.len()).max().unwrap_or(0);
+    let shown = if kind.has_moments() {
+        &entries[entries.len().saturating_sub(n)..]
+    } else {
+        &entries[..n.min(entries.len())]
+    };
+    let heads = heads(kind).iter();
+    let mut columns: Vec<(&str, Align)> = heads.map(|head| (*head, Align::Right)).collect();
+    let name = if kind.has_moments() { "value" } else { "key" };
+    columns.extend((0..keys).map(|_| (name, Align::Shrink)));
+    let mut layout = Layout::new(&columns);
+    for entry in shown {
+        let mut cells = figures(entry, kind);
+        let key = |k| entry.keys.get(k).map_or(String::new(), ToString::to_string);
+        cells.extend((0..keys).map(key));
+        layout.row(cells);
+    }
+    let all = entries.iter().fold(0u64, |n, e| n.saturating_add(e.count));
+    let mut foot = match kind {
+        TallyKind::Last => format!("{} values", count(all)),
+        TallyKind::Sample => format!("{} of {} values", count(all), count(tally.total())),
+        _ => format!("{} in {} entries", count(all), count(entries.len() as u64)),
+    };
+    if shown.len() < entries.len() {
+        foot += &format!(", of which {} are shown", shown.len());
+    }
+    // Of a sample, the rest is what was not drawn.
+    if tally.rest.count > 0 && kind != TallyKind::Sample {
+        foot += &format!("; {} more found no room", count(tally.rest.count));
+    }
+    if entries.is_empty() {
+        foot
+    } else {
+        layout.render(&foot)
+    }
+}

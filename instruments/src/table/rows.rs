@@ -1,0 +1,138 @@
+//! Rows of an instrument as a table.
+//!
+//! ```text
+//!        hits  share  class              method     at      line
+//!   1,234,567  61.2%  route.Edge         isMe(int)  f0       41
+//!     782,000  38.8%  route.Netw…Heap    sift(int)  f2->f3  107
+//!   2,016,567 in 2 rows
+//! ```
+//!
+//! Rows come heaviest first: by hits, or for timers by total time. Long class names lose their middle, so
+//! that both the top package and the simple name stay readable.
+
+use super::layout::{Align, Layout};
+use super::place::{at, line};
+use super::text::{self, count, duration};
+use crate::{Data, Row};
+
+/// The heaviest `n` rows of one instrument as a table, with a last line that sums up all of them. The kind of
+/// table follows the data; should kinds be mixed, there is one table for each.
+pub fn render(rows: &[Row], n: usize) -> String {
+    let mut tables = Vec::new();
+    for same in [is_count, is_time, is_log] {
+        let mut chosen: Vec<&Row> = rows.iter().filter(|row| same(&row.data)).collect();
+        if chosen.is_empty() {
+            continue;
+        }
+        chosen.sort_by(|a, b| {
+            let heavier = b.data.weight().cmp(&a.data.weight());
+            heavier.then_with(|| place_key(a).cmp(&place_key(b)))
+        });
+        tables.push(table(&chosen, n));
+    }
+    if tables.is_empty() {
+        return "no points yet: nothing that matches has been loaded".to_owned();
+    }
+    tables.join("\n\n")
+}
+
+fn is_count(data: &Data) -> bool {
+    matches!(data, Data::Count { .. })
+}
+
+fn is_time(data: &Data) -> bool {
+    matches!(data, Data::Time { .. })
+}
+
+fn is_log(data: &Data) -> bool {
+    matches!(data, Data::Log { .. })
+}
+
+/// Orders equals, so that a table does not change from one printing to the next.
+fn place_key(row: &Row) -> impl Ord + '_ {
+    let what = row.what.as_deref();
+    (
+        &row.class,
+        &row.method,
+        row.fragment,
+        row.to,
+        row.line,
+        what,
+    )
+}
+
+/// A table of rows of one kind, which come sorted; there is at least one.
+fn table(rows: &[&Row], n: usize) -> String {
+    let figures: &[(&str, Align)] = match rows.first().map(|row| &row.data) {
+        Some(Data::Time { .. }) => &[
+            ("total", Align::Right),
+            ("count", Align::Right),
+            ("mean", Align::Right),
+            ("min", Align::Right),
+            ("max", Align::Right),
+        ],
+        Some(Data::Log { .. }) => &[("events", Align::Right), ("dropped", Align::Right)],
+        _ => &[("hits", Align::Right), ("share", Align::Right)],
+    };
+    let place = [
+        ("class", Align::Shrink),
+        ("method", Align::Shrink),
+        ("at", Align::Left),
+        ("line", Align::Right),
+    ];
+    let what = [("what", Align::Shrink)];
+    let has_what = rows.iter().take(n).any(|row| row.what.is_some());
+    let what = if has_what { &what[..] } else { &[] };
+    let columns: Vec<(&str, Align)> = figures.iter().chain(&place).chain(what).copied().collect();
+    let mut layout = Layout::new(&columns);
+    let total = rows
+        .iter()
+        .fold(0u64, |sum, row| sum.saturating_add(row.data.weight()));
+    for row in rows.iter().take(n) {
+        let mut cells = figures_of(&row.data, total);
+        cells.push(row.class.clone());
+        cells.push(text::signature(&row.method));
+        cells.push(at(row.fragment, row.to));
+        cells.push(line(row.line));
+        cells.extend(has_what.then(|| row.what.clone().unwrap_or_default()));
+        layout.row(cells);
+    }
+    let sum = match rows.first().map(|row| &row.data) {
+        Some(Data::Time { .. }) => duration(total),
+        _ => count(total),
+    };
+    let unit = if rows.len() == 1 { "row" } else { "rows" };
+    let mut foot = format!("{sum} in {} {unit}", count(rows.len() as u64));
+    if rows.len() > n {
+        foot.push_str(&format!(", of which {} are shown", count(n as u64)));
+    }
+    layout.render(&foot)
+}
+
+fn figures_of(data: &Data, total: u64) -> Vec<String> {
+    match *data {
+        Data::Count { hits } => vec![count(hits), text::share(hits, total)],
+        Data::Time {
+            count: times,
+            total_ns,
+            min_ns,
+            max_ns,
+        } => {
+            let or_none = |ns: u64| {
+                if times == 0 {
+                    "-".to_owned()
+                } else {
+                    duration(ns)
+                }
+            };
+            vec![
+                duration(total_ns),
+                count(times),
+                or_none(total_ns.checked_div(times).unwrap_or(0)),
+                or_none(min_ns),
+                or_none(max_ns),
+            ]
+        }
+        Data::Log { events, dropped } => vec![count(events), count(dropped)],
+    }
+}

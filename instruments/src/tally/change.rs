@@ -1,0 +1,142 @@
+//! What has come to a table since it was looked at before.
+
+use super::identity::Identity;
+use crate::{Entry, Tally, TallyKind};
+use std::collections::HashMap;
+
+impl Tally {
+    /// What has come since `earlier` was read from the same table, by keys; keys with which nothing has come are left out. Least and greatest
+    /// values and rates cannot be told apart from what was before, and are not among it.
+    #[must_use]
+    pub fn since(&self, earlier: &Tally, kind: TallyKind) -> Tally {
+        let before = earlier.given.unwrap_or(0);
+        // Cleared meanwhile: then all of it has come since.
+        let whole = self.given.is_some_and(|given| given < before);
+        let given = self
+            .given
+            .map(|given| if whole { given } else { given - before });
+        let entries = if kind.has_moments() {
+            let new = |entry: &&Entry| whole || entry.at.is_some_and(|at| at.number >= before);
+            self.entries.iter().filter(new).cloned().collect()
+        } else {
+            let keyed = |entry| (Identity::whole(entry), entry);
+            let known: HashMap<Identity, &Entry> = earlier.entries.iter().map(keyed).collect();
+            let change = |entry: &Entry| match known.get(&Identity::whole(entry)) {
+                Some(before) => less(entry, before, kind),
+                None => entry.clone(),
+            };
+            let changes = self.entries.iter().map(change);
+            changes.filter(|entry| entry.count > 0).collect()
+        };
+        Tally {
+            entries,
+            rest: less(&self.rest, &earlier.rest, kind),
+            given,
+        }
+    }
+}
+
+fn less(now: &Entry, before: &Entry, kind: TallyKind) -> Entry {
+    // Cleared meanwhile, or others have had the place in between: what there is has come since, or is not known better.
+    if now.count < before.count || kind == TallyKind::Top && now.error != before.error {
+        return now.clone();
+    }
+    let bucket = |(n, count): (usize, &u64)| {
+        let before = before.buckets.get(n).copied().unwrap_or(0);
+        count.saturating_sub(before)
+    };
+    Entry {
+        keys: now.keys.clone(),
+        marks: now.marks.clone(),
+        count: now.count - before.count,
+        sum: now.sum.wrapping_sub(before.sum),
+        buckets: now.buckets.iter().enumerate().map(bucket).collect(),
+        ..Entry::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Key, Moment};
+
+    fn entry(key: i64, count: u64, sum: i64, buckets: &[u64]) -> Entry {
+        Entry {
+            keys: vec![Key::Integer(key)],
+            marks: vec![[0, 0]],
+            count,
+            sum,
+            buckets: buckets.to_vec(),
+            ..Entry::default()
+        }
+    }
+
+    fn tally(entries: Vec<Entry>, rest: u64) -> Tally {
+        let rest = Entry {
+            count: rest,
+            ..Entry::default()
+        };
+        Tally {
+            entries,
+            rest,
+            given: None,
+        }
+    }
+
+    #[test]
+    fn what_came_since_is_the_difference_by_keys() {
+        let before = tally(vec![entry(1, 5, 50, &[1, 4]), entry(2, 3, -3, &[3])], 2);
+        let now = tally(
+            vec![
+                entry(2, 3, -3, &[3]),
+                entry(1, 7, 45, &[1, 4, 2]),
+                entry(3, 1, 9, &[0, 1]),
+            ],
+            6,
+        );
+        let change = now.since(&before, TallyKind::Histogram);
+        let expected = [entry(1, 2, -5, &[0, 0, 2]), entry(3, 1, 9, &[0, 1])];
+        assert_eq!(change.entries, expected);
+        assert_eq!(change.rest.count, 4);
+        // Cleared in between.
+        let change = before.since(&now, TallyKind::Histogram);
+        assert_eq!(change.entries, [entry(1, 5, 50, &[1, 4])]);
+    }
+
+    #[test]
+    fn a_place_that_others_had_in_between_is_known_as_it_is() {
+        let top = |count, error| Entry {
+            error,
+            ..entry(1, count, 0, &[])
+        };
+        let before = tally(vec![top(7, 2)], 0);
+        let same = tally(vec![top(9, 2)], 0).since(&before, TallyKind::Top);
+        assert_eq!(same.entries, [top(2, 0)]);
+        let again = tally(vec![top(12, 11)], 0).since(&before, TallyKind::Top);
+        assert_eq!(again.entries, [top(12, 11)]);
+    }
+
+    #[test]
+    fn single_values_are_those_with_later_numbers() {
+        let moment = |number| Entry {
+            at: Some(Moment {
+                number,
+                ..Moment::default()
+            }),
+            ..entry(0, 1, 0, &[])
+        };
+        let last = |numbers: std::ops::Range<u64>| Tally {
+            given: Some(numbers.end),
+            entries: numbers.map(moment).collect(),
+            rest: Entry::default(),
+        };
+        let change = last(4..9).since(&last(2..7), TallyKind::Last);
+        assert_eq!(
+            (change.entries, change.given),
+            (vec![moment(7), moment(8)], Some(2))
+        );
+        // Cleared in between.
+        let change = last(0..2).since(&last(2..7), TallyKind::Last);
+        assert_eq!((change.entries.len(), change.given), (2, Some(2)));
+    }
+}

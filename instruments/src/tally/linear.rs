@@ -1,0 +1,146 @@
+//! Buckets of one width.
+
+use serde::{Deserialize, Serialize};
+
+/// Buckets of a linear histogram at most.
+pub const MOST_BUCKETS: u32 = 1_000;
+
+/// Where the buckets of a linear histogram lie. What is below the first and what is not below the end of the last has a bucket each, too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Linear {
+    /// The least value of the first.
+    pub from: i64,
+    /// How many values belong to each; at least 1.
+    pub step: i64,
+    /// How many there are, from 1 to [`MOST_BUCKETS`].
+    pub buckets: u32,
+}
+
+/// Why there are no such buckets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum LinearError {
+    /// Buckets without values.
+    #[error("{step} is no width of a bucket: write 1 or more")]
+    NoWidth {
+        /// What was written.
+        step: i64,
+    },
+    /// None, or too many.
+    #[error("{buckets} is no number of buckets: write 1 to {MOST_BUCKETS}")]
+    Number {
+        /// What was written.
+        buckets: i64,
+    },
+    /// They go on where no values are.
+    #[error(
+        "{buckets} buckets of {step} from {from} on end beyond 2^63: write fewer, or narrower ones"
+    )]
+    Beyond {
+        /// Where they begin.
+        from: i64,
+        /// Their width.
+        step: i64,
+        /// How many.
+        buckets: i64,
+    },
+}
+
+impl Linear {
+    /// So many buckets of this width, from a value on. All of them together are narrower than 2⁶³, and end below it.
+    pub fn new(from: i64, step: i64, buckets: i64) -> Result<Self, LinearError> {
+        if step < 1 {
+            return Err(LinearError::NoWidth { step });
+        }
+        let number = u32::try_from(buckets).ok();
+        let Some(number) = number.filter(|n| (1..=MOST_BUCKETS).contains(n)) else {
+            return Err(LinearError::Number { buckets });
+        };
+        let end = step
+            .checked_mul(buckets)
+            .and_then(|all| from.checked_add(all));
+        if end.is_none() {
+            return Err(LinearError::Beyond {
+                from,
+                step,
+                buckets,
+            });
+        }
+        let buckets = number;
+        Ok(Self {
+            from,
+            step,
+            buckets,
+        })
+    }
+
+    /// The first value above all buckets.
+    pub fn end(self) -> i64 {
+        self.start(self.buckets as usize)
+    }
+
+    /// The least value of a bucket, from 0 on.
+    pub fn start(self, n: usize) -> i64 {
+        // Inside what `new` has looked at, for all buckets that there are.
+        let n = i64::try_from(n).unwrap_or(i64::MAX);
+        self.from.saturating_add(self.step.saturating_mul(n))
+    }
+
+    /// The least and the greatest value of each place of an entry's buckets: below, each bucket, above. The first is `None` where no value lies
+    /// below.
+    pub fn ranges(self) -> impl Iterator<Item = Option<(i64, i64)>> {
+        let below = self.from.checked_sub(1).map(|to| (i64::MIN, to));
+        let inside =
+            (0..self.buckets as usize).map(move |n| Some((self.start(n), self.start(n + 1) - 1)));
+        let above = Some((self.end(), i64::MAX));
+        std::iter::once(below).chain(inside).chain([above])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_leave_nothing_out() {
+        for (from, step, buckets) in [
+            (0, 10, 5),
+            (-7, 1, 3),
+            (i64::MIN, 1 << 53, 1000),
+            (i64::MAX - 20, 10, 2),
+        ] {
+            let linear = Linear::new(from, step, buckets).expect("buckets");
+            let ranges: Vec<_> = linear.ranges().collect();
+            assert_eq!(ranges.len(), buckets as usize + 2);
+            assert_eq!(ranges[0].is_none(), from == i64::MIN);
+            let all: Vec<_> = ranges.into_iter().flatten().collect();
+            assert_eq!((all[0].0, all[all.len() - 1].1), (i64::MIN, i64::MAX));
+            assert!(
+                all.windows(2).all(|two| two[0].1 + 1 == two[1].0),
+                "{all:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_no_row_of_buckets_is_refused_by_name() {
+        assert_eq!(Linear::new(0, 0, 5), Err(LinearError::NoWidth { step: 0 }));
+        assert_eq!(
+            Linear::new(0, -1, 5),
+            Err(LinearError::NoWidth { step: -1 })
+        );
+        for buckets in [0, -1, 1001, 1 << 32] {
+            assert_eq!(
+                Linear::new(0, 1, buckets),
+                Err(LinearError::Number { buckets })
+            );
+        }
+        let from = i64::MAX - 20;
+        let beyond = LinearError::Beyond {
+            from,
+            step: 11,
+            buckets: 2,
+        };
+        assert_eq!(Linear::new(from, 11, 2), Err(beyond));
+        assert!(Linear::new(i64::MIN, 1 << 62, 3).is_err());
+    }
+}

@@ -1,0 +1,103 @@
+//! How often in each of the last seconds.
+
+use serde::{Deserialize, Serialize};
+
+/// Whole seconds that a rate looks back.
+pub const WINDOW: u64 = 60;
+
+/// What a table has of one combination of keys, by seconds of the clock of `System.nanoTime()`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rate {
+    /// The second that is running, of which more may come.
+    pub now: u64,
+    /// The one in which the first came.
+    pub first: u64,
+    /// Seconds and how often in each; none twice.
+    pub seconds: Vec<(u64, u64)>,
+}
+
+impl Rate {
+    /// How many seconds ago and how often, the latest first: 0 is the second that is running, and the last one is at most [`WINDOW`] ago.
+    pub fn recent(&self) -> Vec<(u64, u64)> {
+        let ago = |(second, count): &(u64, u64)| (self.now.saturating_sub(*second), *count);
+        let mut all: Vec<(u64, u64)> = self.seconds.iter().map(ago).collect();
+        all.retain(|(ago, count)| *ago <= WINDOW && *count > 0);
+        all.sort_unstable();
+        all
+    }
+
+    /// Whole seconds that are known, the one in which the first came among them: at most so many.
+    pub fn whole(&self, at_most: u64) -> u64 {
+        self.now.saturating_sub(self.first).min(at_most)
+    }
+
+    /// How often in a second, on average over the last whole seconds, at most so many; 0 where there was none yet.
+    pub fn per_second(&self, at_most: u64) -> f64 {
+        let whole = self.whole(at_most);
+        if whole == 0 {
+            return 0.0;
+        }
+        let inside = self.recent().into_iter();
+        let inside = inside.filter(|(ago, _)| (1..=whole).contains(ago));
+        let sum = inside.fold(0u64, |sum, (_, count)| sum.saturating_add(count));
+        sum as f64 / whole as f64
+    }
+
+    /// The same of two tables.
+    pub(super) fn join(&mut self, other: &Rate) {
+        self.now = self.now.max(other.now);
+        self.first = self.first.min(other.first);
+        for (second, count) in &other.seconds {
+            match self.seconds.iter_mut().find(|known| known.0 == *second) {
+                Some(known) => known.1 = known.1.saturating_add(*count),
+                None => self.seconds.push((*second, *count)),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rate(first: u64) -> Rate {
+        let seconds = vec![(100, 7), (99, 10), (98, 20), (90, 70), (40, 600), (39, 5)];
+        Rate {
+            now: 100,
+            first,
+            seconds,
+        }
+    }
+
+    #[test]
+    fn the_running_second_is_shown_and_not_averaged() {
+        let rate = rate(10);
+        assert_eq!(
+            rate.recent(),
+            [(0, 7), (1, 10), (2, 20), (10, 70), (60, 600)]
+        );
+        assert_eq!(rate.per_second(1), 10.0);
+        assert_eq!(rate.per_second(10), 10.0);
+        assert_eq!(rate.per_second(60), 700.0 / 60.0);
+    }
+
+    #[test]
+    fn what_began_lately_is_averaged_since_then() {
+        assert_eq!((rate(98).whole(60), rate(98).per_second(60)), (2, 15.0));
+        assert_eq!((rate(100).whole(60), rate(100).per_second(60)), (0, 0.0));
+    }
+
+    #[test]
+    fn two_rates_are_one_by_seconds() {
+        let mut one = rate(50);
+        let other = Rate {
+            now: 101,
+            first: 45,
+            seconds: vec![(100, 1), (97, 2)],
+        };
+        one.join(&other);
+        assert_eq!((one.now, one.first), (101, 45));
+        let recent = one.recent();
+        assert_eq!(recent[..4], [(1, 8), (2, 10), (3, 20), (4, 2)]);
+    }
+}

@@ -1,0 +1,132 @@
+//! What patterns select by what is known of a class: `selections.txt` says it.
+
+use veneer_instruments::{ClassFacts, MethodFacts, MethodPattern, Verdict, flag_words};
+
+fn words(text: &str) -> Vec<String> {
+    text.split_whitespace().map(str::to_owned).collect()
+}
+
+/// The flags that these words name, by asking for each bit what it is called.
+fn flags(words: &[String]) -> u16 {
+    let bits = (0..16).map(|bit| 1 << bit);
+    let named = bits.filter(|bit| flag_words(*bit).any(|word| words.iter().any(|w| w == word)));
+    named.sum()
+}
+
+/// The facts of a line: class, its annotations, its supertypes, method, its flags and annotations.
+fn facts(class: &str, of_class: &str, above: &str, method: &str, of_method: &str) -> ClassFacts {
+    let at = method.find('(').expect("a descriptor");
+    let (annotations, flagged): (Vec<String>, Vec<String>) = words(of_method)
+        .into_iter()
+        .partition(|w| w.starts_with('@'));
+    let mut supertypes = words(above);
+    let complete = supertypes.last().is_none_or(|last| last != "?");
+    supertypes.retain(|name| name != "?");
+    let set = flags(&flagged);
+    assert_eq!(set.count_ones() as usize, flagged.len(), "{of_method}");
+    ClassFacts {
+        name: class.into(),
+        flags: 0,
+        annotations: words(of_class),
+        supertypes,
+        complete,
+        methods: vec![MethodFacts {
+            name: method[..at].into(),
+            descriptor: method[at..].into(),
+            flags: set,
+            annotations: annotations.iter().map(|a| a[1..].to_owned()).collect(),
+            size: Some(1),
+        }],
+    }
+}
+
+#[test]
+fn selections_are_what_the_table_says() {
+    let mut seen = 0;
+    for (number, line) in include_str!("selections.txt").lines().enumerate() {
+        if line.starts_with('#') {
+            continue;
+        }
+        let number = number + 1;
+        let fields: Vec<&str> = line.split('|').map(str::trim).collect();
+        let [text, class, of_class, above, method, of_method, expected] = fields[..] else {
+            panic!("selections.txt:{number}: seven fields");
+        };
+        let pattern = MethodPattern::parse(text).unwrap_or_else(|e| panic!("{number}: {e}"));
+        let facts = facts(class, of_class, above, method, of_method);
+        let one = &facts.methods[0];
+        let found = match pattern.of_class(&facts) {
+            _ if !pattern.of_method(one) => "no",
+            Verdict::No => "no",
+            Verdict::Maybe => "maybe",
+            Verdict::Yes => "yes",
+        };
+        assert_eq!(found, expected, "selections.txt:{number}: {line}");
+        let selected = pattern.selects(class, Some(&facts), &one.name, &one.descriptor);
+        assert_eq!(selected, expected == "yes", "selections.txt:{number}");
+        // Names alone never say no where more says yes.
+        if expected != "no" {
+            assert!(pattern.matches(class, &one.name, &one.descriptor), "{line}");
+        }
+        // Without facts, a pattern that asks for more selects nothing.
+        let blind = pattern.selects(class, None, &one.name, &one.descriptor);
+        assert_eq!(blind, expected == "yes" && !pattern.asks_more(), "{line}");
+        let again = MethodPattern::parse(&pattern.to_string()).expect("its own text");
+        assert_eq!(again, pattern, "selections.txt:{number}: {pattern}");
+        seen += 1;
+    }
+    assert!(seen > 40, "{seen}");
+}
+
+#[test]
+fn the_text_form_is_what_was_written() {
+    for text in [
+        "java.sql.Statement+::execute*(..)",
+        "@org.junit.Test shop..*::*(..)",
+        "@@*..RestController !@*..Get* static !public shop..*+::m(int, ..) -> *..List[]",
+        "a.X::m -> void",
+        "a.X::m-1() -> *",
+        "!synchronized a.X+",
+        // As names of their own.
+        "static",
+        "public::static",
+    ] {
+        assert_eq!(MethodPattern::parse(text).expect(text).to_string(), text);
+    }
+}
+
+#[test]
+fn what_names_cannot_decide_is_known() {
+    let asks = |text: &str| MethodPattern::parse(text).expect(text).asks_more();
+    for text in [
+        "a.I+",
+        "@a.B *..*",
+        "@@a.B *..*",
+        "static a.X",
+        "!public a.X",
+    ] {
+        assert!(asks(text), "{text}");
+    }
+    for text in ["a.X::m(int) -> long", "a.I+J", "*..*", "static"] {
+        assert!(!asks(text), "{text}");
+    }
+}
+
+#[test]
+fn a_class_that_mentions_no_such_type_has_no_such_annotation() {
+    let mentioned = ["a.Test".to_owned(), "b.Rest".to_owned()];
+    let may = |text: &str| {
+        let pattern = MethodPattern::parse(text).expect(text);
+        (
+            pattern.has_annotations(),
+            pattern.may_be_annotated(&mentioned),
+        )
+    };
+    assert_eq!(may("@*..Test *..*"), (true, true));
+    assert_eq!(may("@@b.* @a.Test *..*"), (true, true));
+    assert_eq!(may("@a.Get *..*"), (true, false));
+    assert_eq!(may("@a.Test @a.Get *..*"), (true, false));
+    // What must not be there is found out in the class file.
+    assert_eq!(may("!@a.Get *..*"), (false, true));
+    assert_eq!(may("a.I+"), (false, true));
+}

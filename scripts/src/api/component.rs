@@ -1,0 +1,172 @@
+//! `component("slow orders", "1.2")`, `analyse(|| …)`: what a plan deploys. `components()`, `component_report(name)`,
+//! `component_detach(name)`: what there is, whichever plan deployed it.
+
+use super::{Answer, error, int};
+use crate::component::{Component, Declared, take_off};
+use crate::context::{Context, Slot};
+use crate::ledger::Thing;
+use crate::limits;
+use crate::loaded::Call;
+use rhai::{Array, Dynamic, Engine, FLOAT, FnPtr, ImmutableString, Map, NativeCallContext};
+use std::sync::Arc;
+use veneer_instruments::table::count;
+
+fn declare(context: &Context, name: &str, version: &str) -> Answer<()> {
+    for (what, text) in [("name", name), ("version", version)] {
+        let long = text.chars().count() > limits::COMPONENT_NAME;
+        if text.trim().is_empty() || long || text.chars().any(char::is_control) {
+            return error(format!(
+                "{text:?} is no {what} of a component: write 1 to {} printable characters",
+                limits::COMPONENT_NAME
+            ));
+        }
+    }
+    if !context.is_loading() {
+        return error("component(…) is for a plan's top level: a callback comes too late");
+    }
+    let declared = Declared {
+        name: name.to_owned(),
+        version: version.to_owned(),
+    };
+    match context.declare(declared) {
+        Ok(()) => Ok(()),
+        Err(first) => error(format!(
+            "a plan is one component: this one is `{}` already",
+            first.name
+        )),
+    }
+}
+
+fn analyse(context: &Context, call: &NativeCallContext, function: FnPtr) -> Answer<()> {
+    if !context.is_loading() {
+        return error("analyse(…) is for a plan's top level: a callback comes too late");
+    }
+    let Some(slot) = Slot::take(&context.slots) else {
+        return error(format!(
+            "{} callbacks wait already, the limit of a session: cancel some with .cancel()",
+            count(limits::CALLBACKS as u64)
+        ));
+    };
+    if context.set_analyser(function, call.call_position(), slot) {
+        Ok(())
+    } else {
+        error("a component has one analyser: this one has it already")
+    }
+}
+
+fn map(component: Component) -> Dynamic {
+    let mut map = Map::new();
+    let mut set = |name: &str, value: Dynamic| map.insert(name.into(), value);
+    let things = component.things.iter();
+    let instruments = things.filter(|thing| matches!(thing, Thing::Instrument(_)));
+    let instruments: Array = instruments.map(|thing| thing.to_string().into()).collect();
+    let parameters = component.parameters.into_iter();
+    let parameters: Map = parameters
+        .map(|(name, value)| (name.into(), value.into()))
+        .collect();
+    set("id", format!("l{}", component.load).into());
+    set("name", component.name.into());
+    set("version", super::optional(component.version));
+    set("plan", component.plan.into());
+    let since = component.since.elapsed().as_secs_f64() as FLOAT;
+    set("since", since.into());
+    set("parameters", parameters.into());
+    set("instruments", instruments.into());
+    set("things", int(component.things.len()).into());
+    set("analyser", component.analyser.into());
+    set("attached", component.attached.into());
+    map.into()
+}
+
+/// A report of another component, or of this one. The time that it takes is this plan's.
+fn report(context: &Context, call: &NativeCallContext, name: &str) -> Answer<Dynamic> {
+    let Some(components) = context.components.upgrade() else {
+        return error("the JVM is shutting down");
+    };
+    let asked = components.ask(name, call.call_level());
+    context.runtime.speaks(context.load);
+    match asked {
+        Ok((_, report)) => Ok(report.value),
+        Err(failed) => error(failed),
+    }
+}
+
+/// Takes a component off as a whole; gives how many instruments and edits there were.
+fn detach(context: &Context, name: &str) -> Answer<rhai::INT> {
+    let Some(components) = context.components.upgrade() else {
+        return error("the JVM is shutting down");
+    };
+    let named = components.of_name(name);
+    if named.is_empty() {
+        return error(format!(
+            "there is no component `{name}`: components() lists those that there are"
+        ));
+    }
+    let mut taken = 0;
+    for one in named {
+        taken += context.ledger.of_load(one.load).len();
+        context.ask(|_| take_off(&one));
+    }
+    Ok(int(taken))
+}
+
+/// The load of a map of `components()`.
+fn id(component: &Map) -> Answer<String> {
+    match component
+        .get("id")
+        .and_then(|id| id.clone().try_cast::<ImmutableString>())
+    {
+        Some(id) => Ok(id.to_string()),
+        None => error("this map is no component: take one of components()"),
+    }
+}
+
+/// What a plan has registered as its analyser, as a call.
+pub(crate) fn registered(loaded: &Arc<crate::loaded::Loaded>) -> Option<Call> {
+    let (function, position, slot) = loaded.context.take_analyser()?;
+    Some(Call {
+        loaded: loaded.clone(),
+        function,
+        condition: None,
+        position,
+        cancelled: Arc::default(),
+        _slot: slot,
+    })
+}
+
+pub(super) fn register(engine: &mut Engine, context: &Arc<Context>) {
+    let plan = context.clone();
+    engine.register_fn(
+        "component",
+        move |name: ImmutableString, version: ImmutableString| declare(&plan, &name, &version),
+    );
+    let plan = context.clone();
+    engine.register_fn(
+        "analyse",
+        move |call: NativeCallContext, function: FnPtr| analyse(&plan, &call, function),
+    );
+    let plan = context.clone();
+    engine.register_fn("components", move || {
+        let all = plan.components.upgrade();
+        let all = all.map_or_else(Vec::new, |all| all.list(&plan.ledger));
+        all.into_iter().map(map).collect::<Array>()
+    });
+    let plan = context.clone();
+    engine.register_fn(
+        "component_report",
+        move |call: NativeCallContext, name: ImmutableString| report(&plan, &call, &name),
+    );
+    let plan = context.clone();
+    engine.register_fn(
+        "report",
+        move |call: NativeCallContext, component: &mut Map| report(&plan, &call, &id(component)?),
+    );
+    let plan = context.clone();
+    engine.register_fn("component_detach", move |name: ImmutableString| {
+        detach(&plan, &name)
+    });
+    let plan = context.clone();
+    engine.register_fn("detach", move |component: &mut Map| {
+        detach(&plan, &id(component)?)
+    });
+}

@@ -1,0 +1,104 @@
+//! An entry of a table as a map.
+
+use super::super::int;
+use rhai::{Array, Dynamic, FLOAT, Map};
+use veneer_instruments::{Entry, Key, TallyKind, WINDOW, bucket_start};
+
+fn key(key: Key) -> Dynamic {
+    match key {
+        Key::Integer(n) => n.into(),
+        Key::Float(x) => x.into(),
+        Key::Bool(b) => b.into(),
+        Key::Text(Some(text)) => text.into(),
+        Key::Text(None) | Key::Object(0) => Dynamic::UNIT,
+        other @ Key::Object(_) => other.to_string().into(),
+        Key::Stack(lines) => Dynamic::from(lines.into_iter().map(Dynamic::from).collect::<Array>()),
+    }
+}
+
+/// What a row is of.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Scope {
+    /// Everything so far.
+    All,
+    /// What has come since an earlier look: least and greatest values and rates are not known of it.
+    Since,
+}
+
+/// The row of an entry.
+pub(super) fn row(entry: Entry, kind: TallyKind, scope: Scope) -> Map {
+    let mut map = Map::new();
+    let mut put = |name: &str, value: Dynamic| {
+        map.insert(name.into(), value);
+    };
+    let figures = buckets(&entry, kind);
+    let keys: Array = entry.keys.into_iter().map(key).collect();
+    if let Some(at) = entry.at {
+        put("values", keys.into());
+        put("number", int(at.number).into());
+        put("time_ns", int(at.time_ns).into());
+        put("thread_id", at.thread_id.into());
+        return map;
+    }
+    put("keys", keys.into());
+    put("count", int(entry.count).into());
+    if kind.has_sums() {
+        let avg = match entry.count {
+            0 => 0.0,
+            count => entry.sum as FLOAT / count as FLOAT,
+        };
+        put("sum", entry.sum.into());
+        put("avg", avg.into());
+        if scope == Scope::All {
+            put("min", entry.min.into());
+            put("max", entry.max.into());
+        }
+    }
+    for (name, value) in figures {
+        put(name, value);
+    }
+    match kind {
+        TallyKind::Rate if scope == Scope::All => {
+            let rate = entry.rate.unwrap_or_default();
+            put("per_second", rate.per_second(WINDOW).into());
+            let seconds = rate.recent().into_iter();
+            let seconds = seconds.map(|(ago, count)| pair(int(ago), count));
+            put("seconds", seconds.collect::<Array>().into());
+        }
+        TallyKind::Distinct => put("distinct", int(entry.distinct).into()),
+        TallyKind::Top => put("error", int(entry.error).into()),
+        _ => {}
+    }
+    map
+}
+
+fn pair(name: i64, count: u64) -> Dynamic {
+    Dynamic::from(vec![Dynamic::from(name), int(count).into()])
+}
+
+/// Buckets that are not empty, as pairs of the least value and how many are in it; of a linear histogram what is below and above them, too.
+fn buckets(entry: &Entry, kind: TallyKind) -> Vec<(&'static str, Dynamic)> {
+    let full = entry.buckets.iter().copied().enumerate();
+    let full = full.filter(|(_, count)| *count > 0);
+    match kind {
+        TallyKind::Histogram => {
+            let pairs = full.map(|(n, count)| pair(bucket_start(n).map_or(-1, int), count));
+            vec![("buckets", pairs.collect::<Array>().into())]
+        }
+        TallyKind::Linear(linear) => {
+            let above = linear.buckets as usize + 1;
+            let inside = full.filter(|(n, _)| (1..above).contains(n));
+            let pairs = inside.map(|(n, count)| pair(linear.start(n - 1), count));
+            let of = |n: usize| -> Dynamic {
+                let count = entry.buckets.get(n).copied();
+                int(count.unwrap_or(0)).into()
+            };
+            vec![
+                ("buckets", pairs.collect::<Array>().into()),
+                ("below", of(0)),
+                ("above", of(above)),
+            ]
+        }
+        _ => Vec::new(),
+    }
+}

@@ -1,0 +1,129 @@
+//! A plan with the engine that runs it, and calls of what it has registered.
+
+use crate::context::{Context, Slot};
+use crate::error::{PlanError, Stage};
+use crate::plan::Plan;
+use rhai::{AST, Dynamic, Engine, EvalAltResult, FnPtr, INT, NativeCallContext, Position};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// A plan with the engine that runs it. Lives as long as one of its callbacks, or its analyser, does.
+pub(crate) struct Loaded {
+    pub(crate) engine: Engine,
+    pub(crate) plan: Plan,
+    pub(crate) context: Arc<Context>,
+}
+
+/// A callback and the plan that it belongs to.
+pub(crate) struct Call {
+    pub(crate) loaded: Arc<Loaded>,
+    pub(crate) function: FnPtr,
+    pub(crate) condition: Option<FnPtr>,
+    pub(crate) position: Position,
+    pub(crate) cancelled: Arc<AtomicBool>,
+    pub(crate) _slot: Slot,
+}
+
+/// Runs script code: within the time limit, with errors made presentable (shown at `place` where they have none of their own), and
+/// with a panic of the engine caught, since it must not take the JVM down.
+pub(crate) fn guard<R>(
+    context: &Context,
+    plan: &Plan,
+    place: Position,
+    code: impl FnOnce() -> Result<R, Box<EvalAltResult>>,
+) -> Result<R, PlanError> {
+    context.runtime.speaks(context.load);
+    let _call = context.begin_call();
+    let within = plan.transcript();
+    match catch_unwind(AssertUnwindSafe(code)) {
+        Ok(Ok(value)) => Ok(value),
+        Ok(Err(error)) => Err(PlanError::run(within, place, *error)),
+        Err(_) => {
+            let message =
+                "the script engine failed inside; this is a fault of veneer, not of the plan";
+            let message = message.to_owned();
+            Err(PlanError::new(Stage::Run, within, Position::NONE, message))
+        }
+    }
+}
+
+impl Loaded {
+    /// [`guard`] for code of this plan.
+    pub(crate) fn guard<R>(
+        &self,
+        place: Position,
+        code: impl FnOnce(&Self) -> Result<R, Box<EvalAltResult>>,
+    ) -> Result<R, PlanError> {
+        guard(&self.context, &self.plan, place, || code(self))
+    }
+
+    /// Calls a function of the plan, as deep in calls as `level` says.
+    pub(crate) fn call_at(
+        &self,
+        function: &FnPtr,
+        level: usize,
+    ) -> Result<Dynamic, Box<EvalAltResult>> {
+        let mut global = self.engine.new_global_runtime_state();
+        global.lib.push(self.plan.tree().shared_lib().clone());
+        global.level = level;
+        let name = function.fn_name();
+        let context = NativeCallContext::new_with_all_fields(
+            &self.engine,
+            name,
+            None,
+            &global,
+            Position::NONE,
+        );
+        let none: [Dynamic; 0] = [];
+        function.call_raw(&context, None, none)
+    }
+
+    /// A value as `print` would show it; `()` as nothing.
+    pub(crate) fn show(
+        &self,
+        value: Dynamic,
+        rows: Option<u32>,
+    ) -> Result<String, Box<EvalAltResult>> {
+        if value.is_unit() {
+            return Ok(String::new());
+        }
+        if let Some(rows) = rows {
+            let arguments = (value.clone(), INT::from(rows));
+            match FnPtr::new("table")?.call::<Dynamic>(&self.engine, &AST::empty(), arguments) {
+                Ok(table) => return Ok(table.to_string()),
+                Err(error) if matches!(*error, EvalAltResult::ErrorFunctionNotFound(..)) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        let shown =
+            FnPtr::new("to_string")?.call::<Dynamic>(&self.engine, &AST::empty(), (value,))?;
+        Ok(shown.to_string())
+    }
+}
+
+impl Call {
+    /// It was cancelled, or its plan taken off.
+    pub(crate) fn is_cancelled(&self) -> bool {
+        self.cancelled.load(Ordering::Relaxed) || self.loaded.context.is_off()
+    }
+
+    /// Runs it, where its condition holds.
+    pub(crate) fn run(&self) -> Result<(), PlanError> {
+        self.loaded.guard(self.position, |loaded| {
+            let tree = loaded.plan.tree();
+            if let Some(condition) = &self.condition {
+                if !condition.call::<bool>(&loaded.engine, tree, ())? {
+                    return Ok(());
+                }
+                self.cancelled.store(true, Ordering::Relaxed);
+            }
+            match self.function.call::<Dynamic>(&loaded.engine, tree, ()) {
+                Ok(_) => Ok(()),
+                // `exit()` ends this call and nothing else.
+                Err(error) if matches!(error.unwrap_inner(), EvalAltResult::Exit(..)) => Ok(()),
+                Err(error) => Err(error),
+            }
+        })
+    }
+}

@@ -1,0 +1,155 @@
+//! Classes, methods and blocks as values, and predicates over them. The recorder has one class with methods 10 to 12; a method's
+//! blocks have sizes 2, its number, and 20, the last two in a loop; the last one is out of reach but in method 10.
+
+mod recorder;
+
+use recorder::run;
+
+#[track_caller]
+fn value(source: &str) -> String {
+    let (result, _) = run(source);
+    result.unwrap_or_else(|error| panic!("{error}"))
+}
+
+#[track_caller]
+fn calls(source: &str) -> Vec<String> {
+    let (result, recorder) = run(source);
+    result.unwrap_or_else(|error| panic!("{error}"));
+    recorder.calls()
+}
+
+#[track_caller]
+fn error(source: &str) -> String {
+    match run(source).0 {
+        Ok(value) => panic!("{value}"),
+        Err(error) => error.to_string(),
+    }
+}
+
+#[test]
+fn blocks_are_chosen_by_what_is_in_them() {
+    let found = calls(
+        r#"methods("route..*").blocks().filter(|b| b.depth > 0 && b.size > 10).before(counter());"#,
+    );
+    let attached =
+        "attach counter before chosen blocks of route..* only {10: [2], 11: [1], 12: [1]}";
+    assert_eq!(found, ["graph 10", "graph 11", "graph 12", attached]);
+}
+
+#[test]
+fn blocks_are_chosen_by_method_and_variables_too() {
+    let found = calls(
+        r#"
+        let limit = 3;
+        methods("route..*").blocks()
+            .filter(|b| b.variables.some(|v| v.name == "i") && b.size > limit)
+            .filter(|b| b.class == "route.Edge" && b.method != "<init>()V")
+            .after(counter().named("found"));
+        "#,
+    );
+    let attached = "attach counter after chosen blocks of route..* only {10: [1, 2], 12: [1]}";
+    assert_eq!(found.last().map(String::as_str), Some(attached));
+}
+
+#[test]
+fn methods_are_chosen_by_what_they_are() {
+    let found = calls(
+        r#"
+        let all = methods("route..*");
+        all.filter(|m| m.size > 100 && "synchronized" in m.flags).before(counter());
+        all.filter(|m| "a.Fast" in m.annotations).blocks().before(counter());
+        all.filter(|m| m.name == "isMe").blocks().filter(|b| b.number == 1).before(counter());
+        "#,
+    );
+    assert_eq!(
+        found,
+        [
+            "attach counter before method of route..* only {12: []}",
+            "attach counter before blocks of route..* only {12: []}",
+            "graph 10",
+            "attach counter before chosen blocks of route..* only {10: [1]}",
+        ]
+    );
+}
+
+#[test]
+fn what_is_chosen_is_listed_drawn_from_and_edited() {
+    let two = "methods(\"*..*\").filter(|m| m.size > 100)";
+    assert_eq!(value(&format!("{two}.list().len()")), "2");
+    assert_eq!(value(&format!("{two}.sample(1, 3).len()")), "1");
+    assert_eq!(
+        value(&format!("{two}.graphs().map(|g| g.method)")),
+        "[\"<init>()V\", \"weight([J)D\"]"
+    );
+    assert_eq!(value(&format!("{two}.to_string()")), "2 methods of *..*");
+    let found = calls(&format!("{two}.filter(|m| m.name == \"weight\").skip(2)"));
+    let [edit] = &found[..] else {
+        panic!("{found:?}")
+    };
+    assert!(
+        edit.starts_with("edit route.Edge::weight(long[]): "),
+        "{edit}"
+    );
+    let nothing = error("methods(\"*..*\").filter(|m| false).skip(2)");
+    assert!(nothing.contains("holds for no method"), "{nothing}");
+}
+
+#[test]
+fn everything_is_walked_from_classes_to_instructions() {
+    let sum = value(
+        r#"
+        let n = 0;
+        for c in classes("route..*") {
+            for m in c.methods {
+                for b in m.blocks {
+                    for i in b.instructions { if i == "iadd" { n += 1; } }
+                }
+            }
+        }
+        n
+        "#,
+    );
+    assert_eq!(sum, "99");
+    let class = value(
+        r#"
+        let c = classes(["route..*", "a.B"])[0];
+        [c.name, c.flags, c.annotations, c.supertypes, c.initialised, c.methods.len(), `${c}`]
+        "#,
+    );
+    assert_eq!(
+        class,
+        r#"["route.Edge", ["public"], ["a.Node"], ["java.lang.Object"], true, 3, "route.Edge"]"#
+    );
+    let method = value(
+        r#"
+        let m = classes("route..*")[0].methods[2];
+        [m.class, m.method, m.name, m.pattern, m.size, m.annotations, m.flags, m.edges, `${m}`]
+        "#,
+    );
+    assert_eq!(
+        method,
+        r#"["route.Edge", "weight([J)D", "weight", "route.Edge::weight(long[])", 120, ["a.Fast"], ["public", "synchronized"], [[0, 1], [1, 2]], "route.Edge::weight([J)D"]"#
+    );
+}
+
+#[test]
+fn no_graph_is_made_that_nobody_asks_for() {
+    let found = calls("for c in classes(\"*..*\") { for m in c.methods { m.size; } }");
+    assert!(found.is_empty(), "{found:?}");
+    let found = calls("let m = classes(\"*..*\")[0].methods[1]; m.blocks; m.edges; m.blocks.len()");
+    assert_eq!(found, ["graph 11"]);
+}
+
+#[test]
+fn predicates_that_are_none_are_refused() {
+    let found = error("methods(\"*..*\").filter(|m| m.size)");
+    assert!(found.contains("true or false, not `100`"), "{found}");
+    let found = error("methods(\"*..*\").loops().filter(|b| true)");
+    assert!(found.contains(".blocks().filter(|b| …)"), "{found}");
+    let found = error("methods(\"*..*\").filter(|m| m.siez > 3)");
+    assert!(found.contains("siez"), "{found}");
+    let found = error("methods(\"*..*\").calls(\"a.B+::m(..)\")");
+    assert!(found.contains("only names and types"), "{found}");
+    let found = error("classes(\"a..\")");
+    assert!(found.contains("column 2"), "{found}");
+}

@@ -1,0 +1,93 @@
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Visitors who all say that they are equal. Each that arrives leaves later, in another thread, and some leave that never arrived. A line
+ * `N` lets so many in and out, twice; `stay N` keeps those who come; `gone` forgets them and collects what nobody holds.
+ */
+public class Visitors {
+    static final class Visitor {
+        final int number;
+
+        Visitor(int number) {
+            this.number = number;
+        }
+
+        @Override
+        public int hashCode() {
+            return 1;
+        }
+
+        @Override
+        public boolean equals(Object other) {
+            return other instanceof Visitor;
+        }
+    }
+
+    static List<Visitor> inside = new ArrayList<>();
+    static long seen;
+
+    static void arrive(Visitor visitor, int day) {
+        seen += visitor.number + day;
+    }
+
+    static synchronized void leave(Visitor visitor, boolean known) {
+        seen += visitor == null ? 1 : visitor.number;
+    }
+
+    static void stay(int count, int day) {
+        for (int i = 0; i < count; i++) {
+            Visitor visitor = new Visitor(i);
+            arrive(visitor, day);
+            inside.add(visitor);
+        }
+    }
+
+    static void inAndOut(int count) throws InterruptedException {
+        for (int day = 1; day <= 2; day++) {
+            stay(count, day);
+            List<Visitor> out = inside;
+            inside = new ArrayList<>();
+            Thread[] doors = new Thread[4];
+            for (int d = 0; d < doors.length; d++) {
+                int door = d;
+                doors[d] = new Thread(() -> {
+                    for (int i = door; i < out.size(); i += 4) {
+                        leave(out.get(i), true);
+                    }
+                    leave(new Visitor(-1), false);
+                    leave(null, false);
+                });
+                doors[d].start();
+            }
+            for (Thread door : doors) {
+                door.join();
+            }
+        }
+    }
+
+    static void forget() {
+        inside = new ArrayList<>();
+        for (int i = 0; i < 3; i++) {
+            System.gc();
+        }
+    }
+
+    public static void main(String[] args) throws Exception {
+        System.out.println("pid " + ProcessHandle.current().pid());
+        BufferedReader in = new BufferedReader(new InputStreamReader(System.in));
+        for (String line; (line = in.readLine()) != null && !line.equals("stop");) {
+            seen = 0;
+            if (line.equals("gone")) {
+                forget();
+            } else if (line.startsWith("stay ")) {
+                stay(Integer.parseInt(line.substring(5)), 1);
+            } else {
+                inAndOut(Integer.parseInt(line));
+            }
+            System.out.println("seen " + seen);
+        }
+    }
+}

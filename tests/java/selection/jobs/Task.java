@@ -1,0 +1,6 @@
+package jobs;
+
+/** What is asked for by `jobs.Task+`. */
+public interface Task {
+    int run(int n);
+}

@@ -1,0 +1,8 @@
+package jobs;
+
+/** Nobody loads it. */
+class Unused extends Base {
+    @Marked
+    void nothing() {
+    }
+}

@@ -1,0 +1,161 @@
+//! Values that belong to objects: each has its own, and it goes with it.
+
+use veneer_tests::command::run;
+use veneer_tests::live::{Live, LiveError};
+use veneer_tests::running::{Outcome, on_each_jdk_with};
+
+/// Whoever arrives gets a value; whoever leaves is asked for it.
+const PLAN: &str = r#"
+    let born = per_object(0);
+    let at = tally();
+    methods("Visitors::arrive(..)").before(|p| born.set(p.visitor, p.visitor.number * 3 + p.day));
+    methods("Visitors::leave(..)").before(|p| {
+        let value = born.get(p.visitor);
+        at.count(p.known, value - p.visitor.number * 3);
+    });
+"#;
+
+const SHOW: &str = r#"let rows = at.rows().map(|r| `${r.keys[0]} ${r.keys[1]}: ${r.count}`); rows.sort(); let text = ""; for r in rows { text += r + ", "; } text"#;
+
+/// Has the program do something, and gives what it says of it.
+fn seen(live: &mut Live, line: &str) -> Result<i64, Box<dyn std::error::Error>> {
+    live.say(line)?;
+    Ok(live.line("seen ")?.parse()?)
+}
+
+/// What `Visitors` says of so many.
+fn expected(count: i64) -> i64 {
+    let numbers = count * (count - 1) / 2;
+    // In and out, twice; the day at each arrival; four times one that is -1 and one that is null.
+    4 * numbers + 3 * count
+}
+
+#[test]
+fn every_object_has_its_own_value() -> Outcome {
+    on_each_jdk_with("objects", |programs| {
+        // Armed from its start or attached to.
+        for armed in [true, false] {
+            let java = programs.java("Visitors");
+            let mut live = match armed {
+                true => Live::start(&run(&["--check"], &java))?,
+                false => Live::start(&java)?,
+            };
+            assert_eq!(seen(&mut live, "100")?, expected(100));
+            let show = format!("{PLAN} at_exit(|| {{ {SHOW}; print(`at: ${{text}}`) }});");
+            live.exec(&show)?.succeeded("attaching")?;
+            for _ in 0..5 {
+                assert_eq!(seen(&mut live, "5000")?, expected(5000));
+            }
+            let output = live.stop()?.succeeded("Visitors")?;
+            // 3 is what is left of one without a value whose number is -1, and 0 of null.
+            let text = "at: false 0: 40, false 3: 40, true 1: 25000, true 2: 25000, ";
+            assert!(
+                output.err.lines().any(|line| line == text),
+                "{armed}: {}",
+                output.err
+            );
+        }
+        Ok(())
+    })
+}
+
+#[test]
+fn a_value_goes_with_its_object() -> Outcome {
+    on_each_jdk_with("objects", |programs| {
+        for collector in ["-XX:+UseSerialGC", "-XX:+UseG1GC", "-XX:+UseZGC"] {
+            let java = programs
+                .launcher()
+                .args([collector, "-Xmx256m", "-cp"])
+                .arg(programs.classes().path())
+                .arg("Visitors");
+            let mut live = Live::start(&java)?;
+            live.exec(&format!("{PLAN} every(0.02, || print(`kept ${{born.rows()[0].count}} ${{born.rest().count}}`));"))?
+                .succeeded("attaching")?;
+            seen(&mut live, "stay 20000")?;
+            kept(&mut live, "20000 0")?;
+            seen(&mut live, "gone")?;
+            kept(&mut live, "0 0")?;
+            // Their places serve again.
+            for _ in 0..8 {
+                seen(&mut live, "stay 50000")?;
+                seen(&mut live, "gone")?;
+                kept(&mut live, "0 0")?;
+            }
+            seen(&mut live, "stay 1000")?;
+            kept(&mut live, "1000 0")?;
+            live.stop()?.succeeded("Visitors")?;
+        }
+        Ok(())
+    })
+}
+
+/// Waits until the plan says so.
+fn kept(live: &mut Live, what: &str) -> Result<(), LiveError> {
+    live.error_line(&format!("kept {what}"))
+}
+
+#[test]
+fn more_objects_than_there_is_room_for() -> Outcome {
+    on_each_jdk_with("objects", |programs| {
+        let mut live = Live::start(&programs.java("Visitors"))?;
+        let plan = PLAN.replace("per_object(0)", "per_object(0, 100)");
+        let show = "at_exit(|| print(`kept ${born.rows()[0].count + born.rest().count} ${born.rest().count > 700}`));";
+        live.exec(&format!("{plan} {show}"))?
+            .succeeded("attaching")?;
+        seen(&mut live, "stay 1000")?;
+        let output = live.stop()?.succeeded("Visitors")?;
+        assert!(output.err.contains("kept 1000 true"), "{}", output.err);
+        Ok(())
+    })
+}
+
+#[test]
+fn what_does_not_fit_is_refused() -> Outcome {
+    on_each_jdk_with("objects", |programs| {
+        let live = Live::start(&programs.java("Visitors"))?;
+        for (code, said) in [
+            (
+                "born.set(p.day, 1)",
+                "this is integer, and an object is needed here",
+            ),
+            (
+                "born.set(p.visitor, p.visitor)",
+                "and integer is needed here",
+            ),
+            (
+                "born.count(p.visitor)",
+                "a per_object(0) takes .set(object, value)",
+            ),
+            ("at.count(born.get())", "gives values with .get(object)"),
+            (
+                "at.count(born.get(p.visitor).more)",
+                "gives values with .get(object)",
+            ),
+        ] {
+            let plan = format!(
+                "let born = per_object(0); let at = tally(); methods(\"Visitors::arrive(..)\").before(|p| {code})"
+            );
+            let output = live.exec(&plan)?;
+            assert!(
+                output.code == 1 && output.err.contains(said),
+                "{code}: {output:?}"
+            );
+        }
+        for (plan, said) in [
+            ("per_object(1)", "per_object(0) is for whole numbers"),
+            (
+                "per_object(0, 0)",
+                "there is no room for a table of 0 entries",
+            ),
+            (
+                "per_object(0, 1000000)",
+                "there is no room for a table of 1000000",
+            ),
+        ] {
+            let output = live.exec(plan)?;
+            assert!(output.err.contains(said), "{plan}: {output:?}");
+        }
+        live.stop()?.succeeded("Visitors")?;
+        Ok(())
+    })
+}
