@@ -1,7 +1,7 @@
 //! The JVM Tool Interface, as far as the agent needs it. What the JVM allocates is freed here.
 
 use crate::jni::{Env, jclass, jobject};
-use jni::sys::{JNIEnv, JavaVM, jint, jmethodID};
+use jni::sys::{JNIEnv, JavaVM, jint};
 use jvmti_sys::*;
 use std::ffi::{CStr, c_void};
 use std::ptr;
@@ -16,35 +16,10 @@ pub struct Tool(*mut jvmtiEnv);
 unsafe impl Send for Tool {}
 unsafe impl Sync for Tool {}
 
-/// Frames of a stack that are looked at.
-const DEPTH: jint = 4096;
 /// JVMTI 9: what OpenJDK 9 and newer offer.
 const VERSION: jint = 0x3009_0000;
 /// The oldest JDK on which the agent works.
 const OLDEST: jint = 17;
-
-/// A frame of a stack: a method and where in it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Frame {
-    method: usize,
-    bci: i64,
-}
-
-impl Frame {
-    /// Bytes from the beginning of the method's code; negative in native methods.
-    pub fn bci(self) -> i64 {
-        self.bci
-    }
-
-    /// Another place in the same method.
-    pub fn at(self, bci: i64) -> Frame {
-        Frame { bci, ..self }
-    }
-
-    fn id(self) -> jmethodID {
-        ptr::with_exposed_provenance_mut(self.method)
-    }
-}
 
 macro_rules! call {
     ($tool:expr, $name:ident $(, $arg:expr)*) => {
@@ -53,17 +28,16 @@ macro_rules! call {
     };
 }
 
+mod stack;
+
+pub use stack::Frame;
+
 fn ok(error: jvmtiError, what: &str) -> Result<(), String> {
     if error == jvmtiError::JVMTI_ERROR_NONE {
         Ok(())
     } else {
         Err(format!("{what}: {error:?}"))
     }
-}
-
-thread_local! {
-    /// Where the JVM writes frames to.
-    static ROOM: std::cell::RefCell<Vec<jvmtiFrameInfo>> = const { std::cell::RefCell::new(Vec::new()) };
 }
 
 impl Tool {
@@ -466,217 +440,18 @@ impl Tool {
 
     /// Names of the methods that a class declares; of one that is not prepared, none.
     pub fn method_names(self, class: jclass) -> Vec<String> {
-        let mut out = Vec::new();
-        let (mut count, mut methods) = (0, ptr::null_mut());
-        if call!(self, GetClassMethods, class, &mut count, &mut methods)
-            == jvmtiError::JVMTI_ERROR_NONE
-            && !methods.is_null()
-        {
-            // Safety: the JVM gave `count` of them.
-            for method in unsafe { std::slice::from_raw_parts(methods, count as usize) } {
-                let mut name = ptr::null_mut();
-                if call!(
-                    self,
-                    GetMethodName,
-                    *method,
-                    &mut name,
-                    ptr::null_mut(),
-                    ptr::null_mut()
-                ) == jvmtiError::JVMTI_ERROR_NONE
-                {
-                    out.push(self.text(name));
-                }
-            }
-            self.free(methods);
-        }
-        out
+        let methods = self.methods(class).into_iter();
+        methods.map(|(_, name, _)| name).collect()
     }
 
     /// Protected members that a class declares: names and descriptors.
     pub fn protected_members(self, class: jclass) -> Vec<(String, String)> {
         const PROTECTED: jint = 4;
-        let mut out = Vec::new();
-        let (mut count, mut methods) = (0, ptr::null_mut());
-        if call!(self, GetClassMethods, class, &mut count, &mut methods)
-            == jvmtiError::JVMTI_ERROR_NONE
-            && !methods.is_null()
-        {
-            // Safety: the JVM gave `count` of them.
-            for method in unsafe { std::slice::from_raw_parts(methods, count as usize) } {
-                let (mut flags, mut name, mut signature) = (0, ptr::null_mut(), ptr::null_mut());
-                call!(self, GetMethodModifiers, *method, &mut flags);
-                if flags & PROTECTED != 0
-                    && call!(
-                        self,
-                        GetMethodName,
-                        *method,
-                        &mut name,
-                        &mut signature,
-                        ptr::null_mut()
-                    ) == jvmtiError::JVMTI_ERROR_NONE
-                {
-                    out.push((self.text(name), self.text(signature)));
-                }
-            }
-            self.free(methods);
-        }
-        for (flags, name, descriptor) in self.fields(class) {
-            if flags & PROTECTED != 0 {
-                out.push((name, descriptor));
-            }
-        }
-        out
-    }
-
-    /// The innermost frames of the thread that calls, as many as are asked for at most.
-    pub fn frames_here(self, most: usize, into: &mut Vec<Frame>) {
-        into.clear();
-        let mut count = 0;
-        let empty = jvmtiFrameInfo {
-            method: ptr::null_mut(),
-            location: 0,
-        };
-        ROOM.with_borrow_mut(|room| {
-            room.resize(most, empty);
-            let answer = call!(
-                self,
-                GetStackTrace,
-                ptr::null_mut(),
-                0,
-                most as jint,
-                room.as_mut_ptr(),
-                &mut count
-            );
-            if answer == jvmtiError::JVMTI_ERROR_NONE {
-                let count = usize::try_from(count).unwrap_or(0).min(most);
-                into.extend(room[..count].iter().map(|f| Frame {
-                    method: f.method.expose_provenance(),
-                    bci: f.location,
-                }));
-            }
-        });
-    }
-
-    /// The class (a local reference) and the name of a frame's method. The frame must be one of a stack that stands.
-    pub fn method_of(self, frame: Frame) -> Option<(jclass, String)> {
-        let (mut class, mut name) = (ptr::null_mut(), ptr::null_mut());
-        let none = jvmtiError::JVMTI_ERROR_NONE;
-        if call!(self, GetMethodDeclaringClass, frame.id(), &mut class) != none || class.is_null() {
-            return None;
-        }
-        let named = call!(
-            self,
-            GetMethodName,
-            frame.id(),
-            &mut name,
-            ptr::null_mut(),
-            ptr::null_mut()
-        );
-        (named == none).then(|| (class, self.text(name)))
-    }
-
-    /// The source line of a frame; 0 where it is not known.
-    pub fn line_of(self, frame: Frame) -> u16 {
-        let (mut count, mut table) = (0, ptr::null_mut());
-        let answer = call!(self, GetLineNumberTable, frame.id(), &mut count, &mut table);
-        if answer != jvmtiError::JVMTI_ERROR_NONE || table.is_null() {
-            return 0;
-        }
-        // Safety: the JVM gave `count` of them.
-        let rows = unsafe { std::slice::from_raw_parts(table, count as usize) };
-        // Rows need not be in order.
-        let before = rows.iter().filter(|r| r.start_location <= frame.bci);
-        let row = before.max_by_key(|r| r.start_location);
-        let line = row.map_or(0, |r| r.line_number as u16);
-        self.free(table);
-        line
-    }
-
-    /// The methods on every thread's stack, the innermost first: declaring class (a local reference), name, descriptor, pc.
-    /// Leaves a local reference to each thread too: call it inside [`Env::frame`].
-    pub fn stacks(self, env: Env) -> Vec<Vec<(jclass, String, String, i64)>> {
-        let (mut count, mut stacks) = (0, ptr::null_mut());
-        let answer = call!(self, GetAllStackTraces, DEPTH, &mut stacks, &mut count);
-        if answer != jvmtiError::JVMTI_ERROR_NONE || stacks.is_null() {
-            return Vec::new();
-        }
-        let mut out = Vec::new();
-        // Safety: the JVM gave `count` threads, each with `frame_count` frames, in one piece of memory.
-        for thread in unsafe { std::slice::from_raw_parts(stacks, count as usize) } {
-            let frames = if thread.frame_buffer.is_null() {
-                &[]
-            } else {
-                // Safety: as above.
-                unsafe {
-                    std::slice::from_raw_parts(thread.frame_buffer, thread.frame_count as usize)
-                }
-            };
-            let mut methods = Vec::with_capacity(frames.len());
-            for frame in frames {
-                let (mut class, mut name, mut signature) =
-                    (ptr::null_mut(), ptr::null_mut(), ptr::null_mut());
-                call!(self, GetMethodDeclaringClass, frame.method, &mut class);
-                call!(
-                    self,
-                    GetMethodName,
-                    frame.method,
-                    &mut name,
-                    &mut signature,
-                    ptr::null_mut()
-                );
-                let (name, signature) = (self.text(name), self.text(signature));
-                methods.push((class, name, signature, frame.location));
-            }
-            out.push(methods);
-        }
-        self.free(stacks);
-        env.ensure(out.iter().map(|m| m.len() + 1).sum::<usize>() + 32);
-        out
-    }
-
-    /// The frames on all stacks whose code their class has no more: internal class name, name and descriptor of the method.
-    pub fn obsolete(self, env: Env) -> Vec<(String, String, String)> {
-        let (mut count, mut stacks) = (0, ptr::null_mut());
-        let answer = call!(self, GetAllStackTraces, DEPTH, &mut stacks, &mut count);
-        if answer != jvmtiError::JVMTI_ERROR_NONE || stacks.is_null() {
-            return Vec::new();
-        }
-        let mut out = Vec::new();
-        // Safety: the JVM gave `count` threads, each with `frame_count` frames, in one piece of memory.
-        for thread in unsafe { std::slice::from_raw_parts(stacks, count as usize) } {
-            if thread.frame_buffer.is_null() {
-                continue;
-            }
-            // Safety: as above.
-            let frames = unsafe {
-                std::slice::from_raw_parts(thread.frame_buffer, thread.frame_count as usize)
-            };
-            for frame in frames {
-                let mut obsolete = false;
-                call!(self, IsMethodObsolete, frame.method, &mut obsolete);
-                if !obsolete {
-                    continue;
-                }
-                let (mut class, mut name, mut signature) =
-                    (ptr::null_mut(), ptr::null_mut(), ptr::null_mut());
-                call!(self, GetMethodDeclaringClass, frame.method, &mut class);
-                call!(
-                    self,
-                    GetMethodName,
-                    frame.method,
-                    &mut name,
-                    &mut signature,
-                    ptr::null_mut()
-                );
-                let (name, signature) = (self.text(name), self.text(signature));
-                if let Some(class) = self.class_name(class) {
-                    out.push((class, name, signature));
-                }
-            }
-        }
-        self.free(stacks);
-        env.ensure(out.len() + count as usize + 32);
-        out
+        let mut members = self.methods(class);
+        members.extend(self.fields(class));
+        members.retain(|(flags, ..)| flags & PROTECTED != 0);
+        let members = members.into_iter();
+        members.map(|(_, name, signature)| (name, signature)).collect()
     }
 
     /// Starts a thread of the agent on a thread object. Such threads do not show in the application's thread lists.
