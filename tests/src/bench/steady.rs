@@ -21,7 +21,7 @@ pub fn run(scope: &Scope) -> Result<Record, TrustError> {
     let begun = Instant::now();
     let mut record = Record::new("steady", "Steady state", scope)?;
     record.part.words = vec![
-        "The ratio of each mode to the plain run of its group: median over its groups (5 to 7), and in brackets the least and the \
+        "The ratio of each mode to the plain run of its group: median over its groups (5), and in brackets the least and the \
              greatest. A run is a fresh JVM that does its work in rounds; the last third of the rounds counts. *Processor time* \
              is what the kernel says that the main thread used in them, *time* the median round by the program's own clock. \
              Goals are judged by processor time, which does not grow while something else uses the machine; where other threads do most \
