@@ -15,16 +15,21 @@
 //!
 //! **Invariant:** a name made here is in none of the texts.
 
+mod names;
+mod parts;
+mod ready;
+
+pub(crate) use ready::{Modules, Ready};
+
 use crate::context::lock;
 use crate::engine;
 use crate::error::{PlanError, Stage};
 use crate::limits;
 use crate::modules::resolve;
 use crate::transcript::Transcript;
-use rhai::{
-    AST, ASTFlags, ASTNode, Engine, EvalAltResult, Expr, FnAccess, Module, ModuleResolver,
-    Position, Scope, Shared, Stmt, Token,
-};
+use names::Names;
+use parts::{callable, constants, exports, is_closure};
+use rhai::{AST, ASTNode, Expr, Module, Position, Scope, Shared, Stmt, Token};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex};
 use veneer_instruments::table::count;
@@ -46,9 +51,6 @@ pub(crate) struct Read {
     /// Variables that others may read, and under which names.
     exports: Vec<(String, String)>,
 }
-
-/// Modules that have run, by what the engine calls them.
-pub(crate) type Ready = BTreeMap<String, Shared<Module>>;
 
 /// The modules of a plan, or of a prompt so far.
 #[derive(Clone, Debug, Default)]
@@ -325,79 +327,6 @@ fn found(
     }
 }
 
-/// What becomes of the words of a text.
-struct Names<'a> {
-    /// Of a module: what the engine calls it, and its functions.
-    own: Option<(&'a str, BTreeSet<String>)>,
-    /// What the text calls modules.
-    aliases: &'a BTreeMap<String, String>,
-    /// Paths of imports, by their places.
-    paths: HashMap<Position, String>,
-}
-
-impl Names<'_> {
-    /// The words to exchange.
-    fn of(
-        &self,
-        tokens: &[(Token, Position)],
-        within: &Transcript,
-    ) -> Result<HashMap<Position, String>, PlanError> {
-        let mut out = self.paths.clone();
-        let mut importing = false;
-        for (n, (token, at)) in tokens.iter().enumerate() {
-            // The engine counts no further.
-            if at
-                .position()
-                .is_some_and(|column| column >= usize::from(u16::MAX))
-            {
-                let message = "this line is too long for a plan with modules".to_owned();
-                return Err(refuse(Stage::Limit, within, *at, message));
-            }
-            let before = n.checked_sub(1).and_then(|n| tokens.get(n)).map(|t| &t.0);
-            let behind = tokens.get(n + 1).map(|t| &t.0);
-            match token {
-                Token::Import => importing = true,
-                Token::SemiColon => importing = false,
-                Token::Identifier(word) => {
-                    let alias = importing && matches!(before, Some(Token::As));
-                    if let Some(new) = self.word(word, before, behind, alias) {
-                        out.insert(*at, new);
-                    }
-                }
-                _ => {}
-            }
-        }
-        Ok(out)
-    }
-
-    /// A new word, where it gets one.
-    fn word(
-        &self,
-        word: &str,
-        before: Option<&Token>,
-        behind: Option<&Token>,
-        alias: bool,
-    ) -> Option<String> {
-        // A member, or the name of something in another module.
-        if let Some(Token::Period | Token::Elvis | Token::DoubleColon) = before {
-            return None;
-        }
-        if alias || matches!(behind, Some(Token::DoubleColon)) {
-            return match &self.own {
-                Some((id, _)) if word == "global" => Some(format!("{id}_global")),
-                _ => self.aliases.get(word).cloned(),
-            };
-        }
-        // The name of a property in a map; a type in front of a method.
-        let typed = matches!((before, behind), (Some(Token::Fn), Some(Token::Period)));
-        if typed || matches!(behind, Some(Token::Colon)) {
-            return None;
-        }
-        let (id, functions) = self.own.as_ref()?;
-        functions.contains(word).then(|| format!("{id}_{word}"))
-    }
-}
-
 struct Linker<'a> {
     given: &'a BTreeMap<String, String>,
     /// Of the plan's file, with the slash; nothing where it has none.
@@ -522,124 +451,5 @@ impl Linker<'_> {
             count(limits::PROMPT_LINES as u64)
         );
         Err(refuse(Stage::Limit, transcript, Position::NONE, message))
-    }
-}
-
-/// The engine's name for a function that has none.
-fn is_closure(name: &str) -> bool {
-    name.starts_with("anon$")
-}
-
-/// What others may call, under plain names.
-fn callable(parsed: &AST, id: &str) -> Module {
-    let mut module = Module::new();
-    for function in parsed.iter_fn_def() {
-        let plain = function
-            .name
-            .strip_prefix(id)
-            .and_then(|n| n.strip_prefix('_'));
-        if let (Some(plain), FnAccess::Public) = (plain, function.access) {
-            let mut callable = (**function).clone();
-            callable.name = plain.into();
-            module.set_script_fn(callable);
-        }
-    }
-    module
-}
-
-/// Constants whose values stand in the text.
-fn constants(parsed: &AST) -> Module {
-    let mut module = Module::new();
-    for (name, _, value) in parsed.iter_literal_variables(true, false) {
-        module.set_var(name, value);
-    }
-    module.build_index();
-    module
-}
-
-/// Variables that others may read, with their names there.
-fn exports(parsed: &AST, id: &str) -> Vec<(String, String)> {
-    let plain = |name: &str| {
-        let rest = name.strip_prefix(id).and_then(|n| n.strip_prefix('_'));
-        rest.unwrap_or(name).to_owned()
-    };
-    let export = |one: &Stmt| match one {
-        Stmt::Var(variable, flags, _) if flags.contains(ASTFlags::EXPORTED) => {
-            let name = variable.0.as_str();
-            Some((name.to_owned(), plain(name)))
-        }
-        Stmt::Export(names, _) => {
-            let (name, alias) = (names.0.as_str(), names.1.as_str());
-            let alias = if alias.is_empty() { name } else { alias };
-            Some((name.to_owned(), plain(alias)))
-        }
-        _ => None,
-    };
-    parsed.statements().iter().filter_map(export).collect()
-}
-
-/// Gives an engine the modules that have run. A clone gives the same ones.
-#[derive(Clone, Default)]
-pub(crate) struct Modules(Arc<Mutex<Ready>>);
-
-impl Modules {
-    /// What a module has under this name, as long as it is no function.
-    pub(crate) fn value(&self, module: &str, name: &str) -> Option<rhai::Dynamic> {
-        lock(&self.0).get(module)?.get_var(name)
-    }
-
-    /// All that have run.
-    pub(crate) fn ready(&self) -> Ready {
-        lock(&self.0).clone()
-    }
-
-    fn add(&self, engine: &mut Engine, id: &str, module: Shared<Module>) {
-        engine.register_static_module(id, module.clone());
-        lock(&self.0).insert(id.to_owned(), module);
-    }
-
-    /// Lets an engine have the modules; those that have not run yet run now.
-    pub(crate) fn run(
-        &self,
-        engine: &mut Engine,
-        linked: &Linked,
-        ready: &Ready,
-    ) -> Result<(), Box<EvalAltResult>> {
-        if linked.modules.is_empty() {
-            return Ok(());
-        }
-        engine.set_module_resolver(self.clone());
-        for read in &linked.modules {
-            let constants = format!("{}_global", read.id);
-            self.add(engine, &constants, Shared::new(read.constants.clone()));
-            if let Some(module) = ready.get(&read.id) {
-                self.add(engine, &read.id, module.clone());
-                continue;
-            }
-            let mut scope = Scope::new();
-            engine.run_ast_with_scope(&mut scope, &read.tree)?;
-            let mut module = read.functions.clone();
-            for (variable, name) in &read.exports {
-                if let Some(value) = scope.get(variable) {
-                    module.set_var(name.as_str(), value.flatten_clone());
-                }
-            }
-            module.build_index();
-            self.add(engine, &read.id, Shared::new(module));
-        }
-        Ok(())
-    }
-}
-
-impl ModuleResolver for Modules {
-    fn resolve(
-        &self,
-        _: &Engine,
-        _: Option<&str>,
-        path: &str,
-        position: Position,
-    ) -> Result<Shared<Module>, Box<EvalAltResult>> {
-        let module = lock(&self.0).get(path).cloned();
-        module.ok_or_else(|| EvalAltResult::ErrorModuleNotFound(path.to_owned(), position).into())
     }
 }

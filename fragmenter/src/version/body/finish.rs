@@ -1,0 +1,212 @@
+//! From the instructions of a body to its `Code` attribute: exception table, frames, lines.
+
+use super::{Body, Emitted, Piece};
+use crate::bytecode::{Assembled, Label};
+use crate::classfile::{Code, ExceptionRange, encode_stack_map};
+use crate::flowgraph::FragmentId;
+use crate::frames;
+use crate::points::Point;
+use crate::refusal::Refusal;
+use crate::runtime;
+use crate::types::{State, Type};
+use crate::version::{Bodies, Emitter, Plan, Span, weave};
+use indexmap::IndexMap;
+
+impl Body<'_, '_> {
+    pub(super) fn finish(
+        self,
+        begin: Label,
+        end: Label,
+        catch: Option<Label>,
+    ) -> Result<Emitted, Refusal> {
+        let Body {
+            e,
+            plan,
+            slots,
+            a,
+            frames: wanted,
+            pieces,
+            news,
+            handlers,
+            bodies,
+            spans,
+            packed,
+            ..
+        } = self;
+        let method = plan.method;
+        let out = a.finish()?;
+        let exceptions = table(plan, &out, &pieces, &handlers, e, (begin, end, catch))?;
+        let new_pc = |pc: u16| news.get(&pc).and_then(|l| out.at(*l));
+        let mut at: Vec<(u16, &State)> = wanted
+            .iter()
+            .filter_map(|(l, s)| Some((out.at(*l)?, s)))
+            .collect();
+        at.sort_by_key(|f| f.0);
+        at.dedup_by(|b, a| a.0 == b.0 && a.1 == b.1);
+        let framed = |pc: &u16| at.binary_search_by_key(pc, |f| f.0).is_ok();
+        if !out.skips.iter().all(framed) {
+            return Err(Refusal::MethodTooLarge(
+                "a conditional branch would reach further than 32,767 bytes".into(),
+            ));
+        }
+        let mut stack_map = Vec::with_capacity(at.len());
+        for (pc, state) in at {
+            stack_map.push(frames::frame(pc, state, &mut e.pool, &new_pc)?);
+        }
+        let initial: Vec<Type> = match bodies {
+            Bodies::Resume => vec![Type::object(runtime::FRAME)],
+            Bodies::Enter => {
+                let widths = crate::arming::carried(&plan.armed.points[0]);
+                widths
+                    .flat_map(|t| {
+                        if t.width() == 2 {
+                            vec![t.clone(), Type::Top]
+                        } else {
+                            vec![t.clone()]
+                        }
+                    })
+                    .collect()
+            }
+        };
+        let initial = frames::locals(&initial, &mut e.pool, &new_pc)?;
+        let info = encode_stack_map(&stack_map, &initial)?;
+        let attribute = crate::classfile::Attribute {
+            name: e.pool.add_utf8("StackMapTable")?,
+            info: info.into(),
+        };
+        let spill: u16 = plan
+            .armed
+            .points
+            .iter()
+            .map(|p| p.stack.iter().map(Type::width).sum::<u16>())
+            .max()
+            .unwrap_or(0);
+        let words = plan
+            .armed
+            .points
+            .iter()
+            .map(Point::words)
+            .max()
+            .unwrap_or(0);
+        let places = pieces
+            .iter()
+            .filter_map(|p| Some((out.at(p.start)?, p.place?)));
+        let mut places: Vec<(u16, u16)> = places.collect();
+        places.sort_unstable();
+        let span = |(label, fragment, gathers): &(Label, Option<FragmentId>, bool)| {
+            Some(Span {
+                pc: out.at(*label)?,
+                fragment: *fragment,
+                gathers: *gathers,
+            })
+        };
+        let mut spans: Vec<Span> = spans.iter().filter_map(span).collect();
+        spans.sort_unstable_by_key(|s| s.pc);
+        let mut attributes = vec![attribute];
+        attributes.extend(lines(plan, &out, &pieces, e)?);
+        let code = Code {
+            // One more than is needed: C2 looks at the first argument of what a body with `super::COMPILED` calls, and there
+            // may be none.
+            max_stack: (method.code.max_stack + weave::stack(plan.probes)).max(words + 2) + 1,
+            max_locals: slots.temp + 2 + spill.max(weave::spilled(plan.probes)),
+            code: out.code.into(),
+            exceptions,
+            attributes,
+        };
+        Ok(Emitted {
+            code,
+            places,
+            spans,
+            packed,
+        })
+    }
+}
+
+/// The lines of the application's instructions, for tools that show the frames of versions. What is woven between them counts
+/// to the line before.
+fn lines(
+    plan: &Plan,
+    out: &Assembled,
+    pieces: &[Piece],
+    e: &mut Emitter,
+) -> Result<Option<crate::classfile::Attribute<'static>>, Refusal> {
+    let found = pieces
+        .iter()
+        .filter_map(|p| Some((out.at(p.start)?, plan.method.line(p.pc)?)));
+    let mut rows: Vec<(u16, u16)> = found.collect();
+    rows.sort_unstable();
+    rows.dedup_by_key(|row| row.0);
+    rows.dedup_by_key(|row| row.1);
+    if rows.is_empty() {
+        return Ok(None);
+    }
+    let mut info = (rows.len() as u16).to_be_bytes().to_vec();
+    for (pc, line) in rows {
+        info.extend(pc.to_be_bytes());
+        info.extend(line.to_be_bytes());
+    }
+    Ok(Some(crate::classfile::Attribute {
+        name: e.pool.add_utf8("LineNumberTable")?,
+        info: info.into(),
+    }))
+}
+
+/// The application's ranges over what came of its instructions, then the version's own range over all.
+fn table(
+    plan: &Plan,
+    out: &Assembled,
+    pieces: &[Piece],
+    handlers: &IndexMap<FragmentId, Label>,
+    e: &mut Emitter,
+    all: (Label, Label, Option<Label>),
+) -> Result<Vec<ExceptionRange>, Refusal> {
+    let mut rows: Vec<ExceptionRange> = Vec::new();
+    let method = plan.method;
+    for range in &method.code.exceptions {
+        let Some(handler) = method
+            .flow
+            .starting_at(Label::pc(range.handler))
+            .and_then(|h| handlers.get(&h))
+            .and_then(|l| out.at(*l))
+        else {
+            continue;
+        };
+        let catch_type = if range.catch_type == 0 {
+            0
+        } else {
+            e.pool
+                .import(&method.file.pool, range.catch_type, &mut e.memo)?
+        };
+        let from = rows.len();
+        for piece in pieces
+            .iter()
+            .filter(|p| (range.start..range.end).contains(&p.pc))
+        {
+            let (Some(start), Some(end)) = (out.at(piece.start), out.at(piece.end)) else {
+                continue;
+            };
+            match rows[from..].last_mut() {
+                Some(last) if last.end == start => last.end = end,
+                _ if start < end => rows.push(ExceptionRange {
+                    start,
+                    end,
+                    handler,
+                    catch_type,
+                }),
+                _ => {}
+            }
+        }
+    }
+    if let (Some(start), Some(end), Some(handler)) =
+        (out.at(all.0), out.at(all.1), all.2.and_then(|l| out.at(l)))
+        && start < end
+    {
+        rows.push(ExceptionRange {
+            start,
+            end,
+            handler,
+            catch_type: 0,
+        });
+    }
+    Ok(rows)
+}

@@ -1,0 +1,76 @@
+//! Modules that have run.
+
+use super::Linked;
+use crate::context::lock;
+use rhai::{Engine, EvalAltResult, Module, ModuleResolver, Position, Scope, Shared};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+
+/// By what the engine calls them.
+pub(crate) type Ready = BTreeMap<String, Shared<Module>>;
+
+/// Gives an engine the modules that have run. A clone gives the same ones.
+#[derive(Clone, Default)]
+pub(crate) struct Modules(Arc<Mutex<Ready>>);
+
+impl Modules {
+    /// What a module has under this name, as long as it is no function.
+    pub(crate) fn value(&self, module: &str, name: &str) -> Option<rhai::Dynamic> {
+        lock(&self.0).get(module)?.get_var(name)
+    }
+
+    /// All that have run.
+    pub(crate) fn ready(&self) -> Ready {
+        lock(&self.0).clone()
+    }
+
+    fn add(&self, engine: &mut Engine, id: &str, module: Shared<Module>) {
+        engine.register_static_module(id, module.clone());
+        lock(&self.0).insert(id.to_owned(), module);
+    }
+
+    /// Lets an engine have the modules; those that have not run yet run now.
+    pub(crate) fn run(
+        &self,
+        engine: &mut Engine,
+        linked: &Linked,
+        ready: &Ready,
+    ) -> Result<(), Box<EvalAltResult>> {
+        if linked.modules.is_empty() {
+            return Ok(());
+        }
+        engine.set_module_resolver(self.clone());
+        for read in &linked.modules {
+            let constants = format!("{}_global", read.id);
+            self.add(engine, &constants, Shared::new(read.constants.clone()));
+            if let Some(module) = ready.get(&read.id) {
+                self.add(engine, &read.id, module.clone());
+                continue;
+            }
+            let mut scope = Scope::new();
+            engine.run_ast_with_scope(&mut scope, &read.tree)?;
+            let mut module = read.functions.clone();
+            for (variable, name) in &read.exports {
+                if let Some(value) = scope.get(variable) {
+                    module.set_var(name.as_str(), value.flatten_clone());
+                }
+            }
+            module.build_index();
+            self.add(engine, &read.id, Shared::new(module));
+        }
+        Ok(())
+    }
+}
+
+impl ModuleResolver for Modules {
+    fn resolve(
+        &self,
+        _: &Engine,
+        _: Option<&str>,
+        path: &str,
+        position: Position,
+    ) -> Result<Shared<Module>, Box<EvalAltResult>> {
+        let module = lock(&self.0).get(path).cloned();
+        module.ok_or_else(|| EvalAltResult::ErrorModuleNotFound(path.to_owned(), position).into())
+    }
+}
