@@ -2,21 +2,8 @@
 
 mod recorder;
 
-use recorder::{Recorder, run};
+use recorder::{Recorder, calls, run, value};
 use veneer_scripts::Plan;
-
-#[track_caller]
-fn value(source: &str) -> String {
-    let (result, _) = run(source);
-    result.unwrap_or_else(|error| panic!("{error}"))
-}
-
-#[track_caller]
-fn calls(source: &str) -> Vec<String> {
-    let (result, recorder) = run(source);
-    result.unwrap_or_else(|error| panic!("{error}"));
-    recorder.calls()
-}
 
 #[test]
 fn every_place_and_side() {

@@ -3,20 +3,7 @@
 
 mod recorder;
 
-use recorder::run;
-
-#[track_caller]
-fn value(source: &str) -> String {
-    let (result, _) = run(source);
-    result.unwrap_or_else(|error| panic!("{error}"))
-}
-
-#[track_caller]
-fn calls(source: &str) -> Vec<String> {
-    let (result, recorder) = run(source);
-    result.unwrap_or_else(|error| panic!("{error}"));
-    recorder.calls()
-}
+use recorder::{calls, run, value};
 
 #[track_caller]
 fn error(source: &str) -> String {

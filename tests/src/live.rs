@@ -3,6 +3,7 @@
 
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
 use std::process::{Child, ChildStdin};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
@@ -155,12 +156,22 @@ impl Live {
         Ok(output.out.lines().last().unwrap_or_default().to_string())
     }
 
+    /// Where the agent of this JVM listens, if the JVM is this user's.
+    pub fn socket(&self) -> PathBuf {
+        private_directory(user()).join(format!("{}.sock", self.pid))
+    }
+
+    /// A connection to the agent, on which nothing takes longer than [`PATIENCE`].
+    pub fn connect(&self) -> std::io::Result<UnixStream> {
+        let stream = UnixStream::connect(self.socket())?;
+        stream.set_read_timeout(Some(PATIENCE))?;
+        stream.set_write_timeout(Some(PATIENCE))?;
+        Ok(stream)
+    }
+
     /// The report as the agent would write it now.
     pub fn report(&self) -> Result<Report, LiveError> {
-        // SAFETY: a plain system call without arguments.
-        let user = unsafe { libc::getuid() };
-        let mut socket = UnixStream::connect(format!("/tmp/veneer-{user}/{}.sock", self.pid))?;
-        socket.set_read_timeout(Some(PATIENCE))?;
+        let mut socket = self.connect()?;
         writeln!(socket, "{{\"report\":{{}}}}")?;
         let mut line = String::new();
         BufReader::new(socket).read_line(&mut line)?;
@@ -213,6 +224,17 @@ fn lines(stream: Option<impl std::io::Read + Send + 'static>) -> Receiver<String
         }
     });
     receiver
+}
+
+/// Who runs the tests.
+pub fn user() -> u32 {
+    // SAFETY: a system call without arguments that always succeeds.
+    unsafe { libc::geteuid() }
+}
+
+/// Where the agents of a user's JVMs have their sockets.
+pub fn private_directory(user: u32) -> PathBuf {
+    PathBuf::from(format!("/tmp/veneer-{user}"))
 }
 
 /// Asks again until the answer is yes; an error with `what` and the last answer when it never is.

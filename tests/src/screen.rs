@@ -11,6 +11,7 @@ use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system}
 
 use crate::command;
 use crate::live::PATIENCE;
+use crate::said::{has_line, has_words};
 
 /// Why a conversation with a screen failed.
 #[derive(Debug, thiserror::Error)]
@@ -182,18 +183,9 @@ impl Screen {
 
     /// Waits for a line that has all these words in it, in this order; gives the line.
     pub fn line(&self, words: &[&str]) -> Result<String, ScreenError> {
-        let has = |line: &&str| {
-            let mut rest = *line;
-            words.iter().all(|word| match rest.split_once(word) {
-                Some((_, behind)) => {
-                    rest = behind;
-                    true
-                }
-                None => false,
-            })
-        };
-        let found = self.until(&format!("{words:?}"), |text| text.lines().any(|l| has(&l)))?;
-        Ok(found.lines().find(has).unwrap_or_default().to_owned())
+        let found = self.until(&format!("{words:?}"), |text| has_line(text, words))?;
+        let line = found.lines().find(|line| has_words(line, words));
+        Ok(line.unwrap_or_default().to_owned())
     }
 
     /// Closes the terminal, as its window would: as soon as the command has written something more.

@@ -2,25 +2,17 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
-use std::os::unix::net::UnixStream;
 use std::path::Path;
 
 use serde_json::{Value, json};
 use veneer_tests::command::{path, run, veneer};
+use veneer_tests::desk::serve;
 use veneer_tests::folder::Folder;
 use veneer_tests::live::{Live, PATIENCE, until};
 use veneer_tests::process::{Output, Process};
 use veneer_tests::running::{Outcome, on_each_jdk_with};
 
 type Ran = Result<Output, Box<dyn std::error::Error>>;
-
-/// Serves so many orders, rightly.
-fn serve(live: &mut Live, count: i64) -> Outcome {
-    live.say(&format!("run {count}"))?;
-    let sum = 3 * count * (count - 1) / 2;
-    assert_eq!(live.line("sum ")?, sum.to_string());
-    Ok(())
-}
 
 /// A folder with these files.
 fn files(all: &[(&str, &str)]) -> std::io::Result<Folder> {
@@ -336,9 +328,7 @@ fn what_is_held_goes_with_its_client_and_its_analyser_too() -> Outcome {
     on_each_jdk_with("control", |programs| {
         let mut live = Live::start(&run(&[], &programs.java("Desk")))?;
         serve(&mut live, 1)?;
-        let user = user();
-        let socket = format!("/tmp/veneer-{user}/{}.sock", live.pid());
-        let mut client = UnixStream::connect(&socket)?;
+        let mut client = live.connect()?;
         let request =
             json!({ "exec": { "name": "h.rhai", "source": orders("1.0", ""), "hold": 60_000 } });
         writeln!(client, "{request}")?;
@@ -368,11 +358,6 @@ fn what_is_held_goes_with_its_client_and_its_analyser_too() -> Outcome {
         live.stop()?.succeeded("Desk")?;
         Ok(())
     })
-}
-
-fn user() -> u32 {
-    // SAFETY: a plain system call without arguments.
-    unsafe { libc::getuid() }
 }
 
 #[test]
@@ -501,10 +486,8 @@ fn a_typed_plan_imports_from_where_the_command_was_called() -> Outcome {
 fn hostile_modules_are_refused_and_harm_nothing() -> Outcome {
     on_each_jdk_with("control", |programs| {
         let mut live = Live::start(&run(&[], &programs.java("Desk")))?;
-        let socket = format!("/tmp/veneer-{}/{}.sock", user(), live.pid());
         let exec = |source: &str, modules: Value| -> Result<String, Box<dyn std::error::Error>> {
-            let mut client = UnixStream::connect(&socket)?;
-            client.set_read_timeout(Some(PATIENCE))?;
+            let mut client = live.connect()?;
             let request = json!({ "exec": { "name": "p", "source": source, "modules": modules } });
             // The agent may have heard enough before all is written.
             let _ = writeln!(client, "{request}");
@@ -548,7 +531,7 @@ fn hostile_modules_are_refused_and_harm_nothing() -> Outcome {
             "{\"analyse\":{\"component\":\"none\"}}",
             "{\"detach\":{\"components\":\"none\"}}",
         ] {
-            let mut client = UnixStream::connect(&socket)?;
+            let mut client = live.connect()?;
             writeln!(client, "{request}")?;
             let mut line = String::new();
             BufReader::new(client).read_line(&mut line)?;

@@ -2,46 +2,18 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
-use std::os::unix::net::UnixStream;
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
 use serde_json::Value;
 use veneer_tests::command::{run, veneer};
+use veneer_tests::desk::{serve, stopped};
 use veneer_tests::folder::{Folder, files};
-use veneer_tests::live::{Live, PATIENCE, until};
+use veneer_tests::live::{Live, PATIENCE, private_directory, until, user};
 use veneer_tests::process::Process;
 use veneer_tests::running::{Outcome, Programs, on_each_jdk_with};
-
-/// What `Desk` says of so many orders.
-fn served(count: i64) -> String {
-    (3 * count * (count - 1) / 2).to_string()
-}
-
-/// Serves so many orders, rightly.
-fn serve(live: &mut Live, count: i64) -> Outcome {
-    live.say(&format!("run {count}"))?;
-    assert_eq!(live.line("sum ")?, served(count));
-    Ok(())
-}
-
-/// The end of `Desk`: no turn of its other thread was lost or done twice, and nobody wrote to its standard error but a JVM that
-/// warns of agents.
-fn stopped(live: Live) -> Outcome {
-    let output = live.stop()?.succeeded("Desk")?;
-    let last = output.out.lines().last().unwrap_or_default();
-    let turns = veneer_tests::live::number(last, "turns").ok_or("no turns")?;
-    assert!(
-        turns > 0 && veneer_tests::live::number(last, "twice") == Some(2 * turns),
-        "{last}"
-    );
-    let warning = |line: &&str| !line.starts_with("WARNING: ") && !line.is_empty();
-    let said: Vec<&str> = output.err.lines().filter(warning).collect();
-    assert!(said.is_empty(), "{said:?}");
-    Ok(())
-}
 
 fn json(words: &[&str]) -> Result<Value, Box<dyn std::error::Error>> {
     let output = veneer()
@@ -50,15 +22,6 @@ fn json(words: &[&str]) -> Result<Value, Box<dyn std::error::Error>> {
         .run()?
         .succeeded(&words.join(" "))?;
     Ok(serde_json::from_str(&output.out)?)
-}
-
-fn user() -> u32 {
-    // SAFETY: always succeeds.
-    unsafe { libc::geteuid() }
-}
-
-fn socket(live: &Live) -> PathBuf {
-    PathBuf::from(format!("/tmp/veneer-{}/{}.sock", user(), live.pid()))
 }
 
 /// The names of a process's threads.
@@ -362,8 +325,8 @@ fn after_unload_each_class_is_what_it_was_and_nothing_of_the_agent_is_left() -> 
                     output.out
                 );
                 same(&dumped(programs, &live, &jar)?, &originals)?;
-                assert!(!socket(&live).exists());
-                assert!(!socket(&live).with_extension("data").exists());
+                assert!(!live.socket().exists());
+                assert!(!live.socket().with_extension("data").exists());
                 until(
                     "the end of the agent's threads",
                     || Ok(agent_threads(live.pid())?),
@@ -430,178 +393,6 @@ fn several_clients_have_what_is_theirs_and_a_lease_ends_with_its_client() -> Out
         assert_eq!(left[0]["instruments"][0]["id"], mine.as_str(), "{left}");
         serve(&mut live, 10)?;
         assert_eq!(live.sum(&mine)?, 10);
-        stopped(live)
-    })
-}
-
-/// A connection to the agent, a line each way.
-struct Line {
-    writer: UnixStream,
-    reader: BufReader<UnixStream>,
-}
-
-impl Line {
-    fn to(live: &Live) -> std::io::Result<Line> {
-        let writer = UnixStream::connect(socket(live))?;
-        writer.set_read_timeout(Some(PATIENCE))?;
-        let reader = BufReader::new(writer.try_clone()?);
-        Ok(Line { writer, reader })
-    }
-
-    fn say(&mut self, text: &str) -> std::io::Result<()> {
-        writeln!(self.writer, "{text}")
-    }
-
-    fn next(&mut self) -> Result<Value, Box<dyn std::error::Error>> {
-        let mut line = String::new();
-        self.reader.read_line(&mut line)?;
-        Ok(serde_json::from_str(&line)?)
-    }
-
-    fn update(&mut self) -> Result<Value, Box<dyn std::error::Error>> {
-        let mut next = self.next()?;
-        match next.get_mut("update") {
-            Some(update) => Ok(update.take()),
-            None => Err(format!("no update: {next}").into()),
-        }
-    }
-}
-
-#[test]
-fn a_subscription_brings_what_changed_and_nothing_else() -> Outcome {
-    on_each_jdk_with("control", |programs| {
-        let mut live = Live::start(&programs.java("Desk"))?;
-        serve(&mut live, 1)?;
-        let calls = live.value("methods(\"Desk::serve(..)\").before(counter()).id()")?;
-        let log = live.value("methods(\"Desk::serve(..)\").before(log(\"order\")).id()")?;
-        serve(&mut live, 5)?;
-        let mut line = Line::to(&live)?;
-        line.say("{\"subscribe\":{\"every\":50,\"events\":true}}")?;
-        let first = line.update()?;
-        assert_eq!(first["number"], 1, "{first}");
-        let of = |update: &Value, id: &str| -> Option<Value> {
-            let all = update["instruments"].as_array()?;
-            all.iter().find(|one| one["id"] == id).cloned()
-        };
-        let counted = of(&first, &calls).ok_or("no counter")?;
-        assert_eq!(counted["points"][0]["hits"], 5, "{first}");
-        let mut events = first["events"].as_array().cloned().unwrap_or_default();
-        // Nothing happens, and nothing is told but that.
-        for number in 2..5 {
-            let update = line.update()?;
-            assert_eq!(update["instruments"], Value::Array(vec![]), "{update}");
-            assert!(update["number"].as_u64() >= Some(number), "{update}");
-            events.extend(update["events"].as_array().cloned().unwrap_or_default());
-        }
-        serve(&mut live, 7)?;
-        let mut hits = 0;
-        while hits < 12 || events.len() < 12 {
-            let update = line.update()?;
-            assert_eq!(update["events_lost"], 0, "{update}");
-            if let Some(now) = of(&update, &calls) {
-                hits = now["points"][0]["hits"].as_u64().unwrap_or(0);
-            }
-            events.extend(update["events"].as_array().cloned().unwrap_or_default());
-        }
-        assert_eq!((hits, events.len()), (12, 12));
-        assert!(
-            events
-                .iter()
-                .all(|e| e["instrument"] == log.as_str() && e["values"]["order"].is_string()),
-            "{events:?}"
-        );
-        // Other questions are answered in between.
-        line.say("{\"hello\":{}}")?;
-        while line.next()?.get("hello").is_none() {}
-        // One that is taken off is told once more, and then no more.
-        live.exec("instruments()")?;
-        json(&["detach", &live.pid().to_string(), &calls, "--json"])?;
-        loop {
-            if let Some(last) = of(&line.update()?, &calls) {
-                assert_eq!(last["attached"], false);
-                break;
-            }
-        }
-        line.say("{\"unsubscribe\":{}}")?;
-        line.say("{\"hello\":{}}")?;
-        while line.next()?.get("hello").is_none() {}
-        thread::sleep(Duration::from_millis(200));
-        line.say("{\"hello\":{}}")?;
-        assert!(line.next()?.get("hello").is_some());
-        stopped(live)
-    })
-}
-
-#[test]
-fn points_that_find_no_room_come_with_the_next_updates() -> Outcome {
-    on_each_jdk_with("control", |programs| {
-        let mut live = Live::start(&programs.java("Desk"))?;
-        serve(&mut live, 1)?;
-        // Two instruments, whose points change when orders are served and at no other time.
-        let attach = "methods([\"Desk::serve(..)\", \"Desk::main(..)\"]).blocks().before(counter().each()).id()";
-        let ids = [live.value(attach)?, live.value(attach)?];
-        let mut line = Line::to(&live)?;
-        line.say("{\"subscribe\":{\"every\":50,\"points\":4}}")?;
-        let mut told: BTreeMap<String, u64> = BTreeMap::new();
-        for round in 1..4 {
-            serve(&mut live, 10 * round)?;
-            let (mut most, mut left) = (0, 0);
-            loop {
-                let update = line.update()?;
-                let mut points = 0;
-                for one in update["instruments"].as_array().ok_or("no array")? {
-                    for point in one["points"].as_array().ok_or("no points")? {
-                        let (id, method) = (&one["id"], &point["method"]);
-                        let place = format!("{id} {method} {}", point["fragment"]);
-                        told.insert(place, point["hits"].as_u64().ok_or("no hits")?);
-                        points += 1;
-                    }
-                }
-                assert!(points <= 4, "{update}");
-                most = most.max(points);
-                left = left.max(update["points_left"].as_u64().unwrap_or(0));
-                // Those that were made before the orders were served come first.
-                if points == 0 && most > 0 {
-                    break;
-                }
-            }
-            assert!(most == 4 && left > 0, "{most}, {left}");
-            for id in &ids {
-                let of = |place: &String| place.starts_with(&format!("\"{id}\" "));
-                let seen = told.iter().filter(|(place, _)| of(place));
-                let mut seen: Vec<u64> = seen.map(|(_, hits)| *hits).collect();
-                let mut known: Vec<u64> = live.hits(id)?.iter().map(|p| p.1).collect();
-                seen.sort_unstable();
-                known.sort_unstable();
-                assert_eq!(seen, known, "{round}");
-            }
-        }
-        stopped(live)
-    })
-}
-
-#[test]
-fn a_subscriber_that_does_not_read_loses_updates_and_stops_nobody() -> Outcome {
-    on_each_jdk_with("control", |programs| {
-        let mut live = Live::start(&programs.java("Desk"))?;
-        serve(&mut live, 1)?;
-        live.value("for n in 0..200 { methods(\"Desk::serve(..)\").blocks().before(counter()); }")?;
-        let mut lazy = Line::to(&live)?;
-        lazy.say("{\"subscribe\":{\"every\":50}}")?;
-        // Each update has figures of two hundred instruments, and the socket takes few of them.
-        let mut last = 0;
-        for _ in 0..60 {
-            serve(&mut live, 1000)?;
-            thread::sleep(Duration::from_millis(20));
-        }
-        assert_eq!(live.value("1 + 1")?, "2");
-        let mut gap = false;
-        while !gap {
-            let number = lazy.update()?["number"].as_u64().ok_or("no number")?;
-            gap = number > last + 1;
-            last = number;
-            serve(&mut live, 1000)?;
-        }
         stopped(live)
     })
 }
@@ -693,7 +484,7 @@ fn a_jvm_that_does_not_stop_for_the_agent_is_given_up_with_what_it_waits_for() -
 #[test]
 fn an_agent_of_another_version_is_named_and_left_alone() -> Outcome {
     on_each_jdk_with("control", |programs| {
-        let directory = format!("/tmp/veneer-{}", user());
+        let directory = private_directory(user()).display().to_string();
         let hello = "{\"hello\":{\"version\":\"0.0.9\",\"pid\":1,\"protocol\":1}}";
         let live = Live::start(&programs.java("Impostor").args([&directory, hello]))?;
         let pid = live.pid().to_string();
@@ -1014,7 +805,7 @@ fn a_socket_that_is_not_the_jvms_is_no_agent() -> Outcome {
             let mut live = Live::start(&programs.java("Desk"))?;
             serve(&mut live, 1)?;
             let pid = live.pid().to_string();
-            let path = socket(&live);
+            let path = live.socket();
             if let Some(directory) = path.parent().filter(|directory| !directory.exists()) {
                 fs::create_dir(directory)?;
                 fs::set_permissions(
@@ -1104,7 +895,7 @@ fn a_jvm_of_another_user_is_named_and_left_alone() -> Outcome {
             doctor.code == 1 && doctor.out.contains("run the command as that user"),
             "{doctor:?}"
         );
-        assert!(!socket(&live).exists());
+        assert!(!live.socket().exists());
         serve(&mut live, 5)?;
         stopped(live)
     })

@@ -8,6 +8,7 @@ use veneer_tests::command::{run, veneer};
 use veneer_tests::folder::Folder;
 use veneer_tests::live::{Live, until};
 use veneer_tests::running::{Outcome, Programs, on_each_jdk_with};
+use veneer_tests::said::has_line;
 
 /// What a plan has to say of rows.
 const FUNCTIONS: &str = r#"
@@ -672,19 +673,6 @@ const FORMATS: &[(&str, &[&[&str]])] = &[
         &[&["\"kind\": \"linear\""], &["\"kind\": \"sample\""]],
     ),
 ];
-
-/// Whether a line has these words in this order.
-fn has_line(text: &str, words: &[&str]) -> bool {
-    text.lines().any(|line| {
-        let mut rest = Some(line);
-        for word in words {
-            rest = rest
-                .and_then(|text| text.split_once(word))
-                .map(|(_, behind)| behind);
-        }
-        rest.is_some()
-    })
-}
 
 #[test]
 fn other_programs_get_the_figures_in_forms_of_their_own() -> Outcome {

@@ -13,6 +13,7 @@ use veneer_tests::jdk;
 use veneer_tests::live::{Live, LiveError, until};
 use veneer_tests::process::Process;
 use veneer_tests::running::{Outcome, Programs, on_each_jdk_with};
+use veneer_tests::said::has_line;
 
 /// What is measured of `Orders`, where `handle` is called 1,000 times a round.
 const PLAN: &str = r#"
@@ -89,19 +90,6 @@ fn round(live: &mut Live) -> Result<(), LiveError> {
 fn skipped(why: &str) -> Outcome {
     println!("skipped: {why}");
     Ok(())
-}
-
-/// Is there a line with all these words in this order?
-fn has_line(text: &str, words: &[&str]) -> bool {
-    text.lines().any(|line| {
-        let mut rest = Some(line);
-        for word in words {
-            rest = rest
-                .and_then(|text| text.split_once(word))
-                .map(|(_, behind)| behind);
-        }
-        rest.is_some()
-    })
 }
 
 #[test]

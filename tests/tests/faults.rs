@@ -2,14 +2,13 @@
 //! says what is to happen in each case.
 
 use std::io::{BufRead, BufReader, Write};
-use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use veneer_tests::command::{run, veneer};
 use veneer_tests::folder::Folder;
 use veneer_tests::jdk;
-use veneer_tests::live::{Live, PATIENCE, number, until};
+use veneer_tests::live::{Live, number, until, user};
 use veneer_tests::process::{Process, end_group};
 use veneer_tests::report::Report;
 use veneer_tests::running::{Outcome, Programs, account, on_each_jdk_with};
@@ -298,14 +297,6 @@ fn what_a_killed_command_attached_is_taken_off() -> Outcome {
     })
 }
 
-fn socket(live: &Live) -> Result<UnixStream, std::io::Error> {
-    // SAFETY: a plain system call without arguments.
-    let user = unsafe { libc::getuid() };
-    let socket = UnixStream::connect(format!("/tmp/veneer-{user}/{}.sock", live.pid()))?;
-    socket.set_read_timeout(Some(PATIENCE))?;
-    Ok(socket)
-}
-
 #[test]
 fn a_conversation_that_breaks_off_does_no_harm() -> Outcome {
     let programs = Programs::compile(jdk::oldest())?;
@@ -314,18 +305,18 @@ fn a_conversation_that_breaks_off_does_no_harm() -> Outcome {
         r#"{"exec":{"name":"x","source":"methods(\"RunningLoop::step(..)\").before(counter());"}}"#;
     // In the middle of a request.
     for length in [1, 10, exec.len()] {
-        socket(&live)?.write_all(&exec.as_bytes()[..length])?;
+        live.connect()?.write_all(&exec.as_bytes()[..length])?;
     }
     assert!(!attached(&live)?, "half a request was run");
     // Before the answer: nobody is there to own what was attached.
     for _ in 0..5 {
-        writeln!(socket(&live)?, "{exec}")?;
+        writeln!(live.connect()?, "{exec}")?;
     }
     let all = || live.value("instruments().len()");
     until("five programs", all, |n| n == "5")?;
     until("their detachment", || attached(&live), |still| !still)?;
     // In the middle of an answer.
-    let mut one = socket(&live)?;
+    let mut one = live.connect()?;
     writeln!(
         one,
         "{{\"exec\":{{\"name\":\"x\",\"source\":\"for i in 0..2000 {{ print(i) }}\"}}}}"
@@ -481,8 +472,7 @@ fn on_a_small_disk(
     script: &str,
 ) -> Result<Option<veneer_tests::process::Output>, Box<dyn std::error::Error>> {
     let folder = Folder::new("disk")?;
-    // SAFETY: a plain system call without arguments.
-    let root = unsafe { libc::geteuid() } == 0;
+    let root = user() == 0;
     let unshare = |script: &str| {
         let user = (!root).then_some("--map-root-user");
         Process::new("unshare")

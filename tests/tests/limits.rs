@@ -8,6 +8,7 @@ use veneer_tests::folder::workspace;
 use veneer_tests::jars::jar;
 use veneer_tests::live::{Live, until};
 use veneer_tests::running::{Outcome, Programs, on_each_jdk_with};
+use veneer_tests::said::timed;
 
 type Text = Result<String, Box<dyn std::error::Error>>;
 
@@ -166,21 +167,6 @@ const QUERIES: &[(u64, &str)] = &[
     (20, "insert into item values (?, ?)"),
 ];
 
-/// Count and statement of each row.
-fn statements(text: &str) -> Vec<(u64, String)> {
-    let rows = text.lines().filter_map(|line| {
-        let mut words = line.split_whitespace();
-        let count = words.next()?.parse().ok()?;
-        let times: Vec<&str> = words.by_ref().take(3).collect();
-        let numbers = times.iter().all(|t| t.parse::<f64>().is_ok());
-        let text = words.collect::<Vec<_>>().join(" ");
-        (numbers && times.len() == 3).then_some((count, text))
-    });
-    let mut rows: Vec<_> = rows.collect();
-    rows.sort();
-    rows
-}
-
 #[test]
 fn statements_are_timed_by_their_text_through_the_interfaces_of_jdbc() -> Outcome {
     on_each_jdk_with("shipped", |programs| {
@@ -211,8 +197,8 @@ fn statements_are_timed_by_their_text_through_the_interfaces_of_jdbc() -> Outcom
             .iter()
             .map(|(count, text)| (*count, text.to_string()))
             .collect();
-        assert_eq!(statements(&started.err), expected, "{}", started.err);
-        assert_eq!(statements(&came.err), expected, "{}", came.err);
+        assert_eq!(timed(&started.err), expected, "{}", started.err);
+        assert_eq!(timed(&came.err), expected, "{}", came.err);
         Ok(())
     })
 }

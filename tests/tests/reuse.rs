@@ -4,7 +4,7 @@ use std::fs;
 
 use veneer_tests::command::{self, veneer};
 use veneer_tests::folder::Folder;
-use veneer_tests::live::Live;
+use veneer_tests::live::{Live, user};
 use veneer_tests::process::Process;
 use veneer_tests::running::{Outcome, on_each_jdk_with};
 
@@ -50,8 +50,7 @@ echo "second $?"
 
 #[test]
 fn another_process_with_the_number_is_left_alone() -> Outcome {
-    // SAFETY: always succeeds.
-    if unsafe { libc::geteuid() } != 0 {
+    if user() != 0 {
         eprintln!("skipped: only root may make a process namespace");
         return Ok(());
     }
@@ -90,9 +89,7 @@ fn the_socket_of_a_jvm_that_was_killed_goes_when_another_is_attached_to() -> Out
     on_each_jdk_with("control", |programs| {
         let killed = Live::start(&programs.java("Desk"))?;
         assert_eq!(killed.value("1 + 1")?, "2");
-        // SAFETY: always succeeds.
-        let user = unsafe { libc::geteuid() };
-        let socket = format!("/tmp/veneer-{user}/{}.sock", killed.pid());
+        let socket = killed.socket();
         assert!(fs::exists(&socket)?);
         // It is killed, and waited for.
         drop(killed);

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use veneer_tests::command::{run, veneer};
 use veneer_tests::folder::Folder;
 use veneer_tests::jdk;
-use veneer_tests::live::{Live, PATIENCE};
+use veneer_tests::live::{Live, PATIENCE, private_directory, user};
 use veneer_tests::process::Process;
 use veneer_tests::running::{Outcome, Programs, account};
 
@@ -23,11 +23,6 @@ const VISITOR: u32 = 60_103;
 
 fn text(path: &Path) -> String {
     path.display().to_string()
-}
-
-fn user() -> u32 {
-    // SAFETY: a plain system call without arguments.
-    unsafe { libc::geteuid() }
 }
 
 fn is_root() -> bool {
@@ -45,10 +40,6 @@ fn as_user(programs: &Programs, uid: u32) -> Process {
         "setpriv",
         &["--reuid", &id, "--regid", &id, "--clear-groups"],
     )
-}
-
-fn private_directory(uid: u32) -> PathBuf {
-    PathBuf::from(format!("/tmp/veneer-{uid}"))
 }
 
 fn remove(path: &Path) {
@@ -328,16 +319,9 @@ fn listening(pid: u32) -> Result<usize, Box<dyn std::error::Error>> {
     Ok(found)
 }
 
-fn connect(live: &Live) -> std::io::Result<UnixStream> {
-    let stream = UnixStream::connect(format!("/tmp/veneer-{}/{}.sock", user(), live.pid()))?;
-    stream.set_read_timeout(Some(PATIENCE))?;
-    stream.set_write_timeout(Some(PATIENCE))?;
-    Ok(stream)
-}
-
 /// Sends bytes and reads one line.
 fn ask(live: &Live, bytes: &[u8]) -> std::io::Result<String> {
-    let mut stream = connect(live)?;
+    let mut stream = live.connect()?;
     // It may close before it has taken everything.
     let _ = stream.write_all(bytes);
     let mut line = String::new();
@@ -388,7 +372,7 @@ fn hostile_input_is_answered_or_ignored_and_never_kept() -> Outcome {
     // Lines without end, from many at once: the limit is a mebibyte each.
     let mut long = Vec::new();
     for _ in 0..20 {
-        let mut stream = connect(&live)?;
+        let mut stream = live.connect()?;
         let _ = stream.write_all(&vec![b' '; 2 << 20]);
         long.push(stream);
     }
@@ -398,13 +382,13 @@ fn hostile_input_is_answered_or_ignored_and_never_kept() -> Outcome {
         assert!(line.is_empty() || line.contains("1048576 bytes"), "{line}");
     }
     // Clients that say nothing keep nobody out.
-    let idle: Vec<UnixStream> = (0..200).map(|_| connect(&live)).collect::<Result<_, _>>()?;
+    let idle: Vec<UnixStream> = (0..200).map(|_| live.connect()).collect::<Result<_, _>>()?;
     assert_eq!(live.value("40 + 2")?, "42");
     drop(idle);
     // Clients that do not read: 2 MiB a round and client, much more than is kept.
     let mut deaf = Vec::new();
     for _ in 0..5 {
-        let mut stream = connect(&live)?;
+        let mut stream = live.connect()?;
         let code = "let s = \\\"x\\\"; s.pad(100000, 'x'); for i in 0..4000 { print(s); }";
         writeln!(
             stream,

@@ -11,6 +11,7 @@ use veneer_tests::jdk::{self, Jdk};
 use veneer_tests::live::Live;
 use veneer_tests::process::{Output, Process};
 use veneer_tests::running::{Outcome, on_each_jdk_with};
+use veneer_tests::said::timed;
 
 type Ran = Result<Output, Box<dyn std::error::Error>>;
 
@@ -343,21 +344,6 @@ fn the_counts_of_bit_are_those_of_another_way_of_counting() -> Outcome {
         );
     }
     Ok(())
-}
-
-/// The rows of a plan that keeps times: how often, and for what.
-fn timed(text: &str) -> Vec<(u64, String)> {
-    let rows = text.lines().filter_map(|line| {
-        let mut words = line.split_whitespace();
-        let count = words.next()?.parse().ok()?;
-        let times: Vec<&str> = words.by_ref().take(3).collect();
-        let numbers = times.iter().all(|t| t.parse::<f64>().is_ok());
-        let text = words.collect::<Vec<_>>().join(" ");
-        (numbers && times.len() == 3).then_some((count, text))
-    });
-    let mut rows: Vec<_> = rows.collect();
-    rows.sort();
-    rows
 }
 
 fn owned(rows: &[(u64, &str)]) -> Vec<(u64, String)> {

@@ -54,6 +54,23 @@ pub fn run(source: &str) -> (Result<String, PlanError>, Arc<Recorder>) {
     (result, recorder)
 }
 
+/// The value of a plan that has one.
+#[allow(dead_code)]
+#[track_caller]
+pub fn value(source: &str) -> String {
+    let (result, _) = run(source);
+    result.unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// What a plan that succeeds attaches, edits and takes off.
+#[allow(dead_code)]
+#[track_caller]
+pub fn calls(source: &str) -> Vec<String> {
+    let (result, recorder) = run(source);
+    result.unwrap_or_else(|error| panic!("{error}"));
+    recorder.calls()
+}
+
 impl Runtime for Recorder {
     fn attach(&self, spec: Spec) -> Result<Attached, AttachError> {
         let only = spec.only.as_ref().map(|only| format!(" only {only:?}"));
