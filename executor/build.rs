@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
 
-const CLASSES: [&str; 10] = [
+const CLASSES: [&str; 11] = [
     "VeneerCell",
     "VeneerClock",
     "VeneerFrame",
@@ -13,6 +13,7 @@ const CLASSES: [&str; 10] = [
     "VeneerProbe",
     "VeneerRuntime$1",
     "VeneerRuntime",
+    "VeneerTexts",
     "VeneerTicks",
     "VeneerWalk",
 ];
@@ -31,6 +32,7 @@ fn main() {
         "VeneerMark.java",
         "VeneerProbe.java",
         "VeneerRuntime.java",
+        "VeneerTexts.java",
         "VeneerTicks.java",
         "VeneerWalk.java",
     ]

@@ -69,6 +69,9 @@ pub fn leave(agent: &Agent, env: Env, session: &Session) -> Detached {
     if running == 0 {
         traces::unhook(env);
     }
+    if let Err(e) = agent.library.forget_texts(env) {
+        agent.problem("", &e.to_string());
+    }
     agent.rings.drain();
     report::write(agent, jvm_name());
     control::close();

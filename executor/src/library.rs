@@ -19,7 +19,7 @@ macro_rules! class {
 }
 
 /// In an order in which each finds what it extends.
-const CLASSES: [(&str, &[u8]); 10] = [
+const CLASSES: [(&str, &[u8]); 11] = [
     class!("VeneerFrame"),
     class!("VeneerGate"),
     class!("VeneerMark"),
@@ -27,6 +27,7 @@ const CLASSES: [(&str, &[u8]); 10] = [
     class!("VeneerRuntime$1"),
     class!("VeneerClock"),
     class!("VeneerTicks"),
+    class!("VeneerTexts"),
     class!("VeneerProbe"),
     class!("VeneerWalk"),
     class!("VeneerRuntime"),
@@ -52,6 +53,8 @@ pub struct Library {
     type_number: Static,
     unreachable: Static,
     keep: Static,
+    texts: Static,
+    forget_texts: Static,
     place: Static,
     shut: Static,
     open: Static,
@@ -111,6 +114,8 @@ impl Library {
                 c"(Ljava/lang/Class;Ljava/lang/Class;I)Ljava/lang/String;",
             )?,
             keep: find(c"keep", c"(JJ)V")?,
+            texts: find(c"texts", c"(JJ)V")?,
+            forget_texts: find(c"forgetTexts", c"()V")?,
             place: find(c"place", c"(Ljava/lang/Class;Ljava/lang/String;I)J")?,
             shut: find(c"shut", c"(I)V")?,
             open: find(c"open", c"(I)V")?,
@@ -291,6 +296,18 @@ impl Library {
     pub fn keep(&self, env: Env, table: i64, places: i64) -> Result<(), JvmError> {
         let what = || "making room for objects".to_string();
         env.void(self.keep, &[j(table), j(places)], what)
+    }
+
+    /// Lets a table of strings with so many places know them by identity.
+    pub fn texts(&self, env: Env, strings: i64, places: i64) -> Result<(), JvmError> {
+        let what = || "making room for strings".to_string();
+        env.void(self.texts, &[j(strings), j(places)], what)
+    }
+
+    /// No table keeps a string any more.
+    pub fn forget_texts(&self, env: Env) -> Result<(), JvmError> {
+        let what = || "letting go of strings".to_string();
+        env.void(self.forget_texts, &[], what)
     }
 
     /// Where in the armed body the code of a version stands at this bci; negative where that is not known.

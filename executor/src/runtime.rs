@@ -584,8 +584,13 @@ impl Runtime for Handle {
             return self.of_objects(entries);
         }
         let made = (1..=tallies::MOST).contains(&entries).then_some(entries);
-        let made = made.and_then(|entries| self.agent.tallies.make(kind, entries));
+        let made =
+            made.and_then(|entries| self.agent.tallies.make(&self.agent.shards, kind, entries));
         let made = made.ok_or(AttachError::TallyTooLarge { entries })?;
+        if let Some((at, places)) = self.agent.tallies.texts(made) {
+            // Without that they are compared by what is in them.
+            let _ = self.agent.library.texts(self.env, at, places);
+        }
         if kind == TallyKind::Objects {
             let tallies = &self.agent.tallies;
             let (at, places) = (tallies.address(made), tallies.places(made));
@@ -604,11 +609,12 @@ impl Runtime for Handle {
     }
 
     fn tally_now(&self, table: u32) -> Tally {
-        self.agent.tallies.read(table, self.agent.nano_began)
+        let agent = self.agent;
+        agent.tallies.read(&agent.shards, table, agent.nano_began)
     }
 
     fn tally_clear(&self, table: u32) {
-        self.agent.tallies.clear(table);
+        self.agent.tallies.clear(&self.agent.shards, table);
     }
 
     fn armed(&self, patterns: &[MethodPattern], sample: Option<Sample>) -> Vec<ArmedMethod> {

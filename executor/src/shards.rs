@@ -187,6 +187,18 @@ impl Shards {
         self.values(slot).sum::<i64>() as u64
     }
 
+    /// The values of so many counters in a row.
+    pub fn sums(&self, slot: u32, n: usize) -> Vec<i64> {
+        let mut sums = vec![0i64; n];
+        for shard in 0..self.state().open {
+            let first = shard * STRIDE + u64::from(slot) * 8;
+            for (sum, at) in sums.iter_mut().zip((first..).step_by(8)) {
+                *sum = sum.wrapping_add(self.file.word(at).load(Ordering::Relaxed));
+            }
+        }
+        sums
+    }
+
     /// The largest of a counter's values over the shards.
     pub fn max(&self, slot: u32) -> u64 {
         self.values(slot).max().unwrap_or(0) as u64

@@ -2,21 +2,24 @@
 //! know reads them here.
 //!
 //! ```text
-//!   | head: places, bytes of an entry, entries at most, entries, address of strings, –, two of the kind | the rest | entry | entry | …
-//!   | head: places, strings at most, strings, – …                                            | string | string | …
+//!   | head: places, bytes of an entry, entries at most, entries, address of strings, parts, two of the kind | the rest | entry | entry | …
+//!   | head: places, strings at most, strings, row of those seen – …                          | string | string | …
 //! ```
 //!
 //! An entry: state (0 free, 1 being made, else a hash), tags of its keys, four keys, values. Of the latest and of a sample: state (2 and a
 //! number), tags, four values, time, thread. A string: state, length, characters. Two of the kind: of a linear histogram where its
-//! buckets begin and their width, of a sample its seed; of that and of the latest how many had come when it was cleared. The same
+//! buckets begin and their width, of a sample its seed; of that and of the latest how many had come when it was cleared. Parts: where among its
+//! counters a thread adds up counts, sums and buckets for itself (`parts.rs`), -1 where all threads do in the entry. The same
 //! numbers stand in `VeneerProbe`. A table stays until the JVM ends: an activation in a version that is superseded may still write.
 
+mod parts;
 mod seconds;
 mod shared;
 
 use crate::call_stacks::CallStacks;
 use crate::memory::Mapping;
 use crate::object_tables::ObjectTables;
+use crate::shards::Shards;
 use std::io;
 use std::ops::Range;
 use std::path::Path;
@@ -25,11 +28,15 @@ use std::sync::{Mutex, MutexGuard};
 use veneer_instruments::{Entry, GROUP, Key, Moment, Tally, TallyKind};
 use veneer_probes::compile::{KEYS, Tag};
 
+use parts::Parts;
+
 /// In the word of an object that is a string, whose number is in the lower half.
 const STRINGS: i64 = 1 << 32;
 
 /// Bytes of all tables together at most.
 const SIZE: u64 = 1 << 28;
+/// Places for strings at most of a table that knows them by identity: an object of four bytes each on the heap.
+const FEW: u64 = 1 << 14;
 /// Entries of a table at most.
 pub const MOST: u32 = 100_000;
 const HEAD: u64 = 64;
@@ -39,6 +46,8 @@ const TEXT: u64 = 64;
 const STRING: u64 = 16 + 2 * TEXT;
 /// In the head: how many have been given to a table of single values.
 const GIVEN: u64 = 24;
+/// In the head: where the parts of threads lie; of what a thread keeps for itself something else, see `VeneerProbe.keep`.
+const PARTS: u64 = 40;
 /// The two of the kind.
 const FIRST: u64 = 48;
 const SECOND: u64 = 56;
@@ -58,6 +67,8 @@ struct State {
     tables: Vec<Place>,
     /// One for each of `tables`.
     labels: Vec<Label>,
+    /// One for each of `tables`: what threads add up for themselves.
+    parts: Vec<Option<Parts>>,
     /// What is left of the last page that was claimed for cells.
     cells: Range<u64>,
 }
@@ -97,7 +108,7 @@ impl Tallies {
     }
 
     /// A new table, and its number. `None` where there is no room for it, or none on the disk.
-    pub fn make(&self, kind: TallyKind, entries: u32) -> Option<u32> {
+    pub fn make(&self, shards: &Shards, kind: TallyKind, entries: u32) -> Option<u32> {
         let mut state = self.state();
         let entries = u64::from(entries.clamp(1, MOST));
         let (places, strings_most) = match kind {
@@ -135,6 +146,11 @@ impl Tallies {
         word(at + 8, size);
         word(at + 16, entries);
         word(at + 32, self.file.address() as u64 + strings);
+        let parts = parts::make(shards, &state.parts, kind, places + 1);
+        word(
+            at + PARTS,
+            parts.as_ref().map_or(u64::MAX, |p| 8 * u64::from(p.slot)),
+        );
         match kind {
             TallyKind::Linear(linear) => {
                 word(at + FIRST, linear.from as u64);
@@ -153,6 +169,7 @@ impl Tallies {
             strings_places,
         });
         state.labels.push(Label::default());
+        state.parts.push(parts);
         Some(state.tables.len() as u32 - 1)
     }
 
@@ -167,6 +184,7 @@ impl Tallies {
             strings_places: 0,
         });
         state.labels.push(Label::default());
+        state.parts.push(None);
         state.tables.len() as u32 - 1
     }
 
@@ -231,6 +249,15 @@ impl Tallies {
         })
     }
 
+    /// Where the strings of a table lie, and how many places there are for them; `None` where not many have to be found fast.
+    pub fn texts(&self, table: u32) -> Option<(i64, i64)> {
+        let state = self.state();
+        let found = state.tables.get(table as usize)?;
+        let (few, at) = (found.strings_places <= FEW, found.strings as i64);
+        let is_kept = few && !found.kind.is_own() && !found.kind.has_moments();
+        is_kept.then_some((self.file.address() + at, found.strings_places as i64))
+    }
+
     /// How many places a table has.
     pub fn places(&self, table: u32) -> i64 {
         let state = self.state();
@@ -239,9 +266,19 @@ impl Tallies {
     }
 
     /// What a table holds now. `began`: what times count from.
-    pub fn read(&self, table: u32, began: u64) -> Tally {
-        let Some(place) = self.state().tables.get(table as usize).copied() else {
-            return Tally::default();
+    pub fn read(&self, shards: &Shards, table: u32, began: u64) -> Tally {
+        let (place, parts) = {
+            let state = self.state();
+            let Some(place) = state.tables.get(table as usize).copied() else {
+                return Tally::default();
+            };
+            let parts = state.parts.get(table as usize).and_then(Option::as_ref);
+            (place, parts.map_or_else(Vec::new, |p| p.now(shards)))
+        };
+        let words = place.kind.words() as usize;
+        let part = |n: u64| {
+            let own = parts.chunks_exact(words.max(1)).nth(n as usize);
+            own.unwrap_or_default()
         };
         if place.kind == TallyKind::PerObject {
             let (objects, lost) = self.objects.size(place.at as i64);
@@ -262,9 +299,9 @@ impl Tallies {
         let first = place.at + HEAD;
         let mut out = Tally {
             rest: match place.kind {
-                TallyKind::Last | TallyKind::Top => self.values(first, TallyKind::Count),
+                TallyKind::Last | TallyKind::Top => self.values(first, &[], TallyKind::Count),
                 TallyKind::Sample => Entry::default(),
-                kind => self.values(first, kind),
+                kind => self.values(first, part(0), kind),
             },
             ..Tally::default()
         };
@@ -283,7 +320,7 @@ impl Tallies {
                         None
                     }
                 },
-                _ => self.entry(&place, at, began),
+                _ => self.entry(&place, at, part(n), began),
             };
             out.entries.extend(read);
         }
@@ -297,14 +334,14 @@ impl Tallies {
     }
 
     /// What stands at a place. `None` where it is free, or was written over meanwhile.
-    fn entry(&self, place: &Place, at: u64, began: u64) -> Option<Entry> {
+    fn entry(&self, place: &Place, at: u64, part: &[i64], began: u64) -> Option<Entry> {
         let state = self.word(at);
         if state as u64 <= 1 {
             return None;
         }
         let mut entry = match place.kind {
             TallyKind::Last | TallyKind::Sample => self.moment(place, at, began)?,
-            kind => self.values(at, kind),
+            kind => self.values(at, part, kind),
         };
         if entry.count == 0 {
             return None;
@@ -326,9 +363,16 @@ impl Tallies {
     }
 
     /// Sets all values to nothing. The keys stay, and their room is not given back: threads may be at them.
-    pub fn clear(&self, table: u32) {
-        let Some(place) = self.state().tables.get(table as usize).copied() else {
-            return;
+    pub fn clear(&self, shards: &Shards, table: u32) {
+        let place = {
+            let mut state = self.state();
+            let Some(place) = state.tables.get(table as usize).copied() else {
+                return;
+            };
+            if let Some(Some(parts)) = state.parts.get_mut(table as usize) {
+                parts.clear(shards);
+            }
+            place
         };
         let size = VALUES + 8 * place.kind.words();
         if place.kind.is_own() {
@@ -387,8 +431,12 @@ impl Tallies {
         })
     }
 
-    fn values(&self, entry: u64, kind: TallyKind) -> Entry {
-        let value = |n: u64| self.word(entry + VALUES + 8 * n);
+    /// The values of an entry: what stands there, with what threads have added up for themselves.
+    fn values(&self, entry: u64, part: &[i64], kind: TallyKind) -> Entry {
+        let value = |n: u64| {
+            let own = part.get(n as usize).copied().unwrap_or_default();
+            self.word(entry + VALUES + 8 * n).wrapping_add(own)
+        };
         let mut out = Entry {
             count: value(0) as u64,
             ..Entry::default()

@@ -451,7 +451,9 @@ impl Tool {
         members.extend(self.fields(class));
         members.retain(|(flags, ..)| flags & PROTECTED != 0);
         let members = members.into_iter();
-        members.map(|(_, name, signature)| (name, signature)).collect()
+        members
+            .map(|(_, name, signature)| (name, signature))
+            .collect()
     }
 
     /// Starts a thread of the agent on a thread object. Such threads do not show in the application's thread lists.

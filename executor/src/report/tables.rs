@@ -23,7 +23,7 @@ pub fn make(agent: &Agent) -> Vec<Table> {
     let filled = filled(agent);
     let table = |(number, kind, label): (u32, TallyKind, Label)| {
         let word = form(kind)?;
-        let now = agent.tallies.read(number, agent.nano_began);
+        let now = agent.tallies.read(&agent.shards, number, agent.nano_began);
         let now = match kind {
             TallyKind::Distinct => now.distinct(),
             _ => now,

@@ -471,22 +471,17 @@ public final class VeneerProbe {
     private static final int VALUES = 8 * (2 + KEYS);
     private static final int SPINS = 1_000;
 
-    // Strings: places, strings at most, strings, then from HEAD on the places: state, length of the string (and above it whether it has
-    // two bytes for a character), TEXT characters.
-    private static final int TEXT = 64;
-    private static final int STRING = 16 + 2 * TEXT;
-
     /** The number of a string, by its first characters. */
     @ForceInline
     public static long text(Object o, long table) {
-        return o instanceof String s ? string(U.getLong(table + 32), s) : 0;
+        return o instanceof String s ? VeneerTexts.number(U.getLong(table + 32), s) : 0;
     }
 
     /** An object by its identity; one that is a string by its number, which is marked. */
     @ForceInline
     public static long object(Object o, long table) {
         return o instanceof String s
-                ? STRINGS | string(U.getLong(table + 32), s) & 0xffff_ffffL
+                ? STRINGS | VeneerTexts.number(U.getLong(table + 32), s) & 0xffff_ffffL
                 : System.identityHashCode(o);
     }
 
@@ -504,93 +499,8 @@ public final class VeneerProbe {
         return Math.round(x);
     }
 
-    private static final long VALUE = U.objectFieldOffset(String.class, "value");
-    private static final long CODER = U.objectFieldOffset(String.class, "coder");
-    private static final long BYTES = base();
-
-    /** Where the first byte of an array lies. The JDK's method for that gives an int or a long, by its version. */
-    private static long base() {
-        try {
-            MethodType type = MethodType.methodType(long.class, Class.class);
-            return (long) MethodHandles.Lookup.IMPL_LOOKUP.findVirtual(Unsafe.class, "arrayBaseOffset", type)
-                    .invokeExact(U, (Class<?>) byte[].class);
-        } catch (Throwable e) {
-            return intBase();
-        }
-    }
-
-    private static long intBase() {
-        try {
-            MethodType type = MethodType.methodType(int.class, Class.class);
-            return (int) MethodHandles.Lookup.IMPL_LOOKUP.findVirtual(Unsafe.class, "arrayBaseOffset", type)
-                    .invokeExact(U, (Class<?>) byte[].class);
-        } catch (Throwable e) {
-            throw new LinkageError("Unsafe.arrayBaseOffset", e);
-        }
-    }
-
-    /**
-     * The number of a string, from 1; -1 where there are too many. By its own hash, which it keeps, its length and its first characters as
-     * they lie in it: one byte each, or two. Where another thread takes too long with a place, the string may get a second one: who reads
-     * compares strings, and not numbers.
-     */
-    private static long string(long strings, String s) {
-        byte[] value = (byte[]) U.getReference(s, VALUE);
-        int coder = U.getByte(s, CODER);
-        int n = Math.min(value.length, TEXT << coder);
-        long form = (long) coder << 32 | value.length >> coder;
-        long hash = (s.hashCode() + (form << 32)) * 0x9E3779B97F4A7C15L | 2;
-        long places = U.getLong(strings);
-        long at = slot(hash, places);
-        for (long turn = 0; turn < places; turn++, at = at + 1 & places - 1) {
-            long place = strings + HEAD + at * STRING;
-            long state = settled(place);
-            if (state == 0) {
-                if (U.getLong(strings + 16) >= U.getLong(strings + 8)) {
-                    return NO_ROOM;
-                }
-                if (U.compareAndSetLong(null, place, 0, 1)) {
-                    U.putLong(place + 8, form);
-                    U.copyMemory(value, BYTES, null, place + 16, n);
-                    U.getAndAddLong(null, strings + 16, 1);
-                    U.putLongRelease(null, place, hash);
-                    return at + 1;
-                }
-                state = settled(place);
-            }
-            if (state == hash && U.getLong(place + 8) == form && same(place + 16, value, n)) {
-                return at + 1;
-            }
-        }
-        return NO_ROOM;
-    }
-
-    private static final long NO_ROOM = -1;
-
-    private static boolean same(long bytes, byte[] value, int n) {
-        // The last word may overlap the one before.
-        if (n >= 8) {
-            for (int i = 0; i + 8 < n; i += 8) {
-                if (U.getLong(bytes + i) != U.getLongUnaligned(value, BYTES + i)) {
-                    return false;
-                }
-            }
-            return U.getLongUnaligned(null, bytes + n - 8) == U.getLongUnaligned(value, BYTES + n - 8);
-        }
-        if (n >= 4) {
-            return U.getInt(bytes) == U.getIntUnaligned(value, BYTES)
-                    && U.getIntUnaligned(null, bytes + n - 4) == U.getIntUnaligned(value, BYTES + n - 4);
-        }
-        for (int i = 0; i < n; i++) {
-            if (U.getByte(bytes + i) != value[i]) {
-                return false;
-            }
-        }
-        return true;
-    }
-
     /** The state of a place, when whoever makes it has made it; 1 where that takes too long. */
-    private static long settled(long place) {
+    static long settled(long place) {
         long state = U.getLongAcquire(null, place);
         for (int i = 0; state == 1 && i < SPINS; i++) {
             Thread.onSpinWait();
@@ -599,17 +509,15 @@ public final class VeneerProbe {
         return state;
     }
 
-    private static long mix(long hash, long word) {
-        long x = (hash ^ word) * 0x9E3779B97F4A7C15L;
-        return x ^ x >>> 29;
-    }
-
-    /** Of the keys of an entry: never 0 or 1. Good in its upper bits, where {@link #slot} looks: those of a product depend on all of its factor. */
+    /**
+     * Of the keys of an entry: never 0 or 1, and that of no keys at all is nobody else's. Good in its upper bits, where {@link #slot} looks: those
+     * of a product depend on all of its factor.
+     */
     @ForceInline
     private static long hash(long tags, long a, long b, long c, long d) {
         // Products that do not wait for each other; those of keys that are not there vanish.
         long sum = tags + a * 0x9E3779B97F4A7C15L + b * 0xC2B2AE3D27D4EB4FL + c * 0x165667B19E3779F9L + d * 0xD6E8FEB86659FD93L;
-        return sum | 2;
+        return tags == 0 ? 2 : sum | 6;
     }
 
     /** Whether a place, once its state was this hash, has these keys. */
@@ -634,23 +542,61 @@ public final class VeneerProbe {
 
     /** The place where what has this hash is looked for first, of so many, a power of two. */
     @ForceInline
-    private static long slot(long hash, long places) {
+    static long slot(long hash, long places) {
         return hash >>> Long.numberOfLeadingZeros(places - 1) & places - 1;
     }
 
     /**
-     * The values of the entry with these keys, which is made where there is none; those of the rest where there are too many. Where another thread
-     * takes too long with a place, the keys may get a second entry: who reads adds them up.
+     * The number of the place with these keys, which is made where there is none; 0, the rest, where there are too many. Where another thread
+     * takes too long with a place, the keys may get a second one: who reads adds them up.
      */
     @ForceInline
     private static long entry(long table, long tags, long a, long b, long c, long d) {
         long hash = hash(tags, a, b, c, d);
-        long place = table + HEAD + (slot(hash, U.getLong(table)) + 1) * U.getLong(table + 8);
-        // Mostly it is there, where it is looked for first.
-        if (U.getLongAcquire(null, place) == hash && has(place, tags, a, b, c, d)) {
-            return place + VALUES;
+        long n = slot(hash, U.getLong(table)) + 1;
+        long place = table + HEAD + n * U.getLong(table + 8);
+        // Mostly it is there, where it is looked for first. Nothing orders these reads, so that the compiler may keep what it knows: of a place that
+        // is being made the keys may be seen as zero, which are the keys of nobody whose hash it gets, since tags are not.
+        if (U.getLong(place) == hash && has(place, tags, a, b, c, d)) {
+            return n;
         }
         return search(table, hash, tags, a, b, c, d);
+    }
+
+    /** Where the values of a place lie that all threads change. */
+    @ForceInline
+    private static long values(long table, long n) {
+        return table + HEAD + n * U.getLong(table + 8) + VALUES;
+    }
+
+    /** How many values a place has. */
+    @ForceInline
+    private static long words(long table) {
+        return U.getLong(table + 8) - VALUES >>> 3;
+    }
+
+    /**
+     * Where the current thread adds up values of a place for itself, among its counters (see {@link VeneerRuntime#known}); 0 where it has none, or the table
+     * has no room there. A value is what all threads have there, and what stands in the place.
+     */
+    @ForceInline
+    private static long mine(long table, long n, long words) {
+        long at = U.getLong(table + MINE);
+        long shard = VeneerRuntime.known();
+        return at < 0 || shard <= 0 ? 0 : shard + at + 8 * n * words;
+    }
+
+    /** In the head: where a thread's own values begin among its counters; -1 where it has none. */
+    private static final int MINE = 40;
+
+    /** Adds to a value: to this thread's part of it, or to that of all. */
+    @ForceInline
+    private static void plus(long mine, long all, long offset, long n) {
+        if (mine != 0) {
+            U.putLong(mine + offset, U.getLong(mine + offset) + n);
+        } else {
+            U.getAndAddLong(null, all + offset, n);
+        }
     }
 
     private static long search(long table, long hash, long tags, long a, long b, long c, long d) {
@@ -663,62 +609,68 @@ public final class VeneerProbe {
             long state = settled(place);
             if (state == 0) {
                 if (U.getLong(table + 24) >= U.getLong(table + 16)) {
-                    return rest + VALUES;
+                    return 0;
                 }
                 if (U.compareAndSetLong(null, place, 0, 1)) {
                     give(place, tags, a, b, c, d);
                     U.getAndAddLong(null, table + 24, 1);
                     U.putLongRelease(null, place, hash);
-                    return place + VALUES;
+                    return at + 1;
                 }
                 state = settled(place);
             }
             if (state == hash && has(place, tags, a, b, c, d)) {
-                return place + VALUES;
+                return at + 1;
             }
         }
-        return rest + VALUES;
+        return 0;
     }
 
     public static void count(long table, long tags, long a, long b, long c, long d) {
-        U.getAndAddLong(null, entry(table, tags, a, b, c, d), 1);
+        long n = entry(table, tags, a, b, c, d);
+        plus(mine(table, n, words(table)), values(table, n), 0, 1);
     }
 
     public static void add(long table, long tags, long a, long b, long c, long d, long value) {
-        long entry = entry(table, tags, a, b, c, d);
-        long words = (U.getLong(table + 8) - VALUES) / 8;
-        U.getAndAddLong(null, entry, 1);
+        long n = entry(table, tags, a, b, c, d);
+        long words = words(table);
+        long mine = mine(table, n, words);
+        long all = values(table, n);
+        plus(mine, all, 0, 1);
         if (words > 1) {
-            sum(entry, value);
+            sum(mine, all, value);
         }
         if (words > 4) {
-            U.getAndAddLong(null, entry + 32 + 8L * bucket(value), 1);
+            plus(mine, all, 32 + 8L * bucket(value), 1);
         }
     }
 
-    /** One more value, in the words behind the count. */
+    /** One more value, in the words behind the count: the greatest and the least are those of all threads. */
     @ForceInline
-    private static void sum(long entry, long value) {
-        U.getAndAddLong(null, entry + 8, value);
+    private static void sum(long mine, long all, long value) {
+        plus(mine, all, 8, value);
         // Zero is the least of what is compared without a sign.
-        max(entry + 16, value ^ Long.MIN_VALUE);
-        max(entry + 24, ~(value ^ Long.MIN_VALUE));
+        max(all + 16, value ^ Long.MIN_VALUE);
+        max(all + 24, ~(value ^ Long.MIN_VALUE));
     }
 
     /** The same with buckets of one width: how many lie below, in each, and above. In the head: FROM, where the first begins, and STEP, their width. */
     public static void addLinear(long table, long tags, long a, long b, long c, long d, long value) {
-        long entry = entry(table, tags, a, b, c, d);
-        U.getAndAddLong(null, entry, 1);
-        sum(entry, value);
-        long buckets = (U.getLong(table + 8) - VALUES) / 8 - 6;
+        long n = entry(table, tags, a, b, c, d);
+        long words = words(table);
+        long mine = mine(table, n, words);
+        long all = values(table, n);
+        plus(mine, all, 0, 1);
+        sum(mine, all, value);
+        long buckets = words - 6;
         long from = U.getLong(table + FROM);
-        long n = 0;
+        long bucket = 0;
         if (value >= from) {
             // All buckets together are narrower than 2⁶³, so what is farther away is above them.
             long steps = value - from < 0 ? buckets : (value - from) / U.getLong(table + STEP);
-            n = Math.min(steps, buckets) + 1;
+            bucket = Math.min(steps, buckets) + 1;
         }
-        U.getAndAddLong(null, entry + 32 + 8 * n, 1);
+        plus(mine, all, 32 + 8 * bucket, 1);
     }
 
     private static final int FROM = 48;
@@ -729,7 +681,7 @@ public final class VeneerProbe {
      * and below it, in 32 bits, how often in it.
      */
     public static void countRate(long table, long tags, long a, long b, long c, long d) {
-        long entry = entry(table, tags, a, b, c, d);
+        long entry = values(table, entry(table, tags, a, b, c, d));
         long second = System.nanoTime() / 1_000_000_000L;
         U.getAndAddLong(null, entry, 1);
         if (U.getLong(entry + 8) == 0) {
@@ -758,7 +710,7 @@ public final class VeneerProbe {
     }
 
     private static boolean lost(long tag, long word) {
-        return (tag & 15) == TEXT_TAG && word == NO_ROOM || (tag & 15) == OBJECT_TAG && word == (STRINGS | 0xffff_ffffL);
+        return (tag & 15) == TEXT_TAG && word == VeneerTexts.NO_ROOM || (tag & 15) == OBJECT_TAG && word == (STRINGS | 0xffff_ffffL);
     }
 
     /** As {@code veneer_probes::compile::Tag}. */
@@ -1083,7 +1035,8 @@ public final class VeneerProbe {
     /** Where a thread counts its passes of a place of a plan; seldom two of them at one place. */
     @ForceInline
     private static long passes(long place) {
-        return PASSES + 64 * (mix(U.getLong(Thread.currentThread(), TID), place << 20) >>> 24 & EVERY - 1);
+        long of = U.getLong(Thread.currentThread(), TID) ^ place << 20;
+        return PASSES + 64 * slot(of * 0x9E3779B97F4A7C15L, EVERY);
     }
 
     /** Whether these are at most so many passes in this second, each thread by itself. */

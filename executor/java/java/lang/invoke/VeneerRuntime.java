@@ -210,6 +210,14 @@ public final class VeneerRuntime {
         return VeneerProbe.unreachable(by, type, accessed != 0);
     }
 
+    static void texts(long strings, long places) {
+        VeneerTexts.make(strings, places);
+    }
+
+    static void forgetTexts() {
+        VeneerTexts.forget();
+    }
+
     static void keep(long table, long places) {
         VeneerProbe.keep(table, places);
     }
@@ -532,6 +540,14 @@ public final class VeneerRuntime {
         long tid = U.getLong(Thread.currentThread(), TID);
         int at = ((int) tid & MASK) << 1;
         return FOUND[at] == tid ? FOUND[at + 1] : find(tid);
+    }
+
+    /** The same for a thread that has counted before; 0 where it has no counters of its own, or was not asked for them yet. */
+    @ForceInline
+    static long known() {
+        long tid = U.getLong(Thread.currentThread(), TID);
+        int at = ((int) tid & MASK) << 1;
+        return FOUND[at] == tid ? FOUND[at + 1] : 0;
     }
 
     private static long find(long tid) {

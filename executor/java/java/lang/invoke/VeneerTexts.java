@@ -1,0 +1,157 @@
+package java.lang.invoke;
+
+import jdk.internal.misc.Unsafe;
+import jdk.internal.vm.annotation.ForceInline;
+
+/**
+ * The strings that are keys of tables, off the heap, and their numbers.
+ *
+ * <p>In words of 8 bytes: places (a power of two), strings at most, strings, number of the row of {@link #SEEN}, then from {@link #HEAD} on the places: state (0 free,
+ * 1 being made, else a hash), length of the string (and above it whether it has two bytes for a character), {@link #TEXT} characters.
+ */
+final class VeneerTexts {
+    private VeneerTexts() {}
+
+    private static final Unsafe U = Unsafe.getUnsafe();
+
+    private static final int HEAD = 64;
+    private static final int TEXT = 64;
+    private static final int STRING = 16 + 2 * TEXT;
+
+    static final long NO_ROOM = -1;
+
+    private static final long VALUE = U.objectFieldOffset(String.class, "value");
+    private static final long CODER = U.objectFieldOffset(String.class, "coder");
+    private static final long BYTES = base();
+
+    // ---- strings that are known by identity ---------------------------------------------------------------------------
+
+    /** Tables of strings at most that have such a row. */
+    private static final int ROWS = 1 << 10;
+
+    /**
+     * Of a table of strings, at the place where one is looked for first: the very object that was found there. A string mostly comes again as
+     * the same object, and then nothing of it has to be compared. Only short ones stand here, so it is little that is kept alive, and none after
+     * the agent has left. Row 0 is nobody's.
+     */
+    private static final String[][] SEEN = new String[ROWS][];
+
+    private static int rows = 1;
+
+    /** Gives a table of strings a row, as long as there are some. Called by the agent. */
+    static synchronized void make(long strings, long places) {
+        if (rows < ROWS) {
+            SEEN[rows] = new String[(int) places];
+            U.putLong(strings + 24, rows++);
+        }
+    }
+
+    /** No string is kept any more. Called by the agent when it leaves. */
+    static synchronized void forget() {
+        java.util.Arrays.fill(SEEN, null);
+    }
+
+    /** Where a string is looked for first, of so many places, a power of two. */
+    @ForceInline
+    private static int home(String s, int places) {
+        return s.hashCode() * 0x9E3779B9 >>> Integer.numberOfLeadingZeros(places - 1);
+    }
+
+    /** The number of a string, from 1; {@link #NO_ROOM} where there are too many. */
+    @ForceInline
+    static long number(long strings, String s) {
+        String[] seen = SEEN[(int) U.getLong(strings + 24) & ROWS - 1];
+        if (seen != null) {
+            int at = home(s, seen.length);
+            if (seen[at] == s) {
+                return at + 1;
+            }
+        }
+        return find(strings, s, seen);
+    }
+
+    // ---- strings by what is in them -------------------------------------------------------------------------------------
+
+    /**
+     * By its own hash, which it keeps, its length and its first characters as they lie in it: one byte each, or two. Where another thread takes
+     * too long with a place, the string may get a second one: who reads compares strings, and not numbers.
+     */
+    private static long find(long strings, String s, String[] seen) {
+        byte[] value = (byte[]) U.getReference(s, VALUE);
+        int coder = U.getByte(s, CODER);
+        int n = Math.min(value.length, TEXT << coder);
+        long form = (long) coder << 32 | value.length >> coder;
+        long hash = (s.hashCode() + (form << 32)) * 0x9E3779B97F4A7C15L | 2;
+        long places = U.getLong(strings);
+        long home = home(s, (int) places);
+        long at = home;
+        for (long turn = 0; turn < places; turn++, at = at + 1 & places - 1) {
+            long place = strings + HEAD + at * STRING;
+            long state = VeneerProbe.settled(place);
+            if (state == 0) {
+                if (U.getLong(strings + 16) >= U.getLong(strings + 8)) {
+                    return NO_ROOM;
+                }
+                if (U.compareAndSetLong(null, place, 0, 1)) {
+                    U.putLong(place + 8, form);
+                    U.copyMemory(value, BYTES, null, place + 16, n);
+                    U.getAndAddLong(null, strings + 16, 1);
+                    U.putLongRelease(null, place, hash);
+                    state = hash;
+                } else {
+                    state = VeneerProbe.settled(place);
+                }
+            }
+            if (state == hash && U.getLong(place + 8) == form && same(place + 16, value, n)) {
+                if (at == home && seen != null && value.length <= TEXT) {
+                    seen[(int) at] = s;
+                }
+                return at + 1;
+            }
+        }
+        return NO_ROOM;
+    }
+
+    private static boolean same(long bytes, byte[] value, int n) {
+        // The last word may overlap the one before.
+        if (n >= 8) {
+            for (int i = 0; i + 8 < n; i += 8) {
+                if (U.getLong(bytes + i) != U.getLongUnaligned(value, BYTES + i)) {
+                    return false;
+                }
+            }
+            return U.getLongUnaligned(null, bytes + n - 8) == U.getLongUnaligned(value, BYTES + n - 8);
+        }
+        if (n >= 4) {
+            return U.getInt(bytes) == U.getIntUnaligned(value, BYTES)
+                    && U.getIntUnaligned(null, bytes + n - 4) == U.getIntUnaligned(value, BYTES + n - 4);
+        }
+        for (int i = 0; i < n; i++) {
+            if (U.getByte(bytes + i) != value[i]) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** Where the first byte of an array lies. The JDK's method for that gives an int or a long, by its version. */
+    private static long base() {
+        try {
+            MethodType type = MethodType.methodType(long.class, Class.class);
+            return (long) MethodHandles.Lookup.IMPL_LOOKUP.findVirtual(Unsafe.class, "arrayBaseOffset", type)
+                    .invokeExact(U, (Class<?>) byte[].class);
+        } catch (Throwable e) {
+            return intBase();
+        }
+    }
+
+    private static long intBase() {
+        try {
+            MethodType type = MethodType.methodType(int.class, Class.class);
+            return (int) MethodHandles.Lookup.IMPL_LOOKUP.findVirtual(Unsafe.class, "arrayBaseOffset", type)
+                    .invokeExact(U, (Class<?>) byte[].class);
+        } catch (Throwable e) {
+            throw new LinkageError("Unsafe.arrayBaseOffset", e);
+        }
+    }
+}
