@@ -7,7 +7,7 @@ use crate::facts::{may_select, may_select_method};
 use crate::jni::{Env, Global, jobject};
 use std::sync::atomic::{AtomicBool, Ordering};
 pub use veneer_fragmenter::cell_path::on_cell_path;
-use veneer_instruments::{ClassFacts, MethodPattern};
+use veneer_instruments::{ClassFacts, INITIALISER, MethodPattern};
 
 /// How far a method is wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -91,14 +91,19 @@ impl Filter {
     ) -> Want {
         let hit = |p: &MethodPattern| may_select_method(p, dotted, facts, method);
         let any = |list: &[MethodPattern]| list.iter().any(hit);
-        if any(&self.skip) {
+        let is_initialiser = method.0 == INITIALISER;
+        // Unlike other patterns, those of `--skip` mean it where they mean all methods.
+        let all = |p: &MethodPattern| {
+            p.method_text().is_none_or(|name| name == "*") && may_select(p, dotted, facts)
+        };
+        if any(&self.skip) || is_initialiser && self.skip.iter().any(all) {
             Want::No
         } else if any(plans) {
             Want::Named
         } else if self.only_plans.load(Ordering::Relaxed) {
             Want::No
         } else if if self.arm.is_empty() {
-            !of_jdk
+            !of_jdk && !is_initialiser
         } else {
             any(&self.arm)
         } {

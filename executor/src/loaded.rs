@@ -259,9 +259,7 @@ fn unarmed(class: &Class) -> Arc<[(String, String)]> {
         if armed.contains(&i) || !has_code {
             continue;
         }
-        if let (Ok(name), Ok(descriptor)) = (file.pool.text(m.name), file.pool.text(m.descriptor))
-            && name != "<clinit>"
-        {
+        if let (Ok(name), Ok(descriptor)) = (file.pool.text(m.name), file.pool.text(m.descriptor)) {
             found.push((name.into_owned(), descriptor.into_owned()));
         }
     }

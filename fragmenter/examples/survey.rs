@@ -119,11 +119,9 @@ impl Tally {
         let (mut code, mut initialisers) = (0, 0);
         for member in &file.methods {
             if member.attribute(&file.pool, "Code").is_some() {
-                if file.pool.utf8(member.name).is_ok_and(|n| n == b"<clinit>") {
-                    initialisers += 1;
-                } else {
-                    code += 1;
-                }
+                code += 1;
+                let name = file.pool.utf8(member.name);
+                initialisers += usize::from(name.is_ok_and(|n| n == b"<clinit>"));
             }
         }
         self.code += code;
@@ -246,7 +244,7 @@ impl Tally {
     fn print(&self, policy: &Policy) {
         let part = |n: usize| 100.0 * n as f64 / self.code.max(1) as f64;
         println!(
-            "{policy:?}: {} classes ({} raised), {} methods with code and {} static initialisers",
+            "{policy:?}: {} classes ({} raised), {} methods with code, {} of them static initialisers",
             self.classes, self.raised, self.code, self.initialisers
         );
         println!("  armed   {:8} {:7.3} %", self.armed, part(self.armed));

@@ -131,9 +131,6 @@ impl<'a> Method<'a> {
         let pool = &file.pool;
         let name = pool.text(member.name)?.into_owned();
         let descriptor = pool.text(member.descriptor)?.into_owned();
-        if name == "<clinit>" {
-            return Err(Refusal::StaticInitialiser);
-        }
         let attribute = member
             .attributes
             .iter()

@@ -8,8 +8,6 @@ use thiserror::Error;
 pub enum Refusal {
     #[error("the method has no code (native or abstract)")]
     NoCode,
-    #[error("static initialisers are not fragmented")]
-    StaticInitialiser,
     #[error("the JVM knows the method by its own frame on the stack: {0}")]
     KnownByFrame(&'static str),
     #[error("class file version {0} cannot be raised to 51 (Java 7), which has invokedynamic: {1}")]

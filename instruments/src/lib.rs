@@ -37,8 +37,8 @@ pub use id::{IdError, InstrumentId, PatchId};
 pub use kind::Kind;
 pub use nearest::{nearest, nearest_words};
 pub use pattern::{
-    ClassFacts, MethodFacts, MethodPattern, PatternError, PatternFault, Verdict, class_flag_words,
-    flag_words,
+    ClassFacts, INITIALISER, MethodFacts, MethodPattern, PatternError, PatternFault, Verdict,
+    class_flag_words, flag_words,
 };
 pub use place::{Place, When, Which};
 pub use row::{Data, RefusalRow, Row, Summary};

@@ -12,7 +12,8 @@
 //! * `..` between segments stands for any number of packages, none too: `com.sun..*` selects `com.sun.X` and
 //!   `com.sun.a.b.X`. A leading `*..` is any package or none: `*..JavaCompiler`. Everything is `*..*`.
 //! * `..` among the arguments stands for any number of them. Arguments left out altogether are any too.
-//! * Without `::` the pattern selects every method of the class. `*` selects `<init>` and `<clinit>` too.
+//! * Without `::` the pattern selects every method of the class. `*` selects `<init>` too, but `<clinit>`, the static initialiser, only where it is
+//!   named: every class that has one would be armed for what runs once.
 //! * A nested class is named as the JVM does: `a.Outer$Inner`.
 //! * `+` behind the class selects it and everything that extends or implements it, directly or not.
 //! * `-> type` is the type of the result, `void` too; a lone `*` is any.
@@ -38,6 +39,9 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 use types::{Argument, TypePattern};
+
+/// The static initialiser.
+pub const INITIALISER: &str = "<clinit>";
 
 /// A pattern over class, method name and types. Its text form, which `Display` gives back and
 /// serde uses, is described in the module's head.
@@ -106,9 +110,9 @@ impl MethodPattern {
     /// Whether a method is selected by name and types, given that its class is: for a caller that walks the methods of a class.
     pub fn matches_method(&self, method: &str, descriptor: &str) -> bool {
         let Some(pattern) = &self.method else {
-            return true;
+            return method != INITIALISER;
         };
-        if !pattern.name.matches(method) {
+        if !pattern.name.matches(method) || method == INITIALISER && pattern.name.text() != method {
             return false;
         }
         let result = pattern.result.as_ref();

@@ -148,10 +148,9 @@ impl Examined {
         tally.versions = Some((file.major, file.major));
         for member in &file.methods {
             if member.attributes.iter().any(|a| a.is(&file.pool, "Code")) {
-                match file.pool.text(member.name) {
-                    Ok(name) if name == "<clinit>" => tally.initialisers += 1,
-                    _ => tally.methods += 1,
-                }
+                let name = file.pool.text(member.name);
+                tally.methods += 1;
+                tally.initialisers += u64::from(name.is_ok_and(|name| name == "<clinit>"));
             }
         }
         if on_cell_path(&self.class.replace('.', "/")) {
@@ -406,10 +405,6 @@ pub fn label(method: &Method) -> String {
 fn prepare<'f>(file: &'f ClassFile<'f>, policy: &Policy) -> Vec<Prepared<'f>> {
     let mut slots = 0;
     let analysed = (0..file.methods.len()).filter_map(|index| {
-        let member = file.methods.get(index)?;
-        if file.pool.text(member.name).ok()? == "<clinit>" {
-            return None;
-        }
         // What cannot be analysed was refused, and counted, when the class was armed.
         let method = Method::analyse(file, index, &|i, p| policy.cuts(i, p)).ok()?;
         let armed = arming::layout(&method, policy, true).ok()?;

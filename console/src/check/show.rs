@@ -220,7 +220,7 @@ fn remarks(out: &mut impl Write, total: &Tally) -> io::Result<()> {
     if total.initialisers > 0 {
         writeln!(
             out,
-            "Methods are those with code. {} static initialisers are not counted: they run once and are left as they are.",
+            "Methods are those with code; {} of them are static initialisers, which are armed where a pattern names them.",
             total.initialisers
         )?;
     }

@@ -73,9 +73,9 @@ pub struct Tally {
     pub classes: u64,
     /// Classes that are written byte for byte as they were.
     pub identical: u64,
-    /// Methods with code, without static initialisers.
+    /// Methods with code.
     pub methods: u64,
-    /// Static initialisers: they run once, and are left as they are.
+    /// Static initialisers among them: they are armed where a pattern names them.
     pub initialisers: u64,
     /// Classes that the agent never arms, because its cells need them.
     pub on_cell_path: u64,

@@ -130,7 +130,7 @@ fn arm_by(bytes: &[u8], request: &Request, quick: bool) -> Result<Armed, Refusal
             file.pool.text(member.name)?,
             file.pool.text(member.descriptor)?,
         );
-        if method_name == "<clinit>" || !(request.wanted)(&method_name, &descriptor) {
+        if !(request.wanted)(&method_name, &descriptor) {
             continue;
         }
         let Some(slot) = member

@@ -10,6 +10,7 @@
 //! | protected member of another package          | `invokedynamic`, a handle                           |
 //! | store to an own final field in a constructor, | `invokedynamic`, a setter                           |
 //! | before version 53 in any method              |                                                     |
+//! | the same of a static one in `<clinit>`        | `invokedynamic`, a setter                           |
 //! | `MethodHandles.lookup()`                     | `invokedynamic`, the host's lookup                  |
 //! | `invokedynamic`                              | the host's bootstrap method run with the host's lookup |
 
@@ -35,6 +36,7 @@ enum Bind {
     PutStatic = 7,
     PutFinal = 8,
     Lookup = 9,
+    PutStaticFinal = 10,
 }
 
 /// Kinds of method handles (JVMS table 5.4.3.5-A).
@@ -231,8 +233,15 @@ impl Emitter<'_> {
         }
         // Before version 53 (Java 9) the JVM lets any method of the class store there, not only constructors.
         let lenient = self.host.major < 53;
-        if op == PUTSTATIC && own && lenient && self.is_static_final(&name, &descriptor) {
-            return Err(Refusal::StaticFinal(name));
+        if op == PUTSTATIC && own && self.is_static_final(&name, &descriptor) {
+            if method.name == "<clinit>" {
+                // As long as the class is being initialised, no compiler takes the field for a constant.
+                let setter = format!("({descriptor})V");
+                return self.bound(a, Bind::PutStaticFinal, &name, &setter, &class);
+            }
+            if lenient {
+                return Err(Refusal::StaticFinal(name));
+            }
         }
         if op == PUTFIELD
             && own

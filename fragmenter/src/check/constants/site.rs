@@ -129,6 +129,7 @@ impl Constants<'_> {
             9 if class == b"java/lang/invoke/MethodHandles" && name == b"lookup" => {
                 Some((INVOKESTATIC, d.to_vec()))
             }
+            10 if class == host => value(d.to_vec()).map(|d| (PUTSTATIC, d)),
             _ => None,
         };
         match found {

@@ -22,9 +22,9 @@ pub struct Sum {
     pub classes: u64,
     /// Those that are written byte for byte as they were.
     pub identical: u64,
-    /// Methods with code, without static initialisers.
+    /// Methods with code.
     pub methods: u64,
-    /// Static initialisers.
+    /// Static initialisers among them.
     pub initialisers: u64,
     /// Never armed by the agent.
     pub on_cell_path: OnCellPath,

@@ -338,7 +338,10 @@ public final class VeneerRuntime {
                 handle = lookup.findStaticSetter(owner, name, type.parameterType(0));
                 break;
             case 8:
-                handle = finalSetter(owner, name, type.parameterType(1));
+                handle = finalSetter(owner, name, type.parameterType(1), null);
+                break;
+            case 10:
+                handle = finalSetter(owner, name, type.parameterType(0), lookup.findStaticGetter(owner, name, type.parameterType(0)).internalMemberName());
                 break;
             default:
                 handle = MethodHandles.constant(MethodHandles.Lookup.class, hostLookup(host));
@@ -375,12 +378,17 @@ public final class VeneerRuntime {
         }
     }
 
-    private static MethodHandle finalSetter(Class<?> owner, String name, Class<?> type) throws Throwable {
+    /** Stores to a final field: of an object, or {@code member}, one of the class. */
+    private static MethodHandle finalSetter(Class<?> owner, String name, Class<?> type, MemberName member) throws Throwable {
         String suffix = type.isPrimitive() ? Character.toUpperCase(type.getName().charAt(0)) + type.getName().substring(1) : "Reference";
         Class<?> stored = type.isPrimitive() ? type : Object.class;
         MethodHandle put =
                 MethodHandles.Lookup.IMPL_LOOKUP.findVirtual(
                         Unsafe.class, "put" + suffix, MethodType.methodType(void.class, Object.class, long.class, stored));
+        if (member != null) {
+            return MethodHandles.insertArguments(
+                    put.bindTo(U), 0, MethodHandleNatives.staticFieldBase(member), MethodHandleNatives.staticFieldOffset(member));
+        }
         return MethodHandles.insertArguments(put.bindTo(U), 1, U.objectFieldOffset(owner, name));
     }
 

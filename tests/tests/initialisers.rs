@@ -1,0 +1,122 @@
+//! Static initialisers, which are armed where a pattern names them: what they set is what it was, also where it is final and the activation has moved to a
+//! version; and one that runs is reached in its loop, under the lock of its class.
+
+use veneer_tests::command::run;
+use veneer_tests::folder::Folder;
+use veneer_tests::live::Live;
+use veneer_tests::process::Process;
+use veneer_tests::running::{Outcome, on_each_jdk_with};
+
+/// What is used, one after the other.
+const USED: [&str; 6] = ["colour", "finals", "sized", "failing", "chain", "slow"];
+
+/// Uses all; what the program says of it.
+fn all(java: &Process) -> Result<(Vec<String>, String), Box<dyn std::error::Error>> {
+    let mut live = Live::start(java)?;
+    let mut said = Vec::new();
+    for name in USED {
+        live.say(name)?;
+        if name == "slow" {
+            for turns in 0..3 {
+                live.line(&format!("initialising {turns}"))?;
+                live.say("turn")?;
+            }
+            live.line("initialising 3")?;
+            live.say("enough")?;
+        }
+        said.push(live.line("value ")?);
+    }
+    Ok((said, live.stop()?.succeeded("Initial")?.err))
+}
+
+#[test]
+fn what_they_set_is_what_it_was_and_each_is_counted_once() -> Outcome {
+    on_each_jdk_with("initialisers", |programs| {
+        let java = programs.java("Initial");
+        let (plain, _) = all(&java)?;
+        assert_eq!(plain[1].split(' ').next(), Some("45"), "{plain:?}");
+        let folder = Folder::new("initialisers")?;
+        let plan = folder.join("plan.rhai");
+        // Initial itself, Colour, Finals, Sized, Failing, First, Second, Slow.
+        let text = r#"
+            let each = methods("Initial*::<clinit>()");
+            let begun = each.before(counter());
+            let ended = each.after(counter());
+            let turns = methods("Initial$Finals::<clinit>()").loops().before(counter());
+            let blocks = each.blocks().before(counter());
+            let sums = sums();
+            methods("Initial$Finals::<clinit>()").loops().before(|p| sums.add(p.sum));
+            at_exit(|| print(`begun ${begun.hits()}, ended ${ended.hits()}, turns ${turns.hits()}, sum ${sums.rows()[0].sum}`));
+        "#;
+        std::fs::write(&plan, text)?;
+        let plan = plan.to_string_lossy();
+        for options in [
+            &["--plan", &*plan][..],
+            &["--check", "--plan", &plan],
+            &["--policy", "block", "--plan", &plan],
+        ] {
+            let (said, err) = all(&run(options, &java))?;
+            assert_eq!(said, plain, "{err}");
+            // One of them fails. The header of the loop is passed once more than there are turns.
+            let expected = "begun 8, ended 7, turns 11, sum 165";
+            assert!(err.lines().any(|line| line == expected), "{err}");
+        }
+        Ok(())
+    })
+}
+
+#[test]
+fn one_that_runs_is_reached_in_its_loop() -> Outcome {
+    on_each_jdk_with("initialisers", |programs| {
+        let java = programs.java("Initial");
+        let mut live = Live::start(&run(&["--arm", "Initial*::<clinit>"], &java))?;
+        live.say("slow")?;
+        for turns in 0..3 {
+            live.line(&format!("initialising {turns}"))?;
+            live.say("turn")?;
+        }
+        live.line("initialising 3")?;
+        // It holds the lock of its class, and another thread waits for that.
+        let plan = r#"
+            let seen = last(10);
+            let m = methods("Initial$Slow::<clinit>()");
+            m.loops().before(|p| seen.put(p.turns));
+            let ended = m.after(counter());
+            at_exit(|| print(`seen ${seen.rows().map(|r| r.values[0])}, ended ${ended.hits()}`));
+        "#;
+        live.exec(plan)?.succeeded("attaching")?;
+        for turns in 4..7 {
+            live.say("turn")?;
+            live.line(&format!("initialising {turns}"))?;
+        }
+        live.say("enough")?;
+        assert_eq!(live.line("value ")?, "6 enough 6");
+        let output = live.stop()?.succeeded("Initial")?;
+        let expected = "seen [4, 5, 6], ended 1";
+        assert!(
+            output.err.lines().any(|line| line == expected),
+            "{}",
+            output.err
+        );
+        Ok(())
+    })
+}
+
+#[test]
+fn who_does_not_name_them_does_not_get_them() -> Outcome {
+    on_each_jdk_with("initialisers", |programs| {
+        let java = programs.java("Initial");
+        let mut live = Live::start(&run(&["--skip", "Initial$Finals"], &java))?;
+        for line in ["finals", "chain"] {
+            live.say(line)?;
+            live.line("value ")?;
+        }
+        let found = live.value(r#"let h = methods("Initial*").before(counter()); h.rows().filter(|r| r.method.contains("clinit")).len()"#)?;
+        assert_eq!(found, "0");
+        // Here too it is left alone.
+        let refused = live.exec(r#"methods("Initial$Finals::<clinit>()").before(counter())"#)?;
+        assert_eq!(refused.code, 1, "{refused:?}");
+        live.stop()?.succeeded("Initial")?;
+        Ok(())
+    })
+}
