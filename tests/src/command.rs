@@ -51,6 +51,16 @@ pub fn veneer() -> Process {
     Process::new(path())
 }
 
+/// `veneer` with these words, which must succeed; gives the JSON that it prints.
+pub fn json(words: &[&str]) -> Result<serde_json::Value, Box<dyn std::error::Error>> {
+    let output = veneer()
+        .args(words)
+        .limit(crate::live::PATIENCE)
+        .run()?
+        .succeeded(&words.join(" "))?;
+    Ok(serde_json::from_str(&output.out)?)
+}
+
 /// `veneer run OPTIONS -- COMMAND…`.
 pub fn run(options: &[&str], command: &Process) -> Process {
     command.clone().behind(path(), options)

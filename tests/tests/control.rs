@@ -8,21 +8,12 @@ use std::thread;
 use std::time::Duration;
 
 use serde_json::Value;
-use veneer_tests::command::{run, veneer};
+use veneer_tests::command::{json, run, veneer};
 use veneer_tests::desk::{serve, stopped};
 use veneer_tests::folder::{Folder, files};
 use veneer_tests::live::{Live, PATIENCE, private_directory, until, user};
 use veneer_tests::process::Process;
 use veneer_tests::running::{Outcome, Programs, on_each_jdk_with};
-
-fn json(words: &[&str]) -> Result<Value, Box<dyn std::error::Error>> {
-    let output = veneer()
-        .args(words)
-        .limit(PATIENCE)
-        .run()?
-        .succeeded(&words.join(" "))?;
-    Ok(serde_json::from_str(&output.out)?)
-}
 
 /// The names of a process's threads.
 fn threads(pid: u32) -> std::io::Result<Vec<String>> {

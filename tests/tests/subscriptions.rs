@@ -1,13 +1,15 @@
 //! Who subscribes to a JVM's figures: what comes, and what does not.
 
+use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
 use std::thread;
 use std::time::Duration;
 
 use serde_json::Value;
+use veneer_tests::command::json;
 use veneer_tests::desk::{serve, stopped};
-use veneer_tests::live::{Live, PATIENCE};
+use veneer_tests::live::Live;
 use veneer_tests::running::{Outcome, on_each_jdk_with};
 
 /// A connection to the agent, a line each way.
