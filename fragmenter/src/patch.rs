@@ -260,6 +260,12 @@ pub fn apply(method: &Method, edits: &[Edit], points: &[Point]) -> Result<Patche
         {
             return Err(unavailable(method, *slot as usize, node));
         }
+        if node != p.fragment {
+            // Nothing but an activation that stands there may go this way, and no edge say what it has.
+            let state = crate::arming::frame_state(p, method.code.max_locals);
+            let wanted = &patched.live_in[node.index()];
+            fits(method, &state, node, wanted)?;
+        }
     }
     Ok(patched)
 }

@@ -295,6 +295,17 @@ fn live_variables_need_values_of_their_types() {
             wanted: "1".into()
         }
     );
+    // No edge leads to f3 any more, but an activation may stand there, and has no second operand.
+    let cut_off = apply("stack", &[redirect(2, 3, 4), skip(3)]);
+    assert_eq!(
+        cut_off.err(),
+        Some(Refusal::TypeMismatch {
+            target: 5,
+            what: "the operand stack's depth".into(),
+            found: "1".into(),
+            wanted: "2".into()
+        })
+    );
 }
 
 #[test]
