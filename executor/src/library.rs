@@ -114,7 +114,7 @@ impl Library {
                 c"(Ljava/lang/Class;Ljava/lang/Class;I)Ljava/lang/String;",
             )?,
             keep: find(c"keep", c"(JJ)V")?,
-            texts: find(c"texts", c"(JJ)V")?,
+            texts: find(c"texts", c"(J)J")?,
             forget_texts: find(c"forgetTexts", c"()V")?,
             place: find(c"place", c"(Ljava/lang/Class;Ljava/lang/String;I)J")?,
             shut: find(c"shut", c"(I)V")?,
@@ -298,10 +298,10 @@ impl Library {
         env.void(self.keep, &[j(table), j(places)], what)
     }
 
-    /// Lets a table of strings with so many places know them by identity.
-    pub fn texts(&self, env: Env, strings: i64, places: i64) -> Result<(), JvmError> {
+    /// A row where a table with so many places for strings knows them by identity; 0 where there is none left.
+    pub fn texts(&self, env: Env, places: i64) -> Result<u64, JvmError> {
         let what = || "making room for strings".to_string();
-        env.void(self.texts, &[j(strings), j(places)], what)
+        Ok(env.long(self.texts, &[j(places)], what)?.max(0) as u64)
     }
 
     /// No table keeps a string any more.

@@ -587,9 +587,10 @@ impl Runtime for Handle {
         let made =
             made.and_then(|entries| self.agent.tallies.make(&self.agent.shards, kind, entries));
         let made = made.ok_or(AttachError::TallyTooLarge { entries })?;
-        if let Some((at, places)) = self.agent.tallies.texts(made) {
-            // Without that they are compared by what is in them.
-            let _ = self.agent.library.texts(self.env, at, places);
+        if let Some(places) = self.agent.tallies.texts(made) {
+            // Without a row they are compared by what is in them.
+            let row = self.agent.library.texts(self.env, places).unwrap_or(0);
+            self.agent.tallies.know_texts(made, row);
         }
         if kind == TallyKind::Objects {
             let tallies = &self.agent.tallies;

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //!   | head: places, bytes of an entry, entries at most, entries, address of strings, parts, two of the kind | the rest | entry | entry | …
-//!   | head: places, strings at most, strings, row of those seen – …                          | string | string | …
+//!   | head: places, strings at most, strings, – …                                            | string | string | …
 //! ```
 //!
 //! An entry: state (0 free, 1 being made, else a hash), tags of its keys, four keys, values. Of the latest and of a sample: state (2 and a
@@ -59,6 +59,8 @@ struct Place {
     places: u64,
     strings: u64,
     strings_places: u64,
+    /// Where strings are known by identity; see `VeneerTexts.SEEN`.
+    row: u64,
 }
 
 #[derive(Default)]
@@ -167,6 +169,7 @@ impl Tallies {
             places,
             strings,
             strings_places,
+            row: 0,
         });
         state.labels.push(Label::default());
         state.parts.push(parts);
@@ -182,6 +185,7 @@ impl Tallies {
             places: 0,
             strings: 0,
             strings_places: 0,
+            row: 0,
         });
         state.labels.push(Label::default());
         state.parts.push(None);
@@ -239,23 +243,35 @@ impl Tallies {
         }
     }
 
-    /// Where a table lies; 0 where there is no such table. Of one with values of objects its number among these.
+    /// What code has of a table: its address, and, where entries are looked for by their keys, in the lower six bits its number of places as a power of
+    /// two, and in the upper 16 where its strings are known by identity. So all that is constant in the code. 0 where there is no such
+    /// table. Of one with values of objects its number among these.
     pub fn address(&self, table: u32) -> i64 {
         let state = self.state();
         let found = state.tables.get(table as usize);
         found.map_or(0, |t| match t.kind {
             TallyKind::PerObject => t.at as i64,
-            _ => self.file.address() + t.at as i64,
+            kind if kind.is_own() || kind.has_moments() => self.file.address() + t.at as i64,
+            _ => {
+                let at = self.file.address() + t.at as i64;
+                at | i64::from(t.places.trailing_zeros()) | (t.row << 48) as i64
+            }
         })
     }
 
-    /// Where the strings of a table lie, and how many places there are for them; `None` where not many have to be found fast.
-    pub fn texts(&self, table: u32) -> Option<(i64, i64)> {
+    /// How many places for strings a table has that may know them by identity.
+    pub fn texts(&self, table: u32) -> Option<i64> {
         let state = self.state();
         let found = state.tables.get(table as usize)?;
-        let (few, at) = (found.strings_places <= FEW, found.strings as i64);
-        let is_kept = few && !found.kind.is_own() && !found.kind.has_moments();
-        is_kept.then_some((self.file.address() + at, found.strings_places as i64))
+        let is_kept = !found.kind.is_own() && !found.kind.has_moments();
+        (is_kept && found.strings_places <= FEW).then_some(found.strings_places as i64)
+    }
+
+    /// From here on it does, in this row.
+    pub fn know_texts(&self, table: u32, row: u64) {
+        if let Some(table) = self.state().tables.get_mut(table as usize) {
+            table.row = row;
+        }
     }
 
     /// How many places a table has.

@@ -474,14 +474,14 @@ public final class VeneerProbe {
     /** The number of a string, by its first characters. */
     @ForceInline
     public static long text(Object o, long table) {
-        return o instanceof String s ? VeneerTexts.number(U.getLong(table + 32), s) : 0;
+        return o instanceof String s ? VeneerTexts.number(table, s) : 0;
     }
 
     /** An object by its identity; one that is a string by its number, which is marked. */
     @ForceInline
     public static long object(Object o, long table) {
         return o instanceof String s
-                ? STRINGS | VeneerTexts.number(U.getLong(table + 32), s) & 0xffff_ffffL
+                ? STRINGS | VeneerTexts.number(table, s) & 0xffff_ffffL
                 : System.identityHashCode(o);
     }
 
@@ -520,14 +520,15 @@ public final class VeneerProbe {
         return tags == 0 ? 2 : sum | 6;
     }
 
-    /** Whether a place, once its state was this hash, has these keys. */
+    /** Whether a place, once its state was this hash, has these keys. Which there are say the tags; the compiler knows them. */
     @ForceInline
     private static boolean has(long place, long tags, long a, long b, long c, long d) {
-        return U.getLong(place + 8) == tags
-                && U.getLong(place + 16) == a
-                && U.getLong(place + 24) == b
-                && U.getLong(place + 32) == c
-                && U.getLong(place + 40) == d;
+        return tags == 0
+                || U.getLong(place + 8) == tags
+                        && U.getLong(place + 16) == a
+                        && (tags >>> 4 == 0 || U.getLong(place + 24) == b)
+                        && (tags >>> 8 == 0 || U.getLong(place + 32) == c)
+                        && (tags >>> 12 == 0 || U.getLong(place + 40) == d);
     }
 
     /** Gives a place these keys; its state is 1. */
@@ -551,28 +552,48 @@ public final class VeneerProbe {
      * takes too long with a place, the keys may get a second one: who reads adds them up.
      */
     @ForceInline
-    private static long entry(long table, long tags, long a, long b, long c, long d) {
+    private static long entry(long table, long size, long tags, long a, long b, long c, long d) {
         long hash = hash(tags, a, b, c, d);
-        long n = slot(hash, U.getLong(table)) + 1;
-        long place = table + HEAD + n * U.getLong(table + 8);
+        long n = slot(hash, places(table)) + 1;
+        long place = at(table) + HEAD + n * size;
         // Mostly it is there, where it is looked for first. Nothing orders these reads, so that the compiler may keep what it knows: of a place that
         // is being made the keys may be seen as zero, which are the keys of nobody whose hash it gets, since tags are not.
         if (U.getLong(place) == hash && has(place, tags, a, b, c, d)) {
             return n;
         }
-        return search(table, hash, tags, a, b, c, d);
+        return search(at(table), hash, tags, a, b, c, d);
+    }
+
+    /**
+     * Where a table lies. What code has of it is a constant: the address, in its lower six bits how many places there are, and in the upper 16
+     * the row of {@link VeneerTexts}.
+     */
+    @ForceInline
+    private static long at(long table) {
+        return table << 16 >> 16 & -HEAD;
+    }
+
+    /** Where the strings of a table lie. */
+    static long strings(long table) {
+        return U.getLong(at(table) + 32);
+    }
+
+    /** How many places there are: a power of two. */
+    @ForceInline
+    private static long places(long table) {
+        return 1L << (table & HEAD - 1);
     }
 
     /** Where the values of a place lie that all threads change. */
     @ForceInline
-    private static long values(long table, long n) {
-        return table + HEAD + n * U.getLong(table + 8) + VALUES;
+    private static long values(long table, long size, long n) {
+        return at(table) + HEAD + n * size + VALUES;
     }
 
-    /** How many values a place has. */
+    /** Bytes of a place. */
     @ForceInline
-    private static long words(long table) {
-        return U.getLong(table + 8) - VALUES >>> 3;
+    private static long size(long table) {
+        return U.getLong(at(table) + 8);
     }
 
     /**
@@ -580,10 +601,10 @@ public final class VeneerProbe {
      * has no room there. A value is what all threads have there, and what stands in the place.
      */
     @ForceInline
-    private static long mine(long table, long n, long words) {
-        long at = U.getLong(table + MINE);
+    private static long mine(long table, long size, long n) {
+        long at = U.getLong(at(table) + MINE);
         long shard = VeneerRuntime.known();
-        return at < 0 || shard <= 0 ? 0 : shard + at + 8 * n * words;
+        return at < 0 || shard <= 0 ? 0 : shard + at + n * (size - VALUES);
     }
 
     /** In the head: where a thread's own values begin among its counters; -1 where it has none. */
@@ -627,20 +648,18 @@ public final class VeneerProbe {
     }
 
     public static void count(long table, long tags, long a, long b, long c, long d) {
-        long n = entry(table, tags, a, b, c, d);
-        plus(mine(table, n, words(table)), values(table, n), 0, 1);
+        long n = entry(table, VALUES + 8, tags, a, b, c, d);
+        plus(mine(table, VALUES + 8, n), values(table, VALUES + 8, n), 0, 1);
     }
 
     public static void add(long table, long tags, long a, long b, long c, long d, long value) {
-        long n = entry(table, tags, a, b, c, d);
-        long words = words(table);
-        long mine = mine(table, n, words);
-        long all = values(table, n);
+        long size = size(table);
+        long n = entry(table, size, tags, a, b, c, d);
+        long mine = mine(table, size, n);
+        long all = values(table, size, n);
         plus(mine, all, 0, 1);
-        if (words > 1) {
-            sum(mine, all, value);
-        }
-        if (words > 4) {
+        sum(mine, all, value);
+        if (size > VALUES + 32) {
             plus(mine, all, 32 + 8L * bucket(value), 1);
         }
     }
@@ -656,18 +675,18 @@ public final class VeneerProbe {
 
     /** The same with buckets of one width: how many lie below, in each, and above. In the head: FROM, where the first begins, and STEP, their width. */
     public static void addLinear(long table, long tags, long a, long b, long c, long d, long value) {
-        long n = entry(table, tags, a, b, c, d);
-        long words = words(table);
-        long mine = mine(table, n, words);
-        long all = values(table, n);
+        long size = size(table);
+        long n = entry(table, size, tags, a, b, c, d);
+        long mine = mine(table, size, n);
+        long all = values(table, size, n);
         plus(mine, all, 0, 1);
         sum(mine, all, value);
-        long buckets = words - 6;
-        long from = U.getLong(table + FROM);
+        long buckets = (size - VALUES) / 8 - 6;
+        long from = U.getLong(at(table) + FROM);
         long bucket = 0;
         if (value >= from) {
             // All buckets together are narrower than 2⁶³, so what is farther away is above them.
-            long steps = value - from < 0 ? buckets : (value - from) / U.getLong(table + STEP);
+            long steps = value - from < 0 ? buckets : (value - from) / U.getLong(at(table) + STEP);
             bucket = Math.min(steps, buckets) + 1;
         }
         plus(mine, all, 32 + 8 * bucket, 1);
@@ -681,7 +700,8 @@ public final class VeneerProbe {
      * and below it, in 32 bits, how often in it.
      */
     public static void countRate(long table, long tags, long a, long b, long c, long d) {
-        long entry = values(table, entry(table, tags, a, b, c, d));
+        long size = size(table);
+        long entry = values(table, size, entry(table, size, tags, a, b, c, d));
         long second = System.nanoTime() / 1_000_000_000L;
         U.getAndAddLong(null, entry, 1);
         if (U.getLong(entry + 8) == 0) {
@@ -720,7 +740,7 @@ public final class VeneerProbe {
     /** One more of a set: a combination of keys with a value, which is the last of them. */
     public static void addDistinct(long table, long tags, long a, long b, long c, long d) {
         if (lost(tags, a, b, c, d)) {
-            U.getAndAddLong(null, table + HEAD + VALUES, 1);
+            U.getAndAddLong(null, at(table) + HEAD + VALUES, 1);
         } else {
             count(table, tags, a, b, c, d);
         }
@@ -734,10 +754,10 @@ public final class VeneerProbe {
     private static final long GROUP = 8;
 
     public static void countTop(long table, long tags, long a, long b, long c, long d) {
-        long rest = table + HEAD;
-        long size = U.getLong(table + 8);
+        long rest = at(table) + HEAD;
+        long size = size(table);
         long hash = hash(tags, a, b, c, d);
-        long group = rest + (1 + (slot(hash, U.getLong(table)) & -GROUP)) * size;
+        long group = rest + (1 + (slot(hash, places(table)) & -GROUP)) * size;
         if (lost(tags, a, b, c, d) || !counted(group, size, hash, tags, a, b, c, d) && !joined(group, size, hash, tags, a, b, c, d)) {
             U.getAndAddLong(null, rest + VALUES, 1);
         }

@@ -2,12 +2,13 @@ package java.lang.invoke;
 
 import jdk.internal.misc.Unsafe;
 import jdk.internal.vm.annotation.ForceInline;
+import jdk.internal.vm.annotation.Stable;
 
 /**
  * The strings that are keys of tables, off the heap, and their numbers.
  *
- * <p>In words of 8 bytes: places (a power of two), strings at most, strings, number of the row of {@link #SEEN}, then from {@link #HEAD} on the places: state (0 free,
- * 1 being made, else a hash), length of the string (and above it whether it has two bytes for a character), {@link #TEXT} characters.
+ * <p>In words of 8 bytes: places (a power of two), strings at most, strings, then from {@link #HEAD} on the places: state (0 free, 1 being made,
+ * else a hash), length of the string (and above it whether it has two bytes for a character), {@link #TEXT} characters.
  */
 final class VeneerTexts {
     private VeneerTexts() {}
@@ -32,18 +33,19 @@ final class VeneerTexts {
     /**
      * Of a table of strings, at the place where one is looked for first: the very object that was found there. A string mostly comes again as
      * the same object, and then nothing of it has to be compared. Only short ones stand here, so it is little that is kept alive, and none after
-     * the agent has left. Row 0 is nobody's.
+     * the agent has left. Row 0 is nobody's. The compiler takes rows for constants; one that it still knows says nothing wrong, since a place keeps its string.
      */
-    private static final String[][] SEEN = new String[ROWS][];
+    @Stable private static final Object[] SEEN = new Object[ROWS];
 
     private static int rows = 1;
 
-    /** Gives a table of strings a row, as long as there are some. Called by the agent. */
-    static synchronized void make(long strings, long places) {
-        if (rows < ROWS) {
-            SEEN[rows] = new String[(int) places];
-            U.putLong(strings + 24, rows++);
+    /** A row for a table with so many places for strings; 0 where there is none left. Called by the agent. */
+    static synchronized long make(long places) {
+        if (rows == ROWS) {
+            return 0;
         }
+        SEEN[rows] = new String[(int) places];
+        return rows++;
     }
 
     /** No string is kept any more. Called by the agent when it leaves. */
@@ -57,17 +59,17 @@ final class VeneerTexts {
         return s.hashCode() * 0x9E3779B9 >>> Integer.numberOfLeadingZeros(places - 1);
     }
 
-    /** The number of a string, from 1; {@link #NO_ROOM} where there are too many. */
+    /** The number of a string in a table, from 1; {@link #NO_ROOM} where there are too many. */
     @ForceInline
-    static long number(long strings, String s) {
-        String[] seen = SEEN[(int) U.getLong(strings + 24) & ROWS - 1];
+    static long number(long table, String s) {
+        String[] seen = (String[]) SEEN[(int) (table >>> 48) & ROWS - 1];
         if (seen != null) {
             int at = home(s, seen.length);
             if (seen[at] == s) {
                 return at + 1;
             }
         }
-        return find(strings, s, seen);
+        return find(VeneerProbe.strings(table), s, seen);
     }
 
     // ---- strings by what is in them -------------------------------------------------------------------------------------
