@@ -4,12 +4,13 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
 
-const CLASSES: [&str; 11] = [
+const CLASSES: [&str; 12] = [
     "VeneerCell",
     "VeneerClock",
     "VeneerFrame",
     "VeneerGate",
     "VeneerMark",
+    "VeneerObjects",
     "VeneerProbe",
     "VeneerRuntime$1",
     "VeneerRuntime",
@@ -30,6 +31,7 @@ fn main() {
         "VeneerFrame.java",
         "VeneerGate.java",
         "VeneerMark.java",
+        "VeneerObjects.java",
         "VeneerProbe.java",
         "VeneerRuntime.java",
         "VeneerTexts.java",

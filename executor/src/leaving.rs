@@ -55,8 +55,6 @@ pub fn leave(agent: &Agent, env: Env, session: &Session) -> Detached {
             agent.problem("", &e);
         }
     }
-    // Where no plan has asked for it, it was not on.
-    let _ = agent.tool.disable(jvmtiEvent::JVMTI_EVENT_OBJECT_FREE);
     let mut running = 0;
     for _ in 0..LOOKS {
         running = agent.methods.stale(agent, env);
@@ -69,7 +67,7 @@ pub fn leave(agent: &Agent, env: Env, session: &Session) -> Detached {
     if running == 0 {
         traces::unhook(env);
     }
-    if let Err(e) = agent.library.forget_texts(env) {
+    if let Err(e) = agent.library.forget_all(env) {
         agent.problem("", &e.to_string());
     }
     agent.rings.drain();

@@ -36,7 +36,6 @@ mod loads;
 mod memory;
 mod methods;
 mod names;
-mod object_tables;
 mod operations;
 mod prompts;
 mod registry;
@@ -209,7 +208,6 @@ fn callbacks() -> jvmtiEventCallbacks {
     c.v1_1.ThreadEnd = Some(thread_end);
     c.v1_1.ClassFileLoadHook = Some(class_file_load);
     c.v1_1.ClassPrepare = Some(class_prepare);
-    c.v1_1.ObjectFree = Some(object_free);
     c
 }
 
@@ -480,52 +478,6 @@ unsafe extern "system" fn class_prepare(
         }
         env.delete(loader);
     });
-}
-
-unsafe extern "system" fn object_free(_: *mut jvmtiEnv, tag: jlong) {
-    guarded("ObjectFree", (), || {
-        if let Some(agent) = Agent::get() {
-            agent.tallies.objects.free(tag);
-        }
-    });
-}
-
-/// `VeneerProbe.set`: see [`object_tables`].
-///
-/// # Safety
-/// Called by the JVM only.
-#[unsafe(no_mangle)]
-pub unsafe extern "system" fn Java_java_lang_invoke_VeneerProbe_set(
-    _: *mut JNIEnv,
-    _: jclass,
-    table: jlong,
-    object: jobject,
-    value: jlong,
-) {
-    guarded("a value of an object", (), || {
-        if let Some(agent) = Agent::get().filter(|_| !object.is_null()) {
-            agent.tallies.objects.set(agent.tool, table, object, value);
-        }
-    });
-}
-
-/// `VeneerProbe.get`.
-///
-/// # Safety
-/// Called by the JVM only.
-#[unsafe(no_mangle)]
-pub unsafe extern "system" fn Java_java_lang_invoke_VeneerProbe_get(
-    _: *mut JNIEnv,
-    _: jclass,
-    table: jlong,
-    object: jobject,
-) -> jlong {
-    guarded("a value of an object", 0, || {
-        let agent = Agent::get().filter(|_| !object.is_null());
-        agent.map_or(0, |agent| {
-            agent.tallies.objects.get(agent.tool, table, object)
-        })
-    })
 }
 
 /// `VeneerWalk.hook`.

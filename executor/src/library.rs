@@ -19,7 +19,7 @@ macro_rules! class {
 }
 
 /// In an order in which each finds what it extends.
-const CLASSES: [(&str, &[u8]); 11] = [
+const CLASSES: [(&str, &[u8]); 12] = [
     class!("VeneerFrame"),
     class!("VeneerGate"),
     class!("VeneerMark"),
@@ -28,6 +28,7 @@ const CLASSES: [(&str, &[u8]); 11] = [
     class!("VeneerClock"),
     class!("VeneerTicks"),
     class!("VeneerTexts"),
+    class!("VeneerObjects"),
     class!("VeneerProbe"),
     class!("VeneerWalk"),
     class!("VeneerRuntime"),
@@ -54,7 +55,10 @@ pub struct Library {
     unreachable: Static,
     keep: Static,
     texts: Static,
-    forget_texts: Static,
+    objects: Static,
+    with_value: Static,
+    without_place: Static,
+    forget_all: Static,
     place: Static,
     shut: Static,
     open: Static,
@@ -115,7 +119,10 @@ impl Library {
             )?,
             keep: find(c"keep", c"(JJ)V")?,
             texts: find(c"texts", c"(J)J")?,
-            forget_texts: find(c"forgetTexts", c"()V")?,
+            objects: find(c"objects", c"(J)J")?,
+            with_value: find(c"withValue", c"(J)J")?,
+            without_place: find(c"withoutPlace", c"(J)J")?,
+            forget_all: find(c"forgetAll", c"()V")?,
             place: find(c"place", c"(Ljava/lang/Class;Ljava/lang/String;I)J")?,
             shut: find(c"shut", c"(I)V")?,
             open: find(c"open", c"(I)V")?,
@@ -304,10 +311,24 @@ impl Library {
         Ok(env.long(self.texts, &[j(places)], what)?.max(0) as u64)
     }
 
-    /// No table keeps a string any more.
-    pub fn forget_texts(&self, env: Env) -> Result<(), JvmError> {
-        let what = || "letting go of strings".to_string();
-        env.void(self.forget_texts, &[], what)
+    /// A new table of values that belong to objects, for so many of them: its number among these. `None` where there are too many tables.
+    pub fn objects(&self, env: Env, most: u32) -> Result<Option<u64>, JvmError> {
+        let what = || "making a table of values of objects".to_string();
+        Ok(u64::try_from(env.long(self.objects, &[j(i64::from(most))], what)?).ok())
+    }
+
+    /// How many objects have a value in such a table, and how many found no place in it.
+    pub fn with_value(&self, env: Env, table: i64) -> Result<(u64, u64), JvmError> {
+        let what = || "counting values of objects".to_string();
+        let with = env.long(self.with_value, &[j(table)], what)?;
+        let without = env.long(self.without_place, &[j(table)], what)?;
+        Ok((with.max(0) as u64, without.max(0) as u64))
+    }
+
+    /// No table keeps a string, or knows an object, any more.
+    pub fn forget_all(&self, env: Env) -> Result<(), JvmError> {
+        let what = || "letting go of what is the application's".to_string();
+        env.void(self.forget_all, &[], what)
     }
 
     /// Where in the armed body the code of a version stands at this bci; negative where that is not known.

@@ -24,7 +24,7 @@ use veneer_fragmenter::classfile::ClassFile;
 use veneer_fragmenter::flowgraph::FragmentId;
 use veneer_fragmenter::patch::{self, Edit};
 use veneer_instruments::{
-    ArmedClass, ArmedMethod, AttachError, Attached, Data, EditKind, EditSpec, Event, Graph,
+    ArmedClass, ArmedMethod, AttachError, Attached, Data, EditKind, EditSpec, Entry, Event, Graph,
     InstrumentId, Kind, MethodPattern, PatchId, RefusalRow, Row, Runtime, Sample, Spec, Summary,
     Tally, TallyKind, nearest,
 };
@@ -81,10 +81,10 @@ impl Handle {
         if !(1..=tallies::MOST).contains(&entries) {
             return Err(too_large);
         }
-        let made = tallies.objects.make(self.agent.tool, entries);
-        let made = made.map_err(|detail| AttachError::Vm {
-            action: "tagging objects".into(),
-            detail,
+        let made = self.agent.library.objects(self.env, entries);
+        let made = made.map_err(|error| AttachError::Vm {
+            action: "making a table of values of objects".into(),
+            detail: error.to_string(),
         })?;
         Ok(tallies.of_objects(made.ok_or(too_large)?))
     }
@@ -611,7 +611,22 @@ impl Runtime for Handle {
 
     fn tally_now(&self, table: u32) -> Tally {
         let agent = self.agent;
-        agent.tallies.read(&agent.shards, table, agent.nano_began)
+        let Some(objects) = agent.tallies.objects(table) else {
+            return agent.tallies.read(&agent.shards, table, agent.nano_began);
+        };
+        let (with, without) = agent
+            .library
+            .with_value(self.env, objects)
+            .unwrap_or_default();
+        let of = |count| Entry {
+            count,
+            ..Entry::default()
+        };
+        Tally {
+            entries: vec![of(with)],
+            rest: of(without),
+            given: None,
+        }
     }
 
     fn tally_clear(&self, table: u32) {

@@ -18,7 +18,6 @@ mod shared;
 
 use crate::call_stacks::CallStacks;
 use crate::memory::Mapping;
-use crate::object_tables::ObjectTables;
 use crate::shards::Shards;
 use std::io;
 use std::ops::Range;
@@ -88,8 +87,6 @@ pub struct Label {
 pub struct Tallies {
     /// Those that are keys.
     pub stacks: CallStacks,
-    /// Values that belong to objects.
-    pub objects: ObjectTables,
     file: Mapping,
     state: Mutex<State>,
 }
@@ -99,7 +96,6 @@ impl Tallies {
     pub fn create(path: &Path) -> io::Result<Tallies> {
         Ok(Tallies {
             stacks: CallStacks::default(),
-            objects: ObjectTables::default(),
             file: Mapping::create(path, SIZE)?,
             state: Mutex::default(),
         })
@@ -176,11 +172,20 @@ impl Tallies {
         Some(state.tables.len() as u32 - 1)
     }
 
-    /// A new table of values that belong to objects, which lies elsewhere: its number there.
-    pub fn of_objects(&self, number: usize) -> u32 {
+    /// The number of a table of values that belong to objects among these, if it is one.
+    pub fn objects(&self, table: u32) -> Option<i64> {
+        let state = self.state();
+        let found = state.tables.get(table as usize);
+        found
+            .filter(|t| t.kind == TallyKind::PerObject)
+            .map(|t| t.at as i64)
+    }
+
+    /// A new table of values that belong to objects, which lies elsewhere (`VeneerObjects`): its number there.
+    pub fn of_objects(&self, number: u64) -> u32 {
         let mut state = self.state();
         state.tables.push(Place {
-            at: number as u64,
+            at: number,
             kind: TallyKind::PerObject,
             places: 0,
             strings: 0,
@@ -296,19 +301,7 @@ impl Tallies {
             let own = parts.chunks_exact(words.max(1)).nth(n as usize);
             own.unwrap_or_default()
         };
-        if place.kind == TallyKind::PerObject {
-            let (objects, lost) = self.objects.size(place.at as i64);
-            let of = |count| Entry {
-                count,
-                ..Entry::default()
-            };
-            return Tally {
-                entries: vec![of(objects as u64)],
-                rest: of(lost),
-                given: None,
-            };
-        }
-        if place.kind.is_stack() {
+        if place.kind.is_own() {
             return Tally::default();
         }
         let size = VALUES + 8 * place.kind.words();

@@ -95,29 +95,6 @@ impl Tool {
         Ok(())
     }
 
-    /// Has the JVM tag objects, and say when one that has a tag is gone.
-    pub fn tag_objects(self) -> Result<(), String> {
-        let wanted =
-            jvmtiCapabilities::CAN_TAG_OBJECTS | jvmtiCapabilities::CAN_GENERATE_OBJECT_FREE_EVENTS;
-        ok(
-            call!(self, AddCapabilities, &wanted),
-            "asking for the capability to tag objects",
-        )?;
-        self.enable(jvmtiEvent::JVMTI_EVENT_OBJECT_FREE)
-    }
-
-    /// An object's tag; 0 where it has none.
-    pub fn tag(self, object: jobject) -> i64 {
-        let mut tag = 0;
-        call!(self, GetTag, object, &mut tag);
-        tag
-    }
-
-    /// Tags an object; false where the JVM does not.
-    pub fn set_tag(self, object: jobject, tag: i64) -> bool {
-        call!(self, SetTag, object, tag) == jvmtiError::JVMTI_ERROR_NONE
-    }
-
     /// Sets the event functions.
     pub fn callbacks(self, callbacks: &jvmtiEventCallbacks) -> Result<(), String> {
         ok(

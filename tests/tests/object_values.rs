@@ -95,6 +95,32 @@ fn kept(live: &mut Live, what: &str) -> Result<(), LiveError> {
 }
 
 #[test]
+fn one_that_several_threads_bring_has_one_value() -> Outcome {
+    on_each_jdk_with("objects", |programs| {
+        let mut live = Live::start(&programs.java("Visitors"))?;
+
+        let plan = r#"
+            let met = per_object(0);
+            let numbers = tally();
+            methods("Visitors::meet(Visitors$Visitor)").before(|p| {
+                met.set(p.visitor, p.visitor.number);
+                numbers.count(met.get(p.visitor) == p.visitor.number);
+            });
+            every(0.02, || print(`kept ${met.rows()[0].count} ${met.rest().count} ${numbers.rows().map(|r| `${r.keys[0]}`)}`));
+        "#;
+        live.exec(plan)?.succeeded("attaching")?;
+        for _ in 0..5 {
+            seen(&mut live, "meet 30000")?;
+            kept(&mut live, r#"30000 0 ["true"]"#)?;
+            seen(&mut live, "gone")?;
+            kept(&mut live, r#"0 0 ["true"]"#)?;
+        }
+        live.stop()?.succeeded("Visitors")?;
+        Ok(())
+    })
+}
+
+#[test]
 fn more_objects_than_there_is_room_for() -> Outcome {
     on_each_jdk_with("objects", |programs| {
         let mut live = Live::start(&programs.java("Visitors"))?;

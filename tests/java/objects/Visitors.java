@@ -5,11 +5,13 @@ import java.util.List;
 
 /**
  * Visitors who all say that they are equal. Each that arrives leaves later, in another thread, and some leave that never arrived. A line
- * `N` lets so many in and out, twice; `stay N` keeps those who come; `gone` forgets them and collects what nobody holds.
+ * `N` lets so many in and out, twice; `stay N` keeps those who come; `meet N` has so many met by four threads at a time; `gone` forgets them and collects
+ * what nobody holds.
  */
 public class Visitors {
     static final class Visitor {
         final int number;
+        boolean met;
 
         Visitor(int number) {
             this.number = number;
@@ -68,6 +70,26 @@ public class Visitors {
         }
     }
 
+    static void meet(Visitor visitor) {
+        visitor.met = true;
+    }
+
+    static void meet(int count) throws InterruptedException {
+        List<Visitor> all = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            all.add(new Visitor(i));
+        }
+        Thread[] guests = new Thread[4];
+        for (int g = 0; g < guests.length; g++) {
+            guests[g] = new Thread(() -> all.forEach(Visitors::meet));
+            guests[g].start();
+        }
+        for (Thread guest : guests) {
+            guest.join();
+        }
+        inside = all;
+    }
+
     static void forget() {
         inside = new ArrayList<>();
         for (int i = 0; i < 3; i++) {
@@ -82,6 +104,8 @@ public class Visitors {
             seen = 0;
             if (line.equals("gone")) {
                 forget();
+            } else if (line.startsWith("meet ")) {
+                meet(Integer.parseInt(line.substring(5)));
             } else if (line.startsWith("stay ")) {
                 stay(Integer.parseInt(line.substring(5)), 1);
             } else {

@@ -553,6 +553,16 @@ public final class VeneerProbe {
      */
     @ForceInline
     private static long entry(long table, long size, long tags, long a, long b, long c, long d) {
+        if (tags == TEXT_TAG) {
+            // One key, a string: by its number.
+            long n = VeneerTexts.entry(table, a);
+            return n != 0 ? n : VeneerTexts.entryIs(table, a, look(table, size, tags, a, b, c, d));
+        }
+        return look(table, size, tags, a, b, c, d);
+    }
+
+    @ForceInline
+    private static long look(long table, long size, long tags, long a, long b, long c, long d) {
         long hash = hash(tags, a, b, c, d);
         long n = slot(hash, places(table)) + 1;
         long place = at(table) + HEAD + n * size;
@@ -1027,10 +1037,16 @@ public final class VeneerProbe {
     }
 
     /** Gives an object a value in a table of such; nothing happens of null. */
-    public static native void set(long table, Object object, long value);
+    @ForceInline
+    public static void set(long table, Object object, long value) {
+        VeneerObjects.set(table, object, value);
+    }
 
     /** The value of an object; 0 where it has none, and of null. */
-    public static native long get(long table, Object object);
+    @ForceInline
+    public static long get(long table, Object object) {
+        return VeneerObjects.get(table, object);
+    }
 
     /** The number of this thread's call stack, its innermost frames; 0 where there is no room for another. */
     public static native long stack(long depth);
@@ -1074,9 +1090,10 @@ public final class VeneerProbe {
     @ForceInline
     public static boolean oneIn(long n, long place) {
         long at = passes(place);
-        long pass = U.getLong(at) + 1;
-        U.putLong(at, pass);
-        return n <= 1 || pass % n == 0;
+        long since = U.getLong(at) + 1;
+        boolean one = since >= n;
+        U.putLong(at, one ? 0 : since);
+        return one;
     }
 
     private static void max(long at, long value) {

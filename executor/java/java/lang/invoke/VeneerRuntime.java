@@ -214,8 +214,22 @@ public final class VeneerRuntime {
         return VeneerTexts.make(places);
     }
 
-    static void forgetTexts() {
+    static long objects(long most) {
+        return VeneerObjects.make(most);
+    }
+
+    static long withValue(long table) {
+        return VeneerObjects.size(table);
+    }
+
+    static long withoutPlace(long table) {
+        return VeneerObjects.lost(table);
+    }
+
+    /** The agent leaves: nothing of the application is kept here any more. */
+    static void forgetAll() {
         VeneerTexts.forget();
+        VeneerObjects.forget();
     }
 
     static void keep(long table, long places) {

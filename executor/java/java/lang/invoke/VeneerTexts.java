@@ -37,6 +37,9 @@ final class VeneerTexts {
      */
     @Stable private static final Object[] SEEN = new Object[ROWS];
 
+    /** Of the same tables: the numbers of the entries that have a string as their one key, where they are known, by its number less one. They never change. */
+    @Stable private static final Object[] ENTRIES = new Object[ROWS];
+
     private static int rows = 1;
 
     /** A row for a table with so many places for strings; 0 where there is none left. Called by the agent. */
@@ -44,6 +47,7 @@ final class VeneerTexts {
         if (rows == ROWS) {
             return 0;
         }
+        ENTRIES[rows] = new int[(int) places];
         SEEN[rows] = new String[(int) places];
         return rows++;
     }
@@ -51,6 +55,23 @@ final class VeneerTexts {
     /** No string is kept any more. Called by the agent when it leaves. */
     static synchronized void forget() {
         java.util.Arrays.fill(SEEN, null);
+        java.util.Arrays.fill(ENTRIES, null);
+    }
+
+    /** The entry of a table that has this string as its one key; 0 where that is not known. */
+    @ForceInline
+    static long entry(long table, long number) {
+        int[] entries = (int[]) ENTRIES[(int) (table >>> 48) & ROWS - 1];
+        return entries != null && number > 0 && number <= entries.length ? entries[(int) number - 1] : 0;
+    }
+
+    /** Says which it is, and gives it back. */
+    static long entryIs(long table, long number, long entry) {
+        int[] entries = (int[]) ENTRIES[(int) (table >>> 48) & ROWS - 1];
+        if (entries != null && number > 0 && number <= entries.length) {
+            entries[(int) number - 1] = (int) entry;
+        }
+        return entry;
     }
 
     /** Where a string is looked for first, of so many places, a power of two. */
