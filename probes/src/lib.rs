@@ -11,7 +11,7 @@
 //! ```
 //!
 //! A probe reads and never writes what is the application's: variables, fields, elements. It calls nothing of the application (where
-//! the plan does not ask for it: `Shape::Invoke`), allocates nothing and takes no lock. Integers of all widths are 64-bit numbers in it, `float` is `double`; a field of `null` is
+//! the plan does not ask for it: `Shape::Invoke`), allocates nothing (but for the first value of an object) and takes no lock. Integers of all widths are 64-bit numbers in it, `float` is `double`; a field of `null` is
 //! `0`, `0.0`, `false` or `null`. What it writes are tables of its own.
 //!
 //! All steps between two labels leave the stack empty at the labels, and every variable of the probe has a value from its

@@ -7,7 +7,7 @@ import jdk.internal.misc.Unsafe;
 import jdk.internal.vm.annotation.ForceInline;
 
 /**
- * What compiled probes call: reading what is the application's, and giving values to tables. Nothing here that they call allocates, takes a lock
+ * What compiled probes call: reading what is the application's, and giving values to tables. Nothing here that they call (but {@link #set}, once for an object) allocates, takes a lock
  * or calls the application; of null everything is zero, false or null, and so is an element that is not there.
  */
 public final class VeneerProbe {
