@@ -91,6 +91,8 @@ public class Visitors {
     }
 
     static void forget() {
+        // The list itself may stay for a while: of a thread that has ended the JVM lets go when it comes to it, and a thread of JDK 25 keeps its task.
+        inside.clear();
         inside = new ArrayList<>();
         for (int i = 0; i < 3; i++) {
             System.gc();
