@@ -1,0 +1,200 @@
+//! The agent leaves: each class is what it was, and nothing of it is left.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+use veneer_tests::command::{run, veneer};
+use veneer_tests::desk::{serve, stopped};
+use veneer_tests::folder::{Folder, files};
+use veneer_tests::live::{Live, PATIENCE, until};
+use veneer_tests::process::Process;
+use veneer_tests::running::{Outcome, Programs, on_each_jdk_with};
+
+/// The names of a process's threads.
+fn threads(pid: u32) -> std::io::Result<Vec<String>> {
+    let tasks = fs::read_dir(format!("/proc/{pid}/task"))?;
+    tasks
+        .map(|task| fs::read_to_string(task?.path().join("comm")))
+        .collect()
+}
+
+fn agent_threads(pid: u32) -> std::io::Result<Vec<String>> {
+    Ok(threads(pid)?
+        .into_iter()
+        .filter(|name| name.starts_with("veneer-"))
+        .collect())
+}
+
+/// A jar with the agent that dumps classes.
+fn dumper(programs: &Programs) -> Result<PathBuf, Box<dyn std::error::Error>> {
+    let (manifest, jar) = (
+        programs.classes().join("manifest"),
+        programs.classes().join("dump.jar"),
+    );
+    fs::write(
+        &manifest,
+        "Agent-Class: Dump\nCan-Retransform-Classes: true\n",
+    )?;
+    let classes = files(programs.classes().path(), "class")?;
+    let own = classes.iter().filter_map(|path| {
+        path.file_name()?
+            .to_str()
+            .filter(|name| name.starts_with("Dump"))
+    });
+    Process::new(programs.jdk().tool("jar"))
+        .arg("cfm")
+        .arg(&jar)
+        .arg(&manifest)
+        .arg("-C")
+        .arg(programs.classes().path())
+        .arg("Dump.class")
+        .args(own.filter(|name| *name != "Dump.class").flat_map(|name| {
+            [
+                "-C".to_owned(),
+                programs.classes().path().display().to_string(),
+                name.to_owned(),
+            ]
+        }))
+        .run()?
+        .succeeded("jar")?;
+    Ok(jar)
+}
+
+/// The class files of the program's classes as the JVM has them, by name. The agent that writes them comes after ours, so it gets what
+/// ours makes of them.
+fn dumped(
+    programs: &Programs,
+    live: &Live,
+    jar: &Path,
+) -> Result<BTreeMap<String, Vec<u8>>, Box<dyn std::error::Error>> {
+    let folder = Folder::new("dump")?;
+    Process::new(programs.jdk().tool("jcmd"))
+        .args([
+            live.pid().to_string(),
+            "JVMTI.agent_load".into(),
+            jar.display().to_string(),
+        ])
+        .arg(folder.path())
+        .run()?
+        .succeeded("jcmd")?;
+    let mut all = BTreeMap::new();
+    for path in files(folder.path(), "class")? {
+        let name = path
+            .file_name()
+            .map(|name| name.to_string_lossy().into_owned());
+        all.insert(name.unwrap_or_default(), fs::read(&path)?);
+    }
+    assert!(all.len() >= 2, "{:?}", all.keys());
+    Ok(all)
+}
+
+/// Whether the class files are the same, byte for byte.
+fn same(found: &BTreeMap<String, Vec<u8>>, expected: &BTreeMap<String, Vec<u8>>) -> Outcome {
+    for (name, bytes) in expected {
+        let now = found
+            .get(name)
+            .ok_or_else(|| format!("{name} is missing"))?;
+        if now != bytes {
+            let at = now.iter().zip(bytes).position(|(a, b)| a != b);
+            return Err(format!(
+                "{name} differs at {at:?}: {} bytes, {} before",
+                now.len(),
+                bytes.len()
+            )
+            .into());
+        }
+    }
+    Ok(())
+}
+
+/// Everything that can be attached to the two busy methods, and an edit.
+const MUCH: &str = "
+    methods(\"Desk::serve(..)\").blocks().before(counter());
+    methods(\"Desk::serve(..)\").around(timer());
+    let t = tally(100);
+    methods(\"Desk::serve(..)\").before(|p| t.count(p[\"order\"][\"customer\"]));
+    methods(\"Desk::round()\").loops().before(counter());
+    every(0.05, || t.rows());
+    instruments().len()";
+
+#[test]
+fn after_unload_each_class_is_what_it_was_and_nothing_of_the_agent_is_left() -> Outcome {
+    on_each_jdk_with("control", |programs| {
+        let jar = dumper(programs)?;
+        for armed_at_load in [false, true] {
+            let java = programs.java("Desk");
+            let java = match armed_at_load {
+                true => run(&[], &java),
+                false => java,
+            };
+            let mut live = Live::start(&java)?;
+            let pid = live.pid().to_string();
+            serve(&mut live, 1000)?;
+            let originals = match armed_at_load {
+                // What is on the disk; the JVM has been given something else.
+                true => {
+                    let mut all = BTreeMap::new();
+                    for name in ["Desk.class", "Desk$Order.class"] {
+                        all.insert(name.to_owned(), fs::read(programs.classes().join(name))?);
+                    }
+                    all
+                }
+                // What the JVM makes of it when it is asked, which is not quite the same file.
+                false => dumped(programs, &live, &jar)?,
+            };
+            for _ in 0..3 {
+                live.value(MUCH)?;
+                serve(&mut live, 2000)?;
+                let armed = dumped(programs, &live, &jar)?;
+                assert_ne!(
+                    armed["Desk.class"], originals["Desk.class"],
+                    "it was not armed"
+                );
+                let output = veneer()
+                    .args(["detach", &pid, "--unload"])
+                    .limit(PATIENCE)
+                    .run()?
+                    .succeeded("unload")?;
+                let all = " classes have their own code again, 0 are left armed";
+                assert!(
+                    output.out.contains("taken off: ") && output.out.contains(all),
+                    "{}",
+                    output.out
+                );
+                same(&dumped(programs, &live, &jar)?, &originals)?;
+                assert!(!live.socket().exists());
+                assert!(!live.socket().with_extension("data").exists());
+                until(
+                    "the end of the agent's threads",
+                    || Ok(agent_threads(live.pid())?),
+                    Vec::is_empty,
+                )?;
+                serve(&mut live, 2000)?;
+                if armed_at_load {
+                    // From now on only what a plan names.
+                    break;
+                }
+            }
+            // It comes again, and counts exactly.
+            let id = live.value("methods(\"Desk::serve(..)\").before(counter()).id()")?;
+            serve(&mut live, 500)?;
+            assert_eq!(live.sum(&id)?, 500);
+            let output = veneer()
+                .args(["detach", &pid, "--unload", "--json"])
+                .run()?
+                .succeeded("unload")?;
+            let detached: Value = serde_json::from_str(&output.out)?;
+            assert_eq!(detached[0]["left"], Value::Array(vec![]), "{detached}");
+            same(&dumped(programs, &live, &jar)?, &originals)?;
+            let again = veneer()
+                .args(["detach", &pid, "--unload"])
+                .run()?
+                .succeeded("unload")?;
+            assert!(again.out.contains("nothing was attached"), "{}", again.out);
+            stopped(live)?;
+        }
+        Ok(())
+    })
+}
