@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
 
-const CLASSES: [&str; 12] = [
+const CLASSES: [&str; 14] = [
     "VeneerCell",
     "VeneerClock",
     "VeneerFrame",
@@ -14,7 +14,9 @@ const CLASSES: [&str; 12] = [
     "VeneerProbe",
     "VeneerRuntime$1",
     "VeneerRuntime",
+    "VeneerTables",
     "VeneerTexts",
+    "VeneerThreads",
     "VeneerTicks",
     "VeneerWalk",
 ];
@@ -34,7 +36,9 @@ fn main() {
         "VeneerObjects.java",
         "VeneerProbe.java",
         "VeneerRuntime.java",
+        "VeneerTables.java",
         "VeneerTexts.java",
+        "VeneerThreads.java",
         "VeneerTicks.java",
         "VeneerWalk.java",
     ]

@@ -245,6 +245,7 @@ fn compile(
     (code, view, found): (&Code, View, &Found),
 ) -> Result<Run, ProbeError> {
     let made = env.frame(|env| {
+        agent.library.prepare(env)?;
         let host = class.local(env).unwrap_or(std::ptr::null_mut());
         let sight = Sight::new(agent, env, host, method, view, found);
         let compiled = veneer_probes::compile::compile(code, &sight).map(|probe| {

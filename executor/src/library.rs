@@ -1,6 +1,7 @@
 //! The runtime classes inside the JVM (`java/`), and the agent's calls of them.
 
 use crate::jni::{Env, Global, JvmError, Static, i, j, jclass, jobject, l};
+use std::sync::OnceLock;
 use veneer_fragmenter::version::VersionClass;
 
 macro_rules! class {
@@ -19,7 +20,7 @@ macro_rules! class {
 }
 
 /// In an order in which each finds what it extends.
-const CLASSES: [(&str, &[u8]); 12] = [
+const CLASSES: [(&str, &[u8]); 14] = [
     class!("VeneerFrame"),
     class!("VeneerGate"),
     class!("VeneerMark"),
@@ -27,7 +28,9 @@ const CLASSES: [(&str, &[u8]); 12] = [
     class!("VeneerRuntime$1"),
     class!("VeneerClock"),
     class!("VeneerTicks"),
+    class!("VeneerTables"),
     class!("VeneerTexts"),
+    class!("VeneerThreads"),
     class!("VeneerObjects"),
     class!("VeneerProbe"),
     class!("VeneerWalk"),
@@ -53,6 +56,8 @@ pub struct Library {
     offset: Static,
     type_number: Static,
     unreachable: Static,
+    prepare: Static,
+    prepared: OnceLock<()>,
     keep: Static,
     texts: Static,
     objects: Static,
@@ -117,6 +122,8 @@ impl Library {
                 c"unreachable",
                 c"(Ljava/lang/Class;Ljava/lang/Class;I)Ljava/lang/String;",
             )?,
+            prepare: find(c"prepare", c"()V")?,
+            prepared: OnceLock::new(),
             keep: find(c"keep", c"(JJ)V")?,
             texts: find(c"texts", c"(J)J")?,
             objects: find(c"objects", c"(J)J")?,
@@ -297,6 +304,15 @@ impl Library {
         let text = env.string(why);
         env.delete(why);
         Ok(text)
+    }
+
+    /// Before code of a plan is compiled: initialises the classes that it calls.
+    pub fn prepare(&self, env: Env) -> Result<(), JvmError> {
+        if self.prepared.get().is_none() {
+            env.void(self.prepare, &[], || "initialising what code calls".into())?;
+            let _ = self.prepared.set(());
+        }
+        Ok(())
     }
 
     /// Room for the objects on the stacks of a table with so many places.

@@ -1,4 +1,4 @@
-//! Tables that compiled probes fill, off the heap in a mapped file: `VeneerProbe` writes to them by address, and whoever wants to
+//! Tables that compiled probes fill, off the heap in a mapped file: `VeneerTables` writes to them by address, and whoever wants to
 //! know reads them here.
 //!
 //! ```text
@@ -10,7 +10,7 @@
 //! number), tags, four values, time, thread. A string: state, length, characters. Two of the kind: of a linear histogram where its
 //! buckets begin and their width, of a sample its seed; of that and of the latest how many had come when it was cleared. Parts: where among its
 //! counters a thread adds up counts, sums and buckets for itself (`parts.rs`), -1 where all threads do in the entry. The same
-//! numbers stand in `VeneerProbe`. A table stays until the JVM ends: an activation in a version that is superseded may still write.
+//! numbers stand in `VeneerTables`. A table stays until the JVM ends: an activation in a version that is superseded may still write.
 
 mod parts;
 mod seconds;
@@ -45,7 +45,7 @@ const TEXT: u64 = 64;
 const STRING: u64 = 16 + 2 * TEXT;
 /// In the head: how many have been given to a table of single values.
 const GIVEN: u64 = 24;
-/// In the head: where the parts of threads lie; of what a thread keeps for itself something else, see `VeneerProbe.keep`.
+/// In the head: where the parts of threads lie; of what a thread keeps for itself something else, see `VeneerThreads.keep`.
 const PARTS: u64 = 40;
 /// The two of the kind.
 const FIRST: u64 = 48;
@@ -424,7 +424,7 @@ impl Tallies {
         self.file.word(offset).load(Ordering::Acquire)
     }
 
-    /// See `VeneerProbe.put`. `None` of what came before the table was cleared.
+    /// See `VeneerTables.put`. `None` of what came before the table was cleared.
     fn moment(&self, place: &Place, entry: u64, began: u64) -> Option<Entry> {
         let before = self.word(place.at + SECOND).wrapping_add(2);
         let number = self.word(entry).wrapping_sub(before);
@@ -451,7 +451,7 @@ impl Tallies {
             ..Entry::default()
         };
         if kind.has_sums() && out.count > 0 {
-            // See `VeneerProbe.sum`.
+            // See `VeneerTables.sum`.
             (out.sum, out.max, out.min) = (value(1), value(2) ^ i64::MIN, !value(3) ^ i64::MIN);
         }
         if kind.has_buckets() {

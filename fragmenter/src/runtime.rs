@@ -4,16 +4,32 @@
 
 #![allow(missing_docs)]
 
+use veneer_probes::step::Owner;
+
 pub const CELL: &str = "java/lang/invoke/VeneerCell";
 pub const CELL_DESCRIPTOR: &str = "Ljava/lang/invoke/VeneerCell;";
 pub const FRAME: &str = "java/lang/invoke/VeneerFrame";
 pub const FRAME_DESCRIPTOR: &str = "Ljava/lang/invoke/VeneerFrame;";
 pub const RUNTIME: &str = "java/lang/invoke/VeneerRuntime";
 pub const PROBE: &str = "java/lang/invoke/VeneerProbe";
+pub const TABLES: &str = "java/lang/invoke/VeneerTables";
+pub const THREADS: &str = "java/lang/invoke/VeneerThreads";
 /// What ends a probe that calls methods of the application.
 pub const LEAVE: &str = "leave";
 pub const HANDLE_DESCRIPTOR: &str = "Ljava/lang/invoke/MethodHandle;";
 pub const LOOKUP: &str = "java/lang/invoke/MethodHandles$Lookup";
+
+/// The classes that probes call.
+pub const CALLED: [&str; 3] = [PROBE, TABLES, THREADS];
+
+/// The name of one of them.
+pub fn owner(of: Owner) -> &'static str {
+    match of {
+        Owner::Probe => PROBE,
+        Owner::Tables => TABLES,
+        Owner::Threads => THREADS,
+    }
+}
 
 /// Name of the field that holds a method's cell in its anchor.
 pub fn cell_field(id: u32) -> String {

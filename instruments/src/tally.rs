@@ -44,7 +44,7 @@ pub enum TallyKind {
     PerObject,
 }
 
-/// Values that a thread has on its stack at most, as `VeneerProbe.DEPTH`; what comes on top is not kept.
+/// Values that a thread has on its stack at most, as `VeneerThreads.DEPTH`; what comes on top is not kept.
 pub const DEPTH: u64 = 32;
 
 impl TallyKind {
@@ -110,9 +110,9 @@ impl TallyKind {
     }
 }
 
-/// Words of the ring in which a rate has a count for each second, as `VeneerProbe.RING`: more than [`WINDOW`] and the second that runs.
+/// Words of the ring in which a rate has a count for each second, as `VeneerTables.RING`: more than [`WINDOW`] and the second that runs.
 pub const RING: u64 = 64;
-/// Places of a group of a table of the most frequent, as `VeneerProbe.GROUP`.
+/// Places of a group of a table of the most frequent, as `VeneerTables.GROUP`.
 pub const GROUP: u64 = 8;
 
 /// Buckets of a histogram; the last one has what is negative.
@@ -246,7 +246,7 @@ impl Tally {
 mod tests {
     use super::*;
 
-    /// As `VeneerProbe.bucket`.
+    /// As `VeneerTables.bucket`.
     fn bucket(value: i64) -> usize {
         match value {
             ..0 => BUCKETS - 1,

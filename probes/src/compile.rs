@@ -19,7 +19,7 @@ pub use tag::Tag;
 
 use crate::error::{ProbeError, Reason};
 use crate::scope::Scope;
-use crate::step::{Kind, Label, Step};
+use crate::step::{Kind, Label, Owner, Step};
 use crate::tree::{Code, Place, Statement};
 use crate::ty::Ty;
 use opcode::{F2D, I2L, L2D};
@@ -161,8 +161,23 @@ impl Compiler<'_> {
         pops: u16,
         pushes: u16,
     ) {
+        self.helper_of(Owner::Probe, name, descriptor, (pops, pushes));
+    }
+
+    fn helper_of(
+        &mut self,
+        of: Owner,
+        name: &'static str,
+        descriptor: impl Into<String>,
+        (pops, pushes): (u16, u16),
+    ) {
         let descriptor = descriptor.into();
-        self.step(Step::Helper { name, descriptor }, pops, pushes);
+        let step = Step::Helper {
+            of,
+            name,
+            descriptor,
+        };
+        self.step(step, pops, pushes);
     }
 
     fn find(&self, name: &str) -> Option<(String, Ty, usize)> {
@@ -194,6 +209,7 @@ impl Compiler<'_> {
         let over = self.label();
         let slot = OWN + n as u16;
         let helper = |name, descriptor: &str| Step::Helper {
+            of: Owner::Probe,
             name,
             descriptor: descriptor.into(),
         };

@@ -58,6 +58,17 @@ pub struct Callee {
     pub descriptor: String,
 }
 
+/// A class of the runtime that probes call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Owner {
+    /// What reads the application's values.
+    Probe,
+    /// What is given to tables.
+    Tables,
+    /// What threads keep for themselves.
+    Threads,
+}
+
 /// One step. Local variables are those of the probe's own method, by word.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Step {
@@ -77,8 +88,10 @@ pub enum Step {
     Store(Kind, u16),
     /// An operation without operands in the code, by its opcode (JVMS 6.5).
     Plain(u8),
-    /// A static method of the runtime's class for probes.
+    /// A static method of the runtime.
     Helper {
+        /// Of which class.
+        of: Owner,
         /// Its name.
         name: &'static str,
         /// Its descriptor.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use proptest::prelude::*;
 use veneer_probes::compile::invoke::{list, parts};
 use veneer_probes::compile::{STEPS, WORDS};
-use veneer_probes::step::{Callee, Kind};
+use veneer_probes::step::{Callee, Kind, Owner};
 use veneer_probes::tree::{Code, Expr, Operator, Place, Shape, Statement};
 use veneer_probes::{Field, Label, Method, Reason, Scope, Step, Ty, compile};
 
@@ -222,6 +222,7 @@ fn a_sum_is_given_to_its_table() {
         Step::Long(1),
         Step::Plain(97),
         Step::Helper {
+            of: Owner::Tables,
             name: "add",
             descriptor: "(JJJJJJJ)V".into(),
         },
@@ -429,6 +430,7 @@ fn a_cast_gives_the_fields_of_its_class() {
         Step::Load(Kind::Reference, 0),
         Step::Long(7),
         Step::Helper {
+            of: Owner::Probe,
             name: "asA",
             descriptor: "(Ljava/lang/Object;J)Ljava/lang/Object;".into(),
         },
@@ -445,6 +447,7 @@ fn a_method_is_called_of_an_object_that_is_there_and_the_thread_says_so_before()
     well_formed(&method);
     let entered = method.entered.expect("it is entered");
     let helper = |name, descriptor: &str| Step::Helper {
+        of: Owner::Probe,
         name,
         descriptor: descriptor.into(),
     };

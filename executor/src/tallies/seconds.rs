@@ -1,4 +1,4 @@
-//! What a rate has of a combination of keys; see `VeneerProbe.countRate`.
+//! What a rate has of a combination of keys; see `VeneerTables.countRate`.
 
 use super::Tallies;
 use crate::agent::monotonic;

@@ -1,4 +1,4 @@
-//! Places of a table of the most frequent, which go from keys to keys; see `VeneerProbe.countTop`.
+//! Places of a table of the most frequent, which go from keys to keys; see `VeneerTables.countTop`.
 
 use super::{Place, Tallies, VALUES};
 use veneer_instruments::Entry;

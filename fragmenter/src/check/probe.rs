@@ -86,7 +86,8 @@ pub(super) fn harmless(file: &ClassFile, member: &Member, steps: &[Step]) -> Res
             Instruction::Pool {
                 op: INVOKESTATIC,
                 index,
-            } => names(&file.pool, *index).is_some_and(|(class, _)| class == runtime::PROBE),
+            } => names(&file.pool, *index)
+                .is_some_and(|(class, _)| runtime::CALLED.contains(&&*class)),
             Instruction::Pool {
                 op: CHECKCAST,
                 index,

@@ -174,8 +174,13 @@ pub(super) fn emit(
             Step::Load(kind, slot) => a.local(ILOAD + offset(*kind), *slot),
             Step::Store(kind, slot) => a.local(ISTORE + offset(*kind), *slot),
             Step::Plain(op) => a.plain(*op),
-            Step::Helper { name, descriptor } => {
-                let index = e.pool.add_method(runtime::PROBE, name, descriptor)?;
+            Step::Helper {
+                of,
+                name,
+                descriptor,
+            } => {
+                let owner = runtime::owner(*of);
+                let index = e.pool.add_method(owner, name, descriptor)?;
                 a.pool(INVOKESTATIC, index);
             }
             Step::Cast(class) => {

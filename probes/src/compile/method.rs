@@ -1,6 +1,6 @@
 //! A compiled probe.
 
-use crate::step::{Kind, Label, Step};
+use crate::step::{Kind, Label, Owner, Step};
 
 /// A compiled probe.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,6 +33,7 @@ impl Method {
             Step::Long(cell),
             Step::Long(most as i64),
             Step::Helper {
+                of: Owner::Probe,
                 name: "first",
                 descriptor: "(JJ)Z".into(),
             },

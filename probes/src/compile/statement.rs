@@ -5,7 +5,7 @@ use super::tag::Tag;
 use super::{Answer, Compiler, KEYS, refuse};
 use crate::error::Reason;
 use crate::function::no_function;
-use crate::step::{Label, Step};
+use crate::step::{Label, Owner, Step};
 use crate::tree::{Expr, Place, Statement};
 use crate::ty::Ty;
 
@@ -171,10 +171,10 @@ impl Compiler<'_> {
             *step = Step::Long(tag);
         }
         match (hoisted.get(keys), drawn) {
-            (None, None) => self.helper(helper, "(JJJJJJ)V", 12, 0),
+            (None, None) => self.helper_of(Owner::Tables, helper, "(JJJJJJ)V", (12, 0)),
             (None, Some((number, end))) => {
                 self.load_own(number);
-                self.helper(helper, "(JJJJJJJ)V", 14, 0);
+                self.helper_of(Owner::Tables, helper, "(JJJJJJJ)V", (14, 0));
                 self.step(Step::Here(end), 0, 0);
             }
             (Some(value), _) => {
@@ -182,7 +182,7 @@ impl Compiler<'_> {
                     Ty::Double => self.helper("round", "(D)J", 2, 2),
                     found => self.fit(&Ty::Long, found, value.place)?,
                 }
-                self.helper(helper, "(JJJJJJJ)V", 14, 0);
+                self.helper_of(Owner::Tables, helper, "(JJJJJJJ)V", (14, 0));
             }
         }
         Ok(())
@@ -192,7 +192,7 @@ impl Compiler<'_> {
     /// their values need not be looked at. Gives the variable with what was drawn, and the label.
     fn drawn(&mut self, table: u32) -> (usize, Label) {
         self.step(Step::Table(table), 0, 2);
-        self.helper("draw", "(J)J", 2, 2);
+        self.helper_of(Owner::Tables, "draw", "(J)J", (2, 2));
         let number = self.variable(&Ty::Long);
         self.store_own(number);
         let end = self.label();
@@ -209,11 +209,11 @@ impl Compiler<'_> {
         let found = self.value(value)?;
         if operation == "push" {
             self.fit(&Ty::Long, found, value.place)?;
-            self.helper("push", "(JJ)V", 4, 0);
+            self.helper_of(Owner::Threads, "push", "(JJ)V", (4, 0));
             return Ok(());
         }
         is_object(found, value.place)?;
-        self.helper("keep", "(JLjava/lang/Object;)V", 3, 0);
+        self.helper_of(Owner::Threads, "keep", "(JLjava/lang/Object;)V", (3, 0));
         Ok(())
     }
 

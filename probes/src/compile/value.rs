@@ -3,7 +3,7 @@
 use super::{Answer, Compiler, Read, STEPS, handed, kind, refuse};
 use crate::error::Reason;
 use crate::function::no_function;
-use crate::step::{Kind, Step};
+use crate::step::{Kind, Owner, Step};
 use crate::tree::{Expr, Operator, Place, Shape};
 use crate::ty::Ty;
 
@@ -221,11 +221,11 @@ impl Compiler<'_> {
         self.step(Step::Table(table), 0, 2);
         match numbers {
             Some(name) => {
-                self.helper(name, "(J)J", 2, 2);
+                self.helper_of(Owner::Threads, name, "(J)J", (2, 2));
                 Ok(Ty::Long)
             }
             None => {
-                self.helper(objects, "(J)Ljava/lang/Object;", 2, 1);
+                self.helper_of(Owner::Threads, objects, "(J)Ljava/lang/Object;", (2, 1));
                 Ok(Ty::Object("java/lang/Object".into()))
             }
         }

@@ -198,6 +198,17 @@ public final class VeneerRuntime {
         return MethodHandles.Lookup.IMPL_LOOKUP.findStatic(cell.resumeClass, "v" + cell.id + "p" + point, type);
     }
 
+    /**
+     * Initialises what code of plans calls, before there is any: an application's thread that comes to it first may have no stack left for that, and then the class
+     * could never be used.
+     */
+    static void prepare() {
+        Class<?>[] called = {VeneerProbe.class, VeneerTables.class, VeneerTexts.class, VeneerThreads.class, VeneerObjects.class};
+        for (Class<?> one : called) {
+            U.ensureClassInitialized(one);
+        }
+    }
+
     static Class<?> loaded(Class<?> by, String name) throws Throwable {
         return VeneerProbe.loaded(by, name);
     }
@@ -233,7 +244,7 @@ public final class VeneerRuntime {
     }
 
     static void keep(long table, long places) {
-        VeneerProbe.keep(table, places);
+        VeneerThreads.keep(table, places);
     }
 
     static long offset(Class<?> declaring, String field) {

@@ -90,7 +90,7 @@ final class VeneerTexts {
                 return at + 1;
             }
         }
-        return find(VeneerProbe.strings(table), s, seen);
+        return find(VeneerTables.strings(table), s, seen);
     }
 
     // ---- strings by what is in them -------------------------------------------------------------------------------------
@@ -110,7 +110,7 @@ final class VeneerTexts {
         long at = home;
         for (long turn = 0; turn < places; turn++, at = at + 1 & places - 1) {
             long place = strings + HEAD + at * STRING;
-            long state = VeneerProbe.settled(place);
+            long state = VeneerTables.settled(place);
             if (state == 0) {
                 if (U.getLong(strings + 16) >= U.getLong(strings + 8)) {
                     return NO_ROOM;
@@ -122,7 +122,7 @@ final class VeneerTexts {
                     U.putLongRelease(null, place, hash);
                     state = hash;
                 } else {
-                    state = VeneerProbe.settled(place);
+                    state = VeneerTables.settled(place);
                 }
             }
             if (state == hash && U.getLong(place + 8) == form && same(place + 16, value, n)) {
