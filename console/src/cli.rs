@@ -17,6 +17,7 @@ pub use shell::ShellArguments;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::net::{SocketAddr, ToSocketAddrs};
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -87,11 +88,14 @@ const LIST: &str = "\
 Examples:
   veneer list 4711 'shop.Desk::serve(..)'
   veneer list 4711 'shop.Desk' --json | jq -r '.blocks[].variables[].name' | sort -u
+  veneer list shop.jar 'shop.Desk::*(..)'
+  veneer list jrt:/java.xml '@Deprecated *..*::*(..)'
 
-A point is written as in `--at` of `veneer count` and the like; the variables are those of its beginning. For class files that are not in a running
-JVM: `veneer fragments PATH CLASS::METHOD`.
+A point is written as in `--at` of `veneer count` and the like; the variables are those of its beginning. Of class files the points are
+those that the methods have once they are loaded, under the policy `loop`; what cannot be armed is said on standard error. Edges, handlers
+and what is live: `veneer fragments PATH CLASS::METHOD`.
 
-Exit codes: 0 done, 1 the JVM refused, 2 the JVM could not be reached.";
+Exit codes: 0 done, 1 the JVM refused, 2 the JVM or a class file could not be reached, or nothing there is selected.";
 
 const REFUSALS: &str = "\
 Examples:
@@ -172,7 +176,7 @@ pub enum Command {
     /// Ask something of a running JVM in one line.
     #[command(flatten)]
     Ask(Question),
-    /// Show the points of methods in a running JVM, and the variables that code can read at each.
+    /// Show the points of methods, in a running JVM or in class files, and the variables that code can read at each.
     List(ListArguments),
     /// Watch the hottest methods of a running JVM, and look into them.
     Top(TopArguments),
@@ -415,13 +419,37 @@ fn seconds(text: &str) -> Result<f64, String> {
     }
 }
 
+/// Of what `veneer list` shows the points.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Listed {
+    /// A running JVM, by its process id.
+    Process(u32),
+    /// Class files.
+    Files(PathBuf),
+}
+
+/// Digits are a process id, all else is a path.
+fn listed(text: &str) -> Result<Listed, String> {
+    if text.is_empty() || !text.bytes().all(|b| b.is_ascii_digit()) {
+        return Ok(Listed::Files(text.into()));
+    }
+    match text.parse() {
+        Ok(pid) if PIDS.contains(&pid) => Ok(Listed::Process(pid)),
+        _ => Err(format!(
+            "a process id is from {} to {}; write ./{text} for a file of that name",
+            PIDS.start(),
+            PIDS.end()
+        )),
+    }
+}
+
 /// `veneer list`.
 #[derive(Debug, Args)]
 #[command(after_help = LIST)]
 pub struct ListArguments {
-    /// The JVM's process id.
-    #[arg(value_parser = pid())]
-    pub pid: u32,
+    /// The JVM's process id; or a class file, a jar, a directory, or a module of the JDK as jrt:/MODULE.
+    #[arg(value_name = "PID|PATH", value_parser = listed)]
+    pub of: Listed,
     /// Which methods: 'a.b.C::m(..)'.
     pub pattern: String,
     /// Print JSON, an object for each method a line.
@@ -530,9 +558,11 @@ fn address(text: &str) -> Result<SocketAddr, AddressError> {
     loopback_address(text)
 }
 
+/// Linux knows no process ids above 2²².
+const PIDS: RangeInclusive<u32> = 1..=1 << 22;
+
 fn pid() -> impl TypedValueParser<Value = u32> {
-    // Linux knows no process ids above 2²².
-    clap::value_parser!(u32).range(1..=1 << 22)
+    clap::value_parser!(u32).range(i64::from(*PIDS.start())..=i64::from(*PIDS.end()))
 }
 
 #[cfg(test)]

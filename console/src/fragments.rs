@@ -5,8 +5,6 @@
 //!                                                        └─▶ one JSON array   as they come
 //! ```
 
-mod matching;
-
 use std::io::{self, Write};
 use std::sync::Arc;
 
@@ -19,8 +17,8 @@ use veneer_fragmenter::policy::Policy;
 use veneer_instruments::MethodPattern;
 
 use crate::cli::FragmentsArguments;
-use crate::inputs;
 use crate::output::complain;
+use crate::{inputs, matching};
 
 /// Why there is nothing to show.
 #[derive(Debug, Error)]
@@ -37,16 +35,6 @@ enum FragmentsError {
         class: String,
         /// Where it was looked for.
         path: String,
-    },
-    /// No method is selected.
-    #[error("no method in {path} matches `{pattern}`{near}")]
-    NothingMatches {
-        /// As asked for.
-        pattern: String,
-        /// Where it was looked for.
-        path: String,
-        /// Classes of nearly that name.
-        near: String,
     },
     /// The class has no such method.
     #[error("{class} has no method {method}; its methods: {known}")]
@@ -109,7 +97,9 @@ pub fn run(arguments: FragmentsArguments) -> Result<u8> {
     let text = arguments.method.as_deref();
     if let Some(text) = text.filter(|text| matching::is_pattern(text)) {
         let pattern = MethodPattern::parse(text)?;
-        let code = matching::run(&mut out, &arguments.path, &pattern, &policy)?;
+        let code = matching::methods(&arguments.path, &pattern, |file, index| {
+            out.method(&listing::of(file, index, &policy))
+        })?;
         out.finish()?;
         return Ok(code);
     }

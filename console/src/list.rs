@@ -1,86 +1,92 @@
-//! `veneer list`: the points of methods in a running JVM, and the variables that code can read at each.
+//! `veneer list`: the points of methods, and the variables that code can read at each.
+//!
+//! ```text
+//!   PID  ─▶ the agent's graphs of what is armed there ─┐
+//!                                                      ├─▶ Graph ─▶ table, or JSON a line each
+//!   PATH ─▶ graphs of the class files ─────────────────┘
+//! ```
+//!
+//! Both ways give the same for the same class.
+
+mod files;
+mod running;
 
 use std::io::{self, Write};
 
-use anyhow::{Context, Result};
-use serde::Deserialize;
-use veneer_protocol::{Reply, Request};
+use anyhow::Result;
+use serde::{Deserialize, Serialize};
 
-use crate::ask::literal;
-use crate::cli::ListArguments;
-use crate::output::{Style, complain};
-use crate::{exec, table};
-use veneer_client::ControlError;
+use crate::cli::{ListArguments, Listed};
+use crate::output::Style;
+use crate::table;
 
-/// A method as the agent tells it.
-#[derive(Debug, Deserialize)]
+/// A method as the agent tells it. The order of names is that of its JSON.
+#[derive(Debug, Deserialize, Serialize)]
 struct Graph {
-    class: String,
-    method: String,
     blocks: Vec<Block>,
+    class: String,
+    edges: Vec<(u32, u32)>,
+    fragments: u32,
+    method: String,
+    pattern: String,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, Serialize)]
 struct Block {
-    number: u32,
-    line: Option<u32>,
-    instructions: Vec<String>,
     depth: u32,
     header: bool,
+    instructions: Vec<String>,
+    line: Option<u16>,
+    number: u32,
     reachable: bool,
+    size: usize,
     variables: Vec<Variable>,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, Serialize)]
 struct Variable {
     name: String,
     #[serde(rename = "type")]
     of: String,
 }
 
-/// Shows the points of what the pattern selects.
+/// Shows the points of what the pattern selects, and gives the exit code.
+///
+/// # Errors
+/// Where the JVM cannot be reached, the path cannot be read, or nothing there is selected.
 pub fn run(arguments: ListArguments) -> Result<u8> {
-    let mut client = veneer_client::connect(arguments.pid)?;
-    let pattern = literal(&arguments.pattern);
-    // A pattern that nothing attaches to arms nothing by itself: a counter comes and goes.
-    let source = format!(
-        "let m = methods({pattern}); m.entry().before(counter()).detach(); for g in m.graphs() {{ print(g.to_json()); }}"
-    );
-    client.send(&Request::Exec {
-        name: "list".into(),
-        source,
-        settings: Default::default(),
-        modules: Default::default(),
-        hold: None,
-    })?;
-    let mut stdout = io::stdout().lock();
-    let mut found = 0;
-    loop {
-        match client.receive()? {
-            Reply::Print(text) if !text.starts_with('{') => complain(&text),
-            Reply::Print(text) => {
-                found += 1;
-                if arguments.json {
-                    writeln!(stdout, "{text}")?;
-                    continue;
-                }
-                let graph: Graph =
-                    serde_json::from_str(&text).context("the agent's answer is of another form")?;
-                if found > 1 {
-                    writeln!(stdout)?;
-                }
-                show(&mut stdout, &graph)?;
-            }
-            Reply::Done { .. } => {
-                stdout.flush()?;
-                return Ok(0);
-            }
-            Reply::Failed { message } => {
-                complain(&message);
-                return Ok(exec::PROGRAM_FAILED);
-            }
-            _ => return Err(ControlError::Unexpected(client.pid()).into()),
+    let mut list = List {
+        out: io::BufWriter::new(io::stdout().lock()),
+        json: arguments.json,
+        shown: 0,
+    };
+    let code = match arguments.of {
+        Listed::Process(pid) => running::run(&mut list, pid, &arguments.pattern)?,
+        Listed::Files(path) => files::run(&mut list, &path, &arguments.pattern)?,
+    };
+    list.out.flush()?;
+    Ok(code)
+}
+
+/// Standard output in the form that was asked for.
+struct List<W> {
+    out: W,
+    json: bool,
+    shown: usize,
+}
+
+impl<W: Write> List<W> {
+    /// Shows one more.
+    fn show(&mut self, graph: &Graph) -> Result<()> {
+        self.shown += 1;
+        if self.json {
+            writeln!(self.out, "{}", serde_json::to_string(graph)?)?;
+            return Ok(());
         }
+        if self.shown > 1 {
+            writeln!(self.out)?;
+        }
+        show(&mut self.out, graph)
     }
 }
 

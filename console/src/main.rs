@@ -34,6 +34,7 @@ mod generated;
 mod inputs;
 mod java;
 mod list;
+mod matching;
 mod modules;
 mod output;
 mod patches;

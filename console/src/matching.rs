@@ -1,27 +1,36 @@
-//! `veneer fragments PATH PATTERN`: the methods that a pattern selects, among the classes at a path.
+//! The methods that a pattern selects, among the classes at a path.
 //!
 //! ```text
-//!   all classes ─▶ what is directly above each ─▶ again all classes ─▶ facts ─▶ pattern ─▶ listing
+//!   all classes ─▶ what is directly above each ─▶ again all classes ─▶ facts ─▶ pattern ─▶ methods
 //! ```
 //!
 //! Supertypes are known as far as the path has their class files. Of classes that a pattern with `+` may select but for one that is not
 //! there, it is said.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
-use std::io::Write;
 use std::path::Path;
 
 use anyhow::Result;
+use thiserror::Error;
 use veneer_fragmenter::classfile::ClassFile;
 use veneer_fragmenter::inference;
-use veneer_fragmenter::listing;
 use veneer_fragmenter::outline::Outline;
-use veneer_fragmenter::policy::Policy;
 use veneer_instruments::{ClassFacts, MethodFacts, MethodPattern, Verdict, nearest};
 
-use super::{FragmentsError, Output};
 use crate::inputs;
 use crate::output::complain;
+
+/// No method is selected.
+#[derive(Debug, Error)]
+#[error("no method in {path} matches `{pattern}`{near}")]
+struct NothingMatches {
+    /// As asked for.
+    pattern: String,
+    /// Where it was looked for.
+    path: String,
+    /// Classes of nearly that name.
+    near: String,
+}
 
 /// Whether a text is a pattern as in plans, and not the name of one method, which may have a descriptor instead.
 pub fn is_pattern(text: &str) -> bool {
@@ -33,12 +42,15 @@ pub fn is_pattern(text: &str) -> bool {
 /// What is directly above each class, by dotted names.
 type Above = HashMap<String, Vec<String>>;
 
-/// Prints the methods and gives the exit code.
-pub fn run(
-    out: &mut Output<impl Write>,
+/// Calls `each` with the class file and the place in it of every method that is selected and has code. Says what cannot be read, and gives
+/// the exit code.
+///
+/// # Errors
+/// Where nothing is selected, or `each` fails.
+pub fn methods(
     path: &Path,
     pattern: &MethodPattern,
-    policy: &Policy,
+    mut each: impl FnMut(&ClassFile, usize) -> Result<()>,
 ) -> Result<u8> {
     let above = match pattern.has_subtypes() {
         true => hierarchy(path)?,
@@ -80,7 +92,7 @@ pub fn run(
                 for (index, method) in methods {
                     if selects(pattern, method) {
                         found = true;
-                        out.method(&listing::of(&file, index, policy))?;
+                        each(&file, index)?;
                     }
                 }
             }
@@ -97,7 +109,7 @@ pub fn run(
     }
     if !found && code == 0 && unsure.is_empty() {
         let near = nearest(pattern, names.iter().map(String::as_str), 3);
-        return Err(FragmentsError::NothingMatches {
+        return Err(NothingMatches {
             pattern: pattern.to_string(),
             path: path.display().to_string(),
             near: match near.is_empty() {

@@ -6,12 +6,9 @@ use crate::jni::Env;
 use crate::loaded;
 use crate::methods;
 use crate::registry::Class;
-use crate::weave;
 use std::sync::Arc;
-use veneer_fragmenter::advice::Site;
-use veneer_fragmenter::bytecode::opcode::mnemonic;
 use veneer_fragmenter::classfile::ClassFile;
-use veneer_fragmenter::points::reachable;
+use veneer_fragmenter::listing::{self, PlaceListing};
 use veneer_instruments::{
     ArmedClass, ArmedMethod, Block, DescribedMethod, Graph, MethodPattern, Sample,
 };
@@ -159,33 +156,20 @@ fn of_class(agent: &Agent, class: &Class, wanted: impl Fn(usize, u32) -> bool) -
         let Ok((method, armed)) = methods::analyse(agent, &file, class, m.id) else {
             continue;
         };
-        let reached = reachable(&method, &armed.points);
-        let block = |f: &veneer_fragmenter::flowgraph::Fragment| {
-            let around = method.loops.loops.iter();
-            let around = around.filter(|l| l.body[f.id.index()]);
-            let instructions = method.instructions[f.instructions.clone()].iter();
-            Block {
-                line: method.line(f.start),
-                instructions: instructions
-                    .map(|i| mnemonic(i.1.op()).to_string())
-                    .collect(),
-                depth: around.count() as u32,
-                is_header: method.loops.headers().any(|n| n.index() == f.id.index()),
-                is_reachable: reached.contains(&f.id),
-                variables: weave::variables(&method, &armed, Site::Before(f.id)),
-            }
-        };
-        let from = |f: &veneer_fragmenter::flowgraph::Fragment| {
-            let (from, to) = (f.id.0, method.flow.successors(f.id));
-            to.into_iter()
-                .map(|to| (from, to.0))
-                .collect::<Vec<(u32, u32)>>()
+        let listed = listing::graph(&method, &armed.points);
+        let block = |place: PlaceListing| Block {
+            line: place.line,
+            instructions: place.instructions.into_iter().map(Into::into).collect(),
+            depth: place.depth,
+            is_header: place.is_header,
+            is_reachable: place.is_reachable,
+            variables: place.variables,
         };
         out.push(Graph {
             method: armed_method(class, m),
-            fragments: method.flow.len() as u32,
-            edges: method.flow.fragments().flat_map(from).collect(),
-            blocks: method.flow.fragments().map(block).collect(),
+            fragments: listed.places.len() as u32,
+            edges: listed.edges,
+            blocks: listed.places.into_iter().map(block).collect(),
         });
     }
     out

@@ -13,8 +13,8 @@ use veneer_fragmenter::bytecode::opcode::is_return;
 use veneer_fragmenter::flowgraph::FragmentId;
 use veneer_fragmenter::method::Method;
 use veneer_fragmenter::points::reachable;
-use veneer_fragmenter::types::{self, State, Type};
-use veneer_fragmenter::{Refusal, patch};
+use veneer_fragmenter::types::{State, Type};
+use veneer_fragmenter::{Refusal, readable};
 use veneer_instruments::{AttachError, Kind, Place, Spec, When};
 use veneer_probes::error::Reason;
 use veneer_probes::{Code, ProbeError};
@@ -544,7 +544,7 @@ fn code(
     let (state, pc) = match site {
         // Parameters may have other values there, or none.
         Site::Return | Site::Throw => (State::default(), 0),
-        site => readable(method, armed, site),
+        site => readable::at(method, &armed.points, site),
     };
     let operands = operands.to_vec();
     let view = View {
@@ -572,7 +572,7 @@ fn values(
     let Kind::Log(names) = &spec.kind else {
         return Ok(Vec::new());
     };
-    let (state, pc) = readable(method, armed, site);
+    let (state, pc) = readable::at(method, &armed.points, site);
     let find = |name: &String| {
         let found = state.locals.iter().enumerate().find(|(slot, t)| {
             let hit =
@@ -596,113 +596,4 @@ fn values(
             })
     };
     names.iter().map(find).collect()
-}
-
-/// Names and types of the local variables that can be read at a site.
-pub fn variables(method: &Method, armed: &ArmedCode, site: Site) -> Vec<(String, String)> {
-    let (state, pc) = readable(method, armed, site);
-    let known = |(slot, t): (usize, &Type)| {
-        let name = method.variable_name(slot as u16, pc);
-        let declared = method
-            .variable(slot as u16, pc)
-            .map(|v| v.descriptor.as_str());
-        // A null constant has the type that the source gives it.
-        let shown = match (t, declared) {
-            (Type::Top, _) => return None,
-            (t, _) if t.is_uninitialized() => return None,
-            (Type::Int | Type::Null, Some(declared)) => in_source(declared),
-            (Type::Int, None) => "int".into(),
-            (Type::Long, _) => "long".into(),
-            (Type::Float, _) => "float".into(),
-            (Type::Double, _) => "double".into(),
-            (Type::Object(class), _) if class.starts_with('[') => in_source(class),
-            (Type::Object(class), _) => class.replace('/', "."),
-            _ => "()".into(),
-        };
-        Some((name, shown))
-    };
-    state.locals.iter().enumerate().filter_map(known).collect()
-}
-
-/// A descriptor as a source has it: `int[]`.
-fn in_source(descriptor: &str) -> String {
-    let element = descriptor.trim_start_matches('[');
-    let name = match element {
-        "Z" => "boolean".into(),
-        "B" => "byte".into(),
-        "S" => "short".into(),
-        "C" => "char".into(),
-        "I" => "int".into(),
-        "J" => "long".into(),
-        "F" => "float".into(),
-        "D" => "double".into(),
-        class => class
-            .trim_end_matches(';')
-            .get(1..)
-            .unwrap_or_default()
-            .replace('/', "."),
-    };
-    name + &*"[]".repeat(descriptor.len() - element.len())
-}
-
-/// Types of what can be read at a site, and the pc by which variables are named there.
-fn readable(method: &Method, armed: &ArmedCode, site: Site) -> (State, u16) {
-    let live = |f: FragmentId| {
-        let full = method.states.get(f.index()).cloned().unwrap_or_default();
-        match patch::apply(method, &[], &armed.points) {
-            Ok(p) => p.state(method, f),
-            Err(_) => full,
-        }
-    };
-    match site {
-        Site::At(end) | Site::Behind(end) => {
-            let f = method.flow.holding(end);
-            let mut state = live(f);
-            let instructions = method.flow.get(f).map_or(0..0, |f| f.instructions.clone());
-            for (at, instruction) in &method.instructions[instructions] {
-                let is_last = *at == end;
-                if is_last && matches!(site, Site::At(_)) {
-                    break;
-                }
-                let (pool, class) = (&method.file.pool, &method.class);
-                if types::step(&mut state, *at, instruction, pool, class).is_err() || is_last {
-                    break;
-                }
-            }
-            (state, end)
-        }
-        Site::After(f) => {
-            let mut state = live(f);
-            let Some(fragment) = method.flow.get(f) else {
-                return (state, 0);
-            };
-            let mut pc = fragment.start;
-            let ends = fragment.instructions.end - 1;
-            for i in fragment.instructions.clone() {
-                let (at, instruction) = &method.instructions[i];
-                pc = *at;
-                if i == ends
-                    || types::step(
-                        &mut state,
-                        *at,
-                        instruction,
-                        &method.file.pool,
-                        &method.class,
-                    )
-                    .is_err()
-                {
-                    break;
-                }
-            }
-            (state, pc)
-        }
-        Site::Before(f) | Site::Edge(_, f) => (live(f), method.flow.get(f).map_or(0, |f| f.start)),
-        Site::Entry | Site::Return | Site::Throw | Site::Crossing => match armed.points.first() {
-            Some(p) => (
-                veneer_fragmenter::arming::frame_state(p, method.code.max_locals),
-                p.pc,
-            ),
-            None => (State::default(), 0),
-        },
-    }
 }

@@ -30,6 +30,7 @@ pub mod outline;
 pub mod patch;
 pub mod points;
 pub mod policy;
+pub mod readable;
 pub mod refusal;
 pub mod regions;
 pub mod runtime;

@@ -177,3 +177,47 @@ fn a_list_has_the_points_and_what_can_be_read_there() -> Outcome {
         Ok(())
     })
 }
+
+#[test]
+fn a_list_of_class_files_is_that_of_the_jvm_that_runs_them() -> Outcome {
+    on_each_jdk_with("instruments", |programs| {
+        let mut live = Live::start(&run(&[], &programs.java("Orders").args(["live"])))?;
+        live.say("run")?;
+        live.line("sum ")?;
+        let pid = live.pid().to_string();
+        let classes = programs.classes().path().display().to_string();
+        let list = |of: &str, pattern: &str| veneer().args(["list", of, pattern, "--json"]).run();
+        for pattern in ["Orders::*(..)", "Orders::handle(..)", "Orders$Order::*(..)"] {
+            let running = list(&pid, pattern)?.succeeded("list of the JVM")?;
+            let files = list(&classes, pattern)?.succeeded("list of class files")?;
+            assert_eq!(files.out, running.out, "{pattern}");
+            assert!(running.out.contains("\"blocks\":[{"), "{}", running.out);
+        }
+        let table = veneer()
+            .args(["list", &classes, "Orders::handle(..)"])
+            .run()?;
+        let running = veneer().args(["list", &pid, "Orders::handle(..)"]).run()?;
+        assert_eq!((table.code, table.out), (0, running.out));
+        // What has no points is said, and why.
+        for (of, pattern, code, said) in [
+            (&*classes, "Orders::nowhere(..)", 2, "no method in"),
+            (&*classes, "Orders::(", 2, "Orders::("),
+            ("no/such/path", "A::b(..)", 2, "no/such/path"),
+            ("0", "A::b(..)", 2, "write ./0 for a file of that name"),
+            (
+                "jrt:/java.base",
+                "java.lang.Integer::parse*(..)",
+                0,
+                "java.lang.Integer has no points",
+            ),
+        ] {
+            let output = list(of, pattern)?;
+            assert_eq!(output.code, code, "{of} {pattern}: {output:?}");
+            assert!(output.err.contains(said), "{of} {pattern}: {output:?}");
+            assert_eq!(output.out, "", "{of} {pattern}");
+        }
+        let output = live.stop()?;
+        assert_eq!((output.code, output.err.as_str()), (0, ""));
+        Ok(())
+    })
+}

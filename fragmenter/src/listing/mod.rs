@@ -10,10 +10,12 @@
 //! A listing holds texts and numbers only, so that it can outlive the class file.
 
 mod dot;
+mod places;
 mod summary;
 mod text;
 mod variables;
 
+pub use places::{GraphListing, PlaceListing, graph};
 pub use summary::{ClassListing, heading};
 pub use text::WIDTH;
 

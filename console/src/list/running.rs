@@ -1,0 +1,44 @@
+//! What is armed in a running JVM.
+
+use std::io::Write;
+
+use anyhow::{Context, Result};
+use veneer_client::ControlError;
+use veneer_protocol::{Reply, Request};
+
+use super::{Graph, List};
+use crate::ask::literal;
+use crate::exec;
+use crate::output::complain;
+
+pub(super) fn run(list: &mut List<impl Write>, pid: u32, pattern: &str) -> Result<u8> {
+    let mut client = veneer_client::connect(pid)?;
+    let pattern = literal(pattern);
+    // A pattern that nothing attaches to arms nothing by itself: a counter comes and goes.
+    let source = format!(
+        "let m = methods({pattern}); m.entry().before(counter()).detach(); for g in m.graphs() {{ print(g.to_json()); }}"
+    );
+    client.send(&Request::Exec {
+        name: "list".into(),
+        source,
+        settings: Default::default(),
+        modules: Default::default(),
+        hold: None,
+    })?;
+    loop {
+        match client.receive()? {
+            Reply::Print(text) if !text.starts_with('{') => complain(&text),
+            Reply::Print(text) => {
+                let graph: Graph =
+                    serde_json::from_str(&text).context("the agent's answer is of another form")?;
+                list.show(&graph)?;
+            }
+            Reply::Done { .. } => return Ok(0),
+            Reply::Failed { message } => {
+                complain(&message);
+                return Ok(exec::PROGRAM_FAILED);
+            }
+            _ => return Err(ControlError::Unexpected(client.pid()).into()),
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! What code at a join point can read: the local variables that hold a value there, and what the operand stack holds.
+//!
+//! A variable that is not live at a fragment has no value in a version of the method, though it may have one in the original
+//! code: control that comes from a capture point brings along what is live there, and no more.
+
+use crate::advice::Site;
+use crate::arming::frame_state;
+use crate::flowgraph::FragmentId;
+use crate::method::Method;
+use crate::patch;
+use crate::points::Point;
+use crate::types::{self, State, Type};
+
+/// Types of what can be read at a site, and the pc by which variables are named there. `points` are the capture points of the armed
+/// body.
+pub fn at(method: &Method, points: &[Point], site: Site) -> (State, u16) {
+    let head = |f: FragmentId| match patch::apply(method, &[], points) {
+        Ok(patched) => patched.state(method, f),
+        Err(_) => method.states.get(f.index()).cloned().unwrap_or_default(),
+    };
+    let instructions = |f: FragmentId| {
+        let range = method.flow.get(f).map_or(0..0, |f| f.instructions.clone());
+        &method.instructions[range]
+    };
+    match site {
+        Site::At(pc) | Site::Behind(pc) => {
+            let fragment = method.flow.holding(pc);
+            let mut state = head(fragment);
+            for (at, instruction) in instructions(fragment) {
+                let is_last = *at == pc;
+                if is_last && matches!(site, Site::At(_)) {
+                    break;
+                }
+                let (pool, class) = (&method.file.pool, &method.class);
+                if types::step(&mut state, *at, instruction, pool, class).is_err() || is_last {
+                    break;
+                }
+            }
+            (state, pc)
+        }
+        Site::After(f) => match instructions(f).last() {
+            Some((pc, _)) => at(method, points, Site::At(*pc)),
+            None => (head(f), 0),
+        },
+        Site::Before(f) | Site::Edge(_, f) => (head(f), method.flow.get(f).map_or(0, |f| f.start)),
+        Site::Entry | Site::Return | Site::Throw | Site::Crossing => match points.first() {
+            Some(p) => (frame_state(p, method.code.max_locals), p.pc),
+            None => (State::default(), 0),
+        },
+    }
+}
+
+/// Names of the local variables that can be read at a site, and their types as a source has them: `int[]`.
+pub fn variables(method: &Method, points: &[Point], site: Site) -> Vec<(String, String)> {
+    let (state, pc) = at(method, points, site);
+    let known = |(slot, t): (usize, &Type)| {
+        let name = method.variable_name(slot as u16, pc);
+        let declared = method
+            .variable(slot as u16, pc)
+            .map(|v| v.descriptor.as_str());
+        // A null constant has the type that the source gives it.
+        let shown = match (t, declared) {
+            (Type::Top, _) => return None,
+            (t, _) if t.is_uninitialized() => return None,
+            (Type::Int | Type::Null, Some(declared)) => in_source(declared),
+            (Type::Int, None) => "int".into(),
+            (Type::Long, _) => "long".into(),
+            (Type::Float, _) => "float".into(),
+            (Type::Double, _) => "double".into(),
+            (Type::Object(class), _) if class.starts_with('[') => in_source(class),
+            (Type::Object(class), _) => class.replace('/', "."),
+            _ => "()".into(),
+        };
+        Some((name, shown))
+    };
+    state.locals.iter().enumerate().filter_map(known).collect()
+}
+
+/// A descriptor as a source has it: `int[]`.
+fn in_source(descriptor: &str) -> String {
+    let element = descriptor.trim_start_matches('[');
+    let name = match element {
+        "Z" => "boolean".into(),
+        "B" => "byte".into(),
+        "S" => "short".into(),
+        "C" => "char".into(),
+        "I" => "int".into(),
+        "J" => "long".into(),
+        "F" => "float".into(),
+        "D" => "double".into(),
+        class => class
+            .trim_end_matches(';')
+            .get(1..)
+            .unwrap_or_default()
+            .replace('/', "."),
+    };
+    name + &*"[]".repeat(descriptor.len() - element.len())
+}
