@@ -38,7 +38,7 @@ const MODES: [&str; 4] = ["plain", "armed", jacoco::NAME, "AspectJ weaver"];
 pub fn run(scope: &Scope) -> Result<Record, TrustError> {
     let begun = Instant::now();
     let mut record = Record::new("startup", "Start-up to the first result", scope)?;
-    let groups = if scope.quick { 2 } else { 7 };
+    let groups = if scope.quick { 2 } else { 5 };
     record.part.words = vec![format!(
         "From the start of the process to the first line of its result, in milliseconds: for *tomcat* the answer to the first request \
          to an embedded server, for the others the result of the first round. {groups} groups. Processor time is that of all threads \
