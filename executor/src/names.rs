@@ -5,13 +5,14 @@
 //!   shop.        ─▶  shop.Desk  shop.dao.
 //!   Des          ─▶  shop.Desk                 a class by its simple name
 //!   shop.Desk::  ─▶  shop.Desk::<init>(..)  shop.Desk::serve(..)
+//!   shop.Desk::< ─▶  shop.Desk::<clinit>(..)  shop.Desk::<init>(..)
 //! ```
 
 use crate::agent::Agent;
 use crate::jni::Env;
 use std::collections::BTreeSet;
 use veneer_fragmenter::anchor;
-use veneer_instruments::completed;
+use veneer_instruments::{INITIALISER, completed};
 
 /// See `Runtime::names`. Called by the plan thread.
 pub fn beginning(agent: &Agent, env: Env, text: &str, limit: usize) -> Vec<String> {
@@ -23,7 +24,10 @@ pub fn beginning(agent: &Agent, env: Env, text: &str, limit: usize) -> Vec<Strin
             match text.split_once("::") {
                 Some((wanted, start)) if wanted == dotted => {
                     let methods = agent.tool.method_names(class).into_iter();
-                    let fits = |name: &String| name.starts_with(start) && name != "<clinit>";
+                    // It is armed only where it is named, and mostly over when somebody could name it.
+                    let named = start.starts_with('<');
+                    let fits =
+                        |name: &String| name.starts_with(start) && (named || name != INITIALISER);
                     found.extend(methods.filter(fits).map(|m| format!("{dotted}::{m}(..)")));
                 }
                 Some(_) => {}

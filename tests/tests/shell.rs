@@ -196,6 +196,10 @@ fn at_a_terminal_tab_completes_and_counters_count_exactly() -> Outcome {
         terminal.keys("\x17\x17\x17")?;
         terminal.keys("\x15let c = methods(\"Orders::han\t")?;
         terminal.line("1> let c = methods(\"Orders::handle(..)")?;
+        terminal.keys("\x15let c = methods(\"Orders::<c\t")?;
+        terminal.line("1> let c = methods(\"Orders::<clinit>(..)")?;
+        terminal.keys("\x15let c = methods(\"Orders::han\t")?;
+        terminal.line("1> let c = methods(\"Orders::handle(..)")?;
         terminal.keys("\").bef\t")?;
         terminal.line("handle(..)\").before(")?;
         terminal.enter("counter());")?;
