@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
 
-const CLASSES: [&str; 14] = [
+const CLASSES: [&str; 15] = [
     "VeneerCell",
     "VeneerClock",
     "VeneerFrame",
@@ -18,6 +18,7 @@ const CLASSES: [&str; 14] = [
     "VeneerTexts",
     "VeneerThreads",
     "VeneerTicks",
+    "VeneerToken",
     "VeneerWalk",
 ];
 
@@ -40,6 +41,7 @@ fn main() {
         "VeneerTexts.java",
         "VeneerThreads.java",
         "VeneerTicks.java",
+        "VeneerToken.java",
         "VeneerWalk.java",
     ]
     .iter()

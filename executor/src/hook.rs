@@ -129,6 +129,8 @@ fn try_arm(
             .any(|m| m.name == name && m.descriptor == descriptor);
         already || want(name, descriptor) == Want::Named
     };
+    // The anchor that was defined for fewer methods of the same class.
+    let previous = (same && !before.is_empty()).then(|| class.state().anchor.clone());
     let arm = |generation: u32| {
         let request = arming::Request {
             policy: &agent.policy,
@@ -137,6 +139,7 @@ fn try_arm(
             wanted: &wanted,
             forced: &forced,
             points: agent.config.check,
+            previous: previous.as_deref(),
         };
         if agent.config.check {
             check::guard::arm(bytes, &request)

@@ -20,8 +20,9 @@ macro_rules! class {
 }
 
 /// In an order in which each finds what it extends.
-const CLASSES: [(&str, &[u8]); 14] = [
+const CLASSES: [(&str, &[u8]); 15] = [
     class!("VeneerFrame"),
+    class!("VeneerToken"),
     class!("VeneerGate"),
     class!("VeneerMark"),
     class!("VeneerCell"),
@@ -40,14 +41,11 @@ const CLASSES: [(&str, &[u8]); 14] = [
 /// The agent's side of the runtime classes.
 pub struct Library {
     handles: Global,
-    string: Global,
     idle: Global,
     /// See `VeneerRuntime.FOUND`.
     found: Global,
     token: Static,
     define: Static,
-    resolve: Static,
-    resolve_descriptor: Static,
     install: Static,
     install_resume: Static,
     set_idle: Static,
@@ -85,26 +83,20 @@ impl Library {
             "handing over the thread table".into()
         })?;
         let handles = env.global(env.find(c"java/lang/invoke/MethodHandle")?);
-        let string = env.global(env.find(c"java/lang/String")?);
         let found_of = find(c"found", c"()[J")?;
         let found = env.object(found_of, &[], || "reading FOUND".into())?;
         let found = env.global(found);
         let idle_of = find(c"idleToken", c"()Ljava/lang/invoke/MethodHandle;")?;
         let idle = env.global(env.object(idle_of, &[], || "reading IDLE".into())?);
         let library = Library {
-            token: find(c"token", c"(I)Ljava/lang/invoke/MethodHandle;")?,
+            token: find(c"token", c"()Ljava/lang/invoke/MethodHandle;")?,
             define: find(
                 c"define",
                 c"(Ljava/lang/Class;Ljava/lang/String;[B[Ljava/lang/invoke/MethodHandle;[I)Ljava/lang/Class;",
             )?,
-            resolve: find(c"resolve", c"(Ljava/lang/Class;[Ljava/lang/String;)V")?,
-            resolve_descriptor: find(
-                c"resolveDescriptor",
-                c"(Ljava/lang/Class;Ljava/lang/String;)V",
-            )?,
             install: find(
                 c"install",
-                c"(ILjava/lang/Class;Ljava/lang/invoke/MethodHandle;Ljava/lang/String;)V",
+                c"(ILjava/lang/Class;Ljava/lang/invoke/MethodHandle;)V",
             )?,
             install_resume: find(
                 c"installResume",
@@ -136,7 +128,6 @@ impl Library {
             linked: find(c"linked", c"()V")?,
             forget: find(c"forget", c"(II)V")?,
             handles,
-            string,
             idle,
             found,
         };
@@ -162,9 +153,9 @@ impl Library {
         self.idle.raw()
     }
 
-    /// A token that no other version has; a local reference.
-    pub fn token(&self, env: Env, version: u32) -> Result<jobject, JvmError> {
-        env.object(self.token, &[i(version as i32)], || "making a token".into())
+    /// A token for one version of one method; a local reference.
+    pub fn token(&self, env: Env) -> Result<jobject, JvmError> {
+        env.object(self.token, &[], || "making a token".into())
     }
 
     /// Defines a version class beside its host.
@@ -183,48 +174,16 @@ impl Library {
         env.object(self.define, &arguments, || "defining a version".into())
     }
 
-    /// Fails where the host cannot reach one of these classes.
-    pub fn resolve(&self, env: Env, host: jclass, names: &[String]) -> Result<(), JvmError> {
-        let mut strings = Vec::with_capacity(names.len());
-        for name in names {
-            strings.push(env.new_string(name)?);
-        }
-        let array = env.objects(self.string.raw(), &strings)?;
-        strings.into_iter().for_each(|s| env.delete(s));
-        env.void(self.resolve, &[l(host), l(array)], || {
-            "resolving the classes that a version names".into()
-        })
-    }
-
-    /// Fails where the host cannot reach a class in this descriptor.
-    pub fn resolve_descriptor(
-        &self,
-        env: Env,
-        host: jclass,
-        descriptor: &str,
-    ) -> Result<(), JvmError> {
-        let text = env.new_string(descriptor)?;
-        let result = env.void(self.resolve_descriptor, &[l(host), l(text)], || {
-            format!("resolving {descriptor}")
-        });
-        env.delete(text);
-        result
-    }
-
-    /// Makes a version current; `body` is the name of the method that new activations enter.
+    /// Makes a version current: new activations enter it.
     pub fn install(
         &self,
         env: Env,
         id: u32,
         version: jclass,
         token: jobject,
-        body: &str,
     ) -> Result<(), JvmError> {
-        let body = env.new_string(body)?;
-        let arguments = [i(id as i32), l(version), l(token), l(body)];
-        let result = env.void(self.install, &arguments, || "installing a version".into());
-        env.delete(body);
-        result
+        let arguments = [i(id as i32), l(version), l(token)];
+        env.void(self.install, &arguments, || "installing a version".into())
     }
 
     /// Gives a token's version a way in for running activations: the method `body`.

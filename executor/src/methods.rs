@@ -6,12 +6,12 @@
 //! again.
 
 use crate::agent::Agent;
-use crate::jni::{Env, Global, JvmError, jobject};
+use crate::jni::{Env, Global, jobject};
 use crate::registry::Class;
 use crate::row::Row;
 use crate::turns::{Entry, Turn, Turns};
 use std::collections::{BTreeMap, HashMap};
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use veneer_fragmenter::advice::Probe;
 use veneer_fragmenter::arming::{self, ArmedCode};
@@ -40,7 +40,7 @@ struct Woven {
     sequence: u64,
     probes: Vec<Stands>,
     edits: Vec<(PatchId, Vec<Edit>)>,
-    /// The token of the version that is installed; `None` for IDLE.
+    /// The token of the version that is installed; `None` for IDLE. Weak: a token leads to its version, and so to the loader.
     token: Option<Arc<Global>>,
     /// The classes that new activations and running ones are in, as far as they are up to date. Weak.
     enter: Option<Global>,
@@ -77,7 +77,6 @@ pub struct Methods {
     woven: Mutex<HashMap<u32, Woven>>,
     /// Each point has its own counter from now on.
     each: AtomicBool,
-    tokens: AtomicU32,
     /// Version classes defined so far.
     pub versions: AtomicU64,
 }
@@ -245,11 +244,12 @@ impl Methods {
             let mut again: BTreeMap<u32, (Arc<Class>, Vec<u32>)> = BTreeMap::new();
             turns.carry_out(agent, env, |turn, result| {
                 let enter = turn.to.as_ref().map(|to| env.weak(to.version.raw()));
+                let token = turn.to.as_ref().map(|to| env.weak(to.token.raw()));
                 let mut woven = self.woven();
                 let entry = woven.get_mut(&turn.id);
                 let newest = entry.as_ref().is_none_or(|w| w.sequence == turn.sequence);
                 if let (Ok(()), Some(w)) = (&result, entry) {
-                    w.token = turn.to.as_ref().map(|to| to.token.clone());
+                    w.token = token.map(Arc::new);
                     w.enter = enter.or(w.enter.take());
                     w.probes.iter_mut().for_each(|p| p.proven |= newest);
                 }
@@ -338,13 +338,11 @@ impl Methods {
         if emitted.class.methods.is_empty() {
             return Ok(refused);
         }
-        resolve(agent, env, class, host, &emitted)?;
         let mut tokens: Vec<Global> = Vec::new();
         for _ in &emitted.class.methods {
-            let number = self.tokens.fetch_add(1, Ordering::Relaxed);
             let token = agent
                 .library
-                .token(env, number)
+                .token(env)
                 .map_err(|e| Refusal::Internal(e.to_string()))?;
             tokens.push(env.global(token));
             env.delete(token);
@@ -357,8 +355,7 @@ impl Methods {
         self.versions.fetch_add(1, Ordering::Relaxed);
         counts_in(env, version, &emitted, &analysed);
         let held = Arc::new(env.global(version));
-        let bodies = emitted.class.methods.iter().zip(&emitted.class.bodies);
-        for ((id, body), token) in bodies.zip(tokens) {
+        for (id, token) in emitted.class.methods.iter().zip(tokens) {
             let token = Arc::new(token);
             if eager && let Some(one) = analysed.iter().find(|a| a.id == *id) {
                 // A version that running activations cannot enter still serves new ones.
@@ -374,7 +371,6 @@ impl Methods {
                 to: Some(Entry {
                     version: held.clone(),
                     token,
-                    body: body.clone(),
                 }),
             });
         }
@@ -463,7 +459,7 @@ impl Methods {
         one: &Analysed,
         token: jobject,
     ) -> Result<(), Refusal> {
-        let (class, host, _) = of;
+        let (_, host, _) = of;
         if one.armed.points.len() < 2 {
             // Nothing to resume at.
             return Ok(());
@@ -477,7 +473,6 @@ impl Methods {
         let Some(body) = emitted.class.bodies.first() else {
             return Ok(());
         };
-        resolve(agent, env, class, host, &emitted)?;
         let version = agent
             .library
             .define(env, host, &emitted.class, &[token])
@@ -596,22 +591,7 @@ impl Methods {
         if let Some(armed) = &armed {
             check::guard::version(file, &anchor, armed, &plans, &version)?;
         }
-        let mut descriptors = Vec::new();
-        for p in plans.iter().filter(|p| version.methods.contains(&p.id)) {
-            let points = match bodies {
-                Bodies::Enter => &p.armed.points[..1],
-                Bodies::Resume => &p.armed.points[1..],
-            };
-            for point in points {
-                descriptors.push(arming::site_descriptor(point, p.method)?);
-            }
-        }
-        descriptors.sort();
-        descriptors.dedup();
-        Ok(Emitted {
-            class: version,
-            descriptors,
-        })
+        Ok(Emitted { class: version })
     }
 }
 
@@ -641,41 +621,6 @@ fn counts_in(env: Env, version: jobject, emitted: &Emitted, analysed: &[Analysed
 
 struct Emitted {
     class: VersionClass,
-    descriptors: Vec<String>,
-}
-
-/// Fails where the host cannot reach a class that a version names. What it has reached once it will reach again.
-fn resolve(
-    agent: &Agent,
-    env: Env,
-    class: &Class,
-    host: jobject,
-    emitted: &Emitted,
-) -> Result<(), Refusal> {
-    let (descriptors, named) = {
-        let state = class.state();
-        let new = |texts: &[String]| -> Vec<String> {
-            let texts = texts.iter().filter(|text| !state.resolved.contains(*text));
-            texts.cloned().collect()
-        };
-        (new(&emitted.descriptors), new(&emitted.class.named))
-    };
-    let unavailable = |e: JvmError| Refusal::TypeUnavailable(e.thrown);
-    for descriptor in &descriptors {
-        let resolved = agent.library.resolve_descriptor(env, host, descriptor);
-        resolved.map_err(unavailable)?;
-    }
-    if !named.is_empty() {
-        agent
-            .library
-            .resolve(env, host, &named)
-            .map_err(unavailable)?;
-    }
-    if !(descriptors.is_empty() && named.is_empty()) {
-        let mut state = class.state();
-        state.resolved.extend(descriptors.into_iter().chain(named));
-    }
-    Ok(())
 }
 
 /// Analyses an armed method again, and its armed layout.

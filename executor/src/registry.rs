@@ -5,7 +5,7 @@
 //! `unloaded` gives up its record, and its ids serve another class.
 
 use crate::jni::{Env, Global, jclass, jobject};
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard};
 use veneer_fragmenter::arming::ArmedMethod;
@@ -35,8 +35,6 @@ pub struct ClassState {
     pub unarmed: Option<Arc<[(String, String)]>>,
     /// What is known of it beyond its name, once a pattern asked.
     pub facts: Option<Arc<ClassFacts>>,
-    /// What versions of it name, descriptors and internal names, and the class can reach.
-    pub resolved: HashSet<String>,
 }
 
 /// A class with armed methods.

@@ -35,8 +35,6 @@ pub struct Turn {
 pub struct Entry {
     pub version: Arc<Global>,
     pub token: Arc<Global>,
-    /// The name of the body in the version.
-    pub body: String,
 }
 
 /// See the module documentation.
@@ -82,9 +80,7 @@ impl Turns {
                 let result = match &turn.to {
                     Some(to) => {
                         let (version, token) = (to.version.raw(), to.token.raw());
-                        agent
-                            .library
-                            .install(env, turn.id, version, token, &to.body)
+                        agent.library.install(env, turn.id, version, token)
                     }
                     None => agent.library.set_idle(env, turn.id),
                 };

@@ -147,6 +147,7 @@ impl Tally {
             wanted: &|_, _| true,
             forced: &|_, _| options.named,
             points: false,
+            previous: None,
         };
         let armed = match arming::arm(&bytes, &request) {
             Ok(armed) => armed,

@@ -1,12 +1,17 @@
-//! The anchor: a small class beside an armed one that holds the cells of its methods.
+//! The anchor: a small class beside an armed class that holds the cells of its methods and declares the bodies of their versions.
 //!
 //! ```text
-//!   final synthetic class a/b/C$Veneer { static final VeneerCell c17 = VeneerRuntime.cell(17); … }
+//!   abstract synthetic class a/b/C$Veneer {
+//!     static final VeneerCell c17 = VeneerRuntime.cell(17);
+//!     abstract int search$e17(C this, int n);
+//!     static C$Veneer version(VeneerCell cell) { return (C$Veneer) cell.body(); }
+//!   }
 //! ```
 //!
 //! It is defined in the armed class's own loader and package, so that nothing has to be added to the armed class. The
 //! cells are `static final`, so that the JIT takes them as constants. The agent initialises the anchor before the armed class
-//! is there: no application thread ever runs its initialiser.
+//! is there: no application thread ever runs its initialiser. A version extends the anchor: so an armed body calls it by an
+//! ordinary virtual call, for which the JVM resolves no type of the method's descriptor.
 
 use crate::bytecode::Assembler;
 use crate::bytecode::Instruction;
@@ -15,7 +20,7 @@ use crate::classfile::{Attribute, ClassFile, Code, ConstantPool, Member};
 use crate::refusal::Refusal;
 use crate::runtime;
 
-const FLAGS: u16 = 0x1000 | 0x0020 | 0x0010; // synthetic, super, final
+const FLAGS: u16 = 0x1000 | 0x0400 | 0x0020; // synthetic, abstract, super
 const FIELD_FLAGS: u16 = 0x1000 | 0x0010 | 0x0008; // synthetic, final, static
 
 /// The anchor's internal name. `generation` counts redefinitions of the armed class with other code.
@@ -33,16 +38,27 @@ pub fn is_anchor(name: &str) -> bool {
         .is_some_and(|(_, rest)| rest.bytes().all(|b| b.is_ascii_digit()))
 }
 
-/// Writes the anchor class for the methods with these ids.
-pub fn emit(name: &str, ids: &[u32]) -> Result<Vec<u8>, Refusal> {
+/// A method that has a cell.
+pub struct Held {
+    /// The id of the cell.
+    pub id: u32,
+    /// Simple name of the method.
+    pub name: String,
+    /// Descriptor of the call by which activations enter a version.
+    pub descriptor: String,
+}
+
+/// Writes the anchor class for these methods. `previous`: the anchor of the same class with fewer methods. The new anchor extends
+/// it, so that an activation in the class's older code can call a version that extends the new one.
+pub fn emit(name: &str, held: &[Held], previous: Option<&str>) -> Result<Vec<u8>, Refusal> {
     let mut pool = ConstantPool::new();
     let this_class = pool.add_class(name)?;
-    let super_class = pool.add_class("java/lang/Object")?;
+    let super_class = pool.add_class(previous.unwrap_or("java/lang/Object"))?;
     let cell = pool.add_method(runtime::RUNTIME, "cell", "(I)Ljava/lang/invoke/VeneerCell;")?;
     let descriptor = pool.add_utf8(runtime::CELL_DESCRIPTOR)?;
-    let mut fields = Vec::with_capacity(ids.len());
+    let mut fields = Vec::with_capacity(held.len());
     let mut assembler = Assembler::new();
-    for id in ids {
+    for Held { id, .. } in held {
         let field = runtime::cell_field(*id);
         fields.push(Member {
             access: FIELD_FLAGS,
@@ -79,6 +95,15 @@ pub fn emit(name: &str, ids: &[u32]) -> Result<Vec<u8>, Refusal> {
         descriptor: pool.add_utf8("()V")?,
         attributes: vec![attribute],
     };
+    let mut methods = vec![clinit, version(name, &mut pool)?];
+    for one in held {
+        methods.push(Member {
+            access: 0x0400,
+            name: pool.add_utf8(&runtime::enter_method(&one.name, one.id))?,
+            descriptor: pool.add_utf8(&one.descriptor)?,
+            attributes: Vec::new(),
+        });
+    }
     let file = ClassFile {
         minor: 0,
         major: 52,
@@ -88,8 +113,36 @@ pub fn emit(name: &str, ids: &[u32]) -> Result<Vec<u8>, Refusal> {
         super_class,
         interfaces: Vec::new(),
         fields,
-        methods: vec![clinit],
+        methods,
         attributes: Vec::new(),
     };
     Ok(file.to_bytes()?)
+}
+
+/// `static C$Veneer version(VeneerCell cell) { return (C$Veneer) cell.body(); }`
+fn version(name: &str, pool: &mut ConstantPool<'static>) -> Result<Member<'static>, Refusal> {
+    let mut a = Assembler::new();
+    a.local(ALOAD, 0);
+    a.pool(
+        INVOKEVIRTUAL,
+        pool.add_method(runtime::CELL, "body", "()Ljava/lang/Object;")?,
+    );
+    a.pool(CHECKCAST, pool.add_class(name)?);
+    a.plain(ARETURN);
+    let code = Code {
+        max_stack: 1,
+        max_locals: 1,
+        code: a.finish()?.code.into(),
+        exceptions: Vec::new(),
+        attributes: Vec::new(),
+    };
+    Ok(Member {
+        access: 0x0008,
+        name: pool.add_utf8(runtime::ANCHOR_VERSION)?,
+        descriptor: pool.add_utf8(&runtime::anchor_version_descriptor(name))?,
+        attributes: vec![Attribute {
+            name: pool.add_utf8("Code")?,
+            info: code.to_bytes()?.into(),
+        }],
+    })
 }

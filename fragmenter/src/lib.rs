@@ -14,6 +14,7 @@ pub mod anchor;
 pub mod arming;
 pub mod bootstrap;
 pub mod bytecode;
+mod capture;
 pub mod cell_path;
 pub mod check;
 pub mod classfile;

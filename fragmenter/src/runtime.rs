@@ -56,7 +56,7 @@ pub fn probe_method(n: usize) -> String {
     format!("run{n}")
 }
 
-/// The id in the name of a body; `None` for packers and others.
+/// The id in the name of a body; `None` for other methods.
 pub fn method_of(body: &str) -> Option<u32> {
     let (_, id) = body.rsplit_once('$')?;
     id.strip_prefix(['e', 'r'])?.parse().ok()
@@ -80,7 +80,10 @@ fn shown(method: &str) -> String {
         .collect()
 }
 
-/// Name of an armed body's call site, and of the packer that it is linked to (`point` > 0).
-pub fn site(id: u32, point: u16) -> String {
-    format!("v{id}p{point}")
+/// Name of the method of an anchor that gives the current version of a method, as an instance of the anchor.
+pub const ANCHOR_VERSION: &str = "version";
+
+/// Descriptor of [`ANCHOR_VERSION`] in an anchor.
+pub fn anchor_version_descriptor(anchor: &str) -> String {
+    format!("({CELL_DESCRIPTOR})L{anchor};")
 }

@@ -115,6 +115,7 @@ fn arm(bytes: &[u8]) -> arming::Armed {
         wanted: &|_, _| true,
         forced: &|_, _| true,
         points: false,
+        previous: None,
     };
     arming::arm(bytes, &request).unwrap()
 }
@@ -360,6 +361,7 @@ fn damage_does_no_harm() {
                         wanted: &|_, _| true,
                         forced: &|_, _| true,
                         points: false,
+                        previous: None,
                     };
                     let _ = arming::arm(&modern, &request);
                 }

@@ -199,6 +199,7 @@ impl Examined {
             wanted: &|_, _| true,
             forced: &|_, _| named,
             points: true,
+            previous: None,
         };
         let armed = match arming::arm(bytes, &request) {
             Ok(armed) => armed,

@@ -5,11 +5,14 @@
 
 use super::{COMPILE_LIMIT, INLINE_LIMIT, kind};
 use crate::bytecode::opcode::*;
-use crate::bytecode::{Assembled, Assembler, Instruction, Label};
+use crate::bytecode::{Assembled, Assembler, Label};
+use crate::capture;
+use crate::classfile::ConstantPool;
 use crate::method::Method;
 use crate::points::{self, Point, PointId, PointKind};
 use crate::policy::Policy;
 use crate::refusal::Refusal;
+use crate::runtime;
 use crate::types::Type;
 
 /// Size of a check: `getstatic`, `invokevirtual`, and a short `ifne`.
@@ -26,18 +29,23 @@ pub struct ArmedCode {
 }
 
 /// The constants that the checks and stubs refer to.
+#[derive(Default)]
 pub(super) struct Refs {
-    pub cell: u16,
     pub on: u16,
     pub leave: u16,
-    /// The call site of each point.
-    pub sites: Vec<u16>,
+    /// The anchor's method that gives the current version.
+    pub version: u16,
+    /// The version's body.
+    pub enter: u16,
+    pub capture: capture::Refs,
 }
 
 /// A layout.
 pub(super) struct Laid {
     pub out: Assembled,
     pub stubs: Vec<Label>,
+    /// What stubs of points with a frame go on to.
+    pub shared: Option<Label>,
     pub pcs: Vec<u16>,
 }
 
@@ -45,7 +53,7 @@ pub(super) struct Laid {
 pub fn layout(method: &Method, policy: &Policy, forced: bool) -> Result<ArmedCode, Refusal> {
     let (points, _) = points::choose(method, policy)?;
     let points = kept(method, points, forced)?;
-    let laid = assemble(method, &points, &Refs::none(points.len()))?;
+    let laid = assemble(method, &points, &Refs::default())?;
     Ok(ArmedCode {
         pcs: laid.pcs,
         points,
@@ -54,13 +62,25 @@ pub fn layout(method: &Method, policy: &Policy, forced: bool) -> Result<ArmedCod
 }
 
 impl Refs {
-    fn none(points: usize) -> Refs {
-        Refs {
-            cell: 0,
-            on: 0,
-            leave: 0,
-            sites: vec![0; points],
-        }
+    /// Adds the constants of a method's checks and stubs. `entry` is the descriptor of the call of its versions.
+    pub fn add(
+        pool: &mut ConstantPool,
+        method: &Method,
+        points: &[Point],
+        (id, anchor, entry): (u32, &str, &str),
+    ) -> Result<Refs, Refusal> {
+        let cell = pool.add_field(anchor, &runtime::cell_field(id), runtime::CELL_DESCRIPTOR)?;
+        Ok(Refs {
+            on: pool.add_method(runtime::CELL, "on", "()Z")?,
+            leave: pool.add_method(runtime::CELL, "leave", "()Z")?,
+            version: pool.add_method(
+                anchor,
+                runtime::ANCHOR_VERSION,
+                &runtime::anchor_version_descriptor(anchor),
+            )?,
+            enter: pool.add_method(anchor, &runtime::enter_method(&method.name, id), entry)?,
+            capture: capture::Refs::add(pool, cell, points, &method.signature.result)?,
+        })
     }
 }
 
@@ -73,11 +93,13 @@ pub(super) fn kept(
     let before = method.code.code.len();
     let crosses = |limit: usize, size: usize| before <= limit && size > limit;
     loop {
-        let most = before + points.iter().map(most_bytes).sum::<usize>() + 3 * switches(method);
+        let shared = capture::most_shared_bytes(method);
+        let most =
+            before + points.iter().map(most_bytes).sum::<usize>() + shared + 3 * switches(method);
         if !crosses(INLINE_LIMIT, most) && !crosses(COMPILE_LIMIT, most) {
             return Ok(points);
         }
-        let size = assemble(method, &points, &Refs::none(points.len()))?
+        let size = assemble(method, &points, &Refs::default())?
             .out
             .code
             .len();
@@ -102,8 +124,8 @@ pub(super) fn kept(
 }
 
 /// More bytes than a point ever adds to a method whose branches stay short.
-fn most_bytes(point: &Point) -> usize {
-    CHECK_BYTES as usize + 4 * point.locals.len() + 6
+pub(super) fn most_bytes(point: &Point) -> usize {
+    CHECK_BYTES as usize + capture::most_bytes(point)
 }
 
 fn switches(method: &Method) -> usize {
@@ -126,7 +148,7 @@ pub(super) fn assemble(method: &Method, points: &[Point], refs: &Refs) -> Result
             .filter(|(p, _)| p.instruction == i)
             .peekable();
         let check = |a: &mut Assembler, p: &Point, stub: Label| {
-            a.pool(GETSTATIC, refs.cell);
+            a.pool(GETSTATIC, refs.capture.cell);
             a.pool(
                 INVOKEVIRTUAL,
                 if p.kind == PointKind::Entry {
@@ -149,13 +171,39 @@ pub(super) fn assemble(method: &Method, points: &[Point], refs: &Refs) -> Result
         a.push(instruction.clone());
     }
     a.place(Label(method.code.code.len() as u32));
-    for ((p, stub), site) in points.iter().zip(&stubs).zip(&refs.sites) {
+    let result = &method.signature.result;
+    let shared = capture::shared(&mut a, points);
+    let last = points
+        .iter()
+        .rposition(|p| capture::way(p) == capture::Way::Frame);
+    for (n, (p, stub)) in points.iter().zip(&stubs).enumerate() {
         a.place(*stub);
-        for (slot, t) in p.locals.iter().filter(|l| l.1 != Type::Null) {
-            a.local(ILOAD + kind(t), *slot);
+        match capture::way(p) {
+            capture::Way::Entry => {
+                a.pool(GETSTATIC, refs.capture.cell);
+                a.pool(INVOKESTATIC, refs.version);
+                for (slot, t) in p.locals.iter().filter(|l| l.1 != Type::Null) {
+                    a.local(ILOAD + kind(t), *slot);
+                }
+                capture::drop_locals(&mut a, &capture::object_arguments(p));
+                a.pool(INVOKEVIRTUAL, refs.enter);
+                a.plain(return_op(method));
+            }
+            capture::Way::Return => refs.capture.at_return(&mut a, p, result),
+            capture::Way::Frame => {
+                let temp = method.code.max_locals;
+                refs.capture.framed(&mut a, p, temp);
+                if let Some(shared) = shared {
+                    if Some(n) == last {
+                        a.place(shared);
+                        let dropped = capture::dropped(method, capture::framed(points), temp);
+                        refs.capture.go(&mut a, &dropped, result);
+                    } else {
+                        a.branch(GOTO, shared);
+                    }
+                }
+            }
         }
-        a.push(Instruction::InvokeDynamic { index: *site });
-        a.plain(return_op(method));
     }
     let out = a.finish()?;
     let lost = || Refusal::Internal("a label was lost".into());
@@ -163,7 +211,12 @@ pub(super) fn assemble(method: &Method, points: &[Point], refs: &Refs) -> Result
         .iter()
         .map(|l| out.at(*l).ok_or_else(lost))
         .collect::<Result<_, _>>()?;
-    Ok(Laid { out, stubs, pcs })
+    Ok(Laid {
+        out,
+        stubs,
+        shared,
+        pcs,
+    })
 }
 
 fn return_op(method: &Method) -> u8 {

@@ -6,9 +6,7 @@
 //!          ifne          stub
 //!          … the method's own instruction …
 //!
-//!    stub: load the live values                 out of line, outside every exception range
-//!          invokedynamic v17p1(live values)R    linked on first use
-//!          return it
+//!    stub: leaves (`capture.rs`)                out of line, outside every exception range
 //! ```
 //!
 //! Branches to a point's pc go to its check. Line table, variables, exception ranges and stack maps follow their code.
@@ -23,7 +21,6 @@ pub use layout::{ArmedCode, layout};
 
 use self::layout::{Laid, Refs};
 use self::splice::Splicer;
-use crate::bootstrap::{self, BootstrapMethod};
 use crate::bytecode::{Assembled, Label};
 use crate::classfile::{
     Attribute, ClassFile, Code, ConstantPool, ExceptionRange, StackMapFrame, encode_stack_map,
@@ -34,7 +31,7 @@ use crate::points::{self, Point, PointKind, Skipped};
 use crate::policy::Policy;
 use crate::refusal::Refusal;
 use crate::types::{self, State, Type};
-use crate::{anchor, descriptor, frames, runtime};
+use crate::{anchor, capture, frames, runtime};
 use std::borrow::Cow;
 
 /// HotSpot's `FreqInlineSize`: hot methods up to this many bytes of bytecode are inlined.
@@ -56,6 +53,8 @@ pub struct Request<'r> {
     pub forced: &'r dyn Fn(&str, &str) -> bool,
     /// Whether [`ArmedMethod::points`] are asked for.
     pub points: bool,
+    /// The anchor that the class has for fewer methods, if it was armed before. See [`anchor::emit`].
+    pub previous: Option<&'r str>,
 }
 
 /// One armed method.
@@ -119,9 +118,8 @@ fn arm_by(bytes: &[u8], request: &Request, quick: bool) -> Result<Armed, Refusal
         return Ok(armed);
     }
     let mut pool = file.pool.clone();
-    let mut attributes = file.attributes.clone();
     let mut methods = file.methods.clone();
-    let mut bootstrap_index = None;
+    let mut held = Vec::new();
     let class = armed.name.clone();
     let mut splicer = quick.then(|| Splicer::new(&file, &class));
     for index in 0..file.methods.len() {
@@ -141,47 +139,35 @@ fn arm_by(bytes: &[u8], request: &Request, quick: bool) -> Result<Armed, Refusal
             continue;
         };
         let label = format!("{method_name}{descriptor}");
-        let site = match bootstrap_index {
-            Some(i) => i,
-            None => {
-                let handle =
-                    bootstrap::runtime_handle(&mut pool, "site", runtime_site_descriptor())?;
-                let i = bootstrap::append(
-                    &mut attributes,
-                    &mut pool,
-                    &BootstrapMethod {
-                        handle,
-                        arguments: Vec::new(),
-                    },
-                )?;
-                bootstrap_index = Some(i);
-                i
-            }
-        };
         let id = request.first_id + index as u32;
         let forced = (request.forced)(&method_name, &descriptor);
         let spliced = match &mut splicer {
             Some(splicer) => {
-                let how = (request.policy, id, &*armed.anchor, site);
+                let how = (request.policy, id, &*armed.anchor);
                 splicer.arm(member, &member.attributes[slot].info, how, &mut pool)?
             }
             None => None,
         };
         let analyse = || Method::analyse(&file, index, &|i, p| request.policy.cuts(i, p));
         let result = match spliced {
-            Some(code) if request.points => analyse()
+            Some((code, entry)) if request.points => analyse()
                 .and_then(|method| layout::layout(&method, request.policy, forced))
-                .map(|layout| (code, layout.points, Vec::new())),
-            Some(code) => Ok((code, Vec::new(), Vec::new())),
+                .map(|layout| (code, entry, layout.points, Vec::new())),
+            Some((code, entry)) => Ok((code, entry, Vec::new(), Vec::new())),
             None => analyse().and_then(|method| {
                 let (points, skipped) = points::choose(&method, request.policy)?;
                 let points = layout::kept(&method, points, forced)?;
-                let code = body(&method, &points, id, &armed.anchor, site, &mut pool)?;
-                Ok((code, points, skipped))
+                let (code, entry) = body(&method, &points, id, &armed.anchor, &mut pool)?;
+                Ok((code, entry, points, skipped))
             }),
         };
         match result {
-            Ok((code, points, skipped)) => {
+            Ok((code, entry, points, skipped)) => {
+                held.push(anchor::Held {
+                    id,
+                    name: method_name.to_string(),
+                    descriptor: entry,
+                });
                 methods[index].attributes[slot].info = Cow::Owned(code);
                 armed.methods.push(ArmedMethod {
                     index,
@@ -203,13 +189,12 @@ fn arm_by(bytes: &[u8], request: &Request, quick: bool) -> Result<Armed, Refusal
         }
     }
     if !armed.methods.is_empty() {
-        let ids: Vec<u32> = armed.methods.iter().map(|m| m.id).collect();
-        armed.anchor_bytes = anchor::emit(&armed.anchor, &ids)?;
+        armed.anchor_bytes = anchor::emit(&armed.anchor, &held, request.previous)?;
         let (this_class, super_class) = (file.this_class, file.super_class);
         let out = ClassFile {
             pool,
-            attributes,
             methods,
+            attributes: file.attributes.clone(),
             interfaces: file.interfaces.clone(),
             fields: file.fields.clone(),
             this_class,
@@ -219,22 +204,6 @@ fn arm_by(bytes: &[u8], request: &Request, quick: bool) -> Result<Armed, Refusal
         armed.bytes = out.to_bytes()?;
     }
     Ok(armed)
-}
-
-fn runtime_site_descriptor() -> &'static str {
-    "(Ljava/lang/invoke/MethodHandles$Lookup;Ljava/lang/String;Ljava/lang/invoke/MethodType;)Ljava/lang/invoke/CallSite;"
-}
-
-/// The descriptor of the call that hands a point's values over.
-pub fn site_descriptor(point: &Point, method: &Method) -> Result<String, Refusal> {
-    let mut out = String::from("(");
-    for t in carried(point) {
-        out += &descriptor::of(t).ok_or(Refusal::UninitializedObject)?;
-    }
-    out.push(')');
-    // The declared result, not its verification type: a boolean stays a boolean.
-    out += descriptor::result(&method.descriptor);
-    Ok(out)
 }
 
 /// The values that travel, in order: the stack, then locals by slot. A null constant is made anew, not carried.
@@ -259,32 +228,29 @@ pub fn kind(t: &Type) -> u8 {
     }
 }
 
-/// Writes the `Code` attribute's content.
+/// Writes the `Code` attribute's content, and the descriptor of the call of the method's versions.
 fn body(
     method: &Method,
     points: &[Point],
     id: u32,
     anchor: &str,
-    site: u16,
     pool: &mut ConstantPool,
-) -> Result<Vec<u8>, Refusal> {
+) -> Result<(Vec<u8>, String), Refusal> {
     let old_len = method.code.code.len();
-    let mut sites = Vec::with_capacity(points.len());
+    let entry = points.first().filter(|p| p.stack.is_empty());
+    let entry = capture::entry_descriptor(entry.ok_or(Refusal::UninitializedObject)?, method)?;
+    let refs = Refs::add(pool, method, points, (id, anchor, &entry))?;
+    let Laid {
+        out,
+        stubs,
+        shared,
+        pcs,
+    } = layout::assemble(method, points, &refs)?;
+    let mut max_stack = method.code.max_stack.max(capture::stack(points));
     for p in points {
-        let name = runtime::site(id, p.id.0);
-        sites.push(pool.add_invoke_dynamic(site, &name, &site_descriptor(p, method)?)?);
-    }
-    let refs = Refs {
-        cell: pool.add_field(anchor, &runtime::cell_field(id), runtime::CELL_DESCRIPTOR)?,
-        on: pool.add_method(runtime::CELL, "on", "()Z")?,
-        leave: pool.add_method(runtime::CELL, "leave", "()Z")?,
-        sites,
-    };
-    let Laid { out, stubs, pcs } = layout::assemble(method, points, &refs)?;
-    let mut max_stack = method.code.max_stack;
-    for p in points {
+        // The check stands on the operand stack of its place.
         let depth: u16 = p.stack.iter().map(Type::width).sum();
-        max_stack = max_stack.max(depth + 1).max(p.words()).max(2);
+        max_stack = max_stack.max(depth + 1);
     }
     let (exceptions, moved) = ranges(method, points, &out, &pcs, old_len)?;
     let mut attributes: Vec<Attribute> = method
@@ -304,19 +270,19 @@ fn body(
         .filter_map(|(p, s)| Some((out.at(*s)?, method.line(p.pc)?)))
         .collect();
     append_lines(&mut attributes, pool, &lines);
-    let table = stack_map(method, points, &stubs, &out, &pcs, pool)?;
+    let table = stack_map(method, points, (&stubs, shared), &out, &pcs, pool)?;
     attributes.push(Attribute {
         name: pool.add_utf8("StackMapTable")?,
         info: table.into(),
     });
     let code = Code {
         max_stack,
-        max_locals: method.code.max_locals,
+        max_locals: method.code.max_locals + capture::spilled(capture::framed(points)),
         code: out.code.into(),
         exceptions,
         attributes,
     };
-    Ok(code.to_bytes()?)
+    Ok((code.to_bytes()?, entry))
 }
 
 /// Where the instruction at an original pc came to lie, behind any check before it.
@@ -421,7 +387,7 @@ fn append_lines(attributes: &mut Vec<Attribute>, pool: &ConstantPool, lines: &[(
 fn stack_map(
     method: &Method,
     points: &[Point],
-    stubs: &[Label],
+    (stubs, shared): (&[Label], Option<Label>),
     out: &Assembled,
     pcs: &[u16],
     pool: &mut ConstantPool,
@@ -449,6 +415,16 @@ fn stack_map(
             pool,
             &new_pc,
         )?);
+    }
+    if let Some(shared) = shared {
+        let state = State {
+            locals: Vec::new(),
+            stack: vec![Type::object(runtime::FRAME)],
+        };
+        let pc = out.at(shared).ok_or_else(lost)?;
+        let frame = frames::frame(pc, &state, pool, &new_pc)?;
+        let place = table.partition_point(|f| f.pc < pc);
+        table.insert(place, frame);
     }
     for (pc, state) in skips(method, out, pcs)? {
         if let Err(place) = table.binary_search_by_key(&pc, |f| f.pc) {

@@ -89,21 +89,39 @@ pub(super) fn types(parameters: &Parameters, pool: &mut ConstantPool) -> Result<
     Ok(out)
 }
 
-/// Bytes of an exit's stub.
-pub(super) const EXIT_STUB: u32 = 6;
-
-pub(super) fn stub_bytes(parameters: &Parameters) -> u32 {
-    let loads = parameters.loads.iter().map(|(_, slot)| match slot {
+/// Bytes of the stub at the entry.
+pub(super) fn entry_stub_bytes(parameters: &Parameters) -> u32 {
+    let bytes = |slot: u16| match slot {
         0..=3 => 1,
         4..=255 => 2,
         _ => 4,
+    };
+    let loads = parameters.loads.iter().map(|(op, slot)| {
+        let drops = if *op == ALOAD { 1 + bytes(*slot) } else { 0 };
+        bytes(*slot) + drops
     });
-    loads.sum::<u32>() + EXIT_STUB
+    loads.sum::<u32>() + 10
 }
 
-pub(super) fn load(out: &mut Vec<u8>, op: u8, slot: u16) {
+/// Bytes of the stub at the return that is point `n`. `cast`: the result is cast to its class.
+pub(super) fn return_stub_bytes(n: usize, cast: bool) -> u32 {
+    let push = match n {
+        0..=5 => 1,
+        6..=127 => 2,
+        _ => 3,
+    };
+    7 + push + if cast { 3 } else { 0 }
+}
+
+/// Appends a load (`ILOAD` …) or store (`ISTORE` …) of a local.
+pub(super) fn local(out: &mut Vec<u8>, op: u8, slot: u16) {
+    let (first, short) = if op >= ISTORE {
+        (ISTORE, ISTORE_0)
+    } else {
+        (ILOAD, ILOAD_0)
+    };
     match slot {
-        0..=3 => out.push(ILOAD_0 + (op - ILOAD) * 4 + slot as u8),
+        0..=3 => out.push(short + (op - first) * 4 + slot as u8),
         4..=255 => out.extend([op, slot as u8]),
         _ => {
             out.extend([WIDE, op]);

@@ -13,10 +13,13 @@
 
 use super::layout::CHECK_BYTES;
 use super::moved_frames::{Frames, Shape, StackMap};
-use super::parameters::{EXIT_STUB, Parameters, load, object, stub_bytes, types, width};
+use super::parameters::{
+    Parameters, entry_stub_bytes, local, object, return_stub_bytes, types, width,
+};
 use super::steps::{Members, UNKNOWN, deltas, is_store};
 use super::{COMPILE_LIMIT, INLINE_LIMIT};
 use crate::bytecode::opcode::*;
+use crate::capture;
 use crate::classfile::{
     Attribute, ClassFile, Code, ConstantPool, Entry, ExceptionRange, Member, remap_code_attributes,
 };
@@ -76,14 +79,15 @@ impl<'f> Splicer<'f> {
         }
     }
 
-    /// The armed `Code` of a method, if it is one for which this will do. The pool is changed only then.
+    /// The armed `Code` of a method and the descriptor of the call of its versions, if this fast path can arm it. The pool is changed
+    /// only then.
     pub fn arm(
         &mut self,
         member: &Member,
         info: &[u8],
-        (policy, id, anchor, bootstrap): (&Policy, u32, &str, u16),
+        (policy, id, anchor): (&Policy, u32, &str),
         pool: &mut ConstantPool,
-    ) -> Result<Option<Vec<u8>>, Refusal> {
+    ) -> Result<Option<(Vec<u8>, String)>, Refusal> {
         let (Ok(name), Ok(descriptor)) = (
             self.file.pool.utf8(member.name),
             self.file.pool.utf8(member.descriptor),
@@ -124,12 +128,15 @@ impl<'f> Splicer<'f> {
         if !self.ranges_allow(code, scan.entry, constructor) || !self.fits(code, &parameters) {
             return Ok(None);
         }
+        let Ok(name) = self.file.pool.text(member.name) else {
+            return Ok(None);
+        };
         self.write(
             code,
             &scan,
             constructor,
             &parameters,
-            (id, anchor, bootstrap),
+            (id, anchor, &name),
             shape,
             map,
             pool,
@@ -353,9 +360,9 @@ impl<'f> Splicer<'f> {
     /// The armed body stays on the same side of HotSpot's limits, and branches lead to instructions.
     fn fits(&self, code: &Code, parameters: &Parameters) -> bool {
         let before = code.code.len();
-        // The sum of `most_bytes` over the points.
-        let entry = usize::from(CHECK_BYTES) + 4 * parameters.loads.len() + 6;
-        let most = before + entry + self.code.exits.len() * (usize::from(CHECK_BYTES) + 6);
+        // At least the sum of `most_bytes` over the points.
+        let entry = usize::from(CHECK_BYTES) + 9 * parameters.loads.len() + 10;
+        let most = before + entry + self.code.exits.len() * (usize::from(CHECK_BYTES) + 13);
         let crosses = |limit: usize| before <= limit && most > limit;
         !crosses(INLINE_LIMIT) && !crosses(COMPILE_LIMIT) && most < 2 * LONGEST
     }
@@ -367,11 +374,11 @@ impl<'f> Splicer<'f> {
         scan: &Scan,
         constructor: bool,
         parameters: &Parameters,
-        (id, anchor, bootstrap): (u32, &str, u16),
+        (id, anchor, name): (u32, &str, &str),
         shape: Shape,
         map: Option<&Attribute>,
         pool: &mut ConstantPool,
-    ) -> Result<Option<Vec<u8>>, Refusal> {
+    ) -> Result<Option<(Vec<u8>, String)>, Refusal> {
         let bytes = &*code.code;
         let length = bytes.len();
         let points = 1 + self.code.exits.len();
@@ -423,20 +430,7 @@ impl<'f> Splicer<'f> {
             return Ok(None);
         };
         // From here on the pool is changed, in the order of the full way.
-        let site = |pool: &mut ConstantPool, n: usize, descriptor: &str| -> Result<u16, Refusal> {
-            Ok(pool.add_invoke_dynamic(bootstrap, &runtime::site(id, n as u16), descriptor)?)
-        };
         let result = &parameters.site[parameters.result_at..];
-        let exit_site = match parameters.result {
-            b'V' => "()V".to_string(),
-            b'Z' | b'B' | b'C' | b'S' => format!("(I){result}"),
-            _ => format!("({result}){result}"),
-        };
-        let mut sites = Vec::with_capacity(points);
-        sites.push(site(pool, 0, &parameters.site)?);
-        for n in 1..points {
-            sites.push(site(pool, n, &exit_site)?);
-        }
         let cell = pool.add_field(anchor, &runtime::cell_field(id), runtime::CELL_DESCRIPTOR)?;
         let (on, leave) = match self.checks {
             Some(checks) => checks,
@@ -446,9 +440,22 @@ impl<'f> Splicer<'f> {
                 *self.checks.insert((on, leave))
             }
         };
+        let version = runtime::anchor_version_descriptor(anchor);
+        let version = pool.add_method(anchor, runtime::ANCHOR_VERSION, &version)?;
+        let enter = pool.add_method(anchor, &runtime::enter_method(name, id), &parameters.site)?;
+        let class = match result.strip_prefix('L') {
+            Some(name) => Some(name.trim_end_matches(';')),
+            None => Some(result).filter(|d| d.starts_with('[')),
+        };
+        let class = class.filter(|name| *name != "java/lang/Object");
+        let refs = if points > 1 {
+            capture::Refs::returns(pool, cell, parameters.result, class)?
+        } else {
+            capture::Refs::default()
+        };
         // The code, then the stubs.
         let mut out: Vec<u8> = Vec::with_capacity(usize::from(first_stub) + 32 + 8 * points);
-        let exit_stubs = u32::from(first_stub) + stub_bytes(parameters);
+        let mut exit_stub = u32::from(first_stub) + entry_stub_bytes(parameters);
         let check = |out: &mut Vec<u8>, method: u16, stub: u32| {
             out.push(GETSTATIC);
             out.extend(cell.to_be_bytes());
@@ -465,8 +472,9 @@ impl<'f> Splicer<'f> {
                 check(&mut out, on, u32::from(first_stub));
             }
             if exits.get(next_exit) == Some(start) {
-                check(&mut out, leave, exit_stubs + EXIT_STUB * next_exit as u32);
+                check(&mut out, leave, exit_stub);
                 next_exit += 1;
+                exit_stub += return_stub_bytes(next_exit, class.is_some());
             }
             let here = out.len();
             out.extend_from_slice(&bytes[usize::from(*start)..end]);
@@ -484,17 +492,26 @@ impl<'f> Splicer<'f> {
             b'L' | b'[' => ARETURN,
             _ => IRETURN,
         };
-        for (n, site) in sites.iter().enumerate() {
+        for n in 0..points {
             stubs.push(out.len() as u16);
             if n == 0 {
-                parameters
-                    .loads
-                    .iter()
-                    .for_each(|(op, slot)| load(&mut out, *op, *slot));
+                out.push(GETSTATIC);
+                out.extend(cell.to_be_bytes());
+                out.push(INVOKESTATIC);
+                out.extend(version.to_be_bytes());
+                for (op, slot) in &parameters.loads {
+                    local(&mut out, *op, *slot);
+                }
+                for (_, slot) in parameters.loads.iter().filter(|l| l.0 == ALOAD) {
+                    out.push(ACONST_NULL);
+                    local(&mut out, ASTORE, *slot);
+                }
+                out.push(INVOKEVIRTUAL);
+                out.extend(enter.to_be_bytes());
+            } else {
+                refs.return_stub(&mut out, n as u16, class.is_some());
             }
-            out.push(INVOKEDYNAMIC);
-            out.extend(site.to_be_bytes());
-            out.extend([0, 0, return_op]);
+            out.push(return_op);
         }
         // Attributes.
         let exceptions = code.exceptions.iter().map(|e| ExceptionRange {
@@ -547,10 +564,9 @@ impl<'f> Splicer<'f> {
             name: pool.add_utf8("StackMapTable")?,
             info: table.finish().into(),
         });
-        let mut max_stack = code.max_stack.max(1).max(parameters.words).max(2);
+        let mut max_stack = code.max_stack.max(parameters.words + 2).max(2);
         if points > 1 {
-            let words = width(&[parameters.result]);
-            max_stack = max_stack.max(words + 1);
+            max_stack = max_stack.max(width(&[parameters.result]) + 2);
         }
         let armed = Code {
             max_stack,
@@ -559,7 +575,7 @@ impl<'f> Splicer<'f> {
             exceptions,
             attributes,
         };
-        Ok(Some(armed.to_bytes()?))
+        Ok(Some((armed.to_bytes()?, parameters.site.clone())))
     }
 }
 

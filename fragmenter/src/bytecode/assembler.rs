@@ -99,6 +99,17 @@ impl Assembler {
         self.push(Instruction::Pool { op, index });
     }
 
+    /// Moves every local variable up by this many slots.
+    pub fn shift_locals(&mut self, by: u16) {
+        for item in &mut self.items {
+            if let Item::Code(Instruction::Local { index, .. } | Instruction::Iinc { index, .. }) =
+                item
+            {
+                *index += by;
+            }
+        }
+    }
+
     /// Chooses forms and offsets and writes the bytes.
     pub fn finish(self) -> Result<Assembled, AssembleError> {
         let old_len = self

@@ -210,7 +210,7 @@ pub(super) fn version(
     expected: &[Expected],
 ) -> Checked {
     let mut checked = Checked::default();
-    if let Err(failure) = version_outline(host, emitted, expected) {
+    if let Err(failure) = version_outline(host, emitted, anchor, expected) {
         checked.failures.push((String::new(), failure));
         return checked;
     }
@@ -242,67 +242,61 @@ pub(super) fn version(
         let word = |n: &u32| i32::try_from(u64::from(*n) * 8).ok();
         let mut counters: Vec<i32> = x.counters.iter().filter_map(word).collect();
         counters.sort_unstable();
-        let names: Vec<(Mode, usize, String)> = {
+        let (mode, name) = {
             let method = host.pool.text(member.name).unwrap_or_default();
             let enter = runtime::enter_method(&method, x.id);
             if named(emitted, &enter).is_some() {
-                let packers =
-                    (1..faces.len()).map(|p| (Mode::Packer, p, runtime::site(x.id, p as u16)));
-                let called = packers.filter(|p| named(emitted, &p.2).is_some());
-                std::iter::once((Mode::Enter, 0, enter))
-                    .chain(called)
-                    .collect()
+                (Mode::Enter, enter)
             } else {
-                let resume = (Mode::Resume, 0, runtime::resume_method(&method, x.id));
-                let packers =
-                    (1..faces.len()).map(|p| (Mode::Packer, p, runtime::site(x.id, p as u16)));
-                std::iter::once(resume).chain(packers).collect()
+                (Mode::Resume, runtime::resume_method(&method, x.id))
             }
         };
-        for (mode, point, name) in names {
-            seen += 1;
-            checked.methods += 1;
-            let mut one = || -> Found<usize> {
-                let body = named(emitted, &name)
-                    .ok_or_else(|| Failure::Missing(format!("the body {name}")))?;
-                let text = emitted.pool.utf8(body.descriptor);
-                let text = text.map_err(unreadable("emitted code"))?;
-                let resume = format!("({})Ljava/lang/Object;", runtime::FRAME_DESCRIPTOR);
-                let wanted = match (mode, faces.get(point).and_then(Option::as_ref)) {
-                    (Mode::Resume, _) => resume.as_bytes(),
-                    (_, Some(face)) => &face.descriptor,
-                    (_, None) => return Err(Failure::Missing(format!("point {point}"))),
-                };
-                if text != wanted || body.access & 0x0fff != 0x0008 {
-                    return Err(changed("the descriptor or flags of a body"));
-                }
-                let info = body.attribute(&emitted.pool, "Code");
-                let info = info.ok_or_else(|| Failure::Missing("a body's code".into()))?;
-                let code = Code::parse(&info.info).map_err(unreadable("emitted code"))?;
-                let program = Program::read(emitted, &code, &mut canon, "emitted code")?;
-                if mode != Mode::Packer && program.max_locals < original.program.max_locals {
-                    return Err(changed("fewer local variables"));
-                }
-                let mut product =
-                    Product::new(&original, &program, &mut canon, &mut left, &mut right, mode);
-                product.id = Some(x.id);
-                product.clean = x.clean;
-                product.counters = &counters;
-                product.limits = &x.limits;
-                product.faces = faces.clone();
-                match mode {
-                    Mode::Enter => product.enter(),
-                    Mode::Resume => product.resume(),
-                    _ => product.packer(point),
-                }?;
-                Ok(product.runs)
+        seen += 1;
+        checked.methods += 1;
+        let mut one = || -> Found<usize> {
+            let body = named(emitted, &name)
+                .ok_or_else(|| Failure::Missing(format!("the body {name}")))?;
+            let text = emitted.pool.utf8(body.descriptor);
+            let text = text.map_err(unreadable("emitted code"))?;
+            let resume = format!("({})Ljava/lang/Object;", runtime::FRAME_DESCRIPTOR);
+            let entry = faces.first().and_then(Option::as_ref);
+            let (wanted, access) = match (mode, entry) {
+                (Mode::Resume, _) => (resume.into_bytes(), 0x0008),
+                (_, Some(entry)) => (entry.descriptor(&original.result_text), 0x0010),
+                (_, None) => return Err(Failure::Missing("point 0".into())),
             };
-            match one() {
-                Ok(runs) => checked.states += runs,
-                Err(failure) => checked
-                    .failures
-                    .push((format!("{label} in {name}"), failure)),
+            if text != wanted || body.access & 0x0fff != access {
+                return Err(changed("the descriptor or flags of a body"));
             }
+            let info = body.attribute(&emitted.pool, "Code");
+            let info = info.ok_or_else(|| Failure::Missing("a body's code".into()))?;
+            let code = Code::parse(&info.info).map_err(unreadable("emitted code"))?;
+            let read = match mode {
+                Mode::Enter => Program::read_instance,
+                _ => Program::read,
+            };
+            let program = read(emitted, &code, &mut canon, "emitted code")?;
+            if program.max_locals < original.program.max_locals {
+                return Err(changed("fewer local variables"));
+            }
+            let mut product =
+                Product::new(&original, &program, &mut canon, &mut left, &mut right, mode);
+            product.id = Some(x.id);
+            product.clean = x.clean;
+            product.counters = &counters;
+            product.limits = &x.limits;
+            product.faces = faces.clone();
+            match mode {
+                Mode::Enter => product.enter(),
+                _ => product.resume(),
+            }?;
+            Ok(product.runs)
+        };
+        match one() {
+            Ok(runs) => checked.states += runs,
+            Err(failure) => checked
+                .failures
+                .push((format!("{label} in {name}"), failure)),
         }
     }
     let steps: Vec<Step> = expected.iter().flat_map(|x| x.steps.clone()).collect();
@@ -344,19 +338,23 @@ fn host_side(
         .map_err(unreadable("original"))?;
     let mut original = Original::read(host, &code, descriptor, canon)?;
     original.edit(expected)?;
-    let result = original.result_text.clone();
-    let face = |p| Face::of(p, &result).map(Some);
+    let face = |p| Face::of(p).map(Some);
     let faces = expected.points.iter().map(face).collect::<Result<_, _>>()?;
     Ok((original, faces))
 }
 
 /// Name, supertypes, token fields, and the initialiser that fills them in order.
-fn version_outline(host: &ClassFile, emitted: &ClassFile, expected: &[Expected]) -> Found<()> {
+fn version_outline(
+    host: &ClassFile,
+    emitted: &ClassFile,
+    anchor: &str,
+    expected: &[Expected],
+) -> Found<()> {
     let read = unreadable("emitted code");
     let host_name = host.name().map_err(unreadable("original"))?;
     let name = emitted.name().map_err(&read)?;
     if *name != format!("{host_name}$V")
-        || emitted.super_name().map_err(&read)?.as_deref() != Some("java/lang/Object")
+        || emitted.super_name().map_err(&read)?.as_deref() != Some(anchor)
         || !emitted.interfaces.is_empty()
     {
         return Err(changed("the version's name or supertypes"));

@@ -7,24 +7,23 @@ use super::product::{Mode, Product, Run};
 use super::value::Value;
 use crate::bytecode::Instruction;
 use crate::bytecode::opcode::*;
-use crate::classfile::Member;
 
 /// An activation on its way out.
 #[derive(Clone, Default)]
 pub(super) struct Leave {
-    /// Which check it comes from: that of point 0, or of another. A packer's point is known.
+    /// Which check it comes from: that of point 0, or of another.
     entry: bool,
-    packer: Option<u16>,
     /// The operand stack at the check.
     stack: Vec<Value>,
     /// Locals that the stub loaded, with their words.
     pub loaded: Vec<(u16, u8)>,
-    /// The point and slots of the frame that it makes.
-    frame: Option<(i32, i32)>,
-    puts: Vec<(i32, u8, Value)>,
-    /// Whether the call that takes it away has been made, and what its result was turned into.
+    /// The point of the frame that it makes.
+    frame: Option<i32>,
+    /// The values in the frame, with their kinds.
+    added: Vec<(u8, Value)>,
+    /// Whether the call that takes it away has been made.
     gone: bool,
-    turned: u8,
+    /// The class to which the result was cast.
     class: Option<u32>,
 }
 
@@ -36,15 +35,10 @@ impl Leave {
             ..Leave::default()
         }
     }
-
-    pub fn packer(point: u16, stack: Vec<Value>) -> Leave {
-        Leave {
-            packer: Some(point),
-            stack,
-            ..Leave::default()
-        }
-    }
 }
+
+/// Instead of a class in [`Leave::class`]: the call itself gives the declared result.
+const RESULT_IS_TYPED: u32 = u32::MAX;
 
 impl Product<'_, '_> {
     fn wrong(&self, r: &Run, why: &str) -> Failure {
@@ -255,39 +249,61 @@ impl Product<'_, '_> {
                 r.e.push(Value::OWN, 2);
             }
             Own::Get(kind) if self.mode == Mode::Resume => self.get(r, kind)?,
-            Own::Site { id, point } if self.mode == Mode::Armed => self.site(r, id, point)?,
-            Own::Pack { id, point } if self.mode == Mode::Enter => self.pack(r, id, point)?,
+            Own::Clear if self.mode == Mode::Resume => self.want(r, Value::FRAME_IN, "the frame")?,
+            Own::Version if self.mode == Mode::Armed && r.leave.is_some() => {
+                self.want(r, Value::CELL, "the cell")?;
+                r.e.push(Value::VERSION, 1);
+            }
+            Own::Enter(id) if self.mode == Mode::Armed => self.enter_version(r, id)?,
             Own::Frame => {
-                let (slots, point) = (self.pop_int(r)?, self.pop_int(r)?);
+                let point = self.pop_int(r)?;
+                self.want(r, Value::CELL, "the cell")?;
                 match &mut r.leave {
-                    Some(leave) if leave.frame.is_none() => leave.frame = Some((point, slots)),
+                    Some(leave) if leave.frame.is_none() && !leave.entry => {
+                        leave.frame = Some(point);
+                    }
                     _ => return no_place(self, r),
                 }
                 r.e.push(Value::FRAME_OUT, 1);
             }
-            Own::Put(kind) => {
-                let v = self.pop_kind(r, kind)?;
-                let slot = self.pop_int(r)?;
+            Own::Fill(mut kinds) => {
+                let mut values = Vec::new();
+                while kinds != 0 {
+                    values.push((kinds as u8, self.pop_kind(r, kinds as u8)?));
+                    kinds >>= 8;
+                }
                 self.want(r, Value::FRAME_OUT, "the frame")?;
                 match &mut r.leave {
-                    Some(leave) => leave.puts.push((slot, kind, v)),
+                    Some(leave) => leave.added.extend(values.into_iter().rev()),
                     None => return no_place(self, r),
                 }
+                r.e.push(Value::FRAME_OUT, 1);
             }
             Own::Keep if version && r.leave.is_some() => {
                 self.pop_measured(r, b'J')?;
                 self.pop_int(r)?;
                 self.want(r, Value::FRAME_OUT, "the frame")?;
+                r.e.push(Value::FRAME_OUT, 1);
             }
-            Own::Go if matches!(self.mode, Mode::Enter | Mode::Packer) => {
-                self.want(r, Value::CELL, "the cell")?;
+            Own::Go(kind) if matches!(self.mode, Mode::Armed | Mode::Enter) => {
                 self.want(r, Value::FRAME_OUT, "the frame")?;
-                self.filled(r)?;
+                self.gone(r, kind)?;
+            }
+            Own::Exit(kind) if self.mode == Mode::Armed => {
+                let point = self.pop_int(r)?;
+                self.want(r, Value::CELL, "the cell")?;
+                let value = match kind {
+                    b'V' => None,
+                    _ => Some((kind, self.pop_kind(r, kind)?)),
+                };
                 match &mut r.leave {
-                    Some(leave) if !leave.gone => leave.gone = true,
+                    Some(leave) if leave.frame.is_none() && !leave.entry => {
+                        leave.frame = Some(point);
+                        leave.added.extend(value);
+                    }
                     _ => return no_place(self, r),
                 }
-                r.e.push(Value::RESULT, 1);
+                self.gone(r, kind)?;
             }
             _ => return no_place(self, r),
         }
@@ -296,27 +312,19 @@ impl Product<'_, '_> {
 
     /// A value out of the frame that an activation came with.
     fn get(&mut self, r: &mut Run, kind_wanted: u8) -> Result<(), Failure> {
-        let slot = self.pop_int(r)?;
+        let position = self.pop_int(r)?;
         self.want(r, Value::FRAME_IN, "the frame")?;
         let face = self.faces.get(r.from as usize).cloned().flatten();
-        let size = self.original.program.max_locals as i32;
         let Some(face) = face else {
             return Err(self.wrong(r, "a frame from nowhere"));
         };
-        let here = |c: &&Carried| frame_slot(c, size) == slot && kind(&c.descriptor) == kind_wanted;
-        let found = face.carried.iter().find(here);
-        // What is known to be null nobody puts into a frame, and a new frame's slots are null.
-        let null = kind_wanted == b'L'
-            && (found.is_some_and(|c| c.null) || face.nulls.iter().any(|n| i32::from(*n) == slot));
-        if null {
-            r.e.push(Value::NULL, 1);
-            self.came_out(r, Value::NULL, b"");
-            return Ok(());
-        }
+        let found = usize::try_from(position).ok();
+        let found = found.and_then(|n| face.carried.get(n));
+        let found = found.filter(|c| kind(&c.descriptor) == kind_wanted);
         let Some(c) = found else {
             return Err(Failure::Resume {
                 at: self.at(r),
-                why: format!("nobody puts such a value at {slot} of the frame"),
+                why: format!("no activation brings such a value at position {position} of the frame"),
             });
         };
         let v = self
@@ -330,12 +338,31 @@ impl Product<'_, '_> {
         Ok(())
     }
 
+    /// The activation goes on in the executor loop, whose result is of this kind.
+    fn gone(&mut self, r: &mut Run, kind: u8) -> Result<(), Failure> {
+        if kind != self.original.result {
+            return Err(self.no_way(r, "the executor loop gives something else"));
+        }
+        match self.mode {
+            Mode::Armed => self.captured(r)?,
+            _ => self.filled(r)?,
+        }
+        match &mut r.leave {
+            Some(leave) if !leave.gone => leave.gone = true,
+            _ => return Err(self.no_way(r, "it leaves twice")),
+        }
+        r.e.stack.clear();
+        let words = words_of(&self.original.result_text);
+        r.e.push(Value::RESULT, words);
+        Ok(())
+    }
+
     /// Where the activation stands is the place of the point, and its frame is filled as the point says.
     fn filled(&mut self, r: &mut Run) -> Result<(), Failure> {
         let Some(leave) = r.leave.clone() else {
             return Err(self.no_way(r, "no stub"));
         };
-        let Some((point, slots)) = leave.frame else {
+        let Some(point) = leave.frame else {
             return Err(self.no_way(r, "no frame"));
         };
         let face = usize::try_from(point)
@@ -343,93 +370,18 @@ impl Product<'_, '_> {
             .filter(|p| *p > 0)
             .and_then(|p| self.faces.get(p).cloned().flatten())
             .ok_or_else(|| self.no_way(r, "there is no such point"))?;
-        if leave.packer.is_some_and(|p| p as i32 != point) {
-            return Err(self.no_way(r, "the frame is of another point"));
-        }
-        let program = &self.original.program;
-        let size = program.max_locals as i32;
-        if slots != size + program.max_stack as i32 {
-            return Err(self.no_way(r, "the frame has another size"));
-        }
         let stands = self.original.stands(face.instruction, face.exit);
         let stands = stands.ok_or_else(|| self.no_way(r, "the point has no place"))?;
         self.reach(r, stands, face.exit, &leave.stack)?;
-        let mut puts = leave.puts;
-        for c in face.carried.iter().filter(|c| !c.null) {
-            let (slot, k) = (frame_slot(c, size), kind(&c.descriptor));
-            let v = value_of(c, &r.o);
-            let Some(found) = puts.iter().position(|p| p.0 == slot) else {
-                return Err(self.no_way(r, &format!("slot {slot} of the frame is not filled")));
-            };
-            let (_, kind, put) = puts.swap_remove(found);
-            if kind != k || Some(put) != v {
-                return Err(self.no_way(r, &format!("slot {slot} gets another value")));
-            }
+        if leave.added.len() != face.carried.len() {
+            return Err(self.no_way(r, "the frame gets another number of values"));
         }
-        if !puts.is_empty() {
-            return Err(self.no_way(r, "a slot of the frame is filled that nobody reads"));
+        for (c, (of, value)) in face.carried.iter().zip(&leave.added) {
+            if *of != kind(&c.descriptor) || Some(*value) != value_of(c, &r.o) {
+                return Err(self.no_way(r, "the frame gets another value"));
+            }
         }
         self.nulls(r, &face)
-    }
-
-    /// The call of a packer of the same class, which is checked for itself, with what the point says.
-    fn pack(&mut self, r: &mut Run, id: u32, point: u16) -> Result<(), Failure> {
-        self.own_id(r, id)?;
-        let Some(leave) = r.leave.clone().filter(|l| !l.gone && l.frame.is_none()) else {
-            return Err(self.no_way(r, "no stub"));
-        };
-        let known = self.faces.get(point as usize).cloned().flatten();
-        let face = known
-            .filter(|_| point > 0)
-            .ok_or_else(|| self.no_way(r, "there is no such point"))?;
-        let called = match self.emitted.get(r.q) {
-            Some(Instruction::Pool { index, .. }) => self.right.parts(*index).ok(),
-            _ => None,
-        };
-        let called = called.map(|(_, _, name, descriptor)| (name, descriptor));
-        let file = self.right.file;
-        let is = |m: &Member, (name, d): &(Vec<u8>, Vec<u8>)| {
-            let (n, t) = (file.pool.utf8(m.name), file.pool.utf8(m.descriptor));
-            n.is_ok_and(|n| n == &name[..]) && t.is_ok_and(|t| t == &d[..]) && m.access & 8 != 0
-        };
-        let there = called
-            .as_ref()
-            .is_some_and(|c| c.1 == face.descriptor && file.methods.iter().any(|m| is(m, c)));
-        if !there {
-            return Err(self.no_way(r, "there is no such packer"));
-        }
-        let arguments = std::mem::replace(&mut r.e.stack, leave.stack.clone());
-        let stands = self.original.stands(face.instruction, face.exit);
-        let stands = stands.ok_or_else(|| self.no_way(r, "the point has no place"))?;
-        self.reach(r, stands, face.exit, &leave.stack)?;
-        // The stack is that of the original now.
-        let mut expected = leave.stack.clone();
-        for c in face
-            .carried
-            .iter()
-            .filter(|c| matches!(c.slot, Slot::Local(_)))
-        {
-            let v = value_of(c, &r.o).ok_or_else(|| self.no_way(r, "a value is not there"))?;
-            expected.push(v);
-            if words_of(&c.descriptor) == 2 {
-                expected.push(Value::HIGH);
-            }
-        }
-        if arguments != expected {
-            return Err(self.no_way(r, "other values are taken along"));
-        }
-        self.nulls(r, &face)?;
-        r.e.stack.clear();
-        let result = self.original.result_text.clone();
-        let class = std::str::from_utf8(class_in(&result)).ok();
-        let class = class.map(|c| self.canon.class_named(c) << 2 | 2 | 1 << 30);
-        if let Some(leave) = &mut r.leave {
-            leave.gone = true;
-            leave.turned = self.original.result;
-            leave.class = class;
-        }
-        r.e.push(Value::RESULT, words_of(&result));
-        Ok(())
     }
 
     /// What a face says to be null is.
@@ -471,52 +423,118 @@ impl Product<'_, '_> {
         Err(self.no_way(r, "the activation stands elsewhere than the point"))
     }
 
-    /// The call that takes an activation out of an armed body.
-    fn site(&mut self, r: &mut Run, id: u32, point: u16) -> Result<(), Failure> {
+    /// The call of a version by an activation that begins in an armed body.
+    fn enter_version(&mut self, r: &mut Run, id: u32) -> Result<(), Failure> {
         self.own_id(r, id)?;
         let Some(leave) = r.leave.clone() else {
             return Err(self.no_way(r, "no stub"));
         };
-        if leave.entry != (point == 0) || leave.gone {
+        if !leave.entry || leave.gone || leave.frame.is_some() {
             return Err(self.no_way(r, "the check is that of another kind of point"));
         }
         let descriptor = match self.emitted.get(r.q) {
-            Some(Instruction::InvokeDynamic { index }) => {
-                let pool = &self.right.file.pool;
-                let found = pool.dynamic(*index).and_then(|(_, _, d)| pool.utf8(d));
-                found.map(<[u8]>::to_vec).unwrap_or_default()
+            Some(Instruction::Pool { index, .. }) => {
+                let parts = self.right.parts(*index).ok();
+                parts.map(|(.., descriptor)| descriptor).unwrap_or_default()
             }
             _ => Vec::new(),
         };
-        // The original at the check.
-        let arguments = std::mem::replace(&mut r.e.stack, leave.stack.clone());
-        self.sync(r)?;
+        if result_of(&descriptor) != self.original.result_text {
+            return Err(self.no_way(r, "the call of the version gives something else"));
+        }
+        let kinds: Vec<u8> = parameters(&descriptor).into_iter().map(kind).collect();
+        let mut added = Vec::with_capacity(kinds.len());
+        for kind in kinds.iter().rev() {
+            added.push((*kind, self.pop_kind(r, *kind)?));
+        }
+        added.reverse();
+        self.want(r, Value::VERSION, "the version")?;
+        let descriptors = parameters(&descriptor).into_iter().map(<[u8]>::to_vec);
+        self.learn(r, 0, &leave, &added, descriptors.collect())?;
+        if let Some(leave) = &mut r.leave {
+            leave.gone = true;
+            leave.class = Some(RESULT_IS_TYPED);
+        }
         r.e.stack.clear();
-        let mut expected = leave.stack.clone();
-        for (slot, words) in &leave.loaded {
-            let (o, e) = (
-                r.o.locals.get(*slot as usize),
-                r.e.locals.get(*slot as usize),
-            );
-            match (o, e) {
-                (Some(o), Some(e)) if o == e => {
-                    expected.push(*o);
-                    if *words == 2 {
-                        expected.push(Value::HIGH);
+        let words = words_of(&self.original.result_text);
+        r.e.push(Value::RESULT, words);
+        Ok(())
+    }
+
+    /// An activation leaves an armed body with a frame: its point is learnt.
+    fn captured(&mut self, r: &mut Run) -> Result<(), Failure> {
+        let Some(leave) = r.leave.clone() else {
+            return Err(self.no_way(r, "no stub"));
+        };
+        let point = leave.frame.and_then(|p| u16::try_from(p).ok());
+        let Some(point) = point.filter(|p| *p > 0) else {
+            return Err(self.no_way(r, "there is no such point"));
+        };
+        let types = leave.added.iter().map(|(kind, _)| match kind {
+            b'L' => b"Ljava/lang/Object;".to_vec(),
+            kind => vec![*kind],
+        });
+        let types = types.collect();
+        self.learn(r, point, &leave, &leave.added, types)
+    }
+
+    /// Learns what a point of an armed body carries, and where it stands.
+    fn learn(
+        &mut self,
+        r: &mut Run,
+        point: u16,
+        leave: &Leave,
+        added: &[(u8, Value)],
+        types: Vec<Vec<u8>>,
+    ) -> Result<(), Failure> {
+        // The original at the check.
+        r.e.stack.clone_from(&leave.stack);
+        self.sync(r)?;
+        let own_from = self.own_from;
+        let locals = leave.loaded.iter().filter(|l| usize::from(l.0) < own_from);
+        let locals: Vec<(u16, u8)> = locals.copied().collect();
+        if locals.windows(2).any(|w| w[0].0 >= w[1].0) {
+            return Err(self.no_way(r, "variables are taken along in no order"));
+        }
+        let (mut words, mut values, mut loads) = (0, 0, locals.iter());
+        let mut carried = Vec::new();
+        for ((_, value), descriptor) in added.iter().zip(types) {
+            let n = words_of(&descriptor);
+            let (slot, expected) = if words < leave.stack.len() {
+                let slot = Slot::Stack(values, words);
+                let expected = leave.stack.get(words).copied();
+                words += n as usize;
+                values += 1;
+                (slot, expected)
+            } else {
+                match loads.next() {
+                    Some((slot, w)) if *w == n => {
+                        (Slot::Local(*slot), r.o.locals.get(usize::from(*slot)).copied())
                     }
+                    _ => return Err(self.no_way(r, "other values are taken along")),
                 }
-                _ => {
-                    return Err(
-                        self.no_way(r, "a variable is taken along that is not the method's")
-                    );
-                }
+            };
+            if expected != Some(*value) {
+                return Err(self.no_way(r, "a variable is taken along that is not the method's"));
             }
+            carried.push(Carried {
+                slot,
+                descriptor,
+                null: matches!(slot, Slot::Stack(..)) && *value == Value::NULL,
+            });
         }
-        if arguments != expected {
-            return Err(self.no_way(r, "other values are taken along"));
+        if loads.next().is_some() || words != leave.stack.len() {
+            return Err(self.no_way(r, "fewer values are taken along"));
         }
-        let places = self.nothing_behind(r, &leave)?;
-        let mut face = self.read_face(r, point, &descriptor, &leave)?;
+        let places = self.nothing_behind(r, leave, &locals)?;
+        let mut face = Face {
+            instruction: r.at.instruction,
+            places: vec![r.at.instruction],
+            exit: false,
+            carried,
+            nulls: Vec::new(),
+            depth: leave.stack.len(),
+        };
         if !places.is_empty() {
             face.places = places;
         }
@@ -531,19 +549,18 @@ impl Product<'_, '_> {
             return Err(self.no_way(r, "the point stands in two places"));
         }
         self.faces[point as usize] = met;
-        if let Some(leave) = &mut r.leave {
-            leave.gone = true;
-            leave.turned = self.original.result;
-        }
-        let result = self.original.result_text.clone();
-        r.e.push(Value::RESULT, words_of(&result));
         Ok(())
     }
 
     /// Leads the original on, unseen, to the last place with this stack at which nothing is needed that is not taken along. Ways
     /// that flow together here may have come to different earlier places with it: before a load and a `pop`, say. Gives all of
     /// them.
-    fn nothing_behind(&mut self, r: &mut Run, leave: &Leave) -> Result<Vec<u32>, Failure> {
+    fn nothing_behind(
+        &mut self,
+        r: &mut Run,
+        leave: &Leave,
+        locals: &[(u16, u8)],
+    ) -> Result<Vec<u32>, Failure> {
         let Some(live) = self.live else {
             return Ok(Vec::new());
         };
@@ -552,7 +569,7 @@ impl Product<'_, '_> {
             r.at = self.original.settle(r.at);
             if r.o.stack == leave.stack {
                 let taken = |slot: usize| {
-                    let mut loaded = leave.loaded.iter();
+                    let mut loaded = locals.iter();
                     loaded.any(|(s, n)| (*s as usize..*s as usize + *n as usize).contains(&slot))
                 };
                 let null = |slot: usize| r.o.locals.get(slot) == Some(&Value::NULL);
@@ -583,93 +600,19 @@ impl Product<'_, '_> {
         }
     }
 
-    /// What the call of a point in an armed body takes along.
-    fn read_face(
-        &self,
-        r: &Run,
-        point: u16,
-        descriptor: &[u8],
-        leave: &Leave,
-    ) -> Result<Face, Failure> {
-        if result_of(descriptor) != self.original.result_text {
-            return Err(self.no_way(
-                r,
-                &format!("the call of point {point} gives something else"),
-            ));
-        }
-        if leave.loaded.windows(2).any(|w| w[0].0 >= w[1].0) {
-            return Err(self.no_way(r, "variables are taken along in no order"));
-        }
-        let (mut words, mut values, mut loads) = (0, 0, leave.loaded.iter());
-        let mut carried = Vec::new();
-        for p in parameters(descriptor) {
-            let n = words_of(p);
-            let null = leave.stack.get(words) == Some(&Value::NULL);
-            let slot = if words < leave.stack.len() {
-                let slot = Slot::Stack(values, words);
-                words += n as usize;
-                values += 1;
-                slot
-            } else {
-                match loads.next() {
-                    Some((slot, w)) if *w == n => Slot::Local(*slot),
-                    _ => return Err(self.no_way(r, "the call takes other values")),
-                }
-            };
-            carried.push(Carried {
-                slot,
-                descriptor: p.to_vec(),
-                null,
-            });
-        }
-        if loads.next().is_some() || words != leave.stack.len() {
-            return Err(self.no_way(r, "the call takes fewer values"));
-        }
-        Ok(Face {
-            instruction: r.at.instruction,
-            places: vec![r.at.instruction],
-            exit: false,
-            carried,
-            nulls: Vec::new(),
-            depth: leave.stack.len(),
-            descriptor: descriptor.to_vec(),
-        })
-    }
-
-    /// The casts of a result.
+    /// The cast of a result.
     pub(super) fn leave_event(
         &mut self,
         r: &mut Run,
         i: &Instruction,
         event: Event,
     ) -> Result<bool, Failure> {
-        let gone = r.leave.as_ref().is_some_and(|l| l.gone) && self.mode != Mode::Armed;
-        if !gone || r.e.stack.last() != Some(&Value::RESULT) {
+        let gone = r.leave.as_ref().is_some_and(|l| l.gone);
+        if !gone || r.e.stack.last() != Some(&Value::RESULT) || i.op() != CHECKCAST {
             return Err(self.no_way(r, "something happens on the way out"));
         }
-        match i.op() {
-            CHECKCAST => {
-                if let Some(leave) = &mut r.leave {
-                    leave.class = Some(event.key);
-                }
-            }
-            INVOKEVIRTUAL if event.boxes != 0 && event.pops == 1 => {
-                let boxed = match event.boxes {
-                    b'I' => "java/lang/Integer",
-                    b'J' => "java/lang/Long",
-                    b'F' => "java/lang/Float",
-                    _ => "java/lang/Double",
-                };
-                let cast = self.canon.class_named(boxed) << 2 | 2 | 1 << 30;
-                let leave = r.leave.as_mut();
-                match leave {
-                    Some(leave) if leave.class == Some(cast) => leave.turned = event.boxes,
-                    _ => return Err(self.no_way(r, "the result is turned into something else")),
-                }
-                self.pop(r)?;
-                r.e.push(Value::RESULT, event.pushes);
-            }
-            _ => return Err(self.no_way(r, "something happens on the way out")),
+        if let Some(leave) = &mut r.leave {
+            leave.class = Some(event.key);
         }
         r.q += 1;
         Ok(true)
@@ -702,16 +645,15 @@ impl Product<'_, '_> {
             _ => (IRETURN, 1),
         };
         let cast = match result {
-            b'V' => true,
-            b'L' if self.mode != Mode::Armed => {
+            b'L' => {
                 let class = class_in(&self.original.result_text);
                 class == b"java/lang/Object"
+                    || leave.class == Some(RESULT_IS_TYPED)
                     || std::str::from_utf8(class).is_ok_and(|c| {
                         leave.class == Some(self.canon.class_named(c) << 2 | 2 | 1 << 30)
                     })
             }
-            b'L' => true,
-            kind => leave.turned == kind,
+            _ => true,
         };
         let top = r.e.top(words).ok().and_then(|w| w.first().copied());
         if op == wanted && cast && (words == 0 || top == Some(Value::RESULT)) {
@@ -719,14 +661,6 @@ impl Product<'_, '_> {
         } else {
             Err(Failure::Result(self.at(r)))
         }
-    }
-}
-
-/// Where a carried value lies in a frame.
-fn frame_slot(c: &Carried, max_locals: i32) -> i32 {
-    match c.slot {
-        Slot::Local(n) => n as i32,
-        Slot::Stack(n, _) => max_locals + n as i32,
     }
 }
 

@@ -373,8 +373,6 @@ pub(super) struct Face {
     pub nulls: Vec<u16>,
     /// Words on the stack.
     pub depth: usize,
-    /// What the call is declared as.
-    pub descriptor: Vec<u8>,
 }
 
 impl Face {
@@ -394,9 +392,8 @@ impl Face {
 
     /// Whether the same values lie in the same places.
     pub fn carries_like(&self, other: &Face) -> bool {
-        let place = |c: &Carried| (c.slot, c.descriptor.clone());
-        self.descriptor == other.descriptor
-            && self.depth == other.depth
+        let place = |c: &Carried| (c.slot, kind(&c.descriptor));
+        self.depth == other.depth
             && self
                 .carried
                 .iter()
@@ -404,7 +401,19 @@ impl Face {
                 .eq(other.carried.iter().map(place))
     }
 
-    pub fn of(point: &crate::points::Point, result: &[u8]) -> Result<Face, Failure> {
+    /// The descriptor of a call that takes what the point carries.
+    pub fn descriptor(&self, result: &[u8]) -> Vec<u8> {
+        let mut text = b"(".to_vec();
+        for c in &self.carried {
+            text.extend_from_slice(&c.descriptor);
+        }
+        text.push(b')');
+        text.extend_from_slice(result);
+        text
+    }
+
+    /// What a point carries, as the emitter says.
+    pub fn of(point: &crate::points::Point) -> Result<Face, Failure> {
         use crate::types::Type;
         let describe = |t: &Type| {
             crate::descriptor::of(t)
@@ -431,12 +440,6 @@ impl Face {
                 });
             }
         }
-        let mut descriptor = b"(".to_vec();
-        carried
-            .iter()
-            .for_each(|c| descriptor.extend_from_slice(&c.descriptor));
-        descriptor.push(b')');
-        descriptor.extend_from_slice(result);
         let words_of = |c: &Carried| constants::words_of(&c.descriptor) as usize;
         let depth = carried
             .iter()
@@ -450,7 +453,6 @@ impl Face {
             carried,
             nulls,
             depth,
-            descriptor,
         })
     }
 }

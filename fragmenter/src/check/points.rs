@@ -23,8 +23,11 @@ impl Product<'_, '_> {
             let said = said
                 .get(point)
                 .ok_or_else(|| wrong("there is no such point"))?;
-            let face = Face::of(said, &self.original.result_text)?;
-            if !face.carries_like(&found) {
+            let face = Face::of(said)?;
+            // A version's body is declared with the types that the call at the entry has.
+            let result = &self.original.result_text;
+            let typed = point > 0 || face.descriptor(result) == found.descriptor(result);
+            if !typed || !face.carries_like(&found) {
                 return Err(wrong("other values are taken along"));
             }
             let mut both = face.carried.iter().zip(&found.carried);

@@ -13,7 +13,6 @@ pub(super) type Row = (u32, u32);
 pub(super) struct Program {
     pub instructions: Vec<(u16, Instruction)>,
     pub max_locals: usize,
-    pub max_stack: usize,
     /// Whether the product has a node at an instruction: control flows together there, comes back, or an exception enters.
     pub leader: Vec<bool>,
     /// Number of the stretch of code in which the same rows are in force.
@@ -24,6 +23,30 @@ pub(super) struct Program {
 }
 
 impl Program {
+    /// Decodes a body that is called on an instance of its own class, which it does not use: its locals are numbered from the next
+    /// one on.
+    pub fn read_instance(
+        file: &ClassFile,
+        code: &Code,
+        canon: &mut Canon,
+        who: &'static str,
+    ) -> Result<Program, Failure> {
+        let mut program = Program::read(file, code, canon, who)?;
+        let bad = |why: &str| Failure::Unreadable(who, why.to_string());
+        for (_, instruction) in &mut program.instructions {
+            if let Instruction::Local { index, .. } | Instruction::Iinc { index, .. } = instruction {
+                *index = index
+                    .checked_sub(1)
+                    .ok_or_else(|| bad("the body uses its own instance"))?;
+            }
+        }
+        program.max_locals = program
+            .max_locals
+            .checked_sub(1)
+            .ok_or_else(|| bad("no local for the instance"))?;
+        Ok(program)
+    }
+
     /// Decodes. `who` is the side, for messages.
     pub fn read(
         file: &ClassFile,
@@ -96,7 +119,6 @@ impl Program {
         Ok(Program {
             instructions,
             max_locals: code.max_locals as usize,
-            max_stack: code.max_stack as usize,
             leader: incoming.iter().map(|n| *n > 1).collect(),
             stretch,
             rows,

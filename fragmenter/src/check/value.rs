@@ -60,6 +60,9 @@ impl Value {
     /// A number that is Veneer's alone, as an `int`: turns, and what was counted in them.
     pub const OWN_INT: Value = Value(16);
 
+    /// The current version, as an instance of the anchor.
+    pub const VERSION: Value = Value(17);
+
     /// An `int` constant.
     pub fn int(v: i32) -> Value {
         Value(INT | v as u32 as u64)

@@ -54,8 +54,6 @@ pub(super) struct Emitted {
     pub places: Vec<(u16, u16)>,
     /// See [`super::VersionClass::spans`].
     pub spans: Vec<Span>,
-    /// Points whose packers the code calls.
-    pub packed: Vec<usize>,
 }
 
 /// A body in the making.
@@ -85,7 +83,6 @@ pub(super) struct Body<'b, 'e> {
     open: Vec<u32>,
     crossings: Crossings,
     spans: Vec<(Label, Option<FragmentId>, bool)>,
-    packed: Vec<usize>,
     exact: bool,
 }
 
@@ -133,7 +130,6 @@ pub(super) fn emit(
         slots,
         crossings,
         spans: Vec::new(),
-        packed: Vec::new(),
         a,
         nodes,
         guards: IndexMap::new(),

@@ -1,21 +1,20 @@
 //! Emitting an executor version: a hidden nestmate class that holds methods as fragments along their edited graphs.
 //!
 //! ```text
-//!   final class a/b/C$V {                               one class for all methods of a host patched together
+//!   final class a/b/C$V extends a/b/C$Veneer {          one class for all methods of a host patched together
 //!     static final MethodHandle t17;                    the token that the cell's target is compared with
-//!     static int search$e17(C this, int n) { … }        enter: new activations of `search`
+//!     int search$e17(C this, int n) { … }               enter: new activations of `search`
 //!     static Object search$r17(VeneerFrame f) { … }     resume: activations that come from elsewhere
-//!     static int v17p1(int i, int n) { … }              packers: from point 1 of the armed body, or of `enter`, into a frame
 //!     static void run0(int i) { … }                     compiled probes
 //!   }
 //! ```
 //!
-//! `enter` has one way in, so its loops stay reducible. `resume` is emitted for the first activation that transfers into the
+//! `enter` has one way in, so its loops stay reducible. It overrides the method that the host's anchor declares, so all its locals
+//! lie one slot above those of the host. `resume` is emitted for the first activation that transfers into the
 //! version: it goes in through the outermost loop header, where a guard that is false ever after leads it to its place.
 
 mod body;
 mod gather;
-mod packer;
 mod probe;
 mod relocate;
 mod resume;
@@ -28,11 +27,11 @@ use crate::bootstrap::{self, BootstrapMethod};
 use crate::bytecode::Assembler;
 use crate::bytecode::Instruction;
 use crate::bytecode::opcode::*;
+use crate::capture;
 use crate::classfile::{Attribute, ClassFile, Code, ConstantPool, Member};
 use crate::flowgraph::FragmentId;
 use crate::method::Method;
 use crate::patch::{self, Edit};
-use crate::points::Point;
 use crate::refusal::Refusal;
 use crate::runtime;
 use std::collections::{HashMap, HashSet};
@@ -63,7 +62,7 @@ pub struct Plan<'p> {
 pub enum Bodies {
     /// For new activations.
     Enter,
-    /// For activations that come from elsewhere, and the packers that bring them.
+    /// For activations that come from elsewhere.
     Resume,
 }
 
@@ -101,8 +100,6 @@ pub struct VersionClass {
     pub bodies: Vec<String>,
     /// Methods that could not be emitted.
     pub refused: Vec<(u32, Refusal)>,
-    /// Classes that the emitted code names in casts, in internal form: to be resolved before any activation comes.
-    pub named: Vec<String>,
     /// Where in the armed bodies the code stands, for stack traces. For each body: the method, the number of pairs, and pairs of
     /// a pc here (high half) and there, rising.
     pub places: Vec<i32>,
@@ -132,7 +129,6 @@ pub(crate) struct Emitter<'e> {
     pub host_bootstrap: Vec<BootstrapMethod>,
     pub bootstrap: Vec<BootstrapMethod>,
     pub protected: &'e ProtectedMembers,
-    pub named: Vec<String>,
     pub places: Vec<i32>,
     /// Compiled probes that bodies call.
     pub probes: Vec<Arc<veneer_probes::Method>>,
@@ -159,19 +155,18 @@ pub fn emit(
         host_bootstrap: bootstrap::read(host)?,
         bootstrap: Vec::new(),
         protected,
-        named: Vec::new(),
         places: Vec::new(),
         probes: Vec::new(),
     };
     let this_class = e.pool.add_class(&self_name)?;
-    let super_class = e.pool.add_class("java/lang/Object")?;
+    let super_class = e.pool.add_class(anchor)?;
     let (mut fields, mut methods, mut done, mut refused) =
         (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let (mut names, mut spans) = (Vec::new(), Vec::new());
     for plan in plans {
         match emit_method(&mut e, plan, bodies) {
-            Ok((members, of_body)) => {
-                methods.extend(members);
+            Ok((member, of_body)) => {
+                methods.push(member);
                 spans.push(of_body);
                 done.push(plan.id);
                 names.push(body_name(plan, bodies));
@@ -192,7 +187,7 @@ pub fn emit(
     for (n, one) in std::mem::take(&mut e.probes).iter().enumerate() {
         let code = probe::emit(&mut e, one)?;
         let name = runtime::probe_method(n);
-        methods.push(member(&mut e, &name, &one.descriptor(), &code)?);
+        methods.push(member(&mut e, &name, &one.descriptor(), STATIC, &code)?);
     }
     if !done.is_empty() {
         methods.push(initialiser(&mut e, &done)?);
@@ -231,9 +226,7 @@ pub fn emit(
         methods,
         attributes,
     };
-    let (mut named, places) = (e.named, e.places);
-    named.sort();
-    named.dedup();
+    let places = e.places;
     let bytes = if done.is_empty() {
         Vec::new()
     } else {
@@ -245,7 +238,6 @@ pub fn emit(
         methods: done,
         bodies: names,
         refused,
-        named,
         places,
         spans,
     })
@@ -262,7 +254,7 @@ fn emit_method(
     e: &mut Emitter,
     plan: &Plan,
     bodies: Bodies,
-) -> Result<(Vec<Member<'static>>, Vec<Span>), Refusal> {
+) -> Result<(Member<'static>, Vec<Span>), Refusal> {
     let entry = plan
         .armed
         .points
@@ -295,46 +287,30 @@ fn emit_method(
             .iter()
             .map(|(pc, at)| (*pc as i32) << 16 | *at as i32),
     );
-    let mut out = Vec::new();
-    match bodies {
-        Bodies::Enter => {
-            let descriptor = crate::arming::site_descriptor(entry, plan.method)?;
-            out.push(member(
-                e,
-                &runtime::enter_method(&plan.method.name, plan.id),
-                &descriptor,
-                &body.code,
-            )?);
-            for point in &body.packed {
-                out.push(packed(e, plan, &plan.armed.points[*point])?);
-            }
-        }
-        Bodies::Resume => {
-            let descriptor = format!("({})Ljava/lang/Object;", runtime::FRAME_DESCRIPTOR);
-            out.push(member(
-                e,
-                &runtime::resume_method(&plan.method.name, plan.id),
-                &descriptor,
-                &body.code,
-            )?);
-            for point in &plan.armed.points[1..] {
-                out.push(packed(e, plan, point)?);
-            }
-        }
-    }
-    Ok((out, body.spans))
+    let (name, descriptor, access) = match bodies {
+        Bodies::Enter => (
+            runtime::enter_method(&plan.method.name, plan.id),
+            capture::entry_descriptor(entry, plan.method)?,
+            FINAL,
+        ),
+        Bodies::Resume => (
+            runtime::resume_method(&plan.method.name, plan.id),
+            format!("({})Ljava/lang/Object;", runtime::FRAME_DESCRIPTOR),
+            STATIC,
+        ),
+    };
+    let body_member = member(e, &name, &descriptor, access, &body.code)?;
+    Ok((body_member, body.spans))
 }
 
-fn packed(e: &mut Emitter, plan: &Plan, point: &Point) -> Result<Member<'static>, Refusal> {
-    let code = packer::emit(e, plan, point)?;
-    let descriptor = crate::arming::site_descriptor(point, plan.method)?;
-    member(e, &runtime::site(plan.id, point.id.0), &descriptor, &code)
-}
+const STATIC: u16 = 0x1008;
+const FINAL: u16 = 0x1010;
 
 fn member(
     e: &mut Emitter,
     name: &str,
     descriptor: &str,
+    access: u16,
     code: &Code,
 ) -> Result<Member<'static>, Refusal> {
     let mut attributes = vec![Attribute {
@@ -352,7 +328,7 @@ fn member(
         });
     }
     Ok(Member {
-        access: 0x1008,
+        access,
         name: e.pool.add_utf8(name)?,
         descriptor: e.pool.add_utf8(descriptor)?,
         attributes,
@@ -394,7 +370,7 @@ fn initialiser(e: &mut Emitter, ids: &[u32]) -> Result<Member<'static>, Refusal>
         exceptions: Vec::new(),
         attributes: Vec::new(),
     };
-    member(e, "<clinit>", "()V", &code)
+    member(e, "<clinit>", "()V", STATIC, &code)
 }
 
 impl Emitter<'_> {
@@ -449,7 +425,6 @@ impl Emitter<'_> {
     /// A cast to a class, unless every object is one.
     pub fn cast(&mut self, a: &mut Assembler, class: &str) -> Result<(), Refusal> {
         if class != "java/lang/Object" {
-            self.named.push(class.to_string());
             a.pool(CHECKCAST, self.pool.add_class(class)?);
         }
         Ok(())

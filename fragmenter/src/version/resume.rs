@@ -14,6 +14,7 @@ use super::weave::Count;
 use crate::arming::kind;
 use crate::bytecode::opcode::*;
 use crate::bytecode::{Instruction, Label};
+use crate::capture::{self, Value};
 use crate::flowgraph::FragmentId;
 use crate::points::PointKind;
 use crate::refusal::Refusal;
@@ -152,19 +153,18 @@ impl Body<'_, '_> {
             (self.state(place), self.nodes[place.index()])
         };
         let max_locals = self.plan.method.code.max_locals;
-        for (slot, t) in state
-            .locals
-            .iter()
-            .enumerate()
-            .take(max_locals as usize)
-            .filter(|(_, t)| **t != Type::Top)
-        {
-            self.e.fetch(&mut self.a, frame, slot as u16, t)?;
-            self.a.local(ISTORE + kind(t), slot as u16);
+        let locals = (0u16..max_locals).zip(&state.locals);
+        for (slot, t) in locals.filter(|(_, t)| **t != Type::Top) {
+            let at = capture::position(p, Value::Local(slot));
+            self.e.fetch(&mut self.a, frame, at, t)?;
+            self.a.local(ISTORE + kind(t), slot);
         }
-        for (i, t) in state.stack.iter().enumerate() {
-            self.e.fetch(&mut self.a, frame, max_locals + i as u16, t)?;
+        for (n, t) in (0u16..).zip(&state.stack) {
+            let at = capture::position(p, Value::Stack(n));
+            self.e.fetch(&mut self.a, frame, at, t)?;
         }
+        self.a.local(ALOAD, frame);
+        self.e.frame_call(&mut self.a, "clear", "()V")?;
         if p.kind != PointKind::Exit || removed {
             self.arrival(place, Count::Up)?;
         }

@@ -210,77 +210,20 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// Returns the object on the stack as the method's result.
-    pub(super) fn return_unboxed(
-        &mut self,
-        a: &mut Assembler,
-        result: &Option<Type>,
-    ) -> Result<(), Refusal> {
-        let (class, name, descriptor, op) = match result {
-            None => {
-                a.plain(POP);
-                a.plain(RETURN);
-                return Ok(());
-            }
-            Some(Type::Int) => ("java/lang/Integer", "intValue", "()I", IRETURN),
-            Some(Type::Long) => ("java/lang/Long", "longValue", "()J", LRETURN),
-            Some(Type::Float) => ("java/lang/Float", "floatValue", "()F", FRETURN),
-            Some(Type::Double) => ("java/lang/Double", "doubleValue", "()D", DRETURN),
-            Some(Type::Object(name)) => {
-                self.cast(a, &name.clone())?;
-                a.plain(ARETURN);
-                return Ok(());
-            }
-            Some(_) => return Err(Refusal::Internal("a result of no type".into())),
-        };
-        a.pool(CHECKCAST, self.pool.add_class(class)?);
-        a.pool(
-            INVOKEVIRTUAL,
-            self.pool.add_method(class, name, descriptor)?,
-        );
-        a.plain(op);
-        Ok(())
-    }
-
-    /// Puts a local into the frame in `frame`, at `slot`.
-    pub(super) fn save(
-        &mut self,
-        a: &mut Assembler,
-        frame: u16,
-        slot: u16,
-        from: u16,
-        t: &Type,
-    ) -> Result<(), Refusal> {
-        if *t == Type::Null {
-            return Ok(());
-        }
-        a.local(ALOAD, frame);
-        self.push_int(a, slot as i32)?;
-        a.local(ILOAD + kind(t), from);
-        let descriptor = match t {
-            Type::Int => "(II)V",
-            Type::Long => "(IJ)V",
-            Type::Float => "(IF)V",
-            Type::Double => "(ID)V",
-            _ => "(ILjava/lang/Object;)V",
-        };
-        self.frame_call(a, "put", descriptor)
-    }
-
-    /// Pushes the value at `slot` of the frame in `frame`.
+    /// Pushes the value at a position of the frame in `frame`. Without a position, the value is a null constant.
     pub(super) fn fetch(
         &mut self,
         a: &mut Assembler,
         frame: u16,
-        slot: u16,
+        position: Option<u16>,
         t: &Type,
     ) -> Result<(), Refusal> {
-        if *t == Type::Null {
-            a.plain(ACONST_NULL);
+        let Some(position) = position.filter(|_| *t != Type::Null) else {
+            self.dummy(a, t);
             return Ok(());
-        }
+        };
         a.local(ALOAD, frame);
-        self.push_int(a, slot as i32)?;
+        self.push_int(a, i32::from(position))?;
         let (name, descriptor) = match t {
             Type::Int => ("getInt", "(I)I"),
             Type::Long => ("getLong", "(I)J"),

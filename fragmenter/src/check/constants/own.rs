@@ -30,30 +30,25 @@ pub(in crate::check) enum Own {
     /// A probe of the version, by the kinds of what it takes: a byte each, the last in the lowest.
     Run(u128),
     Locate,
+    /// The anchor's method that gives the current version.
+    Version,
+    /// The call of a version's body at an armed body's entry.
+    Enter(u32),
     Frame,
-    Go,
+    /// Values that a frame takes, by their kinds: a byte each, the last in the lowest.
+    Fill(u32),
+    /// The executor loop, by the kind of its result.
+    Go(u8),
+    /// The executor loop for an activation before a return, by the kind of its result.
+    Exit(u8),
+    /// An activation has taken its values out of its frame.
+    Clear,
     Point,
     Kept,
     /// The state of a timer, or what a cell says where there is none.
     Since,
     Keep,
     Get(u8),
-    Put(u8),
-    Site {
-        id: u32,
-        point: u16,
-    },
-    /// The packer of a point, called by a body of its class.
-    Pack {
-        id: u32,
-        point: u16,
-    },
-}
-
-/// Method and point of what `runtime::site` names so.
-pub(super) fn site(name: &str) -> Option<(u32, u16)> {
-    let (id, point) = name.strip_prefix('v')?.split_once('p')?;
-    Some((id.parse().ok()?, point.parse().ok()?))
 }
 
 impl Constants<'_> {
@@ -66,29 +61,39 @@ impl Constants<'_> {
         let found = if class == self.anchor {
             match (op, number('c'), &*d) {
                 (GETSTATIC, Some(id), runtime::CELL_DESCRIPTOR) => Some(Own::Cell(id)),
+                (INVOKESTATIC, _, d)
+                    if !version
+                        && name == runtime::ANCHOR_VERSION
+                        && d == runtime::anchor_version_descriptor(&class) =>
+                {
+                    Some(Own::Version)
+                }
+                (INVOKEVIRTUAL, ..) if !version => runtime::method_of(&name).map(Own::Enter),
                 _ => None,
             }
         } else if version && class == self.own {
             match (op, number('t'), &*d) {
                 (GETSTATIC, Some(id), runtime::HANDLE_DESCRIPTOR) => Some(Own::Token(id)),
                 (INVOKESTATIC, ..) if name.starts_with("run") => probe(&d).map(Own::Run),
-                (INVOKESTATIC, ..) => site(&name).map(|(id, point)| Own::Pack { id, point }),
                 _ => None,
             }
         } else if class == runtime::CELL {
             match (op, &*name, &*d) {
                 (INVOKEVIRTUAL, "on", "()Z") => Some(Own::On),
                 (INVOKEVIRTUAL, "leave", "()Z") => Some(Own::Leave),
+                (INVOKEVIRTUAL, "frame", "(I)Ljava/lang/invoke/VeneerFrame;") => Some(Own::Frame),
                 (INVOKEVIRTUAL, "stale", "(Ljava/lang/invoke/MethodHandle;)Z") if version => {
                     Some(Own::Stale)
                 }
                 (GETSTATIC, "IDLE", runtime::HANDLE_DESCRIPTOR) if version => Some(Own::Idle),
                 _ => None,
             }
-        } else if class == runtime::RUNTIME && op == INVOKESTATIC && version {
-            static_member(&name, &d)
-        } else if class == runtime::FRAME && op == INVOKEVIRTUAL && version {
-            frame_member(&name, &d)
+        } else if class == runtime::RUNTIME && op == INVOKESTATIC {
+            let found = loop_member(&name, &d);
+            found.or_else(|| version.then(|| static_member(&name, &d)).flatten())
+        } else if class == runtime::FRAME && op == INVOKEVIRTUAL {
+            let found = added(&name, &d).map(Own::Fill);
+            found.or_else(|| version.then(|| frame_member(&name, &d)).flatten())
         } else if [runtime::RUNTIME, runtime::FRAME].contains(&&*class) {
             None
         } else {
@@ -117,6 +122,43 @@ fn probe(descriptor: &str) -> Option<u128> {
     (count <= veneer_probes::compile::READS).then_some(kinds)
 }
 
+/// The kinds of what a form of `VeneerFrame.add` takes.
+fn added(name: &str, d: &str) -> Option<u32> {
+    let mut rest = d
+        .strip_prefix('(')?
+        .strip_suffix(")Ljava/lang/invoke/VeneerFrame;")?;
+    let mut kinds = 0u32;
+    let mut count = 0;
+    while let Some(kind) = rest.bytes().next() {
+        rest = match kind {
+            b'I' | b'J' | b'F' | b'D' => &rest[1..],
+            b'L' => rest.strip_prefix("Ljava/lang/Object;")?,
+            _ => return None,
+        };
+        (kinds, count) = (kinds << 8 | u32::from(kind), count + 1);
+    }
+    (name == "add" && (1..=3).contains(&count)).then_some(kinds)
+}
+
+/// The executor loop.
+fn loop_member(name: &str, d: &str) -> Option<Own> {
+    let (of, kind) = name.split_at_checked(name.len().checked_sub(1)?)?;
+    let text = match kind {
+        "L" => "Ljava/lang/Object;",
+        "V" | "I" | "J" | "F" | "D" => kind,
+        _ => return None,
+    };
+    let value = if kind == "V" { "" } else { text };
+    let byte = kind.as_bytes()[0];
+    match of {
+        "go" if d == format!("({}){text}", runtime::FRAME_DESCRIPTOR) => Some(Own::Go(byte)),
+        "exit" if d == format!("({value}{}I){text}", runtime::CELL_DESCRIPTOR) => {
+            Some(Own::Exit(byte))
+        }
+        _ => None,
+    }
+}
+
 fn static_member(name: &str, d: &str) -> Option<Own> {
     Some(match (name, d) {
         ("shard", "()J") => Own::Shard,
@@ -136,11 +178,6 @@ fn static_member(name: &str, d: &str) -> Option<Own> {
         ("put", "(JLjava/lang/Object;)J") => Own::Log(b'L'),
         ("end", "(J)V") => Own::End,
         ("locate", "(Ljava/lang/Throwable;IZLjava/lang/invoke/VeneerCell;)V") => Own::Locate,
-        ("frame", "(II)Ljava/lang/invoke/VeneerFrame;") => Own::Frame,
-        (
-            "go",
-            "(Ljava/lang/invoke/VeneerFrame;Ljava/lang/invoke/VeneerCell;)Ljava/lang/Object;",
-        ) => Own::Go,
         _ => return None,
     })
 }
@@ -149,17 +186,13 @@ fn frame_member(name: &str, d: &str) -> Option<Own> {
     Some(match (name, d) {
         ("point", "()I") => Own::Point,
         ("kept", "(I)J") => Own::Kept,
-        ("keep", "(IJ)V") => Own::Keep,
+        ("keep", "(IJ)Ljava/lang/invoke/VeneerFrame;") => Own::Keep,
+        ("clear", "()V") => Own::Clear,
         ("getInt", "(I)I") => Own::Get(b'I'),
         ("getLong", "(I)J") => Own::Get(b'J'),
         ("getFloat", "(I)F") => Own::Get(b'F'),
         ("getDouble", "(I)D") => Own::Get(b'D'),
         ("getObject", "(I)Ljava/lang/Object;") => Own::Get(b'L'),
-        ("put", "(II)V") => Own::Put(b'I'),
-        ("put", "(IJ)V") => Own::Put(b'J'),
-        ("put", "(IF)V") => Own::Put(b'F'),
-        ("put", "(ID)V") => Own::Put(b'D'),
-        ("put", "(ILjava/lang/Object;)V") => Own::Put(b'L'),
         _ => return None,
     })
 }

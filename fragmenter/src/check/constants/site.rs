@@ -2,15 +2,13 @@
 
 use super::canon::{Canon, bytes};
 use super::descriptor::{receiver, shape};
-use super::own::site;
-use super::{Constants, Event, Meaning, Own, Read, Role};
+use super::{Constants, Event, Meaning, Read, Role};
 use crate::bytecode::opcode::*;
 use crate::classfile::Entry;
 use crate::runtime;
 
 const BIND: &str = "(Ljava/lang/invoke/MethodHandles$Lookup;Ljava/lang/String;Ljava/lang/invoke/MethodType;ILjava/lang/Class;Ljava/lang/Class;)Ljava/lang/invoke/CallSite;";
 const RELINK: &str = "(Ljava/lang/invoke/MethodHandles$Lookup;Ljava/lang/String;Ljava/lang/invoke/MethodType;Ljava/lang/Class;Ljava/lang/String;Ljava/lang/invoke/MethodHandle;[Ljava/lang/Object;)Ljava/lang/invoke/CallSite;";
-const SITE: &str = "(Ljava/lang/invoke/MethodHandles$Lookup;Ljava/lang/String;Ljava/lang/invoke/MethodType;)Ljava/lang/invoke/CallSite;";
 
 impl Constants<'_> {
     /// Whether a row calls a bootstrap method of the runtime.
@@ -48,11 +46,6 @@ impl Constants<'_> {
 
     pub(super) fn call_site(&mut self, canon: &mut Canon, index: u16) -> Read<Meaning> {
         let (row, name, descriptor) = self.dynamic(index)?;
-        if self.role == Role::Armed && self.calls(row, "site", SITE)? {
-            let text = String::from_utf8(name).unwrap_or_default();
-            let (id, point) = site(&text).ok_or("a call site of no name that is known")?;
-            return Ok(Meaning::Own(Own::Site { id, point }));
-        }
         if self.role != Role::Version {
             let row = self.row(row, 0)?;
             return Ok(self.indy(canon, index as u32, &name, &descriptor, &row));

@@ -41,7 +41,6 @@ pub(super) enum Mode {
     Armed,
     Enter,
     Resume,
-    Packer,
 }
 
 /// Both sides in the middle of a run.
@@ -124,11 +123,7 @@ impl<'x, 'c> Product<'x, 'c> {
             faces: Vec::new(),
             live: None,
             values: Values::default(),
-            own_from: if mode == Mode::Packer {
-                0
-            } else {
-                original.program.max_locals
-            },
+            own_from: original.program.max_locals,
             nodes: Vec::new(),
             index: Map::default(),
             work: Vec::new(),

@@ -2,7 +2,6 @@
 
 use super::super::constants::words_of;
 use super::super::failure::Failure;
-use super::super::leave::Leave;
 use super::super::machine::Machine;
 use super::super::original::{Face, Position, Slot};
 use super::super::value::Value;
@@ -112,19 +111,5 @@ impl<'x> Product<'x, '_> {
             self.go(None, r)?;
         }
         self.explore()
-    }
-
-    /// A packer of a point.
-    pub fn packer(&mut self, point: usize) -> Result<(), Failure> {
-        let face = self.face(point)?;
-        let at = self.original.stands(face.instruction, face.exit);
-        let at = at.ok_or_else(|| Failure::Missing(format!("the place of point {point}")))?;
-        let at = self.original.settle(at);
-        let mut r = self.blank(at);
-        r.o = self.standing(&face, at);
-        Self::pass(&face, &mut r);
-        r.leave = Some(Box::new(Leave::packer(point as u16, r.o.stack.clone())));
-        self.runs += 1;
-        self.go(None, r)
     }
 }

@@ -31,6 +31,12 @@ impl<'x> Product<'x, '_> {
             stored.map_err(|Broken| broken(self, r))?;
             return Ok(true);
         }
+        if r.leave.is_some() && v == Value::NULL {
+            // The activation drops the variable: it does not come back here.
+            let stored = r.e.set(slot, v, words);
+            stored.map_err(|Broken| broken(self, r))?;
+            return Ok(true);
+        }
         if r.leave.is_some() || r.thrown.is_some() {
             return Err(Failure::Store {
                 at: self.at(r),

@@ -4,9 +4,9 @@
 use super::slots::balances;
 use super::{Body, Piece};
 use crate::advice::{Action, Read, Site};
-use crate::arming::kind;
 use crate::bytecode::Label;
 use crate::bytecode::opcode::*;
+use crate::capture::{self, Refs};
 use crate::points::{Point, PointKind};
 use crate::refusal::Refusal;
 use crate::runtime;
@@ -115,84 +115,49 @@ impl Body<'_, '_> {
         Ok(())
     }
 
-    /// Stale activations: live values into a frame, then on.
+    /// Stale activations leave with their live values in a frame: to the executor loop, or back to the one that called.
     pub(super) fn leave_stubs(&mut self) -> Result<(), Refusal> {
-        let max_locals = self.plan.method.code.max_locals;
-        for (point, label) in std::mem::take(&mut self.outs) {
-            self.a.place(label);
-            let state = self.point_state(point);
-            self.frame_at(label, state);
-            let p: &Point = &self.plan.armed.points[point];
+        let outs = std::mem::take(&mut self.outs);
+        let plan = self.plan;
+        let (points, result) = (&plan.armed.points, &plan.method.signature.result);
+        let left = || outs.iter().map(|(point, _)| &points[*point]);
+        let anchor = self.e.anchor;
+        let cell = runtime::cell_field(plan.id);
+        let cell = self
+            .e
+            .pool
+            .add_field(anchor, &cell, runtime::CELL_DESCRIPTOR)?;
+        let refs = Refs::framed_only(&mut self.e.pool, cell, left(), result)?;
+        let shared = self.a.fresh();
+        for (n, (point, label)) in outs.iter().enumerate() {
+            self.a.place(*label);
+            let state = self.point_state(*point);
+            self.frame_at(*label, state);
+            let p: &Point = &points[*point];
             self.add_around(p.fragment)?;
             match p.kind {
                 PointKind::Exit => self.departure(p.fragment, Count::Up)?,
                 PointKind::Fragment | PointKind::Entry => self.arrival(p.fragment, Count::Down)?,
             }
-            if self.bodies == Bodies::Enter && self.slots.timers.is_empty() {
-                self.pack(point)?;
-                continue;
-            }
-            let mut spill = self.slots.temp + 1;
-            let mut spilled = Vec::new();
-            for t in p.stack.iter().rev() {
-                self.a.local(ISTORE + kind(t), spill);
-                spilled.push(spill);
-                spill += t.width();
-            }
-            let frame = self.slots.temp;
-            self.e.push_int(&mut self.a, p.id.0 as i32)?;
-            self.e.push_int(
-                &mut self.a,
-                (max_locals + self.plan.method.code.max_stack) as i32,
-            )?;
-            self.e
-                .call(&mut self.a, "frame", "(II)Ljava/lang/invoke/VeneerFrame;")?;
-            self.a.local(ASTORE, frame);
-            for (i, (t, from)) in p.stack.iter().zip(spilled.iter().rev()).enumerate() {
-                self.e
-                    .save(&mut self.a, frame, max_locals + i as u16, *from, t)?;
-            }
-            for (slot, t) in &p.locals {
-                self.e.save(&mut self.a, frame, *slot, *slot, t)?;
-            }
+            refs.framed(&mut self.a, p, self.slots.temp);
             for (slot, local) in self.slots.timers.clone() {
-                self.a.local(ALOAD, frame);
                 self.e.push_int(&mut self.a, slot as i32)?;
                 self.a.local(LLOAD, local);
-                self.e.frame_call(&mut self.a, "keep", "(IJ)V")?;
+                self.e
+                    .frame_call(&mut self.a, "keep", "(IJ)Ljava/lang/invoke/VeneerFrame;")?;
             }
-            self.a.local(ALOAD, frame);
             match self.bodies {
                 // The executor loop that called takes the frame from here.
                 Bodies::Resume => self.a.plain(ARETURN),
+                Bodies::Enter if n + 1 < outs.len() => self.a.branch(GOTO, shared),
                 Bodies::Enter => {
-                    self.e.push_cell(&mut self.a, self.plan.id)?;
-                    self.e.call(&mut self.a, "go", "(Ljava/lang/invoke/VeneerFrame;Ljava/lang/invoke/VeneerCell;)Ljava/lang/Object;")?;
-                    self.e
-                        .return_unboxed(&mut self.a, &self.plan.method.signature.result)?;
+                    self.a.place(shared);
+                    let state = self.bare(vec![Type::object(runtime::FRAME)]);
+                    self.frame_at(shared, state);
+                    let dropped = capture::dropped(plan.method, left(), self.slots.temp);
+                    refs.go(&mut self.a, &dropped, result);
                 }
             }
-        }
-        Ok(())
-    }
-
-    /// Hands the live values to the packer of the same class: that is short, and a short body is inlined.
-    fn pack(&mut self, point: usize) -> Result<(), Refusal> {
-        let plan = self.plan;
-        let p = &plan.armed.points[point];
-        for (slot, t) in p.locals.iter().filter(|l| l.1 != Type::Null) {
-            self.a.local(ILOAD + kind(t), *slot);
-        }
-        let packer = self.e.pool.add_method(
-            &self.e.self_name.clone(),
-            &runtime::site(plan.id, p.id.0),
-            &crate::arming::site_descriptor(p, plan.method)?,
-        )?;
-        self.a.pool(INVOKESTATIC, packer);
-        self.a.plain(plan.method.signature.returns_by());
-        // Under edits, an instruction may stand in two places.
-        if !self.packed.contains(&point) {
-            self.packed.push(point);
         }
         Ok(())
     }

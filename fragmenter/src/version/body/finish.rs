@@ -2,10 +2,10 @@
 
 use super::{Body, Emitted, Piece};
 use crate::bytecode::{Assembled, Label};
+use crate::capture;
 use crate::classfile::{Code, ExceptionRange, encode_stack_map};
 use crate::flowgraph::FragmentId;
 use crate::frames;
-use crate::points::Point;
 use crate::refusal::Refusal;
 use crate::runtime;
 use crate::types::{State, Type};
@@ -23,17 +23,21 @@ impl Body<'_, '_> {
             e,
             plan,
             slots,
-            a,
+            mut a,
             frames: wanted,
             pieces,
             news,
             handlers,
             bodies,
             spans,
-            packed,
             ..
         } = self;
         let method = plan.method;
+        // A body that is called on an instance of its class has that in slot 0.
+        let this = (bodies == Bodies::Enter).then(|| Type::object(&e.self_name));
+        if this.is_some() {
+            a.shift_locals(1);
+        }
         let out = a.finish()?;
         let exceptions = table(plan, &out, &pieces, &handlers, e, (begin, end, catch))?;
         let new_pc = |pc: u16| news.get(&pc).and_then(|l| out.at(*l));
@@ -51,6 +55,11 @@ impl Body<'_, '_> {
         }
         let mut stack_map = Vec::with_capacity(at.len());
         for (pc, state) in at {
+            let shifted = this.as_ref().map(|this| State {
+                locals: std::iter::once(this).chain(&state.locals).cloned().collect(),
+                stack: state.stack.clone(),
+            });
+            let state = shifted.as_ref().unwrap_or(state);
             stack_map.push(frames::frame(pc, state, &mut e.pool, &new_pc)?);
         }
         let initial: Vec<Type> = match bodies {
@@ -68,26 +77,15 @@ impl Body<'_, '_> {
                     .collect()
             }
         };
+        let initial: Vec<Type> = this.iter().cloned().chain(initial).collect();
         let initial = frames::locals(&initial, &mut e.pool, &new_pc)?;
         let info = encode_stack_map(&stack_map, &initial)?;
         let attribute = crate::classfile::Attribute {
             name: e.pool.add_utf8("StackMapTable")?,
             info: info.into(),
         };
-        let spill: u16 = plan
-            .armed
-            .points
-            .iter()
-            .map(|p| p.stack.iter().map(Type::width).sum::<u16>())
-            .max()
-            .unwrap_or(0);
-        let words = plan
-            .armed
-            .points
-            .iter()
-            .map(Point::words)
-            .max()
-            .unwrap_or(0);
+        let points = &plan.armed.points;
+        let spill = capture::spilled(points.iter());
         let places = pieces
             .iter()
             .filter_map(|p| Some((out.at(p.start)?, p.place?)));
@@ -107,8 +105,13 @@ impl Body<'_, '_> {
         let code = Code {
             // One more than is needed: C2 looks at the first argument of what a body with `super::COMPILED` calls, and there
             // may be none.
-            max_stack: (method.code.max_stack + weave::stack(plan.probes)).max(words + 2) + 1,
-            max_locals: slots.temp + 2 + spill.max(weave::spilled(plan.probes)),
+            max_stack: (method.code.max_stack + weave::stack(plan.probes))
+                .max(capture::stack(points) + 3)
+                + 1,
+            max_locals: slots.temp
+                + 2
+                + spill.max(weave::spilled(plan.probes))
+                + u16::from(this.is_some()),
             code: out.code.into(),
             exceptions,
             attributes,
@@ -117,7 +120,6 @@ impl Body<'_, '_> {
             code,
             places,
             spans,
-            packed,
         })
     }
 }

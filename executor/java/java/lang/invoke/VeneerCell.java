@@ -13,7 +13,7 @@ import jdk.internal.vm.annotation.Stable;
  */
 public final class VeneerCell extends MutableCallSite {
     /** The token of the armed body. */
-    public static final MethodHandle IDLE = MethodHandles.constant(Object.class, "idle");
+    public static final MethodHandle IDLE = VeneerToken.make();
 
     /** The method's id, as the agent counts them. */
     final int id;
@@ -21,24 +21,14 @@ public final class VeneerCell extends MutableCallSite {
     private final VeneerGate gate;
     /** The same as the target, which no compiled code takes as a constant. */
     private MethodHandle now = IDLE;
-    /** Linked call sites of the armed body by point; grown under this object's monitor, by the agent or while linking. */
-    MutableCallSite[] sites = new MutableCallSite[0];
-    /** What enters the version that was set last; kept when IDLE, for an activation that is just on its way in. */
-    volatile Class<?> version;
-    /** The name of the body in it; the same for all versions. */
-    volatile String body;
-    /** The class with the packers and {@link #resume}. */
-    volatile Class<?> resumeClass;
+    /** The instance of the version that was installed last. An activation needs it if the cell turns between its check and its call. */
+    volatile Object last;
     /** {@code (VeneerFrame)Object} of the version with the token {@link #resumeToken}. */
     volatile MethodHandle resume;
     /** The token that {@link #resume} belongs to. */
     volatile MethodHandle resumeToken;
-    /** The call site of the armed body's entry is linked. As long as it is not, the way in takes memory. */
-    @Stable boolean entered;
     /** The token for which a resume body was asked for last. */
     private MethodHandle requested;
-    /** What {@link VeneerRuntime#locate} learnt of the host's frame at its entry stub. */
-    volatile long hostFrame = -1;
 
     VeneerCell(int id, VeneerGate gate) {
         super(IDLE);
@@ -56,7 +46,23 @@ public final class VeneerCell extends MutableCallSite {
     @ForceInline
     @Hidden
     public boolean on() {
-        return (gate.target == VeneerGate.OPEN ? target : now) != IDLE && (entered || VeneerRuntime.hasRoom());
+        return (gate.target == VeneerGate.OPEN ? target : now) != IDLE;
+    }
+
+    /**
+     * The instance of the current version, on which an armed method's entry calls the version's body. A constant to the JIT as
+     * long as the cell does not turn.
+     */
+    @ForceInline
+    @Hidden
+    public Object body() {
+        Object body = VeneerToken.of(gate.target == VeneerGate.OPEN ? target : now).body;
+        return body != null ? body : last;
+    }
+
+    /** A frame for an activation that leaves at a point. */
+    public VeneerFrame frame(int point) {
+        return new VeneerFrame(this, point);
     }
 
     /** The check at an armed method's other points: leave only when there is a place to go. */

@@ -1,78 +1,122 @@
 package java.lang.invoke;
 
+import java.util.Arrays;
+
 /**
  * An activation on its way from one version of a method to another: the point where it stands and its live values.
  *
- * <p>Slots are those of the original method, so a frame means the same to every version: locals first, then the operand stack.
+ * <p>Values are numbered in the order of the capture point: the operand stack from the bottom, then the live locals by slot. So a
+ * frame means the same to every version. The version that takes the values out clears the frame: nothing keeps them alive but the
+ * activation itself.
  */
 public final class VeneerFrame {
+    /** The cell of the method. */
+    final VeneerCell cell;
     private final int point;
-    private final long[] words;
-    private final Object[] objects;
+    /** Values so far. */
+    private int count;
+    private long[] words = NO_WORDS;
+    private Object[] objects = NO_OBJECTS;
     /** State of instruments that travels: pairs of key and value. */
-    private long[] state = new long[0];
+    private long[] state = NO_WORDS;
 
-    VeneerFrame(int point, int slots) {
+    private static final long[] NO_WORDS = {};
+    private static final Object[] NO_OBJECTS = {};
+
+    VeneerFrame(VeneerCell cell, int point) {
+        this.cell = cell;
         this.point = point;
-        words = new long[slots];
-        objects = new Object[slots];
     }
 
     public int point() {
         return point;
     }
 
-    public void put(int slot, int value) {
-        words[slot] = value;
+    private VeneerFrame word(long value) {
+        if (words.length <= count) {
+            words = Arrays.copyOf(words, count + 4);
+        }
+        words[count++] = value;
+        return this;
     }
 
-    public void put(int slot, long value) {
-        words[slot] = value;
+    public VeneerFrame add(int a) {
+        return word(a);
     }
 
-    public void put(int slot, float value) {
-        words[slot] = Float.floatToRawIntBits(value);
+    public VeneerFrame add(int a, int b) {
+        return word(a).word(b);
     }
 
-    public void put(int slot, double value) {
-        words[slot] = Double.doubleToRawLongBits(value);
+    public VeneerFrame add(int a, int b, int c) {
+        return word(a).word(b).word(c);
     }
 
-    public void put(int slot, Object value) {
-        objects[slot] = value;
+    public VeneerFrame add(long a) {
+        return word(a);
     }
 
-    public int getInt(int slot) {
-        return (int) words[slot];
+    public VeneerFrame add(float a) {
+        return word(Float.floatToRawIntBits(a));
     }
 
-    public long getLong(int slot) {
-        return words[slot];
+    public VeneerFrame add(double a) {
+        return word(Double.doubleToRawLongBits(a));
     }
 
-    public float getFloat(int slot) {
-        return Float.intBitsToFloat((int) words[slot]);
+    public VeneerFrame add(Object a) {
+        if (objects.length <= count) {
+            objects = Arrays.copyOf(objects, count + 4);
+        }
+        objects[count++] = a;
+        return this;
     }
 
-    public double getDouble(int slot) {
-        return Double.longBitsToDouble(words[slot]);
+    public VeneerFrame add(Object a, Object b) {
+        return add(a).add(b);
     }
 
-    public Object getObject(int slot) {
-        return objects[slot];
+    public VeneerFrame add(Object a, Object b, Object c) {
+        return add(a).add(b).add(c);
+    }
+
+    public int getInt(int index) {
+        return (int) words[index];
+    }
+
+    public long getLong(int index) {
+        return words[index];
+    }
+
+    public float getFloat(int index) {
+        return Float.intBitsToFloat((int) words[index]);
+    }
+
+    public double getDouble(int index) {
+        return Double.longBitsToDouble(words[index]);
+    }
+
+    public Object getObject(int index) {
+        return objects[index];
+    }
+
+    /** Drops the values: the activation has them now. */
+    public void clear() {
+        objects = NO_OBJECTS;
+        words = NO_WORDS;
     }
 
     /** Keeps an instrument's state for the next version. */
-    public void keep(int key, long value) {
+    public VeneerFrame keep(int key, long value) {
         int n = state.length;
-        long[] more = new long[n + 2];
-        System.arraycopy(state, 0, more, 0, n);
+        long[] more = Arrays.copyOf(state, n + 2);
         more[n] = key;
         more[n + 1] = value;
         state = more;
+        return this;
     }
 
-    /** An instrument's state, 0 where it has none: it did not begin in this activation. */
+    /** An instrument's state, 0 if it has none: it did not begin in this activation. */
     public long kept(int key) {
         for (int i = 0; i < state.length; i += 2) {
             if (state[i] == key) {

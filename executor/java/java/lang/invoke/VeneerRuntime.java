@@ -90,9 +90,9 @@ public final class VeneerRuntime {
         return VeneerCell.IDLE;
     }
 
-    /** A token that no other version has. */
-    static MethodHandle token(int version) {
-        return MethodHandles.constant(Object.class, version);
+    /** A token for one version of one method. {@link #install} gives it the version's instance. */
+    static MethodHandle token() {
+        return VeneerToken.make();
     }
 
     /** Hidden, a nestmate of the host, and with the JVM's own annotations honoured: those of {@link LambdaForm.Compiled}. */
@@ -131,48 +131,22 @@ public final class VeneerRuntime {
         return (MethodHandle[]) MethodHandles.classData(lookup, "_", Object[].class)[0];
     }
 
-    /** Fails where the host cannot reach a class that is named by internal names. */
-    static void resolve(Class<?> host, String[] names) throws Throwable {
-        MethodHandles.Lookup lookup = MethodHandles.Lookup.IMPL_LOOKUP.in(host);
-        for (String name : names) {
-            lookup.accessClass(Class.forName(name.replace('/', '.'), false, host.getClassLoader()));
-        }
-    }
-
-    /** Fails where a class named by a method descriptor cannot be reached. */
-    static void resolveDescriptor(Class<?> host, String descriptor) {
-        MethodType.fromDescriptor(descriptor, host.getClassLoader());
-    }
-
-    /** Makes a version the one that new activations enter, and the one that running ones go to. */
-    static void install(int id, Class<?> version, MethodHandle token, String body) throws Throwable {
+    /** Makes a version the one that new activations enter, and the one that running activations go to. */
+    static void install(int id, Class<?> version, MethodHandle token) throws InstantiationException {
         VeneerCell cell = cell(id);
-        synchronized (cell) {
-            cell.version = version;
-            cell.body = body;
-            if (cell.sites.length > 0 && cell.sites[0] != null) {
-                cell.sites[0].setTarget(enter(cell, cell.sites[0].type()));
-            }
-        }
+        // Armed bodies call the version's methods on this instance. It has no state, and its class no constructor.
+        Object body = U.allocateInstance(version);
+        VeneerToken.of(token).body = body;
+        cell.last = body;
         cell.turn(token);
     }
 
-    /** Gives a version's (or, with IDLE, the clean one's) way in for running activations. */
+    /** Gives a version's (or, with IDLE, the clean version's) way in for running activations. */
     static void installResume(int id, Class<?> version, MethodHandle token, String body) throws Throwable {
         VeneerCell cell = cell(id);
-        MethodHandle resume =
+        cell.resume =
                 MethodHandles.Lookup.IMPL_LOOKUP.findStatic(version, body, MethodType.methodType(Object.class, VeneerFrame.class));
-        synchronized (cell) {
-            cell.resumeClass = version;
-            cell.resume = resume;
-            for (int point = 1; point < cell.sites.length; point++) {
-                MutableCallSite site = cell.sites[point];
-                if (site != null) {
-                    site.setTarget(packer(cell, point, site.type()));
-                }
-            }
-            cell.resumeToken = token;
-        }
+        cell.resumeToken = token;
     }
 
     /** Back to the armed body. */
@@ -188,14 +162,6 @@ public final class VeneerRuntime {
     /** After many cells behind a gate have changed. */
     static void open(int gate) {
         gate(gate).open();
-    }
-
-    private static MethodHandle enter(VeneerCell cell, MethodType type) throws Throwable {
-        return MethodHandles.Lookup.IMPL_LOOKUP.findStatic(cell.version, cell.body, type);
-    }
-
-    private static MethodHandle packer(VeneerCell cell, int point, MethodType type) throws Throwable {
-        return MethodHandles.Lookup.IMPL_LOOKUP.findStatic(cell.resumeClass, "v" + cell.id + "p" + point, type);
     }
 
     /**
@@ -253,27 +219,6 @@ public final class VeneerRuntime {
 
     // ---- armed bodies ------------------------------------------------------------------------------------------------------
 
-    /** Links an armed body's stub, when it is first taken. The name is {@code v<id>p<point>}. */
-    public static CallSite site(MethodHandles.Lookup lookup, String name, MethodType type) throws Throwable {
-        int p = name.indexOf('p');
-        VeneerCell cell = cell(Integer.parseInt(name.substring(1, p)));
-        int point = Integer.parseInt(name.substring(p + 1));
-        synchronized (cell) {
-            if (cell.sites.length <= point) {
-                MutableCallSite[] more = new MutableCallSite[point + 1];
-                System.arraycopy(cell.sites, 0, more, 0, cell.sites.length);
-                cell.sites = more;
-            }
-            if (cell.sites[point] == null) {
-                cell.sites[point] = new MutableCallSite(point == 0 ? enter(cell, type) : packer(cell, point, type));
-            }
-            if (point == 0) {
-                cell.entered = true;
-            }
-            return cell.sites[point];
-        }
-    }
-
     /** What linking a call site may take, and much more than a frame does. */
     private static final int LINKING = 1 << 18;
     /** Below this much of free heap it is tried out whether there is room. */
@@ -308,15 +253,11 @@ public final class VeneerRuntime {
         }
     }
 
-    /** A frame to be filled. */
-    public static VeneerFrame frame(int point, int slots) {
-        return new VeneerFrame(point, slots);
-    }
-
     /** The executor loop: runs the current version from the frame; a frame that comes back is an activation that moves on. */
     @Hidden
     @LambdaForm.Compiled
-    public static Object go(VeneerFrame frame, VeneerCell cell) throws Throwable {
+    public static Object go(VeneerFrame frame) throws Throwable {
+        VeneerCell cell = frame.cell;
         for (;;) {
             Object result = (Object) cell.resume.invokeExact(frame);
             if (!(result instanceof VeneerFrame)) {
@@ -324,6 +265,74 @@ public final class VeneerRuntime {
             }
             frame = (VeneerFrame) result;
         }
+    }
+
+    // The executor loop for each kind of result, and for an activation that stands before a return and brings its result.
+
+    @Hidden
+    @LambdaForm.Compiled
+    public static void goV(VeneerFrame frame) throws Throwable {
+        go(frame);
+    }
+
+    @Hidden
+    @LambdaForm.Compiled
+    public static int goI(VeneerFrame frame) throws Throwable {
+        return (Integer) go(frame);
+    }
+
+    @Hidden
+    @LambdaForm.Compiled
+    public static long goJ(VeneerFrame frame) throws Throwable {
+        return (Long) go(frame);
+    }
+
+    @Hidden
+    @LambdaForm.Compiled
+    public static float goF(VeneerFrame frame) throws Throwable {
+        return (Float) go(frame);
+    }
+
+    @Hidden
+    @LambdaForm.Compiled
+    public static double goD(VeneerFrame frame) throws Throwable {
+        return (Double) go(frame);
+    }
+
+    @Hidden
+    @LambdaForm.Compiled
+    public static void exitV(VeneerCell cell, int point) throws Throwable {
+        go(cell.frame(point));
+    }
+
+    @Hidden
+    @LambdaForm.Compiled
+    public static int exitI(int result, VeneerCell cell, int point) throws Throwable {
+        return (Integer) go(cell.frame(point).add(result));
+    }
+
+    @Hidden
+    @LambdaForm.Compiled
+    public static long exitJ(long result, VeneerCell cell, int point) throws Throwable {
+        return (Long) go(cell.frame(point).add(result));
+    }
+
+    @Hidden
+    @LambdaForm.Compiled
+    public static float exitF(float result, VeneerCell cell, int point) throws Throwable {
+        return (Float) go(cell.frame(point).add(result));
+    }
+
+    @Hidden
+    @LambdaForm.Compiled
+    public static double exitD(double result, VeneerCell cell, int point) throws Throwable {
+        return (Double) go(cell.frame(point).add(result));
+    }
+
+    @Hidden
+    @LambdaForm.Compiled
+    public static Object exitL(Object result, VeneerCell cell, int point) throws Throwable {
+        return go(cell.frame(point).add(result));
     }
 
     // Natives are found by name in the agent's library: binding them by hand would make the JVM print a warning.

@@ -1,0 +1,416 @@
+//! Bytecode by which an activation leaves the code that it runs (an *OSR exit*).
+//!
+//! ```text
+//!   entry      load the arguments, Anchor.version(cell).search$e17(arguments), return its result
+//!   point p    cell.frame(p), add the live values, goto tail
+//!   tail       drop the locals, VeneerRuntime.go(frame), return its result
+//!   return p   VeneerRuntime.exit(result, cell, p), return its result
+//! ```
+//!
+//! Armed bodies and versions leave in the same way. No instruction here names a class of the application except the result's, in a
+//! cast of an object that is there: so leaving loads no class. The locals are dropped (set to null) before the call, because the
+//! interpreter keeps the frame of the caller as it is: a variable that the method does not need any more must not be kept alive
+//! by a frame that only waits for the version to return.
+
+use crate::arming::{carried, kind};
+use crate::bytecode::opcode::*;
+use crate::bytecode::{Assembler, Instruction, Label};
+use crate::classfile::ConstantPool;
+use crate::descriptor;
+use crate::method::Method;
+use crate::points::{Point, PointKind};
+use crate::refusal::Refusal;
+use crate::runtime;
+use crate::types::Type;
+
+/// Descriptors of `VeneerFrame.add`, by [`add_index`].
+const ADDS: [&str; 9] = [
+    "(I)Ljava/lang/invoke/VeneerFrame;",
+    "(II)Ljava/lang/invoke/VeneerFrame;",
+    "(III)Ljava/lang/invoke/VeneerFrame;",
+    "(J)Ljava/lang/invoke/VeneerFrame;",
+    "(F)Ljava/lang/invoke/VeneerFrame;",
+    "(D)Ljava/lang/invoke/VeneerFrame;",
+    "(Ljava/lang/Object;)Ljava/lang/invoke/VeneerFrame;",
+    "(Ljava/lang/Object;Ljava/lang/Object;)Ljava/lang/invoke/VeneerFrame;",
+    "(Ljava/lang/Object;Ljava/lang/Object;Ljava/lang/Object;)Ljava/lang/invoke/VeneerFrame;",
+];
+
+/// The longest run of values that one call adds.
+const RUN: usize = 3;
+
+/// The `add` that takes `count` values of a kind ([`kind`]).
+fn add_index(kind: u8, count: usize) -> usize {
+    match kind {
+        0 => count - 1,
+        4 => 5 + count,
+        other => 2 + other as usize,
+    }
+}
+
+/// Lengths of the runs of values of one kind, with the kind: what each call of `add` takes.
+fn runs(kinds: impl Iterator<Item = u8>) -> Vec<(u8, usize)> {
+    let mut found: Vec<(u8, usize)> = Vec::new();
+    for kind in kinds {
+        match found.last_mut() {
+            Some((last, n)) if *last == kind && *n < RUN && matches!(kind, 0 | 4) => *n += 1,
+            _ => found.push((kind, 1)),
+        }
+    }
+    found
+}
+
+/// How an activation leaves at a point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// At the method's entry.
+    Entry,
+    /// With its live values in a frame.
+    Frame,
+    /// Before a return, with nothing but the result.
+    Return,
+}
+
+/// See [`Way`].
+pub(crate) fn way(point: &Point) -> Way {
+    match point.kind {
+        PointKind::Entry => Way::Entry,
+        PointKind::Exit if point.locals.is_empty() && point.stack.len() <= 1 => Way::Return,
+        _ => Way::Frame,
+    }
+}
+
+/// The constants that the code of a method refers to for leaving.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Refs {
+    pub cell: u16,
+    frame: u16,
+    adds: [u16; ADDS.len()],
+    go: u16,
+    exit: u16,
+    class: u16,
+}
+
+/// The kind of a method's result, as the names of `go` and `exit` end: `V`, `I`, `J`, `F`, `D` or `L`.
+fn result_kind(result: &Option<Type>) -> char {
+    match result {
+        None => 'V',
+        Some(Type::Int) => 'I',
+        Some(Type::Long) => 'J',
+        Some(Type::Float) => 'F',
+        Some(Type::Double) => 'D',
+        Some(_) => 'L',
+    }
+}
+
+/// Which forms of `add` frames of these points need; `None` if there is no point.
+fn used<'p>(points: impl Iterator<Item = &'p Point>) -> Option<[bool; ADDS.len()]> {
+    let mut used = None;
+    for p in points {
+        let used = used.get_or_insert([false; ADDS.len()]);
+        for (k, n) in runs(carried(p).map(kind)) {
+            used[add_index(k, n)] = true;
+        }
+    }
+    used
+}
+
+/// The class to which a result has to be cast.
+fn cast(result: &Option<Type>) -> Option<&str> {
+    match result {
+        Some(Type::Object(class)) if &**class != "java/lang/Object" => Some(class),
+        _ => None,
+    }
+}
+
+impl Refs {
+    /// Adds what leaving an armed body at these points refers to.
+    pub fn add(
+        pool: &mut ConstantPool,
+        cell: u16,
+        points: &[Point],
+        result: &Option<Type>,
+    ) -> Result<Refs, Refusal> {
+        let returns = points.iter().any(|p| way(p) == Way::Return);
+        Refs::with(
+            pool,
+            cell,
+            (used(framed(points)), returns),
+            result_kind(result),
+            cast(result),
+        )
+    }
+
+    /// Adds what leaving a version at these points refers to: always with a frame.
+    pub fn framed_only<'p>(
+        pool: &mut ConstantPool,
+        cell: u16,
+        points: impl Iterator<Item = &'p Point>,
+        result: &Option<Type>,
+    ) -> Result<Refs, Refusal> {
+        Refs::with(
+            pool,
+            cell,
+            (used(points), false),
+            result_kind(result),
+            cast(result),
+        )
+    }
+
+    /// Adds what leaving before returns refers to. `result` is the kind of the method's result as a descriptor begins, `cast` its
+    /// class, if it has to be named.
+    pub fn returns(
+        pool: &mut ConstantPool,
+        cell: u16,
+        result: u8,
+        cast: Option<&str>,
+    ) -> Result<Refs, Refusal> {
+        let kind = match result {
+            b'V' => 'V',
+            b'J' => 'J',
+            b'F' => 'F',
+            b'D' => 'D',
+            b'L' | b'[' => 'L',
+            _ => 'I',
+        };
+        Refs::with(pool, cell, (None, true), kind, cast)
+    }
+
+    fn with(
+        pool: &mut ConstantPool,
+        cell: u16,
+        (framed, returns): (Option<[bool; ADDS.len()]>, bool),
+        kind: char,
+        cast: Option<&str>,
+    ) -> Result<Refs, Refusal> {
+        let mut refs = Refs {
+            cell,
+            ..Refs::default()
+        };
+        let text = if kind == 'L' {
+            "Ljava/lang/Object;".to_string()
+        } else {
+            kind.to_string()
+        };
+        if let Some(used) = framed {
+            let frame = runtime::FRAME_DESCRIPTOR;
+            refs.frame = pool.add_method(runtime::CELL, "frame", &format!("(I){frame}"))?;
+            for (n, _) in used.iter().enumerate().filter(|u| *u.1) {
+                refs.adds[n] = pool.add_method(runtime::FRAME, "add", ADDS[n])?;
+            }
+            let (name, go) = (format!("go{kind}"), format!("({frame}){text}"));
+            refs.go = pool.add_method(runtime::RUNTIME, &name, &go)?;
+        }
+        if returns {
+            let value = if kind == 'V' { "" } else { &text };
+            let exit = format!("({value}{}I){text}", runtime::CELL_DESCRIPTOR);
+            refs.exit = pool.add_method(runtime::RUNTIME, &format!("exit{kind}"), &exit)?;
+        }
+        if let Some(class) = cast.filter(|_| returns || framed.is_some()) {
+            refs.class = pool.add_class(class)?;
+        }
+        Ok(refs)
+    }
+
+    /// The code of [`Refs::at_return`] without its return.
+    pub fn return_stub(&self, out: &mut Vec<u8>, point: u16, cast: bool) {
+        out.push(GETSTATIC);
+        out.extend(self.cell.to_be_bytes());
+        match point {
+            0..=5 => out.push(ICONST_0 + point as u8),
+            6..=127 => out.extend([BIPUSH, point as u8]),
+            _ => {
+                out.push(SIPUSH);
+                out.extend(point.to_be_bytes());
+            }
+        }
+        out.push(INVOKESTATIC);
+        out.extend(self.exit.to_be_bytes());
+        if cast {
+            out.push(CHECKCAST);
+            out.extend(self.class.to_be_bytes());
+        }
+    }
+
+    /// Leaves at a point before a return, whose result is on the stack.
+    pub fn at_return(&self, a: &mut Assembler, point: &Point, result: &Option<Type>) {
+        a.pool(GETSTATIC, self.cell);
+        a.push(Instruction::Push(point.id.0 as i16));
+        a.pool(INVOKESTATIC, self.exit);
+        self.result(a, result);
+    }
+
+    /// Leaves the frame for an activation at a point on the stack. The operand stack is put into locals from `temp` on first.
+    pub fn framed(&self, a: &mut Assembler, point: &Point, temp: u16) {
+        let mut next = temp;
+        let mut from = Vec::with_capacity(point.stack.len());
+        for t in &point.stack {
+            from.push(next);
+            next += t.width();
+        }
+        for (t, slot) in point.stack.iter().zip(&from).rev() {
+            a.local(ISTORE + kind(t), *slot);
+        }
+        a.pool(GETSTATIC, self.cell);
+        a.push(Instruction::Push(point.id.0 as i16));
+        a.pool(INVOKEVIRTUAL, self.frame);
+        let locals = point.locals.iter().filter(|l| l.1 != Type::Null);
+        let slots = from.into_iter().chain(locals.map(|l| l.0));
+        let mut values = carried(point).map(kind).zip(slots);
+        for (of, n) in runs(carried(point).map(kind)) {
+            for (_, slot) in values.by_ref().take(n) {
+                a.local(ILOAD + of, slot);
+            }
+            a.pool(INVOKEVIRTUAL, self.adds[add_index(of, n)]);
+        }
+    }
+
+    /// Goes on in the executor loop with the frame on the stack, and returns the result.
+    pub fn go(&self, a: &mut Assembler, dropped: &[u16], result: &Option<Type>) {
+        drop_locals(a, dropped);
+        a.pool(INVOKESTATIC, self.go);
+        self.result(a, result);
+    }
+
+    /// Returns the result on the stack.
+    fn result(&self, a: &mut Assembler, result: &Option<Type>) {
+        if cast(result).is_some() {
+            a.pool(CHECKCAST, self.class);
+        }
+        a.plain(match result_kind(result) {
+            'V' => RETURN,
+            'I' => IRETURN,
+            'J' => LRETURN,
+            'F' => FRETURN,
+            'D' => DRETURN,
+            _ => ARETURN,
+        });
+    }
+}
+
+/// Sets locals to null.
+pub(crate) fn drop_locals(a: &mut Assembler, slots: &[u16]) {
+    for slot in slots {
+        a.plain(ACONST_NULL);
+        a.local(ASTORE, *slot);
+    }
+}
+
+/// Locals to drop before an activation goes on elsewhere: those of the method that hold an object at some time, and those from
+/// `temp` on into which the operand stack of one of these points was put.
+pub(crate) fn dropped<'p>(
+    method: &Method,
+    points: impl Iterator<Item = &'p Point>,
+    temp: u16,
+) -> Vec<u16> {
+    let mut slots = object_slots(method);
+    slots.extend(temp..temp + spilled(points));
+    slots
+}
+
+/// Locals of a method that hold an object at some time, in order.
+fn object_slots(method: &Method) -> Vec<u16> {
+    let parameters = (0u16..).zip(&method.entry.locals);
+    let mut slots: Vec<u16> = parameters
+        .filter(|(_, t)| matches!(t, Type::Object(_) | Type::Null))
+        .map(|(slot, _)| slot)
+        .collect();
+    if method.is_constructor() {
+        slots.push(0);
+    }
+    for (_, instruction) in &method.instructions {
+        if let Instruction::Local { op: ASTORE, index } = instruction {
+            slots.push(*index);
+        }
+    }
+    slots.sort_unstable();
+    slots.dedup();
+    slots
+}
+
+/// Locals at a method's entry that hold an object.
+pub(crate) fn object_arguments(entry: &Point) -> Vec<u16> {
+    let objects = entry.locals.iter().filter(|l| matches!(l.1, Type::Object(_)));
+    objects.map(|l| l.0).collect()
+}
+
+/// Words of locals into which the operand stack of these points is put.
+pub(crate) fn spilled<'p>(points: impl Iterator<Item = &'p Point>) -> u16 {
+    let words = |p: &Point| p.stack.iter().map(Type::width).sum();
+    points.map(words).max().unwrap_or(0)
+}
+
+/// Those of the points at which activations leave with a frame.
+pub(crate) fn framed(points: &[Point]) -> impl Iterator<Item = &Point> {
+    points.iter().filter(|p| way(p) == Way::Frame)
+}
+
+/// Words of operand stack that leaving at these points needs.
+pub(crate) fn stack(points: &[Point]) -> u16 {
+    let words = |p: &Point| {
+        let depth: u16 = p.stack.iter().map(Type::width).sum();
+        match way(p) {
+            // The version, its arguments, and the null that a local is set to.
+            Way::Entry => p.words() + 2,
+            Way::Return => depth + 2,
+            // The frame and a run of values, or a value of two words.
+            Way::Frame => (depth + 1).max(1 + RUN as u16),
+        }
+    };
+    points.iter().map(words).max().unwrap_or(0).max(2)
+}
+
+/// More bytes than leaving at a point ever takes, the part that all points share aside.
+pub(crate) fn most_bytes(point: &Point) -> usize {
+    let values = point.locals.len() + point.stack.len();
+    match way(point) {
+        Way::Entry => 10 + 9 * values,
+        Way::Return => 13,
+        Way::Frame => 12 + 11 * values,
+    }
+}
+
+/// More bytes than what all points share ever takes.
+pub(crate) fn most_shared_bytes(method: &Method) -> usize {
+    7 + 5 * (object_slots(method).len() + usize::from(method.code.max_stack))
+}
+
+/// A label for what all points share, if there is any that needs it.
+pub(crate) fn shared(a: &mut Assembler, points: &[Point]) -> Option<Label> {
+    framed(points).next().map(|_| a.fresh())
+}
+
+/// The position of a value in a frame: of the operand stack's value number `n`, or of the local in a slot.
+pub(crate) fn position(point: &Point, value: Value) -> Option<u16> {
+    let at = match value {
+        Value::Stack(n) => Some(n as usize),
+        Value::Local(slot) => point
+            .locals
+            .iter()
+            .filter(|l| l.1 != Type::Null)
+            .position(|l| l.0 == slot)
+            .map(|n| n + point.stack.len()),
+    };
+    at.and_then(|n| u16::try_from(n).ok())
+}
+
+/// A value that an activation takes along.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Value {
+    /// By its number from the bottom of the operand stack.
+    Stack(u16),
+    /// By its slot.
+    Local(u16),
+}
+
+/// The descriptor of the call by which an activation leaves at a method's entry: the live values, and the declared result.
+pub(crate) fn entry_descriptor(point: &Point, method: &Method) -> Result<String, Refusal> {
+    let mut out = String::from("(");
+    for t in carried(point) {
+        out += &descriptor::of(t).ok_or(Refusal::UninitializedObject)?;
+    }
+    out.push(')');
+    // The declared result, not its verification type: a boolean stays a boolean.
+    out += descriptor::result(&method.descriptor);
+    Ok(out)
+}
