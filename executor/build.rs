@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
 
-const CLASSES: [&str; 15] = [
+const CLASSES: [&str; 16] = [
+    "VeneerBound",
     "VeneerCell",
     "VeneerClock",
     "VeneerFrame",
@@ -29,6 +30,7 @@ fn main() {
     let _ = fs::remove_dir_all(&out);
     let sources = Path::new("java/java/lang/invoke");
     let files: Vec<PathBuf> = [
+        "VeneerBound.java",
         "VeneerCell.java",
         "VeneerClock.java",
         "VeneerFrame.java",

@@ -110,32 +110,60 @@ impl Env {
         })
     }
 
+    /// The class and message of an exception. Both are read from fields: `toString` and `getMessage` may be the application's code.
     fn describe(self, thrown: jobject) -> String {
         let class = call!(self, v1_2, GetObjectClass, thrown);
-        let id = call!(
-            self,
-            v1_2,
-            GetMethodID,
-            class,
-            c"toString".as_ptr(),
-            c"()Ljava/lang/String;".as_ptr()
-        );
-        let mut text = "an exception that cannot be printed".to_string();
-        if !id.is_null() {
-            let args: [jvalue; 1] = [jvalue { l: ptr::null_mut() }];
-            let string = call!(self, v1_2, CallObjectMethodA, thrown, id, args.as_ptr());
-            // An exception's `toString` is the application's code, and may throw itself.
-            if call!(self, v1_2, ExceptionCheck) {
-                call!(self, v1_2, ExceptionClear);
-            } else if let Some(s) = self.string(string) {
-                text = s;
-            }
-            self.delete(string);
-        } else if call!(self, v1_2, ExceptionCheck) {
+        let name = self.class_name(class);
+        let message = self.field(thrown, class, c"detailMessage", c"Ljava/lang/String;");
+        self.delete(class);
+        let text = message.and_then(|message| {
+            let text = self.string(message);
+            self.delete(message);
+            text
+        });
+        match (name, text) {
+            (Some(name), Some(text)) => format!("{name}: {text}"),
+            (Some(name), None) => name,
+            (None, _) => "an exception whose class has no name".to_string(),
+        }
+    }
+
+    /// The name of a class as Java shows it.
+    fn class_name(self, class: jclass) -> Option<String> {
+        let of_class = call!(self, v1_2, GetObjectClass, class);
+        let descriptor = c"()Ljava/lang/String;".as_ptr();
+        let id = call!(self, v1_2, GetMethodID, of_class, c"getName".as_ptr(), descriptor);
+        self.delete(of_class);
+        if id.is_null() {
+            call!(self, v1_2, ExceptionClear);
+            return None;
+        }
+        let args: [jvalue; 1] = [jvalue { l: ptr::null_mut() }];
+        // `Class.getName` cannot be overridden.
+        let name = call!(self, v1_2, CallObjectMethodA, class, id, args.as_ptr());
+        if call!(self, v1_2, ExceptionCheck) {
             call!(self, v1_2, ExceptionClear);
         }
-        self.delete(class);
+        let text = self.string(name);
+        self.delete(name);
         text
+    }
+
+    /// The object in a field; `None` if the class has no such field.
+    fn field(self, of: jobject, class: jclass, name: &CStr, descriptor: &CStr) -> Option<jobject> {
+        let id = call!(self, v1_2, GetFieldID, class, name.as_ptr(), descriptor.as_ptr());
+        if id.is_null() {
+            call!(self, v1_2, ExceptionClear);
+            return None;
+        }
+        Some(call!(self, v1_2, GetObjectField, of, id))
+    }
+
+    /// Whether a class has an instance field.
+    pub fn has_field(self, class: jclass, name: &CStr, descriptor: &CStr) -> bool {
+        let id = call!(self, v1_2, GetFieldID, class, name.as_ptr(), descriptor.as_ptr());
+        call!(self, v1_2, ExceptionClear);
+        !id.is_null()
     }
 
     /// A Java string's text. `None` for null.
@@ -237,11 +265,31 @@ impl Env {
         call!(self, v1_2, UnregisterNatives, class);
     }
 
-    /// Finds a class of the boot loader (or what this thread's Java code sees).
+    /// Finds a class of the boot loader. `FindClass` would ask the system class loader, which may be the application's.
     pub fn find(self, name: &CStr) -> Result<jclass, JvmError> {
-        let class = call!(self, v1_2, FindClass, name.as_ptr());
-        self.check(|| format!("looking for {}", name.to_string_lossy()))?;
-        Ok(class)
+        let doing = || format!("looking for {}", name.to_string_lossy());
+        let dotted = self.new_string(&name.to_string_lossy().replace('/', "."))?;
+        let of_string = call!(self, v1_2, GetObjectClass, dotted);
+        let of_class = call!(self, v1_2, GetObjectClass, of_string);
+        let descriptor = c"(Ljava/lang/String;ZLjava/lang/ClassLoader;)Ljava/lang/Class;";
+        let id = call!(
+            self,
+            v1_2,
+            GetStaticMethodID,
+            of_class,
+            c"forName".as_ptr(),
+            descriptor.as_ptr()
+        );
+        let checked = self.check(doing);
+        let found = checked.and_then(|()| {
+            let args = [l(dotted), jvalue { z: false }, l(ptr::null_mut())];
+            let found = call!(self, v1_2, CallStaticObjectMethodA, of_class, id, args.as_ptr());
+            self.check(doing).map(|()| found)
+        });
+        for local in [dotted, of_string, of_class] {
+            self.delete(local);
+        }
+        found
     }
 
     /// Defines a class in a loader (null: the boot loader). `name` in internal form.

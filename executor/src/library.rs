@@ -4,6 +4,8 @@ use crate::jni::{Env, Global, JvmError, Static, i, j, jclass, jobject, l};
 use std::sync::OnceLock;
 use veneer_fragmenter::version::VersionClass;
 
+mod bound;
+
 macro_rules! class {
     ($name:literal) => {
         (
@@ -20,8 +22,9 @@ macro_rules! class {
 }
 
 /// In an order in which each finds what it extends.
-const CLASSES: [(&str, &[u8]); 15] = [
+const CLASSES: [(&str, &[u8]); 16] = [
     class!("VeneerFrame"),
+    class!("VeneerBound"),
     class!("VeneerToken"),
     class!("VeneerGate"),
     class!("VeneerMark"),
@@ -72,11 +75,20 @@ pub struct Library {
 impl Library {
     /// Defines the runtime classes in the boot loader, tells them where the thread table lies.
     pub fn load(env: Env, table: i64) -> Result<Library, JvmError> {
-        let mut runtime = std::ptr::null_mut();
+        let mut last = std::ptr::null_mut();
+        let direct = bound::is_known(env).then(bound::emit);
+        let direct = direct.transpose().map_err(|e| JvmError {
+            what: "writing a runtime class".into(),
+            thrown: e.to_string(),
+        })?;
         for (name, bytes) in CLASSES {
-            runtime = env.define(name, std::ptr::null_mut(), bytes)?;
+            let bytes = match &direct {
+                Some(direct) if name == bound::NAME => direct,
+                _ => bytes,
+            };
+            last = env.define(name, std::ptr::null_mut(), bytes)?;
         }
-        let runtime = env.global(runtime);
+        let runtime = env.global(last);
         let find = |name, descriptor| env.static_method(&runtime, name, descriptor);
         let set_table = find(c"table", c"(J)V")?;
         env.void(set_table, &[j(table)], || {
@@ -89,7 +101,7 @@ impl Library {
         let idle_of = find(c"idleToken", c"()Ljava/lang/invoke/MethodHandle;")?;
         let idle = env.global(env.object(idle_of, &[], || "reading IDLE".into())?);
         let library = Library {
-            token: find(c"token", c"()Ljava/lang/invoke/MethodHandle;")?,
+            token: find(c"token", c"([I)Ljava/lang/invoke/MethodHandle;")?,
             define: find(
                 c"define",
                 c"(Ljava/lang/Class;Ljava/lang/String;[B[Ljava/lang/invoke/MethodHandle;[I)Ljava/lang/Class;",
@@ -153,9 +165,13 @@ impl Library {
         self.idle.raw()
     }
 
-    /// A token for one version of one method; a local reference.
-    pub fn token(&self, env: Env) -> Result<jobject, JvmError> {
-        env.object(self.token, &[], || "making a token".into())
+    /// A token for one version of one method, or, with offsets of counters, for the armed body with these counters at its entry; a
+    /// local reference.
+    pub fn token(&self, env: Env, offsets: &[i32]) -> Result<jobject, JvmError> {
+        let offsets = env.ints(offsets)?;
+        let token = env.object(self.token, &[l(offsets)], || "making a token".into());
+        env.delete(offsets);
+        token
     }
 
     /// Defines a version class beside its host.
@@ -174,7 +190,7 @@ impl Library {
         env.object(self.define, &arguments, || "defining a version".into())
     }
 
-    /// Makes a version current: new activations enter it.
+    /// Makes a version current: new activations enter it. With null for the version, they run the armed body as the token says.
     pub fn install(
         &self,
         env: Env,

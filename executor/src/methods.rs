@@ -13,7 +13,7 @@ use crate::turns::{Entry, Turn, Turns};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
-use veneer_fragmenter::advice::Probe;
+use veneer_fragmenter::advice::{Action, Probe, Site};
 use veneer_fragmenter::arming::{self, ArmedCode};
 use veneer_fragmenter::classfile::ClassFile;
 use veneer_fragmenter::method::Method;
@@ -25,6 +25,9 @@ use veneer_instruments::{InstrumentId, PatchId};
 /// Up to this many methods that change together get a way in for running activations at once; of more, each when it is
 /// asked for.
 pub const EAGER: usize = 64;
+
+/// The most counters that an armed body counts at its entry by itself; `VeneerToken` has as many fields.
+const MAX_ENTRY_COUNTERS: usize = 4;
 
 /// An instrument in a method.
 struct Stands {
@@ -42,6 +45,8 @@ struct Woven {
     edits: Vec<(PatchId, Vec<Edit>)>,
     /// The token of the version that is installed; `None` for IDLE. Weak: a token leads to its version, and so to the loader.
     token: Option<Arc<Global>>,
+    /// New activations run the armed body, which counts them.
+    counts: bool,
     /// The classes that new activations and running ones are in, as far as they are up to date. Weak.
     enter: Option<Global>,
     resume: Option<Global>,
@@ -68,6 +73,17 @@ struct Snapshot {
 impl Snapshot {
     fn is_idle(&self) -> bool {
         self.probes.is_empty() && self.edits.is_empty()
+    }
+
+    /// The offsets of the counters, if nothing but the method's entry is counted: the armed body does that by itself.
+    fn entry_counters(&self) -> Option<Vec<i32>> {
+        let offset = |p: &Probe| match (&p.site, &p.action) {
+            (Site::Entry, Action::Count { slot }) => i32::try_from(u64::from(*slot) * 8).ok(),
+            _ => None,
+        };
+        let few = (1..=MAX_ENTRY_COUNTERS).contains(&self.probes.len()) && self.edits.is_empty();
+        let offsets: Option<Vec<i32>> = self.probes.iter().map(offset).collect();
+        offsets.filter(|_| few)
     }
 }
 
@@ -224,10 +240,13 @@ impl Methods {
     ) -> Refused {
         let snapshots = ids.iter().map(|id| (*id, self.snapshot(*id)));
         let (idle, active): (Vec<_>, Vec<_>) = snapshots.partition(|s| s.1.is_idle());
+        let counts = |s: &(u32, Snapshot)| s.1.entry_counters().is_some();
+        let (counted, active): (Vec<_>, Vec<_>) = active.into_iter().partition(counts);
         let mut refused = Vec::new();
         for part in active.chunks(100) {
             refused.extend(self.install(agent, env, class, part, eager, turns));
         }
+        refused.extend(self.count_entries(agent, env, class, &counted, eager, turns));
         self.idle(agent, env, class, &idle, eager, turns);
         refused
     }
@@ -243,14 +262,19 @@ impl Methods {
         for _ in 0..16 {
             let mut again: BTreeMap<u32, (Arc<Class>, Vec<u32>)> = BTreeMap::new();
             turns.carry_out(agent, env, |turn, result| {
-                let enter = turn.to.as_ref().map(|to| env.weak(to.version.raw()));
+                let version = turn.to.as_ref().and_then(|to| to.version.as_ref());
+                let counts = turn.to.as_ref().is_some_and(|to| to.version.is_none());
+                let enter = version.map(|v| env.weak(v.raw()));
                 let token = turn.to.as_ref().map(|to| env.weak(to.token.raw()));
                 let mut woven = self.woven();
                 let entry = woven.get_mut(&turn.id);
                 let newest = entry.as_ref().is_none_or(|w| w.sequence == turn.sequence);
                 if let (Ok(()), Some(w)) = (&result, entry) {
                     w.token = token.map(Arc::new);
-                    w.enter = enter.or(w.enter.take());
+                    w.counts = counts;
+                    if !counts {
+                        w.enter = enter.or(w.enter.take());
+                    }
                     w.probes.iter_mut().for_each(|p| p.proven |= newest);
                 }
                 drop(woven);
@@ -342,7 +366,7 @@ impl Methods {
         for _ in &emitted.class.methods {
             let token = agent
                 .library
-                .token(env)
+                .token(env, &[])
                 .map_err(|e| Refusal::Internal(e.to_string()))?;
             tokens.push(env.global(token));
             env.delete(token);
@@ -369,12 +393,55 @@ impl Methods {
                 id: *id,
                 sequence: methods.iter().find(sequence).map_or(0, |m| m.1.sequence),
                 to: Some(Entry {
-                    version: held.clone(),
+                    version: Some(held.clone()),
                     token,
                 }),
             });
         }
         Ok(refused)
+    }
+
+    /// Methods of which nothing but entries are counted: their armed bodies do that. Activations in a version go on in one without
+    /// probes.
+    fn count_entries(
+        &self,
+        agent: &Agent,
+        env: Env,
+        class: &Arc<Class>,
+        methods: &[(u32, Snapshot)],
+        eager: bool,
+        turns: &mut Turns,
+    ) -> Refused {
+        let mut refused = Vec::new();
+        for (id, snapshot) in methods {
+            let offsets = snapshot.entry_counters().unwrap_or_default();
+            let token = match agent.library.token(env, &offsets) {
+                Ok(token) => token,
+                Err(e) => {
+                    refused.push((*id, Refusal::Internal(e.to_string())));
+                    continue;
+                }
+            };
+            let in_version = self.woven().get(id).is_some_and(|w| w.enter.is_some());
+            if eager && in_version {
+                let made = env.frame(|env| Ok(self.resume(agent, env, class, *id, snapshot, token)));
+                let made = made.unwrap_or_else(|e| Err(Refusal::Internal(e.to_string())));
+                if let Err(reason) = made {
+                    agent.refuse_method(class, *id, &reason);
+                }
+            }
+            turns.push(Turn {
+                class: class.clone(),
+                id: *id,
+                sequence: snapshot.sequence,
+                to: Some(Entry {
+                    version: None,
+                    token: Arc::new(env.global(token)),
+                }),
+            });
+            env.delete(token);
+        }
+        refused
     }
 
     /// Cells that are to be IDLE; first makes the clean version that running activations go on in.
@@ -517,7 +584,7 @@ impl Methods {
                         |c: &Option<Global>| c.as_ref().is_some_and(|c| env.same(c.raw(), class));
                     let current = woven
                         .get(&id)
-                        .is_some_and(|w| (is(&w.enter) && w.token.is_some()) || is(&w.resume));
+                        .is_some_and(|w| (is(&w.enter) && w.token.is_some() && !w.counts) || is(&w.resume));
                     count += !current as u64;
                 } else if !executor && !inside {
                     count += self.is_patched(agent, env, class, &name, &descriptor) as u64;
@@ -554,7 +621,8 @@ impl Methods {
                 .find(|m| m.name == name && m.descriptor == descriptor);
             method.map(|m| m.id)
         });
-        id.is_some_and(|id| self.woven().get(&id).is_some_and(|w| w.token.is_some()))
+        let leaves = |w: &Woven| w.token.is_some() && !w.counts;
+        id.is_some_and(|id| self.woven().get(&id).is_some_and(leaves))
     }
 
     fn emit(

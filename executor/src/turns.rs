@@ -33,7 +33,8 @@ pub struct Turn {
 
 /// What new activations enter.
 pub struct Entry {
-    pub version: Arc<Global>,
+    /// `None` for the armed body with counters at its entry.
+    pub version: Option<Arc<Global>>,
     pub token: Arc<Global>,
 }
 
@@ -79,7 +80,8 @@ impl Turns {
             for turn in together {
                 let result = match &turn.to {
                     Some(to) => {
-                        let (version, token) = (to.version.raw(), to.token.raw());
+                        let version = to.version.as_ref().map_or(std::ptr::null_mut(), |v| v.raw());
+                        let token = to.token.raw();
                         agent.library.install(env, turn.id, version, token)
                     }
                     None => agent.library.set_idle(env, turn.id),

@@ -82,6 +82,21 @@ impl Product<'_, '_> {
         }
     }
 
+    /// A value that is taken along. The upper word of a long or double on the operand stack may be unknown where control flows
+    /// together; then it is that of the stack at the check.
+    fn pop_taken(&self, r: &mut Run, kind: u8) -> Result<Value, Failure> {
+        if !matches!(kind, b'J' | b'D') {
+            return self.pop(r);
+        }
+        let (upper, lower) = (self.pop(r)?, self.pop(r)?);
+        let stack = r.leave.as_ref().map_or(&[][..], |leave| &leave.stack);
+        let there = stack.windows(2).any(|w| w == [lower, upper]);
+        if upper == Value::HIGH || there {
+            return Ok(lower);
+        }
+        Err(self.wrong(r, "the upper word of a value is not its own"))
+    }
+
     /// A time, or a value of the method's: never the address of the counters, which nobody outside may learn.
     fn pop_measured(&self, r: &mut Run, kind: u8) -> Result<(), Failure> {
         if self.pop_kind(r, kind)? == Value::SHARD {
@@ -269,7 +284,7 @@ impl Product<'_, '_> {
             Own::Fill(mut kinds) => {
                 let mut values = Vec::new();
                 while kinds != 0 {
-                    values.push((kinds as u8, self.pop_kind(r, kinds as u8)?));
+                    values.push((kinds as u8, self.pop_taken(r, kinds as u8)?));
                     kinds >>= 8;
                 }
                 self.want(r, Value::FRAME_OUT, "the frame")?;
@@ -294,7 +309,7 @@ impl Product<'_, '_> {
                 self.want(r, Value::CELL, "the cell")?;
                 let value = match kind {
                     b'V' => None,
-                    _ => Some((kind, self.pop_kind(r, kind)?)),
+                    _ => Some((kind, self.pop_taken(r, kind)?)),
                 };
                 match &mut r.leave {
                     Some(leave) if leave.frame.is_none() && !leave.entry => {

@@ -42,11 +42,12 @@ public final class VeneerCell extends MutableCallSite {
         setTarget(token);
     }
 
-    /** The check at an armed method's entry. */
+    /** The check at an armed method's entry. It counts the activation if only that was asked for. */
     @ForceInline
     @Hidden
     public boolean on() {
-        return (gate.target == VeneerGate.OPEN ? target : now) != IDLE;
+        MethodHandle target = gate.target == VeneerGate.OPEN ? this.target : now;
+        return target != IDLE && VeneerToken.of(target).enters();
     }
 
     /**
@@ -69,7 +70,8 @@ public final class VeneerCell extends MutableCallSite {
     @ForceInline
     @Hidden
     public boolean leave() {
-        return (gate.target == VeneerGate.OPEN ? target : now) != IDLE && ready();
+        MethodHandle target = gate.target == VeneerGate.OPEN ? this.target : now;
+        return target != IDLE && VeneerToken.of(target).leaves() && ready();
     }
 
     /** The check inside a version. */

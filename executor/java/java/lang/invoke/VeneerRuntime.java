@@ -90,9 +90,12 @@ public final class VeneerRuntime {
         return VeneerCell.IDLE;
     }
 
-    /** A token for one version of one method. {@link #install} gives it the version's instance. */
-    static MethodHandle token() {
-        return VeneerToken.make();
+    /**
+     * A token for one version of one method, to which {@link #install} gives the version's instance; or, with offsets of counters,
+     * for the armed body with these counters at its entry.
+     */
+    static MethodHandle token(int[] offsets) {
+        return VeneerToken.make(offsets);
     }
 
     /** Hidden, a nestmate of the host, and with the JVM's own annotations honoured: those of {@link LambdaForm.Compiled}. */
@@ -131,9 +134,16 @@ public final class VeneerRuntime {
         return (MethodHandle[]) MethodHandles.classData(lookup, "_", Object[].class)[0];
     }
 
-    /** Makes a version the one that new activations enter, and the one that running activations go to. */
+    /**
+     * Makes a version the one that new activations enter, and the one that running activations go to. Without a version, new
+     * activations run the armed body, as the token says.
+     */
     static void install(int id, Class<?> version, MethodHandle token) throws InstantiationException {
         VeneerCell cell = cell(id);
+        if (version == null) {
+            cell.turn(token);
+            return;
+        }
         // Armed bodies call the version's methods on this instance. It has no state, and its class no constructor.
         Object body = U.allocateInstance(version);
         VeneerToken.of(token).body = body;

@@ -1,43 +1,77 @@
 package java.lang.invoke;
 
-import jdk.internal.misc.Unsafe;
 import jdk.internal.vm.annotation.ForceInline;
 import jdk.internal.vm.annotation.Stable;
 
 /**
- * What a cell's target stands for: the armed body or one version of the method.
+ * What a cell's target stands for: the armed body, the armed body with counters at its entry, or one version of the method.
  *
  * <p>A call site's target must be a method handle, so a token is the value of a constant handle. The handle's bound value is a
  * final field of a class in {@code java.lang.invoke}: the JIT reads it as a constant when the handle is one.
  */
 final class VeneerToken {
-    private static final Unsafe U = Unsafe.getUnsafe();
-    /** Where a constant handle keeps its value. */
-    private static final long BOUND = bound();
+    /** The most counters that a token can have. */
+    private static final int MOST = 4;
 
     /** The instance of the version class; null for the armed body. Set once, before any cell has the token. */
     @Stable Object body;
 
-    private VeneerToken() {}
+    /** How many counters activations of the armed body pass at its entry. */
+    private final int counters;
+    /** Offsets of the counters from the thread's shard. */
+    private final int first, second, third, fourth;
 
-    /** A new token, as a target of a cell. */
-    static MethodHandle make() {
-        return MethodHandles.constant(Object.class, new VeneerToken());
+    private VeneerToken(int... offsets) {
+        counters = offsets.length;
+        int[] all = java.util.Arrays.copyOf(offsets, MOST);
+        first = all[0];
+        second = all[1];
+        third = all[2];
+        fourth = all[3];
+    }
+
+    /** A new token, as a target of a cell. With offsets, it is that of the armed body with these counters at its entry. */
+    static MethodHandle make(int... offsets) {
+        return MethodHandles.constant(Object.class, new VeneerToken(offsets));
+    }
+
+    /** Whether activations go on in a version; a constant to both compilers. If they stay in the armed body, they are counted. */
+    @ForceInline
+    boolean enters() {
+        if (counters == 0) {
+            return true;
+        }
+        count();
+        return false;
+    }
+
+    /**
+     * Counts an activation. Not forced inline: C1, which does not inline a method of this size, would give each activation of a
+     * recursive method a larger frame. C2 inlines it where it is hot.
+     */
+    private void count() {
+        long shard = VeneerRuntime.shard();
+        VeneerRuntime.count(shard, first);
+        if (counters > 1) {
+            VeneerRuntime.count(shard, second);
+        }
+        if (counters > 2) {
+            VeneerRuntime.count(shard, third);
+        }
+        if (counters > 3) {
+            VeneerRuntime.count(shard, fourth);
+        }
+    }
+
+    /** Whether an activation of the armed body has to leave for a version. */
+    @ForceInline
+    boolean leaves() {
+        return counters == 0;
     }
 
     /** The token that a target of a cell stands for. */
     @ForceInline
     static VeneerToken of(MethodHandle target) {
-        return (VeneerToken) U.getReference(target, BOUND);
-    }
-
-    private static long bound() {
-        Object value = new Object();
-        MethodHandle constant = MethodHandles.constant(Object.class, value);
-        long offset = U.objectFieldOffset(constant.getClass(), "argL0");
-        if (U.getReference(constant, offset) != value) {
-            throw new InternalError("this JDK keeps the value of a constant method handle elsewhere");
-        }
-        return offset;
+        return (VeneerToken) VeneerBound.value(target);
     }
 }

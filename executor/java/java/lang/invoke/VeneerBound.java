@@ -1,0 +1,33 @@
+package java.lang.invoke;
+
+import jdk.internal.misc.Unsafe;
+import jdk.internal.vm.annotation.ForceInline;
+
+/**
+ * Reads the value that a constant method handle is bound to.
+ *
+ * <p>Where the JDK keeps the value in the field that Veneer knows, the agent defines another class of this name, which reads the
+ * field directly ({@code library/bound.rs}). The Java language cannot say that, since the field's class is private. Both compilers of
+ * HotSpot take a field that is read directly for a constant; C1 does not do so with {@code Unsafe}.
+ */
+final class VeneerBound {
+    private VeneerBound() {}
+
+    private static final Unsafe U = Unsafe.getUnsafe();
+    private static final long VALUE = find();
+
+    @ForceInline
+    static Object value(MethodHandle constant) {
+        return U.getReference(constant, VALUE);
+    }
+
+    private static long find() {
+        Object value = new Object();
+        MethodHandle constant = MethodHandles.constant(Object.class, value);
+        long offset = U.objectFieldOffset(constant.getClass(), "argL0");
+        if (U.getReference(constant, offset) != value) {
+            throw new InternalError("this JDK keeps the value of a constant method handle elsewhere");
+        }
+        return offset;
+    }
+}
