@@ -19,6 +19,7 @@ use veneer_fragmenter::bytecode::{Instruction, decode};
 use veneer_fragmenter::check::{self, Checked};
 use veneer_fragmenter::classfile::{ClassFile, Code, ExceptionRange};
 use veneer_fragmenter::runtime;
+use veneer_fragmenter::version::Bodies;
 
 const KINDS: [&str; 14] = [
     "local index",
@@ -429,9 +430,15 @@ fn campaign(
                 Some(Why::Equivalent) => entry.equivalent += 1,
                 None => {
                     let change = differs(&before, &after);
-                    entry
-                        .unexplained
-                        .push(format!("{at} {name_of} {what}: {change}"));
+                    let body: Vec<String> = decode(&before.code)
+                        .unwrap_or_default()
+                        .iter()
+                        .map(|(pc, i)| format!("{pc}: {i:?}"))
+                        .collect();
+                    entry.unexplained.push(format!(
+                        "{at} {name_of} {what}: {change}\nof {}",
+                        body.join("\n   ")
+                    ));
                 }
             }
         } else {
@@ -476,12 +483,13 @@ fn mutants(label: &str, include: &str, sparse: usize) -> BTreeMap<&'static str, 
         for woven in [Woven::Nothing, Woven::Counters, Woven::Everything] {
             for v in versions(&file, &anchor, policy, woven, 1) {
                 let at = format!("{at} {woven:?} {:?}", v.bodies);
-                // A packer has no locals of the host's, and none of measures.
+                // In the body for new activations, the host's locals lie one slot higher.
+                let instance = u16::from(v.bodies == Bodies::Enter);
                 let host_locals = |name: &str| {
                     let id = veneer_fragmenter::version::method_of(name);
                     let index = v.expected.iter().find(|x| Some(x.id) == id)?.index;
                     let code = file.methods[index].code(&file.pool).ok()??;
-                    Some(code.max_locals)
+                    Some(code.max_locals + instance)
                 };
                 campaign(
                     &mut table,

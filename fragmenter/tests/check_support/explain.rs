@@ -94,6 +94,14 @@ pub fn explain(
     if left.clone().all(|i| !a.reached[i]) && right.clone().all(|i| !b.reached[i]) {
         return Some(Why::Equivalent);
     }
+    if let ([(_, x)], [(_, y)]) = (&a.list[left.clone()], &b.list[right.clone()])
+        && let (Instruction::Branch { op, target: to }, Instruction::Branch { op: other, target }) =
+            (x, y)
+        && op == other
+        && a.alike(a.at(to.0 as u16), a.at(target.0 as u16))
+    {
+        return Some(Why::Equivalent);
+    }
     if resumes {
         let (x, y) = (a.coming(), b.coming());
         if left.clone().all(|i| a.dummy(i, &x)) && right.clone().all(|i| b.dummy(i, &y)) {

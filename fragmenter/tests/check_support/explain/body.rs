@@ -64,6 +64,47 @@ impl<'f> Body<'f> {
         self.list.partition_point(|i| i.0 < pc)
     }
 
+    /// Whether the code from two places on is the same, instruction by instruction and with the same handlers: whatever the values
+    /// are, both do the same.
+    pub(super) fn alike(&self, one: usize, other: usize) -> bool {
+        let mut known = HashSet::new();
+        let mut work = vec![(one, other)];
+        while let Some((x, y)) = work.pop() {
+            if x == y || !known.insert((x, y)) {
+                continue;
+            }
+            let (Some((at, a)), Some((there, b))) = (self.list.get(x), self.list.get(y)) else {
+                return false;
+            };
+            let same = match (a, b) {
+                (
+                    Instruction::Branch { op, target },
+                    Instruction::Branch {
+                        op: other,
+                        target: to,
+                    },
+                ) => {
+                    work.push((self.at(target.0 as u16), self.at(to.0 as u16)));
+                    op == other
+                }
+                (Instruction::TableSwitch { .. } | Instruction::LookupSwitch { .. }, _) => false,
+                (a, b) => a == b,
+            };
+            let handlers = |pc: u16| {
+                let rows = self.code.exceptions.iter();
+                rows.filter(move |e| (e.start..e.end).contains(&pc))
+                    .map(|e| (e.handler, e.catch_type))
+            };
+            if !same || !handlers(*at).eq(handlers(*there)) {
+                return false;
+            }
+            if !ends_flow(a.op()) {
+                work.push((x + 1, y + 1));
+            }
+        }
+        true
+    }
+
     /// The descriptor of a member.
     pub(super) fn descriptor(&self, index: u16) -> Option<String> {
         let m = self.file.pool.member(index).ok()?;

@@ -266,7 +266,7 @@ public final class VeneerRuntime {
     /** The executor loop: runs the current version from the frame; a frame that comes back is an activation that moves on. */
     @Hidden
     @LambdaForm.Compiled
-    public static Object go(VeneerFrame frame) throws Throwable {
+    public static Object goL(VeneerFrame frame) throws Throwable {
         VeneerCell cell = frame.cell;
         for (;;) {
             Object result = (Object) cell.resume.invokeExact(frame);
@@ -282,67 +282,67 @@ public final class VeneerRuntime {
     @Hidden
     @LambdaForm.Compiled
     public static void goV(VeneerFrame frame) throws Throwable {
-        go(frame);
+        goL(frame);
     }
 
     @Hidden
     @LambdaForm.Compiled
     public static int goI(VeneerFrame frame) throws Throwable {
-        return (Integer) go(frame);
+        return (Integer) goL(frame);
     }
 
     @Hidden
     @LambdaForm.Compiled
     public static long goJ(VeneerFrame frame) throws Throwable {
-        return (Long) go(frame);
+        return (Long) goL(frame);
     }
 
     @Hidden
     @LambdaForm.Compiled
     public static float goF(VeneerFrame frame) throws Throwable {
-        return (Float) go(frame);
+        return (Float) goL(frame);
     }
 
     @Hidden
     @LambdaForm.Compiled
     public static double goD(VeneerFrame frame) throws Throwable {
-        return (Double) go(frame);
+        return (Double) goL(frame);
     }
 
     @Hidden
     @LambdaForm.Compiled
     public static void exitV(VeneerCell cell, int point) throws Throwable {
-        go(cell.frame(point));
+        goL(cell.frame(point));
     }
 
     @Hidden
     @LambdaForm.Compiled
     public static int exitI(int result, VeneerCell cell, int point) throws Throwable {
-        return (Integer) go(cell.frame(point).add(result));
+        return (Integer) goL(cell.frame(point).add(result));
     }
 
     @Hidden
     @LambdaForm.Compiled
     public static long exitJ(long result, VeneerCell cell, int point) throws Throwable {
-        return (Long) go(cell.frame(point).add(result));
+        return (Long) goL(cell.frame(point).add(result));
     }
 
     @Hidden
     @LambdaForm.Compiled
     public static float exitF(float result, VeneerCell cell, int point) throws Throwable {
-        return (Float) go(cell.frame(point).add(result));
+        return (Float) goL(cell.frame(point).add(result));
     }
 
     @Hidden
     @LambdaForm.Compiled
     public static double exitD(double result, VeneerCell cell, int point) throws Throwable {
-        return (Double) go(cell.frame(point).add(result));
+        return (Double) goL(cell.frame(point).add(result));
     }
 
     @Hidden
     @LambdaForm.Compiled
     public static Object exitL(Object result, VeneerCell cell, int point) throws Throwable {
-        return go(cell.frame(point).add(result));
+        return goL(cell.frame(point).add(result));
     }
 
     // Natives are found by name in the agent's library: binding them by hand would make the JVM print a warning.
