@@ -1,9 +1,30 @@
 //! The type checker before the JVM gets an armed class.
+//!
+//! To check a class takes about half as long as to arm it. So the agent checks classes whose stack maps are its own, which are those
+//! of a version below 51, and every class if its configuration asks for checks. `veneer check` checks every class.
 
 use super::class;
+use crate::arming::{self, Armed, Request};
 use crate::classfile::ClassFile;
+use crate::inference;
 use crate::refusal::Refusal;
 use crate::runtime;
+
+/// Arms a class ([`arming::arm`]) and checks the outcome ([`armed`]).
+///
+/// # Errors
+/// Those of arming, and [`Refusal::Unverifiable`].
+pub fn arm(bytes: &[u8], request: &Request) -> Result<Armed, Refusal> {
+    let modern = inference::modern(bytes)?;
+    let outcome = arming::arm(&modern, request)?;
+    if !outcome.methods.is_empty() {
+        armed(
+            &ClassFile::parse(&modern)?,
+            &ClassFile::parse(&outcome.bytes)?,
+        )?;
+    }
+    Ok(outcome)
+}
 
 /// Checks that the JVM accepts an armed class if it accepts the original: the armed class passes, and assumes nothing beyond what the
 /// original assumes.

@@ -6,6 +6,8 @@
 //!                           all others: pop, push, compare branches with their frames, then compare with handlers
 //! ```
 
+use std::collections::HashSet;
+
 use super::class::{Context, Signature};
 use super::failure::{Fault, Rule};
 use super::state::State;
@@ -107,18 +109,29 @@ fn ends_well(marks: &[u8], pc: u32) -> bool {
     pc as usize == marks.len() || u16::try_from(pc).is_ok_and(|pc| on_instruction(marks, pc))
 }
 
-/// HotSpot refuses classes whose variables do not lie on instructions, too.
+/// HotSpot refuses classes whose variables do not lie on instructions, or have a generic type without a type, too.
 fn variables(code: &Code<'_>, pool: &ConstantPool<'_>, marks: &[u8]) -> Result<(), Fault> {
-    let tables = code.attributes.iter();
-    for table in tables.filter(|a| a.is(pool, "LocalVariableTable")) {
-        let rows = table.info.get(2..).unwrap_or_default();
-        for row in rows.chunks_exact(10) {
-            let start = u16::from_be_bytes([row[0], row[1]]);
-            let length = u16::from_be_bytes([row[2], row[3]]);
-            let end = u32::from(start) + u32::from(length);
-            if !on_instruction(marks, start) || !ends_well(marks, end) {
-                return Rule::Ranges.broken(format!("a variable of {start}..{end}"));
-            }
+    let rows = |name: &'static str| {
+        let tables = code.attributes.iter().filter(move |a| a.is(pool, name));
+        tables.flat_map(|table| table.info.get(2..).unwrap_or_default().chunks_exact(10))
+    };
+    let mut known: HashSet<[&[u8]; 2], ahash::RandomState> = HashSet::default();
+    let generic = rows("LocalVariableTypeTable").next().is_some();
+    for row in rows("LocalVariableTable") {
+        let start = u16::from_be_bytes([row[0], row[1]]);
+        let length = u16::from_be_bytes([row[2], row[3]]);
+        let end = u32::from(start) + u32::from(length);
+        if !on_instruction(marks, start) || !ends_well(marks, end) {
+            return Rule::Ranges.broken(format!("a variable of {start}..{end}"));
+        }
+        if generic {
+            // Range, name and slot; the descriptor lies between them.
+            known.insert([&row[..6], &row[8..]]);
+        }
+    }
+    for row in rows("LocalVariableTypeTable") {
+        if !known.contains(&[&row[..6], &row[8..]]) {
+            return Rule::Ranges.broken("a generic type of no variable");
         }
     }
     Ok(())
