@@ -28,6 +28,8 @@ impl Aged {
                 "-g",
                 "-nowarn",
                 "-Xlint:-options",
+                "--release",
+                "17",
                 "-XDstringConcat=inline",
                 "-d",
             ])
