@@ -44,7 +44,7 @@ run() {
     echo "$code" >"$out/$1.code"
 }
 
-[ "$#" -gt 0 ] || set -- reader pipeline plans protocol patterns
+[ "$#" -gt 0 ] || set -- reader pipeline maps plans protocol patterns
 say "$* for $seconds s each, $jobs at once"
 running=0
 for target in "$@"; do

@@ -12,10 +12,11 @@ use crate::facts;
 use crate::filter::{self, Filter, Want};
 use crate::jni::{Env, jclass, jobject};
 use crate::registry::Class;
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use veneer_fragmenter::classfile::ClassFile;
-use veneer_fragmenter::{Refusal, anchor, arming, check, inference, runtime};
+use veneer_fragmenter::{Refusal, anchor, arming, check, inference, runtime, verify};
 
 /// What comes to the hook.
 pub struct Coming<'c> {
@@ -90,7 +91,9 @@ fn try_arm(
     want: &dyn Fn(&str, &str) -> Want,
 ) -> Result<Option<Vec<u8>>, Refusal> {
     // What everything after this reads: an old class file in the form of Java 7, any other as it is.
-    let bytes = &*inference::modern(coming.bytes)?;
+    let modern = inference::modern(coming.bytes)?;
+    let raised = matches!(modern, Cow::Owned(_));
+    let bytes = &*modern;
     let methods = ClassFile::parse(bytes)?.methods.len();
     // Another agent may have given a known class other code: then its methods are others too.
     let same = known.as_ref().is_some_and(|c| {
@@ -143,6 +146,8 @@ fn try_arm(
         };
         if agent.config.check {
             check::guard::arm(bytes, &request)
+        } else if raised {
+            verify::guard::arm(bytes, &request)
         } else {
             arming::arm(bytes, &request)
         }

@@ -36,6 +36,7 @@ pub mod refusal;
 pub mod regions;
 pub mod runtime;
 pub mod types;
+pub mod verify;
 pub mod version;
 
 pub use refusal::Refusal;

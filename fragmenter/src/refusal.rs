@@ -32,6 +32,8 @@ pub enum Refusal {
         "the method would have {1} bytes instead of {0}; HotSpot does not compile methods over 8,000"
     )]
     CompileLimit(usize, usize),
+    #[error("the type checker could not show that the JVM accepts the changed class: {0}")]
+    Unverifiable(String),
     #[error("{0}")]
     MethodTooLarge(String),
     #[error("the constructor calls super(…) or this(…) in more than one place")]

@@ -17,6 +17,7 @@ use veneer_fragmenter::classfile::{
 };
 use veneer_fragmenter::inference;
 use veneer_fragmenter::policy::Policy;
+use veneer_fragmenter::verify;
 
 /// A class `old/Old` with one method.
 struct Old {
@@ -299,8 +300,13 @@ fn stack_maps_of_the_jdk_can_be_inferred() {
                     | Tag::Module)
             )
         };
-        // Interfaces had no code then.
-        if file.access & 0x200 != 0 || file.pool.indices().any(young) {
+        // Interfaces had no code then, and no static or private methods that could be called.
+        let of_java_7 = ClassFile {
+            major: 51,
+            ..file.clone()
+        };
+        let called_so = verify::class(&of_java_7).is_ok();
+        if file.access & 0x200 != 0 || !called_so || file.pool.indices().any(young) {
             return;
         }
         classes += 1;
@@ -312,12 +318,9 @@ fn stack_maps_of_the_jdk_can_be_inferred() {
             Err(refusal) => {
                 refused += 1;
                 *refusals.entry(refusal.name()).or_default() += 1;
-                assert_eq!(
-                    refusal.name(),
-                    "Unmergeable",
-                    "{}: {refusal}",
-                    path.display()
-                );
+                let known = ["Unmergeable", "Unverifiable"].contains(&&*refusal.name());
+                assert!(known, "{}: {refusal}", path.display());
+                println!("{}: {refusal}", path.display());
             }
         }
     });

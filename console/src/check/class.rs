@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   bytes ─▶ parse ─▶ write = bytes?
-//!              └─ for each policy ─▶ arm, unnamed and named ─▶ prove the armed bodies
+//!              └─ for each policy ─▶ arm, unnamed and named ─▶ check their types, prove the armed bodies
 //!                                └─▶ emit: every block counted; clean; edited ─▶ prove the versions
 //! ```
 //!
@@ -25,6 +25,7 @@ use veneer_fragmenter::method::Method;
 use veneer_fragmenter::patch::{self, Edit};
 use veneer_fragmenter::points::reachable;
 use veneer_fragmenter::policy::Policy;
+use veneer_fragmenter::verify;
 use veneer_fragmenter::version::{self, Bodies, Plan, ProtectedMembers};
 use veneer_fragmenter::{Refusal, anchor};
 
@@ -239,6 +240,9 @@ impl Examined {
                 return self.fail(doing, "", format!("what was written is damaged: {error}"));
             }
         };
+        if let Err(reason) = verify::guard::armed(file, &outcome) {
+            self.fail(&doing.replace("arm", "verify armed"), "", reason);
+        }
         let proved = proof::armed(file, &outcome, &armed);
         sum.proved += proved.count;
         for (method, reason) in proved.failures {

@@ -29,6 +29,7 @@ pub fn explain(name: &str) -> &'static str {
         "UninitializedObject" => {
             "between `new` and the constructor's end, where no activation can leave"
         }
+        "Unverifiable" => "the type checker could not show that the JVM accepts the changed class",
         "UnstructuredMonitors" => "monitors that are not entered and left in pairs",
         "VersionRejected" => "the JVM refused the version",
         _ => "",
@@ -50,6 +51,7 @@ mod tests {
             Refusal::UninitializedObject,
             Refusal::TooManyLiveValues,
             Refusal::UnstructuredMonitors,
+            Refusal::Unverifiable(String::new()),
             Refusal::PoolFull,
             Refusal::SplitConstructor,
         ] {

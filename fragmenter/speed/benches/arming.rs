@@ -1,4 +1,4 @@
-//! What the rewriter costs a class: reading and writing it as it is, and arming it under each policy.
+//! What the rewriter costs a class: reading and writing it as it is, type checking, and arming it under each policy.
 //!
 //! ```text
 //! VENEER_BENCH_CLASSES=FOLDER cargo bench -p veneer-speed --bench arming
@@ -15,6 +15,7 @@ use std::time::Duration;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use veneer_fragmenter::classfile::ClassFile;
 use veneer_fragmenter::policy::Policy;
+use veneer_fragmenter::verify;
 use veneer_speed::{arm, read};
 
 fn benches(criterion: &mut Criterion) {
@@ -41,6 +42,14 @@ fn benches(criterion: &mut Criterion) {
             for class in &classes {
                 let read = ClassFile::parse(class);
                 black_box(read.map(|class| class.to_bytes()).is_ok());
+            }
+        });
+    });
+    group.bench_function(BenchmarkId::new("verify", size(&classes)), |b| {
+        b.iter(|| {
+            for class in &classes {
+                let read = ClassFile::parse(class);
+                black_box(read.is_ok_and(|class| verify::class(&class).is_ok()));
             }
         });
     });

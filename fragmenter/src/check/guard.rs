@@ -5,10 +5,11 @@ use super::{Expected, Failure, armed_class, version_class};
 use crate::arming::{self, Armed, ArmedMethod, Request};
 use crate::classfile::ClassFile;
 use crate::refusal::Refusal;
+use crate::verify;
 use crate::version::{Plan, VersionClass};
 use std::collections::HashSet;
 
-/// Arms a class ([`arming::arm`]) and checks the outcome. Methods that do not pass are left out and stand among the refusals; an
+/// Arms a class ([`arming::arm`]) and checks the outcome, its types too ([`verify::guard`]). Methods that do not pass are left out and stand among the refusals; an
 /// error where the class as a whole does not pass.
 pub fn arm(bytes: &[u8], request: &Request) -> Result<Armed, Refusal> {
     let modern = crate::inference::modern(bytes)?;
@@ -34,6 +35,7 @@ pub fn arm(bytes: &[u8], request: &Request) -> Result<Armed, Refusal> {
         let emitted = ClassFile::parse(&armed.bytes)?;
         let checked = armed_class(&original, &emitted, &armed.anchor, &armed.methods);
         if checked.passed() {
+            verify::guard::armed(&original, &emitted)?;
             armed.refusals.extend(refused);
             return Ok(armed);
         }

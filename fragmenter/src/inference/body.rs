@@ -1,16 +1,18 @@
 //! One method body made modern.
 
+use super::facts::Facts;
 use super::flow::{self, Code as Body};
 use super::kinds::Kinds;
 use super::{demand, raise, stackmap, subroutine};
 use crate::bytecode::opcode::{ATHROW, JSR, NOP, RET};
 use crate::bytecode::{Instruction, decode};
-use crate::classfile::{Attribute, ClassFile, Code, ExceptionRange, decode_stack_map};
+use crate::classfile::{Attribute, ClassFile, Code, ExceptionRange};
 use crate::descriptor::MethodDescriptor;
 use crate::flowgraph::FlowGraph;
-use crate::method::{access, initial_frame};
+use crate::method::access;
 use crate::refusal::Refusal;
 use crate::types::{self, State};
+use crate::verify::Checker;
 use std::borrow::Cow;
 
 /// Gives method number `index` of `file` a stack map, in `out`.
@@ -18,6 +20,8 @@ pub(super) fn modernise(
     file: &ClassFile,
     index: usize,
     kinds: &Kinds,
+    facts: &mut Facts,
+    checker: Option<&mut Checker>,
     out: &mut ClassFile,
 ) -> Result<(), Refusal> {
     let member = &file.methods[index];
@@ -71,11 +75,19 @@ pub(super) fn modernise(
         class: &class,
         result: signature.result.clone(),
     };
-    if file.major < 50 || !has_frames(&body, &code, &entry) {
-        let states = flow::run(&body, entry.clone())?;
-        let reached: Vec<bool> = states.iter().map(Option::is_some).collect();
-        let demands = demand::gather(&body, kinds, states)?;
-        let states = stackmap::settle(demands, kinds, &label)?;
+    let mut facts_here = Facts::default();
+    let states = flow::run(&body, entry.clone()).and_then(|states| {
+        facts_here.gather(&body, &states)?;
+        Ok(states)
+    });
+    facts.join(&facts_here);
+    let inferred = match kept_map(checker, &class, index, &facts_here, kinds) {
+        Map::Shown => None,
+        // If no map can be inferred, other methods may still show what this one assumes.
+        Map::Assumed => infer(&body, kinds, states, &label).ok(),
+        Map::Wrong => Some(infer(&body, kinds, states, &label)?),
+    };
+    if let Some((states, reached)) = inferred {
         let exceptions = without_dead(&code.exceptions, &flow, &reached);
         let bytes = bury(&code.code, &flow, &reached);
         body.exceptions = &exceptions;
@@ -113,21 +125,48 @@ fn check_ranges(code: &Code, instructions: &[(u16, Instruction)]) -> Result<(), 
     }
 }
 
-/// Whether the method's own stack map (version 50) will do.
-fn has_frames(body: &Body, code: &Code, entry: &State) -> bool {
-    let table = code
-        .attributes
-        .iter()
-        .find(|a| a.is(body.pool, "StackMapTable"));
-    let frames = match table {
-        Some(table) => decode_stack_map(&table.info, &initial_frame(entry)),
-        None => Ok(Vec::new()),
+/// The states at all fragments' starts, and which of them are reached.
+fn infer(
+    body: &Body,
+    kinds: &Kinds,
+    states: Result<Vec<Option<State>>, Refusal>,
+    label: &str,
+) -> Result<(Vec<State>, Vec<bool>), Refusal> {
+    let states = states?;
+    let reached = states.iter().map(Option::is_some).collect();
+    let demands = demand::gather(body, kinds, states)?;
+    Ok((stackmap::settle(demands, kinds, label)?, reached))
+}
+
+/// What the type checker says of a method's own stack map.
+enum Map {
+    /// The map is right: the method's own facts show all that it assumes.
+    Shown,
+    /// The map may be right.
+    Assumed,
+    /// The map is wrong, or from a version that has none.
+    Wrong,
+}
+
+fn kept_map(
+    checker: Option<&mut Checker>,
+    this: &str,
+    index: usize,
+    facts: &Facts,
+    kinds: &Kinds,
+) -> Map {
+    let Some(checker) = checker else {
+        return Map::Wrong;
     };
-    let states: Option<Vec<(u16, State)>> = frames.ok().and_then(|frames| {
-        let state = |f| State::from_frame(f, body.pool, &entry.locals, code.max_locals);
-        frames.iter().map(|f| Some((f.pc, state(f)?))).collect()
-    });
-    states.is_some_and(|states| stackmap::stands(body, &states, entry))
+    let passed = checker.method(index);
+    let needed = checker.take();
+    if passed.is_err() {
+        Map::Wrong
+    } else if needed.iter().all(|a| facts.show(this, a, kinds)) {
+        Map::Shown
+    } else {
+        Map::Assumed
+    }
 }
 
 /// The exception table without what nothing reaches, so that no handler is asked to take over from there.

@@ -7,18 +7,18 @@
 //! ```
 //!
 //! One walk over the fragments finds nodes, uses and edges; then demands travel against the edges until nothing changes.
-//! A call by `invokeinterface` asks for nothing, for to the verifier every object passes for an interface (JVMS §4.10.1.2);
-//! nor do `instanceof`, `checkcast`, `monitorenter`, comparisons and stores into arrays.
+//! `uses` lists what each instruction asks for. A call of a protected method of `java.lang.Object` asks for the current class (JVMS
+//! §4.10.1.8).
 
 use super::flow::Code;
 use super::kinds::Kinds;
 use super::union;
+use super::uses::{self, OBJECT};
 use crate::bytecode::Instruction;
 use crate::bytecode::opcode::*;
-use crate::descriptor::{self, MethodDescriptor};
 use crate::flowgraph::EdgeKind;
 use crate::refusal::Refusal;
-use crate::types::{self, State, Type, TypeError};
+use crate::types::{State, Type, TypeError};
 use indexmap::{IndexMap, IndexSet};
 use petgraph::visit::EdgeRef;
 
@@ -186,67 +186,24 @@ impl Walk<'_, '_> {
         Ok(node_type(id))
     }
 
-    /// Notes what one instruction asks of the values that it takes.
+    /// Notes what one instruction asks of the values that it pops.
     fn uses(&mut self, pc: u16, instruction: &Instruction, state: &State) -> Result<(), Refusal> {
-        let pool = self.code.pool;
-        let bad = || TypeError::BadOperand(pc);
-        // From the top of the stack downwards.
-        let mut depth = 0;
-        let mut next = |asked: Option<&str>| {
-            let value = state.stack.iter().rev().nth(depth);
-            depth += 1;
-            if let (Some(name), Some(id)) = (asked, value.and_then(node_of))
-                && name != "java/lang/Object"
-                && !self.kinds.is_interface(name)
-            {
-                self.nodes[id].demands.insert(name.to_owned());
+        let (code, kinds, nodes) = (self.code, self.kinds, &mut self.nodes);
+        uses::each(code, pc, instruction, state, &mut |value, asked, access| {
+            let Some(node) = node_of(value).and_then(|id| nodes.get_mut(id)) else {
+                return;
+            };
+            let of_object = access.is_some_and(|access| access.is_protected_of_object(code.class));
+            let arrays = node.union.iter().all(|class| class.starts_with('['));
+            let asked = if of_object && !arrays {
+                code.class
+            } else {
+                asked
+            };
+            if asked != OBJECT && !kinds.is_interface(asked) {
+                node.demands.insert(asked.to_owned());
             }
-        };
-        let op = instruction.op();
-        match op {
-            GETFIELD | PUTFIELD | PUTSTATIC => {
-                let index = instruction.pool_index().ok_or_else(bad)?;
-                let member = pool.member(index)?;
-                let class = pool.class_name(member.class)?;
-                if op != GETFIELD {
-                    let t = descriptor::field(&pool.text(member.descriptor)?).ok_or_else(bad)?;
-                    next(name_of(&t));
-                }
-                if op != PUTSTATIC {
-                    next(Some(&class));
-                }
-            }
-            INVOKEVIRTUAL | INVOKESPECIAL | INVOKESTATIC | INVOKEINTERFACE => {
-                let index = instruction.pool_index().ok_or_else(bad)?;
-                let (_, descriptor): (_, MethodDescriptor) =
-                    types::invoked(pool, index, op).ok_or_else(bad)?;
-                for t in descriptor.parameters.iter().rev() {
-                    next(name_of(t));
-                }
-                match op {
-                    INVOKEVIRTUAL => {
-                        let class = pool.class_name(pool.member(index)?.class)?;
-                        next(Some(&class));
-                    }
-                    // To call its superclass, or a private method, an object must be of this class.
-                    INVOKESPECIAL => next(Some(self.code.class)),
-                    _ => {}
-                }
-            }
-            ATHROW => next(Some("java/lang/Throwable")),
-            ARETURN => next(self.code.result.as_ref().and_then(name_of)),
-            AALOAD => {
-                next(None);
-                next(Some("[Ljava/lang/Object;"));
-            }
-            AASTORE => {
-                next(None);
-                next(None);
-                next(Some("[Ljava/lang/Object;"));
-            }
-            _ => {}
-        }
-        Ok(())
+        })
     }
 
     /// Demands travel against the flow.
@@ -276,12 +233,5 @@ impl Walk<'_, '_> {
             }
         }
         Ok(())
-    }
-}
-
-fn name_of(t: &Type) -> Option<&str> {
-    match t {
-        Type::Object(name) => Some(name),
-        _ => None,
     }
 }

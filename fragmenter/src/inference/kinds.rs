@@ -96,6 +96,38 @@ const SUPERS: [(&str, &[&str]); 12] = [
     ),
 ];
 
+/// Classes of the platform that extend `Object`, so that the superclasses of what extends them are all known.
+const BELOW_OBJECT: [&str; 9] = [
+    "java/awt/Component",
+    "java/io/InputStream",
+    "java/io/OutputStream",
+    "java/io/Reader",
+    "java/io/Writer",
+    "java/lang/Number",
+    "java/lang/Thread",
+    "java/lang/Throwable",
+    "java/util/Dictionary",
+];
+
+/// Final classes of the platform that code of all ages uses.
+const FINAL: [&str; 15] = [
+    "java/lang/Boolean",
+    "java/lang/Byte",
+    "java/lang/Character",
+    "java/lang/Class",
+    "java/lang/Double",
+    "java/lang/Float",
+    "java/lang/Integer",
+    "java/lang/Long",
+    "java/lang/Short",
+    "java/lang/String",
+    "java/lang/StringBuffer",
+    "java/lang/StringBuilder",
+    "java/lang/reflect/Constructor",
+    "java/lang/reflect/Field",
+    "java/lang/reflect/Method",
+];
+
 impl Kinds {
     /// Reads what the class file says.
     pub fn of(file: &ClassFile) -> Result<Kinds, Refusal> {
@@ -173,6 +205,19 @@ impl Kinds {
     /// Whether certainly an interface.
     pub fn is_interface(&self, name: &str) -> bool {
         self.interfaces.contains(name) && !self.classes.contains(name)
+    }
+
+    /// Whether `class` certainly is no superclass of `this`, the class that was read.
+    pub fn cannot_be_above(&self, class: &str, this: &str) -> bool {
+        if FINAL.contains(&class) || self.is_interface(class) {
+            return true;
+        }
+        let above = self.supers.get(this).map_or(&[][..], |above| above);
+        let complete = match above.last() {
+            None => true,
+            Some(last) => last == "java/lang/Object" || BELOW_OBJECT.contains(&&**last),
+        };
+        complete && !above.iter().any(|a| a == class)
     }
 
     /// Whether `name` certainly extends `above`, or is it.

@@ -7,7 +7,7 @@
 //! | an interface before 50 need not be marked abstract; the VM marks it | must be marked    | marked (`InnerClasses` too) |
 //! | `<clinit>` need not be static, or without parameters       | must be                    | refused                    |
 //! | `abstract synchronized`, an interface with `ACC_SUPER`, … before 49 | are errors        | refused                    |
-//! | a wrong stack map of version 50 makes the VM verify the old way | is an error           | frames are looked over     |
+//! | a wrong stack map of version 50 makes the VM verify the old way | is an error           | maps are checked           |
 //!
 //! Sources: JVMS §4.1 to §4.7 (tables 4.7-A, 4.7-C) and HotSpot's `classFileParser.cpp`.
 

@@ -1,9 +1,8 @@
-//! Stack maps: the frames of a method from its states, and a look at frames that are there.
+//! Stack maps: the frames of a method from its states.
 
 use super::demand::{self, Demands};
 use super::flow::Code;
 use super::{choose, kinds::Kinds};
-use crate::bytecode::opcode::ends_flow;
 use crate::classfile::{ConstantPool, StackMapFrame, encode_stack_map};
 use crate::flowgraph::{EdgeKind, FragmentId};
 use crate::frames;
@@ -82,68 +81,4 @@ pub(super) fn table(
     }
     let initial = frames::locals(&entry.locals, pool, &here)?;
     Ok(Some(encode_stack_map(&table, &initial)?))
-}
-
-/// Whether frames that are there say of each place what comes to it, classes aside: that everything flows into a frame that
-/// fits, and nothing into a place that lacks one. A class file of version 50 may have frames that do not; the JVM then verifies
-/// it the old way.
-pub(super) fn stands(code: &Code, frames: &[(u16, State)], entry: &State) -> bool {
-    let frame = |pc: u16| {
-        let i = frames.binary_search_by_key(&pc, |f| f.0).ok()?;
-        Some(&frames[i].1)
-    };
-    let mut state = Some(entry.clone());
-    for (i, (pc, instruction)) in code.instructions.iter().enumerate() {
-        if let Some(there) = frame(*pc) {
-            if state.as_ref().is_some_and(|s| !fits(s, there)) {
-                return false;
-            }
-            state = Some(there.clone());
-        }
-        let Some(current) = &mut state else {
-            return false;
-        };
-        for (row, range) in (0u16..).zip(code.exceptions) {
-            if (range.start..range.end).contains(pc) {
-                let Ok(caught) = code.caught(row) else {
-                    return false;
-                };
-                let thrown = State {
-                    locals: current.locals.clone(),
-                    stack: vec![caught],
-                };
-                if !frame(range.handler).is_some_and(|there| fits(&thrown, there)) {
-                    return false;
-                }
-            }
-        }
-        if code.step(current, i).is_err() {
-            return false;
-        }
-        let jumps = instruction.targets().into_iter().all(|t| {
-            u16::try_from(t.0).is_ok_and(|t| frame(t).is_some_and(|there| fits(current, there)))
-        });
-        if !jumps {
-            return false;
-        }
-        if ends_flow(instruction.op()) {
-            state = None;
-        }
-    }
-    state.is_none()
-}
-
-/// Whether a state may flow into a frame, as far as can be seen without classes.
-fn fits(from: &State, to: &State) -> bool {
-    let one = |(a, b): (&Type, &Type)| match b {
-        Type::Top => true,
-        Type::Object(_) => a.is_reference(),
-        _ => a == b,
-    };
-    from.stack.len() == to.stack.len()
-        && from.locals.len() == to.locals.len()
-        && from.locals.iter().zip(&to.locals).all(one)
-        && from.stack.iter().zip(&to.stack).all(one)
-        && from.locals.contains(&Type::UninitializedThis)
-            == to.locals.contains(&Type::UninitializedThis)
 }

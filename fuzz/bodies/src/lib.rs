@@ -4,6 +4,7 @@
 //! ```text
 //!   reader     any bytes ─▶ class file, code, stack maps ─▶ the same bytes again, or an error
 //!   pipeline   class file + choices ─▶ arm, edit, emit ─▶ the verifier accepts it, or a refusal
+//!   maps       class file + damage ─▶ version 50 raised to 51 ─▶ the type checker accepts it, or a refusal
 //!   plans      any text ─▶ a plan loaded, its timers run ─▶ within the limits, or an error
 //!   protocol   any bytes in any pieces ─▶ messages ─▶ the same messages again, or an error
 //!   patterns   any text ─▶ a pattern ─▶ text ─▶ the same pattern, or an error
@@ -12,6 +13,7 @@
 //! A body panics where a promise is broken, and only there. Memory is counted by [`memory`], so that its bounds hold in
 //! both kinds of run.
 
+pub mod maps;
 pub mod memory;
 pub mod mutation;
 pub mod patterns;

@@ -70,12 +70,15 @@ pub fn join(choices: &[u8], class: &[u8]) -> Vec<u8> {
 }
 
 /// Bytes that decide; zero for ever after the last.
-struct Choices<'c> {
-    bytes: &'c [u8],
+pub struct Choices<'c> {
+    /// Those that are left.
+    pub bytes: &'c [u8],
 }
 
 impl Choices<'_> {
-    fn next(&mut self) -> u8 {
+    /// The next one.
+    #[allow(clippy::should_implement_trait)]
+    pub fn next(&mut self) -> u8 {
         match self.bytes.split_first() {
             Some((first, rest)) => {
                 self.bytes = rest;

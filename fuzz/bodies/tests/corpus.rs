@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use veneer_fuzz_bodies::{patterns, pipeline, plans, protocol, reader};
+use veneer_fuzz_bodies::{maps, patterns, pipeline, plans, protocol, reader};
 
 /// Runs a target over its corpus; a panic names the input.
 fn replay(target: &str, run: fn(&[u8])) {
@@ -30,6 +30,11 @@ fn the_reader() {
 #[test]
 fn the_pipeline() {
     replay("pipeline", pipeline::run);
+}
+
+#[test]
+fn stack_maps_that_are_damaged() {
+    replay("maps", maps::run);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The part `fuzz`: what libFuzzer tried on the reader, the pipeline, the plans, the protocol and the patterns.
+//! The part `fuzz`: what libFuzzer tried on the reader, the pipeline, stack maps, the plans, the protocol and the patterns.
 //!
 //! In quick scope the kept corpora are run on the stable compiler. In full scope the figures of the last `make fuzz`, which
 //! are kept in `fuzz/runs.json`, are taken where the sources have not changed since; else each target runs for
@@ -14,7 +14,7 @@ use crate::folder::{files, workspace};
 use crate::process::Process;
 
 /// The targets, and what each promises.
-const TARGETS: [(&str, &str); 5] = [
+const TARGETS: [(&str, &str); 6] = [
     (
         "reader",
         "class-file reader and decoders: no panic, memory bounded by the input, the same bytes again",
@@ -22,6 +22,10 @@ const TARGETS: [(&str, &str); 5] = [
     (
         "pipeline",
         "class file to armed class and versions, with edits: what verified verifies, no internal error",
+    ),
+    (
+        "maps",
+        "class files of version 50 with damaged stack maps: what is armed passes the type checker",
     ),
     (
         "plans",

@@ -92,6 +92,14 @@ pub const PROGRAMS: &[Program] = &[
         arguments: &["{programs}"],
     },
     Program {
+        name: "JythonProgram",
+        what: "a Python script in Jython, compiled to class files of version 50",
+        jars: &["jython-standalone"],
+        arm: &[],
+        counted: &["org.python..*", "JythonProgram*"],
+        arguments: &["{programs}"],
+    },
+    Program {
         name: "Web",
         what: "Tomcat serves a client in the same process",
         jars: &["tomcat-embed-core", "tomcat-annotations-api"],

@@ -1,0 +1,232 @@
+//! What the old verifier (JVMS §4.10.2) has found out about classes when it accepted the class.
+//!
+//! ```text
+//!   A ──┐
+//!       ├─▶ used as D        the old verifier found a superclass L of A and B with L <: D:  A <: D and B <: D are facts,
+//!   B ──┘                    unless D is an interface, for which every object passes
+//! ```
+//!
+//! Stack maps that were inferred, and those of a class file of version 50, are used only if every assumption of the type checker
+//! ([`crate::verify`]) follows from these facts. So a mistake of the inference, or a wrong class in a map, is found before the JVM
+//! gets the class.
+//!
+//! An access to a member of a class R that may be a superclass needs more: if the member is protected and of another package, the
+//! object must be of the current class. Each of the following shows that the access is allowed for objects of the class X:
+//! * X is a subclass of the current class, or the current class does not extend R.
+//! * The method accesses the member on an object of the class X only, or the class does so in another place: the old verifier has
+//!   accepted it.
+//! * The class accesses the member on an object of the class R, without being R: then the member is not protected in this sense.
+
+use super::flow::Code;
+use super::kinds::Kinds;
+use super::union;
+use super::uses::{self, Access, OBJECT};
+use crate::bytecode::opcode::INVOKESPECIAL;
+use crate::refusal::Refusal;
+use crate::types::{State, Type};
+use crate::verify::Assumption;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+/// See the module documentation.
+#[derive(Default)]
+pub(super) struct Facts {
+    /// By class, the classes that it is assignable to.
+    assignable: BTreeMap<String, BTreeSet<String>>,
+    /// Accesses with the class of an object on which the old verifier accepted them.
+    accessible: HashSet<(Access, String)>,
+}
+
+impl Facts {
+    /// Adds the facts of one method. `states` are those at the starts of its fragments, with unions.
+    pub fn gather(&mut self, code: &Code, states: &[Option<State>]) -> Result<(), Refusal> {
+        for (fragment, state) in code.flow.fragments().zip(states) {
+            let Some(state) = state else { continue };
+            let mut state = state.clone();
+            for i in fragment.instructions.clone() {
+                let Some((pc, instruction)) = code.instructions.get(i) else {
+                    continue;
+                };
+                uses::each(
+                    code,
+                    *pc,
+                    instruction,
+                    &state,
+                    &mut |value, asked, access| {
+                        self.add(code.class, value, asked, access);
+                    },
+                )?;
+                if let (INVOKESPECIAL, Some(index)) = (instruction.op(), instruction.pool_index()) {
+                    let member = code.pool.member(index)?;
+                    let above = code.pool.class_name(member.class)?;
+                    if code.pool.utf8(member.name)? != b"<init>" {
+                        self.pair(code.class, &above);
+                    }
+                }
+                code.step(&mut state, i)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the facts of another method.
+    pub fn join(&mut self, other: &Facts) {
+        for (class, above) in &other.assignable {
+            let mine = self.assignable.entry(class.clone()).or_default();
+            mine.extend(above.iter().cloned());
+        }
+        self.accessible.extend(other.accessible.iter().cloned());
+    }
+
+    fn add(&mut self, this: &str, value: &Type, asked: &str, access: Option<Access>) {
+        let members = union::members(value);
+        let of_object = access
+            .as_ref()
+            .is_some_and(|access| access.is_protected_of_object(this));
+        for member in &members {
+            self.pair(member, asked);
+            if of_object && !member.starts_with('[') {
+                self.pair(member, this);
+            }
+        }
+        // If several classes meet, only their superclass has been looked at.
+        if let (Some(access), [only]) = (access, &members[..]) {
+            self.accessible.insert((access, (*only).to_owned()));
+        }
+    }
+
+    /// Notes that `from` is assignable to `to`; of arrays, what they hold.
+    fn pair(&mut self, from: &str, to: &str) {
+        let (mut from, mut to) = (from, to);
+        while let (Some(a), Some(b)) = (union::component(from), union::component(to)) {
+            (from, to) = (a, b);
+        }
+        if from == to || to == OBJECT || from.starts_with('[') || to.starts_with('[') {
+            return;
+        }
+        let above = self.assignable.entry(from.to_owned()).or_default();
+        if !above.contains(to) {
+            above.insert(to.to_owned());
+        }
+    }
+
+    /// Whether an assumption follows from the facts. `this` is the class that makes it.
+    pub fn show(&self, this: &str, assumption: &Assumption, kinds: &Kinds) -> bool {
+        match assumption {
+            Assumption::Assignable { from, to } => self.assignable(from, to, kinds),
+            Assumption::Accessible {
+                class,
+                name,
+                descriptor,
+                receiver,
+            } => {
+                let access = |receiver: &str| {
+                    let access = Access {
+                        class: class.clone(),
+                        name: name.clone(),
+                        descriptor: descriptor.clone(),
+                    };
+                    self.accessible.contains(&(access, receiver.to_owned()))
+                };
+                // Which class a constructor makes stands in the code, not in a stack map.
+                name == "<init>"
+                    || kinds.cannot_be_above(class, this)
+                    || access(receiver)
+                    || access(class)
+                    || self.assignable(receiver, this, kinds)
+            }
+        }
+    }
+
+    fn assignable(&self, from: &str, to: &str, kinds: &Kinds) -> bool {
+        if kinds.is_interface(to) || kinds.is_below(from, to) {
+            return true;
+        }
+        // Two classes cannot each be above the other, so both are interfaces.
+        let holds =
+            |from: &str, to: &str| self.assignable.get(from).is_some_and(|s| s.contains(to));
+        if let Some(above) = self.assignable.get(to)
+            && above.iter().any(|other| holds(other, to))
+        {
+            return true;
+        }
+        let (mut seen, mut work) = (HashSet::from([from]), vec![from]);
+        while let Some(class) = work.pop() {
+            for above in self.assignable.get(class).into_iter().flatten() {
+                if above == to || kinds.is_below(above, to) {
+                    return true;
+                }
+                if seen.insert(above) {
+                    work.push(above);
+                }
+            }
+        }
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn facts(pairs: &[(&str, &str)]) -> Facts {
+        let mut facts = Facts::default();
+        for (from, to) in pairs {
+            facts.pair(from, to);
+        }
+        facts
+    }
+
+    fn shows(facts: &Facts, from: &str, to: &str) -> bool {
+        let assumption = Assumption::Assignable {
+            from: from.into(),
+            to: to.into(),
+        };
+        facts.show("a/This", &assumption, &Kinds::default())
+    }
+
+    #[test]
+    fn facts_are_transitive_and_no_more() {
+        let facts = facts(&[("a/A", "a/B"), ("[La/B;", "[La/C;"), ("a/D", "a/C")]);
+        assert!(shows(&facts, "a/A", "a/B"));
+        assert!(shows(&facts, "a/A", "a/C"));
+        assert!(!shows(&facts, "a/C", "a/A"));
+        assert!(!shows(&facts, "a/A", "a/D"));
+    }
+
+    #[test]
+    fn classes_above_each_other_are_interfaces() {
+        let facts = facts(&[("a/I", "a/J"), ("a/J", "a/I")]);
+        assert!(shows(&facts, "x/X", "a/I"));
+        assert!(!shows(&facts, "a/I", "x/X"));
+    }
+
+    #[test]
+    fn an_access_is_shown_by_an_equal_one_or_by_one_on_its_own_class() {
+        let access = |receiver: &str| Assumption::Accessible {
+            class: "a/Base".into(),
+            name: "m".into(),
+            descriptor: "()V".into(),
+            receiver: receiver.into(),
+        };
+        let used = |receiver: &str| {
+            let mut facts = Facts::default();
+            let access = Access {
+                class: "a/Base".into(),
+                name: "m".into(),
+                descriptor: "()V".into(),
+            };
+            facts.add("a/This", &Type::object(receiver), "a/Base", Some(access));
+            facts
+        };
+        let kinds = {
+            let mut kinds = Kinds::default();
+            kinds.know("a/This", &["a/Middle"]);
+            kinds
+        };
+        assert!(!Facts::default().show("a/This", &access("a/A"), &kinds));
+        assert!(used("a/A").show("a/This", &access("a/A"), &kinds));
+        assert!(!used("a/B").show("a/This", &access("a/A"), &kinds));
+        assert!(used("a/Base").show("a/This", &access("a/A"), &kinds));
+        assert!(!used("a/A.a/B").show("a/This", &access("a/A"), &kinds));
+    }
+}

@@ -1,0 +1,122 @@
+//! What one instruction asks of the classes of the values that it pops.
+
+use super::flow::Code;
+use crate::bytecode::Instruction;
+use crate::bytecode::opcode::*;
+use crate::descriptor::{self, MethodDescriptor};
+use crate::refusal::Refusal;
+use crate::types::{self, State, Type, TypeError};
+
+/// The member that an instruction accesses on an object.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Access {
+    /// The class that the reference names.
+    pub class: String,
+    pub name: String,
+    pub descriptor: String,
+}
+
+impl Access {
+    /// Whether the member is a protected method of `java.lang.Object` and `this` lies in another package: then the object must be of
+    /// the current class (JVMS §4.10.1.8). Arrays are exempt for `clone`.
+    pub fn is_protected_of_object(&self, this: &str) -> bool {
+        let protected = matches!(
+            (&*self.name, &*self.descriptor),
+            ("clone", "()Ljava/lang/Object;") | ("finalize", "()V")
+        );
+        let same_package = this
+            .strip_prefix("java/lang/")
+            .is_some_and(|rest| !rest.contains('/'));
+        self.class == OBJECT && protected && !same_package
+    }
+}
+
+/// The class above all.
+pub(super) const OBJECT: &str = "java/lang/Object";
+
+/// Shows each value that an instruction pops with the class that is asked for: the value, the class, and the member if the value is
+/// the object whose member is accessed. `invokeinterface` asks for nothing, since to the verifier every object passes for an
+/// interface (JVMS §4.10.1.2); nor do `instanceof`, `checkcast`, `monitorenter`, comparisons and stores into arrays.
+pub(super) fn each(
+    code: &Code,
+    pc: u16,
+    instruction: &Instruction,
+    state: &State,
+    visit: &mut dyn FnMut(&Type, &str, Option<Access>),
+) -> Result<(), Refusal> {
+    let pool = code.pool;
+    let bad = || TypeError::BadOperand(pc);
+    // From the top of the stack downwards.
+    let mut depth = 0;
+    let mut next = |asked: Option<&str>, access: Option<Access>| {
+        let value = state.stack.iter().rev().nth(depth);
+        depth += 1;
+        if let (Some(asked), Some(value)) = (asked, value) {
+            visit(value, asked, access);
+        }
+    };
+    let op = instruction.op();
+    match op {
+        GETFIELD | PUTFIELD | PUTSTATIC => {
+            let index = instruction.pool_index().ok_or_else(bad)?;
+            let member = pool.member(index)?;
+            let class = pool.class_name(member.class)?;
+            let descriptor = pool.text(member.descriptor)?;
+            if op != GETFIELD {
+                let t = descriptor::field(&descriptor).ok_or_else(bad)?;
+                next(name_of(&t), None);
+            }
+            if op != PUTSTATIC {
+                let access = Access {
+                    class: class.clone().into_owned(),
+                    name: pool.text(member.name)?.into_owned(),
+                    descriptor: descriptor.into_owned(),
+                };
+                next(Some(&class), Some(access));
+            }
+        }
+        INVOKEVIRTUAL | INVOKESPECIAL | INVOKESTATIC | INVOKEINTERFACE => {
+            let index = instruction.pool_index().ok_or_else(bad)?;
+            let (name, descriptor): (_, MethodDescriptor) =
+                types::invoked(pool, index, op).ok_or_else(bad)?;
+            for t in descriptor.parameters.iter().rev() {
+                next(name_of(t), None);
+            }
+            match op {
+                INVOKEVIRTUAL => {
+                    let member = pool.member(index)?;
+                    let class = pool.class_name(member.class)?;
+                    let access = Access {
+                        class: class.clone().into_owned(),
+                        name: name.into_owned(),
+                        descriptor: pool.text(member.descriptor)?.into_owned(),
+                    };
+                    next(Some(&class), Some(access));
+                }
+                // To call its superclass, or a private method, an object must be of this class.
+                INVOKESPECIAL => next(Some(code.class), None),
+                _ => {}
+            }
+        }
+        ATHROW => next(Some("java/lang/Throwable"), None),
+        ARETURN => next(code.result.as_ref().and_then(name_of), None),
+        AALOAD => {
+            next(None, None);
+            next(Some("[Ljava/lang/Object;"), None);
+        }
+        AASTORE => {
+            next(None, None);
+            next(None, None);
+            next(Some("[Ljava/lang/Object;"), None);
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+fn name_of(t: &Type) -> Option<&str> {
+    match t {
+        Type::Object(name) => Some(name),
+        _ => None,
+    }
+}

@@ -1,0 +1,135 @@
+//! Facts about other classes that a class file needs in order to verify, and that its bytes do not show.
+
+use std::fmt;
+use std::hash::Hash;
+
+use indexmap::IndexSet;
+
+use super::names::{NameId, Names};
+
+/// An access to a member whose class may be a superclass. If it is one, and if the member is protected and declared in another
+/// package, then the receiver must be of the current class.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Access {
+    pub class: NameId,
+    pub name: NameId,
+    pub descriptor: NameId,
+    pub receiver: NameId,
+}
+
+/// One fact. Class names are in internal form, arrays are descriptors.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Assumption {
+    /// A value of the class `from` is assignable to `to`: a subclass, or `to` is an interface.
+    Assignable {
+        /// The class that is there.
+        from: String,
+        /// The class that is needed.
+        to: String,
+    },
+    /// Objects of the class `receiver` may be used to access the member: the member is not protected, or not that of a superclass
+    /// in another package, or `receiver` is the current class or a subclass.
+    Accessible {
+        /// The class that the reference names.
+        class: String,
+        /// The member's name.
+        name: String,
+        /// The member's descriptor.
+        descriptor: String,
+        /// The class of the object.
+        receiver: String,
+    },
+}
+
+impl fmt::Display for Assumption {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Assumption::Assignable { from, to } => write!(f, "{from} is assignable to {to}"),
+            Assumption::Accessible {
+                class,
+                name,
+                receiver,
+                ..
+            } => write!(f, "{class}.{name} is accessible on a {receiver}"),
+        }
+    }
+}
+
+/// All facts that a class file needs.
+pub struct Assumptions<'n> {
+    pub(super) names: Names<'n>,
+    pub(super) assignable: IndexSet<(NameId, NameId), ahash::RandomState>,
+    pub(super) accesses: IndexSet<Access, ahash::RandomState>,
+}
+
+impl<'n> Assumptions<'n> {
+    pub(super) fn new() -> Assumptions<'n> {
+        Assumptions {
+            names: Names::new(),
+            assignable: IndexSet::default(),
+            accesses: IndexSet::default(),
+        }
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.assignable.len() + self.accesses.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// All of them, those of assignability first.
+    pub fn iter(&self) -> impl Iterator<Item = Assumption> + '_ {
+        let pairs = self.assignable.iter().map(|pair| self.assignable(pair));
+        pairs.chain(self.accesses.iter().map(|access| self.accessible(access)))
+    }
+
+    /// The first that `granted` does not hold as well. `excused` names classes whose members are known to be accessible.
+    pub fn beyond(
+        &self,
+        granted: &Assumptions<'_>,
+        excused: &dyn Fn(&[u8]) -> bool,
+    ) -> Option<Assumption> {
+        let there = |id: NameId| granted.names.find(self.names.bytes(id));
+        let pair = self.assignable.iter().find(|(from, to)| {
+            let both = there(*from).zip(there(*to));
+            !both.is_some_and(|pair| granted.assignable.contains(&pair))
+        });
+        if let Some(pair) = pair {
+            return Some(self.assignable(pair));
+        }
+        let known = |access: &Access| {
+            Some(Access {
+                class: there(access.class)?,
+                name: there(access.name)?,
+                descriptor: there(access.descriptor)?,
+                receiver: there(access.receiver)?,
+            })
+        };
+        let access = self.accesses.iter().find(|access| {
+            !excused(self.names.bytes(access.class))
+                && !known(access).is_some_and(|access| granted.accesses.contains(&access))
+        })?;
+        Some(self.accessible(access))
+    }
+
+    fn assignable(&self, (from, to): &(NameId, NameId)) -> Assumption {
+        Assumption::Assignable {
+            from: self.names.text(*from).into_owned(),
+            to: self.names.text(*to).into_owned(),
+        }
+    }
+
+    fn accessible(&self, access: &Access) -> Assumption {
+        let text = |id| self.names.text(id).into_owned();
+        Assumption::Accessible {
+            class: text(access.class),
+            name: text(access.name),
+            descriptor: text(access.descriptor),
+            receiver: text(access.receiver),
+        }
+    }
+}

@@ -1,0 +1,342 @@
+//! What all methods of one class file share: names, parsed descriptors, and the assumptions made so far.
+
+use std::ops::Range;
+
+use super::assumptions::{Access, Assumptions};
+use super::failure::{Fault, Rule};
+use super::names::NameId;
+use super::vtype::SlotType;
+use crate::classfile::{ClassFile, ConstantPool, Entry, Member};
+
+/// The parameters and the result of a method descriptor, in [`Context::slots`].
+#[derive(Clone, Copy)]
+pub(super) struct Signature {
+    parameters: (u32, u32),
+    /// What the method returns; `None` for `void`.
+    pub result: Option<SlotType>,
+}
+
+pub(super) struct Context<'f> {
+    pub file: &'f ClassFile<'f>,
+    pub pool: &'f ConstantPool<'f>,
+    pub this: NameId,
+    above: Option<NameId>,
+    interfaces: Vec<NameId>,
+    /// The name of each `Class` entry, once it has been looked up.
+    classes: Vec<Option<NameId>>,
+    /// The signature of each descriptor (`Utf8`), once it has been parsed.
+    signatures: Vec<Option<Signature>>,
+    slots: Vec<SlotType>,
+    pub made: Assumptions<'f>,
+}
+
+impl<'f> Context<'f> {
+    pub fn new(file: &'f ClassFile<'f>) -> Result<Context<'f>, Fault> {
+        let pool = &file.pool;
+        let count = usize::from(pool.count());
+        let mut context = Context {
+            file,
+            pool,
+            this: NameId::OBJECT,
+            above: None,
+            interfaces: Vec::new(),
+            classes: vec![None; count],
+            signatures: vec![None; count],
+            slots: Vec::new(),
+            made: Assumptions::new(),
+        };
+        context.this = context.class(file.this_class)?;
+        if file.super_class != 0 {
+            context.above = Some(context.class(file.super_class)?);
+        }
+        for i in &file.interfaces {
+            let interface = context.class(*i)?;
+            context.interfaces.push(interface);
+        }
+        Ok(context)
+    }
+
+    /// The superclass.
+    pub fn above(&self) -> Option<NameId> {
+        self.above
+    }
+
+    /// The direct superinterfaces.
+    pub fn interfaces(&self) -> &[NameId] {
+        &self.interfaces
+    }
+
+    /// The class that a `Class` entry names.
+    pub fn class(&mut self, index: u16) -> Result<NameId, Fault> {
+        let slot = usize::from(index);
+        if let Some(Some(id)) = self.classes.get(slot) {
+            return Ok(*id);
+        }
+        let Entry::Class(name) = self.pool.entry(index)? else {
+            return Rule::Constant.broken(format!("constant {index} is no class"));
+        };
+        let id = self.made.names.id(self.pool.utf8(name)?);
+        if let Some(known) = self.classes.get_mut(slot) {
+            *known = Some(id);
+        }
+        Ok(id)
+    }
+
+    /// The name of a `Utf8` entry.
+    pub fn name(&mut self, index: u16) -> Result<NameId, Fault> {
+        Ok(self.made.names.id(self.pool.utf8(index)?))
+    }
+
+    pub fn is_array(&self, id: NameId) -> bool {
+        self.made.names.is_array(id)
+    }
+
+    pub fn text(&self, t: SlotType) -> String {
+        t.text(&self.made.names)
+    }
+
+    /// The type of a field's descriptor (`Utf8`).
+    pub fn field(&mut self, descriptor: u16) -> Result<SlotType, Fault> {
+        let bytes = self.pool.utf8(descriptor)?;
+        match self.field_prefix(bytes) {
+            Some((t, [])) => Ok(t),
+            _ => Rule::Constant.broken(format!("constant {descriptor} is no field descriptor")),
+        }
+    }
+
+    fn field_prefix(&mut self, bytes: &'f [u8]) -> Option<(SlotType, &'f [u8])> {
+        let (first, rest) = bytes.split_first()?;
+        let primitive = match first {
+            b'Z' | b'B' | b'C' | b'S' | b'I' => SlotType::Int,
+            b'J' => SlotType::Long,
+            b'F' => SlotType::Float,
+            b'D' => SlotType::Double,
+            b'L' => {
+                let end = rest.iter().position(|b| *b == b';')?;
+                let id = self.made.names.id(rest.get(..end)?);
+                return Some((SlotType::Object(id), rest.get(end + 1..)?));
+            }
+            b'[' => {
+                let dimensions = bytes.iter().take_while(|b| **b == b'[').count();
+                let element = bytes.get(dimensions..)?;
+                let width = match element.first()? {
+                    b'Z' | b'B' | b'C' | b'S' | b'I' | b'J' | b'F' | b'D' => 1,
+                    b'L' => element.iter().position(|b| *b == b';')? + 1,
+                    _ => return None,
+                };
+                let (array, rest) = bytes.split_at_checked(dimensions + width)?;
+                return Some((SlotType::Object(self.made.names.id(array)), rest));
+            }
+            _ => return None,
+        };
+        Some((primitive, rest))
+    }
+
+    /// The signature of a method's descriptor (`Utf8`).
+    pub fn signature(&mut self, descriptor: u16) -> Result<Signature, Fault> {
+        let slot = usize::from(descriptor);
+        if let Some(Some(signature)) = self.signatures.get(slot) {
+            return Ok(*signature);
+        }
+        let bytes = self.pool.utf8(descriptor)?;
+        let bad = || Rule::Constant.fault(format!("constant {descriptor} is no method descriptor"));
+        let mut rest = bytes.strip_prefix(b"(").ok_or_else(bad)?;
+        let start = self.slots.len();
+        while rest.first() != Some(&b')') {
+            let (t, next) = self.field_prefix(rest).ok_or_else(bad)?;
+            self.slots.push(t);
+            rest = next;
+        }
+        let result = match rest.get(1..) {
+            Some(b"V") => None,
+            Some(text) => match self.field_prefix(text) {
+                Some((t, [])) => Some(t),
+                _ => return Err(bad()),
+            },
+            None => return Err(bad()),
+        };
+        let signature = Signature {
+            parameters: (start as u32, self.slots.len() as u32),
+            result,
+        };
+        if let Some(known) = self.signatures.get_mut(slot) {
+            *known = Some(signature);
+        }
+        Ok(signature)
+    }
+
+    /// Where the parameters of a signature lie.
+    pub fn parameters(&self, signature: Signature) -> Range<usize> {
+        signature.parameters.0 as usize..signature.parameters.1 as usize
+    }
+
+    /// One parameter by its place.
+    pub fn parameter(&self, at: usize) -> SlotType {
+        self.slots.get(at).copied().unwrap_or(SlotType::Top)
+    }
+
+    /// The local variables at method entry (JVMS §4.10.1.6).
+    pub fn entry(
+        &mut self,
+        member: &Member<'_>,
+        signature: Signature,
+    ) -> Result<Vec<SlotType>, Fault> {
+        let mut locals = Vec::new();
+        if member.access & crate::method::access::STATIC == 0 {
+            let constructor = self.pool.utf8(member.name)? == b"<init>";
+            locals.push(if constructor && self.this != NameId::OBJECT {
+                SlotType::UninitializedThis
+            } else {
+                SlotType::Object(self.this)
+            });
+        }
+        for t in self
+            .slots
+            .get(self.parameters(signature))
+            .unwrap_or_default()
+        {
+            locals.push(*t);
+            locals.extend(t.high());
+        }
+        Ok(locals)
+    }
+
+    /// Whether a value may be used as another type. Facts that the class file does not show become assumptions.
+    pub fn assignable(&mut self, from: SlotType, to: SlotType) -> bool {
+        match (from, to) {
+            (_, SlotType::Top) => true,
+            (a, b) if a == b => true,
+            (SlotType::Null, SlotType::Object(_)) => true,
+            (SlotType::Object(from), SlotType::Object(to)) => self.passes(from, to),
+            _ => false,
+        }
+    }
+
+    /// Whether an object of the class `from` may be used as one of `to`.
+    pub fn passes(&mut self, from: NameId, to: NameId) -> bool {
+        if from == to || to == NameId::OBJECT {
+            return true;
+        }
+        let names = &self.made.names;
+        match (names.is_array(from), names.is_array(to)) {
+            (false, false) => {
+                let known =
+                    from == self.this && (self.above == Some(to) || self.interfaces.contains(&to));
+                if !known {
+                    self.made.assignable.insert((from, to));
+                }
+                true
+            }
+            (true, false) => every_array_is(names.bytes(to)),
+            (false, true) => false,
+            (true, true) => match elements(names.bytes(from), names.bytes(to)) {
+                Elements::Same => true,
+                Elements::Different => false,
+                Elements::Classes(from, to) => {
+                    let (from, to) = (from.to_vec(), to.to_vec());
+                    let from = self.made.names.made(&from);
+                    let to = self.made.names.made(&to);
+                    self.passes(from, to)
+                }
+            },
+        }
+    }
+
+    /// Notes an access to a member that may be a protected one of a superclass.
+    pub fn access(&mut self, access: Access) {
+        self.made.accesses.insert(access);
+    }
+
+    /// The class of what an array holds; `None` for primitive values.
+    pub fn component(&mut self, array: NameId) -> Option<NameId> {
+        let element = self.made.names.bytes(array).strip_prefix(b"[")?;
+        let name = match element.first()? {
+            b'[' => element,
+            b'L' => element.strip_prefix(b"L")?.strip_suffix(b";")?,
+            _ => return None,
+        };
+        let name = name.to_vec();
+        Some(self.made.names.made(&name))
+    }
+
+    /// The array of a class or array.
+    pub fn array_of(&mut self, element: NameId) -> NameId {
+        let name = self.made.names.bytes(element);
+        let array = if self.is_array(element) {
+            [b"[", name].concat()
+        } else {
+            [b"[L", name, b";"].concat()
+        };
+        self.made.names.made(&array)
+    }
+}
+
+/// The classes, `Object` aside, that every array is an instance of.
+fn every_array_is(name: &[u8]) -> bool {
+    matches!(
+        name,
+        b"java/lang/Object" | b"java/lang/Cloneable" | b"java/io/Serializable"
+    )
+}
+
+enum Elements<'n> {
+    Same,
+    Different,
+    /// Two classes that must be compared.
+    Classes(&'n [u8], &'n [u8]),
+}
+
+/// Takes dimensions off two arrays until one is none any more.
+fn elements<'n>(mut from: &'n [u8], mut to: &'n [u8]) -> Elements<'n> {
+    loop {
+        if from == to {
+            return Elements::Same;
+        }
+        match (from, to) {
+            ([b'[', a @ ..], [b'[', b @ ..]) => (from, to) = (a, b),
+            ([b'L', a @ .., b';'], [b'L', b @ .., b';']) => {
+                return Elements::Classes(a, b);
+            }
+            ([b'[', ..], [b'L', b @ .., b';']) if every_array_is(b) => return Elements::Same,
+            _ => return Elements::Different,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::classfile::ClassFile;
+
+    fn passes(from: &str, to: &str) -> (bool, usize) {
+        let file = crate::verify::samples::class("a/This", "a/Super");
+        let file = ClassFile::parse(&file).unwrap();
+        let mut context = Context::new(&file).unwrap();
+        let from = context.made.names.made(from.as_bytes());
+        let to = context.made.names.made(to.as_bytes());
+        let passes = context.passes(from, to);
+        (passes, context.made.len())
+    }
+
+    #[test]
+    fn what_names_show_needs_no_assumption() {
+        assert_eq!(passes("a/A", "a/A"), (true, 0));
+        assert_eq!(passes("a/A", "java/lang/Object"), (true, 0));
+        assert_eq!(passes("a/This", "a/Super"), (true, 0));
+        assert_eq!(passes("[I", "java/lang/Cloneable"), (true, 0));
+        assert_eq!(passes("[[I", "[Ljava/io/Serializable;"), (true, 0));
+        assert_eq!(passes("[I", "[J"), (false, 0));
+        assert_eq!(passes("[I", "[Ljava/lang/Object;"), (false, 0));
+        assert_eq!(passes("[I", "a/A"), (false, 0));
+        assert_eq!(passes("java/lang/Object", "[I"), (false, 0));
+        assert_eq!(passes("[La/A;", "[[La/A;"), (false, 0));
+    }
+
+    #[test]
+    fn other_pairs_of_classes_are_assumptions() {
+        assert_eq!(passes("a/A", "b/B"), (true, 1));
+        assert_eq!(passes("a/Super", "a/This"), (true, 1));
+        assert_eq!(passes("[[La/A;", "[[Lb/B;"), (true, 1));
+        assert_eq!(passes("[La/A;", "[Ljava/lang/Object;"), (true, 0));
+    }
+}

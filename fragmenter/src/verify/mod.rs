@@ -1,0 +1,107 @@
+//! The split verifier (JVMS §4.10.1): type checking by stack maps, without loading a class.
+//!
+//! ```text
+//!   class file ─▶ names, descriptors ─▶ each method: table of frames ─▶ instruction by instruction ─▶ Assumptions
+//!                                                                        first broken rule         ─▶ Failure
+//! ```
+//!
+//! The checker decides every rule that the bytes of the class file decide. Rules that need other classes become
+//! [`Assumption`]s: pairs of classes that must be assignable, and members that must be accessible although they may be protected.
+//! If all assumptions hold, then HotSpot's type checker accepts the class.
+//!
+//! Two class files can be compared by their assumptions. If the JVM accepts one, and the other passes with no assumption beyond
+//! those of the first, then the JVM accepts the other as well ([`guard`]). HotSpot also loads no class for the second that it does
+//! not load for the first, since it loads classes exactly to decide assumptions.
+//!
+//! The checker is stricter than HotSpot in one place: `new` at a pc forgets older objects of the same pc, as the specification says.
+//!
+//! **Invariant:** a class file that HotSpot's type checker rejects either fails here or has an assumption that does not hold
+//! (`tests/verify_hotspot.rs` compares both on mutants).
+
+mod assumptions;
+mod class;
+mod failure;
+pub mod guard;
+mod instruction;
+mod member;
+mod method;
+mod names;
+#[cfg(test)]
+pub(crate) mod samples;
+mod state;
+mod table;
+mod vtype;
+
+pub use assumptions::{Assumption, Assumptions};
+pub use failure::{Failure, Rule};
+
+use crate::classfile::{ClassFile, Member};
+use class::Context;
+use failure::Fault;
+
+/// Checks all methods of a class file.
+///
+/// # Errors
+/// The first place that breaks a rule.
+pub fn class<'f>(file: &'f ClassFile<'f>) -> Result<Assumptions<'f>, Failure> {
+    let mut checker = Checker::new(file)?;
+    for index in 0..file.methods.len() {
+        checker.method(index)?;
+    }
+    Ok(checker.finish())
+}
+
+/// Checks methods of a class file one by one.
+pub struct Checker<'f> {
+    context: Context<'f>,
+}
+
+impl<'f> Checker<'f> {
+    /// Reads what all methods share.
+    ///
+    /// # Errors
+    /// If the class, its superclass or its interfaces have no name.
+    pub fn new(file: &'f ClassFile<'f>) -> Result<Checker<'f>, Failure> {
+        let context = Context::new(file).map_err(|fault| failure(file, None, 0, fault))?;
+        Ok(Checker { context })
+    }
+
+    /// Checks method number `index`; methods without code pass.
+    ///
+    /// # Errors
+    /// The first place that breaks a rule.
+    pub fn method(&mut self, index: usize) -> Result<(), Failure> {
+        let file = self.context.file;
+        let Some(member) = file.methods.get(index) else {
+            return Ok(());
+        };
+        method::check(&mut self.context, member)
+            .map_err(|(pc, fault)| failure(file, Some(member), pc, fault))
+    }
+
+    /// Removes and returns the assumptions made so far.
+    pub fn take(&mut self) -> Vec<Assumption> {
+        let made = self.context.made.iter().collect();
+        self.context.made.assignable.clear();
+        self.context.made.accesses.clear();
+        made
+    }
+
+    /// All assumptions made so far.
+    pub fn finish(self) -> Assumptions<'f> {
+        self.context.made
+    }
+}
+
+fn failure(file: &ClassFile<'_>, member: Option<&Member<'_>>, pc: u16, fault: Fault) -> Failure {
+    let text = |index| file.pool.text(index).unwrap_or_default().into_owned();
+    Failure {
+        method: member.map_or_else(
+            || "the class".into(),
+            |m| format!("{}{}", text(m.name), text(m.descriptor)),
+        ),
+        pc,
+        rule: fault.rule,
+        detail: fault.detail,
+    }
+}

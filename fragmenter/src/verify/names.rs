@@ -1,0 +1,117 @@
+//! Class names as numbers, so that types are small and compare fast.
+//!
+//! Names are kept as the bytes of the class file (modified UTF-8): two names are equal if and only if their bytes are.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+/// A name that [`Names`] holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct NameId(u32);
+
+impl NameId {
+    /// `java/lang/Object`.
+    pub(super) const OBJECT: NameId = NameId(0);
+    /// `java/lang/Throwable`.
+    pub(super) const THROWABLE: NameId = NameId(1);
+    /// `java/lang/String`.
+    pub(super) const STRING: NameId = NameId(2);
+    /// `java/lang/Class`.
+    pub(super) const CLASS: NameId = NameId(3);
+    /// `java/lang/invoke/MethodType`.
+    pub(super) const METHOD_TYPE: NameId = NameId(4);
+    /// `java/lang/invoke/MethodHandle`.
+    pub(super) const METHOD_HANDLE: NameId = NameId(5);
+}
+
+/// The names behind the constants of [`NameId`], in their order.
+const KNOWN: [&[u8]; 6] = [
+    b"java/lang/Object",
+    b"java/lang/Throwable",
+    b"java/lang/String",
+    b"java/lang/Class",
+    b"java/lang/invoke/MethodType",
+    b"java/lang/invoke/MethodHandle",
+];
+
+/// All names that one class file mentions.
+pub(super) struct Names<'n> {
+    ids: HashMap<Cow<'n, [u8]>, NameId, ahash::RandomState>,
+    list: Vec<Cow<'n, [u8]>>,
+}
+
+impl<'n> Names<'n> {
+    pub fn new() -> Names<'n> {
+        let mut names = Names {
+            ids: HashMap::default(),
+            list: Vec::new(),
+        };
+        for name in KNOWN {
+            names.id(name);
+        }
+        names
+    }
+
+    /// The number of a name that lives as long as the class file.
+    pub fn id(&mut self, name: &'n [u8]) -> NameId {
+        match self.ids.get(name) {
+            Some(id) => *id,
+            None => self.add(Cow::Borrowed(name)),
+        }
+    }
+
+    /// The number of a name that was made up: an array's, or a part of another name.
+    pub fn made(&mut self, name: &[u8]) -> NameId {
+        match self.ids.get(name) {
+            Some(id) => *id,
+            None => self.add(Cow::Owned(name.to_vec())),
+        }
+    }
+
+    fn add(&mut self, name: Cow<'n, [u8]>) -> NameId {
+        let id = NameId(self.list.len() as u32);
+        self.ids.insert(name.clone(), id);
+        self.list.push(name);
+        id
+    }
+
+    /// The number of a name, if it has one.
+    pub fn find(&self, name: &[u8]) -> Option<NameId> {
+        self.ids.get(name).copied()
+    }
+
+    /// The bytes of a name.
+    pub fn bytes(&self, id: NameId) -> &[u8] {
+        self.list.get(id.0 as usize).map_or(&[], |name| name)
+    }
+
+    /// Whether a name is that of an array.
+    pub fn is_array(&self, id: NameId) -> bool {
+        self.bytes(id).first() == Some(&b'[')
+    }
+
+    /// The name as text.
+    pub fn text(&self, id: NameId) -> Cow<'_, str> {
+        crate::classfile::text::decode(self.bytes(id))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_names_have_one_number() {
+        let mut names = Names::new();
+        assert_eq!(names.find(b"java/lang/Object"), Some(NameId::OBJECT));
+        assert_eq!(
+            names.made(b"java/lang/invoke/MethodHandle"),
+            NameId::METHOD_HANDLE
+        );
+        let a = names.id(b"[La/A;");
+        assert_eq!(names.made(b"[La/A;"), a);
+        assert!(names.is_array(a) && !names.is_array(NameId::OBJECT));
+        assert_eq!(names.text(a), "[La/A;");
+        assert_eq!(names.find(b"b/B"), None);
+    }
+}

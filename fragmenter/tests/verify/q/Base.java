@@ -1,0 +1,25 @@
+package q;
+
+/** What another package may reach through subclasses only. */
+public class Base {
+    protected int field = 1;
+    protected long wide = 2;
+
+    protected Base() {}
+
+    protected Base(int field) {
+        this.field = field;
+    }
+
+    protected int guarded(int n) {
+        return field + n;
+    }
+
+    public int open(int n) {
+        return field - n;
+    }
+
+    protected static int shared() {
+        return 7;
+    }
+}

@@ -1,0 +1,133 @@
+//! Class files of version 50 with damaged stack maps, which HotSpot accepts all the same: its old verifier needs none.
+//!
+//! ```text
+//!   input:  n | n choices | a class file          choices: kind of damage, method, place, value …
+//! ```
+//!
+//! Promises, for any bytes: no panic, and memory bounded. For a class file that the type checker accepts before the damage, with its
+//! version lowered to 50: what is made of it after the damage passes the type checker, has a modern form that is itself, and can be
+//! armed without failing a check.
+
+use veneer_fragmenter::Refusal;
+use veneer_fragmenter::arming::Request;
+use veneer_fragmenter::classfile::{ClassFile, Code, Tag};
+use veneer_fragmenter::inference;
+use veneer_fragmenter::policy::Policy;
+use veneer_fragmenter::verify;
+
+use crate::memory;
+use crate::pipeline::{Choices, split};
+
+const MEMORY_FACTOR: usize = 16 << 10;
+const MEMORY_BASE: usize = 64 << 20;
+
+/// Damages, raises and arms.
+///
+/// # Panics
+/// Where a promise is broken.
+pub fn run(data: &[u8]) {
+    let Some((choices, class)) = split(data) else {
+        return;
+    };
+    memory::within(
+        MEMORY_BASE + MEMORY_FACTOR * class.len(),
+        "stack maps",
+        || {
+            let Ok(mut file) = ClassFile::parse(class) else {
+                return;
+            };
+            file.major = 50;
+            let sound = file.check_closed().is_ok() && verify::class(&file).is_ok();
+            damage(&mut file, &mut Choices { bytes: choices });
+            if let Ok(bytes) = file.to_bytes() {
+                raise(&bytes, sound);
+            }
+        },
+    );
+}
+
+/// Damages the stack maps of some methods.
+fn damage(file: &mut ClassFile, choices: &mut Choices) {
+    let pool = file.pool.clone();
+    let classes: Vec<u16> = pool
+        .indices()
+        .filter(|i| pool.tag(*i) == Ok(Tag::Class))
+        .collect();
+    for method in &mut file.methods {
+        let kind = choices.next() % 4;
+        let Some(attribute) = method.attributes.iter_mut().find(|a| a.is(&pool, "Code")) else {
+            continue;
+        };
+        let Ok(mut code) = Code::parse(&attribute.info) else {
+            continue;
+        };
+        let map = |a: &veneer_fragmenter::classfile::Attribute| a.is(&pool, "StackMapTable");
+        let Some(at) = code.attributes.iter().position(map) else {
+            continue;
+        };
+        let mut info = code.attributes[at].info.to_vec();
+        let place = usize::from(choices.next()).min(info.len().saturating_sub(1));
+        match kind {
+            0 => {}
+            1 => {
+                code.attributes.remove(at);
+            }
+            2 => {
+                if let Some(byte) = info.get_mut(place) {
+                    *byte = choices.next();
+                }
+                code.attributes[at].info = info.into();
+            }
+            _ => {
+                // Another class for the first one named from a place on.
+                let tag = (place.max(2)..info.len().saturating_sub(2)).find(|i| {
+                    let named = u16::from_be_bytes([info[i + 1], info[i + 2]]);
+                    info[*i] == 7 && classes.contains(&named)
+                });
+                let new = classes.get(usize::from(choices.next()) % classes.len().max(1));
+                if let (Some(tag), Some(new)) = (tag, new) {
+                    info[tag + 1..tag + 3].copy_from_slice(&new.to_be_bytes());
+                }
+                code.attributes[at].info = info.into();
+            }
+        }
+        if let Ok(info) = code.to_bytes() {
+            attribute.info = info.into();
+        }
+    }
+}
+
+fn raise(bytes: &[u8], sound: bool) {
+    let modern = match inference::modern(bytes) {
+        Ok(modern) => modern,
+        Err(refusal) => {
+            assert!(
+                !(sound && matches!(refusal, Refusal::Internal(_))),
+                "raising: {refusal}"
+            );
+            return;
+        }
+    };
+    let file = ClassFile::parse(&modern).expect("what was written can be read");
+    if file.major < inference::MODERN {
+        return;
+    }
+    if let Err(failure) = verify::class(&file) {
+        panic!("the modern form does not pass: {failure}");
+    }
+    let again = inference::modern(&modern).expect("the modern form is modern");
+    assert!(*again == *modern, "the modern form has another modern form");
+    let request = Request {
+        policy: &Policy::Block,
+        first_id: 1000,
+        generation: 0,
+        wanted: &|_, _| true,
+        forced: &|_, _| true,
+        points: false,
+    };
+    if let Err(refusal @ (Refusal::Unverifiable(_) | Refusal::Internal(_))) =
+        verify::guard::arm(&modern, &request)
+    {
+        assert!(!sound, "arming: {refusal}");
+    }
+}
