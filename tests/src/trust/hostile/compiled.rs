@@ -180,8 +180,8 @@ pub fn difference(plain: &Output, output: &Output) -> Option<String> {
         lines(output, plain),
         lines(plain, output)
     );
-    // The end of standard error: what a plan said, or the stack of a foreign call.
-    let errors: Vec<&str> = output.err.lines().take(30).collect();
+    // What a plan said, or the stack of a foreign call.
+    let errors: Vec<&str> = output.err.lines().take(40).collect();
     Some(format!("{text}\n{}", errors.join("\n")))
 }
 
