@@ -19,12 +19,19 @@ after(1.5, || {
 });
 "#;
 
-/// On the oldest and the newest JDK.
+/// On the oldest and the newest JDK; all failures in one error.
 fn on_each(test: impl Fn(&Compiled) -> Outcome) -> Outcome {
+    let mut failures = Vec::new();
     for jdk in [Some(jdk::oldest()), jdk::newest()].into_iter().flatten() {
-        test(&Compiled::on(&jdk)?).map_err(|error| format!("{jdk}: {error}"))?;
+        if let Err(error) = test(&Compiled::on(&jdk)?) {
+            failures.push(format!("{jdk}: {error}"));
+        }
     }
-    Ok(())
+    if failures.is_empty() {
+        Ok(())
+    } else {
+        Err(failures.join("\n").into())
+    }
 }
 
 /// Runs a program plain and with late counters; the outputs must be the same, and something must be counted.

@@ -187,7 +187,9 @@ fn jobs_of<'a>(scope: &Scope, compiled: &'a Compiled, scenarios: &'a Scenarios) 
             continue;
         }
         jobs.push(Job::Loader(compiled, variant, DEFAULT, everything));
-        jobs.push(Job::Loader(compiled, variant, DEFAULT, Plan::Storm(n)));
+        if variant.parallel {
+            jobs.push(Job::Loader(compiled, variant, DEFAULT, Plan::Storm(n)));
+        }
     }
     let first = Variant {
         name: "blocks",

@@ -70,7 +70,7 @@ public class HostileLoaders {
     }
 
     public static void main(String[] args) throws Exception {
-        if (RecordingLoader.VARIANT.equals("blocks")) {
+        if (RecordingLoader.VARIANT.startsWith("blocks")) {
             synchronized (RecordingLoader.LOCK) {
                 program(args);
             }

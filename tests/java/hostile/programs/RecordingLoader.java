@@ -12,7 +12,7 @@ import java.util.concurrent.ConcurrentSkipListSet;
  * ends the JVM with exit code 99 and the stack of that thread.
  *
  * System properties: `guests`, the folder of the classes that this loader defines; `parallel`, whether the loader is parallel
- * capable; `variant`: `none`, `throws`, `blocks`, `twins` or `recursive`.
+ * capable; `variant`: `none`, `throws`, `blocks`, `blocks-all`, `twins` or `recursive`.
  */
 public class RecordingLoader extends ClassLoader {
     static {
@@ -21,10 +21,13 @@ public class RecordingLoader extends ClassLoader {
         }
     }
 
-    /** All calls: loader, method, argument, thread. */
+    /** All calls but those for classes of `java.*`: loader, method, argument, thread. */
     static final Set<String> CALLS = new ConcurrentSkipListSet<>();
 
-    /** In the variant `blocks` the main thread holds this lock from the first to the last moment, and loading a class takes it. */
+    /**
+     * In the variants `blocks` and `blocks-all` the main thread holds this lock from the first to the last moment. Loading a class takes
+     * the lock; in the variant `blocks` only for classes that are not of `java.*`.
+     */
     static final Object LOCK = new Object();
 
     static final String VARIANT = System.getProperty("variant", "none");
@@ -54,8 +57,11 @@ public class RecordingLoader extends ClassLoader {
             new Throwable("foreign call: " + method + " " + argument + " in " + thread).printStackTrace();
             Runtime.getRuntime().halt(99);
         }
-        // While the JVM makes the system class loader, this object has no fields yet.
-        CALLS.add(label + " " + method + " " + argument + " in " + thread);
+        // Armed code names runtime classes in `java.lang.invoke`, for which the JVM asks the loader in threads of the application. The
+        // loader does not define them.
+        if (!argument.startsWith("java.")) {
+            CALLS.add(label + " " + method + " " + argument + " in " + thread);
+        }
     }
 
     /** The lock under which a class is loaded, without a note. */
@@ -80,7 +86,7 @@ public class RecordingLoader extends ClassLoader {
     @Override
     protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
         note("loadClass(resolve)", name);
-        if (VARIANT.equals("blocks")) {
+        if (VARIANT.equals("blocks-all") || VARIANT.equals("blocks") && !name.startsWith("java.")) {
             synchronized (LOCK) {
                 return load(name, resolve);
             }

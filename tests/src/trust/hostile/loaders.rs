@@ -21,7 +21,14 @@ pub struct Variant {
 }
 
 /// What a loader does besides.
-const NAMES: [&str; 5] = ["none", "throws", "blocks", "twins", "recursive"];
+const NAMES: [&str; 6] = [
+    "none",
+    "throws",
+    "blocks",
+    "blocks-all",
+    "twins",
+    "recursive",
+];
 
 /// Operations of a plan below which a run showed less than it claims.
 const LEAST: u64 = 20;
@@ -69,6 +76,8 @@ pub fn recorded(
         },
     ];
     let mut options: Vec<&str> = setting.options.to_vec();
+    // JDK 25 prints a warning about its archive to standard output, with the time.
+    options.push("-Xlog:disable");
     options.extend(properties.iter().map(String::as_str));
     let mode = if variant.system { "system" } else { "custom" };
     let java = compiled
