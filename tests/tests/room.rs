@@ -60,7 +60,7 @@ fn compared(
     setting: Setting,
     plan: &str,
 ) -> Result<(Vec<String>, Vec<String>), Box<dyn std::error::Error>> {
-    let java = compiled.java(setting.options, "Depth").arg("5");
+    let java = compiled.java(setting.options, "Depth").arg("3");
     let plain = watched(&compiled.jdk, &java, Duration::from_secs(60))?.succeeded("Depth")?;
     let (output, report) = reported(&java, plan)?;
     let mut failures = Vec::new();

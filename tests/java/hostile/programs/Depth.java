@@ -4,10 +4,13 @@
  */
 public class Depth {
     static int deepest;
+    static int limit = Integer.MAX_VALUE;
 
     static void endless(int depth) {
         deepest = depth;
-        endless(depth + 1);
+        if (depth < limit) {
+            endless(depth + 1);
+        }
     }
 
     static int deep(int levels) {
@@ -30,14 +33,10 @@ public class Depth {
         }
         for (int i = 0; i < 20_000; i++) {
             deep(50);
+            limit = 50;
+            endless(0);
         }
-        for (int i = 0; i < 200; i++) {
-            try {
-                endless(0);
-            } catch (StackOverflowError e) {
-                deepest = 0;
-            }
-        }
+        limit = Integer.MAX_VALUE;
         for (int i = 0; i < rounds; i++) {
             round("warm");
         }
