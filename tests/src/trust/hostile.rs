@@ -36,7 +36,7 @@ const STARTS: usize = 50;
 const MOST_FAILURES: usize = 4;
 
 /// How long the recording loader's program runs, in milliseconds.
-const RECORDED: u32 = 1600;
+const RECORDED: u32 = 1000;
 
 /// The program of part `programs` that also runs under every setting.
 const PROGRAM: &str = "KotlinProgram";
@@ -84,7 +84,8 @@ pub fn run(scope: &Scope) -> Result<Part, TrustError> {
     let groups = groups(scope);
     let mut jobs = Vec::new();
     for (compiled, scenarios) in compiled.iter().zip(&scenarios) {
-        jobs.extend(jobs_of(scope, compiled, scenarios));
+        let oldest = jobs.is_empty();
+        jobs.extend(jobs_of(scope, compiled, scenarios, oldest));
     }
     jobs.extend(starts(scope, &groups));
     let outcomes = each_on(scope.workers, &jobs, run_job);
@@ -133,8 +134,9 @@ fn words() -> Vec<String> {
          reference to an object, under each kind of instrument: activations that began before the instrument, that began in a version, \
          and that moved on after the instrument was taken off. All objects must be collected, as they are plain."
             .into(),
-        "Heap: a program fills the heap in six ways and catches each `OutOfMemoryError`. Settings: the same programs, and a real one, \
-         under options of the JVM that no other part uses."
+        "Heap: a program fills the heap in six ways and catches each `OutOfMemoryError`. Settings: the same programs, and (not in the \
+         interpreter) a real one, under options of the JVM that no other part uses. References run under those settings that change how \
+         objects are collected or laid out."
             .into(),
         format!(
             "Other agents: a program under each agent alone, then with Veneer before or after that agent and the storm from the first \
@@ -179,11 +181,22 @@ fn starts<'a>(scope: &Scope, groups: &'a [Group]) -> Vec<Job<'a>> {
     jobs
 }
 
-fn jobs_of<'a>(scope: &Scope, compiled: &'a Compiled, scenarios: &'a Scenarios) -> Vec<Job<'a>> {
+fn jobs_of<'a>(
+    scope: &Scope,
+    compiled: &'a Compiled,
+    scenarios: &'a Scenarios,
+    oldest: bool,
+) -> Vec<Job<'a>> {
     let mut jobs = Vec::new();
     let everything = Plan::Source(EVERYTHING);
     for (n, variant) in (0..).zip(variants()) {
-        if scope.quick && n % 7 != 0 {
+        let chosen = if scope.quick {
+            n % 7 == 0
+        } else {
+            // The other JDKs get half of the variants, for time.
+            oldest || variant.parallel
+        };
+        if !chosen {
             continue;
         }
         jobs.push(Job::Loader(compiled, variant, DEFAULT, everything));
@@ -211,13 +224,14 @@ fn jobs_of<'a>(scope: &Scope, compiled: &'a Compiled, scenarios: &'a Scenarios) 
             continue;
         }
         jobs.push(Job::Loader(compiled, first, *setting, everything));
-        jobs.push(Job::Loader(compiled, first, *setting, Plan::Storm(2)));
-        if ![INTERPRETER, C1].contains(setting) {
+        if setting.changes_objects && !scope.quick {
             jobs.push(Job::References(scenarios, *setting));
         }
         let plan = Plan::Source(heap::COMES_AND_GOES);
         jobs.push(Job::Heap(compiled, *setting, plan));
-        jobs.push(Job::Program(&compiled.jdk, *setting));
+        if *setting != INTERPRETER {
+            jobs.push(Job::Program(&compiled.jdk, *setting));
+        }
     }
     jobs
 }
@@ -248,7 +262,7 @@ fn run_job(job: &Job) -> Outcome {
         }
         Job::References(scenarios, setting) => references(scenarios, *setting),
         Job::Heap(compiled, setting, plan) => {
-            heap::full(compiled, *setting, *plan, 3).map(|()| None)
+            heap::full(compiled, *setting, *plan, 2).map(|()| None)
         }
         Job::Program(jdk, setting) => program(jdk, *setting),
         Job::Start(group, _, _) if group.failed.load(Ordering::Relaxed) >= MOST_FAILURES => {
