@@ -189,11 +189,18 @@ impl Process {
 
     /// Runs it to its end with an empty standard input.
     pub fn run(&self) -> Result<Output, ProcessError> {
+        self.run_watched(&|_| String::new())
+    }
+
+    /// Runs it to its end with an empty standard input. If the limit passes, `late` gets the process group before it is ended; what
+    /// `late` returns becomes part of the error.
+    pub fn run_watched(&self, late: &dyn Fn(u32) -> String) -> Result<Output, ProcessError> {
         let mut child = self.start()?;
         drop(child.stdin.take());
         let out = collect(child.stdout.take());
         let err = collect(child.stderr.take());
-        let status = self.wait(&mut child);
+        let mut dump = String::new();
+        let status = self.wait(&mut child, &mut |group| dump = late(group));
         if status.is_err() {
             end_group(&mut child);
         }
@@ -210,14 +217,14 @@ impl Process {
             Ok(None) => Err(ProcessError::Late {
                 program: self.to_string(),
                 seconds: self.limit.as_secs(),
-                output: texts.0 + &texts.1,
+                output: texts.0 + &texts.1 + &dump,
             }),
             Err(cause) => Err(self.failed(cause)),
         }
     }
 
     /// The exit code; `None` when the limit passed, and then the group has been ended.
-    fn wait(&self, child: &mut Child) -> std::io::Result<Option<i32>> {
+    fn wait(&self, child: &mut Child, late: &mut dyn FnMut(u32)) -> std::io::Result<Option<i32>> {
         let end = Instant::now() + self.limit;
         let mut pause = Duration::from_millis(1);
         loop {
@@ -227,6 +234,7 @@ impl Process {
                 ));
             }
             if Instant::now() > end {
+                late(child.id());
                 end_group(child);
                 return Ok(None);
             }

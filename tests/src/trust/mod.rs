@@ -1,7 +1,7 @@
 //! The evidence that the program under Veneer is the program, part by part.
 //!
 //! ```text
-//!   checker · corpora · programs · suites · random · threads · memory · fuzz ─▶ Part ─▶ docs/trust/‹part›.json ─▶ docs/trust.md
+//!   checker · corpora · programs · suites · random · threads · hostile · memory · fuzz ─▶ Part ─▶ docs/trust/‹part›.json ─▶ docs/trust.md
 //! ```
 //!
 //! Each part is a module with a function `run(&Scope) -> Result<Part, TrustError>`. In quick scope the test suite runs it; the
@@ -9,6 +9,7 @@
 
 pub mod corpora;
 pub mod fuzz;
+pub mod hostile;
 pub mod memory;
 pub mod mutants;
 pub mod part;
@@ -49,6 +50,10 @@ pub const PARTS: &[Entry] = &[
     Entry {
         name: "threads",
         run: threads::run,
+    },
+    Entry {
+        name: "hostile",
+        run: hostile::run,
     },
     Entry {
         name: "memory",

@@ -1,0 +1,43 @@
+package guest;
+
+/** Never loaded. */
+public class Never {
+    Opt opt;
+
+    Never(Never other, Never[] others, java.util.function.IntSupplier more) {}
+}
+
+/** Never loaded. */
+class Opt {
+    void use(Never never) {}
+}
+
+/** Loaded in the first phase. */
+class Late {
+    final int value;
+
+    Late(int value) {
+        this.value = value;
+    }
+}
+
+/** Loaded in the third phase. */
+class Later extends Work {
+    int late() {
+        int sum = 0;
+        for (int i = 0; i < 5; i++) {
+            sum += super.step(null, null, i) + late(null, 2) + count;
+        }
+        return sum;
+    }
+}
+
+class Absent {}
+
+class Broken {}
+
+class Worse {}
+
+class Deeper {}
+
+class Deepest {}

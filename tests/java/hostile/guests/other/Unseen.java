@@ -1,0 +1,6 @@
+package other;
+
+/** Never loaded. */
+public class Unseen {
+    public void use() {}
+}

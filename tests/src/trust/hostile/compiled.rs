@@ -1,0 +1,225 @@
+//! The Java programs of `tests/java/hostile`, compiled, and how they are started.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::command;
+use crate::folder::{Folder, files, workspace};
+use crate::jdk::Jdk;
+use crate::process::{Output, Process, ProcessError};
+use crate::trust::TrustError;
+use crate::trust::programs::mode::storm;
+
+/// The programs on one JDK.
+pub struct Compiled {
+    /// Compiled with it, and run on it.
+    pub jdk: Jdk,
+    folder: Folder,
+}
+
+/// The folder of the sources.
+pub fn sources() -> PathBuf {
+    workspace().join("tests/java/hostile")
+}
+
+impl Compiled {
+    /// Compiles `programs` and `guests`; the guests are not on the class path.
+    pub fn on(jdk: &Jdk) -> Result<Self, TrustError> {
+        let folder = Folder::new("hostile")?;
+        for part in ["programs", "guests"] {
+            let into = folder.join(part);
+            std::fs::create_dir_all(&into)?;
+            jdk.compile(&files(&sources().join(part), "java")?, &into)?;
+        }
+        Ok(Self {
+            jdk: jdk.clone(),
+            folder,
+        })
+    }
+
+    /// Where the classes are that only loaders of the programs find.
+    pub fn guests(&self) -> PathBuf {
+        self.folder.join("guests")
+    }
+
+    /// A folder of a run.
+    pub fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// `java OPTIONS -cp … PROGRAM ARGUMENTS`, with full verification.
+    pub fn java(&self, options: &[&str], program: &str) -> Process {
+        Process::new(self.jdk.tool("java"))
+            .arg("-XX:+UnlockDiagnosticVMOptions")
+            .arg("-XX:+BytecodeVerificationLocal")
+            .arg("-XX:+BytecodeVerificationRemote")
+            .args(options)
+            .arg("-cp")
+            .arg(self.folder.join("programs"))
+            .arg(program)
+    }
+}
+
+/// A plan that runs from the start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Plan {
+    /// The patch storm, with this seed.
+    Storm(u32),
+    /// This source.
+    Source(&'static str),
+}
+
+/// Every kind of instrument and edit on the guests.
+pub const EVERYTHING: &str = include_str!("../../../java/hostile/everything.rhai");
+
+impl std::fmt::Display for Plan {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Plan::Storm(_) => "storm",
+            Plan::Source(EVERYTHING) => "everything",
+            Plan::Source(_) => "plan",
+        })
+    }
+}
+
+/// Runs a process under a plan. If the process does not end in time, the error has a dump of all threads.
+pub fn under(
+    jdk: &Jdk,
+    plan: Plan,
+    process: &Process,
+    limit: Duration,
+) -> Result<Output, TrustError> {
+    let folder = Folder::new("plan")?;
+    let file = folder.join("plan.rhai");
+    let text = match plan {
+        Plan::Storm(seed) => storm(seed),
+        Plan::Source(text) => text.to_string(),
+    };
+    std::fs::write(&file, text)?;
+    let file = file.display().to_string();
+    let options = ["--policy", "loop", "--plan", &file];
+    watched(jdk, &command::run(&options, process), limit)
+}
+
+/// Runs a process. If it does not end in time, the error has a dump of all threads of its JVMs.
+pub fn watched(jdk: &Jdk, process: &Process, limit: Duration) -> Result<Output, TrustError> {
+    let result = process
+        .clone()
+        .limit(limit)
+        .run_watched(&|group| dumps(jdk, group));
+    match result {
+        Err(ProcessError::Late {
+            seconds, output, ..
+        }) => Err(TrustError::Other(format!(
+            "no end after {seconds} s\n{output}\nto repeat: {process}"
+        ))),
+        other => Ok(other?),
+    }
+}
+
+/// What `jstack` prints of each JVM in a process group.
+fn dumps(jdk: &Jdk, group: u32) -> String {
+    let mut text = String::new();
+    for process in java_processes(group) {
+        let dump = Process::new(jdk.tool("jstack"))
+            .args(["-l", &process.to_string()])
+            .limit(Duration::from_secs(20))
+            .run();
+        text += &format!("\nThreads of process {process}:\n");
+        text += &dump.map_or_else(|error| error.to_string(), |output| output.out + &output.err);
+    }
+    text
+}
+
+/// The processes of a group whose program is `java`.
+fn java_processes(group: u32) -> Vec<u32> {
+    let Ok(entries) = std::fs::read_dir("/proc") else {
+        return Vec::new();
+    };
+    let mut found = Vec::new();
+    for entry in entries.flatten() {
+        let Some(process) = entry
+            .file_name()
+            .to_str()
+            .and_then(|n| n.parse::<u32>().ok())
+        else {
+            continue;
+        };
+        let stat = std::fs::read_to_string(entry.path().join("stat")).unwrap_or_default();
+        // `pid (name) state parent group …`
+        let Some((name, rest)) = stat.rsplit_once(") ") else {
+            continue;
+        };
+        let of_group = rest
+            .split(' ')
+            .nth(2)
+            .and_then(|text| text.parse::<u32>().ok());
+        if of_group == Some(group) && name.ends_with("(java") {
+            found.push(process);
+        }
+    }
+    found
+}
+
+/// How a run differs from the plain run: exit code, then lines that only one of the two has. `None` if it does not.
+pub fn difference(plain: &Output, output: &Output) -> Option<String> {
+    if plain.code == output.code && plain.out == output.out {
+        return None;
+    }
+    let mut text = String::new();
+    if plain.code != output.code {
+        text += &format!("exit code {} instead of {}; ", output.code, plain.code);
+    }
+    let lines = |of: &Output, without: &Output| -> Vec<String> {
+        let known: std::collections::BTreeSet<&str> = without.out.lines().collect();
+        let new = of.out.lines().filter(|line| !known.contains(line));
+        new.take(20).map(str::to_string).collect()
+    };
+    text += &format!(
+        "lines that only this run has: {:?}; only the plain run: {:?}",
+        lines(output, plain),
+        lines(plain, output)
+    );
+    // What a plan said, or the stack of a foreign call.
+    let errors: Vec<&str> = output.err.lines().take(40).collect();
+    Some(format!("{text}\n{}", errors.join("\n")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_late_jvm_is_dumped() -> Result<(), TrustError> {
+        let jdk = crate::jdk::oldest();
+        let compiled = Compiled::on(&jdk)?;
+        let late = compiled
+            .java(&[], "LockedLoader")
+            .arg(compiled.guests())
+            .limit(Duration::from_secs(1));
+        match watched(&jdk, &late, Duration::from_millis(1500)) {
+            Err(TrustError::Other(text)) => {
+                assert!(text.contains("LockedLoader.main"), "{text}");
+                Ok(())
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_difference_names_code_and_lines() {
+        let of = |code, out: &str| Output {
+            code,
+            out: out.into(),
+            err: String::new(),
+        };
+        assert_eq!(difference(&of(0, "a\n"), &of(0, "a\n")), None);
+        let text = difference(&of(0, "a\nb\n"), &of(99, "a\nc\n")).unwrap_or_default();
+        assert!(
+            text.starts_with("exit code 99 instead of 0; lines that only this run has: [\"c\"]"),
+            "{text}"
+        );
+        // The same lines in another order are a difference too.
+        assert!(difference(&of(0, "a\nb\n"), &of(0, "b\na\n")).is_some());
+    }
+}

@@ -1,0 +1,45 @@
+//! Programs that fill the heap and catch their `OutOfMemoryError`s, while a plan attaches and detaches.
+
+use std::time::Duration;
+
+use super::compiled::{Compiled, Plan, difference, under, watched};
+use super::settings::Setting;
+use crate::trust::TrustError;
+
+/// Counters on every block, which come and go.
+pub const COMES_AND_GOES: &str = r#"
+let standing = [];
+let made = 0;
+every(0.02, || {
+    standing.push(methods("FullHeap").blocks().before(counter()));
+    standing.push(methods("FullHeap").around(timer()));
+    made += 2;
+    while standing.len() > 2 { standing.remove(0).detach(); }
+});
+at_exit(|| print(`attached ${made}`));
+"#;
+
+/// Counters on every block, which stay.
+pub const STAYS: &str = r#"
+methods("FullHeap").blocks().before(counter());
+at_exit(|| print("attached 1"));
+"#;
+
+/// Runs the program plain and under a plan; an error where the outputs differ.
+pub fn full(
+    compiled: &Compiled,
+    setting: Setting,
+    plan: Plan,
+    rounds: u32,
+) -> Result<(), TrustError> {
+    let mut options = vec!["-Xmx64m"];
+    options.extend(setting.options);
+    let java = compiled.java(&options, "FullHeap").arg(rounds.to_string());
+    let limit = Duration::from_secs(120);
+    let plain = watched(&compiled.jdk, &java, limit)?.succeeded("FullHeap")?;
+    let output = under(&compiled.jdk, plan, &java, limit)?;
+    match difference(&plain, &output) {
+        Some(text) => Err(TrustError::Other(text)),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,107 @@
+//! A class loader of the application that notes every call, and ends the JVM if a thread calls it that the application did not start
+//! (`tests/java/hostile/programs/RecordingLoader.java`).
+
+use std::time::Duration;
+
+use super::compiled::{Compiled, Plan, difference, under, watched};
+use super::settings::Setting;
+use crate::live::number;
+use crate::trust::TrustError;
+use crate::trust::programs::gust::Gust;
+
+/// A way in which the loader behaves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Variant {
+    /// What the loader does besides; see `RecordingLoader`.
+    pub name: &'static str,
+    /// Whether it is registered as parallel capable.
+    pub parallel: bool,
+    /// Whether it is the system class loader (`-Djava.system.class.loader`).
+    pub system: bool,
+}
+
+/// What a loader does besides.
+const NAMES: [&str; 6] = [
+    "none",
+    "throws",
+    "blocks",
+    "blocks-all",
+    "twins",
+    "recursive",
+];
+
+/// Operations of a plan below which a run showed less than it claims.
+const LEAST: u64 = 20;
+
+impl std::fmt::Display for Variant {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let parallel = if self.parallel { ", parallel" } else { "" };
+        let system = if self.system { ", system" } else { "" };
+        write!(f, "{}{parallel}{system}", self.name)
+    }
+}
+
+/// All variants.
+pub fn variants() -> Vec<Variant> {
+    let mut all = Vec::new();
+    for name in NAMES {
+        for (parallel, system) in [(false, false), (true, false), (false, true), (true, true)] {
+            all.push(Variant {
+                name,
+                parallel,
+                system,
+            });
+        }
+    }
+    all
+}
+
+/// Runs the program plain and under a plan. Returns how many operations the plan did; an error where the outputs differ. The
+/// output has every call of the loader with its thread, so it has the set of loaded classes too.
+pub fn recorded(
+    compiled: &Compiled,
+    variant: Variant,
+    setting: Setting,
+    plan: Plan,
+    milliseconds: u32,
+) -> Result<u64, TrustError> {
+    let properties = [
+        format!("-Dguests={}", compiled.guests().display()),
+        format!("-Dvariant={}", variant.name),
+        format!("-Dparallel={}", variant.parallel),
+        if variant.system {
+            "-Djava.system.class.loader=RecordingLoader".to_string()
+        } else {
+            "-Dcustom=true".to_string()
+        },
+    ];
+    let mut options: Vec<&str> = setting.options.to_vec();
+    // JDK 25 prints a warning about its archive to standard output, with the time.
+    options.push("-Xlog:disable");
+    options.extend(properties.iter().map(String::as_str));
+    let mode = if variant.system { "system" } else { "custom" };
+    let java = compiled
+        .java(&options, "HostileLoaders")
+        .arg(milliseconds.to_string())
+        .arg(mode);
+    let limit = Duration::from_secs(40);
+    let plain = watched(&compiled.jdk, &java, limit)?.succeeded("HostileLoaders")?;
+    if !plain.out.contains("different rounds: 0\n") {
+        return Err(TrustError::Other(format!("plain it prints\n{}", plain.out)));
+    }
+    let output = under(&compiled.jdk, plan, &java, limit)?;
+    if let Some(text) = difference(&plain, &output) {
+        return Err(TrustError::Other(text));
+    }
+    let operations = match plan {
+        Plan::Storm(_) => Gust::read(&output.err).map_or(0, |gust| gust.operations),
+        Plan::Source(_) => number(&output.err, "attached").unwrap_or(0) as u64,
+    };
+    if operations < LEAST {
+        return Err(TrustError::Other(format!(
+            "the plan did {operations} operations only: {}",
+            output.err
+        )));
+    }
+    Ok(operations)
+}

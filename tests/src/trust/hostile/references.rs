@@ -1,0 +1,220 @@
+//! What is dead stays collectable: activations that moved into versions, or began in them, keep nothing alive that they would not keep
+//! alive in the method itself (`tests/java/hostile/references`).
+
+use std::time::Duration;
+
+use super::compiled::sources;
+use super::settings::Setting;
+use crate::command;
+use crate::folder::Folder;
+use crate::jdk::Jdk;
+use crate::live::{Live, LiveError, until};
+use crate::process::Process;
+use crate::trust::TrustError;
+
+/// A kind of instrument, or of change.
+struct Kind {
+    /// The name of its copy of the scenarios.
+    class: &'static str,
+    /// The expression that attaches, where `M` stands for the methods of the class.
+    attach: &'static str,
+    /// What happens after activations have moved.
+    then: Then,
+}
+
+/// What happens after activations have moved.
+#[derive(PartialEq, Eq)]
+enum Then {
+    /// Nothing.
+    Stays,
+    /// The instrument is taken off.
+    Detached,
+    /// Another instrument comes, and the first is taken off.
+    Swapped,
+}
+
+const fn kind(class: &'static str, attach: &'static str) -> Kind {
+    Kind {
+        class,
+        attach,
+        then: Then::Stays,
+    }
+}
+
+const KINDS: &[Kind] = &[
+    kind("Entries", "M.before(counter())"),
+    kind("Exits", "M.exits().before(counter())"),
+    kind("Blocks", "M.blocks().before(counter())"),
+    kind("Each", "M.blocks().after(counter().each())"),
+    kind("Edges", "M.edges().before(counter())"),
+    kind("Loops", "M.loops().before(counter())"),
+    kind("Calls", "M.calls().before(counter())"),
+    kind("Timers", "M.around(timer())"),
+    kind("LateTimers", "M.around(timer().late())"),
+    kind("Laps", "M.loops().around(timer())"),
+    kind("BlockTimers", "M.blocks().around(timer())"),
+    kind("Logs", "M.loops().before(log(\"big\"))"),
+    kind("Code", "M.loops().before(|p| values.put(p.big))"),
+    kind("PerObject", "M.loops().before(|p| ages.set(p.big, 1))"),
+    Kind {
+        class: "Detached",
+        attach: "M.blocks().before(counter())",
+        then: Then::Detached,
+    },
+    Kind {
+        class: "Swapped",
+        attach: "M.loops().before(counter())",
+        then: Then::Swapped,
+    },
+    Kind {
+        class: "Restarted",
+        attach: "M.around(timer().late())",
+        then: Then::Detached,
+    },
+];
+
+/// What a run showed.
+#[derive(Debug, Default)]
+pub struct Kept {
+    /// Objects that were dropped.
+    pub dropped: u64,
+    /// Classes, scenarios and groups whose objects were not collected, and scenarios that failed.
+    pub kept: Vec<String>,
+}
+
+/// The scenarios on one JDK: a copy of each for each kind.
+pub struct Scenarios {
+    jdk: Jdk,
+    folder: Folder,
+}
+
+fn other(error: impl std::fmt::Display) -> TrustError {
+    TrustError::Other(error.to_string())
+}
+
+impl Scenarios {
+    /// The JDK that they run on.
+    pub fn jdk(&self) -> &Jdk {
+        &self.jdk
+    }
+
+    /// Compiles them.
+    pub fn on(jdk: &Jdk) -> Result<Self, TrustError> {
+        let folder = Folder::new("references")?;
+        let text = std::fs::read_to_string(sources().join("references/Scenarios.java.txt"))?;
+        let mut files = vec![sources().join("references/References.java")];
+        for kind in KINDS {
+            let file = folder.join(&format!("{}.java", kind.class));
+            std::fs::write(
+                &file,
+                text.replace("class Scenarios ", &format!("class {} ", kind.class)),
+            )?;
+            files.push(file);
+        }
+        jdk.compile(&files, folder.path())?;
+        Ok(Self {
+            jdk: jdk.clone(),
+            folder,
+        })
+    }
+
+    fn java(&self, setting: Setting) -> Process {
+        Process::new(self.jdk.tool("java"))
+            .args(setting.options)
+            .args(["-Xmx256m", "-cp"])
+            .arg(self.folder.path())
+            .arg("References")
+            .args(KINDS.iter().map(|kind| kind.class))
+    }
+
+    /// Without Veneer.
+    pub fn plain(&self, setting: Setting) -> Result<Kept, TrustError> {
+        let mut live = Live::start(&self.java(setting)).map_err(other)?;
+        live.line("ready").map_err(other)?;
+        for line in ["start early", "start late"] {
+            live.say(line).map_err(other)?;
+            live.line("started ").map_err(other)?;
+        }
+        std::thread::sleep(Duration::from_millis(300));
+        finish(live).map_err(other)
+    }
+
+    /// With instruments of every kind, which come while activations run.
+    pub fn observed(&self, setting: Setting) -> Result<Kept, TrustError> {
+        self.observe(setting).map_err(other)
+    }
+
+    fn observe(&self, setting: Setting) -> Result<Kept, LiveError> {
+        let mut live = Live::start(&command::run(&[], &self.java(setting)))?;
+        live.line("ready")?;
+        live.say("start early")?;
+        live.line("started ")?;
+        std::thread::sleep(Duration::from_millis(300));
+        let mut ids = Vec::new();
+        for kind in KINDS {
+            let methods = format!("methods(\"{}\")", kind.class);
+            let code = format!(
+                "let values = last(1000); let ages = per_object(0); {}",
+                kind.attach.replace('M', &methods)
+            );
+            ids.push(live.value(&code)?);
+        }
+        // Until activations that began before are in versions: loop headers count in them.
+        for (kind, id) in KINDS.iter().zip(&ids) {
+            if matches!(kind.class, "Loops" | "Swapped" | "Blocks" | "Detached") {
+                until(kind.class, || live.sum(id), |hits| *hits > 1000)?;
+            }
+        }
+        for (kind, id) in KINDS.iter().zip(&ids) {
+            if kind.then == Then::Swapped {
+                live.value(&format!(
+                    "methods(\"{}\").blocks().before(counter())",
+                    kind.class
+                ))?;
+            }
+            if kind.then != Then::Stays {
+                live.value(&format!("detach(\"{id}\")"))?;
+            }
+        }
+        live.say("start late")?;
+        live.line("started ")?;
+        std::thread::sleep(Duration::from_millis(700));
+        finish(live)
+    }
+}
+
+/// Has the scenarios drop their objects, and reads what was not collected.
+fn finish(mut live: Live) -> Result<Kept, LiveError> {
+    live.say("drop")?;
+    live.line("told")?;
+    live.say("check")?;
+    let checked = live.line("checked ")?;
+    let output = live.stop()?;
+    let bad = ["kept ", "failed ", "not dropped "];
+    let mut kept: Vec<String> = output
+        .out
+        .lines()
+        .filter(|line| bad.iter().any(|word| line.starts_with(word)))
+        .map(str::to_string)
+        .collect();
+    if output.code != 0 {
+        kept.push(format!("exit code {}: {}", output.code, output.err));
+    }
+    Ok(Kept {
+        dropped: checked.parse().map_err(|_| LiveError::Answer(checked))?,
+        kept,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A name of a kind that has an `M` would be replaced in its own expression.
+    #[test]
+    fn only_the_methods_have_the_letter() {
+        for kind in KINDS {
+            assert_eq!(kind.attach.matches('M').count(), 1, "{}", kind.attach);
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! Settings of the JVM that the other parts do not use.
+
+use crate::jdk::Jdk;
+use crate::process::Process;
+
+/// Options of the JVM that change how code is run, how objects lie in memory, or how much room there is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Setting {
+    /// The name in tables.
+    pub name: &'static str,
+    /// The options.
+    pub options: &'static [&'static str],
+    /// Whether the options choose another collector or another layout of objects.
+    pub changes_objects: bool,
+}
+
+/// No option.
+pub const DEFAULT: Setting = Setting {
+    name: "default",
+    options: &[],
+    changes_objects: false,
+};
+
+/// The interpreter alone.
+pub const INTERPRETER: Setting = Setting {
+    name: "-Xint",
+    options: &["-Xint"],
+    changes_objects: false,
+};
+
+/// The first compiler alone.
+pub const C1: Setting = Setting {
+    name: "C1 only",
+    options: &["-XX:TieredStopAtLevel=1"],
+    changes_objects: false,
+};
+
+/// All but the default.
+pub const SETTINGS: &[Setting] = &[
+    INTERPRETER,
+    C1,
+    Setting {
+        name: "ZGC",
+        options: &["-XX:+UseZGC"],
+        changes_objects: true,
+    },
+    Setting {
+        name: "Shenandoah",
+        options: &["-XX:+UseShenandoahGC"],
+        changes_objects: true,
+    },
+    Setting {
+        name: "compact object headers",
+        options: &["-XX:+UseCompactObjectHeaders"],
+        changes_objects: true,
+    },
+    Setting {
+        name: "code cache of 8 MB",
+        options: &["-XX:ReservedCodeCacheSize=8m"],
+        changes_objects: false,
+    },
+    Setting {
+        name: "Metaspace of 32 MB",
+        options: &["-XX:MaxMetaspaceSize=32m"],
+        changes_objects: false,
+    },
+    Setting {
+        name: "no class data sharing",
+        options: &["-Xshare:off"],
+        changes_objects: false,
+    },
+    Setting {
+        name: "no compressed references",
+        options: &["-XX:-UseCompressedOops"],
+        changes_objects: true,
+    },
+];
+
+impl Setting {
+    /// Whether the JVM of this JDK starts with the options.
+    pub fn is_known_to(&self, jdk: &Jdk) -> bool {
+        let version = Process::new(jdk.tool("java"))
+            .args(self.options)
+            .arg("-version")
+            .run();
+        version.is_ok_and(|output| output.code == 0)
+    }
+}

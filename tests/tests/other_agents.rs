@@ -1,0 +1,56 @@
+//! Other agents beside ours, with the storm from the start, in both orders; `make trust` starts each 50 times. (`agents.rs` compares
+//! exact counts and coverage beside JaCoCo and an agent made with Byte Buddy.)
+
+use veneer_tests::jdk;
+use veneer_tests::running::Outcome;
+use veneer_tests::trust::hostile::agents::{Agent, Beside, Order};
+
+/// Two starts in each order, on the oldest and the newest JDK.
+fn beside(agent: Agent) -> Outcome {
+    let mut failures = Vec::new();
+    for jdk in [Some(jdk::oldest()), jdk::newest()].into_iter().flatten() {
+        let beside = Beside::prepare(&jdk, agent)?;
+        for (seed, order) in (12_345..).zip([
+            Order::VeneerFirst,
+            Order::VeneerLast,
+            Order::VeneerFirst,
+            Order::VeneerLast,
+        ]) {
+            let failure = match beside.start(order, seed) {
+                Ok(failure) => failure,
+                Err(error) => Some(error.to_string()),
+            };
+            failures.extend(failure.map(|text| format!("{jdk}, {order}, seed {seed}: {text}")));
+        }
+    }
+    if failures.is_empty() {
+        Ok(())
+    } else {
+        Err(failures.join("\n").into())
+    }
+}
+
+#[test]
+fn a_storm_beside_jacoco() -> Outcome {
+    beside(Agent::Jacoco)
+}
+
+#[test]
+fn a_storm_beside_the_weaver_of_aspectj() -> Outcome {
+    beside(Agent::AspectJ)
+}
+
+#[test]
+fn a_storm_beside_byteman() -> Outcome {
+    beside(Agent::Byteman)
+}
+
+#[test]
+fn a_storm_beside_inline_mocks() -> Outcome {
+    beside(Agent::Mockito)
+}
+
+#[test]
+fn a_storm_beside_opentelemetry() -> Outcome {
+    beside(Agent::OpenTelemetry)
+}

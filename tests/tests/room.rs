@@ -1,0 +1,133 @@
+//! How much room a program has: the heap that it fills, and the stack that its recursions use.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use veneer_tests::jdk;
+use veneer_tests::live::number;
+use veneer_tests::process::Output;
+use veneer_tests::running::{Outcome, reported};
+use veneer_tests::trust::hostile::compiled::{Compiled, Plan, watched};
+use veneer_tests::trust::hostile::heap::{COMES_AND_GOES, STAYS, full};
+use veneer_tests::trust::hostile::settings::{C1, DEFAULT, INTERPRETER, Setting};
+
+/// On the oldest and the newest JDK; all failures in one error.
+fn on_each(test: impl Fn(&Compiled) -> Outcome) -> Outcome {
+    let mut failures = Vec::new();
+    for jdk in [Some(jdk::oldest()), jdk::newest()].into_iter().flatten() {
+        if let Err(error) = test(&Compiled::on(&jdk)?) {
+            failures.push(format!("{jdk}: {error}"));
+        }
+    }
+    if failures.is_empty() {
+        Ok(())
+    } else {
+        Err(failures.join("\n").into())
+    }
+}
+
+#[test]
+fn a_full_heap_is_caught_where_it_was_with_counters_that_stay() -> Outcome {
+    on_each(|compiled| Ok(full(compiled, DEFAULT, Plan::Source(STAYS), 3)?))
+}
+
+#[test]
+fn a_full_heap_is_caught_where_it_was_while_instruments_come_and_go() -> Outcome {
+    on_each(|compiled| Ok(full(compiled, DEFAULT, Plan::Source(COMES_AND_GOES), 3)?))
+}
+
+#[test]
+fn a_full_heap_is_caught_where_it_was_under_the_storm() -> Outcome {
+    on_each(|compiled| Ok(full(compiled, DEFAULT, Plan::Storm(12_345), 3)?))
+}
+
+/// The median depth of the rounds of each kind.
+fn depths(output: &Output) -> Result<BTreeMap<&'static str, i64>, String> {
+    let mut medians = BTreeMap::new();
+    for kind in ["cold", "warm"] {
+        let lines = output.out.lines();
+        let mut all: Vec<i64> = lines.filter_map(|line| number(line, kind)).collect();
+        all.sort_unstable();
+        let median = all.get(all.len() / 2).copied();
+        medians.insert(kind, median.ok_or(format!("no {kind} round: {output:?}"))?);
+    }
+    Ok(medians)
+}
+
+/// The plain depth and the depth under a plan, by kind of round. The second list has what must not be.
+fn compared(
+    compiled: &Compiled,
+    setting: Setting,
+    plan: &str,
+) -> Result<(Vec<String>, Vec<String>), Box<dyn std::error::Error>> {
+    let java = compiled.java(setting.options, "Depth").arg("3");
+    let plain = watched(&compiled.jdk, &java, Duration::from_secs(60))?.succeeded("Depth")?;
+    let (output, report) = reported(&java, plan)?;
+    let mut failures = Vec::new();
+    if report.hits() == 0 {
+        failures.push("nothing was counted".to_string());
+    }
+    if output.code != 0 || !output.out.ends_with("levels 5000\n") {
+        let first = output.err.lines().next().unwrap_or_default();
+        failures.push(format!(
+            "a recursion of 5,000 levels: exit code {}, {first}",
+            output.code
+        ));
+    }
+    let (before, after) = (depths(&plain)?, depths(&output)?);
+    let mut figures = Vec::new();
+    for (kind, plain) in before {
+        let depth = after.get(kind).copied().unwrap_or(0);
+        let text = format!(
+            "{}, {}, {kind}: {depth} levels instead of {plain}",
+            compiled.jdk, setting.name
+        );
+        if depth * 2 < plain {
+            failures.push(text.clone());
+        }
+        figures.push(text);
+    }
+    Ok((figures, failures))
+}
+
+fn recursion(setting: Setting) -> Outcome {
+    on_each(|compiled| {
+        let plan = "methods(\"Depth\").before(counter());\n";
+        let (figures, failures) = compared(compiled, setting, plan)?;
+        eprintln!("{}", figures.join("\n"));
+        if failures.is_empty() {
+            Ok(())
+        } else {
+            Err(failures.join("\n").into())
+        }
+    })
+}
+
+#[test]
+fn a_counted_recursion_keeps_half_of_its_depth() -> Outcome {
+    recursion(DEFAULT)
+}
+
+#[test]
+fn a_counted_recursion_keeps_half_of_its_depth_in_the_interpreter() -> Outcome {
+    recursion(INTERPRETER)
+}
+
+#[test]
+fn a_counted_recursion_keeps_half_of_its_depth_under_the_first_compiler() -> Outcome {
+    recursion(C1)
+}
+
+/// Prints the depths with counters on every block; asserts only that there are some.
+#[test]
+#[ignore = "figures only: cargo test -p veneer-tests --test room -- --ignored --nocapture"]
+fn depths_with_counters_on_every_block() -> Outcome {
+    on_each(|compiled| {
+        for setting in [DEFAULT, INTERPRETER, C1] {
+            let plan = "methods(\"Depth\").blocks().before(counter());\n";
+            let (figures, failures) = compared(compiled, setting, plan)?;
+            println!("{}\n  {}", figures.join("\n"), failures.join("\n  "));
+        }
+        Ok(())
+    })
+}
