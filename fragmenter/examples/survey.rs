@@ -209,6 +209,7 @@ impl Tally {
                     id,
                     armed,
                     edits: &[],
+                    kept: &[],
                     probes,
                     clean: false,
                 })

@@ -247,7 +247,7 @@ pub(super) fn version(
             let enter = runtime::enter_method(&method, x.id);
             if named(emitted, &enter).is_some() {
                 let packers =
-                    (1..faces.len()).map(|p| (Mode::Packer, p, runtime::site(x.id, p as u16)));
+                    (1..x.points.len()).map(|p| (Mode::Packer, p, runtime::site(x.id, p as u16)));
                 let called = packers.filter(|p| named(emitted, &p.2).is_some());
                 std::iter::once((Mode::Enter, 0, enter))
                     .chain(called)
@@ -255,7 +255,7 @@ pub(super) fn version(
             } else {
                 let resume = (Mode::Resume, 0, runtime::resume_method(&method, x.id));
                 let packers =
-                    (1..faces.len()).map(|p| (Mode::Packer, p, runtime::site(x.id, p as u16)));
+                    (1..x.points.len()).map(|p| (Mode::Packer, p, runtime::site(x.id, p as u16)));
                 std::iter::once(resume).chain(packers).collect()
             }
         };
@@ -346,7 +346,25 @@ fn host_side(
     original.edit(expected)?;
     let result = original.result_text.clone();
     let face = |p| Face::of(p, &result).map(Some);
-    let faces = expected.points.iter().map(face).collect::<Result<_, _>>()?;
+    let mut faces = expected
+        .points
+        .iter()
+        .map(face)
+        .collect::<Result<Vec<_>, _>>()?;
+    // Between them, fragments without an edit point have no face, and no activation leaves or comes there.
+    for point in &expected.edit_points {
+        let number = point.id.0 as usize;
+        if number < expected.points.len() {
+            return Err(Failure::Points {
+                point: number,
+                why: "an edit point has the number of a point of the armed body".into(),
+            });
+        }
+        if faces.len() <= number {
+            faces.resize(number + 1, None);
+        }
+        faces[number] = face(point)?;
+    }
     Ok((original, faces))
 }
 

@@ -122,13 +122,14 @@ impl Body<'_, '_> {
             self.a.place(label);
             let state = self.point_state(point);
             self.frame_at(label, state);
-            let p: &Point = &self.plan.armed.points[point];
+            let p: &Point = &self.points[point].clone();
             self.add_around(p.fragment)?;
             match p.kind {
                 PointKind::Exit => self.departure(p.fragment, Count::Up)?,
                 PointKind::Fragment | PointKind::Entry => self.arrival(p.fragment, Count::Down)?,
             }
-            if self.bodies == Bodies::Enter && self.slots.timers.is_empty() {
+            let armed = point < self.plan.armed.points.len();
+            if armed && self.bodies == Bodies::Enter && self.slots.timers.is_empty() {
                 self.pack(point)?;
                 continue;
             }

@@ -25,6 +25,7 @@ impl Body<'_, '_> {
             slots,
             a,
             frames: wanted,
+            points,
             pieces,
             news,
             handlers,
@@ -74,20 +75,12 @@ impl Body<'_, '_> {
             name: e.pool.add_utf8("StackMapTable")?,
             info: info.into(),
         };
-        let spill: u16 = plan
-            .armed
-            .points
+        let spill: u16 = points
             .iter()
             .map(|p| p.stack.iter().map(Type::width).sum::<u16>())
             .max()
             .unwrap_or(0);
-        let words = plan
-            .armed
-            .points
-            .iter()
-            .map(Point::words)
-            .max()
-            .unwrap_or(0);
+        let words = points.iter().map(Point::words).max().unwrap_or(0);
         let places = pieces
             .iter()
             .filter_map(|p| Some((out.at(p.start)?, p.place?)));
