@@ -50,6 +50,27 @@ struct Woven {
     resume: Option<Global>,
 }
 
+/// What a frame has called, packers and the JVM's frames for call sites aside.
+#[derive(PartialEq, Eq)]
+enum Above {
+    /// A body of a version.
+    Version,
+    /// The executor loop.
+    Loop,
+    Other,
+}
+
+/// Whether frames of a class are the JVM's own between a call site and what it is linked to.
+fn is_link(class: &str) -> bool {
+    ["LambdaForm", "DirectMethodHandle", "Invokers"]
+        .iter()
+        .any(|one| {
+            let rest = class.strip_prefix("java/lang/invoke/");
+            rest.and_then(|rest| rest.strip_prefix(one))
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with(['$', '.', '/']))
+        })
+}
+
 /// The probes of one instrument in one method.
 #[derive(Clone, Default)]
 pub struct Probes {
@@ -564,15 +585,10 @@ impl Methods {
     fn count_stale(&self, agent: &Agent, env: Env) -> u64 {
         let mut count = 0;
         for stack in agent.tool.stacks(env) {
-            // Whether the frame that the current one called belongs to the executor.
-            let mut inside = false;
+            let mut above = Above::Other;
             for (class, name, descriptor, _) in stack {
                 let hidden = agent.tool.is_version(class);
-                let executor = hidden
-                    || agent
-                        .tool
-                        .class_name(class)
-                        .is_some_and(|n| n == runtime::RUNTIME);
+                let class_name = agent.tool.class_name(class).unwrap_or_default();
                 if hidden && let Some(id) = version::method_of(&name) {
                     let woven = self.woven();
                     let is =
@@ -580,11 +596,21 @@ impl Methods {
                     let current = woven
                         .get(&id)
                         .is_some_and(|w| (is(&w.enter) && w.token.is_some()) || is(&w.resume));
-                    count += !current as u64;
-                } else if !executor && !inside {
-                    count += self.is_patched(agent, env, class, &name, &descriptor) as u64;
+                    count += !(current || above == Above::Loop) as u64;
+                    above = Above::Version;
+                } else if class_name == runtime::RUNTIME {
+                    // Whatever called the executor loop has handed its activation over.
+                    above = if name == "go" {
+                        Above::Loop
+                    } else {
+                        Above::Other
+                    };
+                } else if !hidden && !is_link(&class_name) {
+                    if above == Above::Other {
+                        count += self.is_patched(agent, env, class, &name, &descriptor) as u64;
+                    }
+                    above = Above::Other;
                 }
-                inside = executor;
             }
         }
         count

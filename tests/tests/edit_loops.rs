@@ -18,9 +18,10 @@ fn all_back(live: &Live, after: &str) -> Outcome {
 
 /// Makes an edit, gives an activation time to run in its loop, and takes the edit back.
 fn there_and_back(live: &Live, edit: &str) -> Outcome {
-    let patch = live.value(&format!("methods(\"EditLoops::{edit}.id()"))?;
-    std::thread::sleep(Duration::from_millis(300));
-    live.value(&format!("detach(\"{patch}\")"))?;
+    live.value(&format!(
+        "let patch = methods(\"EditLoops::{edit}; after(0.3, || patch.detach());"
+    ))?;
+    std::thread::sleep(Duration::from_millis(400));
     all_back(live, edit)
 }
 
@@ -37,23 +38,28 @@ fn under(policy: &str, java: &veneer_tests::process::Process) -> Outcome {
         there_and_back(&live, edit)?;
     }
     // With instruments, whose state travels with the activation.
-    let blocks = live.value("methods(\"EditLoops::*(..)\").blocks().before(counter())")?;
-    let timed = live.value("methods(\"EditLoops::*(..)\").around(timer())")?;
+    let blocks = live.value(
+        "methods([\"EditLoops::alone(..)\", \"EditLoops::back(..)\"]).blocks().before(counter())",
+    )?;
+    let timed =
+        live.value("methods([\"EditLoops::alone(..)\", \"EditLoops::back(..)\"]).around(timer())")?;
     for edit in EDITS {
         there_and_back(&live, edit)?;
     }
     live.value(&format!("detach(\"{blocks}\"); detach(\"{timed}\")"))?;
     all_back(&live, "the instruments")?;
     // From the loop of one edit into the loop of two, and from there into the method's own code.
-    let first = live.value("methods(\"EditLoops::back(..)\").redirect(3, 4, 1).id()")?;
-    std::thread::sleep(Duration::from_millis(100));
-    let second = live.value("methods(\"EditLoops::back(..)\").redirect(1, 2, 1).id()")?;
-    all_back(&live, "the second edit")?;
-    live.value(&format!("detach(\"{first}\")"))?;
-    all_back(&live, "the first edit's end")?;
-    live.value(&format!("detach(\"{second}\")"))?;
-    all_back(&live, "the second edit's end")?;
-    let refused = live.exec("methods(\"EditLoops::locked(..)\").redirect(4, 5, 2)")?;
+    live.value(
+        "let back = methods(\"EditLoops::back(..)\");\n\
+         let first = back.redirect(3, 4, 1);\n\
+         let second = ();\n\
+         after(0.2, || second = back.redirect(1, 2, 1));\n\
+         after(0.5, || first.detach());\n\
+         after(0.8, || second.detach());",
+    )?;
+    std::thread::sleep(Duration::from_millis(1000));
+    all_back(&live, "two edits")?;
+    let refused = live.exec("methods(\"EditLoops::locked(..)\").redirect(2, 3, 2)")?;
     assert_eq!(refused.code, 1, "{policy}: {refused:?}");
     for word in ["LoopWithoutPoint", "MonitorHeld", "f2"] {
         assert!(refused.err.contains(word), "{policy}: {}", refused.err);
