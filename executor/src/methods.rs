@@ -9,7 +9,7 @@ use crate::agent::Agent;
 use crate::jni::{Env, Global, JvmError, jobject};
 use crate::registry::Class;
 use crate::row::Row;
-use crate::turns::{Entry, Turn, Turns};
+use crate::turns::{self, Entry, Turn, Turns};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -564,6 +564,7 @@ impl Methods {
         if !clean {
             counts_in(env, version, &emitted, one);
         }
+        turns::wait_for_room(agent, env, turns::deadline());
         agent
             .library
             .install_resume(env, id, version, token, body)
