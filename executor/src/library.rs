@@ -63,6 +63,7 @@ pub struct Library {
     texts: Static,
     objects: Static,
     with_value: Static,
+    room_to_change: Static,
     without_place: Static,
     forget_all: Static,
     place: Static,
@@ -132,6 +133,7 @@ impl Library {
             texts: find(c"texts", c"(J)J")?,
             objects: find(c"objects", c"(J)J")?,
             with_value: find(c"withValue", c"(J)J")?,
+            room_to_change: find(c"roomToChange", c"(J)J")?,
             without_place: find(c"withoutPlace", c"(J)J")?,
             forget_all: find(c"forgetAll", c"()V")?,
             place: find(c"place", c"(Ljava/lang/Class;Ljava/lang/String;I)J")?,
@@ -336,6 +338,14 @@ impl Library {
         let found = env.long(self.place, &[l(version), l(name), i(bci)], what);
         env.delete(name);
         found
+    }
+
+    /// Whether the heap has room for what the JVM allocates when it gives up compiled code; `allocate`: garbage is collected for it.
+    pub fn has_room_to_change(&self, env: Env, allocate: bool) -> bool {
+        let what = || "looking at the heap".into();
+        // What goes wrong here must not keep cells from changing.
+        env.long(self.room_to_change, &[j(allocate.into())], what)
+            .map_or(true, |room| room != 0)
     }
 
     /// Shuts a gate, or opens it again. See `VeneerGate`.

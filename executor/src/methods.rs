@@ -9,15 +9,16 @@ use crate::agent::Agent;
 use crate::jni::{Env, Global, jobject};
 use crate::registry::Class;
 use crate::row::Row;
-use crate::turns::{Entry, Turn, Turns};
-use std::collections::{BTreeMap, HashMap};
+use crate::turns::{self, Entry, Turn, Turns};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use veneer_fragmenter::advice::{Action, Probe, Site};
 use veneer_fragmenter::arming::{self, ArmedCode};
 use veneer_fragmenter::classfile::ClassFile;
+use veneer_fragmenter::flowgraph::FragmentId;
 use veneer_fragmenter::method::Method;
-use veneer_fragmenter::patch::Edit;
+use veneer_fragmenter::patch::{self, Edit};
 use veneer_fragmenter::version::{self, Bodies, Plan, VersionClass};
 use veneer_fragmenter::{Refusal, check, runtime};
 use veneer_instruments::{InstrumentId, PatchId};
@@ -43,6 +44,8 @@ struct Woven {
     sequence: u64,
     probes: Vec<Stands>,
     edits: Vec<(PatchId, Vec<Edit>)>,
+    /// Fragments at which a version has or had an edit point: an activation may still come from there.
+    kept: BTreeSet<FragmentId>,
     /// The token of the version that is installed; `None` for IDLE. Weak: a token leads to its version, and so to the loader.
     token: Option<Arc<Global>>,
     /// New activations run the armed body, which counts them.
@@ -52,12 +55,33 @@ struct Woven {
     resume: Option<Global>,
 }
 
+/// What a frame has called, packers and the JVM's frames for call sites aside.
+#[derive(PartialEq, Eq)]
+enum Above {
+    /// A body of a version.
+    Version,
+    /// The executor loop.
+    Loop,
+    Other,
+}
+
+/// Whether frames of a class are the JVM's own between a call site and what it is linked to.
+fn is_link(class: &str) -> bool {
+    ["LambdaForm", "DirectMethodHandle", "Invokers"]
+        .iter()
+        .any(|one| {
+            let rest = class.strip_prefix("java/lang/invoke/");
+            rest.and_then(|rest| rest.strip_prefix(one))
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with(['$', '.', '/']))
+        })
+}
+
 /// The probes of one instrument in one method.
 #[derive(Clone, Default)]
 pub struct Probes {
     /// With a counter for each point.
     pub each: Vec<Probe>,
-    /// With a row of counters from which the points follow, for as long as the graph is not edited.
+    /// With a row of counters from which the points follow, until the graph is edited.
     pub by_flow: Option<(Vec<Probe>, Arc<Row>)>,
 }
 
@@ -200,6 +224,28 @@ impl Methods {
         })
     }
 
+    /// The fragments at which versions of a method have or had an edit point.
+    pub fn kept(&self, id: u32) -> Vec<FragmentId> {
+        let woven = self.woven();
+        woven
+            .get(&id)
+            .map_or_else(Vec::new, |w| w.kept.iter().copied().collect())
+    }
+
+    /// Notes the edit points that a version with these edits gets, before there is one: from then on, every way in for running
+    /// activations takes those that come from there.
+    fn keep(&self, id: u32, method: &Method, armed: &ArmedCode, edits: &[Edit]) {
+        let kept = self.kept(id);
+        // Edits that do not fit together are refused by name when the version is emitted.
+        let Ok(patched) = patch::apply_keeping(method, edits, &armed.points, &kept) else {
+            return;
+        };
+        if let Some(w) = self.woven().get_mut(&id) {
+            w.kept
+                .extend(patched.edit_points.iter().map(|p| p.fragment));
+        }
+    }
+
     fn snapshot(&self, id: u32) -> Snapshot {
         let woven = self.woven();
         let Some(entry) = woven.get(&id) else {
@@ -208,7 +254,10 @@ impl Methods {
         let (mut probes, mut rows) = (Vec::new(), Vec::new());
         for Stands { probes: of, .. } in &entry.probes {
             match &of.by_flow {
-                Some((some, row)) if entry.edits.is_empty() && !self.counts_each() => {
+                // At an edit point activations come and go that a row does not know.
+                Some((some, row))
+                    if entry.edits.is_empty() && entry.kept.is_empty() && !self.counts_each() =>
+                {
                     probes.extend(some.iter().cloned());
                     rows.push(row.clone());
                 }
@@ -347,12 +396,15 @@ impl Methods {
         let (mut analysed, mut refused) = (Vec::with_capacity(methods.len()), Vec::new());
         for (id, snapshot) in methods {
             match analyse(agent, &file, class, *id) {
-                Ok((method, armed)) => analysed.push(Analysed {
-                    id: *id,
-                    method,
-                    armed,
-                    snapshot,
-                }),
+                Ok((method, armed)) => {
+                    self.keep(*id, &method, &armed, &snapshot.edits);
+                    analysed.push(Analysed {
+                        id: *id,
+                        method,
+                        armed,
+                        snapshot,
+                    });
+                }
                 Err(reason) => refused.push((*id, reason)),
             }
         }
@@ -458,12 +510,17 @@ impl Methods {
             if self.woven().get(id).is_none_or(|w| w.token.is_none()) {
                 continue;
             }
-            if eager {
+            // A clean way in that was made before an edit does not know the edit's points, and would be taken for the current one.
+            let edited = !self.kept(*id).is_empty();
+            if eager || edited {
                 let idle = agent.library.idle();
                 let made = env.frame(|env| Ok(self.resume(agent, env, class, *id, snapshot, idle)));
                 let made = made.unwrap_or_else(|e| Err(Refusal::Internal(e.to_string())));
                 if let Err(reason) = made {
                     agent.refuse_method(class, *id, &reason);
+                    if edited {
+                        continue;
+                    }
                 }
             }
             turns.push(Turn {
@@ -509,6 +566,7 @@ impl Methods {
         let original = class.state().original.clone();
         let file = ClassFile::parse(&original)?;
         let (method, armed) = analyse(agent, &file, class, id)?;
+        self.keep(id, &method, &armed, &snapshot.edits);
         let one = Analysed {
             id,
             method,
@@ -526,8 +584,28 @@ impl Methods {
         one: &Analysed,
         token: jobject,
     ) -> Result<(), Refusal> {
+        // Other threads may note edit points meanwhile. A frame from such a point waits in the executor loop until the way in that
+        // knows the point is there.
+        for _ in 0..16 {
+            let kept = self.kept(one.id);
+            self.resume_with(agent, env, of, one, token)?;
+            if self.kept(one.id) == kept {
+                return Ok(());
+            }
+        }
+        Err(Refusal::Internal("the edits of a method never rest".into()))
+    }
+
+    fn resume_with(
+        &self,
+        agent: &Agent,
+        env: Env,
+        of: (&Class, jobject, &ClassFile),
+        one: &Analysed,
+        token: jobject,
+    ) -> Result<(), Refusal> {
         let (_, host, _) = of;
-        if one.armed.points.len() < 2 {
+        if one.armed.points.len() < 2 && self.kept(one.id).is_empty() {
             // Nothing to resume at.
             return Ok(());
         }
@@ -548,6 +626,7 @@ impl Methods {
         if !clean {
             counts_in(env, version, &emitted, one);
         }
+        turns::wait_for_room(agent, env, turns::deadline());
         agent
             .library
             .install_resume(env, id, version, token, body)
@@ -569,15 +648,10 @@ impl Methods {
     fn count_stale(&self, agent: &Agent, env: Env) -> u64 {
         let mut count = 0;
         for stack in agent.tool.stacks(env) {
-            // Whether the frame that the current one called belongs to the executor.
-            let mut inside = false;
+            let mut above = Above::Other;
             for (class, name, descriptor, _) in stack {
                 let hidden = agent.tool.is_version(class);
-                let executor = hidden
-                    || agent
-                        .tool
-                        .class_name(class)
-                        .is_some_and(|n| n == runtime::RUNTIME);
+                let class_name = agent.tool.class_name(class).unwrap_or_default();
                 if hidden && let Some(id) = version::method_of(&name) {
                     let woven = self.woven();
                     let is =
@@ -585,11 +659,21 @@ impl Methods {
                     let current = woven
                         .get(&id)
                         .is_some_and(|w| (is(&w.enter) && w.token.is_some() && !w.counts) || is(&w.resume));
-                    count += !current as u64;
-                } else if !executor && !inside {
-                    count += self.is_patched(agent, env, class, &name, &descriptor) as u64;
+                    count += !(current || above == Above::Loop) as u64;
+                    above = Above::Version;
+                } else if class_name == runtime::RUNTIME {
+                    // Whatever called the executor loop has handed its activation over.
+                    above = if name.starts_with("go") || name.starts_with("exit") {
+                        Above::Loop
+                    } else {
+                        Above::Other
+                    };
+                } else if !hidden && !is_link(&class_name) {
+                    if above == Above::Other {
+                        count += self.is_patched(agent, env, class, &name, &descriptor) as u64;
+                    }
+                    above = Above::Other;
                 }
-                inside = executor;
             }
         }
         count
@@ -641,15 +725,18 @@ impl Methods {
         };
         let protected = agent.protected(env, class, host);
         let nothing = Snapshot::default();
+        let kept: Vec<_> = methods.iter().map(|one| self.kept(one.id)).collect();
         let plans: Vec<Plan> = methods
             .iter()
-            .map(|one| {
+            .zip(&kept)
+            .map(|(one, kept)| {
                 let woven = if clean { &nothing } else { one.snapshot };
                 Plan {
                     method: &one.method,
                     id: one.id,
                     armed: &one.armed,
                     edits: &woven.edits,
+                    kept,
                     probes: &woven.probes,
                     clean,
                 }
@@ -689,6 +776,39 @@ fn counts_in(env: Env, version: jobject, emitted: &Emitted, analysed: &[Analysed
 
 struct Emitted {
     class: VersionClass,
+}
+
+/// Whether activations at these edit points could go on in the method's own graph: the body that takes them back can be emitted.
+pub fn takes_back(
+    (agent, env, class, file): (&Agent, Env, &Class, &ClassFile),
+    method: &Method,
+    armed: &ArmedCode,
+    id: u32,
+    points: &[FragmentId],
+) -> Result<(), Refusal> {
+    if points.is_empty() {
+        return Ok(());
+    }
+    let host = class
+        .local(env)
+        .ok_or_else(|| Refusal::NotArmed("its class is gone".into()))?;
+    let protected = agent.protected(env, class, host);
+    env.delete(host);
+    let anchor = class.state().anchor.clone();
+    let plan = Plan {
+        method,
+        id,
+        armed,
+        edits: &[],
+        kept: points,
+        probes: &[],
+        clean: true,
+    };
+    let mut emitted = version::emit(file, &anchor, &[plan], Bodies::Resume, &protected)?;
+    match emitted.refused.pop() {
+        Some((_, reason)) => Err(reason),
+        None => Ok(()),
+    }
 }
 
 /// Analyses an armed method again, and its armed layout.

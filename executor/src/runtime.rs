@@ -122,7 +122,15 @@ impl Handle {
                     methods::analyse(agent, &file, &class, m.id).map_err(|e| broken(&label, &e))?;
                 let mut all = agent.methods.edits(m.id);
                 all.extend(edits.iter().copied());
-                if let Err(reason) = patch::apply(&method, &all, &armed.points) {
+                let kept = agent.methods.kept(m.id);
+                let applied = patch::apply_keeping(&method, &all, &armed.points, &kept);
+                let comes_back = applied.and_then(|patched| {
+                    let points = patched.edit_points.iter().map(|p| p.fragment);
+                    let points: Vec<FragmentId> = points.collect();
+                    let of = (agent, self.env, &*class, &file);
+                    methods::takes_back(of, &method, &armed, m.id, &points)
+                });
+                if let Err(reason) = comes_back {
                     return Err(edit_refused(
                         &class, &label, spec, &edits, &reason, &method, &armed,
                     ));

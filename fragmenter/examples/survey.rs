@@ -210,6 +210,7 @@ impl Tally {
                     id,
                     armed,
                     edits: &[],
+                    kept: &[],
                     probes,
                     clean: false,
                 })

@@ -20,6 +20,7 @@ pub mod check;
 pub mod classfile;
 pub mod counting;
 pub mod descriptor;
+pub mod edit_points;
 pub mod flowgraph;
 pub mod frames;
 pub mod inference;

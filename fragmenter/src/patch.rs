@@ -10,6 +10,7 @@
 //! variable that is live at its end must have a value of a fitting type at its beginning, the operand stacks must agree,
 //! the same monitors must be held and the same handlers be in force. The JVM's verifier has the last word.
 
+use crate::edit_points;
 use crate::flowgraph::{Fragment, FragmentId};
 use crate::metadata;
 use crate::method::Method;
@@ -69,6 +70,8 @@ pub struct Patched {
     pub loops: LoopForest,
     /// Where an activation that stands before fragment `i` goes on.
     pub successor: Vec<FragmentId>,
+    /// Capture points that only versions have; see [`crate::edit_points`].
+    pub edit_points: Vec<Point>,
 }
 
 impl Patched {
@@ -93,6 +96,16 @@ impl Patched {
 /// says where an activation begins. At a point, exactly what the original method needs there stays live: an activation
 /// must be able to come from the original code, and to go back to it.
 pub fn apply(method: &Method, edits: &[Edit], points: &[Point]) -> Result<Patched, Refusal> {
+    apply_keeping(method, edits, points, &[])
+}
+
+/// The same with edit points at `kept` fragments, too: activations may come from there that run in versions with other edits.
+pub fn apply_keeping(
+    method: &Method,
+    edits: &[Edit],
+    points: &[Point],
+    kept: &[FragmentId],
+) -> Result<Patched, Refusal> {
     let begin = points.first().map_or(FragmentId(0), |p| p.fragment);
     let count = method.flow.len();
     let mut nodes: Vec<Node> = method
@@ -211,12 +224,27 @@ pub fn apply(method: &Method, edits: &[Edit], points: &[Point]) -> Result<Patche
             }
         }
     }
+    let loops = veneer_liveness::loops(&graph, entry.node());
+    let roots = points
+        .iter()
+        .map(|p| p.fragment)
+        .chain(kept.iter().copied())
+        .flat_map(|f| [Some(f), successor.get(f.index()).copied()])
+        .flatten()
+        .chain([entry]);
+    let reachable = reach(&graph, roots);
+    let edit_points = edit_points::of(method, &graph, &loops, &reachable, points, kept)?;
+    let at_fragments: Vec<&Point> = points
+        .iter()
+        .filter(|p| p.kind == PointKind::Fragment)
+        .chain(&edit_points)
+        .collect();
     let locals = method.code.max_locals as usize;
     let mut effects: Vec<_> = nodes
         .iter()
         .map(|n| method.effects[n.code.index()].clone())
         .collect();
-    for p in points.iter().filter(|p| p.kind == PointKind::Fragment) {
+    for p in &at_fragments {
         p.locals
             .iter()
             .for_each(|(slot, _)| effects[p.fragment.index()].uses.set(*slot as usize, true));
@@ -227,13 +255,13 @@ pub fn apply(method: &Method, edits: &[Edit], points: &[Point]) -> Result<Patche
     } else {
         veneer_liveness::liveness(&graph, width, locals, &effects, |e| graph[e])
     };
-    let loops = veneer_liveness::loops(&graph, entry.node());
     let patched = Patched {
         nodes,
         entry,
         live_in: liveness.live_in,
         loops,
         successor,
+        edit_points: edit_points.clone(),
     };
     check(method, &patched, &original)?;
     if let Some(p) = points.first()
@@ -248,7 +276,7 @@ pub fn apply(method: &Method, edits: &[Edit], points: &[Point]) -> Result<Patche
             &patched.live_in[patched.entry.index()],
         )?;
     }
-    for p in points.iter().filter(|p| p.kind == PointKind::Fragment) {
+    for p in at_fragments {
         let node = patched.successor[p.fragment.index()];
         let typed = crate::method::typed_lives(
             &method.states[node.index()],
@@ -268,6 +296,20 @@ pub fn apply(method: &Method, edits: &[Edit], points: &[Point]) -> Result<Patche
         }
     }
     Ok(patched)
+}
+
+/// The fragments that control can come to from any of these.
+fn reach(graph: &DiGraph<(), Flow>, roots: impl Iterator<Item = FragmentId>) -> Vec<bool> {
+    let mut seen = vec![false; graph.node_count()];
+    let mut work: Vec<_> = roots.map(FragmentId::node).collect();
+    while let Some(n) = work.pop() {
+        if let Some(mark) = seen.get_mut(n.index())
+            && !std::mem::replace(mark, true)
+        {
+            work.extend(graph.neighbors(n));
+        }
+    }
+    seen
 }
 
 fn depth(method: &Method, f: FragmentId) -> u8 {

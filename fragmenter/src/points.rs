@@ -119,27 +119,12 @@ pub fn choose(method: &Method, policy: &Policy) -> Result<(Vec<Point>, Vec<Skipp
         let Some(fragment) = method.flow.get(id) else {
             continue;
         };
-        let (i, pc) = (fragment.instructions.start, fragment.start);
-        if method.is_constructor() && i < first {
-            skipped.push(Skipped {
-                pc,
-                reason: Refusal::BeforeSuper,
-            });
-            continue;
-        }
-        let state = &method.states[id.index()];
-        let locals = method.live_locals(id);
-        match admissible(method, i, &locals, &state.stack) {
-            Ok(()) => points.push(Point {
-                id: PointId(0),
-                kind: PointKind::Fragment,
-                instruction: i,
-                pc,
-                fragment: id,
-                locals,
-                stack: state.stack.clone(),
+        match at_fragment(method, first, id) {
+            Ok(point) => points.push(point),
+            Err(reason) => skipped.push(Skipped {
+                pc: fragment.start,
+                reason,
             }),
-            Err(reason) => skipped.push(Skipped { pc, reason }),
         }
     }
     if method.instructions.iter().any(|(_, i)| is_invoke(i.op())) || !method.held.is_empty() {
@@ -193,6 +178,29 @@ pub fn choose(method: &Method, policy: &Policy) -> Result<(Vec<Point>, Vec<Skipp
         p.id = PointId(n as u16);
     }
     Ok((points, skipped))
+}
+
+/// A point before a fragment, still without a number, or why there can be none. `first` is the instruction of point 0.
+pub(crate) fn at_fragment(method: &Method, first: usize, id: FragmentId) -> Result<Point, Refusal> {
+    let Some(fragment) = method.flow.get(id) else {
+        return Err(Refusal::UnknownFragment(id.0, method.flow.len()));
+    };
+    let i = fragment.instructions.start;
+    if method.is_constructor() && i < first {
+        return Err(Refusal::BeforeSuper);
+    }
+    let state = &method.states[id.index()];
+    let locals = method.live_locals(id);
+    admissible(method, i, &locals, &state.stack)?;
+    Ok(Point {
+        id: PointId(0),
+        kind: PointKind::Fragment,
+        instruction: i,
+        pc: fragment.start,
+        fragment: id,
+        locals,
+        stack: state.stack.clone(),
+    })
 }
 
 /// Fragments that a version can be in: those that control can come to from point 0, so none before `super(…)`.

@@ -81,6 +81,10 @@ pub enum Refusal {
         found: String,
         wanted: String,
     },
+    #[error(
+        "the edit makes a loop at f{0} that cannot have a capture point, so no activation could leave it when the edit is taken back: {2} ({1})"
+    )]
+    LoopWithoutPoint(u32, String, String),
     #[error("f{0} and f{1} hold different monitors")]
     MonitorMismatch(u32, u32),
     #[error("f{0} and f{1} have different exception handlers")]

@@ -10,10 +10,12 @@ use std::sync::OnceLock;
 use veneer_fragmenter::Refusal;
 use veneer_fragmenter::advice::{Action, Probe, Site};
 use veneer_fragmenter::arming::{self, ArmedCode};
+use veneer_fragmenter::check::{self, Expected};
 use veneer_fragmenter::classfile::ClassFile;
 use veneer_fragmenter::flowgraph::FragmentId;
 use veneer_fragmenter::method::Method;
 use veneer_fragmenter::patch::{self, Edit, Patched};
+use veneer_fragmenter::points::{Point, PointKind};
 use veneer_fragmenter::policy::Policy;
 use veneer_fragmenter::version::{self, Bodies, Plan};
 
@@ -102,13 +104,17 @@ class Edits {
 }
 "#;
 
-/// Analyses each method with code under `block` and calls `run` with what arming keeps of it.
-fn each_method(file: &ClassFile, mut run: impl FnMut(&Method, &ArmedCode)) {
+/// Analyses each method with code under `block`, or another policy, and calls `run` with what arming keeps of it.
+fn each_method(file: &ClassFile, run: impl FnMut(&Method, &ArmedCode)) {
+    each_method_under(&Policy::Block, file, run);
+}
+
+fn each_method_under(policy: &Policy, file: &ClassFile, mut run: impl FnMut(&Method, &ArmedCode)) {
     for index in 0..file.methods.len() {
         let Ok(method) = Method::analyse(file, index, &|_, _| false) else {
             continue;
         };
-        let armed = arming::layout(&method, &Policy::Block, true);
+        let armed = arming::layout(&method, policy, true);
         run(&method, &armed.unwrap());
     }
 }
@@ -154,19 +160,48 @@ fn verify(
         id: 7,
         armed,
         edits,
+        kept: &[],
         probes: &probes,
         clean: false,
     };
-    for bodies in [Bodies::Enter, Bodies::Resume] {
-        if bodies == Bodies::Resume && armed.points.len() == 1 {
+    let patched = patch::apply(method, edits, &armed.points).map_err(|e| e.to_string())?;
+    let back = Plan {
+        edits: &[],
+        kept: &patched
+            .edit_points
+            .iter()
+            .map(|p| p.fragment)
+            .collect::<Vec<_>>(),
+        clean: true,
+        probes: &[],
+        ..plan()
+    };
+    for (plan, bodies) in [
+        (plan(), Bodies::Enter),
+        (plan(), Bodies::Resume),
+        (back, Bodies::Resume),
+    ] {
+        if bodies == Bodies::Resume && armed.points.len() + patched.edit_points.len() == 1 {
             continue;
         }
-        let class = version::emit(file, "Edits$Veneer", &[plan()], bodies, &HashSet::new())
-            .map_err(|e| e.to_string())?;
+        let class = version::emit(
+            file,
+            "Edits$Veneer",
+            std::slice::from_ref(&plan),
+            bodies,
+            &HashSet::new(),
+        )
+        .map_err(|e| e.to_string())?;
         if let Some((_, refusal)) = class.refused.first() {
             return Err(format!("{bodies:?}: {refusal}"));
         }
         arming_support::verify(&class.bytes).map_err(|e| format!("{bodies:?}: {e}"))?;
+        let emitted = ClassFile::parse(&class.bytes).map_err(|e| e.to_string())?;
+        let expected = [Expected::of(&plan)];
+        let checked = check::version_class(file, &emitted, "Edits$Veneer", &expected);
+        if let Some((at, failure)) = checked.failures.first() {
+            return Err(format!("{bodies:?}: {at}: {failure}"));
+        }
     }
     Ok(())
 }
@@ -349,6 +384,60 @@ fn what_comes_before_everything_cannot_be_edited() {
     assert_eq!(apply("stack", &[skip(1)]).unwrap().entry, FragmentId(0));
 }
 
+/// A cycle of an edited graph that passes no capture point, in a method whose own graph has none: found by following edges, as the
+/// crate does not.
+fn endless(method: &Method, armed: &ArmedCode, patched: &Patched) -> Option<String> {
+    let stops = |points: &[Point], f: usize| {
+        let mut all = points.iter();
+        all.any(|p| p.kind == PointKind::Fragment && p.fragment.index() == f)
+    };
+    let own = |f: usize| {
+        let next = method.flow.graph.neighbors(FragmentId(f as u32).node());
+        next.map(|n| n.index()).collect::<Vec<_>>()
+    };
+    let edited = |f: usize| {
+        let node = &patched.nodes[f];
+        let handlers = own(node.code.index())
+            .into_iter()
+            .filter(|n| !node.out.iter().any(|o| o.0.index() == *n));
+        let out = node.out.iter().map(|o| o.1.index());
+        out.chain(handlers).collect::<Vec<_>>()
+    };
+    // From each fragment, whether it can be come back to without a point.
+    let comes_back =
+        |start: usize, next: &dyn Fn(usize) -> Vec<usize>, stop: &dyn Fn(usize) -> bool| {
+            let mut seen = vec![false; method.flow.len()];
+            let mut work = if stop(start) { vec![] } else { next(start) };
+            while let Some(f) = work.pop() {
+                if f == start {
+                    return true;
+                }
+                if !stop(f) && !std::mem::replace(&mut seen[f], true) {
+                    work.extend(next(f));
+                }
+            }
+            false
+        };
+    let mut entries = vec![false; method.flow.len()];
+    let mut work = vec![patched.entry.index()];
+    while let Some(f) = work.pop() {
+        if !std::mem::replace(&mut entries[f], true) {
+            work.extend(edited(f));
+        }
+    }
+    let stop = |f: usize| stops(&armed.points, f);
+    let stop_here = |f: usize| stop(f) || stops(&patched.edit_points, f);
+    let loops = |f: &usize| entries[*f] && comes_back(*f, &edited, &stop_here);
+    let had = |f: usize| comes_back(f, &own, &stop);
+    let all = 0..method.flow.len();
+    if all.clone().any(had) {
+        // Its own loops without a point may have got longer.
+        return None;
+    }
+    let found = all.filter(loops).next();
+    found.map(|f| format!("f{f} is in a loop without a capture point"))
+}
+
 /// Every edit there is, alone, of every method of the file tests.
 #[test]
 fn every_edit_is_refused_by_name_or_verifies() {
@@ -357,30 +446,40 @@ fn every_edit_is_refused_by_name_or_verifies() {
     let mut accepted = 0;
     let mut refusals: BTreeMap<String, usize> = BTreeMap::new();
     let mut faults = Vec::new();
+    let mut loops = 0;
     for bytes in javac_support::compile(&sources).values().flatten() {
         let file = ClassFile::parse(bytes).unwrap();
-        each_method(&file, |method, armed| {
-            let count = method.flow.len() as u32;
-            let redirects = method
-                .flow
-                .edges()
-                .into_iter()
-                .flat_map(|(from, to)| (0..count).map(move |t| redirect(from.0, to.0, t)));
-            let replaces = (0..count).flat_map(|f| (0..count).map(move |by| replace(f, by)));
-            for edit in redirects.chain((0..count).map(skip)).chain(replaces) {
-                match patch::apply(method, &[edit], &armed.points) {
-                    Err(refusal) => *refusals.entry(refusal.name()).or_default() += 1,
-                    Ok(_) => {
-                        accepted += 1;
-                        if let Err(fault) = verify(&file, method, armed, &[edit]) {
-                            faults
-                                .push(format!("{}.{}: {edit}: {fault}", method.class, method.name));
+        for policy in [Policy::Block, Policy::Loop, Policy::Method] {
+            each_method_under(&policy, &file, |method, armed| {
+                let count = method.flow.len() as u32;
+                let redirects = method
+                    .flow
+                    .edges()
+                    .into_iter()
+                    .flat_map(|(from, to)| (0..count).map(move |t| redirect(from.0, to.0, t)));
+                let replaces = (0..count).flat_map(|f| (0..count).map(move |by| replace(f, by)));
+                for edit in redirects.chain((0..count).map(skip)).chain(replaces) {
+                    let patched = match patch::apply(method, &[edit], &armed.points) {
+                        Err(refusal) => {
+                            *refusals.entry(refusal.name()).or_default() += 1;
+                            continue;
                         }
+                        Ok(patched) => patched,
+                    };
+                    accepted += 1;
+                    loops += usize::from(!patched.edit_points.is_empty());
+                    if let Some(fault) = verify(&file, method, armed, &[edit])
+                        .err()
+                        .or_else(|| endless(method, armed, &patched))
+                    {
+                        let at = format!("{}.{} {policy:?}", method.class, method.name);
+                        faults.push(format!("{at}: {edit}: {fault}"));
                     }
                 }
-            }
-        });
+            });
+        }
     }
+    assert!(loops > 100, "only {loops} edits make loops without a point");
     println!("{accepted} edits are accepted; refused: {refusals:?}");
     assert!(
         faults.is_empty(),

@@ -216,6 +216,7 @@ fn emit(tally: &mut Tally, path: &Path, bytes: &[u8], policy: &Policy, woven: Wo
             id: i as u32,
             armed,
             edits: &[],
+            kept: &[],
             probes,
             clean: false,
         })

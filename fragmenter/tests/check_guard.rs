@@ -75,6 +75,7 @@ fn tampered_versions_are_refused_by_name() {
                 id: 7,
                 armed: &armed,
                 edits: &[],
+                kept: &[],
                 probes: &[],
                 clean: false,
             }];
@@ -174,6 +175,7 @@ fn what_acts_so_many_times_only_does_so_by_its_own_cell_and_limit() {
                 id: 7,
                 armed: &armed,
                 edits: &[],
+                kept: &[],
                 probes,
                 clean: false,
             };

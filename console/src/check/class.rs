@@ -392,6 +392,7 @@ fn plan<'p>(
         id: i as u32,
         armed: &one.armed,
         edits,
+        kept: &[],
         probes: match (clean, edits) {
             (true, _) => &[],
             (false, []) => &one.by_flow,

@@ -339,7 +339,25 @@ fn host_side(
     let mut original = Original::read(host, &code, descriptor, canon)?;
     original.edit(expected)?;
     let face = |p| Face::of(p).map(Some);
-    let faces = expected.points.iter().map(face).collect::<Result<_, _>>()?;
+    let mut faces = expected
+        .points
+        .iter()
+        .map(face)
+        .collect::<Result<Vec<_>, _>>()?;
+    // Between them, fragments without an edit point have no face, and no activation leaves or comes there.
+    for point in &expected.edit_points {
+        let number = point.id.0 as usize;
+        if number < expected.points.len() {
+            return Err(Failure::Points {
+                point: number,
+                why: "an edit point has the number of a point of the armed body".into(),
+            });
+        }
+        if faces.len() <= number {
+            faces.resize(number + 1, None);
+        }
+        faces[number] = face(point)?;
+    }
     Ok((original, faces))
 }
 

@@ -68,7 +68,7 @@ use crate::arming::ArmedMethod;
 use crate::classfile::ClassFile;
 use crate::counting::Crossings;
 use crate::flowgraph::FragmentId;
-use crate::patch::Edit;
+use crate::patch::{self, Edit};
 use crate::points::Point;
 use crate::version::Plan;
 use veneer_probes::step::Step;
@@ -104,6 +104,8 @@ pub struct Expected {
     pub fragments: Vec<u16>,
     /// The capture points of the armed body.
     pub points: Vec<Point>,
+    /// Those that only versions have, by number; see [`crate::edit_points`].
+    pub edit_points: Vec<Point>,
     /// See [`Plan::clean`].
     pub clean: bool,
     /// Words of the thread's counters, by number, at which the method may count or measure.
@@ -123,12 +125,19 @@ impl Expected {
             edits: plan.edits.to_vec(),
             fragments: plan.method.flow.fragments().map(|f| f.start).collect(),
             points: plan.armed.points.clone(),
+            edit_points: edit_points(plan),
             clean: plan.clean,
             counters: counters(plan),
             limits: limits(plan),
             steps: steps(plan),
         }
     }
+}
+
+/// The edit points of a plan's version; none if its edits are refused, and then there is no version.
+fn edit_points(plan: &Plan) -> Vec<Point> {
+    patch::apply_keeping(plan.method, plan.edits, &plan.armed.points, plan.kept)
+        .map_or_else(|_| Vec::new(), |patched| patched.edit_points)
 }
 
 /// Cells to which a plan's advice counts, each once.

@@ -64,6 +64,8 @@ pub(super) struct Body<'b, 'e> {
     pub bodies: Bodies,
     pub slots: Slots,
     pub a: Assembler,
+    /// Capture points: those of the armed body, then those that only versions have.
+    pub points: Vec<Point>,
     /// Where a fragment is entered.
     pub nodes: Vec<Label>,
     /// Behind the guard of a loop header.
@@ -105,6 +107,8 @@ pub(super) fn emit(
             "the method has too many local variables".into(),
         ));
     }
+    let mut points = plan.armed.points.clone();
+    points.extend(patched.edit_points.iter().cloned());
     let mut a = Assembler::new();
     let nodes = patched.nodes.iter().map(|_| a.fresh()).collect();
     let open = plan
@@ -130,6 +134,7 @@ pub(super) fn emit(
         slots,
         crossings,
         spans: Vec::new(),
+        points,
         a,
         nodes,
         guards: IndexMap::new(),
@@ -173,7 +178,7 @@ impl Body<'_, '_> {
                         vec![self.patched.successor[p.fragment.index()]]
                     }
                 };
-                plan.armed.points[1..].iter().flat_map(goes_on).collect()
+                self.points[1..].iter().flat_map(goes_on).collect()
             }
         };
         self.reachable = self.reach(&roots);
@@ -360,8 +365,6 @@ impl Body<'_, '_> {
             self.behind_guard(id, behind, state);
         }
         let point = self
-            .plan
-            .armed
             .points
             .iter()
             .position(|p| p.kind == PointKind::Fragment && p.fragment == id);
@@ -534,7 +537,7 @@ impl Body<'_, '_> {
     /// The check of an exit's capture point, where the return has one.
     fn exit_point(&mut self, instruction: usize) -> Result<(), Refusal> {
         let is = |p: &Point| p.kind == PointKind::Exit && p.instruction == instruction;
-        match self.plan.armed.points.iter().position(is) {
+        match self.points.iter().position(is) {
             Some(point) => self.check(point),
             None => Ok(()),
         }
@@ -542,7 +545,7 @@ impl Body<'_, '_> {
 
     /// The types at a capture point, with only what is live.
     pub fn point_state(&self, point: usize) -> State {
-        let p = &self.plan.armed.points[point];
+        let p = &self.points[point];
         self.slots.extend(crate::arming::frame_state(
             p,
             self.plan.method.code.max_locals,

@@ -51,6 +51,8 @@ pub struct Plan<'p> {
     pub armed: &'p ArmedCode,
     /// Edits of its graph, in order.
     pub edits: &'p [Edit],
+    /// Fragments at which earlier versions have an edit point ([`crate::edit_points`]): activations may come from there.
+    pub kept: &'p [FragmentId],
     /// What is woven in.
     pub probes: &'p [Probe],
     /// Without probes and edits, for activations that stay after everything was detached.
@@ -260,7 +262,7 @@ fn emit_method(
         .points
         .first()
         .ok_or_else(|| Refusal::Internal("a method without points".into()))?;
-    let patched = patch::apply(plan.method, plan.edits, &plan.armed.points)?;
+    let patched = patch::apply_keeping(plan.method, plan.edits, &plan.armed.points, plan.kept)?;
     let before = plan.method.code.code.len();
     let small = before <= crate::arming::INLINE_LIMIT;
     let mut body: Emitted = body::emit(e, plan, &patched, bodies, Track::Instruction)?;

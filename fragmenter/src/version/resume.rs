@@ -40,12 +40,12 @@ impl Body<'_, '_> {
 
     /// The fragment at which a point's activation goes on.
     fn place(&self, point: usize) -> FragmentId {
-        self.patched.successor[self.plan.armed.points[point].fragment.index()]
+        self.patched.successor[self.points[point].fragment.index()]
     }
 
     /// The switch at the start of `resume`; registers the guards that it needs.
     pub(super) fn dispatch(&mut self) -> Result<(), Refusal> {
-        let points: Vec<usize> = (1..self.plan.armed.points.len()).collect();
+        let points: Vec<usize> = (1..self.points.len()).collect();
         for point in &points {
             for header in self.path(*point) {
                 let fresh = self.a.fresh();
@@ -61,7 +61,7 @@ impl Body<'_, '_> {
             self.a.place(label);
             let state = self.state(header);
             self.frame_at(label, state);
-            let points: Vec<usize> = (1..self.plan.armed.points.len())
+            let points: Vec<usize> = (1..self.points.len())
                 .filter(|p| self.path(*p).contains(&header))
                 .collect();
             self.switch(&points, Some(header))?;
@@ -73,13 +73,15 @@ impl Body<'_, '_> {
     fn switch(&mut self, points: &[usize], header: Option<FragmentId>) -> Result<(), Refusal> {
         let frame = self.frame()?;
         let labels: Vec<Label> = points.iter().map(|_| self.a.fresh()).collect();
-        let ids = points
-            .iter()
-            .map(|p| self.plan.armed.points[*p].id.0 as i32);
-        let Some(default) = labels.last().copied() else {
+        let ids = points.iter().map(|p| self.points[*p].id.0 as i32);
+        // At the start, a frame may be of an edit point that was made when this body was ready: it goes back to the
+        // executor loop, which has the body that knows the point as soon as that is installed.
+        let unknown = header.is_none().then(|| self.a.fresh());
+        let Some(default) = unknown.or(labels.last().copied()) else {
             return Err(Refusal::Internal("a guard that nobody passes".into()));
         };
-        if points.len() > 1 {
+        let switches = points.len() > 1 || unknown.is_some();
+        if switches {
             self.a.local(ALOAD, frame);
             self.e.frame_call(&mut self.a, "point", "()I")?;
             let pairs = ids.zip(labels.iter().copied()).collect();
@@ -91,7 +93,7 @@ impl Body<'_, '_> {
         };
         for (point, label) in points.iter().zip(&labels) {
             self.a.place(*label);
-            if points.len() > 1 {
+            if switches {
                 self.frame_at(*label, state.clone());
             }
             let path = self.path(*point);
@@ -107,6 +109,12 @@ impl Body<'_, '_> {
                 Some(next) => self.go_to_header(next)?,
                 None => self.arrive(*point)?,
             }
+        }
+        if let Some(unknown) = unknown {
+            self.a.place(unknown);
+            self.frame_at(unknown, state);
+            self.a.local(ALOAD, frame);
+            self.a.plain(ARETURN);
         }
         Ok(())
     }
@@ -135,7 +143,7 @@ impl Body<'_, '_> {
     fn arrive(&mut self, point: usize) -> Result<(), Refusal> {
         let frame = self.frame()?;
         let place = self.place(point);
-        let p = &self.plan.armed.points[point];
+        let p = &self.points[point].clone();
         let removed = place != p.fragment;
         let (state, target) = if p.kind == PointKind::Exit && !removed {
             let fresh = self.a.fresh();

@@ -107,6 +107,15 @@ pub fn explain(
         if left.clone().all(|i| a.dummy(i, &x)) && right.clone().all(|i| b.dummy(i, &y)) {
             return Some(Why::Own);
         }
+        if left.len() == 1 && left == right {
+            let (x, y) = (
+                a.lands_with_frame(left.start),
+                b.lands_with_frame(left.start),
+            );
+            if x.is_some() && x == y {
+                return Some(Why::Equivalent);
+            }
+        }
     }
     let live = |body: &Body, range: std::ops::Range<usize>| {
         let mut out = Vec::new();

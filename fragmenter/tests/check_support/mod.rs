@@ -185,6 +185,32 @@ fn edits(method: &Method, armed: &ArmedCode, lot: &mut Lot) -> Vec<Edit> {
     kept
 }
 
+/// Up to three fragments at which earlier edits may have made an edit point.
+fn edit_points(
+    method: &Method,
+    armed: &ArmedCode,
+    edits: &[Edit],
+    lot: &mut Lot,
+) -> Vec<FragmentId> {
+    let mut kept = Vec::new();
+    for _ in 0..6 {
+        kept.push(FragmentId(lot.below(method.flow.len()) as u32));
+        if patch::apply_keeping(method, edits, &armed.points, &kept).is_err() || kept.len() > 3 {
+            kept.pop();
+        }
+    }
+    kept
+}
+
+/// A method with what its versions are made of.
+struct Ready<'f> {
+    method: Method<'f>,
+    armed: ArmedCode,
+    probes: Vec<Probe>,
+    edits: Vec<Edit>,
+    kept: Vec<FragmentId>,
+}
+
 /// One emitted version class with what is expected of it.
 pub struct Version {
     pub bytes: Vec<u8>,
@@ -200,7 +226,7 @@ pub fn versions(
     woven: Woven,
     seed: u64,
 ) -> Vec<Version> {
-    let mut kept: Vec<(Method, ArmedCode, Vec<Probe>, Vec<Edit>)> = Vec::new();
+    let mut ready: Vec<Ready> = Vec::new();
     let (mut slots, mut lot) = (0, Lot(seed));
     for index in 0..file.methods.len() {
         let Ok(method) = Method::analyse(file, index, &|i, p| policy.cuts(i, p)) else {
@@ -223,19 +249,36 @@ pub fn versions(
             probes.extend(counting.probes(slots + 4));
             slots += 4 + counting.flow.width();
         }
-        kept.push((method, armed, probes, edits));
+        // Rows of counters know no edit points, so what counts by flow has none.
+        let mut kept = Vec::new();
+        if woven != Woven::Everything {
+            kept = edit_points(&method, &armed, &edits, &mut lot);
+        }
+        ready.push(Ready {
+            method,
+            armed,
+            probes,
+            edits,
+            kept,
+        });
     }
     let plans = |resumed: bool| -> Vec<Plan> {
-        let all = kept
+        let comes_back = |one: &Ready| {
+            let points = &one.armed.points;
+            let patched = patch::apply_keeping(&one.method, &one.edits, points, &one.kept);
+            points.len() > 1 || patched.is_ok_and(|p| !p.edit_points.is_empty())
+        };
+        let all = ready
             .iter()
             .enumerate()
-            .filter(|(_, k)| !resumed || k.1.points.len() > 1);
-        all.map(|(i, (method, armed, probes, edits))| Plan {
-            method,
+            .filter(|(_, one)| !resumed || comes_back(one));
+        all.map(|(i, one)| Plan {
+            method: &one.method,
             id: i as u32,
-            armed,
-            edits,
-            probes,
+            armed: &one.armed,
+            edits: &one.edits,
+            kept: &one.kept,
+            probes: &one.probes,
             clean: woven == Woven::Nothing,
         })
         .collect()

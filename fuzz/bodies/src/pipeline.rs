@@ -209,6 +209,7 @@ fn emit(class: &[u8], policy: &Policy, choices: &mut Choices, sound: bool) {
                 id: i as u32,
                 armed: &w.armed,
                 edits: &w.edits,
+                kept: &[],
                 probes: &w.probes,
                 clean: false,
             })

@@ -136,6 +136,15 @@ impl<'x> Product<'x, '_> {
         if r.leave.is_some() {
             return self.leave_result(from, r, op);
         }
+        if self.coming(r) && self.came_from(r).is_none() && r.thrown.is_none() && !r.matched {
+            // A frame of a point that is not known here.
+            let given_back = op == ARETURN && r.e.stack.last() == Some(&Value::FRAME_IN);
+            return if given_back {
+                Ok(())
+            } else {
+                Err(Failure::Result(self.at(r)))
+            };
+        }
         if r.thrown.is_some() || self.coming(r) {
             return Err(Failure::Result(self.at(r)));
         }

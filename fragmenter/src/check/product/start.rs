@@ -94,7 +94,9 @@ impl<'x> Product<'x, '_> {
     pub fn resume(&mut self) -> Result<(), Failure> {
         self.starts = vec![None; self.faces.len()];
         for point in 1..self.faces.len() {
-            let face = self.face(point)?;
+            let Some(face) = self.faces[point].clone() else {
+                continue;
+            };
             let at = self.original.resumes(face.instruction, face.exit);
             let at = at.ok_or_else(|| Failure::Missing(format!("the place of point {point}")))?;
             let at = self.original.settle(at);
@@ -110,6 +112,26 @@ impl<'x> Product<'x, '_> {
             self.runs += 1;
             self.go(None, r)?;
         }
+        self.of_no_point()?;
         self.explore()
+    }
+
+    /// A frame of a point that `resume` does not know: it is given back as it came.
+    fn of_no_point(&mut self) -> Result<(), Failure> {
+        let Ok(number) = u16::try_from(self.faces.len()) else {
+            return Ok(());
+        };
+        let at = self.original.settle(Position {
+            place: 0,
+            instruction: 0,
+        });
+        let mut r = self.blank(at);
+        r.from = number;
+        match r.e.locals.first_mut() {
+            Some(v) => *v = Value::FRAME_IN,
+            None => return Err(Failure::Missing("the frame".into())),
+        }
+        self.runs += 1;
+        self.go(None, r)
     }
 }

@@ -119,7 +119,7 @@ impl Body<'_, '_> {
     pub(super) fn leave_stubs(&mut self) -> Result<(), Refusal> {
         let outs = std::mem::take(&mut self.outs);
         let plan = self.plan;
-        let (points, result) = (&plan.armed.points, &plan.method.signature.result);
+        let (points, result) = (self.points.clone(), &plan.method.signature.result);
         let left = || outs.iter().map(|(point, _)| &points[*point]);
         let anchor = self.e.anchor;
         let cell = runtime::cell_field(plan.id);

@@ -25,6 +25,7 @@ impl Body<'_, '_> {
             slots,
             mut a,
             frames: wanted,
+            points,
             pieces,
             news,
             handlers,
@@ -84,7 +85,6 @@ impl Body<'_, '_> {
             name: e.pool.add_utf8("StackMapTable")?,
             info: info.into(),
         };
-        let points = &plan.armed.points;
         let spill = capture::spilled(points.iter());
         let places = pieces
             .iter()
@@ -106,7 +106,7 @@ impl Body<'_, '_> {
             // One more than is needed: C2 looks at the first argument of what a body with `super::COMPILED` calls, and there
             // may be none.
             max_stack: (method.code.max_stack + weave::stack(plan.probes))
-                .max(capture::stack(points) + 3)
+                .max(capture::stack(&points) + 3)
                 + 1,
             max_locals: slots.temp
                 + 2

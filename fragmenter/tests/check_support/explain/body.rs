@@ -456,6 +456,13 @@ impl<'f> Body<'f> {
     /// one answer on each of the two, so what only lies behind the other answers is not reached.
     pub(super) fn reached_from_frame(&self) -> Vec<bool> {
         let mut seen = self.coming();
+        let after = self.arrived(&seen);
+        seen.iter_mut().zip(after).for_each(|(s, a)| *s |= a);
+        seen
+    }
+
+    /// What is reached once the frame is dropped, given the way until then.
+    pub(super) fn arrived(&self, seen: &[bool]) -> Vec<bool> {
         let dropped = |i: usize| match (self.list.get(i), self.list.get(i + 1)) {
             (
                 Some((_, Instruction::Plain(ACONST_NULL))),
@@ -470,12 +477,38 @@ impl<'f> Body<'f> {
                 starts.extend(self.handlers(i).into_iter().map(|h| h.1));
             }
         }
-        let after = self.walk(starts, &|body, i| {
+        self.walk(starts, &|body, i| {
             let question = i > 0 && body.asks_for_frame(i - 1);
             question.then(|| vec![i + 1])
-        });
-        seen.iter_mut().zip(after).for_each(|(s, a)| *s |= a);
-        seen
+        })
+    }
+
+    /// Where a `goto` leads that only activations on the way to their place come to: behind the questions for the frame, which they
+    /// all answer alike.
+    pub(super) fn lands_with_frame(&self, i: usize) -> Option<usize> {
+        let coming = self.coming();
+        let Instruction::Branch { op: GOTO, target } = self.list.get(i)?.1 else {
+            return None;
+        };
+        if !coming[i] || self.arrived(&coming)[i] {
+            return None;
+        }
+        let mut to = self.settle(self.at(target.0 as u16));
+        for _ in 0..self.list.len() {
+            match self.list.get(to + 1) {
+                Some((
+                    _,
+                    Instruction::Branch {
+                        op: IFNONNULL,
+                        target,
+                    },
+                )) if self.asks_for_frame(to) => {
+                    to = self.settle(self.at(target.0 as u16));
+                }
+                _ => break,
+            }
+        }
+        Some(to)
     }
 
     /// A constant for a variable, or its store, on that way: what it holds until the value comes out of the frame.

@@ -263,6 +263,34 @@ public final class VeneerRuntime {
         }
     }
 
+    /** So much of the heap, or of a small heap so large a part, is free when cells change. */
+    private static final long FREE = 1 << 23;
+    private static final int PART = 8;
+
+    /**
+     * Whether the heap has room for a change of cells. The JVM gives up compiled code then, and allocates the objects that the code kept in
+     * registers. Where there is no memory for one of them it drops the frame without looking at its handlers (JDK-8270010). {@code allocate}: free
+     * memory that is still taken by garbage is looked for, too.
+     */
+    static long roomToChange(long allocate) {
+        Runtime runtime = Runtime.getRuntime();
+        long most = runtime.maxMemory();
+        long wanted = Math.min(FREE, most / PART);
+        if (most - runtime.totalMemory() + runtime.freeMemory() > wanted) {
+            return 1;
+        }
+        if (allocate == 0) {
+            return 0;
+        }
+        try {
+            tried = new byte[(int) wanted];
+            tried = null;
+            return 1;
+        } catch (OutOfMemoryError e) {
+            return 0;
+        }
+    }
+
     /** The executor loop: runs the current version from the frame; a frame that comes back is an activation that moves on. */
     @Hidden
     @LambdaForm.Compiled

@@ -1,0 +1,85 @@
+//! Edits that make loops: every activation comes back to the method's own code when the edit is taken back.
+
+use std::time::Duration;
+
+use veneer_tests::command::run;
+use veneer_tests::live::{Live, until};
+use veneer_tests::running::{Outcome, on_each_jdk};
+
+/// Waits until no activation runs in code older than the current version.
+fn all_back(live: &Live, after: &str) -> Outcome {
+    until(
+        &format!("the last activation after {after}"),
+        || live.value("stale()"),
+        |stale| stale == "0",
+    )?;
+    Ok(())
+}
+
+/// Makes an edit, gives an activation time to run in its loop, and takes the edit back.
+fn there_and_back(live: &Live, edit: &str) -> Outcome {
+    live.value(&format!(
+        "let patch = methods(\"EditLoops::{edit}; after(0.3, || patch.detach());"
+    ))?;
+    std::thread::sleep(Duration::from_millis(400));
+    all_back(live, edit)
+}
+
+const EDITS: [&str; 4] = [
+    "alone(..)\").redirect(0, 1, 0)",
+    "back(..)\").redirect(3, 4, 1)",
+    "back(..)\").redirect(3, 4, 2)",
+    "back(..)\").redirect(1, 2, 1)",
+];
+
+fn under(policy: &str, java: &veneer_tests::process::Process) -> Outcome {
+    let live = Live::start(&run(&["--policy", policy], java))?;
+    for edit in EDITS {
+        there_and_back(&live, edit)?;
+    }
+    // With instruments, whose state travels with the activation.
+    let blocks = live.value(
+        "methods([\"EditLoops::alone(..)\", \"EditLoops::back(..)\"]).blocks().before(counter())",
+    )?;
+    let timed =
+        live.value("methods([\"EditLoops::alone(..)\", \"EditLoops::back(..)\"]).around(timer())")?;
+    for edit in EDITS {
+        there_and_back(&live, edit)?;
+    }
+    live.value(&format!("detach(\"{blocks}\"); detach(\"{timed}\")"))?;
+    all_back(&live, "the instruments")?;
+    // From the loop of one edit into the loop of two, and from there into the method's own code.
+    live.value(
+        "let back = methods(\"EditLoops::back(..)\");\n\
+         let first = back.redirect(3, 4, 1);\n\
+         let second = ();\n\
+         after(0.2, || second = back.redirect(1, 2, 1));\n\
+         after(0.5, || first.detach());\n\
+         after(0.8, || second.detach());",
+    )?;
+    std::thread::sleep(Duration::from_millis(1000));
+    all_back(&live, "two edits")?;
+    let refused = live.exec("methods(\"EditLoops::locked(..)\").redirect(2, 3, 2)")?;
+    assert_eq!(refused.code, 1, "{policy}: {refused:?}");
+    for word in ["LoopWithoutPoint", "MonitorHeld", "f2"] {
+        assert!(refused.err.contains(word), "{policy}: {}", refused.err);
+    }
+    let output = live.stop()?;
+    assert_eq!((output.code, output.err.as_str()), (0, ""), "{policy}");
+    assert_eq!(
+        output.out.lines().last(),
+        Some("ended 3 wrong 0"),
+        "{policy}"
+    );
+    Ok(())
+}
+
+#[test]
+fn activations_in_the_loop_of_an_edit_come_back() -> Outcome {
+    on_each_jdk(|programs| {
+        let java = programs.java("EditLoops");
+        ["loop", "block", "method"]
+            .iter()
+            .try_for_each(|policy| under(policy, &java))
+    })
+}
