@@ -21,7 +21,7 @@ use veneer_fragmenter::classfile::{ClassFile, Code, Tag};
 use veneer_fragmenter::verify::{self, Assumption};
 
 /// Mutants of each kind and class.
-const MUTANTS: usize = 220;
+const MUTANTS: usize = 400;
 
 const KINDS: [&str; 13] = [
     "opcode",
