@@ -47,6 +47,16 @@ pub fn is_java(program: &OsStr) -> bool {
     Path::new(program).file_name() == Some(OsStr::new("java"))
 }
 
+/// Whether a command has the JVM write an archive of its classes when it ends, which ends with exit code 1 under any agent.
+pub fn archives_classes_at_exit(argv: &[OsString], tool_options: Option<&OsStr>) -> bool {
+    const OPTION: &[u8] = b"-XX:ArchiveClassesAtExit=";
+    let variable = tool_options.unwrap_or_default().as_bytes();
+    let in_variable = variable
+        .split(|byte| byte.is_ascii_whitespace())
+        .any(|word| word.starts_with(OPTION));
+    in_variable || argv.iter().any(|word| word.as_bytes().starts_with(OPTION))
+}
+
 /// Adds the agent to a command, and with `children` to the JVMs that it starts. `tool_options` is the value of
 /// `JAVA_TOOL_OPTIONS` now.
 pub fn plan_command(

@@ -13,7 +13,7 @@ use tempfile::TempDir;
 use veneer_protocol::AgentConfig;
 
 use crate::cli::{RunArguments, settings};
-use crate::command_line::{TOOL_OPTIONS, plan_command};
+use crate::command_line::{TOOL_OPTIONS, archives_classes_at_exit, plan_command};
 use crate::java::Jdk;
 use crate::output::complain;
 use crate::reports::Reports;
@@ -79,6 +79,12 @@ pub fn run(arguments: RunArguments) -> Result<u8> {
     };
     let config_path = directory.path().join("agent.json");
     write_config(&config_path, &config)?;
+    if archives_classes_at_exit(&arguments.command, env::var_os(TOOL_OPTIONS).as_deref()) {
+        eprintln!(
+            "veneer: the command has -XX:ArchiveClassesAtExit: HotSpot writes no archive while an agent that changes classes is loaded, and \
+             ends with exit code 1; leave the option out"
+        );
+    }
     let planned = plan_command(
         &arguments.command,
         &library,

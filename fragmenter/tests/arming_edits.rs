@@ -429,12 +429,11 @@ fn endless(method: &Method, armed: &ArmedCode, patched: &Patched) -> Option<Stri
     let stop_here = |f: usize| stop(f) || stops(&patched.edit_points, f);
     let loops = |f: &usize| entries[*f] && comes_back(*f, &edited, &stop_here);
     let had = |f: usize| comes_back(f, &own, &stop);
-    let all = 0..method.flow.len();
-    if all.clone().any(had) {
+    if (0..method.flow.len()).any(had) {
         // Its own loops without a point may have got longer.
         return None;
     }
-    let found = all.filter(loops).next();
+    let found = (0..method.flow.len()).find(loops);
     found.map(|f| format!("f{f} is in a loop without a capture point"))
 }
 

@@ -371,6 +371,59 @@ fn memory_and_stack_run_out_as_they_would_alone() -> Outcome {
     })
 }
 
+/// Every block is counted from the start, or instruments come and go while the heap is full.
+#[test]
+fn a_full_heap_is_noticed_where_the_program_catches_it() -> Outcome {
+    const SOURCES: [&str; 2] = [
+        "methods(\"Full::*(..)\").blocks().before(counter());\n",
+        "let h = ();\nevery(0.01, || {\n    if h == () { h = methods(\"Full::*(..)\").blocks().before(counter()); }\n    \
+         else { h.detach(); h = (); }\n});\n",
+    ];
+    on_each_jdk_with("faults", |programs| {
+        let folder = Folder::new("full")?;
+        let java = programs
+            .launcher()
+            .args(["-Xmx64m", "-cp"])
+            .arg(programs.classes().path())
+            .arg("Full");
+        let plain = java.run()?.succeeded("Full")?;
+        for source in SOURCES {
+            let plan = plan(&folder, source)?;
+            for _ in 0..3 {
+                let output = run(&["--plan", &plan], &java).run()?;
+                assert_eq!(
+                    (output.code, &output.out),
+                    (0, &plain.out),
+                    "{source}: {}",
+                    output.err
+                );
+            }
+        }
+        Ok(())
+    })
+}
+
+/// HotSpot writes no archive under an agent that changes classes; the command says so.
+#[test]
+fn an_archive_of_classes_at_exit_is_named() -> Outcome {
+    let programs = Programs::of(jdk::oldest(), "faults")?;
+    let folder = Folder::new("archive")?;
+    let archive = folder.join("classes.jsa").display().to_string();
+    let java = programs
+        .launcher()
+        .arg(format!("-XX:ArchiveClassesAtExit={archive}"))
+        .arg("-cp")
+        .arg(programs.classes().path())
+        .args(["Steady", "2"]);
+    let output = run(&[], &java).run()?;
+    assert!(
+        output.err.contains("leave the option out"),
+        "{}",
+        output.err
+    );
+    Ok(())
+}
+
 #[test]
 fn callbacks_that_fail_are_named_and_given_up() -> Outcome {
     let programs = Programs::of(jdk::oldest(), "faults")?;
