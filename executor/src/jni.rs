@@ -132,7 +132,14 @@ impl Env {
     fn class_name(self, class: jclass) -> Option<String> {
         let of_class = call!(self, v1_2, GetObjectClass, class);
         let descriptor = c"()Ljava/lang/String;".as_ptr();
-        let id = call!(self, v1_2, GetMethodID, of_class, c"getName".as_ptr(), descriptor);
+        let id = call!(
+            self,
+            v1_2,
+            GetMethodID,
+            of_class,
+            c"getName".as_ptr(),
+            descriptor
+        );
         self.delete(of_class);
         if id.is_null() {
             call!(self, v1_2, ExceptionClear);
@@ -151,7 +158,14 @@ impl Env {
 
     /// The object in a field; `None` if the class has no such field.
     fn field(self, of: jobject, class: jclass, name: &CStr, descriptor: &CStr) -> Option<jobject> {
-        let id = call!(self, v1_2, GetFieldID, class, name.as_ptr(), descriptor.as_ptr());
+        let id = call!(
+            self,
+            v1_2,
+            GetFieldID,
+            class,
+            name.as_ptr(),
+            descriptor.as_ptr()
+        );
         if id.is_null() {
             call!(self, v1_2, ExceptionClear);
             return None;
@@ -161,7 +175,14 @@ impl Env {
 
     /// Whether a class has an instance field.
     pub fn has_field(self, class: jclass, name: &CStr, descriptor: &CStr) -> bool {
-        let id = call!(self, v1_2, GetFieldID, class, name.as_ptr(), descriptor.as_ptr());
+        let id = call!(
+            self,
+            v1_2,
+            GetFieldID,
+            class,
+            name.as_ptr(),
+            descriptor.as_ptr()
+        );
         call!(self, v1_2, ExceptionClear);
         !id.is_null()
     }
@@ -283,7 +304,14 @@ impl Env {
         let checked = self.check(doing);
         let found = checked.and_then(|()| {
             let args = [l(dotted), jvalue { z: false }, l(ptr::null_mut())];
-            let found = call!(self, v1_2, CallStaticObjectMethodA, of_class, id, args.as_ptr());
+            let found = call!(
+                self,
+                v1_2,
+                CallStaticObjectMethodA,
+                of_class,
+                id,
+                args.as_ptr()
+            );
             self.check(doing).map(|()| found)
         });
         for local in [dotted, of_string, of_class] {

@@ -476,7 +476,8 @@ impl Methods {
             };
             let in_version = self.woven().get(id).is_some_and(|w| w.enter.is_some());
             if eager && in_version {
-                let made = env.frame(|env| Ok(self.resume(agent, env, class, *id, snapshot, token)));
+                let made =
+                    env.frame(|env| Ok(self.resume(agent, env, class, *id, snapshot, token)));
                 let made = made.unwrap_or_else(|e| Err(Refusal::Internal(e.to_string())));
                 if let Err(reason) = made {
                     agent.refuse_method(class, *id, &reason);
@@ -656,9 +657,9 @@ impl Methods {
                     let woven = self.woven();
                     let is =
                         |c: &Option<Global>| c.as_ref().is_some_and(|c| env.same(c.raw(), class));
-                    let current = woven
-                        .get(&id)
-                        .is_some_and(|w| (is(&w.enter) && w.token.is_some() && !w.counts) || is(&w.resume));
+                    let current = woven.get(&id).is_some_and(|w| {
+                        (is(&w.enter) && w.token.is_some() && !w.counts) || is(&w.resume)
+                    });
                     count += !(current || above == Above::Loop) as u64;
                     above = Above::Version;
                 } else if class_name == runtime::RUNTIME {

@@ -123,7 +123,10 @@ impl Turns {
                 }
                 let result = match &turn.to {
                     Some(to) => {
-                        let version = to.version.as_ref().map_or(std::ptr::null_mut(), |v| v.raw());
+                        let version = to
+                            .version
+                            .as_ref()
+                            .map_or(std::ptr::null_mut(), |v| v.raw());
                         let token = to.token.raw();
                         agent.library.install(env, turn.id, version, token)
                     }

@@ -330,7 +330,10 @@ fn object_slots(method: &Method) -> Vec<u16> {
 
 /// Locals at a method's entry that hold an object.
 pub(crate) fn object_arguments(entry: &Point) -> Vec<u16> {
-    let objects = entry.locals.iter().filter(|l| matches!(l.1, Type::Object(_)));
+    let objects = entry
+        .locals
+        .iter()
+        .filter(|l| matches!(l.1, Type::Object(_)));
     objects.map(|l| l.0).collect()
 }
 

@@ -99,10 +99,7 @@ pub(super) fn kept(
         if !crosses(INLINE_LIMIT, most) && !crosses(COMPILE_LIMIT, most) {
             return Ok(points);
         }
-        let size = assemble(method, &points, &Refs::default())?
-            .out
-            .code
-            .len();
+        let size = assemble(method, &points, &Refs::default())?.out.code.len();
         if !crosses(INLINE_LIMIT, size) && !crosses(COMPILE_LIMIT, size) {
             return Ok(points);
         }

@@ -264,7 +264,9 @@ impl Product<'_, '_> {
                 r.e.push(Value::OWN, 2);
             }
             Own::Get(kind) if self.mode == Mode::Resume => self.get(r, kind)?,
-            Own::Clear if self.mode == Mode::Resume => self.want(r, Value::FRAME_IN, "the frame")?,
+            Own::Clear if self.mode == Mode::Resume => {
+                self.want(r, Value::FRAME_IN, "the frame")?
+            }
             Own::Version if self.mode == Mode::Armed && r.leave.is_some() => {
                 self.want(r, Value::CELL, "the cell")?;
                 r.e.push(Value::VERSION, 1);
@@ -339,7 +341,9 @@ impl Product<'_, '_> {
         let Some(c) = found else {
             return Err(Failure::Resume {
                 at: self.at(r),
-                why: format!("no activation brings such a value at position {position} of the frame"),
+                why: format!(
+                    "no activation brings such a value at position {position} of the frame"
+                ),
             });
         };
         let v = self
@@ -523,9 +527,10 @@ impl Product<'_, '_> {
                 (slot, expected)
             } else {
                 match loads.next() {
-                    Some((slot, w)) if *w == n => {
-                        (Slot::Local(*slot), r.o.locals.get(usize::from(*slot)).copied())
-                    }
+                    Some((slot, w)) if *w == n => (
+                        Slot::Local(*slot),
+                        r.o.locals.get(usize::from(*slot)).copied(),
+                    ),
                     _ => return Err(self.no_way(r, "other values are taken along")),
                 }
             };

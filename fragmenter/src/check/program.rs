@@ -34,7 +34,8 @@ impl Program {
         let mut program = Program::read(file, code, canon, who)?;
         let bad = |why: &str| Failure::Unreadable(who, why.to_string());
         for (_, instruction) in &mut program.instructions {
-            if let Instruction::Local { index, .. } | Instruction::Iinc { index, .. } = instruction {
+            if let Instruction::Local { index, .. } | Instruction::Iinc { index, .. } = instruction
+            {
                 *index = index
                     .checked_sub(1)
                     .ok_or_else(|| bad("the body uses its own instance"))?;

@@ -57,7 +57,10 @@ impl Body<'_, '_> {
         let mut stack_map = Vec::with_capacity(at.len());
         for (pc, state) in at {
             let shifted = this.as_ref().map(|this| State {
-                locals: std::iter::once(this).chain(&state.locals).cloned().collect(),
+                locals: std::iter::once(this)
+                    .chain(&state.locals)
+                    .cloned()
+                    .collect(),
                 stack: state.stack.clone(),
             });
             let state = shifted.as_ref().unwrap_or(state);
