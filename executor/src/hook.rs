@@ -16,7 +16,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use veneer_fragmenter::classfile::ClassFile;
-use veneer_fragmenter::{Refusal, anchor, arming, check, inference, runtime, verify};
+use veneer_fragmenter::{Refusal, anchor, arming, check, inference, verify};
 
 /// What comes to the hook.
 pub struct Coming<'c> {
@@ -169,18 +169,15 @@ fn try_arm(
     for (method, reason) in &armed.refusals {
         agent.refuse(dotted, method, &reason.name(), &reason.to_string());
     }
-    let Some(first) = armed.methods.first() else {
+    if armed.methods.is_empty() {
         give_back();
         return Ok(None);
-    };
+    }
     if !reuse || grown {
         let anchor = env.define(&armed.anchor, coming.loader, &armed.anchor_bytes);
         let anchor = anchor.map_err(|e| Refusal::AnchorFailed(e.to_string()))?;
-        let ready = env.initialise(
-            anchor,
-            &runtime::cell_field(first.id),
-            runtime::CELL_DESCRIPTOR,
-        );
+        let ids: Vec<i32> = armed.methods.iter().map(|m| m.id as i32).collect();
+        let ready = agent.library.anchor(env, anchor, &ids);
         env.delete(anchor);
         ready.map_err(|e| Refusal::AnchorFailed(e.to_string()))?;
     }

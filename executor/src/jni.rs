@@ -364,23 +364,6 @@ impl Env {
         })
     }
 
-    /// Runs a class's initialiser where it has not run, by asking for one of its static fields.
-    pub fn initialise(self, class: jclass, field: &str, descriptor: &str) -> Result<(), JvmError> {
-        let (field, descriptor) = (
-            CString::new(field).unwrap_or_default(),
-            CString::new(descriptor).unwrap_or_default(),
-        );
-        call!(
-            self,
-            v1_2,
-            GetStaticFieldID,
-            class,
-            field.as_ptr(),
-            descriptor.as_ptr()
-        );
-        self.check(|| "initialising an anchor".into())
-    }
-
     /// Calls a static method that returns an object.
     pub fn object(
         self,

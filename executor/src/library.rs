@@ -49,6 +49,7 @@ pub struct Library {
     found: Global,
     token: Static,
     define: Static,
+    anchor: Static,
     install: Static,
     install_resume: Static,
     set_idle: Static,
@@ -107,6 +108,7 @@ impl Library {
                 c"define",
                 c"(Ljava/lang/Class;Ljava/lang/String;[B[Ljava/lang/invoke/MethodHandle;[I)Ljava/lang/Class;",
             )?,
+            anchor: find(c"anchor", c"(Ljava/lang/Class;[I)V")?,
             install: find(
                 c"install",
                 c"(ILjava/lang/Class;Ljava/lang/invoke/MethodHandle;)V",
@@ -190,6 +192,16 @@ impl Library {
         let places = env.ints(&class.places)?;
         let arguments = [l(host), l(name), l(bytes), l(tokens), l(places)];
         env.object(self.define, &arguments, || "defining a version".into())
+    }
+
+    /// Fills the cells of an anchor with the ids of its methods, and initialises it.
+    pub fn anchor(&self, env: Env, anchor: jclass, ids: &[i32]) -> Result<(), JvmError> {
+        let ids = env.ints(ids)?;
+        let done = env.void(self.anchor, &[l(anchor), l(ids)], || {
+            "filling an anchor".into()
+        });
+        env.delete(ids);
+        done
     }
 
     /// Makes a version current: new activations enter it. With null for the version, they run the armed body as the token says.

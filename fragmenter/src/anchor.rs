@@ -2,19 +2,18 @@
 //!
 //! ```text
 //!   abstract synthetic class a/b/C$Veneer {
-//!     static final VeneerCell c17 = VeneerRuntime.cell(17);
+//!     static final VeneerCell c17;
 //!     abstract int search$e17(C this, int n);
 //!     static C$Veneer version(VeneerCell cell) { return (C$Veneer) cell.body(); }
 //!   }
 //! ```
 //!
 //! It is defined in the armed class's own loader and package, so that nothing has to be added to the armed class. The
-//! cells are `static final`, so that the JIT takes them as constants. The agent initialises the anchor before the armed class
-//! is there: no application thread ever runs its initialiser. A version extends the anchor: so an armed body calls it by an
+//! cells are `static final`, so that the JIT takes them as constants. The agent fills them before the armed class is there; the anchor
+//! has no initialiser, because that would look up its classes through the application's loader, in a thread of the agent. A version extends the anchor: so an armed body calls it by an
 //! ordinary virtual call, for which the JVM resolves no type of the method's descriptor.
 
 use crate::bytecode::Assembler;
-use crate::bytecode::Instruction;
 use crate::bytecode::opcode::*;
 use crate::classfile::{Attribute, ClassFile, Code, ConstantPool, Member};
 use crate::refusal::Refusal;
@@ -54,10 +53,8 @@ pub fn emit(name: &str, held: &[Held], previous: Option<&str>) -> Result<Vec<u8>
     let mut pool = ConstantPool::new();
     let this_class = pool.add_class(name)?;
     let super_class = pool.add_class(previous.unwrap_or("java/lang/Object"))?;
-    let cell = pool.add_method(runtime::RUNTIME, "cell", "(I)Ljava/lang/invoke/VeneerCell;")?;
     let descriptor = pool.add_utf8(runtime::CELL_DESCRIPTOR)?;
     let mut fields = Vec::with_capacity(held.len());
-    let mut assembler = Assembler::new();
     for Held { id, .. } in held {
         let field = runtime::cell_field(*id);
         fields.push(Member {
@@ -66,36 +63,8 @@ pub fn emit(name: &str, held: &[Held], previous: Option<&str>) -> Result<Vec<u8>
             descriptor,
             attributes: Vec::new(),
         });
-        let constant = pool.add_integer(*id as i32)?;
-        assembler.push(Instruction::Ldc {
-            index: constant,
-            wide: false,
-        });
-        assembler.pool(INVOKESTATIC, cell);
-        assembler.pool(
-            PUTSTATIC,
-            pool.add_field(name, &field, runtime::CELL_DESCRIPTOR)?,
-        );
     }
-    assembler.plain(RETURN);
-    let code = Code {
-        max_stack: 1,
-        max_locals: 0,
-        code: assembler.finish()?.code.into(),
-        exceptions: Vec::new(),
-        attributes: Vec::new(),
-    };
-    let attribute = Attribute {
-        name: pool.add_utf8("Code")?,
-        info: code.to_bytes()?.into(),
-    };
-    let clinit = Member {
-        access: 0x0008,
-        name: pool.add_utf8("<clinit>")?,
-        descriptor: pool.add_utf8("()V")?,
-        attributes: vec![attribute],
-    };
-    let mut methods = vec![clinit, version(name, &mut pool)?];
+    let mut methods = vec![version(name, &mut pool)?];
     for one in held {
         methods.push(Member {
             access: 0x0400,

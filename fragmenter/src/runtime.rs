@@ -10,6 +10,9 @@ pub const CELL: &str = "java/lang/invoke/VeneerCell";
 pub const CELL_DESCRIPTOR: &str = "Ljava/lang/invoke/VeneerCell;";
 pub const FRAME: &str = "java/lang/invoke/VeneerFrame";
 pub const FRAME_DESCRIPTOR: &str = "Ljava/lang/invoke/VeneerFrame;";
+/// Descriptor of the body for activations that come from elsewhere: it takes a frame. The type is erased, so that nobody asks the
+/// host's loader for the class of frames.
+pub const RESUME_DESCRIPTOR: &str = "(Ljava/lang/Object;)Ljava/lang/Object;";
 pub const RUNTIME: &str = "java/lang/invoke/VeneerRuntime";
 pub const PROBE: &str = "java/lang/invoke/VeneerProbe";
 pub const TABLES: &str = "java/lang/invoke/VeneerTables";

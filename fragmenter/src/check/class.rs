@@ -9,8 +9,6 @@ use super::product::{Mode, Product};
 use super::program::Program;
 use super::{Checked, Expected};
 use crate::arming::ArmedMethod;
-use crate::bytecode::opcode::*;
-use crate::bytecode::{Instruction, decode};
 use crate::classfile::{Attribute, ClassFile, Code, ConstantPool, Member};
 use crate::{bootstrap, runtime};
 use veneer_probes::step::Step;
@@ -258,10 +256,9 @@ pub(super) fn version(
                 .ok_or_else(|| Failure::Missing(format!("the body {name}")))?;
             let text = emitted.pool.utf8(body.descriptor);
             let text = text.map_err(unreadable("emitted code"))?;
-            let resume = format!("({})Ljava/lang/Object;", runtime::FRAME_DESCRIPTOR);
             let entry = faces.first().and_then(Option::as_ref);
             let (wanted, access) = match (mode, entry) {
-                (Mode::Resume, _) => (resume.into_bytes(), 0x0008),
+                (Mode::Resume, _) => (runtime::RESUME_DESCRIPTOR.as_bytes().to_vec(), 0x0008),
                 (_, Some(entry)) => (entry.descriptor(&original.result_text), 0x0010),
                 (_, None) => return Err(Failure::Missing("point 0".into())),
             };
@@ -307,7 +304,7 @@ pub(super) fn version(
             checked.failures.push((name.into_owned(), failure));
         }
     }
-    if checked.failures.is_empty() && emitted.methods.len() != seen + 1 {
+    if checked.failures.is_empty() && emitted.methods.len() != seen {
         let failure = Failure::Unasked("a method of the version class".into());
         checked.failures.push((String::new(), failure));
     }
@@ -361,7 +358,7 @@ fn host_side(
     Ok((original, faces))
 }
 
-/// Name, supertypes, token fields, and the initialiser that fills them in order.
+/// Name, supertypes and token fields, which the agent fills.
 fn version_outline(
     host: &ClassFile,
     emitted: &ClassFile,
@@ -391,50 +388,6 @@ fn version_outline(
     });
     if !fields || emitted.fields.len() != tokens.len() {
         return Err(changed("the version's tokens"));
-    }
-    let clinit = named(emitted, "<clinit>")
-        .and_then(|m| m.attribute(pool, "Code"))
-        .ok_or_else(|| Failure::Missing("the version's initialiser".into()))?;
-    let code = Code::parse(&clinit.info).map_err(&read)?;
-    let instructions =
-        decode(&code.code).map_err(|e| Failure::Unreadable("emitted code", e.to_string()))?;
-    let wrong = || changed("the version's initialiser");
-    let is = |i: Option<&(u16, Instruction)>, op: u8, owner: &str, member: &str| match i {
-        Some((_, Instruction::Pool { op: found, index })) if *found == op => {
-            names(pool, *index).is_some_and(|(c, n)| c == owner && n == member)
-        }
-        _ => false,
-    };
-    let plain =
-        |i: Option<&(u16, Instruction)>, wanted: Instruction| i.is_some_and(|(_, i)| *i == wanted);
-    let at = |n: usize| instructions.get(n);
-    let local = |op: u8| Instruction::Local { op, index: 0 };
-    let begins = is(
-        at(0),
-        INVOKESTATIC,
-        "java/lang/invoke/MethodHandles",
-        "lookup",
-    ) && is(at(1), INVOKESTATIC, runtime::RUNTIME, "tokens")
-        && plain(at(2), local(ASTORE));
-    if !begins || !code.exceptions.is_empty() || instructions.len() != 4 + 4 * tokens.len() {
-        return Err(wrong());
-    }
-    for (n, token) in tokens.iter().enumerate() {
-        let k = 3 + 4 * n;
-        let number = match at(k + 1) {
-            Some((_, Instruction::Push(v))) => i64::from(*v),
-            Some((_, Instruction::Plain(op @ ICONST_M1..=8))) => {
-                i64::from(*op) - i64::from(ICONST_0)
-            }
-            _ => -1,
-        };
-        let right = plain(at(k), local(ALOAD))
-            && number == n as i64
-            && plain(at(k + 2), Instruction::Plain(AALOAD))
-            && is(at(k + 3), PUTSTATIC, &name, token);
-        if !right {
-            return Err(wrong());
-        }
     }
     Ok(())
 }

@@ -4,6 +4,7 @@
 //! of a version below 51, and every class if its configuration asks for checks. `veneer check` checks every class.
 
 use super::class;
+use crate::anchor;
 use crate::arming::{self, Armed, Request};
 use crate::classfile::ClassFile;
 use crate::inference;
@@ -36,8 +37,11 @@ pub fn armed(original: &ClassFile<'_>, armed: &ClassFile<'_>) -> Result<(), Refu
     let granted = class(original).map_err(|failure| {
         Refusal::Unverifiable(format!("the class itself does not pass: {failure}"))
     })?;
-    // The agent's classes are final and have no subclass in the application.
-    let agents = |name: &[u8]| name == runtime::CELL.as_bytes();
+    // No class of the application is below one of the agent's classes.
+    let agents = |name: &[u8]| {
+        [runtime::CELL, runtime::FRAME].contains(&&*String::from_utf8_lossy(name))
+            || std::str::from_utf8(name).is_ok_and(anchor::is_anchor)
+    };
     match needed.beyond(&granted, &agents) {
         None => Ok(()),
         Some(assumption) => Err(Refusal::Unverifiable(format!(

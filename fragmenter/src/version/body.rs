@@ -312,6 +312,8 @@ impl Body<'_, '_> {
             Bodies::Resume => {
                 let frame = self.slots.frame.unwrap_or(0);
                 self.a.local(ALOAD, 0);
+                let class = self.e.pool.add_class(runtime::FRAME)?;
+                self.a.pool(CHECKCAST, class);
                 self.a.local(ASTORE, frame);
             }
         }

@@ -4,10 +4,13 @@
 //!   final class a/b/C$V extends a/b/C$Veneer {          one class for all methods of a host patched together
 //!     static final MethodHandle t17;                    the token that the cell's target is compared with
 //!     int search$e17(C this, int n) { … }               enter: new activations of `search`
-//!     static Object search$r17(VeneerFrame f) { … }     resume: activations that come from elsewhere
+//!     static Object search$r17(Object frame) { … }      resume: activations that come from elsewhere
 //!     static void run0(int i) { … }                     compiled probes
 //!   }
 //! ```
+//!
+//! The class has no initialiser: the agent fills the tokens. An initialiser would look up its classes through the host's loader, in a
+//! thread of the agent.
 //!
 //! `enter` has one way in, so its loops stay reducible. It overrides the method that the host's anchor declares, so all its locals
 //! lie one slot above those of the host. `resume` is emitted for the first activation that transfers into the
@@ -191,9 +194,6 @@ pub fn emit(
         let name = runtime::probe_method(n);
         methods.push(member(&mut e, &name, &one.descriptor(), STATIC, &code)?);
     }
-    if !done.is_empty() {
-        methods.push(initialiser(&mut e, &done)?);
-    }
     let mut attributes = Vec::new();
     if let Some(source) = host
         .attributes
@@ -297,7 +297,7 @@ fn emit_method(
         ),
         Bodies::Resume => (
             runtime::resume_method(&plan.method.name, plan.id),
-            format!("({})Ljava/lang/Object;", runtime::FRAME_DESCRIPTOR),
+            runtime::RESUME_DESCRIPTOR.to_string(),
             STATIC,
         ),
     };
@@ -319,60 +319,20 @@ fn member(
         name: e.pool.add_utf8("Code")?,
         info: code.to_bytes()?.into(),
     }];
-    if name != "<clinit>" {
-        // One annotation without elements.
-        let mut info = 1u16.to_be_bytes().to_vec();
-        info.extend(e.pool.add_utf8(COMPILED)?.to_be_bytes());
-        info.extend([0, 0]);
-        attributes.push(Attribute {
-            name: e.pool.add_utf8("RuntimeVisibleAnnotations")?,
-            info: info.into(),
-        });
-    }
+    // One annotation without elements.
+    let mut info = 1u16.to_be_bytes().to_vec();
+    info.extend(e.pool.add_utf8(COMPILED)?.to_be_bytes());
+    info.extend([0, 0]);
+    attributes.push(Attribute {
+        name: e.pool.add_utf8("RuntimeVisibleAnnotations")?,
+        info: info.into(),
+    });
     Ok(Member {
         access,
         name: e.pool.add_utf8(name)?,
         descriptor: e.pool.add_utf8(descriptor)?,
         attributes,
     })
-}
-
-/// `static { Object[] data = classData(); t17 = (MethodHandle) data[0]; … }`
-fn initialiser(e: &mut Emitter, ids: &[u32]) -> Result<Member<'static>, Refusal> {
-    let mut a = Assembler::new();
-    let lookup = e.pool.add_method(
-        "java/lang/invoke/MethodHandles",
-        "lookup",
-        "()Ljava/lang/invoke/MethodHandles$Lookup;",
-    )?;
-    let data = e.pool.add_method(
-        runtime::RUNTIME,
-        "tokens",
-        "(Ljava/lang/invoke/MethodHandles$Lookup;)[Ljava/lang/invoke/MethodHandle;",
-    )?;
-    a.pool(INVOKESTATIC, lookup);
-    a.pool(INVOKESTATIC, data);
-    a.local(ASTORE, 0);
-    for (i, id) in ids.iter().enumerate() {
-        a.local(ALOAD, 0);
-        e.push_int(&mut a, i as i32)?;
-        a.plain(AALOAD);
-        let field = e.pool.add_field(
-            &e.self_name.clone(),
-            &runtime::token_field(*id),
-            runtime::HANDLE_DESCRIPTOR,
-        )?;
-        a.pool(PUTSTATIC, field);
-    }
-    a.plain(RETURN);
-    let code = Code {
-        max_stack: 3,
-        max_locals: 1,
-        code: a.finish()?.code.into(),
-        exceptions: Vec::new(),
-        attributes: Vec::new(),
-    };
-    member(e, "<clinit>", "()V", STATIC, &code)
 }
 
 impl Emitter<'_> {

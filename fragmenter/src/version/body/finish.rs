@@ -7,7 +7,6 @@ use crate::classfile::{Code, ExceptionRange, encode_stack_map};
 use crate::flowgraph::FragmentId;
 use crate::frames;
 use crate::refusal::Refusal;
-use crate::runtime;
 use crate::types::{State, Type};
 use crate::version::{Bodies, Emitter, Plan, Span, weave};
 use indexmap::IndexMap;
@@ -67,7 +66,7 @@ impl Body<'_, '_> {
             stack_map.push(frames::frame(pc, state, &mut e.pool, &new_pc)?);
         }
         let initial: Vec<Type> = match bodies {
-            Bodies::Resume => vec![Type::object(runtime::FRAME)],
+            Bodies::Resume => vec![Type::object("java/lang/Object")],
             Bodies::Enter => {
                 let widths = crate::arming::carried(&plan.armed.points[0]);
                 widths

@@ -23,7 +23,7 @@ public final class VeneerCell extends MutableCallSite {
     private MethodHandle now = IDLE;
     /** The instance of the version that was installed last. An activation needs it if the cell turns between its check and its call. */
     volatile Object last;
-    /** {@code (VeneerFrame)Object} of the version with the token {@link #resumeToken}. */
+    /** {@code (Object)Object} of the version, which takes a frame with the token {@link #resumeToken}. */
     volatile MethodHandle resume;
     /** The token that {@link #resume} belongs to. */
     volatile MethodHandle resumeToken;

@@ -111,7 +111,30 @@ public final class VeneerRuntime {
         VeneerWalk.patched(host);
         JavaLangAccess lang = SharedSecrets.getJavaLangAccess();
         Object data = new Object[] {tokens, places, host, MINE};
-        return lang.defineClass(host.getClassLoader(), host, name, bytes, lang.protectionDomain(host), true, VERSION, data);
+        Class<?> version =
+                lang.defineClass(host.getClassLoader(), host, name, bytes, lang.protectionDomain(host), false, VERSION, data);
+        // Places are those of the methods in order, each with the method's id first.
+        for (int i = 0, at = 0; i < tokens.length; i++, at += 2 + places[at + 1]) {
+            fill(version, "t" + places[at], tokens[i]);
+        }
+        U.ensureClassInitialized(version);
+        return version;
+    }
+
+    /** Fills the cells of an anchor and initialises it. */
+    static void anchor(Class<?> anchor, int[] ids) {
+        for (int id : ids) {
+            fill(anchor, "c" + id, cell(id));
+        }
+        U.ensureClassInitialized(anchor);
+    }
+
+    /**
+     * Sets a {@code static final} field of a class that is not initialised yet. The class's own initialiser would look up the classes
+     * of the fields through the loader of the class, which may be the application's code.
+     */
+    private static void fill(Class<?> of, String field, Object value) {
+        U.putReference(of, U.objectFieldOffset(of, field), value);
     }
 
     /** In the class data of versions, and nowhere else. */
@@ -127,11 +150,6 @@ public final class VeneerRuntime {
     /** See {@link VeneerWalk#place}. */
     static long place(Class<?> version, String method, int bci) {
         return VeneerWalk.place(version, method, bci);
-    }
-
-    /** Called by a version's initialiser. */
-    public static MethodHandle[] tokens(MethodHandles.Lookup lookup) throws IllegalAccessException {
-        return (MethodHandle[]) MethodHandles.classData(lookup, "_", Object[].class)[0];
     }
 
     /**
@@ -154,8 +172,9 @@ public final class VeneerRuntime {
     /** Gives a version's (or, with IDLE, the clean version's) way in for running activations. */
     static void installResume(int id, Class<?> version, MethodHandle token, String body) throws Throwable {
         VeneerCell cell = cell(id);
-        cell.resume =
-                MethodHandles.Lookup.IMPL_LOOKUP.findStatic(version, body, MethodType.methodType(Object.class, VeneerFrame.class));
+        // For a type that is not erased, the lookup would ask the loader of the version whether it knows the classes.
+        MethodType erased = MethodType.methodType(Object.class, Object.class);
+        cell.resume = MethodHandles.Lookup.IMPL_LOOKUP.findStatic(version, body, erased);
         cell.resumeToken = token;
     }
 
@@ -297,7 +316,7 @@ public final class VeneerRuntime {
     public static Object goL(VeneerFrame frame) throws Throwable {
         VeneerCell cell = frame.cell;
         for (;;) {
-            Object result = (Object) cell.resume.invokeExact(frame);
+            Object result = (Object) cell.resume.invokeExact((Object) frame);
             if (!(result instanceof VeneerFrame)) {
                 return result;
             }
