@@ -100,9 +100,44 @@ pub fn of(t: &Type) -> Option<String> {
     })
 }
 
+/// A method descriptor in which every class is `java.lang.Object`. `None` where the text is no descriptor.
+pub fn erased(text: &str) -> Option<String> {
+    let erase = |field: &str| match field.as_bytes().first() {
+        Some(b'L' | b'[') => "Ljava/lang/Object;".to_string(),
+        _ => field.to_string(),
+    };
+    let mut out = String::from("(");
+    let mut rest = text.strip_prefix('(')?;
+    while !rest.starts_with(')') {
+        let (_, n) = field_prefix(rest)?;
+        out += &erase(&rest[..n]);
+        rest = &rest[n..];
+    }
+    out.push(')');
+    match &rest[1..] {
+        "V" => out.push('V'),
+        result => {
+            field(result)?;
+            out += &erase(result);
+        }
+    }
+    Some(out)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn classes_and_arrays_are_erased() {
+        let erased = |text| erased(text).unwrap_or_default();
+        assert_eq!(
+            erased("(I[La/B;JLa/C;)[[I"),
+            "(ILjava/lang/Object;JLjava/lang/Object;)Ljava/lang/Object;"
+        );
+        assert_eq!(erased("()V"), "()V");
+        assert_eq!(erased("(La"), "");
+    }
 
     #[test]
     fn a_result_is_found_behind_odd_class_names() {

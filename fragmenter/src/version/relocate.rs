@@ -19,10 +19,11 @@ use crate::bootstrap::{self, BootstrapMethod};
 use crate::bytecode::opcode::*;
 use crate::bytecode::{Assembler, Instruction};
 use crate::classfile::{Entry, MemberRef, Tag};
-use crate::descriptor::MethodDescriptor;
+use crate::descriptor::{self, MethodDescriptor};
 use crate::method::{Method, access};
 use crate::refusal::Refusal;
 use crate::runtime;
+use crate::types::Type;
 
 /// What a bound call site does; the same numbers stand in `VeneerRuntime.bind`.
 #[derive(Clone, Copy)]
@@ -44,7 +45,7 @@ const INVOKE_VIRTUAL_KIND: u8 = 5;
 const INVOKE_SPECIAL_KIND: u8 = 7;
 const INVOKE_INTERFACE_KIND: u8 = 9;
 
-const BIND: &str = "(Ljava/lang/invoke/MethodHandles$Lookup;Ljava/lang/String;Ljava/lang/invoke/MethodType;ILjava/lang/Class;Ljava/lang/Class;)Ljava/lang/invoke/CallSite;";
+const BIND: &str = "(Ljava/lang/invoke/MethodHandles$Lookup;Ljava/lang/String;Ljava/lang/invoke/MethodType;ILjava/lang/Class;Ljava/lang/Class;Ljava/lang/String;)Ljava/lang/invoke/CallSite;";
 const RELINK: &str = "(Ljava/lang/invoke/MethodHandles$Lookup;Ljava/lang/String;Ljava/lang/invoke/MethodType;Ljava/lang/Class;Ljava/lang/String;Ljava/lang/invoke/MethodHandle;[Ljava/lang/Object;)Ljava/lang/invoke/CallSite;";
 
 impl Emitter<'_> {
@@ -275,6 +276,8 @@ impl Emitter<'_> {
         Ok(())
     }
 
+    /// A call site that the host's own lookup is bound to. Its type is erased: to link it, the JVM looks up every class of its type
+    /// through the host's loader, also those that the program never loads. The classes are in `descriptor`.
     fn bound(
         &mut self,
         a: &mut Assembler,
@@ -288,10 +291,21 @@ impl Emitter<'_> {
             self.pool.add_integer(bind as i32)?,
             self.pool.add_class(class)?,
             self.pool.add_class(&self.host_name)?,
+            self.pool.add_string(descriptor)?,
         ];
         let b = self.bootstrap(BootstrapMethod { handle, arguments })?;
-        let index = self.pool.add_invoke_dynamic(b, name, descriptor)?;
+        let erased = match bind {
+            Bind::Lookup => descriptor.to_string(),
+            _ => descriptor::erased(descriptor)
+                .ok_or_else(|| Refusal::BrokenClass(format!("{descriptor} is not a descriptor")))?,
+        };
+        let index = self.pool.add_invoke_dynamic(b, name, &erased)?;
         a.push(Instruction::InvokeDynamic { index });
+        if !matches!(bind, Bind::Lookup)
+            && let Some(Type::Object(class)) = descriptor::field(descriptor::result(descriptor))
+        {
+            self.cast(a, &class)?;
+        }
         Ok(())
     }
 

@@ -100,7 +100,7 @@ pub fn explain(
         && op == other
         && a.alike(a.at(to.0 as u16), a.at(target.0 as u16))
     {
-        return Some(Why::Equivalent);
+        return Some(Why::Own);
     }
     if resumes {
         let (x, y) = (a.coming(), b.coming());

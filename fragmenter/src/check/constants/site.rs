@@ -1,14 +1,26 @@
 //! Call sites: those of the host that a version has again, and those that stand for what only the host may do.
 
+use super::super::original::class_in;
 use super::canon::{Canon, bytes};
-use super::descriptor::{receiver, shape};
+use super::descriptor::{receiver, result_of, shape};
 use super::{Constants, Event, Meaning, Read, Role};
 use crate::bytecode::opcode::*;
 use crate::classfile::Entry;
+use crate::descriptor::erased;
 use crate::runtime;
 
-const BIND: &str = "(Ljava/lang/invoke/MethodHandles$Lookup;Ljava/lang/String;Ljava/lang/invoke/MethodType;ILjava/lang/Class;Ljava/lang/Class;)Ljava/lang/invoke/CallSite;";
+const BIND: &str = "(Ljava/lang/invoke/MethodHandles$Lookup;Ljava/lang/String;Ljava/lang/invoke/MethodType;ILjava/lang/Class;Ljava/lang/Class;Ljava/lang/String;)Ljava/lang/invoke/CallSite;";
 const RELINK: &str = "(Ljava/lang/invoke/MethodHandles$Lookup;Ljava/lang/String;Ljava/lang/invoke/MethodType;Ljava/lang/Class;Ljava/lang/String;Ljava/lang/invoke/MethodHandle;[Ljava/lang/Object;)Ljava/lang/invoke/CallSite;";
+
+/// The kind of call site that gives the host's lookup.
+const LOOKUP: i32 = 9;
+
+fn kind_of(entry: Entry) -> Option<i32> {
+    match entry {
+        Entry::Integer(kind) => Some(kind),
+        _ => None,
+    }
+}
 
 impl Constants<'_> {
     /// Whether a row calls a bootstrap method of the runtime.
@@ -77,9 +89,20 @@ impl Constants<'_> {
             return Ok(self.indy(canon, u32::from(*site), &name, &descriptor, &row));
         }
         if self.calls(row, "bind", BIND)? {
-            let [kind, class, host] = arguments[..] else {
+            let [kind, class, host, typed] = arguments[..] else {
                 return Ok(Meaning::Not("a bound call site without its member"));
             };
+            let Entry::String(typed) = self.entry(typed)? else {
+                return Ok(Meaning::Not("a bound call site without its types"));
+            };
+            let typed = self.utf8(typed)?;
+            let lookup = kind_of(self.entry(kind)?) == Some(LOOKUP);
+            let erased = std::str::from_utf8(&typed).ok().and_then(erased);
+            if !lookup && erased.is_none_or(|erased| erased.as_bytes() != descriptor)
+                || lookup && typed != descriptor
+            {
+                return Ok(Meaning::Not("a bound call site of another type"));
+            }
             let Entry::Integer(kind) = self.entry(kind)? else {
                 return Ok(Meaning::Not("a bound call site of no kind"));
             };
@@ -87,9 +110,24 @@ impl Constants<'_> {
                 return Ok(Meaning::Not("a call site of another host"));
             }
             let class = self.class_bytes(class)?;
-            return Ok(self.bound(canon, kind, &class, &name, &descriptor));
+            return Ok(self.bound(canon, kind, &class, &name, &typed));
         }
         Ok(Meaning::Not("a call site that is not the host's"))
+    }
+
+    /// The class to which the result of a bound call site is cast, because the site's own type is erased.
+    pub(in crate::check) fn bound_result(&self, index: u16) -> Option<Vec<u8>> {
+        let (row, ..) = self.dynamic(index).ok()?;
+        if !self.calls(row, "bind", BIND).ok()? {
+            return None;
+        }
+        let arguments = &self.bootstrap.get(row as usize)?.arguments;
+        let Entry::String(typed) = self.entry(*arguments.get(3)?).ok()? else {
+            return None;
+        };
+        let typed = self.utf8(typed).ok()?;
+        let result = result_of(&typed);
+        matches!(result.first(), Some(b'L' | b'[')).then(|| class_in(result).to_vec())
     }
 
     /// The dictionary of bound call sites, read backwards.

@@ -21,8 +21,16 @@ impl<'x> Product<'x, '_> {
         if r.leave.is_some() {
             return self.leave_event(r, i, event);
         }
+        if i.op() == CHECKCAST
+            && let Some(class) = self.bound_before(r)
+            && self.canon.class_named(&class) << 2 | 2 | 1 << 30 == event.key
+        {
+            r.q += 1;
+            return Ok(true);
+        }
         let own_cast = r.fetched.take();
-        if self.coming(r) && i.op() == CHECKCAST && r.e.stack.last() == Some(&Value::FRAME_IN) {
+        let resumes = self.mode == Mode::Resume;
+        if resumes && i.op() == CHECKCAST && r.e.stack.last() == Some(&Value::FRAME_IN) {
             // A body takes its frame as an object.
             let frame = self.canon.class_named(runtime::FRAME) << 2 | 2 | 1 << 30;
             if event.key == frame {
@@ -138,6 +146,15 @@ impl<'x> Product<'x, '_> {
         r.at = next.ok_or_else(|| self.unknown(r, "the original runs off its end"))?;
         r.q += 1;
         Ok(true)
+    }
+
+    /// The class of the result of a bound call site just before: what the site gives is of that class.
+    fn bound_before(&self, r: &Run) -> Option<String> {
+        let before = self.emitted.get(r.q.checked_sub(1)?)?;
+        let Instruction::InvokeDynamic { index } = before else {
+            return None;
+        };
+        String::from_utf8(self.right.bound_result(*index)?).ok()
     }
 
     /// The method returns.

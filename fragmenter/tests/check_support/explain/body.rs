@@ -64,12 +64,19 @@ impl<'f> Body<'f> {
         self.list.partition_point(|i| i.0 < pc)
     }
 
-    /// Whether the code from two places on is the same, instruction by instruction and with the same handlers: whatever the values
-    /// are, both do the same.
+    /// Whether the code from two places on is the same, instruction by instruction and with the same handlers, Veneer's measures
+    /// aside: whatever the values are, both do the same.
     pub(super) fn alike(&self, one: usize, other: usize) -> bool {
+        let behind = |mut i: usize| {
+            while i < self.list.len() && self.own(i) {
+                i += 1;
+            }
+            i
+        };
         let mut known = HashSet::new();
         let mut work = vec![(one, other)];
         while let Some((x, y)) = work.pop() {
+            let (x, y) = (behind(x), behind(y));
             if x == y || !known.insert((x, y)) {
                 continue;
             }
@@ -362,16 +369,18 @@ impl<'f> Body<'f> {
 
     /// The local of the frame that an activation came with.
     pub(super) fn frame(&self) -> Option<u16> {
-        self.list.windows(2).find_map(|w| match (&w[0].1, &w[1].1) {
+        let frame = |w: &[(u16, Instruction)]| match (&w[0].1, &w[1].1, &w[2].1) {
             (
                 Instruction::Local {
                     op: ALOAD,
                     index: 0,
                 },
+                Instruction::Pool { op: CHECKCAST, .. },
                 Instruction::Local { op: ASTORE, index },
             ) => Some(*index),
             _ => None,
-        })
+        };
+        self.list.windows(3).find_map(frame)
     }
 
     pub(super) fn asks_for_frame(&self, i: usize) -> bool {

@@ -2,6 +2,7 @@ package java.lang.invoke;
 
 import java.lang.ref.WeakReference;
 import java.lang.reflect.Field;
+import java.util.ArrayList;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicReferenceArray;
@@ -11,6 +12,7 @@ import jdk.internal.misc.Unsafe;
 import jdk.internal.vm.annotation.ForceInline;
 import jdk.internal.vm.annotation.Hidden;
 import jdk.internal.vm.annotation.Stable;
+import sun.invoke.util.Wrapper;
 
 /**
  * What armed bodies, versions and the agent call. It stands in {@code java.lang.invoke} so that every class loader finds
@@ -400,44 +402,132 @@ public final class VeneerRuntime {
 
     // ---- call sites of versions -----------------------------------------------------------------------------------------------
 
-    /** Binds what a nestmate may not do by itself, with the host's own lookup. The kinds are those of the emitter. */
-    public static CallSite bind(MethodHandles.Lookup caller, String name, MethodType type, int kind, Class<?> owner, Class<?> host)
+    /**
+     * Binds what a nestmate may not do by itself, with the host's own lookup. The kinds are those of the emitter. {@code type} is
+     * erased; {@code descriptor} has the classes. Those that the host's loader does not know yet are not looked up.
+     */
+    public static CallSite bind(
+            MethodHandles.Lookup caller, String name, MethodType type, int kind, Class<?> owner, Class<?> host, String descriptor)
             throws Throwable {
         check(caller, host);
+        if (kind == 9) {
+            return new ConstantCallSite(MethodHandles.constant(MethodHandles.Lookup.class, hostLookup(host)).asType(type));
+        }
+        MethodType typed = known(host, descriptor);
+        MethodHandle handle = typed != null ? typed(host, name, typed, kind, owner) : untyped(host, name, type, kind, owner, descriptor);
+        // To an interface this passes any object, as the verifier does.
+        return new ConstantCallSite(MethodHandles.explicitCastArguments(handle, type));
+    }
+
+    private static MethodHandle typed(Class<?> host, String name, MethodType type, int kind, Class<?> owner) throws Throwable {
         MethodHandles.Lookup lookup = MethodHandles.Lookup.IMPL_LOOKUP.in(host);
-        MethodHandle handle;
         switch (kind) {
             case 1:
-                handle = lookup.findSpecial(owner, name, type.dropParameterTypes(0, 1), host);
-                break;
+                return lookup.findSpecial(owner, name, type.dropParameterTypes(0, 1), host);
             case 2:
-                handle = direct(lookup.findVirtual(owner, name, type.dropParameterTypes(0, 1)));
+                return direct(lookup.findVirtual(owner, name, type.dropParameterTypes(0, 1)));
+            case 3:
+                return direct(lookup.findStatic(owner, name, type));
+            case 4:
+                return lookup.findGetter(owner, name, type.returnType());
+            case 5:
+                return lookup.findSetter(owner, name, type.parameterType(1));
+            case 6:
+                return lookup.findStaticGetter(owner, name, type.returnType());
+            case 7:
+                return lookup.findStaticSetter(owner, name, type.parameterType(0));
+            case 8:
+                return finalSetter(owner, name, type.parameterType(1), null);
+            default:
+                return finalSetter(
+                        owner, name, type.parameterType(0), lookup.findStaticGetter(owner, name, type.parameterType(0)).internalMemberName());
+        }
+    }
+
+    /** The type that a descriptor names in a class; null if the class's loader does not know one of its classes yet. */
+    private static MethodType known(Class<?> host, String descriptor) throws Throwable {
+        ArrayList<Class<?>> types = new ArrayList<>();
+        for (int i = 1; i < descriptor.length(); i++) {
+            if (descriptor.charAt(i) == ')') {
+                continue;
+            }
+            int base = i;
+            while (descriptor.charAt(base) == '[') {
+                base++;
+            }
+            int end = descriptor.charAt(base) == 'L' ? descriptor.indexOf(';', base) : base;
+            Class<?> type =
+                    end > base
+                            ? VeneerProbe.loaded(host, descriptor.substring(base + 1, end).replace('/', '.'))
+                            : Wrapper.forBasicType(descriptor.charAt(base)).primitiveType();
+            if (type == null) {
+                return null;
+            }
+            for (; i < base; i++) {
+                type = type.arrayType();
+            }
+            types.add(type);
+            i = end;
+        }
+        Class<?> result = types.remove(types.size() - 1);
+        return MethodType.methodType(result, types);
+    }
+
+    private static final long MEMBER_TYPE = U.objectFieldOffset(MemberName.class, "type");
+    private static final long MEMBER_RESOLUTION = U.objectFieldOffset(MemberName.class, "resolution");
+
+    /** A handle of an erased type for a member whose descriptor names classes that the host's loader does not know yet. */
+    private static MethodHandle untyped(Class<?> host, String name, MethodType type, int kind, Class<?> owner, String descriptor)
+            throws Throwable {
+        if (kind == 8) {
+            return finalSetter(owner, name, type.parameterType(1), null);
+        }
+        int close = descriptor.lastIndexOf(')');
+        byte reference;
+        Object wanted;
+        String text;
+        switch (kind) {
+            case 1:
+            case 2:
+                reference = kind == 1 ? MethodHandleNatives.Constants.REF_invokeSpecial : MethodHandleNatives.Constants.REF_invokeVirtual;
+                wanted = type.dropParameterTypes(0, 1);
+                int receiver = descriptor.charAt(1) == 'L' ? descriptor.indexOf(';') + 1 : 2;
+                text = "(" + descriptor.substring(receiver);
                 break;
             case 3:
-                handle = direct(lookup.findStatic(owner, name, type));
+                reference = MethodHandleNatives.Constants.REF_invokeStatic;
+                wanted = type;
+                text = descriptor;
                 break;
             case 4:
-                handle = lookup.findGetter(owner, name, type.returnType());
-                break;
-            case 5:
-                handle = lookup.findSetter(owner, name, type.parameterType(1));
-                break;
             case 6:
-                handle = lookup.findStaticGetter(owner, name, type.returnType());
-                break;
-            case 7:
-                handle = lookup.findStaticSetter(owner, name, type.parameterType(0));
-                break;
-            case 8:
-                handle = finalSetter(owner, name, type.parameterType(1), null);
-                break;
-            case 10:
-                handle = finalSetter(owner, name, type.parameterType(0), lookup.findStaticGetter(owner, name, type.parameterType(0)).internalMemberName());
+                reference = kind == 4 ? MethodHandleNatives.Constants.REF_getField : MethodHandleNatives.Constants.REF_getStatic;
+                wanted = Object.class;
+                text = descriptor.substring(close + 1);
                 break;
             default:
-                handle = MethodHandles.constant(MethodHandles.Lookup.class, hostLookup(host));
+                reference = kind == 5 ? MethodHandleNatives.Constants.REF_putField : kind == 7 ? MethodHandleNatives.Constants.REF_putStatic : MethodHandleNatives.Constants.REF_getStatic;
+                wanted = Object.class;
+                int value = kind == 5 ? descriptor.indexOf(';') + 1 : 1;
+                text = descriptor.substring(value, close);
+                break;
         }
-        return new ConstantCallSite(handle.asType(type));
+        MemberName member =
+                wanted instanceof MethodType method
+                        ? new MemberName(owner, name, method, reference)
+                        : new MemberName(owner, name, (Class<?>) wanted, reference);
+        // The JVM resolves a member by a descriptor in a string, too, and looks up none of its classes then.
+        U.putReference(member, MEMBER_TYPE, text);
+        member = MethodHandleNatives.resolve(member, host, -1, false);
+        if (member == null) {
+            throw new LinkageError("cannot resolve " + owner.getName() + "." + name + text);
+        }
+        U.putReference(member, MEMBER_TYPE, wanted);
+        U.putReference(member, MEMBER_RESOLUTION, null);
+        if (kind == 10) {
+            return finalSetter(owner, name, Object.class, member);
+        }
+        return DirectMethodHandle.make(reference, owner, member, host);
     }
 
     /**
