@@ -18,6 +18,7 @@ use veneer_fragmenter::bytecode::opcode::*;
 use veneer_fragmenter::bytecode::{Instruction, decode};
 use veneer_fragmenter::check::{self, Checked};
 use veneer_fragmenter::classfile::{ClassFile, Code, ExceptionRange};
+use veneer_fragmenter::descriptor::MethodDescriptor;
 use veneer_fragmenter::runtime;
 use veneer_fragmenter::version::Bodies;
 
@@ -305,9 +306,9 @@ fn mutate(
                         && frame(
                             *i,
                             if kind == 12 {
-                                ["put", "put"]
+                                ["add", "add"]
                             } else {
-                                ["put", "get"]
+                                ["get", "get"]
                             },
                         )
                 })
@@ -317,17 +318,21 @@ fn mutate(
             }
             let i = calls[lot.below(calls.len())];
             if kind == 12 {
-                let from = list[i - 3].0 as usize;
+                // The values that this call adds to the frame, and the call.
+                let taken = match &list[i].1 {
+                    Instruction::Pool { index, .. } => {
+                        let member = pool.pool.member(*index).ok()?;
+                        let descriptor = pool.pool.text(member.descriptor).ok()?;
+                        MethodDescriptor::parse(&descriptor)?.parameters.len()
+                    }
+                    _ => return None,
+                };
+                let from = list[i.checked_sub(taken)?].0 as usize;
                 let to = end(i);
                 bytes[from..to].fill(NOP);
                 text = format!("{from}");
             } else {
-                let slot = if frame(i, ["put", "put"]) {
-                    i - 2
-                } else {
-                    i - 1
-                };
-                let pc = list[slot].0 as usize;
+                let pc = list[i - 1].0 as usize;
                 match bytes[pc] {
                     op @ 3..=8 => bytes[pc] = 3 + (op - 3 + 1) % 6,
                     BIPUSH => bytes[pc + 1] ^= 1,

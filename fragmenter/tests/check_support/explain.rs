@@ -94,6 +94,11 @@ pub fn explain(
     if left.clone().all(|i| !a.reached[i]) && right.clone().all(|i| !b.reached[i]) {
         return Some(Why::Equivalent);
     }
+    // How often a loop adds what it has counted.
+    let asked = |body: &Body, i: usize| i.checked_sub(2).and_then(|i| body.turns(i)).is_some();
+    if left.len() == 1 && asked(&a, left.start) && asked(&b, right.start) {
+        return Some(Why::Own);
+    }
     if let ([(_, x)], [(_, y)]) = (&a.list[left.clone()], &b.list[right.clone()])
         && let (Instruction::Branch { op, target: to }, Instruction::Branch { op: other, target }) =
             (x, y)

@@ -68,7 +68,7 @@ impl<'f> Body<'f> {
     /// aside: whatever the values are, both do the same.
     pub(super) fn alike(&self, one: usize, other: usize) -> bool {
         let behind = |mut i: usize| {
-            while i < self.list.len() && self.own(i) {
+            while i < self.list.len() && (self.own(i) || self.feeds(i)) {
                 i += 1;
             }
             i
