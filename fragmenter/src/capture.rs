@@ -2,8 +2,8 @@
 //!
 //! ```text
 //!   entry      load the arguments, Anchor.version(cell).search$e17(arguments), return its result
-//!   point p    cell.frame(p), add the live values, goto tail
-//!   tail       drop the locals, VeneerRuntime.go(frame), return its result
+//!   point p    VeneerFrame.of(first values, p), add the other live values, goto tail
+//!   tail       drop the locals, VeneerRuntime.go(frame, cell), return its result
 //!   return p   VeneerRuntime.exit(result, cell, p), return its result
 //! ```
 //!
@@ -35,6 +35,23 @@ const ADDS: [&str; 9] = [
     "(Ljava/lang/Object;Ljava/lang/Object;)Ljava/lang/invoke/VeneerFrame;",
     "(Ljava/lang/Object;Ljava/lang/Object;Ljava/lang/Object;)Ljava/lang/invoke/VeneerFrame;",
 ];
+
+/// Descriptors of `VeneerFrame.of`, by [`add_index`] of the first values; the last is that of a frame without values.
+const FIRSTS: [&str; 10] = [
+    "(II)Ljava/lang/invoke/VeneerFrame;",
+    "(III)Ljava/lang/invoke/VeneerFrame;",
+    "(IIII)Ljava/lang/invoke/VeneerFrame;",
+    "(JI)Ljava/lang/invoke/VeneerFrame;",
+    "(FI)Ljava/lang/invoke/VeneerFrame;",
+    "(DI)Ljava/lang/invoke/VeneerFrame;",
+    "(Ljava/lang/Object;I)Ljava/lang/invoke/VeneerFrame;",
+    "(Ljava/lang/Object;Ljava/lang/Object;I)Ljava/lang/invoke/VeneerFrame;",
+    "(Ljava/lang/Object;Ljava/lang/Object;Ljava/lang/Object;I)Ljava/lang/invoke/VeneerFrame;",
+    "(I)Ljava/lang/invoke/VeneerFrame;",
+];
+
+/// The place in [`FIRSTS`] of a frame without values.
+const EMPTY: usize = FIRSTS.len() - 1;
 
 /// The longest run of values that one call adds.
 const RUN: usize = 3;
@@ -71,11 +88,13 @@ pub(crate) enum Way {
     Return,
 }
 
-/// See [`Way`].
-pub(crate) fn way(point: &Point) -> Way {
+/// How an activation leaves at a point of a method with this result. Below a result, or without one, the operand stack may hold
+/// values that the method leaves behind; they need a frame.
+pub(crate) fn way(point: &Point, result: &Option<Type>) -> Way {
+    let returned = usize::from(result.is_some());
     match point.kind {
         PointKind::Entry => Way::Entry,
-        PointKind::Exit if point.locals.is_empty() && point.stack.len() <= 1 => Way::Return,
+        PointKind::Exit if point.locals.is_empty() && point.stack.len() == returned => Way::Return,
         _ => Way::Frame,
     }
 }
@@ -84,7 +103,7 @@ pub(crate) fn way(point: &Point) -> Way {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Refs {
     pub cell: u16,
-    frame: u16,
+    firsts: [u16; FIRSTS.len()],
     adds: [u16; ADDS.len()],
     go: u16,
     exit: u16,
@@ -103,13 +122,19 @@ fn result_kind(result: &Option<Type>) -> char {
     }
 }
 
-/// Which forms of `add` frames of these points need; `None` if there is no point.
-fn used<'p>(points: impl Iterator<Item = &'p Point>) -> Option<[bool; ADDS.len()]> {
-    let mut used = None;
+/// Which forms of `of` and `add` frames need.
+type Used = ([bool; FIRSTS.len()], [bool; ADDS.len()]);
+
+/// Which forms frames of these points need; `None` if there is no point.
+fn used<'p>(points: impl Iterator<Item = &'p Point>) -> Option<Used> {
+    let mut used: Option<Used> = None;
     for p in points {
-        let used = used.get_or_insert([false; ADDS.len()]);
-        for (k, n) in runs(carried(p).map(kind)) {
-            used[add_index(k, n)] = true;
+        let (firsts, adds) = used.get_or_insert_default();
+        let runs = runs(carried(p).map(kind));
+        let first = runs.first().map_or(EMPTY, |(k, n)| add_index(*k, *n));
+        firsts[first] = true;
+        for (k, n) in runs.iter().skip(1) {
+            adds[add_index(*k, *n)] = true;
         }
     }
     used
@@ -131,11 +156,11 @@ impl Refs {
         points: &[Point],
         result: &Option<Type>,
     ) -> Result<Refs, Refusal> {
-        let returns = points.iter().any(|p| way(p) == Way::Return);
+        let returns = points.iter().any(|p| way(p, result) == Way::Return);
         Refs::with(
             pool,
             cell,
-            (used(framed(points)), returns),
+            (used(framed(points, result)), returns),
             result_kind(result),
             cast(result),
         )
@@ -179,7 +204,7 @@ impl Refs {
     fn with(
         pool: &mut ConstantPool,
         cell: u16,
-        (framed, returns): (Option<[bool; ADDS.len()]>, bool),
+        (framed, returns): (Option<Used>, bool),
         kind: char,
         cast: Option<&str>,
     ) -> Result<Refs, Refusal> {
@@ -192,13 +217,15 @@ impl Refs {
         } else {
             kind.to_string()
         };
-        if let Some(used) = framed {
-            let frame = runtime::FRAME_DESCRIPTOR;
-            refs.frame = pool.add_method(runtime::CELL, "frame", &format!("(I){frame}"))?;
-            for (n, _) in used.iter().enumerate().filter(|u| *u.1) {
+        if let Some((firsts, adds)) = framed {
+            for (n, _) in firsts.iter().enumerate().filter(|u| *u.1) {
+                refs.firsts[n] = pool.add_method(runtime::FRAME, "of", FIRSTS[n])?;
+            }
+            for (n, _) in adds.iter().enumerate().filter(|u| *u.1) {
                 refs.adds[n] = pool.add_method(runtime::FRAME, "add", ADDS[n])?;
             }
-            let (name, go) = (format!("go{kind}"), format!("({frame}){text}"));
+            let (frame, cell) = (runtime::FRAME_DESCRIPTOR, runtime::CELL_DESCRIPTOR);
+            let (name, go) = (format!("go{kind}"), format!("({frame}{cell}){text}"));
             refs.go = pool.add_method(runtime::RUNTIME, &name, &go)?;
         }
         if returns {
@@ -251,23 +278,31 @@ impl Refs {
         for (t, slot) in point.stack.iter().zip(&from).rev() {
             a.local(ISTORE + kind(t), *slot);
         }
-        a.pool(GETSTATIC, self.cell);
-        a.push(Instruction::Push(point.id.0 as i16));
-        a.pool(INVOKEVIRTUAL, self.frame);
         let locals = point.locals.iter().filter(|l| l.1 != Type::Null);
         let slots = from.into_iter().chain(locals.map(|l| l.0));
         let mut values = carried(point).map(kind).zip(slots);
-        for (of, n) in runs(carried(point).map(kind)) {
+        let runs = runs(carried(point).map(kind));
+        let first = runs.first().map_or(EMPTY, |(k, n)| add_index(*k, *n));
+        let mut load = |a: &mut Assembler, (of, n): (u8, usize)| {
             for (_, slot) in values.by_ref().take(n) {
                 a.local(ILOAD + of, slot);
             }
-            a.pool(INVOKEVIRTUAL, self.adds[add_index(of, n)]);
+        };
+        if let Some(run) = runs.first() {
+            load(a, *run);
+        }
+        a.push(Instruction::Push(point.id.0 as i16));
+        a.pool(INVOKESTATIC, self.firsts[first]);
+        for run in runs.iter().skip(1) {
+            load(a, *run);
+            a.pool(INVOKEVIRTUAL, self.adds[add_index(run.0, run.1)]);
         }
     }
 
     /// Goes on in the executor loop with the frame on the stack, and returns the result.
     pub fn go(&self, a: &mut Assembler, dropped: &[u16], result: &Option<Type>) {
         drop_locals(a, dropped);
+        a.pool(GETSTATIC, self.cell);
         a.pool(INVOKESTATIC, self.go);
         self.result(a, result);
     }
@@ -344,19 +379,22 @@ pub(crate) fn spilled<'p>(points: impl Iterator<Item = &'p Point>) -> u16 {
 }
 
 /// Those of the points at which activations leave with a frame.
-pub(crate) fn framed(points: &[Point]) -> impl Iterator<Item = &Point> {
-    points.iter().filter(|p| way(p) == Way::Frame)
+pub(crate) fn framed<'p>(
+    points: &'p [Point],
+    result: &'p Option<Type>,
+) -> impl Iterator<Item = &'p Point> {
+    points.iter().filter(|p| way(p, result) == Way::Frame)
 }
 
 /// Words of operand stack that leaving at these points needs.
-pub(crate) fn stack(points: &[Point]) -> u16 {
+pub(crate) fn stack(points: &[Point], result: &Option<Type>) -> u16 {
     let words = |p: &Point| {
         let depth: u16 = p.stack.iter().map(Type::width).sum();
-        match way(p) {
+        match way(p, result) {
             // The version, its arguments, and the null that a local is set to.
             Way::Entry => p.words() + 2,
             Way::Return => depth + 2,
-            // The frame and a run of values, or a value of two words.
+            // A run of values and the point, or the frame and a run of values.
             Way::Frame => (depth + 1).max(1 + RUN as u16),
         }
     };
@@ -364,23 +402,23 @@ pub(crate) fn stack(points: &[Point]) -> u16 {
 }
 
 /// More bytes than leaving at a point ever takes, the part that all points share aside.
-pub(crate) fn most_bytes(point: &Point) -> usize {
+pub(crate) fn most_bytes(point: &Point, result: &Option<Type>) -> usize {
     let values = point.locals.len() + point.stack.len();
-    match way(point) {
+    match way(point, result) {
         Way::Entry => 10 + 9 * values,
         Way::Return => 13,
-        Way::Frame => 12 + 11 * values,
+        Way::Frame => 9 + 11 * values,
     }
 }
 
 /// More bytes than what all points share ever takes.
 pub(crate) fn most_shared_bytes(method: &Method) -> usize {
-    7 + 5 * (object_slots(method).len() + usize::from(method.code.max_stack))
+    10 + 5 * (object_slots(method).len() + usize::from(method.code.max_stack))
 }
 
 /// A label for what all points share, if there is any that needs it.
-pub(crate) fn shared(a: &mut Assembler, points: &[Point]) -> Option<Label> {
-    framed(points).next().map(|_| a.fresh())
+pub(crate) fn shared(a: &mut Assembler, points: &[Point], result: &Option<Type>) -> Option<Label> {
+    framed(points, result).next().map(|_| a.fresh())
 }
 
 /// The position of a value in a frame: of the operand stack's value number `n`, or of the local in a slot.

@@ -306,7 +306,7 @@ fn mutate(
                         && frame(
                             *i,
                             if kind == 12 {
-                                ["add", "add"]
+                                ["add", "of"]
                             } else {
                                 ["get", "get"]
                             },

@@ -94,8 +94,10 @@ pub(super) fn kept(
     let crosses = |limit: usize, size: usize| before <= limit && size > limit;
     loop {
         let shared = capture::most_shared_bytes(method);
-        let most =
-            before + points.iter().map(most_bytes).sum::<usize>() + shared + 3 * switches(method);
+        let most = before
+            + points.iter().map(|p| most_bytes(p, method)).sum::<usize>()
+            + shared
+            + 3 * switches(method);
         if !crosses(INLINE_LIMIT, most) && !crosses(COMPILE_LIMIT, most) {
             return Ok(points);
         }
@@ -121,8 +123,8 @@ pub(super) fn kept(
 }
 
 /// More bytes than a point ever adds to a method whose branches stay short.
-pub(super) fn most_bytes(point: &Point) -> usize {
-    CHECK_BYTES as usize + capture::most_bytes(point)
+pub(super) fn most_bytes(point: &Point, method: &Method) -> usize {
+    CHECK_BYTES as usize + capture::most_bytes(point, &method.signature.result)
 }
 
 fn switches(method: &Method) -> usize {
@@ -169,13 +171,13 @@ pub(super) fn assemble(method: &Method, points: &[Point], refs: &Refs) -> Result
     }
     a.place(Label(method.code.code.len() as u32));
     let result = &method.signature.result;
-    let shared = capture::shared(&mut a, points);
+    let shared = capture::shared(&mut a, points, result);
     let last = points
         .iter()
-        .rposition(|p| capture::way(p) == capture::Way::Frame);
+        .rposition(|p| capture::way(p, result) == capture::Way::Frame);
     for (n, (p, stub)) in points.iter().zip(&stubs).enumerate() {
         a.place(*stub);
-        match capture::way(p) {
+        match capture::way(p, result) {
             capture::Way::Entry => {
                 a.pool(GETSTATIC, refs.capture.cell);
                 a.pool(INVOKESTATIC, refs.version);
@@ -193,7 +195,8 @@ pub(super) fn assemble(method: &Method, points: &[Point], refs: &Refs) -> Result
                 if let Some(shared) = shared {
                     if Some(n) == last {
                         a.place(shared);
-                        let dropped = capture::dropped(method, capture::framed(points), temp);
+                        let dropped =
+                            capture::dropped(method, capture::framed(points, result), temp);
                         refs.capture.go(&mut a, &dropped, result);
                     } else {
                         a.branch(GOTO, shared);

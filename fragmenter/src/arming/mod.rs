@@ -239,6 +239,7 @@ fn body(
     let old_len = method.code.code.len();
     let entry = points.first().filter(|p| p.stack.is_empty());
     let entry = capture::entry_descriptor(entry.ok_or(Refusal::UninitializedObject)?, method)?;
+    let result = &method.signature.result;
     let refs = Refs::add(pool, method, points, (id, anchor, &entry))?;
     let Laid {
         out,
@@ -246,7 +247,7 @@ fn body(
         shared,
         pcs,
     } = layout::assemble(method, points, &refs)?;
-    let mut max_stack = method.code.max_stack.max(capture::stack(points));
+    let mut max_stack = method.code.max_stack.max(capture::stack(points, result));
     for p in points {
         // The check stands on the operand stack of its place.
         let depth: u16 = p.stack.iter().map(Type::width).sum();
@@ -277,7 +278,7 @@ fn body(
     });
     let code = Code {
         max_stack,
-        max_locals: method.code.max_locals + capture::spilled(capture::framed(points)),
+        max_locals: method.code.max_locals + capture::spilled(capture::framed(points, result)),
         code: out.code.into(),
         exceptions,
         attributes,

@@ -272,12 +272,17 @@ impl Product<'_, '_> {
                 r.e.push(Value::VERSION, 1);
             }
             Own::Enter(id) if self.mode == Mode::Armed => self.enter_version(r, id)?,
-            Own::Frame => {
+            Own::Frame(mut kinds) => {
                 let point = self.pop_int(r)?;
-                self.want(r, Value::CELL, "the cell")?;
+                let mut values = Vec::new();
+                while kinds != 0 {
+                    values.push((kinds as u8, self.pop_taken(r, kinds as u8)?));
+                    kinds >>= 8;
+                }
                 match &mut r.leave {
                     Some(leave) if leave.frame.is_none() && !leave.entry => {
                         leave.frame = Some(point);
+                        leave.added.extend(values.into_iter().rev());
                     }
                     _ => return no_place(self, r),
                 }
@@ -303,6 +308,7 @@ impl Product<'_, '_> {
                 r.e.push(Value::FRAME_OUT, 1);
             }
             Own::Go(kind) if matches!(self.mode, Mode::Armed | Mode::Enter) => {
+                self.want(r, Value::CELL, "the cell")?;
                 self.want(r, Value::FRAME_OUT, "the frame")?;
                 self.gone(r, kind)?;
             }

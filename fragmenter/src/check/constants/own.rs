@@ -34,7 +34,8 @@ pub(in crate::check) enum Own {
     Version,
     /// The call of a version's body at an armed body's entry.
     Enter(u32),
-    Frame,
+    /// A frame with its first values, by their kinds as in `Fill`.
+    Frame(u32),
     /// Values that a frame takes, by their kinds: a byte each, the last in the lowest.
     Fill(u32),
     /// The executor loop, by the kind of its result.
@@ -81,7 +82,6 @@ impl Constants<'_> {
             match (op, &*name, &*d) {
                 (INVOKEVIRTUAL, "on", "()Z") => Some(Own::On),
                 (INVOKEVIRTUAL, "leave", "()Z") => Some(Own::Leave),
-                (INVOKEVIRTUAL, "frame", "(I)Ljava/lang/invoke/VeneerFrame;") => Some(Own::Frame),
                 (INVOKEVIRTUAL, "stale", "(Ljava/lang/invoke/MethodHandle;)Z") if version => {
                     Some(Own::Stale)
                 }
@@ -91,6 +91,8 @@ impl Constants<'_> {
         } else if class == runtime::RUNTIME && op == INVOKESTATIC {
             let found = loop_member(&name, &d);
             found.or_else(|| version.then(|| static_member(&name, &d)).flatten())
+        } else if class == runtime::FRAME && op == INVOKESTATIC {
+            first(&name, &d).map(Own::Frame)
         } else if class == runtime::FRAME && op == INVOKEVIRTUAL {
             let found = added(&name, &d).map(Own::Fill);
             found.or_else(|| version.then(|| frame_member(&name, &d)).flatten())
@@ -122,6 +124,16 @@ fn probe(descriptor: &str) -> Option<u128> {
     (count <= veneer_probes::compile::READS).then_some(kinds)
 }
 
+/// The kinds of the first values that a form of `VeneerFrame.of` takes, its point aside.
+fn first(name: &str, d: &str) -> Option<u32> {
+    let values = d.strip_suffix("I)Ljava/lang/invoke/VeneerFrame;")?;
+    match (name, values) {
+        ("of", "(") => Some(0),
+        ("of", _) => added("add", &format!("{values})Ljava/lang/invoke/VeneerFrame;")),
+        _ => None,
+    }
+}
+
 /// The kinds of what a form of `VeneerFrame.add` takes.
 fn added(name: &str, d: &str) -> Option<u32> {
     let mut rest = d
@@ -151,7 +163,15 @@ fn loop_member(name: &str, d: &str) -> Option<Own> {
     let value = if kind == "V" { "" } else { text };
     let byte = kind.as_bytes()[0];
     match of {
-        "go" if d == format!("({}){text}", runtime::FRAME_DESCRIPTOR) => Some(Own::Go(byte)),
+        "go" if d
+            == format!(
+                "({}{}){text}",
+                runtime::FRAME_DESCRIPTOR,
+                runtime::CELL_DESCRIPTOR
+            ) =>
+        {
+            Some(Own::Go(byte))
+        }
         "exit" if d == format!("({value}{}I){text}", runtime::CELL_DESCRIPTOR) => {
             Some(Own::Exit(byte))
         }

@@ -108,7 +108,7 @@ impl Body<'_, '_> {
             // One more than is needed: C2 looks at the first argument of what a body with `super::COMPILED` calls, and there
             // may be none.
             max_stack: (method.code.max_stack + weave::stack(plan.probes))
-                .max(capture::stack(&points) + 3)
+                .max(capture::stack(&points, &method.signature.result) + 3)
                 + 1,
             max_locals: slots.temp
                 + 2

@@ -61,11 +61,6 @@ public final class VeneerCell extends MutableCallSite {
         return body != null ? body : last;
     }
 
-    /** A frame for an activation that leaves at a point. */
-    public VeneerFrame frame(int point) {
-        return new VeneerFrame(this, point);
-    }
-
     /** The check at an armed method's other points: leave only when there is a place to go. */
     @ForceInline
     @Hidden

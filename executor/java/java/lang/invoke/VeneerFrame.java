@@ -10,8 +10,6 @@ import java.util.Arrays;
  * activation itself.
  */
 public final class VeneerFrame {
-    /** The cell of the method. */
-    final VeneerCell cell;
     private final int point;
     /** Values so far. */
     private int count;
@@ -23,9 +21,50 @@ public final class VeneerFrame {
     private static final long[] NO_WORDS = {};
     private static final Object[] NO_OBJECTS = {};
 
-    VeneerFrame(VeneerCell cell, int point) {
-        this.cell = cell;
+    private VeneerFrame(int point) {
         this.point = point;
+    }
+
+    // Frames with their first values.
+
+    public static VeneerFrame of(int point) {
+        return new VeneerFrame(point);
+    }
+
+    public static VeneerFrame of(int a, int point) {
+        return new VeneerFrame(point).add(a);
+    }
+
+    public static VeneerFrame of(int a, int b, int point) {
+        return new VeneerFrame(point).add(a, b);
+    }
+
+    public static VeneerFrame of(int a, int b, int c, int point) {
+        return new VeneerFrame(point).add(a, b, c);
+    }
+
+    public static VeneerFrame of(long a, int point) {
+        return new VeneerFrame(point).add(a);
+    }
+
+    public static VeneerFrame of(float a, int point) {
+        return new VeneerFrame(point).add(a);
+    }
+
+    public static VeneerFrame of(double a, int point) {
+        return new VeneerFrame(point).add(a);
+    }
+
+    public static VeneerFrame of(Object a, int point) {
+        return new VeneerFrame(point).add(a);
+    }
+
+    public static VeneerFrame of(Object a, Object b, int point) {
+        return new VeneerFrame(point).add(a, b);
+    }
+
+    public static VeneerFrame of(Object a, Object b, Object c, int point) {
+        return new VeneerFrame(point).add(a, b, c);
     }
 
     public int point() {

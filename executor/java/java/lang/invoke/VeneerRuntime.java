@@ -315,8 +315,7 @@ public final class VeneerRuntime {
     /** The executor loop: runs the current version from the frame; a frame that comes back is an activation that moves on. */
     @Hidden
     @LambdaForm.Compiled
-    public static Object goL(VeneerFrame frame) throws Throwable {
-        VeneerCell cell = frame.cell;
+    public static Object goL(VeneerFrame frame, VeneerCell cell) throws Throwable {
         for (;;) {
             Object result = (Object) cell.resume.invokeExact((Object) frame);
             if (!(result instanceof VeneerFrame)) {
@@ -330,68 +329,68 @@ public final class VeneerRuntime {
 
     @Hidden
     @LambdaForm.Compiled
-    public static void goV(VeneerFrame frame) throws Throwable {
-        goL(frame);
+    public static void goV(VeneerFrame frame, VeneerCell cell) throws Throwable {
+        goL(frame, cell);
     }
 
     @Hidden
     @LambdaForm.Compiled
-    public static int goI(VeneerFrame frame) throws Throwable {
-        return (Integer) goL(frame);
+    public static int goI(VeneerFrame frame, VeneerCell cell) throws Throwable {
+        return (Integer) goL(frame, cell);
     }
 
     @Hidden
     @LambdaForm.Compiled
-    public static long goJ(VeneerFrame frame) throws Throwable {
-        return (Long) goL(frame);
+    public static long goJ(VeneerFrame frame, VeneerCell cell) throws Throwable {
+        return (Long) goL(frame, cell);
     }
 
     @Hidden
     @LambdaForm.Compiled
-    public static float goF(VeneerFrame frame) throws Throwable {
-        return (Float) goL(frame);
+    public static float goF(VeneerFrame frame, VeneerCell cell) throws Throwable {
+        return (Float) goL(frame, cell);
     }
 
     @Hidden
     @LambdaForm.Compiled
-    public static double goD(VeneerFrame frame) throws Throwable {
-        return (Double) goL(frame);
+    public static double goD(VeneerFrame frame, VeneerCell cell) throws Throwable {
+        return (Double) goL(frame, cell);
     }
 
     @Hidden
     @LambdaForm.Compiled
     public static void exitV(VeneerCell cell, int point) throws Throwable {
-        goL(cell.frame(point));
+        goL(VeneerFrame.of(point), cell);
     }
 
     @Hidden
     @LambdaForm.Compiled
     public static int exitI(int result, VeneerCell cell, int point) throws Throwable {
-        return (Integer) goL(cell.frame(point).add(result));
+        return (Integer) goL(VeneerFrame.of(result, point), cell);
     }
 
     @Hidden
     @LambdaForm.Compiled
     public static long exitJ(long result, VeneerCell cell, int point) throws Throwable {
-        return (Long) goL(cell.frame(point).add(result));
+        return (Long) goL(VeneerFrame.of(result, point), cell);
     }
 
     @Hidden
     @LambdaForm.Compiled
     public static float exitF(float result, VeneerCell cell, int point) throws Throwable {
-        return (Float) goL(cell.frame(point).add(result));
+        return (Float) goL(VeneerFrame.of(result, point), cell);
     }
 
     @Hidden
     @LambdaForm.Compiled
     public static double exitD(double result, VeneerCell cell, int point) throws Throwable {
-        return (Double) goL(cell.frame(point).add(result));
+        return (Double) goL(VeneerFrame.of(result, point), cell);
     }
 
     @Hidden
     @LambdaForm.Compiled
     public static Object exitL(Object result, VeneerCell cell, int point) throws Throwable {
-        return goL(cell.frame(point).add(result));
+        return goL(VeneerFrame.of(result, point), cell);
     }
 
     // Natives are found by name in the agent's library: binding them by hand would make the JVM print a warning.
