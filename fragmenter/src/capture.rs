@@ -24,29 +24,41 @@ use crate::runtime;
 use crate::types::Type;
 
 /// Descriptors of `VeneerFrame.add`, by [`add_index`].
-const ADDS: [&str; 9] = [
+const ADDS: [&str; 15] = [
     "(I)Ljava/lang/invoke/VeneerFrame;",
     "(II)Ljava/lang/invoke/VeneerFrame;",
     "(III)Ljava/lang/invoke/VeneerFrame;",
+    "(IIII)Ljava/lang/invoke/VeneerFrame;",
+    "(IIIII)Ljava/lang/invoke/VeneerFrame;",
+    "(IIIIII)Ljava/lang/invoke/VeneerFrame;",
     "(J)Ljava/lang/invoke/VeneerFrame;",
     "(F)Ljava/lang/invoke/VeneerFrame;",
     "(D)Ljava/lang/invoke/VeneerFrame;",
     "(Ljava/lang/Object;)Ljava/lang/invoke/VeneerFrame;",
     "(Ljava/lang/Object;Ljava/lang/Object;)Ljava/lang/invoke/VeneerFrame;",
     "(Ljava/lang/Object;Ljava/lang/Object;Ljava/lang/Object;)Ljava/lang/invoke/VeneerFrame;",
+    "(Ljava/lang/Object;Ljava/lang/Object;Ljava/lang/Object;Ljava/lang/Object;)Ljava/lang/invoke/VeneerFrame;",
+    "(Ljava/lang/Object;Ljava/lang/Object;Ljava/lang/Object;Ljava/lang/Object;Ljava/lang/Object;)Ljava/lang/invoke/VeneerFrame;",
+    "(Ljava/lang/Object;Ljava/lang/Object;Ljava/lang/Object;Ljava/lang/Object;Ljava/lang/Object;Ljava/lang/Object;)Ljava/lang/invoke/VeneerFrame;",
 ];
 
 /// Descriptors of `VeneerFrame.of`, by [`add_index`] of the first values; the last is that of a frame without values.
-const FIRSTS: [&str; 10] = [
+const FIRSTS: [&str; 16] = [
     "(II)Ljava/lang/invoke/VeneerFrame;",
     "(III)Ljava/lang/invoke/VeneerFrame;",
     "(IIII)Ljava/lang/invoke/VeneerFrame;",
+    "(IIIII)Ljava/lang/invoke/VeneerFrame;",
+    "(IIIIII)Ljava/lang/invoke/VeneerFrame;",
+    "(IIIIIII)Ljava/lang/invoke/VeneerFrame;",
     "(JI)Ljava/lang/invoke/VeneerFrame;",
     "(FI)Ljava/lang/invoke/VeneerFrame;",
     "(DI)Ljava/lang/invoke/VeneerFrame;",
     "(Ljava/lang/Object;I)Ljava/lang/invoke/VeneerFrame;",
     "(Ljava/lang/Object;Ljava/lang/Object;I)Ljava/lang/invoke/VeneerFrame;",
     "(Ljava/lang/Object;Ljava/lang/Object;Ljava/lang/Object;I)Ljava/lang/invoke/VeneerFrame;",
+    "(Ljava/lang/Object;Ljava/lang/Object;Ljava/lang/Object;Ljava/lang/Object;I)Ljava/lang/invoke/VeneerFrame;",
+    "(Ljava/lang/Object;Ljava/lang/Object;Ljava/lang/Object;Ljava/lang/Object;Ljava/lang/Object;I)Ljava/lang/invoke/VeneerFrame;",
+    "(Ljava/lang/Object;Ljava/lang/Object;Ljava/lang/Object;Ljava/lang/Object;Ljava/lang/Object;Ljava/lang/Object;I)Ljava/lang/invoke/VeneerFrame;",
     "(I)Ljava/lang/invoke/VeneerFrame;",
 ];
 
@@ -54,14 +66,14 @@ const FIRSTS: [&str; 10] = [
 const EMPTY: usize = FIRSTS.len() - 1;
 
 /// The longest run of values that one call adds.
-const RUN: usize = 3;
+const RUN: usize = 6;
 
 /// The `add` that takes `count` values of a kind ([`kind`]).
 fn add_index(kind: u8, count: usize) -> usize {
     match kind {
         0 => count - 1,
-        4 => 5 + count,
-        other => 2 + other as usize,
+        4 => RUN + 2 + count,
+        other => RUN - 1 + other as usize,
     }
 }
 

@@ -35,9 +35,9 @@ pub(in crate::check) enum Own {
     /// The call of a version's body at an armed body's entry.
     Enter(u32),
     /// A frame with its first values, by their kinds as in `Fill`.
-    Frame(u32),
+    Frame(u64),
     /// Values that a frame takes, by their kinds: a byte each, the last in the lowest.
-    Fill(u32),
+    Fill(u64),
     /// The executor loop, by the kind of its result.
     Go(u8),
     /// The executor loop for an activation before a return, by the kind of its result.
@@ -125,7 +125,7 @@ fn probe(descriptor: &str) -> Option<u128> {
 }
 
 /// The kinds of the first values that a form of `VeneerFrame.of` takes, its point aside.
-fn first(name: &str, d: &str) -> Option<u32> {
+fn first(name: &str, d: &str) -> Option<u64> {
     let values = d.strip_suffix("I)Ljava/lang/invoke/VeneerFrame;")?;
     match (name, values) {
         ("of", "(") => Some(0),
@@ -135,11 +135,11 @@ fn first(name: &str, d: &str) -> Option<u32> {
 }
 
 /// The kinds of what a form of `VeneerFrame.add` takes.
-fn added(name: &str, d: &str) -> Option<u32> {
+fn added(name: &str, d: &str) -> Option<u64> {
     let mut rest = d
         .strip_prefix('(')?
         .strip_suffix(")Ljava/lang/invoke/VeneerFrame;")?;
-    let mut kinds = 0u32;
+    let mut kinds = 0u64;
     let mut count = 0;
     while let Some(kind) = rest.bytes().next() {
         rest = match kind {
@@ -147,9 +147,9 @@ fn added(name: &str, d: &str) -> Option<u32> {
             b'L' => rest.strip_prefix("Ljava/lang/Object;")?,
             _ => return None,
         };
-        (kinds, count) = (kinds << 8 | u32::from(kind), count + 1);
+        (kinds, count) = (kinds << 8 | u64::from(kind), count + 1);
     }
-    (name == "add" && (1..=3).contains(&count)).then_some(kinds)
+    (name == "add" && (1..=6).contains(&count)).then_some(kinds)
 }
 
 /// The executor loop.

@@ -43,6 +43,18 @@ public final class VeneerFrame {
         return new VeneerFrame(point).add(a, b, c);
     }
 
+    public static VeneerFrame of(int a, int b, int c, int d, int point) {
+        return new VeneerFrame(point).add(a, b, c, d);
+    }
+
+    public static VeneerFrame of(int a, int b, int c, int d, int e, int point) {
+        return new VeneerFrame(point).add(a, b, c, d, e);
+    }
+
+    public static VeneerFrame of(int a, int b, int c, int d, int e, int f, int point) {
+        return new VeneerFrame(point).add(a, b, c, d, e, f);
+    }
+
     public static VeneerFrame of(long a, int point) {
         return new VeneerFrame(point).add(a);
     }
@@ -67,6 +79,18 @@ public final class VeneerFrame {
         return new VeneerFrame(point).add(a, b, c);
     }
 
+    public static VeneerFrame of(Object a, Object b, Object c, Object d, int point) {
+        return new VeneerFrame(point).add(a, b, c, d);
+    }
+
+    public static VeneerFrame of(Object a, Object b, Object c, Object d, Object e, int point) {
+        return new VeneerFrame(point).add(a, b, c, d, e);
+    }
+
+    public static VeneerFrame of(Object a, Object b, Object c, Object d, Object e, Object f, int point) {
+        return new VeneerFrame(point).add(a, b, c, d, e, f);
+    }
+
     public int point() {
         return point;
     }
@@ -89,6 +113,18 @@ public final class VeneerFrame {
 
     public VeneerFrame add(int a, int b, int c) {
         return word(a).word(b).word(c);
+    }
+
+    public VeneerFrame add(int a, int b, int c, int d) {
+        return word(a).word(b).word(c).word(d);
+    }
+
+    public VeneerFrame add(int a, int b, int c, int d, int e) {
+        return word(a).word(b).word(c).word(d).word(e);
+    }
+
+    public VeneerFrame add(int a, int b, int c, int d, int e, int f) {
+        return word(a).word(b).word(c).word(d).word(e).word(f);
     }
 
     public VeneerFrame add(long a) {
@@ -117,6 +153,18 @@ public final class VeneerFrame {
 
     public VeneerFrame add(Object a, Object b, Object c) {
         return add(a).add(b).add(c);
+    }
+
+    public VeneerFrame add(Object a, Object b, Object c, Object d) {
+        return add(a).add(b).add(c).add(d);
+    }
+
+    public VeneerFrame add(Object a, Object b, Object c, Object d, Object e) {
+        return add(a).add(b).add(c).add(d).add(e);
+    }
+
+    public VeneerFrame add(Object a, Object b, Object c, Object d, Object e, Object f) {
+        return add(a).add(b).add(c).add(d).add(e).add(f);
     }
 
     public int getInt(int index) {
