@@ -13,6 +13,7 @@ use crate::loads::Loads;
 use crate::methods::Methods;
 use crate::registry::{Class, Registry};
 use crate::rings::Rings;
+use crate::runtime_access::RuntimeAccess;
 use crate::shards::Shards;
 use crate::stacks::Stacks;
 use crate::table::Table;
@@ -49,6 +50,8 @@ pub struct Agent {
     pub policy: Policy,
     /// Armed classes.
     pub registry: Registry,
+    /// Which class loaders find the runtime classes.
+    pub runtime_access: RuntimeAccess,
     /// Loaded classes that are not armed.
     pub unarmed: Unarmed,
     /// What is woven into methods.
@@ -160,6 +163,7 @@ impl Agent {
             filter: parts.filter,
             policy: parts.policy,
             registry: Registry::default(),
+            runtime_access: RuntimeAccess::default(),
             unarmed: Unarmed::default(),
             methods: Methods::default(),
             awaited: Awaited::default(),

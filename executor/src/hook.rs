@@ -107,65 +107,54 @@ fn try_arm(
             .reserve(env, coming.name, coming.loader, methods)
             .ok_or(Refusal::PoolFull)?,
     };
-    let before: Vec<usize> = if same {
-        class.state().methods.iter().map(|m| m.index).collect()
+    let (before, newest) = if same {
+        let state = class.state();
+        (state.methods.clone(), state.anchor.clone())
     } else {
-        Vec::new()
+        Default::default()
     };
+    // The methods of an earlier arming keep their anchors.
+    let earlier = (!before.is_empty()).then_some(arming::Earlier {
+        anchor: &newest,
+        methods: &before,
+    });
     let generation = match &known {
         Some(class) => class.state().generation + 1,
         None => 0,
     };
+    let already = |name: &str, descriptor: &str| {
+        let is = |m: &arming::ArmedMethod| m.name == name && m.descriptor == descriptor;
+        before.iter().any(is)
+    };
     let wanted = |name: &str, descriptor: &str| {
-        let already = class
-            .state()
-            .methods
-            .iter()
-            .any(|m| m.name == name && m.descriptor == descriptor);
-        already || want(name, descriptor) != Want::No
+        already(name, descriptor) || want(name, descriptor) != Want::No
     };
     let forced = |name: &str, descriptor: &str| {
-        let already = class
-            .state()
-            .methods
-            .iter()
-            .any(|m| m.name == name && m.descriptor == descriptor);
-        already || want(name, descriptor) == Want::Named
+        already(name, descriptor) || want(name, descriptor) == Want::Named
     };
-    // The anchor that was defined for fewer methods of the same class.
-    let previous = (same && !before.is_empty()).then(|| class.state().anchor.clone());
-    let arm = |generation: u32| {
-        let request = arming::Request {
-            policy: &agent.policy,
-            first_id: class.first_id,
-            generation,
-            wanted: &wanted,
-            forced: &forced,
-            points: agent.config.check,
-            previous: previous.as_deref(),
-        };
-        if agent.config.check {
-            check::guard::arm(bytes, &request)
-        } else if raised {
-            verify::guard::arm(bytes, &request)
-        } else {
-            arming::arm(bytes, &request)
-        }
+    let request = arming::Request {
+        policy: &agent.policy,
+        first_id: class.first_id,
+        generation,
+        wanted: &wanted,
+        forced: &forced,
+        points: agent.config.check,
+        earlier,
     };
-    // The same methods again: the anchor that is there serves.
-    let reuse = same && !before.is_empty();
-    // Of a class that is not armed nothing knows the ids.
+    // The ids of a class that is not armed are free again.
     let give_back = || {
         if !same {
             agent.registry.give_back(&class);
         }
     };
-    let first = arm(if reuse { generation - 1 } else { generation });
-    let mut armed = first.inspect_err(|_| give_back())?;
-    let grown = armed.methods.iter().any(|m| !before.contains(&m.index));
-    if reuse && grown {
-        armed = arm(generation)?;
-    }
+    let armed = if agent.config.check {
+        check::guard::arm(bytes, &request)
+    } else if raised {
+        verify::guard::arm(bytes, &request)
+    } else {
+        arming::arm(bytes, &request)
+    };
+    let armed = armed.inspect_err(|_| give_back())?;
     for (method, reason) in &armed.refusals {
         agent.refuse(dotted, method, &reason.name(), &reason.to_string());
     }
@@ -173,10 +162,19 @@ fn try_arm(
         give_back();
         return Ok(None);
     }
-    if !reuse || grown {
+    let access = agent
+        .runtime_access
+        .check(env, coming.loader, coming.class.is_null());
+    access.map_err(|why| {
+        give_back();
+        Refusal::AnchorFailed(why.to_string())
+    })?;
+    let new_anchor = !armed.anchor_bytes.is_empty();
+    if new_anchor {
         let anchor = env.define(&armed.anchor, coming.loader, &armed.anchor_bytes);
         let anchor = anchor.map_err(|e| Refusal::AnchorFailed(e.to_string()))?;
-        let ids: Vec<i32> = armed.methods.iter().map(|m| m.id as i32).collect();
+        let declared = armed.methods.iter().filter(|m| m.anchor == armed.anchor);
+        let ids: Vec<i32> = declared.map(|m| m.id as i32).collect();
         let ready = agent.library.anchor(env, anchor, &ids);
         env.delete(anchor);
         ready.map_err(|e| Refusal::AnchorFailed(e.to_string()))?;
@@ -186,11 +184,9 @@ fn try_arm(
         state.original = bytes.into();
         state.restored = false;
         state.anchor = armed.anchor.clone();
-        state.generation = if reuse && !grown {
-            generation - 1
-        } else {
-            generation
-        };
+        if new_anchor {
+            state.generation = generation;
+        }
         state.methods = armed.methods;
         state.unarmed = None;
         state.facts = None;

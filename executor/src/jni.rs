@@ -288,6 +288,11 @@ impl Env {
 
     /// Finds a class of the boot loader. `FindClass` would ask the system class loader, which may be the application's.
     pub fn find(self, name: &CStr) -> Result<jclass, JvmError> {
+        self.find_in(name, ptr::null_mut())
+    }
+
+    /// Finds a class through a loader (null: the boot loader), without initialising it. `name` in internal form.
+    pub fn find_in(self, name: &CStr, loader: jobject) -> Result<jclass, JvmError> {
         let doing = || format!("looking for {}", name.to_string_lossy());
         let dotted = self.new_string(&name.to_string_lossy().replace('/', "."))?;
         let of_string = call!(self, v1_2, GetObjectClass, dotted);
@@ -303,7 +308,7 @@ impl Env {
         );
         let checked = self.check(doing);
         let found = checked.and_then(|()| {
-            let args = [l(dotted), jvalue { z: false }, l(ptr::null_mut())];
+            let args = [l(dotted), jvalue { z: false }, l(loader)];
             let found = call!(
                 self,
                 v1_2,

@@ -43,6 +43,7 @@ mod report;
 mod rings;
 mod row;
 mod runtime;
+mod runtime_access;
 mod shards;
 mod sight;
 mod spill;

@@ -17,8 +17,8 @@ use veneer_instruments::ClassFacts;
 pub struct ClassState {
     /// The class file that the armed one was made from.
     pub original: Arc<[u8]>,
-    /// Internal name of the anchor that the armed code uses.
-    pub anchor: String,
+    /// Internal name of the newest anchor, which versions extend. [`ArmedMethod::anchor`] names the anchor of each method.
+    pub anchor: Arc<str>,
     /// The class has its original code again: the agent has left. Its methods keep their ids, since activations may still know them.
     pub restored: bool,
     /// Counts anchors.

@@ -147,7 +147,7 @@ impl Tally {
             wanted: &|_, _| true,
             forced: &|_, _| options.named,
             points: false,
-            previous: None,
+            earlier: None,
         };
         let armed = match arming::arm(&bytes, &request) {
             Ok(armed) => armed,

@@ -9,9 +9,14 @@
 //! ```
 //!
 //! It is defined in the armed class's own loader and package, so that nothing has to be added to the armed class. The
-//! cells are `static final`, so that the JIT takes them as constants. The agent fills them before the armed class is there; the anchor
-//! has no initialiser, because that would look up its classes through the application's loader, in a thread of the agent. A version extends the anchor: so an armed body calls it by an
-//! ordinary virtual call, for which the JVM resolves no type of the method's descriptor.
+//! cells are `static final`, so that the JIT takes them as constants. The agent fills them before it defines the armed class; the anchor
+//! has no initialiser, because an initialiser would look up its classes through the application's loader, in a thread of the agent.
+//! A version extends the anchor: so an armed body calls it by an ordinary virtual call, for which the JVM resolves no type of the
+//! method's descriptor.
+//!
+//! A class that is armed again with more methods gets a second anchor, for the new methods only, which extends the first. Each method
+//! keeps the anchor that declared it first. So a version that was linked before the second anchor stays callable from the newer
+//! armed code, and a version that extends the second anchor is callable from the older.
 
 use crate::bytecode::Assembler;
 use crate::bytecode::opcode::*;
@@ -22,7 +27,7 @@ use crate::runtime;
 const FLAGS: u16 = 0x1000 | 0x0400 | 0x0020; // synthetic, abstract, super
 const FIELD_FLAGS: u16 = 0x1000 | 0x0010 | 0x0008; // synthetic, final, static
 
-/// The anchor's internal name. `generation` counts redefinitions of the armed class with other code.
+/// The anchor's internal name. `generation` counts the anchors of the armed class before this one.
 pub fn name(class: &str, generation: u32) -> String {
     if generation == 0 {
         format!("{class}$Veneer")
@@ -47,8 +52,8 @@ pub struct Held {
     pub descriptor: String,
 }
 
-/// Writes the anchor class for these methods. `previous`: the anchor of the same class with fewer methods. The new anchor extends
-/// it, so that an activation in the class's older code can call a version that extends the new one.
+/// Emits the anchor class that declares these methods. `previous` is the newest anchor of the same class until now, which the new
+/// anchor extends.
 pub fn emit(name: &str, held: &[Held], previous: Option<&str>) -> Result<Vec<u8>, Refusal> {
     let mut pool = ConstantPool::new();
     let this_class = pool.add_class(name)?;

@@ -106,7 +106,7 @@ fn arm(tally: &mut Tally, path: &Path, bytes: &[u8], policy: &Policy, forced: bo
         wanted: &|_, _| true,
         forced: &|_, _| forced,
         points: false,
-        previous: None,
+        earlier: None,
     };
     match arming::arm(bytes, &request) {
         Err(refusal) => tally.refuse(&stage, &path.display().to_string(), &refusal),

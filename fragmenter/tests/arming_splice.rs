@@ -139,7 +139,7 @@ fn both(label: &str, include: &str, sparse: usize) {
                     wanted: &|_, _| true,
                     forced: &|_, _| forced,
                     points: false,
-                    previous: None,
+                    earlier: None,
                 };
                 match (arm(bytes, &request), arm_analysed(bytes, &request)) {
                     (Ok(quick), Ok(full)) => compare(path, &quick, &full),

@@ -116,7 +116,7 @@ fn arm(bytes: &[u8]) -> arming::Armed {
         wanted: &|_, _| true,
         forced: &|_, _| true,
         points: false,
-        previous: None,
+        earlier: None,
     };
     arming::arm(bytes, &request).unwrap()
 }
@@ -364,7 +364,7 @@ fn damage_does_no_harm() {
                         wanted: &|_, _| true,
                         forced: &|_, _| true,
                         points: false,
-                        previous: None,
+                        earlier: None,
                     };
                     let _ = arming::arm(&modern, &request);
                 }

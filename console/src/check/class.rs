@@ -200,7 +200,7 @@ impl Examined {
             wanted: &|_, _| true,
             forced: &|_, _| named,
             points: true,
-            previous: None,
+            earlier: None,
         };
         let armed = match arming::arm(bytes, &request) {
             Ok(armed) => armed,

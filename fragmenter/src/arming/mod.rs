@@ -33,6 +33,7 @@ use crate::refusal::Refusal;
 use crate::types::{self, State, Type};
 use crate::{anchor, capture, frames, runtime};
 use std::borrow::Cow;
+use std::sync::Arc;
 
 /// HotSpot's `FreqInlineSize`: hot methods up to this many bytes of bytecode are inlined.
 pub const INLINE_LIMIT: usize = 325;
@@ -53,8 +54,17 @@ pub struct Request<'r> {
     pub forced: &'r dyn Fn(&str, &str) -> bool,
     /// Whether [`ArmedMethod::points`] are asked for.
     pub points: bool,
-    /// The anchor that the class has for fewer methods, if it was armed before. See [`anchor::emit`].
-    pub previous: Option<&'r str>,
+    /// What the class has from an earlier arming of the same class file.
+    pub earlier: Option<Earlier<'r>>,
+}
+
+/// Anchors and methods of an earlier arming of the same class file. Its methods keep their anchors.
+#[derive(Clone, Copy)]
+pub struct Earlier<'r> {
+    /// Internal name of the newest anchor.
+    pub anchor: &'r str,
+    /// The methods that have cells.
+    pub methods: &'r [ArmedMethod],
 }
 
 /// One armed method.
@@ -68,6 +78,8 @@ pub struct ArmedMethod {
     pub name: String,
     /// Descriptor.
     pub descriptor: String,
+    /// Internal name of the anchor that declares it.
+    pub anchor: Arc<str>,
     /// The capture points of its armed body, if the request asks for them.
     pub points: Vec<Point>,
 }
@@ -78,9 +90,9 @@ pub struct Armed {
     pub name: String,
     /// The armed class file.
     pub bytes: Vec<u8>,
-    /// Internal name of the anchor.
-    pub anchor: String,
-    /// The anchor's class file.
+    /// Internal name of the newest anchor, which versions extend.
+    pub anchor: Arc<str>,
+    /// The newest anchor's class file; empty if every armed method has an anchor from an earlier arming.
     pub anchor_bytes: Vec<u8>,
     /// The methods that have cells.
     pub methods: Vec<ArmedMethod>,
@@ -104,12 +116,12 @@ fn arm_by(bytes: &[u8], request: &Request, quick: bool) -> Result<Armed, Refusal
     file.check_closed()?;
     file.check_names()?;
     let name = file.name()?.into_owned();
-    let anchor = anchor::name(&name, request.generation);
+    let newest: Arc<str> = anchor::name(&name, request.generation).into();
     let mut armed = Armed {
         name,
         bytes: Vec::new(),
         anchor_bytes: Vec::new(),
-        anchor,
+        anchor: newest.clone(),
         methods: Vec::new(),
         refusals: Vec::new(),
     };
@@ -141,9 +153,13 @@ fn arm_by(bytes: &[u8], request: &Request, quick: bool) -> Result<Armed, Refusal
         let label = format!("{method_name}{descriptor}");
         let id = request.first_id + index as u32;
         let forced = (request.forced)(&method_name, &descriptor);
+        let known = request
+            .earlier
+            .and_then(|e| e.methods.iter().find(|m| m.index == index));
+        let anchor = known.map_or(&newest, |m| &m.anchor);
         let spliced = match &mut splicer {
             Some(splicer) => {
-                let how = (request.policy, id, &*armed.anchor);
+                let how = (request.policy, id, &**anchor);
                 splicer.arm(member, &member.attributes[slot].info, how, &mut pool)?
             }
             None => None,
@@ -157,23 +173,26 @@ fn arm_by(bytes: &[u8], request: &Request, quick: bool) -> Result<Armed, Refusal
             None => analyse().and_then(|method| {
                 let (points, skipped) = points::choose(&method, request.policy)?;
                 let points = layout::kept(&method, points, forced)?;
-                let (code, entry) = body(&method, &points, id, &armed.anchor, &mut pool)?;
+                let (code, entry) = body(&method, &points, id, anchor, &mut pool)?;
                 Ok((code, entry, points, skipped))
             }),
         };
         match result {
             Ok((code, entry, points, skipped)) => {
-                held.push(anchor::Held {
-                    id,
-                    name: method_name.to_string(),
-                    descriptor: entry,
-                });
+                if known.is_none() {
+                    held.push(anchor::Held {
+                        id,
+                        name: method_name.to_string(),
+                        descriptor: entry,
+                    });
+                }
                 methods[index].attributes[slot].info = Cow::Owned(code);
                 armed.methods.push(ArmedMethod {
                     index,
                     id,
                     name: method_name.into_owned(),
                     descriptor: descriptor.into_owned(),
+                    anchor: anchor.clone(),
                     points,
                 });
                 armed.refusals.extend(
@@ -189,7 +208,11 @@ fn arm_by(bytes: &[u8], request: &Request, quick: bool) -> Result<Armed, Refusal
         }
     }
     if !armed.methods.is_empty() {
-        armed.anchor_bytes = anchor::emit(&armed.anchor, &held, request.previous)?;
+        let previous = request.earlier.map(|e| e.anchor);
+        match previous {
+            Some(previous) if held.is_empty() => armed.anchor = previous.into(),
+            _ => armed.anchor_bytes = anchor::emit(&newest, &held, previous)?,
+        }
         let (this_class, super_class) = (file.this_class, file.super_class);
         let out = ClassFile {
             pool,

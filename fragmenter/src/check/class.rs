@@ -59,7 +59,9 @@ pub(super) fn armed(
     // Method number `i` has the cell `first + i`: no two share one.
     let mut first = None;
     for (index, (a, b)) in original.methods.iter().zip(&emitted.methods).enumerate() {
+        let said = methods.iter().find(|m| m.index == index);
         let mut one = || -> Found<Option<usize>> {
+            right.set_anchor(said.map_or(anchor, |m| &m.anchor));
             let codes = codes(original, emitted, a, b)?;
             let Some((a_info, b_info)) = codes else {
                 return Ok(None);
@@ -90,7 +92,6 @@ pub(super) fn armed(
             );
             product.live = Some(&live);
             product.armed(parameters)?;
-            let said = methods.iter().find(|m| m.index == index);
             product.points(said.map_or(&[], |m| &m.points))?;
             let (runs, id) = (product.runs, product.id);
             if let Some(said) = said

@@ -316,7 +316,7 @@ pub fn armed(bytes: &[u8], policy: &Policy) -> Option<Armed> {
         wanted: &|_, _| true,
         forced: &|_, _| true,
         points: true,
-        previous: None,
+        earlier: None,
     };
     let armed = arming::arm(bytes, &request).ok()?;
     (!armed.methods.is_empty()).then_some(armed)

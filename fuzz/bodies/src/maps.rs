@@ -124,7 +124,7 @@ fn raise(bytes: &[u8], sound: bool) {
         wanted: &|_, _| true,
         forced: &|_, _| true,
         points: false,
-        previous: None,
+        earlier: None,
     };
     if let Err(refusal @ (Refusal::Unverifiable(_) | Refusal::Internal(_))) =
         verify::guard::arm(&modern, &request)

@@ -119,7 +119,7 @@ fn arm(class: &[u8], policy: &Policy, forced: bool, sound: bool) {
         wanted: &|_, _| true,
         forced: &|_, _| forced,
         points: true,
-        previous: None,
+        earlier: None,
     };
     match arming::arm(class, &request) {
         Err(refusal) => internal(&refusal, sound, "arming"),

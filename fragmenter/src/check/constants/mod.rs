@@ -118,6 +118,14 @@ impl<'c> Constants<'c> {
         })
     }
 
+    /// Sets the anchor that the code of the next method may name.
+    pub fn set_anchor(&mut self, anchor: &str) {
+        if self.anchor != anchor {
+            self.anchor = anchor.to_string();
+            self.memo.clear();
+        }
+    }
+
     /// What an instruction means that is neither silent, a store, a branch nor a return.
     pub fn meaning(&mut self, canon: &mut Canon, i: &Instruction) -> Read<Meaning> {
         let plain = |key: u32, pops: u16, pushes: u8| {
