@@ -4,7 +4,8 @@
 //!   entry      load the arguments, Anchor.version(cell).search$e17(arguments), return its result
 //!   point p    VeneerFrame.of(first values, p), add the other live values, goto tail
 //!   tail       drop the locals, VeneerRuntime.go(frame, cell), return its result
-//!   return p   VeneerRuntime.exit(result, cell, p), return its result
+//!   return p   goto exit tail with the result and p
+//!   exit tail  VeneerRuntime.exit(result, p, cell), return its result
 //! ```
 //!
 //! Armed bodies and versions leave in the same way. No instruction here names a class of the application except the result's, in a
@@ -21,7 +22,7 @@ use crate::method::Method;
 use crate::points::{Point, PointKind};
 use crate::refusal::Refusal;
 use crate::runtime;
-use crate::types::Type;
+use crate::types::{State, Type};
 
 /// Descriptors of `VeneerFrame.add`, by [`add_index`].
 const ADDS: [&str; 15] = [
@@ -242,7 +243,7 @@ impl Refs {
         }
         if returns {
             let value = if kind == 'V' { "" } else { &text };
-            let exit = format!("({value}{}I){text}", runtime::CELL_DESCRIPTOR);
+            let exit = format!("({value}I{}){text}", runtime::CELL_DESCRIPTOR);
             refs.exit = pool.add_method(runtime::RUNTIME, &format!("exit{kind}"), &exit)?;
         }
         if let Some(class) = cast.filter(|_| returns || framed.is_some()) {
@@ -251,18 +252,10 @@ impl Refs {
         Ok(refs)
     }
 
-    /// The code of [`Refs::at_return`] without its return.
-    pub fn return_stub(&self, out: &mut Vec<u8>, point: u16, cast: bool) {
+    /// The bytes of [`Refs::exit_tail`] without the return.
+    pub fn exit_tail_bytes(&self, out: &mut Vec<u8>, cast: bool) {
         out.push(GETSTATIC);
         out.extend(self.cell.to_be_bytes());
-        match point {
-            0..=5 => out.push(ICONST_0 + point as u8),
-            6..=127 => out.extend([BIPUSH, point as u8]),
-            _ => {
-                out.push(SIPUSH);
-                out.extend(point.to_be_bytes());
-            }
-        }
         out.push(INVOKESTATIC);
         out.extend(self.exit.to_be_bytes());
         if cast {
@@ -271,37 +264,37 @@ impl Refs {
         }
     }
 
-    /// Leaves at a point before a return, whose result is on the stack.
-    pub fn at_return(&self, a: &mut Assembler, point: &Point, result: &Option<Type>) {
+    /// Leaves at the returns that jump here, with the result and the point on the stack.
+    pub fn exit_tail(&self, a: &mut Assembler, result: &Option<Type>) {
         a.pool(GETSTATIC, self.cell);
-        a.push(Instruction::Push(point.id.0 as i16));
         a.pool(INVOKESTATIC, self.exit);
         self.result(a, result);
     }
 
-    /// Leaves the frame for an activation at a point on the stack. The operand stack is put into locals from `temp` on first.
+    /// Leaves the frame for an activation at a point on the stack. Values of the operand stack that the frame takes with its first
+    /// values stay on the stack; the others are put into locals from `temp` on first.
     pub fn framed(&self, a: &mut Assembler, point: &Point, temp: u16) {
+        let stay = in_place(point);
         let mut next = temp;
         let mut from = Vec::with_capacity(point.stack.len());
-        for t in &point.stack {
+        for t in &point.stack[stay..] {
             from.push(next);
             next += t.width();
         }
-        for (t, slot) in point.stack.iter().zip(&from).rev() {
+        for (t, slot) in point.stack[stay..].iter().zip(&from).rev() {
             a.local(ISTORE + kind(t), *slot);
         }
         let locals = point.locals.iter().filter(|l| l.1 != Type::Null);
-        let slots = from.into_iter().chain(locals.map(|l| l.0));
-        let mut values = carried(point).map(kind).zip(slots);
+        let mut slots = from.into_iter().chain(locals.map(|l| l.0));
         let runs = runs(carried(point).map(kind));
         let first = runs.first().map_or(EMPTY, |(k, n)| add_index(*k, *n));
         let mut load = |a: &mut Assembler, (of, n): (u8, usize)| {
-            for (_, slot) in values.by_ref().take(n) {
+            for slot in slots.by_ref().take(n) {
                 a.local(ILOAD + of, slot);
             }
         };
-        if let Some(run) = runs.first() {
-            load(a, *run);
+        if let Some((of, n)) = runs.first() {
+            load(a, (*of, n - stay));
         }
         a.push(Instruction::Push(point.id.0 as i16));
         a.pool(INVOKESTATIC, self.firsts[first]);
@@ -384,9 +377,17 @@ pub(crate) fn object_arguments(entry: &Point) -> Vec<u16> {
     objects.map(|l| l.0).collect()
 }
 
-/// Words of locals into which the operand stack of these points is put.
+/// Values of a point's operand stack, from the bottom, that a frame takes with its first values.
+fn in_place(point: &Point) -> usize {
+    let first = runs(carried(point).map(kind))
+        .first()
+        .map_or(0, |run| run.1);
+    first.min(point.stack.len())
+}
+
+/// Words of locals into which parts of the operand stacks of these points are put.
 pub(crate) fn spilled<'p>(points: impl Iterator<Item = &'p Point>) -> u16 {
-    let words = |p: &Point| p.stack.iter().map(Type::width).sum();
+    let words = |p: &Point| p.stack[in_place(p)..].iter().map(Type::width).sum();
     points.map(words).max().unwrap_or(0)
 }
 
@@ -418,19 +419,54 @@ pub(crate) fn most_bytes(point: &Point, result: &Option<Type>) -> usize {
     let values = point.locals.len() + point.stack.len();
     match way(point, result) {
         Way::Entry => 10 + 9 * values,
-        Way::Return => 13,
+        Way::Return => 6,
         Way::Frame => 9 + 11 * values,
     }
 }
 
 /// More bytes than what all points share ever takes.
 pub(crate) fn most_shared_bytes(method: &Method) -> usize {
-    10 + 5 * (object_slots(method).len() + usize::from(method.code.max_stack))
+    20 + 5 * (object_slots(method).len() + usize::from(method.code.max_stack))
 }
 
-/// A label for what all points share, if there is any that needs it.
-pub(crate) fn shared(a: &mut Assembler, points: &[Point], result: &Option<Type>) -> Option<Label> {
-    framed(points, result).next().map(|_| a.fresh())
+/// Code at which the stubs of several points meet.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Tails {
+    /// Of the points that leave with a frame. The frame is on the stack.
+    pub frame: Option<Label>,
+    /// Of the returns. The result and the point are on the stack.
+    pub exit: Option<Label>,
+}
+
+impl Tails {
+    /// Labels for the tails that the stubs of these points jump to.
+    pub fn new(a: &mut Assembler, points: &[Point], result: &Option<Type>) -> Tails {
+        let mut label = |of: Way| {
+            let some = points.iter().any(|p| way(p, result) == of);
+            some.then(|| a.fresh())
+        };
+        Tails {
+            frame: label(Way::Frame),
+            exit: label(Way::Return),
+        }
+    }
+
+    /// The labels that are jumped to, each with the state of the JVM's type checker there.
+    pub fn states(self, points: &[Point], result: &Option<Type>) -> Vec<(Label, State)> {
+        let exits = points.iter().filter(|p| way(p, result) == Way::Return);
+        let exit = self.exit.filter(|_| exits.count() > 1);
+        let of_exit = result.iter().cloned().chain([Type::Int]).collect();
+        let of_frame = vec![Type::object(runtime::FRAME)];
+        let found = [(self.frame, of_frame), (exit, of_exit)];
+        let state = |stack| State {
+            locals: Vec::new(),
+            stack,
+        };
+        let found = found.into_iter();
+        found
+            .filter_map(|(label, stack)| Some((label?, state(stack))))
+            .collect()
+    }
 }
 
 /// The position of a value in a frame: of the operand stack's value number `n`, or of the local in a slot.

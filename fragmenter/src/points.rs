@@ -70,6 +70,16 @@ pub struct Skipped {
     pub reason: Refusal,
 }
 
+/// The fragments to which the loops of a method lead back; in a cycle that is no natural loop, the targets of its retreating edges.
+pub(crate) fn loop_headers(method: &Method) -> Vec<FragmentId> {
+    let retreating = method.loops.irreducible.iter();
+    let targets = retreating
+        .filter_map(|e| method.flow.graph.edge_endpoints(*e))
+        .map(|e| e.1);
+    let headers = method.loops.headers().chain(targets);
+    headers.map(|n| FragmentId(n.index() as u32)).collect()
+}
+
 /// Chooses the points of a method. Fails only where not even point 0 can stand.
 pub fn choose(method: &Method, policy: &Policy) -> Result<(Vec<Point>, Vec<Skipped>), Refusal> {
     let mut points = vec![entry(method)?];
@@ -79,18 +89,7 @@ pub fn choose(method: &Method, policy: &Policy) -> Result<(Vec<Point>, Vec<Skipp
         Policy::Method => Vec::new(),
         Policy::Block => method.flow.fragments().map(|f| f.id).collect(),
         Policy::Loop | Policy::Call(_) => {
-            let irreducible = method
-                .loops
-                .irreducible
-                .iter()
-                .filter_map(|e| method.flow.graph.edge_endpoints(*e))
-                .map(|e| e.1);
-            let mut ids: Vec<_> = method
-                .loops
-                .headers()
-                .chain(irreducible)
-                .map(|n| FragmentId(n.index() as u32))
-                .collect();
+            let mut ids = loop_headers(method);
             if let Policy::Call(_) = policy {
                 let cut = |f: &&crate::flowgraph::Fragment| {
                     policy.cuts(

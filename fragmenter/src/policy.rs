@@ -9,6 +9,9 @@
 //!
 //! Exits of a method without calls and monitors get none: nothing keeps an activation between its last loop header
 //! and its return long enough for anybody to want it back.
+//!
+//! A method that the points would carry over HotSpot's inlining limit gets fewer: no exits, and if that is not enough, only the points
+//! of policy `loop`.
 
 use crate::bytecode::Instruction;
 use crate::bytecode::opcode::is_invoke;

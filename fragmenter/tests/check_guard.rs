@@ -68,6 +68,7 @@ fn tampered_versions_are_refused_by_name() {
                 id: 7,
                 name: method.name.clone(),
                 descriptor: method.descriptor.clone(),
+                anchor: "Anchor".into(),
                 points: armed.points.clone(),
             }];
             let plans = [Plan {
@@ -163,6 +164,7 @@ fn what_acts_so_many_times_only_does_so_by_its_own_cell_and_limit() {
                 id: 7,
                 name: method.name.clone(),
                 descriptor: method.descriptor.clone(),
+                anchor: "Anchor".into(),
                 points: armed.points.clone(),
             }];
             let (own, cell, most) = (

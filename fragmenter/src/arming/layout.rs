@@ -5,7 +5,7 @@
 
 use super::{COMPILE_LIMIT, INLINE_LIMIT, kind};
 use crate::bytecode::opcode::*;
-use crate::bytecode::{Assembled, Assembler, Label};
+use crate::bytecode::{Assembled, Assembler, Instruction, Label};
 use crate::capture;
 use crate::classfile::ConstantPool;
 use crate::method::Method;
@@ -44,8 +44,8 @@ pub(super) struct Refs {
 pub(super) struct Laid {
     pub out: Assembled,
     pub stubs: Vec<Label>,
-    /// What stubs of points with a frame go on to.
-    pub shared: Option<Label>,
+    /// Where stubs meet.
+    pub tails: capture::Tails,
     pub pcs: Vec<u16>,
 }
 
@@ -84,7 +84,8 @@ impl Refs {
     }
 }
 
-/// All points, or fewer where that keeps the method within HotSpot's limits.
+/// All points, or fewer if that keeps the method within HotSpot's limits. Exits are given up first: they serve only activations that are
+/// in their last stretch. Then the method keeps its entry and its loop headers alone.
 pub(super) fn kept(
     method: &Method,
     mut points: Vec<Point>,
@@ -92,6 +93,7 @@ pub(super) fn kept(
 ) -> Result<Vec<Point>, Refusal> {
     let before = method.code.code.len();
     let crosses = |limit: usize, size: usize| before <= limit && size > limit;
+    let mut fewer = None;
     loop {
         let shared = capture::most_shared_bytes(method);
         let most = before
@@ -101,15 +103,30 @@ pub(super) fn kept(
         if !crosses(INLINE_LIMIT, most) && !crosses(COMPILE_LIMIT, most) {
             return Ok(points);
         }
-        let size = assemble(method, &points, &Refs::default())?.out.code.len();
+        let mut size = assemble(method, &points, &Refs::default())?.out.code.len();
         if !crosses(INLINE_LIMIT, size) && !crosses(COMPILE_LIMIT, size) {
             return Ok(points);
         }
-        // Exits go first: they serve only what is attached while an activation is in its last stretch.
         if points.iter().any(|p| p.kind == PointKind::Exit) {
             points.retain(|p| p.kind != PointKind::Exit);
             (0..).zip(&mut points).for_each(|(n, p)| p.id = PointId(n));
             continue;
+        }
+        if fewer.is_none() {
+            let headers = points::loop_headers(method);
+            let is_needed = |p: &Point| p.kind == PointKind::Entry || headers.contains(&p.fragment);
+            let (needed, others): (Vec<Point>, Vec<Point>) =
+                points.iter().cloned().partition(is_needed);
+            if !others.is_empty() {
+                // All points but the exits, for the case that giving up more does not help.
+                fewer = Some(std::mem::replace(&mut points, needed));
+                (0..).zip(&mut points).for_each(|(n, p)| p.id = PointId(n));
+                continue;
+            }
+        }
+        if let Some(more) = fewer.take() {
+            points = more;
+            size = assemble(method, &points, &Refs::default())?.out.code.len();
         }
         if crosses(COMPILE_LIMIT, size) {
             return Err(Refusal::CompileLimit(before, size));
@@ -171,10 +188,10 @@ pub(super) fn assemble(method: &Method, points: &[Point], refs: &Refs) -> Result
     }
     a.place(Label(method.code.code.len() as u32));
     let result = &method.signature.result;
-    let shared = capture::shared(&mut a, points, result);
-    let last = points
-        .iter()
-        .rposition(|p| capture::way(p, result) == capture::Way::Frame);
+    let tails = capture::Tails::new(&mut a, points, result);
+    let last = |of: capture::Way| points.iter().rposition(|p| capture::way(p, result) == of);
+    let last_frame = last(capture::Way::Frame);
+    let last_exit = last(capture::Way::Return);
     for (n, (p, stub)) in points.iter().zip(&stubs).enumerate() {
         a.place(*stub);
         match capture::way(p, result) {
@@ -188,18 +205,28 @@ pub(super) fn assemble(method: &Method, points: &[Point], refs: &Refs) -> Result
                 a.pool(INVOKEVIRTUAL, refs.enter);
                 a.plain(return_op(method));
             }
-            capture::Way::Return => refs.capture.at_return(&mut a, p, result),
+            capture::Way::Return => {
+                a.push(Instruction::Push(p.id.0 as i16));
+                if let Some(tail) = tails.exit {
+                    if Some(n) == last_exit {
+                        a.place(tail);
+                        refs.capture.exit_tail(&mut a, result);
+                    } else {
+                        a.branch(GOTO, tail);
+                    }
+                }
+            }
             capture::Way::Frame => {
                 let temp = method.code.max_locals;
                 refs.capture.framed(&mut a, p, temp);
-                if let Some(shared) = shared {
-                    if Some(n) == last {
-                        a.place(shared);
+                if let Some(tail) = tails.frame {
+                    if Some(n) == last_frame {
+                        a.place(tail);
                         let dropped =
                             capture::dropped(method, capture::framed(points, result), temp);
                         refs.capture.go(&mut a, &dropped, result);
                     } else {
-                        a.branch(GOTO, shared);
+                        a.branch(GOTO, tail);
                     }
                 }
             }
@@ -214,7 +241,7 @@ pub(super) fn assemble(method: &Method, points: &[Point], refs: &Refs) -> Result
     Ok(Laid {
         out,
         stubs,
-        shared,
+        tails,
         pcs,
     })
 }

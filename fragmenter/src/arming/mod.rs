@@ -31,7 +31,7 @@ use crate::points::{self, Point, PointKind, Skipped};
 use crate::policy::Policy;
 use crate::refusal::Refusal;
 use crate::types::{self, State, Type};
-use crate::{anchor, capture, frames, runtime};
+use crate::{anchor, capture, frames};
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -267,7 +267,7 @@ fn body(
     let Laid {
         out,
         stubs,
-        shared,
+        tails,
         pcs,
     } = layout::assemble(method, points, &refs)?;
     let mut max_stack = method.code.max_stack.max(capture::stack(points, result));
@@ -294,7 +294,7 @@ fn body(
         .filter_map(|(p, s)| Some((out.at(*s)?, method.line(p.pc)?)))
         .collect();
     append_lines(&mut attributes, pool, &lines);
-    let table = stack_map(method, points, (&stubs, shared), &out, &pcs, pool)?;
+    let table = stack_map(method, points, (&stubs, tails), &out, &pcs, pool)?;
     attributes.push(Attribute {
         name: pool.add_utf8("StackMapTable")?,
         info: table.into(),
@@ -411,7 +411,7 @@ fn append_lines(attributes: &mut Vec<Attribute>, pool: &ConstantPool, lines: &[(
 fn stack_map(
     method: &Method,
     points: &[Point],
-    (stubs, shared): (&[Label], Option<Label>),
+    (stubs, tails): (&[Label], capture::Tails),
     out: &Assembled,
     pcs: &[u16],
     pool: &mut ConstantPool,
@@ -440,12 +440,8 @@ fn stack_map(
             &new_pc,
         )?);
     }
-    if let Some(shared) = shared {
-        let state = State {
-            locals: Vec::new(),
-            stack: vec![Type::object(runtime::FRAME)],
-        };
-        let pc = out.at(shared).ok_or_else(lost)?;
+    for (label, state) in tails.states(points, &method.signature.result) {
+        let pc = out.at(label).ok_or_else(lost)?;
         let frame = frames::frame(pc, &state, pool, &new_pc)?;
         let place = table.partition_point(|f| f.pc < pc);
         table.insert(place, frame);

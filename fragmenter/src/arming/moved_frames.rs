@@ -230,6 +230,20 @@ impl StackMap {
         debug_assert!(done.is_some(), "stubs lie one behind the other");
     }
 
+    /// The frame of the exit tail: the value to return, if any, and an `int`.
+    pub fn exit_tail(&mut self, pc: u16, value: Option<&[u8]>) {
+        const INT: u8 = 1;
+        let Some(value) = value else {
+            self.exit(pc, 0, Some(&[INT]));
+            return;
+        };
+        let done = self.begin(pc, 255, 255);
+        self.out.extend([0, 0, 0, 2]);
+        self.out.extend_from_slice(value);
+        self.out.push(INT);
+        debug_assert!(done.is_some(), "the tail lies behind the last stub");
+    }
+
     pub fn finish(mut self) -> Vec<u8> {
         self.out[..2].copy_from_slice(&self.count.to_be_bytes());
         self.out

@@ -103,14 +103,14 @@ pub(super) fn entry_stub_bytes(parameters: &Parameters) -> u32 {
     loads.sum::<u32>() + 10
 }
 
-/// Bytes of the stub at the return that is point `n`. `cast`: the result is cast to its class.
-pub(super) fn return_stub_bytes(n: usize, cast: bool) -> u32 {
+/// Bytes of the stub at the return that is point `n`, with the jump to the exit tail.
+pub(super) fn exit_stub_bytes(n: usize) -> u32 {
     let push = match n {
         0..=5 => 1,
         6..=127 => 2,
         _ => 3,
     };
-    7 + push + if cast { 3 } else { 0 }
+    push + 3
 }
 
 /// Appends a load (`ILOAD` …) or store (`ISTORE` …) of a local.

@@ -14,7 +14,7 @@
 use super::layout::CHECK_BYTES;
 use super::moved_frames::{Frames, Shape, StackMap};
 use super::parameters::{
-    Parameters, entry_stub_bytes, local, object, return_stub_bytes, types, width,
+    Parameters, entry_stub_bytes, exit_stub_bytes, local, object, types, width,
 };
 use super::steps::{Members, UNKNOWN, deltas, is_store};
 use super::{COMPILE_LIMIT, INLINE_LIMIT};
@@ -474,7 +474,7 @@ impl<'f> Splicer<'f> {
             if exits.get(next_exit) == Some(start) {
                 check(&mut out, leave, exit_stub);
                 next_exit += 1;
-                exit_stub += return_stub_bytes(next_exit, class.is_some());
+                exit_stub += exit_stub_bytes(next_exit);
             }
             let here = out.len();
             out.extend_from_slice(&bytes[usize::from(*start)..end]);
@@ -492,6 +492,7 @@ impl<'f> Splicer<'f> {
             b'L' | b'[' => ARETURN,
             _ => IRETURN,
         };
+        let mut exit_tail = 0;
         for n in 0..points {
             stubs.push(out.len() as u16);
             if n == 0 {
@@ -508,10 +509,30 @@ impl<'f> Splicer<'f> {
                 }
                 out.push(INVOKEVIRTUAL);
                 out.extend(enter.to_be_bytes());
-            } else {
-                refs.return_stub(&mut out, n as u16, class.is_some());
+                out.push(return_op);
+                continue;
             }
-            out.push(return_op);
+            match n {
+                0..=5 => out.push(ICONST_0 + n as u8),
+                6..=127 => out.extend([BIPUSH, n as u8]),
+                _ => {
+                    out.push(SIPUSH);
+                    out.extend((n as u16).to_be_bytes());
+                }
+            }
+            if n + 1 < points {
+                // Filled in once the place of the tail is known.
+                out.extend([GOTO, 0, 0]);
+            } else {
+                exit_tail = out.len();
+                refs.exit_tail_bytes(&mut out, class.is_some());
+                out.push(return_op);
+            }
+        }
+        for (n, stub) in stubs.iter().enumerate().take(points - 1).skip(1) {
+            let jump = usize::from(*stub) + exit_stub_bytes(n) as usize - 3;
+            let offset = (exit_tail - jump) as u16;
+            out[jump + 1..jump + 3].copy_from_slice(&offset.to_be_bytes());
         }
         // Attributes.
         let exceptions = code.exceptions.iter().map(|e| ExceptionRange {
@@ -559,6 +580,9 @@ impl<'f> Splicer<'f> {
         for stub in &stubs[1..] {
             table.exit(*stub, before, value.as_deref());
             before = 0;
+        }
+        if points > 2 {
+            table.exit_tail(exit_tail as u16, value.as_deref());
         }
         attributes.push(Attribute {
             name: pool.add_utf8("StackMapTable")?,

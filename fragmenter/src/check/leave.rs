@@ -313,8 +313,8 @@ impl Product<'_, '_> {
                 self.gone(r, kind)?;
             }
             Own::Exit(kind) if self.mode == Mode::Armed => {
-                let point = self.pop_int(r)?;
                 self.want(r, Value::CELL, "the cell")?;
+                let point = self.pop_int(r)?;
                 let value = match kind {
                     b'V' => None,
                     _ => Some((kind, self.pop_taken(r, kind)?)),

@@ -172,7 +172,7 @@ fn loop_member(name: &str, d: &str) -> Option<Own> {
         {
             Some(Own::Go(byte))
         }
-        "exit" if d == format!("({value}{}I){text}", runtime::CELL_DESCRIPTOR) => {
+        "exit" if d == format!("({value}I{}){text}", runtime::CELL_DESCRIPTOR) => {
             Some(Own::Exit(byte))
         }
         _ => None,

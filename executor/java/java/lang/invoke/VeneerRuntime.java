@@ -359,37 +359,37 @@ public final class VeneerRuntime {
 
     @Hidden
     @LambdaForm.Compiled
-    public static void exitV(VeneerCell cell, int point) throws Throwable {
+    public static void exitV(int point, VeneerCell cell) throws Throwable {
         goL(VeneerFrame.of(point), cell);
     }
 
     @Hidden
     @LambdaForm.Compiled
-    public static int exitI(int result, VeneerCell cell, int point) throws Throwable {
+    public static int exitI(int result, int point, VeneerCell cell) throws Throwable {
         return (Integer) goL(VeneerFrame.of(result, point), cell);
     }
 
     @Hidden
     @LambdaForm.Compiled
-    public static long exitJ(long result, VeneerCell cell, int point) throws Throwable {
+    public static long exitJ(long result, int point, VeneerCell cell) throws Throwable {
         return (Long) goL(VeneerFrame.of(result, point), cell);
     }
 
     @Hidden
     @LambdaForm.Compiled
-    public static float exitF(float result, VeneerCell cell, int point) throws Throwable {
+    public static float exitF(float result, int point, VeneerCell cell) throws Throwable {
         return (Float) goL(VeneerFrame.of(result, point), cell);
     }
 
     @Hidden
     @LambdaForm.Compiled
-    public static double exitD(double result, VeneerCell cell, int point) throws Throwable {
+    public static double exitD(double result, int point, VeneerCell cell) throws Throwable {
         return (Double) goL(VeneerFrame.of(result, point), cell);
     }
 
     @Hidden
     @LambdaForm.Compiled
-    public static Object exitL(Object result, VeneerCell cell, int point) throws Throwable {
+    public static Object exitL(Object result, int point, VeneerCell cell) throws Throwable {
         return goL(VeneerFrame.of(result, point), cell);
     }
 
