@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
 
-const CLASSES: [&str; 16] = [
+const CLASSES: [&str; 17] = [
     "VeneerBound",
     "VeneerCell",
     "VeneerClock",
@@ -13,6 +13,7 @@ const CLASSES: [&str; 16] = [
     "VeneerMark",
     "VeneerObjects",
     "VeneerProbe",
+    "VeneerReserve",
     "VeneerRuntime$1",
     "VeneerRuntime",
     "VeneerTables",
@@ -38,6 +39,7 @@ fn main() {
         "VeneerMark.java",
         "VeneerObjects.java",
         "VeneerProbe.java",
+        "VeneerReserve.java",
         "VeneerRuntime.java",
         "VeneerTables.java",
         "VeneerTexts.java",

@@ -22,8 +22,9 @@ macro_rules! class {
 }
 
 /// In an order in which each finds what it extends.
-const CLASSES: [(&str, &[u8]); 16] = [
+const CLASSES: [(&str, &[u8]); 17] = [
     class!("VeneerFrame"),
+    class!("VeneerReserve"),
     class!("VeneerBound"),
     class!("VeneerToken"),
     class!("VeneerGate"),
@@ -78,17 +79,20 @@ impl Library {
     /// Defines the runtime classes in the boot loader, tells them where the thread table lies.
     pub fn load(env: Env, table: i64) -> Result<Library, JvmError> {
         let mut last = std::ptr::null_mut();
-        let direct = bound::is_known(env).then(bound::emit);
-        let direct = direct.transpose().map_err(|e| JvmError {
-            what: "writing a runtime class".into(),
-            thrown: e.to_string(),
-        })?;
+        let reads_directly = bound::is_known(env);
         for (name, bytes) in CLASSES {
-            let bytes = match &direct {
-                Some(direct) if name == bound::NAME => direct,
-                _ => bytes,
-            };
-            last = env.define(name, std::ptr::null_mut(), bytes)?;
+            let direct = (reads_directly && bound::READERS.contains(&name))
+                .then(|| bound::direct(bytes))
+                .transpose()
+                .map_err(|e| JvmError {
+                    what: format!("writing {name}"),
+                    thrown: e.to_string(),
+                })?;
+            last = env.define(
+                name,
+                std::ptr::null_mut(),
+                direct.as_deref().unwrap_or(bytes),
+            )?;
         }
         let runtime = env.global(last);
         let find = |name, descriptor| env.static_method(&runtime, name, descriptor);

@@ -399,19 +399,26 @@ pub(crate) fn framed<'p>(
     points.iter().filter(|p| way(p, result) == Way::Frame)
 }
 
-/// Words of operand stack that leaving at these points needs.
+/// Words of operand stack that leaving at these points needs. No more than that: C1 gives each activation as much room as the operand
+/// stacks of a method and of what it inlines there may take, even where they hold nothing.
 pub(crate) fn stack(points: &[Point], result: &Option<Type>) -> u16 {
     let words = |p: &Point| {
         let depth: u16 = p.stack.iter().map(Type::width).sum();
         match way(p, result) {
             // The version, its arguments, and the null that a local is set to.
-            Way::Entry => p.words() + 2,
+            Way::Entry => p.words() + 1 + u16::from(!object_arguments(p).is_empty()),
             Way::Return => depth + 2,
-            // A run of values and the point, or the frame and a run of values.
-            Way::Frame => (depth + 1).max(1 + RUN as u16),
+            // A run of values and the point, or the frame and a run of values; at last the frame and the cell.
+            Way::Frame => {
+                let runs = runs(carried(p).map(kind));
+                let words =
+                    |(kind, n): &(u8, usize)| if matches!(kind, 1 | 3) { 2 } else { *n as u16 };
+                let most = runs.iter().map(words).max().unwrap_or(0);
+                depth.max(1 + most).max(2)
+            }
         }
     };
-    points.iter().map(words).max().unwrap_or(0).max(2)
+    points.iter().map(words).max().unwrap_or(0)
 }
 
 /// More bytes than leaving at a point ever takes, the part that all points share aside.

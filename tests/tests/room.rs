@@ -82,7 +82,9 @@ fn compared(
             "{}, {}, {kind}: {depth} levels instead of {plain}",
             compiled.jdk, setting.name
         );
-        if depth * 2 < plain {
+        // The frames of `main` and of the launcher take room too, which both runs lose once.
+        let one_percent = plain / 100;
+        if depth * 2 + one_percent < plain {
             failures.push(text.clone());
         }
         figures.push(text);

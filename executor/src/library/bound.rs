@@ -1,83 +1,124 @@
-//! The class that reads the value of a constant method handle.
+//! Direct reads of the value of a constant method handle.
 //!
 //! ```text
-//!   @ForceInline static Object value(MethodHandle constant) { return ((BoundMethodHandle.Species_L) constant).argL0; }
+//!   compiled by javac                       defined by the agent
+//!   invokestatic VeneerBound.handle         checkcast BoundMethodHandle$Species_L
+//!   invokestatic VeneerBound.value          getfield  BoundMethodHandle$Species_L.argL0
 //! ```
 //!
-//! The class is in the package of the field's class, so the JVM lets it read the field. `javac` does not, because the field's class
-//! is declared private. On a JDK without that field, `java/java/lang/invoke/VeneerBound.java` serves.
+//! The runtime classes are in the package of the field's class, so the JVM lets them read the field. `javac` does not, because the
+//! field's class is declared private. C1 gives a method a larger frame for each method that it inlines there, so the checks of armed
+//! bodies read the field without a call. On a JDK without that field, `VeneerBound` reads it through `Unsafe`.
 
 use crate::jni::Env;
+use std::borrow::Cow;
 use veneer_fragmenter::Refusal;
-use veneer_fragmenter::bytecode::Assembler;
-use veneer_fragmenter::bytecode::opcode::{ALOAD, ARETURN, CHECKCAST, GETFIELD};
-use veneer_fragmenter::classfile::{Attribute, ClassFile, Code, ConstantPool, Member};
+use veneer_fragmenter::bytecode::decode;
+use veneer_fragmenter::bytecode::opcode::{CHECKCAST, GETFIELD, INVOKESTATIC};
+use veneer_fragmenter::classfile::{ClassFile, Code};
 
 /// The class of constant method handles.
 const HANDLE: &str = "java/lang/invoke/BoundMethodHandle$Species_L";
 /// Its field with the value.
 const FIELD: &str = "argL0";
 const OBJECT: &str = "Ljava/lang/Object;";
-const FORCE_INLINE: &str = "Ljdk/internal/vm/annotation/ForceInline;";
+/// The class whose calls are replaced.
+const BOUND: &str = "java/lang/invoke/VeneerBound";
 
-/// Name of the class, internal.
-pub const NAME: &str = "java/lang/invoke/VeneerBound";
+/// The runtime classes that call it.
+pub const READERS: [&str; 2] = [
+    "java/lang/invoke/VeneerCell",
+    "java/lang/invoke/VeneerToken",
+];
 
-/// Whether this JDK keeps the value in the field that [`emit`] reads.
+/// Whether this JDK keeps the value in the field that [`direct`] reads.
 pub fn is_known(env: Env) -> bool {
     env.find(c"java/lang/invoke/BoundMethodHandle$Species_L")
         .is_ok_and(|class| env.has_field(class, c"argL0", c"Ljava/lang/Object;"))
 }
 
-/// Writes the class.
-pub fn emit() -> Result<Vec<u8>, Refusal> {
-    let mut pool = ConstantPool::new();
-    let mut a = Assembler::new();
-    a.local(ALOAD, 0);
-    a.pool(CHECKCAST, pool.add_class(HANDLE)?);
-    a.pool(GETFIELD, pool.add_field(HANDLE, FIELD, OBJECT)?);
-    a.plain(ARETURN);
-    let code = Code {
-        max_stack: 1,
-        max_locals: 1,
-        code: a
-            .finish()
-            .map_err(|e| Refusal::Internal(e.to_string()))?
-            .code
-            .into(),
-        exceptions: Vec::new(),
-        attributes: Vec::new(),
-    };
-    // One annotation without elements.
-    let mut annotation = 1u16.to_be_bytes().to_vec();
-    annotation.extend(pool.add_utf8(FORCE_INLINE)?.to_be_bytes());
-    annotation.extend([0, 0]);
-    let value = Member {
-        access: 0x0008,
-        name: pool.add_utf8("value")?,
-        descriptor: pool.add_utf8("(Ljava/lang/invoke/MethodHandle;)Ljava/lang/Object;")?,
-        attributes: vec![
-            Attribute {
-                name: pool.add_utf8("Code")?,
-                info: code.to_bytes()?.into(),
-            },
-            Attribute {
-                name: pool.add_utf8("RuntimeVisibleAnnotations")?,
-                info: annotation.into(),
-            },
-        ],
-    };
-    let file = ClassFile {
-        minor: 0,
-        major: 61,
-        this_class: pool.add_class(NAME)?,
-        super_class: pool.add_class("java/lang/Object")?,
-        pool,
-        access: 0x1030,
-        interfaces: Vec::new(),
-        fields: Vec::new(),
-        methods: vec![value],
-        attributes: Vec::new(),
-    };
+/// A runtime class whose calls of `VeneerBound` are replaced by reads of the field.
+pub fn direct(bytes: &[u8]) -> Result<Vec<u8>, Refusal> {
+    let mut file = ClassFile::parse(bytes)?;
+    let mut pool = file.pool.clone();
+    let cast = pool.add_class(HANDLE)?;
+    let read = pool.add_field(HANDLE, FIELD, OBJECT)?;
+    for method in &mut file.methods {
+        for attribute in &mut method.attributes {
+            if !attribute.is(&file.pool, "Code") {
+                continue;
+            }
+            let mut code = Code::parse(&attribute.info)?;
+            let instructions = decode(&code.code)?;
+            let mut replaced = code.code.to_vec();
+            for (pc, instruction) in &instructions {
+                let Some(index) = instruction.pool_index() else {
+                    continue;
+                };
+                if instruction.op() != INVOKESTATIC {
+                    continue;
+                }
+                let member = file.pool.member(index)?;
+                if file.pool.class_name(member.class)? != BOUND {
+                    continue;
+                }
+                let (op, operand) = match &*file.pool.text(member.name)? {
+                    "handle" => (CHECKCAST, cast),
+                    _ => (GETFIELD, read),
+                };
+                let [high, low] = operand.to_be_bytes();
+                let at = usize::from(*pc);
+                if let Some(place) = replaced.get_mut(at..at + 3) {
+                    place.copy_from_slice(&[op, high, low]);
+                }
+            }
+            code.code = replaced.into();
+            attribute.info = Cow::Owned(code.to_bytes()?);
+        }
+    }
+    file.pool = pool;
     Ok(file.to_bytes()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_call_becomes_an_instruction_of_the_same_length() -> Result<(), Refusal> {
+        let cell = include_bytes!(concat!(
+            env!("OUT_DIR"),
+            "/classes/java/lang/invoke/VeneerCell.class"
+        ));
+        let changed = direct(cell)?;
+        let count = |bytes: &[u8]| -> Result<[usize; 3], Refusal> {
+            let file = ClassFile::parse(bytes)?;
+            let mut found = [0; 3];
+            for method in &file.methods {
+                let Some(code) = method.code(&file.pool)? else {
+                    continue;
+                };
+                for (_, instruction) in decode(&code.code)? {
+                    let Some(index) = instruction.pool_index() else {
+                        continue;
+                    };
+                    let class = match instruction.op() {
+                        CHECKCAST => file.pool.class_name(index)?,
+                        INVOKESTATIC | GETFIELD => {
+                            file.pool.class_name(file.pool.member(index)?.class)?
+                        }
+                        _ => continue,
+                    };
+                    found[0] += usize::from(class == BOUND);
+                    found[1] += usize::from(class == HANDLE && instruction.op() == CHECKCAST);
+                    found[2] += usize::from(class == HANDLE && instruction.op() == GETFIELD);
+                }
+            }
+            Ok(found)
+        };
+        let [calls, casts, reads] = count(cell)?;
+        assert!(calls >= 4 && (casts, reads) == (0, 0));
+        assert_eq!(count(&changed)?, [0, calls / 2, calls / 2]);
+        Ok(())
+    }
 }

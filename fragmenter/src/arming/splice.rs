@@ -588,7 +588,8 @@ impl<'f> Splicer<'f> {
             name: pool.add_utf8("StackMapTable")?,
             info: table.finish().into(),
         });
-        let mut max_stack = code.max_stack.max(parameters.words + 2).max(2);
+        let drops = parameters.loads.iter().any(|l| l.0 == ALOAD);
+        let mut max_stack = code.max_stack.max(parameters.words + 1 + u16::from(drops));
         if points > 1 {
             max_stack = max_stack.max(width(&[parameters.result]) + 2);
         }

@@ -42,12 +42,23 @@ public final class VeneerCell extends MutableCallSite {
         setTarget(token);
     }
 
-    /** The check at an armed method's entry. It counts the activation if only that was asked for. */
+    /**
+     * The check at an armed method's entry. It counts the activation if only that was asked for. {@link VeneerToken#of} is written
+     * out here and in {@link #leave}: C1 would give each activation of the armed body a frame that is 32 bytes larger.
+     */
     @ForceInline
     @Hidden
     public boolean on() {
         MethodHandle target = gate.target == VeneerGate.OPEN ? this.target : now;
-        return target != IDLE && VeneerToken.of(target).enters();
+        if (target == IDLE) {
+            return false;
+        }
+        VeneerToken token = (VeneerToken) VeneerBound.value(VeneerBound.handle(target));
+        if (token.counters == 0) {
+            return true;
+        }
+        token.count();
+        return false;
     }
 
     /**
@@ -66,7 +77,7 @@ public final class VeneerCell extends MutableCallSite {
     @Hidden
     public boolean leave() {
         MethodHandle target = gate.target == VeneerGate.OPEN ? this.target : now;
-        return target != IDLE && VeneerToken.of(target).leaves() && ready();
+        return target != IDLE && ((VeneerToken) VeneerBound.value(VeneerBound.handle(target))).counters == 0 && ready();
     }
 
     /** The check inside a version. */
@@ -85,7 +96,12 @@ public final class VeneerCell extends MutableCallSite {
         }
         if (requested != now) {
             requested = now;
-            VeneerRuntime.request(id);
+            try {
+                VeneerRuntime.request(id);
+            } catch (OutOfMemoryError full) {
+                // The JVM may look for the native method now, which takes memory.
+                requested = null;
+            }
         }
         return false;
     }

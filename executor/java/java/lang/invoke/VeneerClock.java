@@ -12,21 +12,17 @@ import jdk.internal.vm.annotation.Stable;
 final class VeneerClock {
     private VeneerClock() {}
 
+    /** The target of the call site as long as moments are those of {@code System.nanoTime()}. It is never called. */
+    private static final MethodHandle NANOS = MethodHandles.constant(long.class, 0L);
     /** The target is {@code ()long}; compiled code takes it as a constant, and is given up when it changes. */
-    private static final MutableCallSite CLOCK = new MutableCallSite(nanos());
+    private static final MutableCallSite CLOCK = new MutableCallSite(NANOS);
+    /** The JVM makes a class for a method handle after this many calls of it, which may fail on a full heap. */
+    private static final int CALLS_UNTIL_CUSTOMIZED = 256;
     /** Nanoseconds of a tick, times 2⁶². */
     @Stable private static long scale;
     /** The same moment by both. */
     @Stable private static long ticksThen;
     @Stable private static long nanosThen;
-
-    private static MethodHandle nanos() {
-        try {
-            return MethodHandles.Lookup.IMPL_LOOKUP.findStatic(VeneerClock.class, "byNanoTime", MethodType.methodType(long.class));
-        } catch (ReflectiveOperationException e) {
-            throw new LinkageError("VeneerClock.byNanoTime", e);
-        }
-    }
 
     @ForceInline
     private static long byNanoTime() {
@@ -39,18 +35,21 @@ final class VeneerClock {
     }
 
     /** From now on the moment is told by this, which has the type {@code ()long}. */
-    static void change(MethodHandle ticks, long ticksThen, long nanosThen, long scale) throws ReflectiveOperationException {
+    static void change(MethodHandle ticks, long ticksThen, long nanosThen, long scale) throws Throwable {
         VeneerClock.scale = scale;
         VeneerClock.ticksThen = byCounter(ticksThen);
         VeneerClock.nanosThen = nanosThen;
         MethodType type = MethodType.methodType(long.class, long.class);
         MethodHandle mark = MethodHandles.Lookup.IMPL_LOOKUP.findStatic(VeneerClock.class, "byCounter", type);
         CLOCK.setTarget(MethodHandles.filterReturnValue(ticks, mark));
+        for (int i = 0; i < CALLS_UNTIL_CUSTOMIZED; i++) {
+            now();
+        }
     }
 
     @ForceInline
     static long now() throws Throwable {
-        return (long) CLOCK.target.invokeExact();
+        return CLOCK.target == NANOS ? byNanoTime() : (long) CLOCK.target.invokeExact();
     }
 
     /** Nanoseconds between two moments. */

@@ -10,13 +10,16 @@ import java.util.Arrays;
  * activation itself.
  */
 public final class VeneerFrame {
-    private final int point;
+    private int point;
     /** Values so far. */
     private int count;
     private long[] words = NO_WORDS;
     private Object[] objects = NO_OBJECTS;
-    /** State of instruments that travels: pairs of key and value. */
+    /** State of instruments that travels: pairs of key and value, {@link #states} numbers in all. */
     private long[] state = NO_WORDS;
+    private int states;
+    /** A frame of {@link VeneerReserve} whose arrays this one has, or this one; to be put back. */
+    private VeneerFrame borrowed;
 
     private static final long[] NO_WORDS = {};
     private static final Object[] NO_OBJECTS = {};
@@ -25,70 +28,110 @@ public final class VeneerFrame {
         this.point = point;
     }
 
+    /** A frame with room for so many values and states, for {@link VeneerReserve}. */
+    static VeneerFrame withRoom(int values) {
+        VeneerFrame frame = new VeneerFrame(0);
+        frame.words = new long[values];
+        frame.objects = new Object[values];
+        frame.state = new long[values];
+        return frame;
+    }
+
+    /** A new frame; on a full heap one of the reserve. */
+    private static VeneerFrame make(int point) {
+        try {
+            return new VeneerFrame(point);
+        } catch (OutOfMemoryError full) {
+            VeneerFrame frame = VeneerReserve.take(full);
+            frame.point = point;
+            frame.borrowed = frame;
+            return frame;
+        }
+    }
+
+    /** The heap is full: takes the arrays of a frame of the reserve. */
+    private void borrow(OutOfMemoryError full) {
+        if (borrowed != null) {
+            throw full;
+        }
+        VeneerFrame from = VeneerReserve.take(full);
+        if (count >= from.words.length || states >= from.state.length) {
+            VeneerReserve.put(from);
+            throw full;
+        }
+        System.arraycopy(words, 0, from.words, 0, Math.min(words.length, count));
+        System.arraycopy(objects, 0, from.objects, 0, Math.min(objects.length, count));
+        System.arraycopy(state, 0, from.state, 0, states);
+        words = from.words;
+        objects = from.objects;
+        state = from.state;
+        borrowed = from;
+    }
+
     // Frames with their first values.
 
     public static VeneerFrame of(int point) {
-        return new VeneerFrame(point);
+        return make(point);
     }
 
     public static VeneerFrame of(int a, int point) {
-        return new VeneerFrame(point).add(a);
+        return make(point).add(a);
     }
 
     public static VeneerFrame of(int a, int b, int point) {
-        return new VeneerFrame(point).add(a, b);
+        return make(point).add(a, b);
     }
 
     public static VeneerFrame of(int a, int b, int c, int point) {
-        return new VeneerFrame(point).add(a, b, c);
+        return make(point).add(a, b, c);
     }
 
     public static VeneerFrame of(int a, int b, int c, int d, int point) {
-        return new VeneerFrame(point).add(a, b, c, d);
+        return make(point).add(a, b, c, d);
     }
 
     public static VeneerFrame of(int a, int b, int c, int d, int e, int point) {
-        return new VeneerFrame(point).add(a, b, c, d, e);
+        return make(point).add(a, b, c, d, e);
     }
 
     public static VeneerFrame of(int a, int b, int c, int d, int e, int f, int point) {
-        return new VeneerFrame(point).add(a, b, c, d, e, f);
+        return make(point).add(a, b, c, d, e, f);
     }
 
     public static VeneerFrame of(long a, int point) {
-        return new VeneerFrame(point).add(a);
+        return make(point).add(a);
     }
 
     public static VeneerFrame of(float a, int point) {
-        return new VeneerFrame(point).add(a);
+        return make(point).add(a);
     }
 
     public static VeneerFrame of(double a, int point) {
-        return new VeneerFrame(point).add(a);
+        return make(point).add(a);
     }
 
     public static VeneerFrame of(Object a, int point) {
-        return new VeneerFrame(point).add(a);
+        return make(point).add(a);
     }
 
     public static VeneerFrame of(Object a, Object b, int point) {
-        return new VeneerFrame(point).add(a, b);
+        return make(point).add(a, b);
     }
 
     public static VeneerFrame of(Object a, Object b, Object c, int point) {
-        return new VeneerFrame(point).add(a, b, c);
+        return make(point).add(a, b, c);
     }
 
     public static VeneerFrame of(Object a, Object b, Object c, Object d, int point) {
-        return new VeneerFrame(point).add(a, b, c, d);
+        return make(point).add(a, b, c, d);
     }
 
     public static VeneerFrame of(Object a, Object b, Object c, Object d, Object e, int point) {
-        return new VeneerFrame(point).add(a, b, c, d, e);
+        return make(point).add(a, b, c, d, e);
     }
 
     public static VeneerFrame of(Object a, Object b, Object c, Object d, Object e, Object f, int point) {
-        return new VeneerFrame(point).add(a, b, c, d, e, f);
+        return make(point).add(a, b, c, d, e, f);
     }
 
     public int point() {
@@ -97,7 +140,11 @@ public final class VeneerFrame {
 
     private VeneerFrame word(long value) {
         if (words.length <= count) {
-            words = Arrays.copyOf(words, count + 4);
+            try {
+                words = Arrays.copyOf(words, count + 4);
+            } catch (OutOfMemoryError full) {
+                borrow(full);
+            }
         }
         words[count++] = value;
         return this;
@@ -141,7 +188,11 @@ public final class VeneerFrame {
 
     public VeneerFrame add(Object a) {
         if (objects.length <= count) {
-            objects = Arrays.copyOf(objects, count + 4);
+            try {
+                objects = Arrays.copyOf(objects, count + 4);
+            } catch (OutOfMemoryError full) {
+                borrow(full);
+            }
         }
         objects[count++] = a;
         return this;
@@ -187,25 +238,44 @@ public final class VeneerFrame {
         return objects[index];
     }
 
-    /** Drops the values: the activation has them now. */
+    /** Drops the values: the activation has them now. A frame of the reserve is put back. */
     public void clear() {
+        VeneerFrame from = borrowed;
+        if (from != null) {
+            Arrays.fill(from.objects, null);
+            from.count = 0;
+            from.states = 0;
+            from.borrowed = null;
+            borrowed = null;
+            if (from == this) {
+                VeneerReserve.put(this);
+                return;
+            }
+            state = NO_WORDS;
+            states = 0;
+            VeneerReserve.put(from);
+        }
         objects = NO_OBJECTS;
         words = NO_WORDS;
     }
 
     /** Keeps an instrument's state for the next version. */
     public VeneerFrame keep(int key, long value) {
-        int n = state.length;
-        long[] more = Arrays.copyOf(state, n + 2);
-        more[n] = key;
-        more[n + 1] = value;
-        state = more;
+        if (state.length <= states) {
+            try {
+                state = Arrays.copyOf(state, states + 4);
+            } catch (OutOfMemoryError full) {
+                borrow(full);
+            }
+        }
+        state[states++] = key;
+        state[states++] = value;
         return this;
     }
 
     /** An instrument's state, 0 if it has none: it did not begin in this activation. */
     public long kept(int key) {
-        for (int i = 0; i < state.length; i += 2) {
+        for (int i = 0; i < states; i += 2) {
             if (state[i] == key) {
                 return state[i + 1];
             }

@@ -252,11 +252,31 @@ public final class VeneerRuntime {
 
     /** What linking a call site may take, and much more than a frame does. */
     private static final int LINKING = 1 << 18;
-    /** Below this much of free heap it is tried out whether there is room. */
-    private static final long ENOUGH = 1 << 22;
-    /** As long as there was no room, it is not tried again for so many nanoseconds: each attempt is a collection. */
-    private static final long AGAIN = 100_000_000L;
+    /** If less than a part of this size of the heap is free, an allocation finds out whether there is room. */
+    private static final int ENOUGH_PART = 2;
+    /** After room was found, no other thread looks for it for this many nanoseconds. */
+    private static final long STAYS_FREE = 10_000_000L;
+    /** After no room was found, nobody looks for it for this many nanoseconds: each attempt is a collection. */
+    private static final long STAYS_FULL = 100_000_000L;
 
+    /**
+     * Runs what an activation runs on its way once. The JVM allocates objects when it links a call of a method handle; an activation
+     * that comes to it first on a full heap would fail there.
+     */
+    private static void link() throws Throwable {
+        VeneerReserve.put(VeneerReserve.take(null));
+        VeneerClock.now();
+        VeneerCell nowhere = new VeneerCell(-1, new VeneerGate());
+        MethodType erased = MethodType.methodType(Object.class, Object.class);
+        nowhere.resume = MethodHandles.Lookup.IMPL_LOOKUP.findStatic(VeneerRuntime.class, "arrives", erased);
+        goL(VeneerFrame.of(0), nowhere);
+    }
+
+    private static Object arrives(Object frame) {
+        return null;
+    }
+
+    private static volatile long freeUntil;
     private static volatile long fullUntil;
     private static volatile Object tried;
 
@@ -267,19 +287,28 @@ public final class VeneerRuntime {
     @Hidden
     static boolean hasRoom() {
         Runtime runtime = Runtime.getRuntime();
-        if (runtime.maxMemory() - runtime.totalMemory() + runtime.freeMemory() > ENOUGH) {
+        long most = runtime.maxMemory();
+        // Much of what is free may be of no use: a region of G1 with one large array has no room for another.
+        if (most - runtime.totalMemory() + runtime.freeMemory() > most / ENOUGH_PART) {
+            return true;
+        }
+        long now = System.nanoTime();
+        long free = freeUntil;
+        if (free != 0 && now - free < 0) {
             return true;
         }
         long full = fullUntil;
-        if (full != 0 && System.nanoTime() - full < 0) {
+        if (full != 0 && now - full < 0) {
             return false;
         }
         try {
             tried = new byte[LINKING];
             tried = null;
+            freeUntil = now + STAYS_FREE | 1;
             return true;
         } catch (OutOfMemoryError e) {
-            fullUntil = System.nanoTime() + AGAIN | 1;
+            freeUntil = 0;
+            fullUntil = System.nanoTime() + STAYS_FULL | 1;
             return false;
         }
     }
@@ -701,7 +730,8 @@ public final class VeneerRuntime {
 
     private static final int MASK = (1 << 12) - 1;
 
-    static void table(long address) {
+    static void table(long address) throws Throwable {
+        link();
         table = address;
     }
 

@@ -16,8 +16,8 @@ final class VeneerToken {
     /** The instance of the version class; null for the armed body. Set once, before any cell has the token. */
     @Stable Object body;
 
-    /** How many counters activations of the armed body pass at its entry. */
-    private final int counters;
+    /** How many counters activations of the armed body pass at its entry; 0 if activations go on in a version. */
+    final int counters;
     /** Offsets of the counters from the thread's shard. */
     private final int first, second, third, fourth;
 
@@ -35,21 +35,11 @@ final class VeneerToken {
         return MethodHandles.constant(Object.class, new VeneerToken(offsets));
     }
 
-    /** Whether activations go on in a version; a constant to both compilers. If they stay in the armed body, they are counted. */
-    @ForceInline
-    boolean enters() {
-        if (counters == 0) {
-            return true;
-        }
-        count();
-        return false;
-    }
-
     /**
      * Counts an activation. Not forced inline: C1, which does not inline a method of this size, would give each activation of a
      * recursive method a larger frame. C2 inlines it where it is hot.
      */
-    private void count() {
+    void count() {
         long shard = VeneerRuntime.shard();
         VeneerRuntime.count(shard, first);
         if (counters > 1) {
@@ -63,15 +53,9 @@ final class VeneerToken {
         }
     }
 
-    /** Whether an activation of the armed body has to leave for a version. */
-    @ForceInline
-    boolean leaves() {
-        return counters == 0;
-    }
-
     /** The token that a target of a cell stands for. */
     @ForceInline
     static VeneerToken of(MethodHandle target) {
-        return (VeneerToken) VeneerBound.value(target);
+        return (VeneerToken) VeneerBound.value(VeneerBound.handle(target));
     }
 }
