@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use veneer_fragmenter::advice::{Action, Probe, Site};
-use veneer_fragmenter::arming::{self, ArmedCode};
+use veneer_fragmenter::arming::{self, ArmedCode, ArmedMethod};
 use veneer_fragmenter::classfile::ClassFile;
 use veneer_fragmenter::flowgraph::FragmentId;
 use veneer_fragmenter::method::Method;
@@ -650,7 +650,7 @@ impl Methods {
         let mut count = 0;
         for stack in agent.tool.stacks(env) {
             let mut above = Above::Other;
-            for (class, name, descriptor, _) in stack {
+            for (class, name, descriptor, pc) in stack {
                 let hidden = agent.tool.is_version(class);
                 let class_name = agent.tool.class_name(class).unwrap_or_default();
                 if hidden && let Some(id) = version::method_of(&name) {
@@ -671,7 +671,8 @@ impl Methods {
                     };
                 } else if !hidden && !is_link(&class_name) {
                     if above == Above::Other {
-                        count += self.is_patched(agent, env, class, &name, &descriptor) as u64;
+                        let of = (class, &*name, &*descriptor, pc);
+                        count += u64::from(self.is_left_behind(agent, env, of));
                     }
                     above = Above::Other;
                 }
@@ -680,13 +681,13 @@ impl Methods {
         count
     }
 
-    fn is_patched(
+    /// Whether an activation runs the armed body's own code although the method has a version. In a stub the activation hands itself
+    /// over, or the version has just returned.
+    fn is_left_behind(
         &self,
         agent: &Agent,
         env: Env,
-        class: jobject,
-        name: &str,
-        descriptor: &str,
+        (class, name, descriptor, pc): (jobject, &str, &str, i64),
     ) -> bool {
         let Some(class_name) = agent
             .tool
@@ -698,16 +699,23 @@ impl Methods {
         let loader = agent.tool.loader(class);
         let record = agent.registry.find(env, &class_name, loader);
         env.delete(loader);
-        let id = record.and_then(|c| {
-            let state = c.state();
-            let method = state
-                .methods
-                .iter()
-                .find(|m| m.name == name && m.descriptor == descriptor);
-            method.map(|m| m.id)
-        });
+        let Some(record) = record else {
+            return false;
+        };
+        let (id, original) = {
+            let state = record.state();
+            let is = |m: &&ArmedMethod| m.name == name && m.descriptor == descriptor;
+            let id = state.methods.iter().find(is).map(|m| m.id);
+            (id, state.original.clone())
+        };
         let leaves = |w: &Woven| w.token.is_some() && !w.counts;
-        id.is_some_and(|id| self.woven().get(&id).is_some_and(leaves))
+        let Some(id) = id.filter(|id| self.woven().get(id).is_some_and(leaves)) else {
+            return false;
+        };
+        let first_stub = ClassFile::parse(&original)
+            .ok()
+            .and_then(|file| Some(analyse(agent, &file, &record, id).ok()?.1.stubs));
+        first_stub.is_none_or(|stubs| pc < i64::from(stubs))
     }
 
     fn emit(

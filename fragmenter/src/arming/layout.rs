@@ -24,6 +24,8 @@ pub struct ArmedCode {
     pub pcs: Vec<u16>,
     /// The points that were kept.
     pub points: Vec<Point>,
+    /// Where the stubs begin, behind the method's own code.
+    pub stubs: u16,
     /// Bytes of the armed body.
     pub size: usize,
 }
@@ -54,9 +56,15 @@ pub fn layout(method: &Method, policy: &Policy, forced: bool) -> Result<ArmedCod
     let (points, _) = points::choose(method, policy)?;
     let points = kept(method, points, forced)?;
     let laid = assemble(method, &points, &Refs::default())?;
+    let end = Label(method.code.code.len() as u32);
+    let stubs = laid
+        .out
+        .at(end)
+        .ok_or_else(|| Refusal::Internal("a label was lost".into()))?;
     Ok(ArmedCode {
         pcs: laid.pcs,
         points,
+        stubs,
         size: laid.out.code.len(),
     })
 }
