@@ -55,7 +55,7 @@ struct Woven {
     resume: Option<Global>,
 }
 
-/// What a frame has called, packers and the JVM's frames for call sites aside.
+/// What the next frame above a frame belongs to. The JVM's own frames between a call site and its target do not count.
 #[derive(PartialEq, Eq)]
 enum Above {
     /// A body of a version.

@@ -28,16 +28,16 @@ const MANY: usize = 4096;
 /// How long the changes of one [`Turns`] wait for room on the heap. Then they take place all the same.
 const LONGEST_WAIT: Duration = Duration::from_secs(2);
 
-/// Between two looks at the heap.
+/// Time between two looks at the heap.
 const LOOK_INTERVAL: Duration = Duration::from_millis(2);
 
-/// After so many looks one of them makes the JVM collect garbage.
+/// One look of this many makes the JVM collect garbage.
 const LOOKS: u32 = 50;
 
-/// The problem is named once.
+/// The agent reports the problem once.
 static SAID: Once = Once::new();
 
-/// When a change that begins now waits no more.
+/// The moment after which a change that begins now waits no longer.
 pub fn deadline() -> Instant {
     Instant::now() + LONGEST_WAIT
 }

@@ -60,8 +60,6 @@ pub enum Refusal {
     AnchorFailed(String),
     #[error("the JVM refused the new version: {0}")]
     VersionRejected(String),
-    #[error("a class named by the method is not available: {0}")]
-    TypeUnavailable(String),
     #[error("there is no fragment f{0} in the method (it has {1})")]
     UnknownFragment(u32, usize),
     #[error("there is no edge f{0} -> f{1}")]

@@ -24,7 +24,6 @@ pub fn explain(name: &str) -> &'static str {
             "a constructor that calls super(…) or this(…) in several places, or never"
         }
         "TooManyLiveValues" => "more live values than a call can carry (255 words)",
-        "TypeUnavailable" => "names a class that is not there",
         "TypesUnknown" => "the types of its variables cannot be followed",
         "UninitializedObject" => {
             "between `new` and the constructor's end, where no activation can leave"
