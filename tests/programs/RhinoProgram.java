@@ -5,11 +5,11 @@ import org.mozilla.javascript.ImporterTopLevel;
 import org.mozilla.javascript.JavaScriptException;
 import org.mozilla.javascript.Scriptable;
 
-/** Runs `script.js` in Rhino, interpreted and compiled. Argument: the folder that it is in. */
+/** Runs `script.js` in Rhino, interpreted and compiled at all levels. Argument: the folder that it is in. */
 public class RhinoProgram {
     public static void main(String[] args) throws Exception {
         String text = Files.readString(Path.of(args[0], "script.js"));
-        for (int level : new int[] {-1, 0, 9}) {
+        for (int level = -1; level <= 9; level++) {
             Context context = Context.enter();
             try {
                 context.setOptimizationLevel(level);

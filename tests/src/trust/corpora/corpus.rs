@@ -41,7 +41,7 @@ impl Corpus {
 }
 
 /// Jars by name (`tests/jars.txt`), and those that they need to be linked.
-const GROUPS: [(&str, &[&str], &[&str]); 14] = [
+const GROUPS: [(&str, &[&str], &[&str]); 15] = [
     ("H2", &["h2"], &[]),
     (
         "Lucene",
@@ -114,6 +114,16 @@ const GROUPS: [(&str, &[&str], &[&str]); 14] = [
             "scala-reflect",
             "scala-compiler",
             "scala3-library",
+        ],
+        &[],
+    ),
+    (
+        "Scala 2.10, BeanShell",
+        &[
+            "scala-library-2.10",
+            "scala-reflect-2.10",
+            "scala-compiler-2.10",
+            "bsh",
         ],
         &[],
     ),
