@@ -12,7 +12,7 @@ import jdk.internal.vm.annotation.Stable;
 final class VeneerClock {
     private VeneerClock() {}
 
-    /** The target of the call site as long as moments are those of {@code System.nanoTime()}. It is never called. */
+    /** The target of the call site as long as moments are those of {@code System.nanoTime()}. Timers do not call it. */
     private static final MethodHandle NANOS = MethodHandles.constant(long.class, 0L);
     /** The target is {@code ()long}; compiled code takes it as a constant, and is given up when it changes. */
     private static final MutableCallSite CLOCK = new MutableCallSite(NANOS);
@@ -41,15 +41,27 @@ final class VeneerClock {
         VeneerClock.nanosThen = nanosThen;
         MethodType type = MethodType.methodType(long.class, long.class);
         MethodHandle mark = MethodHandles.Lookup.IMPL_LOOKUP.findStatic(VeneerClock.class, "byCounter", type);
-        CLOCK.setTarget(MethodHandles.filterReturnValue(ticks, mark));
+        MethodHandle counter = MethodHandles.filterReturnValue(ticks, mark);
+        // Before an application thread calls it: the JVM loads classes at the first calls, and the thread may be loading one of them.
         for (int i = 0; i < CALLS_UNTIL_CUSTOMIZED; i++) {
-            now();
+            by(counter);
         }
+        CLOCK.setTarget(counter);
+    }
+
+    /** Links the call in {@link #by}. */
+    static void link() throws Throwable {
+        by(NANOS);
+    }
+
+    @ForceInline
+    private static long by(MethodHandle clock) throws Throwable {
+        return (long) clock.invokeExact();
     }
 
     @ForceInline
     static long now() throws Throwable {
-        return CLOCK.target == NANOS ? byNanoTime() : (long) CLOCK.target.invokeExact();
+        return CLOCK.target == NANOS ? byNanoTime() : by(CLOCK.target);
     }
 
     /** Nanoseconds between two moments. */

@@ -265,7 +265,7 @@ public final class VeneerRuntime {
      */
     private static void link() throws Throwable {
         VeneerReserve.put(VeneerReserve.take(null));
-        VeneerClock.now();
+        VeneerClock.link();
         VeneerCell nowhere = new VeneerCell(-1, new VeneerGate());
         MethodType erased = MethodType.methodType(Object.class, Object.class);
         nowhere.resume = MethodHandles.Lookup.IMPL_LOOKUP.findStatic(VeneerRuntime.class, "arrives", erased);
