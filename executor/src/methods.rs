@@ -55,7 +55,7 @@ struct Woven {
     resume: Option<Global>,
 }
 
-/// What the next frame above a frame belongs to. The JVM's own frames between a call site and its target do not count.
+/// The owner of the frame that a frame has called. Frames of the JVM between a call site and its target are skipped.
 #[derive(PartialEq, Eq)]
 enum Above {
     /// A body of a version.

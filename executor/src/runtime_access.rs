@@ -55,7 +55,7 @@ impl RuntimeAccess {
         self.asked.lock().unwrap_or_else(|e| e.into_inner())
     }
 
-    /// What the loader answered; `None` if it was not asked.
+    /// The loader's answer; `None` if the agent has not asked the loader.
     fn answer(&self, env: Env, loader: jobject) -> Option<Result<(), Arc<str>>> {
         let asked = self.asked();
         let known = asked
@@ -69,7 +69,8 @@ impl RuntimeAccess {
     /// loader may be asked.
     ///
     /// # Errors
-    /// What the loader threw, or that the loader itself needs the class that is to be armed for its answer.
+    /// The text of the exception that the loader threw. Or a text that says that the loader loads the class in order to answer: then the
+    /// class cannot be armed.
     pub fn check(&self, env: Env, loader: jobject, loads: bool) -> Result<(), Arc<str>> {
         if loader.is_null() {
             return Ok(());

@@ -24,7 +24,7 @@ pub struct ArmedCode {
     pub pcs: Vec<u16>,
     /// The points that were kept.
     pub points: Vec<Point>,
-    /// Where the stubs begin, behind the method's own code.
+    /// The pc of the first stub. The stubs follow the method's own code.
     pub stubs: u16,
     /// Bytes of the armed body.
     pub size: usize,
@@ -46,7 +46,7 @@ pub(super) struct Refs {
 pub(super) struct Laid {
     pub out: Assembled,
     pub stubs: Vec<Label>,
-    /// Where stubs meet.
+    /// Labels of the code that stubs share.
     pub tails: capture::Tails,
     pub pcs: Vec<u16>,
 }

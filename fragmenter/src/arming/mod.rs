@@ -54,7 +54,7 @@ pub struct Request<'r> {
     pub forced: &'r dyn Fn(&str, &str) -> bool,
     /// Whether [`ArmedMethod::points`] are asked for.
     pub points: bool,
-    /// What the class has from an earlier arming of the same class file.
+    /// Anchors and methods from an earlier arming of the same class file, if there was one.
     pub earlier: Option<Earlier<'r>>,
 }
 

@@ -18,7 +18,7 @@ public final class VeneerFrame {
     /** State of instruments that travels: pairs of key and value, {@link #states} numbers in all. */
     private long[] state = NO_WORDS;
     private int states;
-    /** A frame of {@link VeneerReserve} whose arrays this one has, or this one; to be put back. */
+    /** The frame of {@link VeneerReserve} whose arrays this frame uses; null if it uses none. {@link #clear} puts the frame back. */
     private VeneerFrame borrowed;
 
     private static final long[] NO_WORDS = {};
@@ -28,7 +28,7 @@ public final class VeneerFrame {
         this.point = point;
     }
 
-    /** A frame with room for so many values and states, for {@link VeneerReserve}. */
+    /** A frame for {@link VeneerReserve} with room for {@code values} values and as many numbers of state. */
     static VeneerFrame withRoom(int values) {
         VeneerFrame frame = new VeneerFrame(0);
         frame.words = new long[values];
