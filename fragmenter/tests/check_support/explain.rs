@@ -103,7 +103,11 @@ pub fn explain(
         && let (Instruction::Branch { op, target: to }, Instruction::Branch { op: other, target }) =
             (x, y)
         && op == other
-        && a.alike(a.at(to.0 as u16), a.at(target.0 as u16))
+        && {
+            let arrived = resumes && !a.coming()[left.start];
+            let (to, instead) = (a.at(to.0 as u16), a.at(target.0 as u16));
+            a.alike(to, instead, arrived) || a.same_exit(left.start, instead, arrived)
+        }
     {
         return Some(Why::Own);
     }

@@ -64,12 +64,19 @@ impl<'f> Body<'f> {
         self.list.partition_point(|i| i.0 < pc)
     }
 
-    /// Whether the code from two places on is the same, instruction by instruction and with the same handlers, Veneer's measures
-    /// aside: whatever the values are, both do the same.
-    pub(super) fn alike(&self, one: usize, other: usize) -> bool {
-        let behind = |mut i: usize| {
-            while i < self.list.len() && (self.own(i) || self.feeds(i)) {
-                i += 1;
+    /// Returns true if the code from two places on is the same, instruction by instruction and with
+    /// the same handlers. Gotos, Veneer's measures and Veneer's checks are skipped on both sides, so
+    /// equal values lead to equal results. `arrived`: see `settle_advice`.
+    pub(super) fn alike(&self, one: usize, other: usize, arrived: bool) -> bool {
+        let measure = |i: usize| i < self.list.len() && (self.own(i) || self.feeds(i));
+        // Bounded, because a loop may consist of nothing but measures.
+        let behind = |i: usize| {
+            let mut i = self.settle_advice(i, arrived);
+            for _ in 0..200 {
+                if !measure(i) {
+                    break;
+                }
+                i = self.settle_advice(i + 1, arrived);
             }
             i
         };
@@ -315,6 +322,57 @@ impl<'f> Body<'f> {
             }
         }
         i
+    }
+
+    /// Returns true if a check's branch can lead to another check's stub instead.
+    ///
+    /// That holds if both stubs run the same instructions but for the number of the point, and if
+    /// the code after both checks is alike: between the two points the method does nothing, so
+    /// an activation that leaves at the one goes on as if it had left at the other.
+    pub(super) fn same_exit(&self, branch: usize, stub: usize, arrived: bool) -> bool {
+        let Some((_, Instruction::Branch { op: IFNE, target })) = self.list.get(branch) else {
+            return false;
+        };
+        let asks = |i: usize| (2..=3).any(|n| i >= n && self.check(i - n) == Some(i + 1));
+        if !asks(branch) || !self.same_stub(self.at(target.0 as u16), stub) {
+            return false;
+        }
+        (0..self.list.len()).any(|other| {
+            let leads = matches!(&self.list[other].1, Instruction::Branch { op: IFNE, target }
+                if self.at(target.0 as u16) == stub);
+            leads && asks(other) && self.alike(branch + 1, other + 1, arrived)
+        })
+    }
+
+    /// Returns true if two stubs run the same instructions and differ in one pushed number at most.
+    fn same_stub(&self, one: usize, other: usize) -> bool {
+        let number = |i: &Instruction| {
+            matches!(
+                i,
+                Instruction::Push(_) | Instruction::Plain(ICONST_M1..LCONST_0)
+            )
+        };
+        let (mut i, mut j, mut numbers) = (one, other, 0);
+        for _ in 0..self.list.len() {
+            (i, j) = (self.settle(i), self.settle(j));
+            let (Some((_, x)), Some((_, y))) = (self.list.get(i), self.list.get(j)) else {
+                return false;
+            };
+            if i == j {
+                return true;
+            }
+            if x != y {
+                numbers += 1;
+                if numbers > 1 || !number(x) || !number(y) {
+                    return false;
+                }
+            }
+            if ends_flow(x.op()) {
+                return true;
+            }
+            (i, j) = (i + 1, j + 1);
+        }
+        false
     }
 
     /// Behind `goto`s, advice and checks: one that says no changes nothing, and one that says yes leads to where it goes on
