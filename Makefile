@@ -23,7 +23,7 @@ setup:
 
 # Command and agent as two files; `cargo install --path console` makes one of them, for which it builds the agent again.
 build: setup
-	cargo build --release --locked --no-default-features -p veneer-executor -p veneer-console
+	cargo build --release --locked --no-default-features -p veneer-agent -p veneer-console
 
 package: build
 	@sh build/package.sh

@@ -1,7 +1,7 @@
 //! Builds the agent into the command, so that `cargo install --path console` gives one file that works.
 //!
 //! ```text
-//!   cargo build --release -p veneer-executor, in a target directory of its own ─▶ libveneer_agent.so ─▶ OUT_DIR, for include_bytes!
+//!   cargo build --release -p veneer-agent, in a target directory of its own ─▶ libveneer_agent.so ─▶ OUT_DIR, for include_bytes!
 //! ```
 //!
 //! A directory of its own, since cargo holds a lock on the other one while this runs. Only optimised builds do this, and only with the
@@ -53,7 +53,7 @@ fn build(directory: &Path) -> PathBuf {
             "build",
             "--release",
             "-p",
-            "veneer-executor",
+            "veneer-agent",
             "--target-dir",
         ])
         .arg(directory)

@@ -3,5 +3,5 @@
 # It needs cargo and a JDK from 17 on; `make demo` sees to both.
 set -eu
 cd "$(dirname "$0")/.."
-cargo build --quiet --release --no-default-features -p veneer-console -p veneer-executor
+cargo build --quiet --release --no-default-features -p veneer-console -p veneer-agent
 exec cargo run --quiet --release -p veneer-tests --bin demo -- "$@"

@@ -1,25 +1,25 @@
 //! The agent: one in a process, made when the JVM is ready, never dropped.
 
-use crate::awaited::Awaited;
-use crate::catalogue::Catalogue;
-use crate::clock::Clock;
-use crate::control::Outbox;
-use crate::elders::Elders;
-use crate::filter::{Filter, Loaders};
-use crate::jni::{Env, LongField, jobject};
-use crate::library::Library;
-use crate::loaded::Unarmed;
-use crate::loads::Loads;
-use crate::methods::Methods;
-use crate::registry::{Class, Registry};
-use crate::rings::Rings;
-use crate::runtime_access::RuntimeAccess;
-use crate::shards::Shards;
-use crate::stacks::Stacks;
-use crate::table::Table;
-use crate::tallies::Tallies;
-use crate::tool::Tool;
-use crate::worker::Job;
+use crate::classes::arming_filter::{Filter, Loaders};
+use crate::classes::obsolete_frames::Elders;
+use crate::classes::pending_classes::Awaited;
+use crate::classes::registry::{Class, Registry};
+use crate::classes::runtime_access::RuntimeAccess;
+use crate::classes::unarmed_classes::Unarmed;
+use crate::control::outbox::Outbox;
+use crate::data::aggregations::Tallies;
+use crate::data::clock::Clock;
+use crate::data::metadata_journal::Catalogue;
+use crate::data::rings::Rings;
+use crate::data::shards::Shards;
+use crate::jvm::java_runtime::Library;
+use crate::jvm::jni::{Env, LongField, jobject};
+use crate::jvm::jvmti::Tool;
+use crate::jvm::version_frames::Stacks;
+use crate::plans::instrument_registry::Table;
+use crate::plans::jobs::Job;
+use crate::plans::plan_instances::Loads;
+use crate::weaving::woven_methods::Methods;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Sender, channel};
@@ -135,17 +135,6 @@ pub struct Parts {
     pub running: bool,
 }
 
-/// What `System.nanoTime()` would say: nanoseconds of the monotonic clock.
-pub fn monotonic() -> u64 {
-    let mut t = libc::timespec {
-        tv_sec: 0,
-        tv_nsec: 0,
-    };
-    // Safety: a plain system call that fills the structure.
-    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut t) };
-    t.tv_sec as u64 * 1_000_000_000 + t.tv_nsec as u64
-}
-
 impl Agent {
     /// The agent, where it is ready.
     pub fn get() -> Option<&'static Agent> {
@@ -174,7 +163,7 @@ impl Agent {
             catalogue: parts.catalogue,
             tid: parts.tid,
             began: Instant::now(),
-            // Until `worker::start_all` there is nobody who would listen.
+            // Until `plan_loop::start_all` there is nobody who would listen.
             requests: Mutex::new(channel().0),
             jobs: Mutex::new(channel().0),
             patterns: RwLock::default(),

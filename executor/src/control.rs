@@ -10,32 +10,29 @@
 //! **Invariant:** no message names a file: what a client sends is a program, and programs open none. **Invariant:** what a client
 //! can make the agent keep is bounded: clients, bytes of a request, bytes that wait to be read.
 
-mod clients;
+pub mod clients;
 mod endpoint;
 mod line;
-mod outbox;
+pub mod outbox;
 mod session;
 mod stream;
+mod subscription;
+mod threads;
 mod token;
 mod updates;
 
 pub use endpoint::path;
-pub use outbox::Outbox;
 
 use crate::agent::Agent;
-use clients::Clients;
+use clients::{CLIENTS, STRANGERS};
 use endpoint::Listener;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 use stream::Stream;
-use token::{STRANGERS, Token};
+use threads::spawn;
+use token::Token;
 use veneer_protocol::{Reply, write_message};
-
-/// Those who are served.
-static CLIENTS: Clients = Clients::new(32);
-/// Bytes of stack of a client's thread.
-const STACK: usize = 1 << 20;
 
 /// What connections come through.
 static LISTENERS: Mutex<Vec<Arc<Listener>>> = Mutex::new(Vec::new());
@@ -44,21 +41,10 @@ fn listeners() -> MutexGuard<'static, Vec<Arc<Listener>>> {
     LISTENERS.lock().unwrap_or_else(|e| e.into_inner())
 }
 
-/// How many clients are connected.
-pub fn clients() -> u32 {
-    CLIENTS.count() as u32
-}
-
-/// Lets nobody in any more, and removes the socket. Who is connected stays so until [`shut_clients`].
+/// Lets nobody in any more, and removes the socket. Who is connected stays so until [`clients::shut_all`].
 pub fn close() {
     listeners().drain(..).for_each(|listener| listener.close());
     let _ = std::fs::remove_file(path());
-}
-
-/// Ends all connections.
-fn shut_clients() {
-    CLIENTS.shut();
-    STRANGERS.shut();
 }
 
 /// Opens the socket, and the port where one was asked for, and serves them.
@@ -101,12 +87,7 @@ fn listen(agent: &'static Agent, listener: Listener, token: Option<Token>) -> Re
             }
         }
     };
-    thread("veneer-control", accept).map_err(|e| e.to_string())
-}
-
-fn thread(name: &str, run: impl FnOnce() + Send + 'static) -> std::io::Result<()> {
-    let builder = std::thread::Builder::new().name(name.into());
-    builder.stack_size(STACK).spawn(run).map(|_| ())
+    spawn("veneer-control", accept).map_err(|e| e.to_string())
 }
 
 fn turn_away(mut stream: Stream, why: &str) {
@@ -135,7 +116,7 @@ fn take_in(agent: &'static Agent, stream: Stream, token: Option<&'static Token>)
         Some(_) => None,
     };
     // Where no thread can be made the connection closes, which says as much.
-    let _ = thread("veneer-client", move || {
+    let _ = spawn("veneer-client", move || {
         let mut stream = stream;
         let place = match waiting {
             None => place,

@@ -102,3 +102,19 @@ impl Drop for Place {
         state.entries.retain(|e| e.number != self.number);
     }
 }
+
+/// Those who are served.
+pub static CLIENTS: Clients = Clients::new(32);
+/// Those who have not shown the token yet.
+pub static STRANGERS: Clients = Clients::new(16);
+
+/// How many clients are connected.
+pub fn count() -> u32 {
+    CLIENTS.count() as u32
+}
+
+/// Ends all connections.
+pub fn shut_all() {
+    CLIENTS.shut();
+    STRANGERS.shut();
+}

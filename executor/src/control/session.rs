@@ -13,9 +13,11 @@ use super::outbox::Outbox;
 use super::stream::Stream;
 use super::updates::Updates;
 use crate::agent::Agent;
-use crate::prompts::Typed;
-use crate::worker::Job;
-use crate::{report, status};
+use crate::control::clients;
+use crate::control::threads::spawn;
+use crate::jvm::jvm_name::jvm_name;
+use crate::plans::jobs::{Job, Typed};
+use crate::plans::{report, status};
 use std::collections::BTreeMap;
 use std::io::BufReader;
 use std::sync::Arc;
@@ -184,7 +186,7 @@ impl Session {
                 protocol: PROTOCOL,
             },
             Request::Refusals {} => Reply::Refusals(report::refusals(agent)),
-            Request::Report {} => Reply::Report(Box::new(report::make(agent, crate::jvm_name()))),
+            Request::Report {} => Reply::Report(Box::new(report::make(agent, jvm_name()))),
             Request::Status {} => Reply::Status(Box::new(status::make(agent))),
             Request::Detach(which) => return self.detach(which),
             Request::Analyse { component } => return self.analyse(component),
@@ -261,7 +263,7 @@ impl Session {
         };
         let next = self.send(&reply);
         if leaves {
-            super::shut_clients();
+            clients::shut_all();
             return Next::Ends;
         }
         next
@@ -354,7 +356,7 @@ fn holding(
             }
         }
     };
-    if super::thread("veneer-client", sender).is_ok() {
+    if spawn("veneer-client", sender).is_ok() {
         while let Ok(Some(request)) = read_message_within::<Request>(reader, REQUEST_LIMIT) {
             let next = match request {
                 Request::Input {

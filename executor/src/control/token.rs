@@ -4,7 +4,6 @@
 //! are heard at once; where one more comes, the one that has been there for longest goes. Those who have shown the token are
 //! not among them and never wait for them.
 
-use super::clients::Clients;
 use super::stream::Stream;
 use std::fs::OpenOptions;
 use std::io::{self, Read};
@@ -20,9 +19,6 @@ const TIME: Duration = Duration::from_secs(3);
 const PAUSE: Duration = Duration::from_millis(500);
 /// The longest line that is read.
 const LINE: usize = 256;
-
-/// Those who have not shown the token yet.
-pub static STRANGERS: Clients = Clients::new(16);
 
 /// The secret.
 pub struct Token(Vec<u8>);

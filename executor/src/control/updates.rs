@@ -6,7 +6,8 @@
 
 use super::line::Line;
 use crate::agent::Agent;
-use crate::feed::Feed;
+use crate::control::subscription::Feed;
+use crate::control::threads::spawn;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 use veneer_protocol::{EVERY, Reply, Subscription};
@@ -27,7 +28,7 @@ impl Updates {
         let connection = line.try_clone()?;
         let line = line.clone();
         let (end, ended) = channel::<()>();
-        super::thread("veneer-updates", move || {
+        spawn("veneer-updates", move || {
             let mut feed = Feed::new(wanted);
             let begun = Instant::now();
             let mut number = 1;

@@ -1,0 +1,12 @@
+pub mod arming_filter;
+pub mod class_names;
+pub mod class_unloading;
+pub mod load_hook;
+pub mod obsolete_frames;
+pub mod pending_classes;
+pub mod queries;
+pub mod registry;
+pub mod retransform;
+pub mod runtime_access;
+pub mod selection;
+pub mod unarmed_classes;

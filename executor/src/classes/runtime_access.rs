@@ -1,0 +1,105 @@
+//! Whether class loaders find the runtime classes that armed code and versions name.
+//!
+//! The JVM resolves those names through the loader of the armed class. A loader that hides them would break the class, so the
+//! agent asks each loader once, before it arms the loader's first class. It asks in the thread that loads that class: no thread of
+//! the agent calls a class loader. The JVM records the answer, and never asks the loader for these classes again.
+//!
+//! A loader whose classes were all loaded before the agent attached is not asked, because no thread of the application loads a class
+//! through it while the agent arms them.
+
+use crate::jvm::jni::{Env, Global, jobject};
+use std::cell::Cell;
+use std::ffi::CStr;
+use std::sync::{Arc, Mutex, MutexGuard};
+
+/// Every class that armed code, anchors and versions name for Veneer's own purposes.
+const NAMED: [&CStr; 17] = [
+    c"java/lang/invoke/VeneerCell",
+    c"java/lang/invoke/VeneerFrame",
+    c"java/lang/invoke/VeneerRuntime",
+    c"java/lang/invoke/VeneerProbe",
+    c"java/lang/invoke/VeneerTables",
+    c"java/lang/invoke/VeneerThreads",
+    c"java/lang/invoke/MethodHandle",
+    c"java/lang/invoke/MethodHandles$Lookup",
+    c"java/lang/invoke/MethodType",
+    c"java/lang/invoke/CallSite",
+    c"java/lang/Object",
+    c"java/lang/String",
+    c"java/lang/Throwable",
+    c"java/lang/Integer",
+    c"java/lang/Long",
+    c"java/lang/Float",
+    c"java/lang/Double",
+];
+
+thread_local! {
+    /// This thread is asking a loader.
+    static ASKS: Cell<bool> = const { Cell::new(false) };
+}
+
+/// A loader that was asked: a weak reference to it, and why it does not find the classes, if it does not.
+struct Asked {
+    loader: Global,
+    hidden: Option<Arc<str>>,
+}
+
+/// The loaders that were asked.
+#[derive(Default)]
+pub struct RuntimeAccess {
+    asked: Mutex<Vec<Asked>>,
+}
+
+impl RuntimeAccess {
+    fn asked(&self) -> MutexGuard<'_, Vec<Asked>> {
+        self.asked.lock().unwrap_or_else(|e| e.into_inner())
+    }
+
+    /// The loader's answer; `None` if the agent has not asked the loader.
+    fn answer(&self, env: Env, loader: jobject) -> Option<Result<(), Arc<str>>> {
+        let asked = self.asked();
+        let known = asked
+            .iter()
+            .rev()
+            .find(|a| env.same(a.loader.raw(), loader));
+        known.map(|a| a.hidden.clone().map_or(Ok(()), Err))
+    }
+
+    /// Whether armed code in a loader finds the runtime classes. `loads`: this thread is loading a class through the loader, so the
+    /// loader may be asked.
+    ///
+    /// # Errors
+    /// The text of the exception that the loader threw. Or a text that says that the loader loads the class in order to answer: then the
+    /// class cannot be armed.
+    pub fn check(&self, env: Env, loader: jobject, loads: bool) -> Result<(), Arc<str>> {
+        if loader.is_null() {
+            return Ok(());
+        }
+        if let Some(answer) = self.answer(env, loader) {
+            return answer;
+        }
+        if !loads {
+            return Ok(());
+        }
+        if ASKS.get() {
+            return Err(
+                "the class loader loads this class in order to find a class of the JDK".into(),
+            );
+        }
+        // No lock is held meanwhile. Two threads may ask one loader; their answers are the same.
+        ASKS.set(true);
+        let hidden = NAMED.iter().find_map(|name| {
+            let found = env.find_in(name, loader);
+            found.map(|class| env.delete(class)).err()
+        });
+        ASKS.set(false);
+        let hidden: Option<Arc<str>> = hidden.map(|e| e.to_string().into());
+        let mut asked = self.asked();
+        asked.retain(|a| !env.is_cleared(&a.loader));
+        asked.push(Asked {
+            loader: env.weak(loader),
+            hidden: hidden.clone(),
+        });
+        hidden.map_or(Ok(()), Err)
+    }
+}

@@ -1,0 +1,11 @@
+pub mod aggregations;
+pub mod append_file;
+pub mod call_stacks;
+pub mod clock;
+pub mod data_directory;
+pub mod event_log;
+pub mod memory;
+pub mod metadata_journal;
+pub mod monotonic;
+pub mod rings;
+pub mod shards;

@@ -1,0 +1,15 @@
+//! The border between the JVM and the agent: no panic crosses it.
+
+use crate::agent::Agent;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// Runs `f`. If it panics, reports an error of the agent in `what` and returns `otherwise`.
+pub fn guarded<T>(what: &str, otherwise: T, f: impl FnOnce() -> T) -> T {
+    catch_unwind(AssertUnwindSafe(f)).unwrap_or_else(|_| {
+        match Agent::get() {
+            Some(agent) => agent.problem("", &format!("internal agent error in {what}; the application is not affected; please report this")),
+            None => eprintln!("veneer: internal agent error in {what}; the application runs without Veneer"),
+        }
+        otherwise
+    })
+}

@@ -1,0 +1,15 @@
+pub mod budget;
+pub mod detach;
+pub mod instrument_registry;
+pub mod jobs;
+pub mod measured;
+pub mod plan_instances;
+pub mod plan_loop;
+pub mod readings;
+pub mod repl;
+pub mod report;
+pub mod runtime;
+pub mod spent_time;
+pub mod status;
+pub mod unload;
+pub mod warnings;

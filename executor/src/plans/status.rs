@@ -1,0 +1,27 @@
+//! What `status` tells: since when the agent is in this JVM, what stands, and whose it is.
+
+use crate::agent::Agent;
+use crate::control::clients;
+use crate::jvm::jvm_name::jvm_name;
+use std::sync::atomic::Ordering;
+use veneer_protocol::Status;
+
+/// The status as of now.
+pub fn make(agent: &Agent) -> Status {
+    let (vm, vm_version) = jvm_name();
+    let mut classes = agent.registry.all();
+    classes.retain(|class| !class.state().restored);
+    Status {
+        version: env!("CARGO_PKG_VERSION").into(),
+        pid: std::process::id(),
+        vm,
+        vm_version,
+        millis: agent.began.elapsed().as_millis() as u64,
+        attached: agent.filter.only_plans.load(Ordering::Relaxed),
+        classes_armed: classes.len() as u64,
+        methods_armed: classes.iter().map(|c| c.state().methods.len() as u64).sum(),
+        clients: clients::count(),
+        loads: agent.loads.list(&agent.table),
+        components: agent.loads.components(),
+    }
+}

@@ -1,0 +1,13 @@
+pub mod analysis;
+pub mod counter_block;
+pub mod derived_counts;
+pub mod instruction_sites;
+pub mod loop_exits;
+pub mod planned_probe;
+pub mod planner;
+pub mod probe_scope;
+pub mod stale_activations;
+pub mod target_switch;
+pub mod versions;
+pub mod weaver;
+pub mod woven_methods;
