@@ -1,6 +1,6 @@
 //! Advice: the actions that are woven into a version, and the join points at which they run.
 //!
-//! | action    | bytecode                                             | state carried to the next version |
+//! | action    | bytecode                                             | state carried over     |
 //! |-----------|------------------------------------------------------|------------------------|
 //! | `Count`   | `shard[slot] += 1`                                   |                        |
 //! | `Start`   | `t = now`                                            | `t`                    |
@@ -13,11 +13,12 @@
 //! | `Until`   | like `Stop`, for activations with a `t` from `Since` | `t`                    |
 //! | `First`   | `Count` or `Log`, until its shared cell has reached a limit |                 |
 //! | `Gather`  | `Count`, or `c += 1` in a loop that calls nothing    |                        |
-//! | `Balance` | `shard[slot] += 1` for external entries and exits; `-= 1` takes one back | current fragment |
+//! | `Balance` | `shard[slot] += 1` or `-= 1`, at external entries and exits | current fragment |
 //! | `Log`     | copies chosen live variables into the thread's ring buffer |                  |
 //! | `Run`     | calls a compiled probe with the live values that it reads |                   |
 //!
-//! Advice never throws, allocates nothing, takes no lock and calls nothing of the application.
+//! Advice never throws. All actions except `Run` allocate nothing, take no lock and call nothing of
+//! the application. A compiled probe calls methods of the application only if its plan asks for it.
 
 use crate::flowgraph::FragmentId;
 use crate::types::Type;

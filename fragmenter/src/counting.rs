@@ -4,13 +4,13 @@
 //! and Larus 1994).
 //!
 //! ```text
-//!             ┌── entry ──▶ f0 ──▶ f1 ◀──┐            ──▶ edges of the flow graph: only some
-//!   outside ──┤                    │     │                have a counter
-//!             ├┄┄ arrivals ┄┄▶ f2 ◀┘┄┄┄┄▶ f3          ┄▶ external entries ("arrivals"): resumed at a
-//!             ◀┄┄ departures ┄┄ │                        capture point, or caught by a handler;
-//!             ◀── return ───────┘                        external exits ("departures"): an exception,
-//!                                                        or left at a capture point before a return;
-//!                                                        each of them has a counter
+//!             ┌── entry ──▶ f0 ──▶ f1 ◀──┐          ──▶ edges of the flow graph: only some
+//!   outside ──┤                    │     │              have a counter
+//!             ├┄┄ arrivals ┄┄▶ f2 ◀┘┄┄┄┄▶ f3        ┄▶ external entries ("arrivals"): resumed at
+//!             ◀┄┄ departures ┄┄ │                      a capture point, or caught by a handler;
+//!             ◀── return ───────┘                      external exits ("departures"): an exception,
+//!                                                      or left at a capture point before a return;
+//!                                                      each of them has a counter
 //! ```
 //!
 //! An activation that leaves at a capture point before a fragment was counted into the fragment but

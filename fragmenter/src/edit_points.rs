@@ -1,9 +1,9 @@
 //! Edit points: capture points that only versions have, at the places where an edit creates a loop.
 //!
 //! ```text
-//!   the method                    redirect f1 -> f3 to f0            the points of the armed body are at
-//!   f0 ──▶ f1 ──▶ f3              f0 ──▶ f1 ──╮                      loops of the method; the new loop
-//!    ╰───▶ f2                  ▶  ╰▲──────────╯  edit point at f0    f0, f1 has no point
+//!   the method                    redirect f1 -> f3 to f0       points of the armed body are at
+//!   f0 ──▶ f1 ──▶ f3              f0 ──▶ f1 ──╮                 loops of the method; the new
+//!    ╰───▶ f2                  ▶  ╰▲──────────╯  edit at f0     loop f0, f1 has no point
 //! ```
 //!
 //! An activation that runs in a new loop without a capture point could never leave it, so detaching

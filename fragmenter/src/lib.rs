@@ -1,14 +1,14 @@
 //! Reads class files, analyses their methods and emits instrumented class files. This crate
-//! contains all bytecode knowledge of Veneer. It never runs inside a JVM or calls one.
+//! contains all bytecode knowledge of Veneer. It has no connection to a JVM.
 //!
 //! A *fragment* is a basic block, or a larger single-entry region of a method.
 //!
 //! ```text
 //!   bytes ─▶ classfile ─▶ method (flow graph, types, liveness, loops, monitors)
-//!                            ├─▶ points ─▶ arming   the method's own code with a check at each capture
-//!                            │                      point, and the anchor class that holds the cells
-//!                            └─▶ patch ─▶ version   a hidden class with the method along its edited
-//!                                                   graph, instruments inlined
+//!                           ├─▶ points ─▶ arming   the method's own code with a check at each
+//!                           │                      capture point, and the anchor with the cells
+//!                           └─▶ patch ─▶ version   a hidden class with the method along its
+//!                                                  edited graph, instruments inlined
 //! ```
 //!
 //! **Invariant:** No code in this crate loads a class, calls a JVM or needs to know a class

@@ -17,8 +17,8 @@ use crate::{monitors, use_def};
 use std::sync::Arc;
 use veneer_liveness::{Effect, Liveness, LoopForest, Set};
 
-/// The `ACC_*` flags of classes, fields and methods that this crate tests (JVMS tables 4.1-B, 4.5-A and
-/// 4.6-A).
+/// The `ACC_*` flags of classes, fields and methods that this crate tests (JVMS tables 4.1-B, 4.5-A
+/// and 4.6-A).
 pub mod access {
     #![allow(missing_docs)]
     pub const PRIVATE: u16 = 0x0002;

@@ -8,7 +8,7 @@
 //!               advice before f3 … f3's instructions … advice after f3 … its last instruction
 //!   ─────────── below: out of line, outside every exception range of the application
 //!   E3→5:       advice on the edge, goto N5
-//!   H7:         correct the line in the exception, stop open timers, goto N7   (handlers enter here)
+//!   H7:         correct the line in the exception, stop open timers, goto N7 (handlers enter here)
 //!   O3:         live values into a frame, continue in the executor loop        (stale activations)
 //!   C:          catch-all: counts and corrects an exception that leaves the activation
 //! ```

@@ -2,8 +2,8 @@
 //! the speed of such a loop.
 //!
 //! ```text
-//!      ┌──────▶ header ──▶ … c += 1 … ──┬── n += 1; n < FLUSH_INTERVAL ──▶ header     hot back edge
-//!      │                      │         └──▶ add c to its counter, c = n = 0 ──┐      cold back edge
+//!      ┌──────▶ header ──▶ … c += 1 … ──┬── n += 1; n < FLUSH_INTERVAL ──▶ header   hot back edge
+//!      │                      │         └──▶ add c to its counter, c = n = 0 ──┐    cold back edge
 //!      └──────────────────────┼───────────────────────────────────────────────┘
 //!                             └── exit: add c to its counter, c = n = 0
 //! ```
@@ -12,8 +12,8 @@
 //! vectorise, and an outer one. Only innermost loops are treated in this way. In these, each edge
 //! is taken at most once per iteration, so no local overflows.
 //!
-//! Every path out of the loop adds the locals to the counters: an edge, an exception and a capture
-//! point.
+//! Every path out of the loop adds the locals to the counters: an edge, an exception or an exit at
+//! a capture point.
 
 use super::Plan;
 use super::body::Body;

@@ -5,15 +5,15 @@
 //! access of the host, but not that of a subclass. The other instructions therefore use call sites
 //! that are bound to the host's own lookup:
 //!
-//! | in the host                                  | in the version                                      |
-//! |----------------------------------------------|-----------------------------------------------------|
-//! | `invokespecial` of a private method          | `invokevirtual` / `invokeinterface`                 |
-//! | `invokespecial` of `super.m()`, `I.super.m()`| `invokedynamic`, a `findSpecial` handle             |
-//! | protected member of another package          | `invokedynamic`, a handle                           |
-//! | store to an own final instance field (1)     | `invokedynamic`, a setter                           |
-//! | store to an own static final field (2)       | `invokedynamic`, a setter                           |
-//! | `MethodHandles.lookup()`                     | `invokedynamic`, the host's lookup                  |
-//! | `invokedynamic`                              | the host's bootstrap method, run with its lookup    |
+//! | in the host                                  | in the version                                |
+//! |----------------------------------------------|-----------------------------------------------|
+//! | `invokespecial` of a private method          | `invokevirtual` / `invokeinterface`           |
+//! | `invokespecial` of `super.m()`, `I.super.m()`| `invokedynamic`, a `findSpecial` handle       |
+//! | protected member of another package          | `invokedynamic`, a handle                     |
+//! | store to an own final instance field (1)     | `invokedynamic`, a setter                     |
+//! | store to an own static final field (2)       | `invokedynamic`, a setter                     |
+//! | `MethodHandles.lookup()`                     | `invokedynamic`, the host's lookup            |
+//! | `invokedynamic`                              | the host's bootstrap method, with its lookup  |
 //!
 //! 1. In constructors, and in every method of a class file before version 53.
 //! 2. In `<clinit>`. Before version 53, other methods that contain such a store are refused.
@@ -295,8 +295,8 @@ impl Emitter<'_> {
 
     /// Emits a call site that is bound to the host's own lookup. The call site's type is erased,
     /// and the actual classes are in `descriptor`. To link a call site, the JVM looks up every
-    /// class of its type through the host's loader. With the actual type, the JVM would load classes
-    /// that the program never loads.
+    /// class of its type through the host's loader. With the actual type, the JVM would load
+    /// classes that the program never loads.
     fn call_bound_site(
         &mut self,
         a: &mut Assembler,

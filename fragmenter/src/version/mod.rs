@@ -2,11 +2,11 @@
 //! inlined. The class is a nestmate of the application's class, its *host*.
 //!
 //! ```text
-//!   final class a/b/C$V extends a/b/C$Veneer {          one class for all methods of a host
-//!     static final MethodHandle t17;                    the token that the cell's target is compared with
-//!     int search$e17(C this, int n) { … }               enter: new activations of `search`
-//!     static Object search$r17(Object frame) { … }      resume: activations that enter from other code
-//!     static void run0(int i) { … }                     compiled probes
+//!   final class a/b/C$V extends a/b/C$Veneer {      one class for all methods of a host
+//!     static final MethodHandle t17;                the token that identifies the version
+//!     int search$e17(C this, int n) { … }           enter: new activations of `search`
+//!     static Object search$r17(Object frame) { … }  resume: activations from other code
+//!     static void run0(int i) { … }                 compiled probes
 //!   }
 //! ```
 //!

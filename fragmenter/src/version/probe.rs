@@ -3,7 +3,7 @@
 //!
 //! ```text
 //!   static void run0(int total, Object user) {     the JIT compiler inlines it
-//!       long a = 0; …                              every variable has a value, so one frame fits all labels
+//!       long a = 0; …                              initialised, so one frame fits all labels
 //!       try { … } catch (Throwable t) { }          no exception leaves a probe
 //!   }
 //! ```
