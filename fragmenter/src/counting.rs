@@ -96,8 +96,8 @@ impl Counting {
         all.iter().for_each(|f| inside[f.index()] = true);
         let at = |f: FragmentId| Node::At(f.0);
         let (mut edges, mut sites) = (Vec::new(), Vec::new());
-        // The counters have the numbers of their edges in this list. The edges that always have a
-        // counter come first, so that `arrivals` and `departures` are contiguous.
+        // Counters are numbered in the order of this list. The external edges, which always have a
+        // counter, are first, so the counters of each kind of external edge are contiguous.
         let to = crossings.arrivals.iter();
         edges.extend(to.map(|f| Edge::counted(Node::Outside, at(*f))));
         let departures = edges.len() as u32;

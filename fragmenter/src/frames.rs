@@ -20,7 +20,8 @@ pub fn verification(
         Type::Null => VerificationType::Null,
         Type::UninitializedThis => VerificationType::UninitializedThis,
         Type::Uninitialized(pc) => VerificationType::Uninitialized(
-            new_pc(*pc).ok_or_else(|| Refusal::Internal(format!("the `new` at {pc} is gone")))?,
+            new_pc(*pc)
+                .ok_or_else(|| Refusal::Internal(format!("the `new` at {pc} was not emitted")))?,
         ),
         Type::Object(name) => VerificationType::Object(pool.add_class(name)?),
     })

@@ -140,7 +140,7 @@ impl<'a> Method<'a> {
         if file.major < 51 {
             return Err(Refusal::OldClassFile(
                 file.major,
-                "it was not made modern before".into(),
+                "it was not raised to version 51 before the analysis".into(),
             ));
         }
         if pool.count() >= types::POOL_LIMIT {

@@ -5,7 +5,7 @@
 //!   none* is held, so the maximum never admits a point wrongly.
 //! - Transfer function: `monitorenter` adds one and `monitorexit` subtracts one. A handler starts
 //!   with the largest number that is held anywhere in its protected range.
-//! - Termination: if a number exceeds [`MAX_MONITORS`], the analysis has no fixed point, and the
+//! - Termination: if a number exceeds `MAX_MONITORS`, the analysis has no fixed point, and the
 //!   method is refused as unstructured.
 //!
 //! The monitor of a `synchronized` method belongs to the JVM's frame of the method and is not

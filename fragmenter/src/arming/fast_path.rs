@@ -20,8 +20,9 @@
 //! - an instruction in a longer form than necessary;
 //! - a size near HotSpot's limits.
 //!
-//! The output is identical to that of the full path, byte for byte, because versions are emitted
-//! for the layout of the full path.
+//! The output has the same code and tables as that of the full path, because versions are emitted
+//! for the layout of the full path. Only the numbers of constants may differ: the stack map of the
+//! fast path names fewer classes if a frame extends the frame before it.
 
 use super::layout::CHECK_BYTES;
 use super::parameters::{

@@ -14,8 +14,8 @@
 //! exception ranges and the stack maps are adjusted to the new pcs.
 //!
 //! Most methods are armed by the fast path (`fast_path.rs`), which copies the code without
-//! analysing it. The full path analyses the method and assembles it again. Both paths emit
-//! identical bytes.
+//! analysing it. The full path analyses the method and assembles it again. Both paths emit the
+//! same code and tables; only the numbers of constants may differ.
 
 mod fast_path;
 mod layout;
@@ -110,7 +110,8 @@ pub fn arm(bytes: &[u8], request: &Request) -> Result<Armed, Refusal> {
 }
 
 /// Like [`arm`], but always uses the full path with an analysis of every method. Versions are
-/// emitted for the layout of the full path, so the output must be identical to that of [`arm`].
+/// emitted for the layout of the full path, so the fast path must produce the same code and tables.
+/// Only the numbers of constants may differ.
 pub fn arm_analysed(bytes: &[u8], request: &Request) -> Result<Armed, Refusal> {
     arm_with(bytes, request, false)
 }

@@ -213,7 +213,7 @@ impl StackMap {
                 begun
             }
         };
-        debug_assert!(done.is_some(), "stubs lie behind all code");
+        debug_assert!(done.is_some(), "the stubs follow all code");
     }
 
     /// Appends the frame of an exit's stub, which has no locals. `before` is the number of locals
@@ -234,7 +234,7 @@ impl StackMap {
                 begun
             }
         };
-        debug_assert!(done.is_some(), "stubs lie one behind the other");
+        debug_assert!(done.is_some(), "the stubs follow each other");
     }
 
     /// Appends the frame of the exit tail. Its stack is the value to return, if any, and an `int`.
@@ -248,7 +248,7 @@ impl StackMap {
         self.out.extend([0, 0, 0, 2]);
         self.out.extend_from_slice(value);
         self.out.push(INT);
-        debug_assert!(done.is_some(), "the tail lies behind the last stub");
+        debug_assert!(done.is_some(), "the tail follows the last stub");
     }
 
     pub fn finish(mut self) -> Vec<u8> {

@@ -44,7 +44,7 @@ use std::collections::HashMap;
 struct CopiedInstruction {
     pc: u16,
     /// pc of the instruction in the armed body, if the instruction can throw an exception.
-    place: Option<u16>,
+    armed_pc: Option<u16>,
     start: Label,
     end: Label,
 }
@@ -53,7 +53,7 @@ struct CopiedInstruction {
 pub(super) struct EmittedBody {
     pub code: Code<'static>,
     /// For each instruction that can throw: its pc and its pc in the armed body, in rising order.
-    pub places: Vec<(u16, u16)>,
+    pub armed_pcs: Vec<(u16, u16)>,
     /// The fragments by pc; see [`super::VersionClass::spans`].
     pub spans: Vec<Span>,
 }
@@ -516,7 +516,7 @@ impl Body<'_, '_> {
             self.a.place(end);
             self.copied.push(CopiedInstruction {
                 pc: *pc,
-                place: may_throw(op)
+                armed_pc: may_throw(op)
                     .then(|| self.plan.armed.pcs.get(i).copied())
                     .flatten(),
                 start,

@@ -302,9 +302,10 @@ fn emit_method(
             return Err(Refusal::CompileLimit(before, body.code.code.len()));
         }
     }
-    e.places.extend([plan.id as i32, body.places.len() as i32]);
+    e.places
+        .extend([plan.id as i32, body.armed_pcs.len() as i32]);
     e.places.extend(
-        body.places
+        body.armed_pcs
             .iter()
             .map(|(pc, at)| (*pc as i32) << 16 | *at as i32),
     );

@@ -11,7 +11,8 @@
 //! the activation has reached its position.
 //!
 //! On the way, locals that a header's stack-map frame requires hold default values. The real values
-//! are read from the frame at the end.
+//! are read from the frame at the end. A header is omitted if its frame has a non-empty operand
+//! stack or an uninitialised object, because no default value can fill it.
 
 use super::body::Body;
 use super::weave::CounterChange;
@@ -84,7 +85,9 @@ impl Body<'_, '_> {
         // that has the point, as soon as this body is installed.
         let unknown = header.is_none().then(|| self.a.fresh());
         let Some(default) = unknown.or(labels.last().copied()) else {
-            return Err(Refusal::Internal("a guard that nobody passes".into()));
+            return Err(Refusal::Internal(
+                "a loop guard without a capture point".into(),
+            ));
         };
         let switches = points.len() > 1 || unknown.is_some();
         if switches {

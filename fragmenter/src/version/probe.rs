@@ -155,7 +155,7 @@ pub(super) fn emit(
         let found = labels.iter().find(|(l, _)| l == label);
         found
             .map(|(_, place)| *place)
-            .ok_or_else(|| Refusal::Internal("a jump of a probe to nowhere".into()))
+            .ok_or_else(|| Refusal::Internal("a probe jumps to an undefined label".into()))
     };
     a.place(start);
     for step in &probe.steps {
@@ -191,7 +191,11 @@ pub(super) fn emit(
                 a.pool(CHECKCAST, index);
             }
             Step::Invoke(callee) => invoke(e, &mut a, callee)?,
-            Step::Table(_) => return Err(Refusal::Internal("a table without a place".into())),
+            Step::Table(_) => {
+                return Err(Refusal::Internal(
+                    "a probe refers to a table that is not linked".into(),
+                ));
+            }
             Step::IfZero(label) => a.branch(IFEQ, place(label)?),
             Step::Goto(label) => a.branch(GOTO, place(label)?),
             Step::Here(label) => a.place(place(label)?),
@@ -210,7 +214,7 @@ pub(super) fn emit(
     let out = a.finish()?;
     let at = |label: Label| {
         out.at(label)
-            .ok_or_else(|| Refusal::Internal("a label of a probe was lost".into()))
+            .ok_or_else(|| Refusal::Internal("a label of a probe is not placed".into()))
     };
     let no_new_pc = |_| None;
     let mut state = State {

@@ -135,7 +135,11 @@ impl Emitter<'_> {
                     self.call(a, "beginFirst", "(IIJJ)J")?;
                     self.put_values(a, values)?;
                 }
-                _ => return Err(Refusal::Internal("a limit on another action".into())),
+                _ => {
+                    return Err(Refusal::Internal(
+                        "a limit on an action other than `Count` and `Log`".into(),
+                    ));
+                }
             },
             Action::Run {
                 method,

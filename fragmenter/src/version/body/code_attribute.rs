@@ -89,11 +89,11 @@ impl Body<'_, '_> {
             info: info.into(),
         };
         let spill = osr_exit::spill_words(points.iter());
-        let places = copied
+        let armed_pcs = copied
             .iter()
-            .filter_map(|p| Some((out.at(p.start)?, p.place?)));
-        let mut places: Vec<(u16, u16)> = places.collect();
-        places.sort_unstable();
+            .filter_map(|p| Some((out.at(p.start)?, p.armed_pc?)));
+        let mut armed_pcs: Vec<(u16, u16)> = armed_pcs.collect();
+        armed_pcs.sort_unstable();
         let span = |(label, fragment, gathers): &(Label, Option<FragmentId>, bool)| {
             Some(Span {
                 pc: out.at(*label)?,
@@ -121,7 +121,7 @@ impl Body<'_, '_> {
         };
         Ok(EmittedBody {
             code,
-            places,
+            armed_pcs,
             spans,
         })
     }

@@ -58,7 +58,7 @@ impl Body<'_, '_> {
             self.a.place(end);
             self.copied.push(CopiedInstruction {
                 pc: p.pc,
-                place: None,
+                armed_pc: None,
                 start,
                 end,
             });
