@@ -1,21 +1,24 @@
-//! Advice: what is woven into a version, and where.
+//! Advice: the actions that are woven into a version, and the join points at which they run.
 //!
-//! | action  | bytecode                                                       | state that travels |
-//! |---------|----------------------------------------------------------------|--------------------|
-//! | `Count` | `shard[slot] += 1`                                             |                    |
-//! | `Start` | `t = now`                                                      | `t`                |
-//! | `Stop`  | `if t != 0 { record(slot, now - t); t = 0 }`                   | `t`                |
-//! | `Lap`   | `if t != 0 { record(slot, now - t) }; t = now`                 | `t`                |
-//! | `Enter` | `n = 1`, at the way into a loop                                | `n`                |
-//! | `Turn`  | `if n != 0 { n += 1 }`, at its back edges                      | `n`                |
-//! | `Over`  | `n = 0`, where it is left                                      | `n`                |
-//! | `First` | another action, `Count` or `Log`, as long as its cell has not come to the limit | |
-//! | `Gather` | `Count`, or `c += 1` in a loop that calls nothing       |                    |
-//! | `Balance` | `shard[slot] += 1`, and `-= 1` where an activation takes its coming back | the fragment that it is in |
-//! | `Log`   | copy of chosen live variables into the thread's ring           |                    |
-//! | `Run`   | a compiled probe, given the live variables that it reads       |                    |
+//! | action    | bytecode                                             | state carried over     |
+//! |-----------|------------------------------------------------------|------------------------|
+//! | `Count`   | `shard[slot] += 1`                                   |                        |
+//! | `Start`   | `t = now`                                            | `t`                    |
+//! | `Stop`    | `if t != 0 { record(slot, now - t); t = 0 }`         | `t`                    |
+//! | `Lap`     | `if t != 0 { record(slot, now - t) }; t = now`       | `t`                    |
+//! | `Enter`   | `n = 1`, on the edges that enter a loop              | `n`                    |
+//! | `Turn`    | `if n != 0 { n += 1 }`, on the loop's back edges     | `n`                    |
+//! | `Over`    | `n = 0`, on the edges that leave the loop            | `n`                    |
+//! | `Since`   | none: sets `t` when an activation enters without it  | `t`                    |
+//! | `Until`   | like `Stop`, for activations with a `t` from `Since` | `t`                    |
+//! | `First`   | `Count` or `Log`, until its shared cell has reached a limit |                 |
+//! | `Gather`  | `Count`, or `c += 1` in a loop that calls nothing    |                        |
+//! | `Balance` | `shard[slot] += 1` or `-= 1`, at external entries and exits | current fragment |
+//! | `Log`     | copies chosen live variables into the thread's ring buffer |                  |
+//! | `Run`     | calls a compiled probe with the live values that it reads |                   |
 //!
-//! Advice never throws, allocates nothing, takes no lock and calls nothing of the application.
+//! Advice never throws. All actions except `Run` allocate nothing, take no lock and call nothing of
+//! the application. A compiled probe calls methods of the application only if its plan asks for it.
 
 use crate::flowgraph::FragmentId;
 use crate::types::Type;
@@ -23,25 +26,26 @@ use std::fmt;
 use std::sync::Arc;
 use veneer_probes::step::Kind;
 
-/// A join point: where in the method advice is woven.
+/// A join point: the place in the method at which advice is woven in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[allow(missing_docs)]
 pub enum Site {
-    /// Where an activation begins.
+    /// Before the first instruction of a new activation.
     Entry,
     Before(FragmentId),
     /// At the end of the fragment, before the instruction that leaves it.
     After(FragmentId),
     Edge(FragmentId, FragmentId),
-    /// Before the instruction at this pc. The operand stack is the method's.
+    /// Before the instruction at this pc. The operand stack is the method's own.
     At(u16),
-    /// Behind the instruction at this pc, where control goes on to the next.
+    /// After the instruction at this pc, if control continues with the next instruction.
     Behind(u16),
     /// Before every return.
     Return,
-    /// Where an exception leaves the activation.
+    /// On the path of an exception that leaves the activation.
     Throw,
-    /// Where activations come into fragments and go out of them otherwise than along edges; see [`crate::counting`].
+    /// At all external entries and exits: the places where activations enter or leave a fragment
+    /// other than along an edge. See [`crate::counting`].
     Crossing,
 }
 
@@ -61,20 +65,22 @@ impl fmt::Display for Site {
     }
 }
 
-/// Where a value lies that a probe is given.
+/// The source of one value that a probe receives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Read {
-    /// In a local variable.
+    /// A local variable.
     Slot(u16),
-    /// On the operand stack, counted in values from the top, which is 0.
+    /// A value on the operand stack, counted in values from the top. The top value has number 0.
     Operand(u8),
-    /// Nowhere: it is null always.
+    /// The constant null: there is no value to read.
     Null,
-    /// The turns that the loop of this slot has made so far; -1 outside it, and where its beginning was not seen. A `long`.
+    /// The iterations that the loop of this timer slot has completed so far, as a `long`. The value
+    /// is -1 outside the loop, and also when the activation entered the loop before counting began.
     Turns(u32),
 }
 
-/// What advice does. A slot is a counter's number in the shard; it also names the state of a timer.
+/// The effect of one piece of advice. A slot is the number of a counter in the thread's shard. For
+/// timers and loop counts, the slot also names the local variable that holds the state.
 #[derive(Clone, Debug, PartialEq)]
 #[allow(missing_docs)]
 pub enum Action {
@@ -90,39 +96,46 @@ pub enum Action {
     Lap {
         slot: u32,
     },
-    /// A loop begins: no turns so far. The slot names its count, as that of a timer.
+    /// Control enters a loop: the loop has completed no iteration yet. The slot names the loop's
+    /// count in the same way as the state of a timer.
     Enter {
         slot: u32,
     },
-    /// It goes back to its header.
+    /// Control takes a back edge to the loop header: one more iteration.
     Turn {
         slot: u32,
     },
-    /// It is left.
+    /// Control leaves the loop: the count is unknown again.
     Over {
         slot: u32,
     },
-    /// Stands nowhere: activations that come into the version without a state of this timer began before. They get as their beginning what the cell
-    /// says, a word in memory: a moment of `System.nanoTime`, or the present one as long as it is 0.
+    /// Gives activations that enter the version without a state of this timer a start time. Such an
+    /// activation began before the timer was attached. `cell` is the address of a memory word that
+    /// holds a moment of `System.nanoTime`; while the word is 0, the present moment is used. This
+    /// action has no join point of its own: the prologue of the resume body contains its code.
     Since {
         slot: u32,
         cell: i64,
     },
-    /// Records the time of such an activation, and of no other.
+    /// Records the time of an activation whose start time was set by `Since`. Other activations are
+    /// not recorded.
     Until {
         slot: u32,
     },
-    /// The action, for the first so many that come to the cell, a word in memory that all threads share.
+    /// The inner action, limited to the first `most` executions. `cell` is the address of a memory
+    /// word, shared by all threads, that counts the executions.
     First {
         cell: i64,
         most: u64,
         action: Box<Action>,
     },
-    /// As `Count`; in a loop that calls nothing, in a local variable of the version meanwhile.
+    /// Like `Count`. In an innermost loop that calls nothing, the version counts in a local
+    /// variable and adds it to the counter in memory later; see `version/counter_promotion.rs`.
     Gather {
         slot: u32,
     },
-    /// The first counters of as many as the method has [`Crossings`](crate::counting::Crossings).
+    /// Counts external entries and exits. `arrivals` and `departures` are the numbers of the first
+    /// counter of each list; the lists are those of [`Crossings`](crate::counting::Crossings).
     Balance {
         arrivals: u32,
         departures: u32,
@@ -131,8 +144,9 @@ pub enum Action {
         point: u32,
         values: Vec<(u16, Type)>,
     },
-    /// `reads` are what the probe's method takes, in order; `operands` the kinds of as many operands of the stack as are read or lie
-    /// above one that is, the topmost first.
+    /// Calls a compiled probe. `reads` lists the arguments of the probe's method, in order.
+    /// `operands` lists the kinds of the topmost values of the operand stack, the top value first,
+    /// down to the deepest value that the probe reads.
     Run {
         method: Arc<veneer_probes::Method>,
         reads: Vec<Read>,
@@ -141,7 +155,8 @@ pub enum Action {
 }
 
 impl Action {
-    /// The word of the thread's counters that the action writes to, where it is one.
+    /// The counter word of the thread's shard that the action writes to, or `None` if the action
+    /// writes to no single counter.
     pub fn counter(&self) -> Option<u32> {
         match self {
             Action::Count { slot }
@@ -161,7 +176,7 @@ impl Action {
         }
     }
 
-    /// The timer whose state the action needs.
+    /// The slot of the timer or loop count whose state the action needs.
     pub fn timer(&self) -> Option<u32> {
         match self {
             Action::Start { slot }
@@ -177,7 +192,8 @@ impl Action {
     }
 }
 
-/// One action at one join point. Probes of one join point fire in the order in which they are given.
+/// One action at one join point. Probes at the same join point run in the order in which they are
+/// listed.
 #[derive(Clone, Debug, PartialEq)]
 #[allow(missing_docs)]
 pub struct Probe {

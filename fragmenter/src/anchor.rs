@@ -1,4 +1,6 @@
-//! The anchor: a small class beside an armed class that holds the cells of its methods and declares the bodies of their versions.
+//! The anchor: a small class that accompanies an armed class. An anchor holds the cells (the
+//! call-site constants) of the class's methods, and it declares the bodies of their versions as
+//! abstract methods.
 //!
 //! ```text
 //!   abstract synthetic class a/b/C$Veneer {
@@ -8,15 +10,24 @@
 //!   }
 //! ```
 //!
-//! It is defined in the armed class's own loader and package, so that nothing has to be added to the armed class. The
-//! cells are `static final`, so that the JIT takes them as constants. The agent fills them before it defines the armed class; the anchor
-//! has no initialiser, because an initialiser would look up its classes through the application's loader, in a thread of the agent.
-//! A version extends the anchor: so an armed body calls it by an ordinary virtual call, for which the JVM resolves no type of the
-//! method's descriptor.
+//! The anchor is defined in the loader and package of the armed class, so the armed class itself
+//! needs no new members. The cells are `static final` because the JIT compiler then treats them as
+//! constants.
 //!
-//! A class that is armed again with more methods gets a second anchor, for the new methods only, which extends the first. Each method
-//! keeps the anchor that declared it first. So a version that was linked before the second anchor stays callable from the newer
-//! armed code, and a version that extends the second anchor is callable from the older.
+//! The agent stores the cells before it defines the armed class. The anchor has no initialiser,
+//! because an initialiser would look up its classes through the application's loader, in a thread
+//! of the agent.
+//!
+//! A version extends the anchor. An armed body can therefore call the version by an ordinary
+//! virtual call, for which the JVM resolves no type of the method's descriptor.
+//!
+//! If a class is armed again with more methods, a second anchor is emitted for the new methods
+//! only. The second anchor extends the first one, and each method keeps the anchor that declared it
+//! first. As a result:
+//!
+//! - a version that was linked before the second anchor existed remains callable from the newer
+//!   armed code;
+//! - a version that extends the second anchor is callable from the older armed code.
 
 use crate::bytecode::Assembler;
 use crate::bytecode::opcode::*;
@@ -27,7 +38,8 @@ use crate::runtime;
 const FLAGS: u16 = 0x1000 | 0x0400 | 0x0020; // synthetic, abstract, super
 const FIELD_FLAGS: u16 = 0x1000 | 0x0010 | 0x0008; // synthetic, final, static
 
-/// The anchor's internal name. `generation` counts the anchors of the armed class before this one.
+/// The anchor's internal name. `generation` is the number of anchors that the armed class had
+/// before this one.
 pub fn name(class: &str, generation: u32) -> String {
     if generation == 0 {
         format!("{class}$Veneer")
@@ -36,31 +48,37 @@ pub fn name(class: &str, generation: u32) -> String {
     }
 }
 
-/// Whether an internal name is an anchor's.
+/// Whether an internal class name is that of an anchor.
 pub fn is_anchor(name: &str) -> bool {
     name.rsplit_once("$Veneer")
         .is_some_and(|(_, rest)| rest.bytes().all(|b| b.is_ascii_digit()))
 }
 
-/// A method that has a cell.
-pub struct Held {
-    /// The id of the cell.
+/// A method that has a cell in the anchor.
+pub struct MethodWithCell {
     pub id: u32,
-    /// Simple name of the method.
+    /// Simple name of the application's method.
     pub name: String,
-    /// Descriptor of the call by which activations enter a version.
+    /// Descriptor of the call by which new activations enter a version.
     pub descriptor: String,
 }
 
-/// Emits the anchor class that declares these methods. `previous` is the newest anchor of the same class until now, which the new
-/// anchor extends.
-pub fn emit(name: &str, held: &[Held], previous: Option<&str>) -> Result<Vec<u8>, Refusal> {
+/// Emits the anchor class that declares these methods. `previous` is the newest existing anchor of
+/// the same class, which the new anchor extends.
+///
+/// # Errors
+/// [`Refusal::PoolFull`] if the constant pool overflows.
+pub fn emit(
+    name: &str,
+    methods_with_cells: &[MethodWithCell],
+    previous: Option<&str>,
+) -> Result<Vec<u8>, Refusal> {
     let mut pool = ConstantPool::new();
     let this_class = pool.add_class(name)?;
     let super_class = pool.add_class(previous.unwrap_or("java/lang/Object"))?;
     let descriptor = pool.add_utf8(runtime::CELL_DESCRIPTOR)?;
-    let mut fields = Vec::with_capacity(held.len());
-    for Held { id, .. } in held {
+    let mut fields = Vec::with_capacity(methods_with_cells.len());
+    for MethodWithCell { id, .. } in methods_with_cells {
         let field = runtime::cell_field(*id);
         fields.push(Member {
             access: FIELD_FLAGS,
@@ -69,8 +87,8 @@ pub fn emit(name: &str, held: &[Held], previous: Option<&str>) -> Result<Vec<u8>
             attributes: Vec::new(),
         });
     }
-    let mut methods = vec![version(name, &mut pool)?];
-    for one in held {
+    let mut methods = vec![version_method(name, &mut pool)?];
+    for one in methods_with_cells {
         methods.push(Member {
             access: 0x0400,
             name: pool.add_utf8(&runtime::enter_method(&one.name, one.id))?,
@@ -93,8 +111,11 @@ pub fn emit(name: &str, held: &[Held], previous: Option<&str>) -> Result<Vec<u8>
     Ok(file.to_bytes()?)
 }
 
-/// `static C$Veneer version(VeneerCell cell) { return (C$Veneer) cell.body(); }`
-fn version(name: &str, pool: &mut ConstantPool<'static>) -> Result<Member<'static>, Refusal> {
+/// Emits `static C$Veneer version(VeneerCell cell) { return (C$Veneer) cell.body(); }`.
+fn version_method(
+    name: &str,
+    pool: &mut ConstantPool<'static>,
+) -> Result<Member<'static>, Refusal> {
     let mut a = Assembler::new();
     a.local(ALOAD, 0);
     a.pool(

@@ -1,18 +1,18 @@
-//! The `BootstrapMethods` attribute (JVMS §4.7.23): reading, and adding entries.
+//! The `BootstrapMethods` attribute (JVMS §4.7.23): reading it, writing it and adding entries.
 
 use crate::classfile::{Attribute, ClassFile, ClassFileError, ConstantPool};
 use crate::refusal::Refusal;
 
-/// One entry: a method handle and static arguments, as pool indices.
+/// One entry: a method handle and static arguments, as constant-pool indices.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BootstrapMethod {
-    /// The `MethodHandle` constant.
+    /// Index of the `MethodHandle` constant.
     pub handle: u16,
-    /// The static arguments.
+    /// Indices of the static arguments.
     pub arguments: Vec<u16>,
 }
 
-/// Reads the table of a class; empty where there is none.
+/// Reads the table of a class. The result is empty if the class has no such attribute.
 pub fn read(file: &ClassFile) -> Result<Vec<BootstrapMethod>, Refusal> {
     let Some(attribute) = file
         .attributes
@@ -41,7 +41,7 @@ pub fn read(file: &ClassFile) -> Result<Vec<BootstrapMethod>, Refusal> {
     Ok(out)
 }
 
-/// The attribute's content.
+/// Encodes the attribute's content.
 pub fn write(table: &[BootstrapMethod]) -> Vec<u8> {
     let mut out = (table.len() as u16).to_be_bytes().to_vec();
     for b in table {
@@ -52,7 +52,8 @@ pub fn write(table: &[BootstrapMethod]) -> Vec<u8> {
     out
 }
 
-/// The same class attributes with one bootstrap method more. Returns its index.
+/// Adds one bootstrap method to the class attributes and returns its index. Creates the attribute
+/// if the class has none.
 pub fn append(
     attributes: &mut Vec<Attribute>,
     pool: &mut ConstantPool,
@@ -89,7 +90,7 @@ pub fn append(
     Ok(0)
 }
 
-/// A handle on a static bootstrap method of the runtime.
+/// Adds a method handle for a static bootstrap method of Veneer's runtime classes.
 pub fn runtime_handle(
     pool: &mut ConstantPool,
     name: &str,

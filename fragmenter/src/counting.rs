@@ -1,18 +1,27 @@
-//! Counting all fragments or edges of a method with few counters: what flows into a fragment flows out of it.
+//! Counts all fragments or edges of a method with few counters (*spanning-tree counters*). The
+//! counts that are not measured follow from Kirchhoff's law: what flows into a fragment flows out
+//! of it. [`veneer_frequency`] chooses the edges that get a counter (Knuth and Stevenson 1973; Ball
+//! and Larus 1994).
 //!
 //! ```text
-//!             ┌── entry ──▶ f0 ──▶ f1 ◀──┐              ──▶ edges of the flow graph: some have a counter, see
-//!   outside ──┤                    │     │                  `veneer_frequency`
-//!             ├┄┄ arrivals ┄┄▶ f2 ◀┘┄┄┄┄▶ f3            ┄▶ arrivals:   resumed at a capture point, or a handler caught
-//!             ◀┄┄ departures ┄┄ │                          departures: an exception, or on at a capture point before
-//!             ◀── return ───────┘                                      a return; both always have one
+//!             ┌── entry ──▶ f0 ──▶ f1 ◀──┐          ──▶ edges of the flow graph: only some
+//!   outside ──┤                    │     │              have a counter
+//!             ├┄┄ arrivals ┄┄▶ f2 ◀┘┄┄┄┄▶ f3        ┄▶ external entries ("arrivals"): resumed at
+//!             ◀┄┄ departures ┄┄ │                      a capture point, or caught by a handler;
+//!             ◀── return ───────┘                      external exits ("departures"): an exception,
+//!                                                      or left at a capture point before a return;
+//!                                                      each of them has a counter
 //! ```
 //!
-//! An activation that leaves at a capture point before a fragment has come in and done nothing there: it takes its arrival back.
-//! So the sums are those of all activations, whichever versions they pass through; what does not count at all meanwhile, as the
-//! armed body, is outside.
+//! An activation that leaves at a capture point before a fragment was counted into the fragment but
+//! executed nothing there. Leaving takes the entry back: it subtracts 1 from the fragment's
+//! external entries.
 //!
-//! Only for the method's own graph: after an [`Edit`](crate::patch::Edit) every fragment needs its own counter.
+//! The sums are therefore correct for all activations together, whichever versions they pass
+//! through. Code that does not count, such as the armed body, is part of the outside.
+//!
+//! The scheme works for the method's own graph only. After an [`Edit`](crate::patch::Edit), every
+//! fragment needs its own counter.
 
 use crate::advice::{Action, Probe, Site};
 use crate::bytecode::opcode::{is_return, may_throw};
@@ -22,62 +31,64 @@ use crate::points::{Point, PointKind, reachable};
 use std::collections::HashMap;
 use veneer_frequency::{Edge, Flow, Node};
 
-/// Fragments that are entered and left otherwise than along edges. A fragment's place in the list is that of its counter.
+/// Fragments that activations enter and leave other than along edges: the external entries
+/// (`arrivals`) and external exits (`departures`). The index of a fragment in its list is also the
+/// index of its counter.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Crossings {
-    /// Those with a capture point at their start, and handlers.
+    /// Fragments with a capture point at their start, and exception handlers.
     pub arrivals: Vec<FragmentId>,
-    /// Those that may throw, or have a capture point before their return.
+    /// Fragments that may throw, or that have a capture point before their return.
     pub departures: Vec<FragmentId>,
 }
 
 impl Crossings {
-    /// Those of a method with these capture points.
+    /// Finds the external entries and exits of a method with these capture points.
     pub fn of(method: &Method, points: &[Point]) -> Crossings {
-        let mut come = vec![false; method.flow.len()];
-        let mut go = vec![false; method.flow.len()];
+        let mut has_entry = vec![false; method.flow.len()];
+        let mut has_exit = vec![false; method.flow.len()];
         for p in points {
             match p.kind {
-                PointKind::Fragment => come[p.fragment.index()] = true,
-                PointKind::Exit => go[p.fragment.index()] = true,
+                PointKind::Fragment => has_entry[p.fragment.index()] = true,
+                PointKind::Exit => has_exit[p.fragment.index()] = true,
                 PointKind::Entry => {}
             }
         }
         for edge in method.flow.graph.raw_edges() {
             if let EdgeKind::Handler(_) = edge.weight {
-                come[edge.target().index()] = true;
+                has_entry[edge.target().index()] = true;
             }
         }
         for f in method.flow.fragments() {
             let throws = |i: usize| may_throw(method.instructions[i].1.op());
-            go[f.id.index()] |= f.instructions.clone().any(throws);
+            has_exit[f.id.index()] |= f.instructions.clone().any(throws);
         }
         let all = reachable(method, points);
-        let those = |marked: Vec<bool>| {
+        let marked_in_order = |marked: Vec<bool>| {
             let all = all.iter().copied();
             all.filter(|f| marked[f.index()]).collect::<Vec<_>>()
         };
         Crossings {
-            arrivals: those(come),
-            departures: those(go),
+            arrivals: marked_in_order(has_entry),
+            departures: marked_in_order(has_exit),
         }
     }
 }
 
-/// The counters of one method.
+/// The placement of the counters of one method.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Counting {
-    /// The graph, with the counters that it needs; they are numbered from 0.
+    /// The flow graph with the numbers of its counters. Numbers begin at 0.
     pub flow: Flow,
-    /// Where the counters of edges stand.
+    /// The join point and the number of each counter on an edge.
     sites: Vec<(Site, u32)>,
-    /// The first counters of arrivals and of departures.
+    /// The number of the first counter of external entries; `departures` is that of external exits.
     arrivals: u32,
     departures: u32,
 }
 
 impl Counting {
-    /// Places the counters. The more loops an edge is in, the rather it goes without.
+    /// Places the counters. Edges in deeper loops are more likely to need no counter.
     pub fn of(method: &Method, points: &[Point]) -> Counting {
         let crossings = Crossings::of(method, points);
         let all = reachable(method, points);
@@ -85,7 +96,8 @@ impl Counting {
         all.iter().for_each(|f| inside[f.index()] = true);
         let at = |f: FragmentId| Node::At(f.0);
         let (mut edges, mut sites) = (Vec::new(), Vec::new());
-        // Counters are numbered along the list: those that are always there first.
+        // Counters are numbered in the order of this list. The external edges, which always have a
+        // counter, are first, so the counters of each kind of external edge are contiguous.
         let to = crossings.arrivals.iter();
         edges.extend(to.map(|f| Edge::counted(Node::Outside, at(*f))));
         let departures = edges.len() as u32;
@@ -104,17 +116,17 @@ impl Counting {
             *outs.entry(*a).or_default() += 1;
             *ins.entry(*b).or_default() += 1;
         }
-        let weights = Weights::of(method);
+        let weights = Weights::new(method);
         if let Some(p) = points.first() {
-            edges.push(Edge::new(Node::Outside, at(p.fragment), weights.once()));
+            edges.push(Edge::new(Node::Outside, at(p.fragment), Weights::ONE_PASS));
             sites.push(Some(Site::Entry));
         }
         let entry = points.first().map(|p| p.fragment);
         for (a, b) in inner {
-            let alone = |n: &HashMap<FragmentId, u64>, f| n.get(&f) == Some(&1);
-            let site = if alone(&outs, a) {
+            let is_only = |n: &HashMap<FragmentId, u64>, f| n.get(&f) == Some(&1);
+            let site = if is_only(&outs, a) {
                 Site::After(a)
-            } else if alone(&ins, b) && entry != Some(b) && !crossings.arrivals.contains(&b) {
+            } else if is_only(&ins, b) && entry != Some(b) && !crossings.arrivals.contains(&b) {
                 Site::Before(b)
             } else {
                 Site::Edge(a, b)
@@ -126,7 +138,7 @@ impl Counting {
         for f in all {
             let last = method.flow.get(f).map(|f| f.instructions.end - 1);
             if last.is_some_and(|i| is_return(method.instructions[i].1.op())) {
-                edges.push(Edge::new(at(f), Node::Outside, weights.once()));
+                edges.push(Edge::new(at(f), Node::Outside, Weights::ONE_PASS));
                 sites.push(Some(Site::After(f)));
             }
         }
@@ -141,7 +153,7 @@ impl Counting {
         }
     }
 
-    /// The advice, where the method has counters from `first` on.
+    /// The advice for all counters, if the counters of the method begin at slot `first`.
     pub fn probes(&self, first: u32) -> Vec<Probe> {
         let counts = self.sites.iter().map(|(site, counter)| Probe {
             site: *site,
@@ -160,36 +172,34 @@ impl Counting {
     }
 }
 
-/// How often edges are expected to be passed, relative to an activation.
+/// Expected executions of an edge, relative to the activations of the method.
 struct Weights {
     depth: Vec<u32>,
 }
 
 impl Weights {
-    /// Of an edge that is passed once, and has no other way beside it.
-    const ONCE: u64 = 1 << 8;
+    /// Weight of an edge that each activation takes exactly once.
+    const ONE_PASS: u64 = 1 << 8;
 
-    fn of(method: &Method) -> Weights {
+    fn new(method: &Method) -> Weights {
         let nodes = method.flow.graph.node_indices();
         Weights {
             depth: nodes.map(|n| method.loops.nest(n).len() as u32).collect(),
         }
     }
 
-    fn once(&self) -> u64 {
-        Weights::ONCE
-    }
-
-    /// A round of a loop eight times as often as the loop; of several ways each as often as the others. A counter that needs a
-    /// place of its own, off the straight way, is dearer.
+    /// The weight of an edge. Each loop around the edge multiplies the weight by 8, for at most 10
+    /// loops. The `ways` edges out of a fragment share its weight equally. A counter on an edge
+    /// that needs its own code, off the straight path, costs a quarter more.
     fn edge(&self, a: FragmentId, b: FragmentId, ways: u64, site: Site) -> u64 {
         let depth = self.depth[a.index()].min(self.depth[b.index()]).min(10);
-        let often = (Weights::ONCE << (3 * depth)) / ways.max(1);
-        // All ways of a loop before any around it: then what its counters do not have yet is not missed elsewhere.
-        let often = often + (u64::from(depth) << 48);
+        let weight = (Weights::ONE_PASS << (3 * depth)) / ways.max(1);
+        // The loop depth is also the high part of the weight. All edges of an inner loop therefore
+        // go without a counter before any edge of an outer loop does.
+        let weight = weight + (u64::from(depth) << 48);
         match site {
-            Site::Edge(..) => often + often / 4,
-            _ => often,
+            Site::Edge(..) => weight + weight / 4,
+            _ => weight,
         }
     }
 }

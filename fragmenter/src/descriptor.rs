@@ -1,10 +1,11 @@
-//! Field and method descriptors (JVMS §4.3) as the types of local variables and stack slots.
+//! Field and method descriptors (JVMS §4.3) as verification types of local variables and stack
+//! slots.
 
 use crate::bytecode::opcode::{ARETURN, DRETURN, FRETURN, IRETURN, LRETURN, RETURN};
 use crate::types::Type;
 use std::sync::Arc;
 
-/// A method's parameters and result, as verification types. The receiver is not included.
+/// A method's parameters and result as verification types. The receiver is not included.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MethodDescriptor {
     /// The declared parameters, in order.
@@ -14,7 +15,7 @@ pub struct MethodDescriptor {
 }
 
 impl MethodDescriptor {
-    /// The instruction that returns from such a method.
+    /// Opcode of the instruction that returns from a method with this descriptor.
     pub fn returns_by(&self) -> u8 {
         match self.result {
             None => RETURN,
@@ -26,7 +27,8 @@ impl MethodDescriptor {
         }
     }
 
-    /// Parses `(I[Ljava/lang/String;)V`. `None` where the text is no descriptor.
+    /// Parses a descriptor such as `(I[Ljava/lang/String;)V`. Returns `None` if the text is not a
+    /// method descriptor.
     pub fn parse(text: &str) -> Option<Self> {
         let mut rest = text.strip_prefix('(')?;
         let mut parameters = Vec::new();
@@ -42,13 +44,14 @@ impl MethodDescriptor {
         Some(MethodDescriptor { parameters, result })
     }
 
-    /// Local variable slots that the parameters take (long and double take two).
+    /// Number of local-variable slots that the parameters occupy. A `long` or `double` occupies
+    /// two.
     pub fn slots(&self) -> u16 {
         self.parameters.iter().map(Type::width).sum()
     }
 }
 
-/// Parses one field descriptor, whole.
+/// Parses one field descriptor. Returns `None` if text follows it.
 pub fn field(text: &str) -> Option<Type> {
     field_prefix(text)
         .filter(|(_, n)| *n == text.len())
@@ -73,8 +76,8 @@ fn field_prefix(text: &str) -> Option<(Type, usize)> {
     })
 }
 
-/// The result's part of a method descriptor: `V`, `I`, `[La/B;`. A class's name may hold a `)`, so the parameters are passed over
-/// one by one. `V` where the text is no descriptor.
+/// The result part of a method descriptor: `V`, `I` or `[La/B;`. The function parses the parameters
+/// one by one, because a class name may contain `)`. Returns `V` if the text is not a descriptor.
 pub fn result(text: &str) -> &str {
     let mut rest = text.strip_prefix('(').unwrap_or(")V");
     while !rest.starts_with(')') {
@@ -86,7 +89,8 @@ pub fn result(text: &str) -> &str {
     &rest[1..]
 }
 
-/// The descriptor of a verification type: `Ljava/lang/String;`, `[I`, `J`. `None` for what no descriptor can name.
+/// The field descriptor of a verification type: `Ljava/lang/String;`, `[I` or `J`. Returns `None`
+/// if no descriptor can name the type.
 pub fn of(t: &Type) -> Option<String> {
     Some(match t {
         Type::Int => "I".into(),
@@ -100,7 +104,8 @@ pub fn of(t: &Type) -> Option<String> {
     })
 }
 
-/// A method descriptor in which every class is `java.lang.Object`. `None` where the text is no descriptor.
+/// A method descriptor in which every class and array is replaced by `java.lang.Object`. Returns
+/// `None` if the text is not a descriptor.
 pub fn erased(text: &str) -> Option<String> {
     let erase = |field: &str| match field.as_bytes().first() {
         Some(b'L' | b'[') => "Ljava/lang/Object;".to_string(),

@@ -1,21 +1,31 @@
-//! Edit points: capture points that versions have where an edit makes a loop.
+//! Edit points: capture points that only versions have, at the places where an edit creates a loop.
 //!
 //! ```text
-//!   the method                    redirect f1 -> f3 to f0            the armed body's points stand at loops of the
-//!   f0 ──▶ f1 ──▶ f3              f0 ──▶ f1 ──╮                      method; the new loop f0, f1 has none
-//!    ╰───▶ f2                  ▶  ╰▲──────────╯  edit point at f0
+//!   the method                    redirect f1 -> f3 to f0       points of the armed body are at
+//!   f0 ──▶ f1 ──▶ f3              f0 ──▶ f1 ──╮                 loops of the method; the new
+//!    ╰───▶ f2                  ▶  ╰▲──────────╯  edit at f0     loop f0, f1 has no point
 //! ```
 //!
-//! Without a capture point, an activation that runs in the new loop could never leave it: detaching would not reach it. So
-//! every cycle that has an edge which *makes a loop* passes a capture point, of the armed body or an edit point. An edge of
-//! the edited graph makes a loop if it leads back (against a reverse postorder of the method's own graph), and the method
-//! has no natural loop with the edge's end as header and its beginning in the body. Each cycle has an edge that leads back;
-//! a cycle whose edges back are all edges of the method's own loops is one that the method has points for as far as its
-//! policy wants.
+//! An activation that runs in a new loop without a capture point could never leave it, so detaching
+//! would not reach it. For this reason, every cycle that contains a *loop-making* edge passes a
+//! capture point: either one of the armed body or an edit point.
 //!
-//! An edit point carries what the *original* method has live at the fragment. That depends on the method and the fragment
-//! alone, so a frame means the same to every version, whatever its edits are. The number of an edit point is the number of
-//! armed points plus the fragment's number. The armed body has no check there: activations only leave versions at it.
+//! An edge of the edited graph is loop-making if all of these hold:
+//!
+//! - the original graph does not have the edge;
+//! - the edge leads back, against a reverse postorder of the method's own graph;
+//! - the method has no natural loop with the edge's target as header and its source in the body.
+//!
+//! This is sufficient. Every cycle has an edge that leads back. If all such edges of a cycle belong
+//! to the method's own loops, the policy has already placed the points that it wants for this
+//! cycle.
+//!
+//! An edit point carries the values that are live at the fragment in the *original* method. These
+//! values depend on the method and the fragment alone, so a frame has the same meaning for every
+//! version, whatever its edits are.
+//!
+//! The number of an edit point is the number of armed points plus the fragment's number. The armed
+//! body has no check at an edit point: activations only leave versions there.
 
 use crate::flowgraph::FragmentId;
 use crate::method::Method;
@@ -26,6 +36,9 @@ use petgraph::visit::{DfsPostOrder, EdgeRef};
 use veneer_liveness::{Flow, LoopForest};
 
 /// The number of the edit point at a fragment of a method with these armed points.
+///
+/// # Errors
+/// [`Refusal::MethodTooLarge`] if the number exceeds 65,535.
 pub fn id(armed: &[Point], fragment: FragmentId) -> Result<PointId, Refusal> {
     let number = armed.len() + fragment.index();
     u16::try_from(number)
@@ -33,9 +46,10 @@ pub fn id(armed: &[Point], fragment: FragmentId) -> Result<PointId, Refusal> {
         .map_err(|_| Refusal::MethodTooLarge("the method has too many capture points".into()))
 }
 
-/// The edit points of the edited `graph`: those that its new loops need, and those at `kept` fragments, at which earlier
-/// edits had some. By fragment, without those that have an armed point.
-pub(crate) fn of(
+/// The edit points of the edited `graph`, in the order of their fragments. They are the points that
+/// the new loops need, and points at the `kept` fragments, at which earlier edits had edit points.
+/// Fragments that have an armed point get no edit point.
+pub(crate) fn edit_points(
     method: &Method,
     graph: &DiGraph<(), Flow>,
     loops: &LoopForest,
@@ -43,19 +57,23 @@ pub(crate) fn of(
     armed: &[Point],
     kept: &[FragmentId],
 ) -> Result<Vec<Point>, Refusal> {
-    let pointed = |f: FragmentId| {
+    let has_armed_point = |f: FragmentId| {
         let mut all = armed.iter();
         all.any(|p| p.kind == PointKind::Fragment && p.fragment == f)
     };
     let begin = armed.first().map_or(FragmentId(0), |p| p.fragment);
     let first = armed.first().map_or(0, |p| p.instruction);
-    let makers = makers(method, graph, begin, reachable);
-    let mut fragments: Vec<FragmentId> = kept.iter().copied().filter(|f| !pointed(*f)).collect();
+    let loop_making = loop_making_edges(method, graph, begin, reachable);
+    let mut fragments: Vec<FragmentId> = kept
+        .iter()
+        .copied()
+        .filter(|f| !has_armed_point(*f))
+        .collect();
     let mut new: Vec<FragmentId> = Vec::new();
-    while let Some(cycle) = cycle(graph, reachable, &makers, &|f| {
-        pointed(f) || new.contains(&f)
+    while let Some(cycle) = uncovered_cycle(graph, reachable, &loop_making, &|f| {
+        has_armed_point(f) || new.contains(&f)
     }) {
-        new.push(choose(method, loops, first, &makers, &cycle)?);
+        new.push(choose_fragment(method, loops, first, &loop_making, &cycle)?);
     }
     fragments.extend(new);
     fragments.sort_unstable();
@@ -68,8 +86,8 @@ pub(crate) fn of(
     fragments.into_iter().map(point).collect()
 }
 
-/// Edges of the edited graph that make a loop.
-fn makers(
+/// The loop-making edges of the edited graph; see the module documentation.
+fn loop_making_edges(
     method: &Method,
     graph: &DiGraph<(), Flow>,
     begin: FragmentId,
@@ -83,30 +101,31 @@ fn makers(
         order[n.index()] = finished;
         finished += 1;
     }
-    let known = |a: NodeIndex, b: NodeIndex| {
+    let is_natural_loop_edge = |a: NodeIndex, b: NodeIndex| {
         method.loops.loops.iter().any(|l| {
             let inside = l.body.get(a.index()).is_some_and(|bit| *bit);
             l.header == b && inside
         })
     };
-    let makes = |a: NodeIndex, b: NodeIndex| {
+    let is_loop_making = |a: NodeIndex, b: NodeIndex| {
         reachable[a.index()]
             && original.find_edge(a, b).is_none()
             && order[a.index()] <= order[b.index()]
-            && !known(a, b)
+            && !is_natural_loop_edge(a, b)
     };
     let edges = graph.edge_references().map(|e| (e.source(), e.target()));
-    edges.filter(|(a, b)| makes(*a, *b)).collect()
+    edges.filter(|(a, b)| is_loop_making(*a, *b)).collect()
 }
 
-/// A strongly connected part of the graph without the fragments that have a point, which has an edge that makes a loop.
-fn cycle(
+/// Finds a strongly connected component that contains a loop-making edge and no fragment with a
+/// point.
+fn uncovered_cycle(
     graph: &DiGraph<(), Flow>,
     reachable: &[bool],
-    makers: &[(NodeIndex, NodeIndex)],
+    loop_making: &[(NodeIndex, NodeIndex)],
     has_point: &dyn Fn(FragmentId) -> bool,
 ) -> Option<Vec<NodeIndex>> {
-    if makers.is_empty() {
+    if loop_making.is_empty() {
         return None;
     }
     let open = |n: NodeIndex| reachable[n.index()] && !has_point(FragmentId(n.index() as u32));
@@ -116,20 +135,21 @@ fn cycle(
         .map(|part| part.into_iter().map(|n| left[n]).collect::<Vec<_>>())
         .find(|part| {
             let inside = |(a, b): &(NodeIndex, NodeIndex)| part.contains(a) && part.contains(b);
-            makers.iter().any(inside)
+            loop_making.iter().any(inside)
         })
 }
 
-/// The fragment of a cycle that gets the point: where an edge that makes a loop leads, else a loop header, else any.
-fn choose(
+/// Chooses the fragment of a cycle that gets the edit point. The first choice is the target of a
+/// loop-making edge, then a loop header, then any fragment of the cycle.
+fn choose_fragment(
     method: &Method,
     loops: &LoopForest,
     first: usize,
-    makers: &[(NodeIndex, NodeIndex)],
+    loop_making: &[(NodeIndex, NodeIndex)],
     cycle: &[NodeIndex],
 ) -> Result<FragmentId, Refusal> {
     let inside = |n: &NodeIndex| cycle.contains(n);
-    let ends = makers.iter().filter(|(a, b)| inside(a) && inside(b));
+    let ends = loop_making.iter().filter(|(a, b)| inside(a) && inside(b));
     let mut wanted: Vec<NodeIndex> = ends.map(|(_, b)| *b).collect();
     wanted.sort_unstable();
     wanted.extend(loops.headers().filter(inside));

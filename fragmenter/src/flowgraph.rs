@@ -1,14 +1,23 @@
-//! The control-flow graph of one method: fragments and the edges between them.
+//! The control-flow graph of one method. Its nodes are *fragments*: basic blocks, which the policy
+//! may cut further at calls.
 //!
 //! ```text
 //!     f0 ──fall──▶ f1 ──branch──▶ f3        a fragment is a basic block, cut once more at the
 //!                  │ ▲             ┊        calls that a policy names
-//!                  ▼ └──branch── f2┊        ┄┄ handler: from anywhere inside the source
+//!                  ▼ └──branch── f2┊        ┄┄ handler: from any instruction of the source
 //!                                  ▼
 //! ```
 //!
-//! A fragment starts at the method's start, at a branch target, after an instruction that ends or splits the flow, at a
-//! handler, and at a cut. Fragments are numbered in pc order; the number is the node's index in the petgraph graph.
+//! A fragment starts at each of these instructions:
+//!
+//! - the first instruction of the method;
+//! - a branch target;
+//! - the instruction after a branch, and after one that ends the flow (a return, `athrow`, `goto`
+//!   or a switch);
+//! - the first instruction of an exception handler;
+//! - an instruction at which the policy cuts.
+//!
+//! Fragments are numbered in pc order. The number is also the node's index in the petgraph graph.
 
 use crate::bytecode::opcode::*;
 use crate::bytecode::{Instruction, Label};
@@ -16,7 +25,7 @@ use crate::classfile::ExceptionRange;
 use petgraph::graph::{DiGraph, NodeIndex};
 use std::fmt;
 
-/// The number of a fragment in its method, in pc order; written `f3`.
+/// The number of a fragment in its method, in pc order. It is written `f3`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct FragmentId(pub u32);
 
@@ -31,7 +40,6 @@ impl FragmentId {
     pub fn node(self) -> NodeIndex {
         NodeIndex::new(self.0 as usize)
     }
-    /// As an index.
     pub fn index(self) -> usize {
         self.0 as usize
     }
@@ -40,28 +48,28 @@ impl FragmentId {
 /// A single-entry straight-line piece of a method.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fragment {
-    /// Its number.
     pub id: FragmentId,
     /// pc of the first instruction.
     pub start: u16,
-    /// pc just after the last instruction.
+    /// pc directly after the last instruction.
     pub end: u32,
-    /// The instructions, as a range of the method's decoded list.
+    /// The instructions, as a range of indices into
+    /// [`Method::instructions`](crate::method::Method::instructions).
     pub instructions: std::ops::Range<usize>,
 }
 
-/// Why control passes along an edge.
+/// The reason why control passes along an edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum EdgeKind {
-    /// On to the next instruction.
+    /// Control falls through to the next instruction.
     Fall,
     /// A taken branch or a `goto`.
     Branch,
-    /// A case of a switch.
+    /// A case of a switch, with its key.
     Case(i32),
-    /// The default of a switch.
+    /// The default case of a switch.
     Default,
-    /// An exception inside the source, by the entry of this index in the exception table.
+    /// An exception in the source fragment, caught by this entry of the exception table.
     Handler(u16),
 }
 
@@ -77,15 +85,16 @@ impl fmt::Display for EdgeKind {
     }
 }
 
-/// The graph and what finds fragments in it.
+/// The graph, with lookups by pc and by number.
 #[derive(Clone, Debug)]
 pub struct FlowGraph {
-    /// Fragments and edges. Node index = fragment number.
+    /// Fragments and edges. The node index is the fragment number.
     pub graph: DiGraph<Fragment, EdgeKind>,
 }
 
 impl FlowGraph {
-    /// Splits a decoded method. `cut` says of an instruction's index whether a fragment starts there in any case.
+    /// Splits a decoded method into fragments. `cut` returns true for the index of an instruction
+    /// at which the policy starts a fragment.
     pub fn build(
         instructions: &[(u16, Instruction)],
         exceptions: &[ExceptionRange],
@@ -174,7 +183,7 @@ impl FlowGraph {
         }
     }
 
-    /// The fragment that starts at a label.
+    /// The fragment that starts at a label, if any.
     pub fn starting_at(&self, label: Label) -> Option<FragmentId> {
         let fragments = self.graph.raw_nodes();
         fragments
@@ -183,7 +192,7 @@ impl FlowGraph {
             .map(|i| FragmentId(i as u32))
     }
 
-    /// The fragment that holds a pc.
+    /// The fragment that contains a pc.
     pub fn holding(&self, pc: u16) -> FragmentId {
         let fragments = self.graph.raw_nodes();
         FragmentId(
@@ -193,17 +202,15 @@ impl FlowGraph {
         )
     }
 
-    /// How many fragments there are.
+    /// Number of fragments.
     pub fn len(&self) -> usize {
         self.graph.node_count()
     }
 
-    /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.graph.node_count() == 0
     }
 
-    /// One fragment.
     pub fn get(&self, id: FragmentId) -> Option<&Fragment> {
         self.graph.node_weight(id.node())
     }
@@ -213,7 +220,8 @@ impl FlowGraph {
         self.graph.node_weights()
     }
 
-    /// The different pairs of fragments that control passes between without an exception, in order.
+    /// All pairs of fragments between which control passes without an exception, sorted and without
+    /// duplicates.
     pub fn edges(&self) -> Vec<(FragmentId, FragmentId)> {
         let mut pairs: Vec<_> = self
             .graph
@@ -232,7 +240,8 @@ impl FlowGraph {
         pairs
     }
 
-    /// The different normal successors of a fragment, in the order of the code (fall-through first).
+    /// The normal successors of a fragment without duplicates, in code order with the fall-through
+    /// first.
     pub fn successors(&self, id: FragmentId) -> Vec<FragmentId> {
         let mut out: Vec<FragmentId> = Vec::new();
         let mut edges: Vec<_> = self.graph.edges(id.node()).collect();

@@ -1,10 +1,11 @@
-//! States as stack map frames of a class file.
+//! Converts verification states to stack-map frames of a class file.
 
 use crate::classfile::{ConstantPool, StackMapFrame, VerificationType};
 use crate::refusal::Refusal;
 use crate::types::{State, Type};
 
-/// Writes one type; `new_pc` says where the `new` at an original pc came to lie.
+/// Converts one type. `new_pc` maps the original pc of a `new` instruction to its pc in the emitted
+/// code.
 pub fn verification(
     t: &Type,
     pool: &mut ConstantPool,
@@ -19,13 +20,15 @@ pub fn verification(
         Type::Null => VerificationType::Null,
         Type::UninitializedThis => VerificationType::UninitializedThis,
         Type::Uninitialized(pc) => VerificationType::Uninitialized(
-            new_pc(*pc).ok_or_else(|| Refusal::Internal(format!("the `new` at {pc} is gone")))?,
+            new_pc(*pc)
+                .ok_or_else(|| Refusal::Internal(format!("the `new` at {pc} was not emitted")))?,
         ),
         Type::Object(name) => VerificationType::Object(pool.add_class(name)?),
     })
 }
 
-/// Locals given by slot, as the class file lists them: one element a value, nothing after the last that is known.
+/// Converts locals listed by slot to the form of the class file: one element per value, without the
+/// unused slots at the end.
 pub fn locals(
     slots: &[Type],
     pool: &mut ConstantPool,
@@ -47,7 +50,7 @@ pub fn locals(
     Ok(out)
 }
 
-/// A whole frame.
+/// Converts a whole frame.
 pub fn frame(
     pc: u16,
     state: &State,

@@ -1,20 +1,25 @@
-//! Class files in, fragments out: the part of Veneer that knows bytecode and no JVM.
+//! Reads class files, analyses their methods and emits instrumented class files. This crate
+//! contains all bytecode knowledge of Veneer. It has no connection to a JVM.
+//!
+//! A *fragment* is a basic block, or a larger single-entry region of a method.
 //!
 //! ```text
 //!   bytes ─▶ classfile ─▶ method (flow graph, types, liveness, loops, monitors)
-//!                            ├─▶ points ─▶ arming     the method's own code plus capture points, and its anchor class
-//!                            └─▶ patch ─▶ version     the method as fragments along the edited graph, instruments inlined
+//!                           ├─▶ points ─▶ arming   the method's own code with a check at each
+//!                           │                      capture point, and the anchor with the cells
+//!                           └─▶ patch ─▶ version   a hidden class with the method along its
+//!                                                  edited graph, instruments inlined
 //! ```
 //!
-//! **Invariant:** nothing here loads a class, asks a JVM, or needs to know a class hierarchy.
-//! **Invariant:** what cannot be done is a [`Refusal`] with a name; nothing here panics on what a class file holds.
+//! **Invariant:** No code in this crate loads a class, calls a JVM or needs to know a class
+//! hierarchy. **Invariant:** Whatever the crate cannot do is reported as a named [`Refusal`]. The
+//! crate does not panic on any class file.
 
 pub mod advice;
 pub mod anchor;
 pub mod arming;
 pub mod bootstrap;
 pub mod bytecode;
-mod capture;
 pub mod cell_path;
 pub mod check;
 pub mod classfile;
@@ -23,11 +28,12 @@ pub mod descriptor;
 pub mod edit_points;
 pub mod flowgraph;
 pub mod frames;
+pub mod hotspot;
 pub mod inference;
 pub mod listing;
-pub mod metadata;
 pub mod method;
 pub mod monitors;
+mod osr_exit;
 pub mod outline;
 pub mod patch;
 pub mod points;
@@ -37,6 +43,7 @@ pub mod refusal;
 pub mod regions;
 pub mod runtime;
 pub mod types;
+pub mod use_def;
 pub mod verify;
 pub mod version;
 

@@ -1,6 +1,8 @@
-//! One method with all that the analyses say of it: flow graph, types, liveness, loops, monitors, names.
+//! One method with the results of all analyses: flow graph, types, liveness, loops, monitors and
+//! names.
 //!
-//! This is what arming and emission read. Nothing here is changed after [`Method::analyse`].
+//! Arming and emission read these results. [`Method::analyse`] computes them once; afterwards they
+//! do not change.
 
 use crate::bytecode::opcode::*;
 use crate::bytecode::{Instruction, decode};
@@ -11,11 +13,12 @@ use crate::descriptor::MethodDescriptor;
 use crate::flowgraph::{EdgeKind, FlowGraph, FragmentId};
 use crate::refusal::Refusal;
 use crate::types::{self, State, Type};
-use crate::{metadata, monitors};
+use crate::{monitors, use_def};
 use std::sync::Arc;
 use veneer_liveness::{Effect, Liveness, LoopForest, Set};
 
-/// `ACC_*` flags of methods that matter here (JVMS table 4.6-A).
+/// The `ACC_*` flags of classes, fields and methods that this crate tests (JVMS tables 4.1-B, 4.5-A
+/// and 4.6-A).
 pub mod access {
     #![allow(missing_docs)]
     pub const PRIVATE: u16 = 0x0002;
@@ -27,68 +30,65 @@ pub mod access {
 /// A local variable's name over a range of pcs (JVMS §4.7.13).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Variable {
-    /// The source name.
+    /// The name in the source code.
     pub name: String,
-    /// The slot.
     pub slot: u16,
-    /// The field descriptor.
     pub descriptor: String,
-    /// First pc.
+    /// First pc of the scope.
     pub start: u16,
-    /// Just after the last pc.
+    /// pc directly after the scope.
     pub end: u32,
 }
 
 /// A method and its analyses. See the module documentation.
 pub struct Method<'a> {
-    /// The class file that it came from.
+    /// The class file that contains the method.
     pub file: &'a ClassFile<'a>,
     /// Internal name of the class.
     pub class: Arc<str>,
     /// Position in the class file's method list.
     pub index: usize,
-    /// Simple name.
     pub name: String,
-    /// Descriptor as text.
+    /// The descriptor as text.
     pub descriptor: String,
-    /// Descriptor as types.
+    /// The descriptor as verification types.
     pub signature: MethodDescriptor,
-    /// Access flags.
     pub access: u16,
     /// The `Code` attribute.
     pub code: Code<'a>,
-    /// Decoded code.
+    /// The decoded instructions, each with its pc.
     pub instructions: Vec<(u16, Instruction)>,
-    /// The class file's own frames.
+    /// The stack-map frames of the class file.
     pub frames: Vec<StackMapFrame>,
-    /// Frame at entry as the stack map coder wants it.
+    /// The locals at entry, in the form that the stack-map codec needs.
     pub initial: Vec<VerificationType>,
-    /// Types at entry.
+    /// Verification types at entry.
     pub entry: State,
-    /// Line table, by pc.
+    /// The line table as pairs (pc, line), sorted by pc.
     pub lines: Vec<(u16, u16)>,
-    /// Variable names.
+    /// The variable names of the `LocalVariableTable`.
     pub variables: Vec<Variable>,
     /// Fragments and edges.
     pub flow: FlowGraph,
-    /// Types at each fragment's start; `None` for dead code.
+    /// Verification types at each fragment's start, by fragment number.
     pub states: Vec<State>,
-    /// Types before selected single instructions (returns, and the first after `super(…)`).
+    /// Verification types before some single instructions, by index: the returns, and the first
+    /// instruction after `super(…)`.
     pub state_at: indexmap::IndexMap<usize, State>,
-    /// Natural loops.
     pub loops: LoopForest,
     /// Use and def of each fragment.
     pub effects: Vec<Effect>,
     /// Live-in and live-out of each fragment.
     pub liveness: Liveness,
-    /// Monitors held before each instruction; empty where there are none.
+    /// Number of monitors held before each instruction. Empty if the method enters no monitor.
     pub held: Vec<u8>,
-    /// In a constructor: index of the first instruction after `super(…)`/`this(…)`.
+    /// In a constructor: index of the first instruction after `super(…)` or `this(…)`.
     pub after_super: Option<usize>,
 }
 
-/// Fails for methods that the JVM knows by their own frame on the stack: in a version they would not be found there.
-fn by_frames(
+/// Refuses methods that the JVM recognises by their frame on the stack. In a version, the JVM would
+/// find another frame.
+fn refuse_caller_sensitive(
     name: &str,
     descriptor: &str,
     instructions: &[(u16, Instruction)],
@@ -99,7 +99,7 @@ fn by_frames(
             "stack traces leave its frame out by its name",
         ));
     }
-    let asks = |(_, i): &(u16, Instruction)| match i {
+    let asks_for_caller = |(_, i): &(u16, Instruction)| match i {
         Instruction::Pool {
             op: INVOKESTATIC,
             index,
@@ -111,14 +111,15 @@ fn by_frames(
         }),
         _ => false,
     };
-    if instructions.iter().any(asks) {
+    if instructions.iter().any(asks_for_caller) {
         return Err(Refusal::KnownByFrame("it asks the JVM who calls it"));
     }
     Ok(())
 }
 
 impl<'a> Method<'a> {
-    /// Reads and analyses method number `index`. `cut` marks instructions at which a fragment starts in any case.
+    /// Decodes and analyses the method with number `index`. `cut` returns true for instructions at
+    /// which the policy starts a fragment.
     pub fn analyse(
         file: &'a ClassFile<'a>,
         index: usize,
@@ -139,7 +140,7 @@ impl<'a> Method<'a> {
         if file.major < 51 {
             return Err(Refusal::OldClassFile(
                 file.major,
-                "it was not made modern before".into(),
+                "it was not raised to version 51 before the analysis".into(),
             ));
         }
         if pool.count() >= types::POOL_LIMIT {
@@ -151,7 +152,7 @@ impl<'a> Method<'a> {
         let class: Arc<str> = Arc::from(&*file.name()?);
         let is_static = member.access & access::STATIC != 0;
         let instructions = decode(&code.code)?;
-        by_frames(&name, &descriptor, &instructions, pool)?;
+        refuse_caller_sensitive(&name, &descriptor, &instructions, pool)?;
         for e in &code.exceptions {
             let starts = |pc: u16| instructions.binary_search_by_key(&pc, |i| i.0).is_ok();
             let end_ok = e.end as usize == code.code.len() || starts(e.end);
@@ -185,7 +186,7 @@ impl<'a> Method<'a> {
         let mut state_at = indexmap::IndexMap::new();
         let mut after_super = None;
         let mut supers = 0;
-        let mut strange = None;
+        let mut wrong_return = None;
         let mut was_uninit = name == "<init>" && &*class != "java/lang/Object";
         types::walk(
             &instructions,
@@ -217,18 +218,20 @@ impl<'a> Method<'a> {
                 if is_return(op) {
                     state_at.insert(i, state.clone());
                     if op != signature.returns_by() {
-                        strange.get_or_insert(pc);
+                        wrong_return.get_or_insert(pc);
                     }
                 }
             },
         )?;
-        if let Some(pc) = strange {
+        if let Some(pc) = wrong_return {
             return Err(Refusal::BrokenCode(format!(
                 "the return at {pc} does not fit what the method returns"
             )));
         }
         if supers > 1 {
-            // Two arms of a branch, or a frame that only shows the object initialised: more than one call?
+            // There are two possible causes: the method has two constructor calls in different
+            // branches, or one call after which a stack-map frame shows the object initialised
+            // again. Counting the calls distinguishes them.
             let calls = instructions
                 .iter()
                 .filter(|(_, i)| is_constructor_call_on_this(i, pool, file))
@@ -243,14 +246,14 @@ impl<'a> Method<'a> {
         }
         let held = monitors::held(&instructions, &flow, &code.exceptions)?;
         let width = code.max_locals as usize + code.max_stack as usize;
-        let effects = metadata::effects(&instructions, &flow, &states, code.max_locals, width);
+        let effects = use_def::effects(&instructions, &flow, &states, code.max_locals, width);
         let kinds: Vec<EdgeKind> = flow.graph.raw_edges().iter().map(|e| e.weight).collect();
         let liveness = veneer_liveness::liveness(
             &flow.graph,
             width,
             code.max_locals as usize,
             &effects,
-            |e| metadata::flow_of(kinds[e.index()]),
+            |e| use_def::edge_flow(kinds[e.index()]),
         );
         let loops = veneer_liveness::loops(&flow.graph, FragmentId(0).node());
         let lines = line_table(&code, pool);
@@ -286,7 +289,6 @@ impl<'a> Method<'a> {
         self.access & access::STATIC != 0
     }
 
-    /// Whether `<init>`.
     pub fn is_constructor(&self) -> bool {
         self.name == "<init>"
     }
@@ -297,7 +299,7 @@ impl<'a> Method<'a> {
         i.checked_sub(1).map(|i| self.lines[i].1)
     }
 
-    /// The source name of a slot at a pc, or `local3`.
+    /// The source name of a slot at a pc, or a name such as `local3` if the class file has none.
     pub fn variable_name(&self, slot: u16, pc: u16) -> String {
         self.variable(slot, pc).map_or_else(
             || {
@@ -318,17 +320,18 @@ impl<'a> Method<'a> {
             .find(|v| v.slot == slot && v.start <= pc && (pc as u32) < v.end)
     }
 
-    /// Monitors held before an instruction.
+    /// Number of monitors held before an instruction.
     pub fn held_before(&self, instruction: usize) -> u8 {
         self.held.get(instruction).copied().unwrap_or(0)
     }
 
-    /// Local variables that are live at a fragment's start and have a type there: slot and type.
+    /// The local variables that are live at a fragment's start and have a type there, as pairs of
+    /// slot and type.
     pub fn live_locals(&self, id: FragmentId) -> Vec<(u16, Type)> {
         typed_lives(&self.states[id.index()], &self.liveness.live_in[id.index()])
     }
 
-    /// Which exception table entries protect a pc.
+    /// Indices of the exception-table entries that protect a pc.
     pub fn handlers_at(&self, pc: u16) -> Vec<usize> {
         (0..self.code.exceptions.len())
             .filter(|i| {
@@ -365,7 +368,7 @@ fn is_constructor_call_on_this(i: &Instruction, pool: &ConstantPool, file: &Clas
     ours && pool.text(m.name).is_ok_and(|n| n == "<init>")
 }
 
-/// The locals at entry as the stack map coder wants them.
+/// The locals at entry, in the form that the stack-map codec needs.
 pub(crate) fn initial_frame(entry: &State) -> Vec<VerificationType> {
     let mut out = Vec::new();
     let mut skip = false;

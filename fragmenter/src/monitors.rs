@@ -1,9 +1,15 @@
-//! How many monitors this activation holds at every point (JVMS §2.11.10, structured locking).
+//! Computes how many monitors an activation holds before each instruction (JVMS §2.11.10,
+//! structured locking).
 //!
-//! Lattice: the number held, joined by maximum, so that a capture point, which asks for *certainly none*, is never placed
-//! wrongly. Transfer: `monitorenter` adds one, `monitorexit` takes one away. A handler starts with the most that was held
-//! anywhere in what it protects. A method whose numbers do not settle is unstructured. The monitor of a `synchronized`
-//! method belongs to the JVM's frame of the method and is not counted.
+//! - Lattice: the number of monitors, joined by maximum. A capture point requires that *certainly
+//!   none* is held, so the maximum never admits a point wrongly.
+//! - Transfer function: `monitorenter` adds one and `monitorexit` subtracts one. A handler starts
+//!   with the largest number that is held anywhere in its protected range.
+//! - Termination: if a number exceeds `MAX_MONITORS`, the analysis has no fixed point, and the
+//!   method is refused as unstructured.
+//!
+//! The monitor of a `synchronized` method belongs to the JVM's frame of the method and is not
+//! counted.
 
 use crate::bytecode::Instruction;
 use crate::bytecode::opcode::{MONITORENTER, MONITOREXIT};
@@ -12,10 +18,11 @@ use crate::flowgraph::{EdgeKind, FlowGraph};
 use crate::refusal::Refusal;
 use petgraph::visit::EdgeRef;
 
-/// More than anybody nests; reaching it means that the numbers grow without end.
-const LIMIT: u8 = 64;
+/// More monitors than real code nests. A larger number means that the count grows without bound
+/// along a cycle.
+const MAX_MONITORS: u8 = 64;
 
-/// Monitors held *before* each instruction. Empty where the method enters none.
+/// Number of monitors held *before* each instruction. Empty if the method enters no monitor.
 pub fn held(
     instructions: &[(u16, Instruction)],
     flow: &FlowGraph,
@@ -38,7 +45,7 @@ pub fn held(
                 MONITOREXIT => depth = depth.saturating_sub(1),
                 _ => {}
             }
-            if depth > LIMIT {
+            if depth > MAX_MONITORS {
                 return Err(Refusal::UnstructuredMonitors);
             }
         }
@@ -48,8 +55,9 @@ pub fn held(
                     let inside = fragment
                         .instructions
                         .clone()
-                        .filter(|i| reaches(exceptions, *r as usize, instructions[*i].0));
-                    // A handler that others shadow everywhere in the fragment is not entered from here.
+                        .filter(|i| can_reach_entry(exceptions, *r as usize, instructions[*i].0));
+                    // If other entries catch every exception of the fragment first, the handler
+                    // cannot be reached from here.
                     match inside.map(|i| held[i]).max() {
                         Some(most) => most,
                         None => continue,
@@ -67,9 +75,9 @@ pub fn held(
     Ok(held)
 }
 
-/// Whether an exception at `pc` can reach row `row` of the table: it protects the pc, and no row before it catches everything
-/// there.
-fn reaches(exceptions: &[ExceptionRange], row: usize, pc: u16) -> bool {
+/// Whether an exception at `pc` can reach entry `row` of the exception table: the entry protects
+/// `pc`, and no earlier entry catches everything there.
+fn can_reach_entry(exceptions: &[ExceptionRange], row: usize, pc: u16) -> bool {
     let covers = |e: &ExceptionRange| (e.start..e.end).contains(&pc);
     covers(&exceptions[row])
         && !exceptions[..row]

@@ -1,50 +1,49 @@
-//! What a class file says of its class beside its code: supertypes, annotations, flags, methods. For choosing classes and methods.
+//! A summary of a class for choosing classes and methods by patterns: supertypes, annotations,
+//! flags and methods, as the class file declares them.
 //!
-//! Nothing above the class is looked at. A damaged attribute of annotations has none; it is no error.
+//! The summary contains nothing inherited from superclasses. A malformed annotation attribute
+//! counts as having no annotations; it is not an error.
 
 use crate::classfile::{Attribute, ClassFile, ClassFileError, ConstantPool, annotation_types};
 
-/// A class.
+/// The summary of one class.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outline {
-    /// Dotted.
+    /// The class name in dotted form.
     pub name: String,
-    /// Access flags.
     pub access: u16,
-    /// The superclass and the direct superinterfaces, dotted.
+    /// The superclass and the direct superinterfaces, in dotted form.
     pub above: Vec<String>,
-    /// Types of annotations, dotted.
+    /// Types of the annotations, in dotted form.
     pub annotations: Vec<String>,
-    /// Methods, in file order.
+    /// Methods in file order.
     pub methods: Vec<MethodOutline>,
 }
 
-/// A method.
+/// The summary of one method.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MethodOutline {
-    /// Simple name.
     pub name: String,
-    /// Descriptor.
     pub descriptor: String,
-    /// Access flags.
     pub access: u16,
-    /// Types of annotations, dotted.
+    /// Types of the annotations, in dotted form.
     pub annotations: Vec<String>,
-    /// Bytes of its code; none where it has none.
+    /// Length of the bytecode in bytes, or `None` if the method has no code.
     pub size: Option<u32>,
 }
 
-/// Bytes of text in an outline: a damaged file may name the longest of its constants everywhere.
-const MOST: usize = 16 << 20;
+/// Limit in bytes for all text in one summary. Without a limit, a damaged file could refer to its
+/// longest constant everywhere, and the summary would be much larger than the file.
+const MAX_TEXT_BYTES: usize = 16 << 20;
 
 fn dotted(name: &str) -> String {
     name.replace('/', ".")
 }
 
-/// What is left of [`MOST`].
-struct Room(usize);
+/// The bytes of [`MAX_TEXT_BYTES`] that are still available.
+struct TextBudget(usize);
 
-impl Room {
+impl TextBudget {
     fn take(&mut self, text: &str) -> Result<(), ClassFileError> {
         match self.0.checked_sub(text.len()) {
             Some(left) => {
@@ -53,8 +52,8 @@ impl Room {
             }
             None => Err(ClassFileError::TooLong {
                 what: "the names in a class",
-                length: MOST - self.0 + text.len(),
-                limit: MOST,
+                length: MAX_TEXT_BYTES - self.0 + text.len(),
+                limit: MAX_TEXT_BYTES,
             }),
         }
     }
@@ -75,49 +74,52 @@ impl Room {
 }
 
 impl Outline {
-    /// That of a class file.
+    /// Summarises a class file.
     ///
     /// # Errors
-    /// If the class, something above it or a method has no name, or all names together are longer than a class file's can be.
+    /// If the class, a supertype or a method has no readable name, or if all names together exceed
+    /// 16 MiB.
     pub fn of(file: &ClassFile) -> Result<Outline, ClassFileError> {
-        let mut room = Room(MOST);
+        let mut budget = TextBudget(MAX_TEXT_BYTES);
         let mut above = Vec::new();
         if let Some(name) = file.super_name()? {
-            above.push(room.dotted(&name)?);
+            above.push(budget.dotted(&name)?);
         }
         for interface in &file.interfaces {
-            above.push(room.dotted(&file.pool.class_name(*interface)?)?);
+            above.push(budget.dotted(&file.pool.class_name(*interface)?)?);
         }
         let mut methods = Vec::new();
         for member in &file.methods {
-            // Four bytes of limits, then the length of the code (JVMS 4.7.3).
+            // `max_stack` and `max_locals` occupy four bytes; the length of the code follows (JVMS
+            // §4.7.3).
             let length = |info: &[u8]| info.get(4..8)?.try_into().ok().map(u32::from_be_bytes);
             let code = member.attribute(&file.pool, "Code");
             let (name, descriptor) = (
                 file.pool.text(member.name)?,
                 file.pool.text(member.descriptor)?,
             );
-            room.take(&name)?;
-            room.take(&descriptor)?;
+            budget.take(&name)?;
+            budget.take(&descriptor)?;
             methods.push(MethodOutline {
                 name: name.into_owned(),
                 descriptor: descriptor.into_owned(),
                 access: member.access,
-                annotations: room.types(&member.attributes, file)?,
+                annotations: budget.types(&member.attributes, file)?,
                 size: code.and_then(|code| length(&code.info)),
             });
         }
         Ok(Outline {
-            name: room.dotted(&file.name()?)?,
+            name: budget.dotted(&file.name()?)?,
             access: file.access,
             above,
-            annotations: room.types(&file.attributes, file)?,
+            annotations: budget.types(&file.attributes, file)?,
             methods,
         })
     }
 }
 
-/// The types (dotted) that a constant pool holds descriptors of, among them those of all annotations of its class.
+/// The class types (dotted) whose descriptors are in a constant pool. They include the types of all
+/// annotations of the class.
 pub fn mentioned(pool: &ConstantPool) -> Vec<String> {
     let text = |index| pool.text(index).ok();
     let texts = pool.indices().filter_map(text);

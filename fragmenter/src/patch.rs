@@ -1,4 +1,4 @@
-//! Edits of the fragment graph, and the checks that they must pass.
+//! Edits of the fragment graph, and the conditions that an edited graph must meet.
 //!
 //! ```text
 //!   redirect f2 -> f5 to f7      skip f3                        replace f4 by f6
@@ -6,22 +6,28 @@
 //!        ╲──▶ f7                     ╰────────▶ f4                 f6's instructions
 //! ```
 //!
-//! An edit is checked before anything happens. The edited graph gets its own liveness; then, on every new edge, each
-//! variable that is live at its end must have a value of a fitting type at its beginning, the operand stacks must agree,
-//! the same monitors must be held and the same handlers be in force. The JVM's verifier has the last word.
+//! An edit is checked completely before any code is emitted. The edited graph gets its own liveness
+//! analysis. Then these conditions must hold on every new edge:
+//!
+//! - each variable that is live at the target has a value of an assignable type at the source;
+//! - the operand stacks agree;
+//! - source and target hold the same number of monitors;
+//! - the edited fragments have the same exception handlers.
+//!
+//! The JVM's verifier checks the emitted class once more.
 
 use crate::edit_points;
 use crate::flowgraph::{Fragment, FragmentId};
-use crate::metadata;
 use crate::method::Method;
 use crate::points::{Point, PointKind};
 use crate::refusal::Refusal;
 use crate::types::{self, State, Type};
+use crate::use_def;
 use petgraph::graph::DiGraph;
 use std::fmt;
 use veneer_liveness::{Flow, LoopForest, Set};
 
-/// One edit.
+/// One edit of the graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum Edit {
@@ -49,33 +55,35 @@ impl fmt::Display for Edit {
     }
 }
 
-/// A place in the edited graph.
+/// A node of the edited graph.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node {
-    /// Whose instructions stand here.
+    /// The fragment whose instructions are executed at this node.
     pub code: FragmentId,
-    /// Where each normal successor of `code` leads now.
+    /// For each normal successor of `code` in the original graph: the pair of this successor and
+    /// the node that control reaches instead.
     pub out: Vec<(FragmentId, FragmentId)>,
 }
 
-/// The edited graph. Nodes have the numbers of the fragments in whose place they stand.
+/// The edited graph. Each node has the number of the fragment that it replaces.
 pub struct Patched {
-    /// All places, reachable or not.
+    /// All nodes, reachable or not.
     pub nodes: Vec<Node>,
-    /// Where an activation begins.
+    /// The node at which new activations begin.
     pub entry: FragmentId,
-    /// Live-in of each place.
+    /// Live-in variables of each node.
     pub live_in: Vec<Set>,
     /// Loops of the edited graph.
     pub loops: LoopForest,
-    /// Where an activation that stands before fragment `i` goes on.
+    /// For each fragment: the node at which an activation continues that was suspended before this
+    /// fragment.
     pub successor: Vec<FragmentId>,
     /// Capture points that only versions have; see [`crate::edit_points`].
     pub edit_points: Vec<Point>,
 }
 
 impl Patched {
-    /// Types at the start of a place, with only what is live.
+    /// Verification types at the start of a node, restricted to live variables.
     pub fn state(&self, method: &Method, node: FragmentId) -> State {
         let full = &method.states[node.index()];
         let keep = |(slot, t): (usize, &Type)| {
@@ -92,14 +100,20 @@ impl Patched {
     }
 }
 
-/// Applies edits in order and checks the result as a whole. `points` are the method's capture points, the first of which
-/// says where an activation begins. At a point, exactly what the original method needs there stays live: an activation
-/// must be able to come from the original code, and to go back to it.
+/// Applies edits in order and checks the resulting graph. `points` are the method's capture points;
+/// the first point is the place at which new activations begin.
+///
+/// At each point, exactly the variables that the original method needs there remain live. An
+/// activation must be able to enter from the original code and to leave to it again.
+///
+/// # Errors
+/// The refusal of the first edit, or of the first condition, that fails.
 pub fn apply(method: &Method, edits: &[Edit], points: &[Point]) -> Result<Patched, Refusal> {
     apply_keeping(method, edits, points, &[])
 }
 
-/// The same with edit points at `kept` fragments, too: activations may come from there that run in versions with other edits.
+/// Like [`apply`], and adds edit points at the `kept` fragments. Activations that run versions with
+/// earlier edits may enter at these points.
 pub fn apply_keeping(
     method: &Method,
     edits: &[Edit],
@@ -135,8 +149,8 @@ pub fn apply_keeping(
         match *edit {
             Edit::Redirect { from, to, target } => {
                 let (from, to, target) = (known(from)?, known(to)?, known(target)?);
-                same_handlers(method, to, target)?;
-                no_handler(method, target)?;
+                require_same_handlers(method, to, target)?;
+                refuse_handler(method, target)?;
                 if before_super(method, from, |f| f.instructions.end) {
                     return Err(Refusal::BeforeSuper);
                 }
@@ -151,7 +165,7 @@ pub fn apply_keeping(
             }
             Edit::Skip { fragment } => {
                 let f = known(fragment)?;
-                no_handler(method, f)?;
+                refuse_handler(method, f)?;
                 if before_super(method, f, |f| f.instructions.start + 1) {
                     return Err(Refusal::BeforeSuper);
                 }
@@ -165,7 +179,7 @@ pub fn apply_keeping(
                 let [next] = targets[..] else {
                     return Err(Refusal::NoSingleSuccessor(f.0));
                 };
-                same_handlers(method, f, next)?;
+                require_same_handlers(method, f, next)?;
                 for node in &mut nodes {
                     node.out
                         .iter_mut()
@@ -182,21 +196,21 @@ pub fn apply_keeping(
             }
             Edit::Replace { fragment, by } => {
                 let (f, by) = (known(fragment)?, known(by)?);
-                no_handler(method, f)?;
-                no_handler(method, by)?;
+                refuse_handler(method, f)?;
+                refuse_handler(method, by)?;
                 if [f, by]
                     .iter()
                     .any(|f| before_super(method, *f, |f| f.instructions.start + 1))
                 {
                     return Err(Refusal::BeforeSuper);
                 }
-                same_handlers(method, f, by)?;
+                require_same_handlers(method, f, by)?;
                 let theirs = method.flow.successors(by);
                 let ours: Vec<_> = nodes[f.index()].out.iter().map(|o| o.1).collect();
                 if theirs.len() != ours.len() {
                     return Err(Refusal::ShapeMismatch(f.0, by.0, ours.len(), theirs.len()));
                 }
-                if depth(method, f) != depth(method, by) {
+                if monitors_at_start(method, f) != monitors_at_start(method, by) {
                     return Err(Refusal::MonitorMismatch(f.0, by.0));
                 }
                 nodes[f.index()] = Node {
@@ -215,7 +229,7 @@ pub fn apply_keeping(
             graph.add_edge(FragmentId(i as u32).node(), to.node(), Flow::Normal);
         }
         for edge in method.flow.graph.edges(node.code.node()) {
-            if let Flow::Exceptional = metadata::flow_of(*edge.weight()) {
+            if let Flow::Exceptional = use_def::edge_flow(*edge.weight()) {
                 graph.add_edge(
                     FragmentId(i as u32).node(),
                     petgraph::visit::EdgeRef::target(&edge),
@@ -232,8 +246,8 @@ pub fn apply_keeping(
         .flat_map(|f| [Some(f), successor.get(f.index()).copied()])
         .flatten()
         .chain([entry]);
-    let reachable = reach(&graph, roots);
-    let edit_points = edit_points::of(method, &graph, &loops, &reachable, points, kept)?;
+    let reachable = reachable_from(&graph, roots);
+    let edit_points = edit_points::edit_points(method, &graph, &loops, &reachable, points, kept)?;
     let at_fragments: Vec<&Point> = points
         .iter()
         .filter(|p| p.kind == PointKind::Fragment)
@@ -263,13 +277,14 @@ pub fn apply_keeping(
         successor,
         edit_points: edit_points.clone(),
     };
-    check(method, &patched, &original)?;
+    check_graph(method, &patched, &original)?;
     if let Some(p) = points.first()
         && patched.entry != begin
     {
-        // What begins elsewhere has only what the method begins with.
+        // An activation that begins at another node has only the values that the method has at its
+        // start.
         let state = crate::arming::frame_state(p, method.code.max_locals);
-        fits(
+        check_types(
             method,
             &state,
             patched.entry,
@@ -286,20 +301,21 @@ pub fn apply_keeping(
             .iter()
             .find(|l| !p.locals.iter().any(|have| have.0 == l.0))
         {
-            return Err(unavailable(method, *slot as usize, node));
+            return Err(unavailable_variable(method, *slot as usize, node));
         }
         if node != p.fragment {
-            // Nothing but an activation that stands there may go this way, and no edge say what it has.
+            // No edge of the graph describes this transfer: only an activation suspended at the
+            // point makes it. The types are therefore checked here.
             let state = crate::arming::frame_state(p, method.code.max_locals);
             let wanted = &patched.live_in[node.index()];
-            fits(method, &state, node, wanted)?;
+            check_types(method, &state, node, wanted)?;
         }
     }
     Ok(patched)
 }
 
-/// The fragments that control can come to from any of these.
-fn reach(graph: &DiGraph<(), Flow>, roots: impl Iterator<Item = FragmentId>) -> Vec<bool> {
+/// Marks the nodes that are reachable from any of these roots.
+fn reachable_from(graph: &DiGraph<(), Flow>, roots: impl Iterator<Item = FragmentId>) -> Vec<bool> {
     let mut seen = vec![false; graph.node_count()];
     let mut work: Vec<_> = roots.map(FragmentId::node).collect();
     while let Some(n) = work.pop() {
@@ -312,21 +328,21 @@ fn reach(graph: &DiGraph<(), Flow>, roots: impl Iterator<Item = FragmentId>) -> 
     seen
 }
 
-fn depth(method: &Method, f: FragmentId) -> u8 {
+fn monitors_at_start(method: &Method, f: FragmentId) -> u8 {
     method
         .flow
         .get(f)
         .map_or(0, |f| method.held_before(f.instructions.start))
 }
 
-/// Whether a place in a fragment (an instruction's end) lies before the end of `super(…)` or `this(…)`: no version holds
-/// what stands there.
-fn before_super(method: &Method, f: FragmentId, place: impl Fn(&Fragment) -> usize) -> bool {
+/// Whether a position in a fragment lies before the end of `super(…)` or `this(…)`. `position`
+/// returns an instruction index. Versions contain no code from before this call.
+fn before_super(method: &Method, f: FragmentId, position: impl Fn(&Fragment) -> usize) -> bool {
     let begins = method.after_super.unwrap_or(0);
-    method.flow.get(f).is_some_and(|f| place(f) <= begins)
+    method.flow.get(f).is_some_and(|f| position(f) <= begins)
 }
 
-fn no_handler(method: &Method, f: FragmentId) -> Result<(), Refusal> {
+fn refuse_handler(method: &Method, f: FragmentId) -> Result<(), Refusal> {
     let start = method.flow.get(f).map(|f| f.start);
     if method
         .code
@@ -340,7 +356,7 @@ fn no_handler(method: &Method, f: FragmentId) -> Result<(), Refusal> {
     }
 }
 
-fn same_handlers(method: &Method, a: FragmentId, b: FragmentId) -> Result<(), Refusal> {
+fn require_same_handlers(method: &Method, a: FragmentId, b: FragmentId) -> Result<(), Refusal> {
     let at = |f: FragmentId| method.flow.get(f).map(|f| method.handlers_at(f.start));
     if at(a) == at(b) {
         Ok(())
@@ -349,7 +365,7 @@ fn same_handlers(method: &Method, a: FragmentId, b: FragmentId) -> Result<(), Re
     }
 }
 
-fn check(method: &Method, patched: &Patched, original: &[Node]) -> Result<(), Refusal> {
+fn check_graph(method: &Method, patched: &Patched, original: &[Node]) -> Result<(), Refusal> {
     let locals = method.code.max_locals as usize;
     for (i, node) in patched.nodes.iter().enumerate() {
         let id = FragmentId(i as u32);
@@ -357,7 +373,7 @@ fn check(method: &Method, patched: &Patched, original: &[Node]) -> Result<(), Re
             continue;
         }
         if node.code != id {
-            fits(
+            check_types(
                 method,
                 &method.states[i],
                 node.code,
@@ -385,31 +401,31 @@ fn check(method: &Method, patched: &Patched, original: &[Node]) -> Result<(), Re
             }
         }
         for (_, to) in &node.out {
-            if held != depth(method, *to) {
+            if held != monitors_at_start(method, *to) {
                 return Err(Refusal::MonitorMismatch(i as u32, to.0));
             }
-            fits(method, &state, *to, &patched.live_in[to.index()])?;
+            check_types(method, &state, *to, &patched.live_in[to.index()])?;
         }
     }
-    // The new edges are right; what became live by them further up needs a value there too.
+    // The new edges are valid. Variables that became live further up because of them need a value
+    // there too.
     for (i, live) in patched.live_in.iter().enumerate() {
-        // A variable that became live here by an edit needs a value here.
         for slot in live.iter_ones().filter(|s| *s < locals) {
             let has = method.states[i]
                 .locals
                 .get(slot)
                 .is_some_and(|t| *t != Type::Top);
             if !has && !method.liveness.live_in[i][slot] {
-                return Err(unavailable(method, slot, FragmentId(i as u32)));
+                return Err(unavailable_variable(method, slot, FragmentId(i as u32)));
             }
         }
     }
     Ok(())
 }
 
-fn unavailable(method: &Method, slot: usize, at: FragmentId) -> Refusal {
+fn unavailable_variable(method: &Method, slot: usize, at: FragmentId) -> Refusal {
     let pc = method.flow.get(at).map_or(0, |f| f.start);
-    // Where it is out of scope it still has its name.
+    // A variable that is out of scope here still has its name elsewhere.
     let elsewhere = method.variables.iter().find(|v| v.slot as usize == slot);
     let name = match (method.variable(slot as u16, pc), elsewhere) {
         (None, Some(v)) => v.name.clone(),
@@ -418,8 +434,8 @@ fn unavailable(method: &Method, slot: usize, at: FragmentId) -> Refusal {
     Refusal::LiveInUnavailable(name, at.0)
 }
 
-/// Whether control with these types may go to a fragment at whose start `live` is live.
-fn fits(method: &Method, from: &State, to: FragmentId, live: &Set) -> Result<(), Refusal> {
+/// Checks that control with these types may continue at a fragment at whose start `live` is live.
+fn check_types(method: &Method, from: &State, to: FragmentId, live: &Set) -> Result<(), Refusal> {
     let wanted = &method.states[to.index()];
     let mismatch = |what: String, found: &Type, wanted: &Type| Refusal::TypeMismatch {
         target: to.0,
@@ -438,7 +454,7 @@ fn fits(method: &Method, from: &State, to: FragmentId, live: &Set) -> Result<(),
             continue;
         }
         if *have == Type::Top {
-            return Err(unavailable(method, slot, to));
+            return Err(unavailable_variable(method, slot, to));
         }
         if !have.assignable_to(want) {
             let pc = method.flow.get(to).map_or(0, |f| f.start);

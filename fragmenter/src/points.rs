@@ -1,8 +1,12 @@
-//! Capture points: where a running activation can leave for the executor, and with which values.
+//! Capture points: the places at which a running activation can leave its code (OSR exits), and the
+//! values that it carries then.
 //!
-//! A point stands only where no monitor entered in this activation is held and no uninitialised object is live; its values
-//! are the live locals and the whole operand stack. Point 0 is where an activation begins: the method's start (before
-//! anything a branch can come back to), or in a constructor just after `super(…)`/`this(…)`.
+//! A point is possible only where this activation holds no monitor that it entered and no
+//! uninitialised object is live. The carried values are the live locals and the whole operand
+//! stack.
+//!
+//! Point 0 is where an activation begins: the method's start (before the target of any back edge),
+//! or in a constructor the position directly after `super(…)` or `this(…)`.
 
 use crate::bytecode::opcode::{is_invoke, is_return};
 use crate::flowgraph::FragmentId;
@@ -12,7 +16,7 @@ use crate::refusal::Refusal;
 use crate::types::Type;
 use std::fmt;
 
-/// The number of a capture point in its method; written `c2`.
+/// The number of a capture point in its method. It is written `c2`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct PointId(pub u16);
 
@@ -22,7 +26,7 @@ impl fmt::Display for PointId {
     }
 }
 
-/// What kind of place a point is.
+/// The position of a capture point: the entry, the start of a fragment, or before a return.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum PointKind {
@@ -34,24 +38,22 @@ pub enum PointKind {
 /// A capture point.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Point {
-    /// Its number.
     pub id: PointId,
-    /// Its kind.
     pub kind: PointKind,
-    /// It stands before this instruction (index into [`Method::instructions`]).
+    /// The point is before this instruction (index into [`Method::instructions`]).
     pub instruction: usize,
     /// pc of that instruction.
     pub pc: u16,
-    /// The fragment that holds it.
+    /// The fragment that contains the instruction.
     pub fragment: FragmentId,
-    /// Live locals, by slot.
+    /// Live locals as pairs of slot and type, sorted by slot.
     pub locals: Vec<(u16, Type)>,
-    /// The operand stack, the top last.
+    /// The operand stack, with the top value last.
     pub stack: Vec<Type>,
 }
 
 impl Point {
-    /// Words that the live values take as arguments of a call.
+    /// Words that the live values occupy as arguments of a call.
     pub fn words(&self) -> u16 {
         self.stack
             .iter()
@@ -61,16 +63,16 @@ impl Point {
     }
 }
 
-/// A place where a point was asked for and cannot stand.
+/// A position at which the policy asks for a point but no point is possible.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Skipped {
-    /// The pc.
     pub pc: u16,
-    /// Why.
+    /// The reason why there is no point.
     pub reason: Refusal,
 }
 
-/// The fragments to which the loops of a method lead back; in a cycle that is no natural loop, the targets of its retreating edges.
+/// The headers of a method's natural loops. For a cycle that is not a natural loop, the targets of
+/// its retreating edges.
 pub(crate) fn loop_headers(method: &Method) -> Vec<FragmentId> {
     let retreating = method.loops.irreducible.iter();
     let targets = retreating
@@ -80,9 +82,12 @@ pub(crate) fn loop_headers(method: &Method) -> Vec<FragmentId> {
     headers.map(|n| FragmentId(n.index() as u32)).collect()
 }
 
-/// Chooses the points of a method. Fails only where not even point 0 can stand.
+/// Chooses the points of a method, and reports the positions at which a point is not possible.
+///
+/// # Errors
+/// If not even point 0 is possible.
 pub fn choose(method: &Method, policy: &Policy) -> Result<(Vec<Point>, Vec<Skipped>), Refusal> {
-    let mut points = vec![entry(method)?];
+    let mut points = vec![entry_point(method)?];
     let mut skipped = Vec::new();
     let first = points[0].instruction;
     let mut wanted: Vec<FragmentId> = match policy {
@@ -104,7 +109,7 @@ pub fn choose(method: &Method, policy: &Policy) -> Result<(Vec<Point>, Vec<Skipp
     };
     wanted.sort_unstable();
     wanted.dedup();
-    // Under `block`, the first fragment is covered by point 0 unless something branches back to it.
+    // Under `block`, point 0 covers the first fragment unless a branch leads back to it.
     wanted.retain(|f| {
         !(f.0 == 0
             && method
@@ -140,7 +145,7 @@ pub fn choose(method: &Method, policy: &Policy) -> Result<(Vec<Point>, Vec<Skipp
             if points.iter().any(|p| p.instruction == i) {
                 continue;
             }
-            // What a handler that protects the return would read.
+            // The locals that an exception handler which protects the return would read.
             let mut live = veneer_liveness::Set::repeat(false, method.code.max_locals as usize);
             for h in method.handlers_at(*pc) {
                 let handler = method.flow.holding(method.code.exceptions[h].handler);
@@ -152,13 +157,14 @@ pub fn choose(method: &Method, policy: &Policy) -> Result<(Vec<Point>, Vec<Skipp
                 }
             }
             let locals = crate::method::typed_lives(state, &live);
-            // The value to return lies on top. What old or generated code leaves below it travels along. It is taken for what the
-            // method declares, whatever more is known of it here: the return asks for no more.
+            // The value to return is on top. Old or generated code may leave other values below it;
+            // these are carried too. The top value has the declared result type, even if a more
+            // specific type is known here, because the return requires no more.
             let mut stack = state.stack.clone();
             if let (Some(top), Some(declared)) = (stack.last_mut(), &method.signature.result) {
                 *top = declared.clone();
             }
-            match admissible(method, i, &locals, &stack) {
+            match check_admissible(method, i, &locals, &stack) {
                 Ok(()) => points.push(Point {
                     id: PointId(0),
                     kind: PointKind::Exit,
@@ -179,7 +185,8 @@ pub fn choose(method: &Method, policy: &Policy) -> Result<(Vec<Point>, Vec<Skipp
     Ok((points, skipped))
 }
 
-/// A point before a fragment, still without a number, or why there can be none. `first` is the instruction of point 0.
+/// The point before a fragment, without its final number, or the reason why no point is possible.
+/// `first` is the instruction of point 0.
 pub(crate) fn at_fragment(method: &Method, first: usize, id: FragmentId) -> Result<Point, Refusal> {
     let Some(fragment) = method.flow.get(id) else {
         return Err(Refusal::UnknownFragment(id.0, method.flow.len()));
@@ -190,7 +197,7 @@ pub(crate) fn at_fragment(method: &Method, first: usize, id: FragmentId) -> Resu
     }
     let state = &method.states[id.index()];
     let locals = method.live_locals(id);
-    admissible(method, i, &locals, &state.stack)?;
+    check_admissible(method, i, &locals, &state.stack)?;
     Ok(Point {
         id: PointId(0),
         kind: PointKind::Fragment,
@@ -202,7 +209,8 @@ pub(crate) fn at_fragment(method: &Method, first: usize, id: FragmentId) -> Resu
     })
 }
 
-/// Fragments that a version can be in: those that control can come to from point 0, so none before `super(…)`.
+/// The fragments that a version can execute: those that are reachable from point 0, so none before
+/// `super(…)`.
 pub fn reachable(method: &Method, points: &[Point]) -> Vec<FragmentId> {
     let mut seen = vec![false; method.flow.len()];
     let mut work: Vec<FragmentId> = points.first().map(|p| p.fragment).into_iter().collect();
@@ -218,14 +226,14 @@ pub fn reachable(method: &Method, points: &[Point]) -> Vec<FragmentId> {
     all.filter(|f| seen[f.index()]).collect()
 }
 
-fn entry(method: &Method) -> Result<Point, Refusal> {
+fn entry_point(method: &Method) -> Result<Point, Refusal> {
     let (instruction, state) = match (
         method.is_constructor() && &*method.class != "java/lang/Object",
         method.after_super,
     ) {
         (false, _) => (0, &method.entry),
         (true, Some(i)) => (i, method.state_at.get(&i).ok_or(Refusal::SplitConstructor)?),
-        // A constructor that never gets past the call: it always throws.
+        // The call of `super(…)` never completes normally: the constructor always throws.
         (true, None) => return Err(Refusal::SplitConstructor),
     };
     let pc = method
@@ -240,7 +248,7 @@ fn entry(method: &Method) -> Result<Point, Refusal> {
         .filter(|(_, t)| **t != Type::Top)
         .map(|(i, t)| (i as u16, t.clone()))
         .collect();
-    admissible(method, instruction, &locals, &state.stack)?;
+    check_admissible(method, instruction, &locals, &state.stack)?;
     Ok(Point {
         id: PointId(0),
         kind: PointKind::Entry,
@@ -252,7 +260,7 @@ fn entry(method: &Method) -> Result<Point, Refusal> {
     })
 }
 
-fn admissible(
+fn check_admissible(
     method: &Method,
     instruction: usize,
     locals: &[(u16, Type)],

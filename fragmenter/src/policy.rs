@@ -1,4 +1,5 @@
-//! Fragmentation policies: where a method is cut, and so where a running activation can leave it.
+//! Fragmentation policies: the places at which a method is cut into fragments, and at which a
+//! running activation can leave it.
 //!
 //! | policy   | capture points                                              |
 //! |----------|-------------------------------------------------------------|
@@ -7,36 +8,35 @@
 //! | `call`   | entry; loop headers; exits; calls that match a pattern      |
 //! | `block`  | every basic block; exits                                    |
 //!
-//! Exits of a method without calls and monitors get none: nothing keeps an activation between its last loop header
-//! and its return long enough for anybody to want it back.
+//! A method without calls and monitors has no points at its exits. In such a method, an activation
+//! returns so soon after its last loop header that an exit point would not be useful.
 //!
-//! A method that the points would carry over HotSpot's inlining limit gets fewer: no exits, and if that is not enough, only the points
-//! of policy `loop`.
+//! If the points would make a method exceed HotSpot's inlining limit, some points are omitted:
+//! first the exits, then every point that the policy `loop` would not have.
 
 use crate::bytecode::Instruction;
 use crate::bytecode::opcode::is_invoke;
 use crate::classfile::ConstantPool;
 use std::sync::Arc;
 
-/// Whether a call of `class` (dotted), `name`, `descriptor` is one to cut at.
+/// Decides whether to cut at a call of `class` (dotted), `name`, `descriptor`.
 pub type CallFilter = Arc<dyn Fn(&str, &str, &str) -> bool + Send + Sync>;
 
-/// See the module documentation.
+/// A fragmentation policy; see the module documentation.
 #[derive(Clone, Default)]
 pub enum Policy {
-    /// Whole methods.
+    /// No cuts: each method is one fragment.
     Method,
-    /// Loops (the default).
+    /// Cuts at loops. This is the default.
     #[default]
     Loop,
-    /// Calls that match, as the paper's RMI policy.
+    /// Cuts at loops and at matching calls, like the RMI policy of the original paper.
     Call(CallFilter),
-    /// Every basic block.
     Block,
 }
 
 impl Policy {
-    /// Whether a fragment starts at this instruction whatever the flow says.
+    /// Whether a fragment starts at this instruction, even if the control flow does not require it.
     pub fn cuts(&self, instruction: &Instruction, pool: &ConstantPool) -> bool {
         let Policy::Call(filter) = self else {
             return false;

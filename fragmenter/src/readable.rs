@@ -1,7 +1,8 @@
-//! What code at a join point can read: the local variables that hold a value there, and what the operand stack holds.
+//! The local variables and operand-stack values that code at a join point can read.
 //!
-//! A variable that is not live at a fragment has no value in a version of the method, though it may have one in the original
-//! code: control that comes from a capture point brings along what is live there, and no more.
+//! A variable that is not live at a fragment has no value in a version of the method, even if it
+//! has one in the original code. Control that enters a version at a capture point brings only the
+//! live values.
 
 use crate::advice::Site;
 use crate::arming::frame_state;
@@ -11,8 +12,8 @@ use crate::patch;
 use crate::points::Point;
 use crate::types::{self, State, Type};
 
-/// Types of what can be read at a site, and the pc by which variables are named there. `points` are the capture points of the armed
-/// body.
+/// The verification types of the values that can be read at a site, and the pc by which variables
+/// are named there. `points` are the capture points of the armed body.
 pub fn at(method: &Method, points: &[Point], site: Site) -> (State, u16) {
     let head = |f: FragmentId| match patch::apply(method, &[], points) {
         Ok(patched) => patched.state(method, f),
@@ -50,7 +51,8 @@ pub fn at(method: &Method, points: &[Point], site: Site) -> (State, u16) {
     }
 }
 
-/// Names of the local variables that can be read at a site, and their types as a source has them: `int[]`.
+/// Names of the local variables that can be read at a site, and their types in source form, such as
+/// `int[]`.
 pub fn variables(method: &Method, points: &[Point], site: Site) -> Vec<(String, String)> {
     let (state, pc) = at(method, points, site);
     let known = |(slot, t): (usize, &Type)| {
@@ -58,7 +60,7 @@ pub fn variables(method: &Method, points: &[Point], site: Site) -> Vec<(String, 
         let declared = method
             .variable(slot as u16, pc)
             .map(|v| v.descriptor.as_str());
-        // A null constant has the type that the source gives it.
+        // A variable that holds a null constant has the type that the source declares.
         let shown = match (t, declared) {
             (Type::Top, _) => return None,
             (t, _) if t.is_uninitialized() => return None,
@@ -76,7 +78,7 @@ pub fn variables(method: &Method, points: &[Point], site: Site) -> Vec<(String, 
     state.locals.iter().enumerate().filter_map(known).collect()
 }
 
-/// A descriptor as a source has it: `int[]`.
+/// Converts a field descriptor to source form, such as `int[]`.
 fn in_source(descriptor: &str) -> String {
     let element = descriptor.trim_start_matches('[');
     let name = match element {

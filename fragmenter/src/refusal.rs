@@ -1,8 +1,10 @@
-//! Why something was left byte for byte what it was. Every refusal is a named variant; none is an error of the application.
+//! Refusals: named reasons why Veneer left a method or class unchanged. A refusal is never an error
+//! of the application.
 
 use thiserror::Error;
 
-/// A named refusal. [`Refusal::name`] is what tables and reports group by; `Display` is the sentence for people.
+/// A named refusal. Tables and reports group by [`Refusal::name`]; `Display` is the sentence for
+/// the user.
 #[derive(Clone, Debug, PartialEq, Error)]
 #[allow(missing_docs)]
 pub enum Refusal {
@@ -98,7 +100,8 @@ pub enum Refusal {
 }
 
 impl Refusal {
-    /// The variant's name, for grouping.
+    /// The variant's name, taken from its `Debug` text. The name is a public code, so a renamed
+    /// variant changes the reports.
     pub fn name(&self) -> String {
         let debug = format!("{self:?}");
         debug

@@ -1,30 +1,41 @@
-//! A policy's fragments: single-entry regions of basic blocks.
+//! Regions: the fragments of a policy as single-entry sets of basic blocks.
 //!
 //! ```text
 //!     b0 ─▶ b1 ─▶ b3 ─▶ b5        policy `block`    {b0} {b1} {b2} {b3} {b4} {b5}
-//!            │▲    ┊              policy `loop`     {b0} {b1 b2 b3 b5} {b4}    heads: b0, header b1, handler b4
+//!            │▲    ┊              policy `loop`     {b0} {b1 b2 b3 b5} {b4}
 //!            ▼│    ┊handler       policy `method`   {b0 b1 b2 b3 b4 b5}
-//!           b2     b4
+//!           b2     b4           heads under `loop`: b0, header b1, handler b4
 //! ```
 //!
-//! Under `loop` and `call` a region begins at a *head*: the entry, a loop header, a handler, a cut, and any block into
-//! which different regions flow. Every other block belongs to the region that all its predecessors belong to. So control
-//! enters a region only by its head: the *extended basic blocks* of the literature, but cut at loops and grown over
-//! joins. The heads only become more until nothing changes, so the procedure ends.
+//! Under `loop` and `call`, a region begins at each *head*. These blocks are heads:
 //!
-//! The sets of a region: `uses` are read before any write on some way from the head; `defs` are written somewhere inside.
+//! - the entry;
+//! - a loop header;
+//! - an exception handler;
+//! - a block at which the policy cuts;
+//! - a block whose predecessors are in different regions.
+//!
+//! Any other block belongs to the region of all its predecessors.
+//!
+//! Control therefore enters a region only at its head. Such regions are the *extended basic blocks*
+//! of the literature, but cut at loops and extended over joins. The procedure repeats until no
+//! block becomes a head. It terminates because a head never ceases to be one.
+//!
+//! A region's `uses` are the variables that some path from the head reads before it writes them.
+//! Its `defs` are the variables that any block in the region writes.
 
 use crate::flowgraph::{EdgeKind, FlowGraph, FragmentId};
-use crate::metadata;
 use crate::method::Method;
 use crate::policy::Policy;
+use crate::use_def;
 use petgraph::Direction::Incoming;
 use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::EdgeRef;
 use std::fmt;
 use veneer_liveness::{Effect, Flow, Set};
 
-/// The number of a region in its method, in pc order of heads; written `f3` like the fragment it is to its policy.
+/// The number of a region in its method, in pc order of the heads. It is written `f3`, because for
+/// its policy the region is a fragment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct RegionId(pub u32);
 
@@ -37,23 +48,24 @@ impl fmt::Display for RegionId {
 /// One single-entry region.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Region {
-    /// Its number.
     pub id: RegionId,
-    /// The block by which control enters.
+    /// The block at which control enters.
     pub head: FragmentId,
-    /// All blocks, in pc order.
+    /// All blocks in pc order.
     pub blocks: Vec<FragmentId>,
-    /// Different ways to heads, its own included, that are not exceptions: target and why.
+    /// The normal edges to heads, the region's own head included, without duplicates: the target
+    /// and the reason.
     pub edges: Vec<(RegionId, EdgeKind)>,
-    /// Different handlers of other regions (or its own head): target and the row of the exception table.
+    /// The exception edges to heads, the region's own head included, without duplicates: the target
+    /// and the index of the exception-table entry.
     pub handlers: Vec<(RegionId, u16)>,
-    /// Read before written on some way from the head.
+    /// Variables that some path from the head reads before it writes them.
     pub uses: Set,
-    /// Written somewhere inside.
+    /// Variables that the region writes.
     pub defs: Set,
-    /// Live at the head.
+    /// Variables that are live at the head.
     pub live_in: Set,
-    /// Live where control leaves normally.
+    /// Variables that are live where control leaves the region without an exception.
     pub live_out: Set,
 }
 
@@ -62,7 +74,7 @@ pub fn regions(method: &Method, policy: &Policy) -> Vec<Region> {
     let heads = match policy {
         Policy::Method => vec![FragmentId(0); method.flow.len()],
         Policy::Block => method.flow.fragments().map(|f| f.id).collect(),
-        Policy::Loop | Policy::Call(_) => closure(&method.flow, initial_heads(method, policy)),
+        Policy::Loop | Policy::Call(_) => region_heads(&method.flow, initial_heads(method, policy)),
     };
     let mut order: Vec<FragmentId> = heads.clone();
     order.sort_unstable();
@@ -70,7 +82,7 @@ pub fn regions(method: &Method, policy: &Policy) -> Vec<Region> {
     let id_of = |head: FragmentId| RegionId(order.partition_point(|h| *h < head) as u32);
     order
         .iter()
-        .map(|head| describe(method, *head, &heads, &id_of))
+        .map(|head| build_region(method, *head, &heads, &id_of))
         .collect()
 }
 
@@ -99,19 +111,20 @@ fn initial_heads(method: &Method, policy: &Policy) -> Vec<bool> {
     is_head
 }
 
-/// The head of each block's region.
-fn closure(flow: &FlowGraph, mut is_head: Vec<bool>) -> Vec<FragmentId> {
+/// Computes the head of each block's region, indexed by block. `is_head` marks the initial heads.
+fn region_heads(flow: &FlowGraph, mut is_head: Vec<bool>) -> Vec<FragmentId> {
     let order = veneer_liveness::reverse_postorder(&flow.graph, NodeIndex::new(0));
     loop {
         let mut head_of: Vec<Option<FragmentId>> = vec![None; flow.len()];
-        let mut grown = false;
+        let mut changed = false;
         for node in &order {
             let own = FragmentId(node.index() as u32);
             if is_head[node.index()] {
                 head_of[node.index()] = Some(own);
                 continue;
             }
-            // Retreating edges end at heads, so in reverse postorder all that flows in here has been seen.
+            // Retreating edges lead only to heads. In reverse postorder, all other predecessors
+            // have therefore been visited.
             let mut flows_in = flow
                 .graph
                 .neighbors_directed(*node, Incoming)
@@ -119,14 +132,14 @@ fn closure(flow: &FlowGraph, mut is_head: Vec<bool>) -> Vec<FragmentId> {
             let first = flows_in.next();
             if first.is_none() || flows_in.any(|h| Some(h) != first) {
                 is_head[node.index()] = true;
-                grown = true;
+                changed = true;
                 head_of[node.index()] = Some(own);
             } else {
                 head_of[node.index()] = first;
             }
         }
-        if !grown {
-            // What no way leads to stands for itself.
+        if !changed {
+            // An unreachable block is a region of its own.
             return head_of
                 .iter()
                 .enumerate()
@@ -136,7 +149,7 @@ fn closure(flow: &FlowGraph, mut is_head: Vec<bool>) -> Vec<FragmentId> {
     }
 }
 
-fn describe(
+fn build_region(
     method: &Method,
     head: FragmentId,
     heads: &[FragmentId],
@@ -190,7 +203,7 @@ fn describe(
     }
 }
 
-/// Liveness at the head of the region taken by itself: with nothing live where it is left.
+/// The variables that are live at the head if nothing is live where control leaves the region.
 fn upward_exposed(method: &Method, head: FragmentId, blocks: &[FragmentId], width: usize) -> Set {
     let mut graph: DiGraph<(), Flow> = DiGraph::new();
     let position = |f: FragmentId| blocks.binary_search(&f).ok().map(NodeIndex::new);
@@ -205,7 +218,7 @@ fn upward_exposed(method: &Method, head: FragmentId, blocks: &[FragmentId], widt
         for edge in method.flow.graph.edges(block.node()) {
             let to = FragmentId(edge.target().index() as u32);
             if let (Some(a), Some(b)) = (position(*block), position(to)) {
-                graph.add_edge(a, b, metadata::flow_of(*edge.weight()));
+                graph.add_edge(a, b, use_def::edge_flow(*edge.weight()));
             }
         }
     }

@@ -1,6 +1,8 @@
-//! Names of the runtime classes that armed bodies, anchors and versions call (`executor/java`), in one place.
+//! Names of the Java runtime classes (`executor/java`) and of their members that armed bodies,
+//! anchors and versions refer to.
 //!
-//! They live in `java.lang.invoke`, so that every class loader finds them and no module graph has to be changed.
+//! The classes are in the package `java.lang.invoke`, so every class loader finds them and the
+//! module graph needs no change.
 
 #![allow(missing_docs)]
 
@@ -10,22 +12,23 @@ pub const CELL: &str = "java/lang/invoke/VeneerCell";
 pub const CELL_DESCRIPTOR: &str = "Ljava/lang/invoke/VeneerCell;";
 pub const FRAME: &str = "java/lang/invoke/VeneerFrame";
 pub const FRAME_DESCRIPTOR: &str = "Ljava/lang/invoke/VeneerFrame;";
-/// Descriptor of the body for activations that come from elsewhere: it takes a frame. The type is erased, so that nobody asks the
-/// host's loader for the class of frames.
+/// Descriptor of the resume body: the body for activations that enter from other code, with a frame
+/// as its argument. The types are erased, so that the JVM does not ask the nest host's class loader
+/// for the class of frames.
 pub const RESUME_DESCRIPTOR: &str = "(Ljava/lang/Object;)Ljava/lang/Object;";
 pub const RUNTIME: &str = "java/lang/invoke/VeneerRuntime";
 pub const PROBE: &str = "java/lang/invoke/VeneerProbe";
 pub const TABLES: &str = "java/lang/invoke/VeneerTables";
 pub const THREADS: &str = "java/lang/invoke/VeneerThreads";
-/// What ends a probe that calls methods of the application.
+/// Name of the runtime method that a probe calls at its end if it calls methods of the application.
 pub const LEAVE: &str = "leave";
 pub const HANDLE_DESCRIPTOR: &str = "Ljava/lang/invoke/MethodHandle;";
 pub const LOOKUP: &str = "java/lang/invoke/MethodHandles$Lookup";
 
-/// The classes that probes call.
+/// The runtime classes that probes call.
 pub const CALLED: [&str; 3] = [PROBE, TABLES, THREADS];
 
-/// The name of one of them.
+/// Internal name of the runtime class that a probe step refers to.
 pub fn owner(of: Owner) -> &'static str {
     match of {
         Owner::Probe => PROBE,
@@ -34,24 +37,25 @@ pub fn owner(of: Owner) -> &'static str {
     }
 }
 
-/// Name of the field that holds a method's cell in its anchor.
+/// Name of the anchor's field that holds the cell of a method.
 pub fn cell_field(id: u32) -> String {
     format!("c{id}")
 }
 
-/// Name of the field that holds a version's token.
+/// Name of the version's field that holds its token.
 pub fn token_field(id: u32) -> String {
     format!("t{id}")
 }
 
-/// Name of the body for new activations of a method: what it stands for, for tools that show frames, and its id.
+/// Name of the body for new activations: the application method's name, for tools that show frames,
+/// and the method's id.
 pub fn enter_method(method: &str, id: u32) -> String {
-    format!("{}$e{id}", shown(method))
+    format!("{}$e{id}", sanitized(method))
 }
 
-/// Name of the body for activations that come from elsewhere.
+/// Name of the body for activations that enter from other code.
 pub fn resume_method(method: &str, id: u32) -> String {
-    format!("{}$r{id}", shown(method))
+    format!("{}$r{id}", sanitized(method))
 }
 
 /// Name of the method of a compiled probe, by its number in the version class.
@@ -59,15 +63,16 @@ pub fn probe_method(n: usize) -> String {
     format!("run{n}")
 }
 
-/// The id in the name of a body; `None` for other methods.
+/// The method id in the name of a body, or `None` for other methods.
 pub fn method_of(body: &str) -> Option<u32> {
     let (_, id) = body.rsplit_once('$')?;
     id.strip_prefix(['e', 'r'])?.parse().ok()
 }
 
-/// A method's name as part of another's: without what a name may not have (`<init>`), and without what is not the same in all
-/// the encodings that it passes.
-fn shown(method: &str) -> String {
+/// A method's name in a form that may be part of another name. Characters that a method name must
+/// not contain (as in `<init>`) are removed or replaced. So are characters that modified UTF-8 and
+/// UTF-8 encode differently.
+fn sanitized(method: &str) -> String {
     let plain = |c: char| {
         if u32::from(c) < 0x1_0000 && c.is_alphanumeric() || "_$-".contains(c) {
             c
@@ -83,7 +88,8 @@ fn shown(method: &str) -> String {
         .collect()
 }
 
-/// Name of the method of an anchor that gives the current version of a method, as an instance of the anchor.
+/// Name of the anchor's method that returns the current version of a method, as an instance of the
+/// anchor.
 pub const ANCHOR_VERSION: &str = "version";
 
 /// Descriptor of [`ANCHOR_VERSION`] in an anchor.

@@ -1,14 +1,16 @@
-//! The types of local variables and operand stack at every point of a method.
+//! The types of local variables and operand stack before every instruction of a method.
 //!
-//! Where a class carries a `StackMapTable` (JVMS §4.10.1), one forward pass from the frames that are there gives the
-//! types everywhere: no join is ever computed, so no class hierarchy is needed and no class is loaded.
+//! If a class has a `StackMapTable` (JVMS §4.10.1), one forward pass from its frames computes the
+//! types everywhere. No join is ever computed, so the pass needs no class hierarchy and loads no
+//! class.
 //!
 //! ```text
 //!   frame ─▶ pc ─step─▶ pc' ─step─▶ …        a frame in the table replaces what flowed in;
 //!                        └─ goto: nothing flows on, so the next pc must have a frame
 //! ```
 //!
-//! Locals are held one element a *slot* (the second slot of a long or double is `Top`), the stack one element a *value*.
+//! Locals have one element per *slot*; the second slot of a `long` or `double` is `Top`. The stack
+//! has one element per *value*.
 
 use crate::bytecode::Instruction;
 use crate::bytecode::opcode::*;
@@ -17,7 +19,8 @@ use crate::descriptor::{self, MethodDescriptor};
 use std::fmt;
 use std::sync::Arc;
 
-/// A verification type (JVMS §4.10.1.2) with class names in internal form (`a/b/C`, arrays as descriptors).
+/// A verification type (JVMS §4.10.1.2) with class names in internal form (`a/b/C`, arrays as
+/// descriptors).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
 pub enum Type {
@@ -28,7 +31,7 @@ pub enum Type {
     Double,
     Null,
     UninitializedThis,
-    /// Made by the `new` at this pc and not yet initialised.
+    /// Created by the `new` at this pc and not yet initialised.
     Uninitialized(u16),
     Object(Arc<str>),
 }
@@ -38,7 +41,7 @@ impl Type {
     pub fn object(name: &str) -> Self {
         Type::Object(Arc::from(name))
     }
-    /// Slots taken: 2 for long and double.
+    /// Number of slots that a value occupies: 2 for `long` and `double`, otherwise 1.
     pub fn width(&self) -> u16 {
         if matches!(self, Type::Long | Type::Double) {
             2
@@ -46,16 +49,17 @@ impl Type {
             1
         }
     }
-    /// Whether a reference that may be used as an object (or null).
+    /// Whether values of this type are initialised references or null.
     pub fn is_reference(&self) -> bool {
         matches!(self, Type::Null | Type::Object(_))
     }
-    /// Whether an object that no constructor has finished with.
+    /// Whether values of this type are objects on which no constructor has completed.
     pub fn is_uninitialized(&self) -> bool {
         matches!(self, Type::UninitializedThis | Type::Uninitialized(_))
     }
-    /// Whether a value of this type may stand where `to` is asked for, by what can be known without loading a class.
-    /// Sound and incomplete: `false` may only mean that the class hierarchy would have to be asked.
+    /// Whether a value of this type is assignable to `to`, as far as this is known without loading
+    /// a class. The answer `true` is reliable. The answer `false` may only mean that the class
+    /// hierarchy would have to be consulted.
     pub fn assignable_to(&self, to: &Type) -> bool {
         match (self, to) {
             (_, Type::Top) => true,
@@ -77,12 +81,12 @@ impl fmt::Display for Type {
             Type::Null => f.write_str("null"),
             Type::UninitializedThis => f.write_str("uninit-this"),
             Type::Uninitialized(pc) => write!(f, "uninit@{pc}"),
-            Type::Object(name) => f.write_str(&readable(name)),
+            Type::Object(name) => f.write_str(&source_name(name)),
         }
     }
 }
 
-fn readable(name: &str) -> String {
+fn source_name(name: &str) -> String {
     let dims = name.bytes().take_while(|b| *b == b'[').count();
     let base = &name[dims..];
     let base = match (dims, base) {
@@ -100,31 +104,33 @@ fn readable(name: &str) -> String {
     base + &"[]".repeat(dims)
 }
 
-/// The name in a descriptor `La/b/C;`. One `L` only: a name may begin with it too.
+/// The name in a descriptor `La/b/C;`. Only one leading `L` is removed, because a class name may
+/// also begin with `L`.
 fn element_class(descriptor: &str) -> &str {
     let name = descriptor.strip_prefix('L').unwrap_or(descriptor);
     name.strip_suffix(';').unwrap_or(name)
 }
 
-/// Types of all locals (by slot) and of the operand stack (by value, the top last).
+/// Types of all locals (by slot) and of the operand stack (by value, with the top last).
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct State {
-    /// One element a slot.
+    /// One element per slot.
     pub locals: Vec<Type>,
-    /// One element a value.
+    /// One element per value.
     pub stack: Vec<Type>,
 }
 
-/// Why types could not be followed.
+/// The reason why types could not be followed.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum TypeError {
-    /// No frame where one is needed: no `StackMapTable`, or dead code.
+    /// There is no frame at a pc that needs one: the class has no `StackMapTable`, or the code is
+    /// dead.
     #[error("no stack map frame at {0}, where nothing flows in")]
     NoFrame(u16),
     /// The code does not verify.
     #[error("the operand stack underflows at {0}")]
     Underflow(u16),
-    /// A local variable beyond `max_locals`, or a broken constant.
+    /// The instruction refers to a local variable beyond `max_locals`, or to an invalid constant.
     #[error("a broken operand at {0}")]
     BadOperand(u16),
 }
@@ -160,8 +166,8 @@ impl State {
         }
     }
 
-    /// A decoded stack map frame as a state; `initial` are the locals at entry that [`initial_index`] stands for.
-    /// `None` where it names a constant that is no class.
+    /// Converts a decoded stack-map frame to a state. `initial` are the locals at entry, to which
+    /// [`initial_index`] refers. Returns `None` if the frame names a constant that is not a class.
     pub fn from_frame(
         frame: &StackMapFrame,
         pool: &ConstantPool,
@@ -191,7 +197,7 @@ impl State {
         self.stack.iter().map(Type::width).sum()
     }
 
-    /// Whether any object without a finished constructor is in reach.
+    /// Whether any local or stack value is an object on which no constructor has completed.
     pub fn has_uninitialized(&self) -> bool {
         self.locals
             .iter()
@@ -209,7 +215,7 @@ impl State {
         if i + wide as usize >= self.locals.len() {
             return Err(TypeError::BadOperand(pc));
         }
-        // A store into the second half of a long or double destroys it.
+        // A store into the second half of a `long` or `double` destroys the value.
         if i > 0 && self.locals[i - 1].width() == 2 {
             self.locals[i - 1] = Type::Top;
         }
@@ -229,13 +235,15 @@ impl State {
     }
 }
 
-/// Stands in a decoded frame for the class of entry local number `k`, which a descriptor names and the constant pool
-/// need not. (A method has at most 255 parameters, and pools that reach up here are refused.)
+/// A substitute for a constant-pool index in decoded frames: the class of local number `k` at
+/// entry. The method's descriptor names this class, but the constant pool may not contain it. A
+/// method has at most 255 parameter words, and pools that reach this range are refused.
 pub fn initial_index(k: usize) -> u16 {
     u16::MAX - k as u16
 }
 
-/// Pools of this size and above would collide with [`initial_index`].
+/// Constant pools with this count or more are refused, because their indices would collide with
+/// [`initial_index`].
 pub const POOL_LIMIT: u16 = u16::MAX - 256;
 
 fn from_verification(v: &VerificationType, pool: &ConstantPool, initial: &[Type]) -> Option<Type> {
@@ -255,7 +263,7 @@ fn from_verification(v: &VerificationType, pool: &ConstantPool, initial: &[Type]
     })
 }
 
-fn letter(c: char) -> Type {
+fn type_of_letter(c: char) -> Type {
     match c {
         'I' => Type::Int,
         'L' => Type::Long,
@@ -265,7 +273,7 @@ fn letter(c: char) -> Type {
     }
 }
 
-/// The method descriptor that an invoking instruction names.
+/// The name and the method descriptor that an invoking instruction refers to.
 pub fn invoked<'p>(
     pool: &'p ConstantPool,
     index: u16,
@@ -343,10 +351,10 @@ pub fn step(
                 .push(Type::object(&pool.class_name(*index).map_err(|_| bad())?));
         }
         Instruction::InvokeInterface { index, .. } => {
-            invoke(state, pc, pool, *index, INVOKEINTERFACE, class)?
+            step_invoke(state, pc, pool, *index, INVOKEINTERFACE, class)?
         }
         Instruction::InvokeDynamic { index } => {
-            invoke(state, pc, pool, *index, INVOKEDYNAMIC, class)?
+            step_invoke(state, pc, pool, *index, INVOKEDYNAMIC, class)?
         }
         Instruction::Pool { op, index } => match *op {
             GETSTATIC | GETFIELD | PUTSTATIC | PUTFIELD => {
@@ -364,7 +372,7 @@ pub fn step(
                 }
             }
             INVOKEVIRTUAL | INVOKESPECIAL | INVOKESTATIC => {
-                invoke(state, pc, pool, *index, *op, class)?
+                step_invoke(state, pc, pool, *index, *op, class)?
             }
             NEW => state.stack.push(Type::Uninitialized(pc)),
             ANEWARRAY => {
@@ -389,27 +397,27 @@ pub fn step(
             }
             _ => return Err(bad()),
         },
-        Instruction::Plain(op) => plain(state, pc, *op)?,
+        Instruction::Plain(op) => step_plain(state, pc, *op)?,
         Instruction::Branch { op: JSR, .. } => return Err(bad()),
         Instruction::Branch { .. }
         | Instruction::TableSwitch { .. }
-        | Instruction::LookupSwitch { .. } => by_signature(state, pc, instruction.op())?,
+        | Instruction::LookupSwitch { .. } => step_by_signature(state, pc, instruction.op())?,
     }
     Ok(())
 }
 
-fn by_signature(state: &mut State, pc: u16, op: u8) -> Result<(), TypeError> {
+fn step_by_signature(state: &mut State, pc: u16, op: u8) -> Result<(), TypeError> {
     let (pops, pushes) = signature(op)
         .and_then(|s| s.split_once(':'))
         .ok_or(TypeError::BadOperand(pc))?;
     for _ in pops.chars() {
         state.pop(pc)?;
     }
-    state.stack.extend(pushes.chars().map(letter));
+    state.stack.extend(pushes.chars().map(type_of_letter));
     Ok(())
 }
 
-fn plain(state: &mut State, pc: u16, op: u8) -> Result<(), TypeError> {
+fn step_plain(state: &mut State, pc: u16, op: u8) -> Result<(), TypeError> {
     match op {
         ACONST_NULL => state.stack.push(Type::Null),
         AALOAD => {
@@ -430,15 +438,16 @@ fn plain(state: &mut State, pc: u16, op: u8) -> Result<(), TypeError> {
                 state.pop(pc)?;
             }
         }
-        DUP..=SWAP => shuffle(state, pc, op)?,
-        _ => by_signature(state, pc, op)?,
+        DUP..=SWAP => step_shuffle(state, pc, op)?,
+        _ => step_by_signature(state, pc, op)?,
     }
     Ok(())
 }
 
-/// The stack-shuffling instructions, by words (JVMS §6.5 `dup*`, `swap`).
-fn shuffle(state: &mut State, pc: u16, op: u8) -> Result<(), TypeError> {
-    // How many words are copied, and under how many words the copy goes.
+/// Applies the stack-shuffling instructions, word by word (JVMS §6.5 `dup*`, `swap`).
+fn step_shuffle(state: &mut State, pc: u16, op: u8) -> Result<(), TypeError> {
+    // The number of words that are copied, and the number of words below which the copy is
+    // inserted.
     let (copy, skip) = match op {
         DUP => (1, 0),
         DUP_X1 => (1, 1),
@@ -470,7 +479,7 @@ fn shuffle(state: &mut State, pc: u16, op: u8) -> Result<(), TypeError> {
     Ok(())
 }
 
-fn invoke(
+fn step_invoke(
     state: &mut State,
     pc: u16,
     pool: &ConstantPool,
@@ -503,7 +512,7 @@ fn invoke(
     Ok(())
 }
 
-/// Walks a method body in pc order and shows the state *before* each instruction.
+/// Visits the instructions of a method body in pc order, with the state *before* each instruction.
 pub fn walk(
     instructions: &[(u16, Instruction)],
     frames: &[StackMapFrame],
@@ -552,7 +561,7 @@ mod tests {
                 locals: Vec::new(),
                 stack: vec![Type::object(array), Type::Int],
             };
-            assert_eq!(plain(&mut state, 0, AALOAD), Ok(()));
+            assert_eq!(step_plain(&mut state, 0, AALOAD), Ok(()));
             assert_eq!(state.stack, [Type::object(element)]);
         }
     }

@@ -1,4 +1,4 @@
-//! See `veneer_fuzz_bodies::maps`. Inputs are changed by a mutator that knows class files.
+//! The fuzz target of `veneer_fuzz_bodies::maps`. A mutator that knows class files changes the inputs.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! See `veneer_fuzz_bodies::patterns`.
+//! The fuzz target of `veneer_fuzz_bodies::patterns`.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! See `veneer_fuzz_bodies::plans`.
+//! The fuzz target of `veneer_fuzz_bodies::plans`.
 
 #![no_main]
 

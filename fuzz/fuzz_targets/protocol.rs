@@ -1,4 +1,4 @@
-//! See `veneer_fuzz_bodies::protocol`.
+//! The fuzz target of `veneer_fuzz_bodies::protocol`.
 
 #![no_main]
 

@@ -1,61 +1,65 @@
-//! Laying out an armed body: which points it keeps, and where each instruction comes to lie.
+//! The layout of an armed body: which points it keeps, and the new pc of each instruction.
 //!
-//! Which constants a body refers to does not change its layout, so this needs no constant pool: a version that wants to
-//! know where the host's instructions lie asks for the layout alone.
+//! The layout does not depend on the constants that a body refers to, so it needs no constant pool.
+//! A version that needs the pcs of the armed body's instructions computes the layout alone.
 
-use super::{COMPILE_LIMIT, INLINE_LIMIT, kind};
+use super::kind;
 use crate::bytecode::opcode::*;
 use crate::bytecode::{Assembled, Assembler, Instruction, Label};
-use crate::capture;
 use crate::classfile::ConstantPool;
+use crate::hotspot::{COMPILE_LIMIT, INLINE_LIMIT};
 use crate::method::Method;
+use crate::osr_exit;
 use crate::points::{self, Point, PointId, PointKind};
 use crate::policy::Policy;
 use crate::refusal::Refusal;
 use crate::runtime;
 use crate::types::Type;
 
-/// Size of a check: `getstatic`, `invokevirtual`, and a short `ifne`.
+/// Size in bytes of a check: `getstatic`, `invokevirtual`, and a short `ifne`.
 pub(super) const CHECK_BYTES: u16 = 9;
 
-/// What a version must know of the armed body that its activations come from.
+/// The facts about an armed body that a version needs, because its activations enter from there.
 pub struct ArmedCode {
-    /// Where each original instruction came to lie.
+    /// The new pc of each original instruction, by instruction index.
     pub pcs: Vec<u16>,
-    /// The points that were kept.
+    /// The points that the armed body keeps.
     pub points: Vec<Point>,
     /// The pc of the first stub. The stubs follow the method's own code.
     pub stubs: u16,
-    /// Bytes of the armed body.
+    /// Length of the armed body in bytes.
     pub size: usize,
 }
 
-/// The constants that the checks and stubs refer to.
+/// Constant-pool indices of the members that the checks and stubs refer to.
 #[derive(Default)]
-pub(super) struct Refs {
+pub(super) struct BodyConstants {
     pub on: u16,
     pub leave: u16,
-    /// The anchor's method that gives the current version.
+    /// The anchor's method that returns the current version.
     pub version: u16,
-    /// The version's body.
+    /// The version's body for new activations.
     pub enter: u16,
-    pub capture: capture::Refs,
+    pub exit: osr_exit::ExitConstants,
 }
 
-/// A layout.
-pub(super) struct Laid {
+/// An assembled armed body with its labels and new pcs.
+pub(super) struct AssembledBody {
     pub out: Assembled,
     pub stubs: Vec<Label>,
     /// Labels of the code that stubs share.
-    pub tails: capture::Tails,
+    pub tails: osr_exit::SharedTails,
     pub pcs: Vec<u16>,
 }
 
-/// The points that [`super::arm`] keeps for a method, and the layout of its armed body.
+/// Computes the points that [`super::arm`] keeps for a method, and the layout of its armed body.
+///
+/// # Errors
+/// The refusals of [`super::arm`] for this method, such as [`Refusal::InlineLimit`].
 pub fn layout(method: &Method, policy: &Policy, forced: bool) -> Result<ArmedCode, Refusal> {
     let (points, _) = points::choose(method, policy)?;
-    let points = kept(method, points, forced)?;
-    let laid = assemble(method, &points, &Refs::default())?;
+    let points = select_points(method, points, forced)?;
+    let laid = assemble(method, &points, &BodyConstants::default())?;
     let end = Label(method.code.code.len() as u32);
     let stubs = laid
         .out
@@ -69,16 +73,17 @@ pub fn layout(method: &Method, policy: &Policy, forced: bool) -> Result<ArmedCod
     })
 }
 
-impl Refs {
-    /// Adds the constants of a method's checks and stubs. `entry` is the descriptor of the call of its versions.
+impl BodyConstants {
+    /// Adds the constants of a method's checks and stubs. `entry` is the descriptor of the call of
+    /// its versions.
     pub fn add(
         pool: &mut ConstantPool,
         method: &Method,
         points: &[Point],
         (id, anchor, entry): (u32, &str, &str),
-    ) -> Result<Refs, Refusal> {
+    ) -> Result<BodyConstants, Refusal> {
         let cell = pool.add_field(anchor, &runtime::cell_field(id), runtime::CELL_DESCRIPTOR)?;
-        Ok(Refs {
+        Ok(BodyConstants {
             on: pool.add_method(runtime::CELL, "on", "()Z")?,
             leave: pool.add_method(runtime::CELL, "leave", "()Z")?,
             version: pool.add_method(
@@ -87,31 +92,51 @@ impl Refs {
                 &runtime::anchor_version_descriptor(anchor),
             )?,
             enter: pool.add_method(anchor, &runtime::enter_method(&method.name, id), entry)?,
-            capture: capture::Refs::add(pool, cell, points, &method.signature.result)?,
+            exit: osr_exit::ExitConstants::for_armed_body(
+                pool,
+                cell,
+                points,
+                &method.signature.result,
+            )?,
         })
     }
 }
 
-/// All points, or fewer if that keeps the method within HotSpot's limits. Exits are given up first: they serve only activations that are
-/// in their last stretch. Then the method keeps its entry and its loop headers alone.
-pub(super) fn kept(
+/// Selects the points of a method so that its armed body remains within HotSpot's limits. It is
+/// enough that no limit is crossed: a method that is already above a limit keeps all points.
+///
+/// 1. If all points fit, they are kept.
+/// 2. Otherwise the exits are dropped. They help only activations that are about to return.
+/// 3. Otherwise only the entry and the loop headers are kept.
+///
+/// # Errors
+/// [`Refusal::CompileLimit`] if the method would no longer be compiled. [`Refusal::InlineLimit`] if
+/// it would no longer be inlined and is not `forced`. A forced method keeps all points but the
+/// exits.
+pub(super) fn select_points(
     method: &Method,
     mut points: Vec<Point>,
     forced: bool,
 ) -> Result<Vec<Point>, Refusal> {
     let before = method.code.code.len();
     let crosses = |limit: usize, size: usize| before <= limit && size > limit;
-    let mut fewer = None;
+    let mut reserve = None;
     loop {
-        let shared = capture::most_shared_bytes(method);
+        let shared = osr_exit::max_shared_bytes(method);
         let most = before
-            + points.iter().map(|p| most_bytes(p, method)).sum::<usize>()
+            + points
+                .iter()
+                .map(|p| max_point_bytes(p, method))
+                .sum::<usize>()
             + shared
-            + 3 * switches(method);
+            + 3 * switch_count(method);
         if !crosses(INLINE_LIMIT, most) && !crosses(COMPILE_LIMIT, most) {
             return Ok(points);
         }
-        let mut size = assemble(method, &points, &Refs::default())?.out.code.len();
+        let mut size = assemble(method, &points, &BodyConstants::default())?
+            .out
+            .code
+            .len();
         if !crosses(INLINE_LIMIT, size) && !crosses(COMPILE_LIMIT, size) {
             return Ok(points);
         }
@@ -120,21 +145,25 @@ pub(super) fn kept(
             (0..).zip(&mut points).for_each(|(n, p)| p.id = PointId(n));
             continue;
         }
-        if fewer.is_none() {
+        if reserve.is_none() {
             let headers = points::loop_headers(method);
             let is_needed = |p: &Point| p.kind == PointKind::Entry || headers.contains(&p.fragment);
             let (needed, others): (Vec<Point>, Vec<Point>) =
                 points.iter().cloned().partition(is_needed);
             if !others.is_empty() {
-                // All points but the exits, for the case that giving up more does not help.
-                fewer = Some(std::mem::replace(&mut points, needed));
+                // Keep all points but the exits in reserve: they are restored if dropping more of
+                // them does not help.
+                reserve = Some(std::mem::replace(&mut points, needed));
                 (0..).zip(&mut points).for_each(|(n, p)| p.id = PointId(n));
                 continue;
             }
         }
-        if let Some(more) = fewer.take() {
+        if let Some(more) = reserve.take() {
             points = more;
-            size = assemble(method, &points, &Refs::default())?.out.code.len();
+            size = assemble(method, &points, &BodyConstants::default())?
+                .out
+                .code
+                .len();
         }
         if crosses(COMPILE_LIMIT, size) {
             return Err(Refusal::CompileLimit(before, size));
@@ -147,12 +176,12 @@ pub(super) fn kept(
     }
 }
 
-/// More bytes than a point ever adds to a method whose branches stay short.
-pub(super) fn most_bytes(point: &Point, method: &Method) -> usize {
-    CHECK_BYTES as usize + capture::most_bytes(point, &method.signature.result)
+/// Upper bound for the bytes that a point adds to a method whose branches remain short.
+pub(super) fn max_point_bytes(point: &Point, method: &Method) -> usize {
+    CHECK_BYTES as usize + osr_exit::max_exit_bytes(point, &method.signature.result)
 }
 
-fn switches(method: &Method) -> usize {
+fn switch_count(method: &Method) -> usize {
     method
         .instructions
         .iter()
@@ -160,8 +189,12 @@ fn switches(method: &Method) -> usize {
         .count()
 }
 
-/// Lays the body out. See the drawing in [`super`].
-pub(super) fn assemble(method: &Method, points: &[Point], refs: &Refs) -> Result<Laid, Refusal> {
+/// Assembles the armed body. See the drawing in [`super`].
+pub(super) fn assemble(
+    method: &Method,
+    points: &[Point],
+    refs: &BodyConstants,
+) -> Result<AssembledBody, Refusal> {
     let mut a = Assembler::new();
     let stubs: Vec<Label> = points.iter().map(|_| a.fresh()).collect();
     let starts: Vec<Label> = method.instructions.iter().map(|_| a.fresh()).collect();
@@ -172,7 +205,7 @@ pub(super) fn assemble(method: &Method, points: &[Point], refs: &Refs) -> Result
             .filter(|(p, _)| p.instruction == i)
             .peekable();
         let check = |a: &mut Assembler, p: &Point, stub: Label| {
-            a.pool(GETSTATIC, refs.capture.cell);
+            a.pool(GETSTATIC, refs.exit.cell);
             a.pool(
                 INVOKEVIRTUAL,
                 if p.kind == PointKind::Entry {
@@ -183,7 +216,8 @@ pub(super) fn assemble(method: &Method, points: &[Point], refs: &Refs) -> Result
             );
             a.branch(IFNE, stub);
         };
-        // Point 0 comes before the label: what branches back to here has long begun.
+        // The check of point 0 is before the label, so branches to this instruction skip it. Such a
+        // branch belongs to an activation that began earlier.
         if let Some((p, stub)) = here.next_if(|(p, _)| p.kind == PointKind::Entry) {
             check(&mut a, p, *stub);
         }
@@ -196,43 +230,50 @@ pub(super) fn assemble(method: &Method, points: &[Point], refs: &Refs) -> Result
     }
     a.place(Label(method.code.code.len() as u32));
     let result = &method.signature.result;
-    let tails = capture::Tails::new(&mut a, points, result);
-    let last = |of: capture::Way| points.iter().rposition(|p| capture::way(p, result) == of);
-    let last_frame = last(capture::Way::Frame);
-    let last_exit = last(capture::Way::Return);
+    let tails = osr_exit::SharedTails::new(&mut a, points, result);
+    let last = |of: osr_exit::ExitForm| {
+        points
+            .iter()
+            .rposition(|p| osr_exit::exit_form(p, result) == of)
+    };
+    let last_frame = last(osr_exit::ExitForm::Frame);
+    let last_exit = last(osr_exit::ExitForm::Return);
     for (n, (p, stub)) in points.iter().zip(&stubs).enumerate() {
         a.place(*stub);
-        match capture::way(p, result) {
-            capture::Way::Entry => {
-                a.pool(GETSTATIC, refs.capture.cell);
+        match osr_exit::exit_form(p, result) {
+            osr_exit::ExitForm::Entry => {
+                a.pool(GETSTATIC, refs.exit.cell);
                 a.pool(INVOKESTATIC, refs.version);
                 for (slot, t) in p.locals.iter().filter(|l| l.1 != Type::Null) {
                     a.local(ILOAD + kind(t), *slot);
                 }
-                capture::drop_locals(&mut a, &capture::object_arguments(p));
+                osr_exit::clear_locals(&mut a, &osr_exit::object_arguments(p));
                 a.pool(INVOKEVIRTUAL, refs.enter);
                 a.plain(return_op(method));
             }
-            capture::Way::Return => {
+            osr_exit::ExitForm::Return => {
                 a.push(Instruction::Push(p.id.0 as i16));
                 if let Some(tail) = tails.exit {
                     if Some(n) == last_exit {
                         a.place(tail);
-                        refs.capture.exit_tail(&mut a, result);
+                        refs.exit.exit_tail(&mut a, result);
                     } else {
                         a.branch(GOTO, tail);
                     }
                 }
             }
-            capture::Way::Frame => {
+            osr_exit::ExitForm::Frame => {
                 let temp = method.code.max_locals;
-                refs.capture.framed(&mut a, p, temp);
+                refs.exit.build_frame(&mut a, p, temp);
                 if let Some(tail) = tails.frame {
                     if Some(n) == last_frame {
                         a.place(tail);
-                        let dropped =
-                            capture::dropped(method, capture::framed(points, result), temp);
-                        refs.capture.go(&mut a, &dropped, result);
+                        let cleared = osr_exit::locals_to_clear(
+                            method,
+                            osr_exit::points_with_frame(points, result),
+                            temp,
+                        );
+                        refs.exit.run_loop(&mut a, &cleared, result);
                     } else {
                         a.branch(GOTO, tail);
                     }
@@ -246,7 +287,7 @@ pub(super) fn assemble(method: &Method, points: &[Point], refs: &Refs) -> Result
         .iter()
         .map(|l| out.at(*l).ok_or_else(lost))
         .collect::<Result<_, _>>()?;
-    Ok(Laid {
+    Ok(AssembledBody {
         out,
         stubs,
         tails,

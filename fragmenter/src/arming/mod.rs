@@ -1,4 +1,5 @@
-//! Arming: the method's own code, unchanged, plus capture points.
+//! Arming: inserts a check at each capture point of a method. The result, the *armed body*, is the
+//! method's own code with these checks and with stubs at the end.
 //!
 //! ```text
 //!    pc:   getstatic     Anchor.c17            a constant to the JIT
@@ -6,21 +7,26 @@
 //!          ifne          stub
 //!          … the method's own instruction …
 //!
-//!    stub: leaves (`capture.rs`)                out of line, outside every exception range
+//!    stub: leaves the body (`osr_exit.rs`)     out of line, outside every exception range
 //! ```
 //!
-//! Branches to a point's pc go to its check. Line table, variables, exception ranges and stack maps follow their code.
+//! A branch to the pc of a point leads to the point's check. The line table, the variables, the
+//! exception ranges and the stack maps are adjusted to the new pcs.
+//!
+//! Most methods are armed by the fast path (`fast_path.rs`), which copies the code without
+//! analysing it. The full path analyses the method and assembles it again. Both paths emit the
+//! same code and tables; only the numbers of constants may differ.
 
+mod fast_path;
 mod layout;
-mod moved_frames;
 mod parameters;
-mod splice;
-mod steps;
+mod stack_effect;
+mod stackmap_relocation;
 
 pub use layout::{ArmedCode, layout};
 
-use self::layout::{Laid, Refs};
-use self::splice::Splicer;
+use self::fast_path::FastPath;
+use self::layout::{AssembledBody, BodyConstants};
 use crate::bytecode::{Assembled, Label};
 use crate::classfile::{
     Attribute, ClassFile, Code, ConstantPool, ExceptionRange, StackMapFrame, encode_stack_map,
@@ -31,34 +37,29 @@ use crate::points::{self, Point, PointKind, Skipped};
 use crate::policy::Policy;
 use crate::refusal::Refusal;
 use crate::types::{self, State, Type};
-use crate::{anchor, capture, frames};
+use crate::{anchor, frames, osr_exit};
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// HotSpot's `FreqInlineSize`: hot methods up to this many bytes of bytecode are inlined.
-pub const INLINE_LIMIT: usize = 325;
-/// HotSpot's `HugeMethodLimit`: methods over this many bytes are not compiled.
-pub const COMPILE_LIMIT: usize = 8_000;
-
-/// What to arm, and how.
+/// The parameters of arming one class.
 pub struct Request<'r> {
-    /// Where methods can be left.
+    /// Determines the capture points.
     pub policy: &'r Policy,
     /// Method number `i` of the class file gets the id `first_id + i`.
     pub first_id: u32,
-    /// See [`anchor::name`].
+    /// The number of earlier anchors of the class; see [`anchor::name`].
     pub generation: u32,
-    /// Which methods, by name and descriptor.
+    /// Whether to arm a method, by name and descriptor.
     pub wanted: &'r dyn Fn(&str, &str) -> bool,
-    /// Whether a method may be carried over the inlining limit, because a plan asks for it by name.
+    /// Whether a method may exceed the inlining limit, because a plan names it explicitly.
     pub forced: &'r dyn Fn(&str, &str) -> bool,
-    /// Whether [`ArmedMethod::points`] are asked for.
+    /// Whether to compute [`ArmedMethod::points`].
     pub points: bool,
-    /// Anchors and methods from an earlier arming of the same class file, if there was one.
+    /// The anchors and methods of an earlier arming of the same class file, if there was one.
     pub earlier: Option<Earlier<'r>>,
 }
 
-/// Anchors and methods of an earlier arming of the same class file. Its methods keep their anchors.
+/// The result of an earlier arming of the same class file. Its methods keep their anchors.
 #[derive(Clone, Copy)]
 pub struct Earlier<'r> {
     /// Internal name of the newest anchor.
@@ -67,50 +68,55 @@ pub struct Earlier<'r> {
     pub methods: &'r [ArmedMethod],
 }
 
-/// One armed method.
 #[derive(Clone, Debug)]
 pub struct ArmedMethod {
-    /// Position in the class file.
+    /// Position in the class file's method list.
     pub index: usize,
-    /// The id of its cell.
+    /// The id of the method's cell.
     pub id: u32,
-    /// Simple name.
     pub name: String,
-    /// Descriptor.
     pub descriptor: String,
-    /// Internal name of the anchor that declares it.
+    /// Internal name of the anchor that declares the method.
     pub anchor: Arc<str>,
-    /// The capture points of its armed body, if the request asks for them.
+    /// The capture points of the armed body. Empty unless [`Request::points`] is set.
     pub points: Vec<Point>,
 }
 
 /// An armed class and its anchor.
 pub struct Armed {
-    /// Internal name.
+    /// Internal name of the class.
     pub name: String,
-    /// The armed class file.
+    /// The armed class file. Empty if no method was armed.
     pub bytes: Vec<u8>,
     /// Internal name of the newest anchor, which versions extend.
     pub anchor: Arc<str>,
-    /// The newest anchor's class file; empty if every armed method has an anchor from an earlier arming.
+    /// The newest anchor's class file. Empty if every armed method has an anchor from an earlier
+    /// arming.
     pub anchor_bytes: Vec<u8>,
     /// The methods that have cells.
     pub methods: Vec<ArmedMethod>,
-    /// Methods (name and descriptor) and single places that were left alone.
+    /// The refusals for methods (named by name and descriptor) and for single positions (followed
+    /// by `@pc`).
     pub refusals: Vec<(String, Refusal)>,
 }
 
-/// Arms a class. `Ok` with no methods where every one was refused or none wanted (`bytes` is then empty).
+/// Arms a class. If no method is wanted or every wanted method is refused, the result has no
+/// methods and empty `bytes`.
+///
+/// # Errors
+/// If the class file is malformed or cannot be raised to version 51 (Java 7).
 pub fn arm(bytes: &[u8], request: &Request) -> Result<Armed, Refusal> {
-    arm_by(bytes, request, true)
+    arm_with(bytes, request, true)
 }
 
-/// The same with an analysis of every method, as it is needed for versions: what [`arm`] makes without must be no different.
+/// Like [`arm`], but always uses the full path with an analysis of every method. Versions are
+/// emitted for the layout of the full path, so the fast path must produce the same code and tables.
+/// Only the numbers of constants may differ.
 pub fn arm_analysed(bytes: &[u8], request: &Request) -> Result<Armed, Refusal> {
-    arm_by(bytes, request, false)
+    arm_with(bytes, request, false)
 }
 
-fn arm_by(bytes: &[u8], request: &Request, quick: bool) -> Result<Armed, Refusal> {
+fn arm_with(bytes: &[u8], request: &Request, use_fast_path: bool) -> Result<Armed, Refusal> {
     let bytes = &*crate::inference::modern(bytes)?;
     let file = ClassFile::parse(bytes)?;
     file.check_closed()?;
@@ -126,14 +132,14 @@ fn arm_by(bytes: &[u8], request: &Request, quick: bool) -> Result<Armed, Refusal
         refusals: Vec::new(),
     };
     if file.major < crate::inference::MODERN {
-        // Nothing to arm: it would have been made modern.
+        // An older class file has no method with code: `modern` would have raised it.
         return Ok(armed);
     }
     let mut pool = file.pool.clone();
     let mut methods = file.methods.clone();
-    let mut held = Vec::new();
+    let mut methods_with_cells = Vec::new();
     let class = armed.name.clone();
-    let mut splicer = quick.then(|| Splicer::new(&file, &class));
+    let mut fast_path = use_fast_path.then(|| FastPath::new(&file, &class));
     for index in 0..file.methods.len() {
         let member = &file.methods[index];
         let (method_name, descriptor) = (
@@ -157,30 +163,30 @@ fn arm_by(bytes: &[u8], request: &Request, quick: bool) -> Result<Armed, Refusal
             .earlier
             .and_then(|e| e.methods.iter().find(|m| m.index == index));
         let anchor = known.map_or(&newest, |m| &m.anchor);
-        let spliced = match &mut splicer {
-            Some(splicer) => {
-                let how = (request.policy, id, &**anchor);
-                splicer.arm(member, &member.attributes[slot].info, how, &mut pool)?
+        let armed_fast = match &mut fast_path {
+            Some(fast_path) => {
+                let parameters = (request.policy, id, &**anchor);
+                fast_path.arm(member, &member.attributes[slot].info, parameters, &mut pool)?
             }
             None => None,
         };
         let analyse = || Method::analyse(&file, index, &|i, p| request.policy.cuts(i, p));
-        let result = match spliced {
+        let result = match armed_fast {
             Some((code, entry)) if request.points => analyse()
                 .and_then(|method| layout::layout(&method, request.policy, forced))
                 .map(|layout| (code, entry, layout.points, Vec::new())),
             Some((code, entry)) => Ok((code, entry, Vec::new(), Vec::new())),
             None => analyse().and_then(|method| {
                 let (points, skipped) = points::choose(&method, request.policy)?;
-                let points = layout::kept(&method, points, forced)?;
-                let (code, entry) = body(&method, &points, id, anchor, &mut pool)?;
+                let points = layout::select_points(&method, points, forced)?;
+                let (code, entry) = arm_body(&method, &points, id, anchor, &mut pool)?;
                 Ok((code, entry, points, skipped))
             }),
         };
         match result {
             Ok((code, entry, points, skipped)) => {
                 if known.is_none() {
-                    held.push(anchor::Held {
+                    methods_with_cells.push(anchor::MethodWithCell {
                         id,
                         name: method_name.to_string(),
                         descriptor: entry,
@@ -202,7 +208,7 @@ fn arm_by(bytes: &[u8], request: &Request, quick: bool) -> Result<Armed, Refusal
                 );
             }
             Err(reason) => {
-                // What it left in the pool is never referred to.
+                // Constants that the failed attempt left in the pool are never referred to.
                 armed.refusals.push((label, reason));
             }
         }
@@ -210,8 +216,8 @@ fn arm_by(bytes: &[u8], request: &Request, quick: bool) -> Result<Armed, Refusal
     if !armed.methods.is_empty() {
         let previous = request.earlier.map(|e| e.anchor);
         match previous {
-            Some(previous) if held.is_empty() => armed.anchor = previous.into(),
-            _ => armed.anchor_bytes = anchor::emit(&newest, &held, previous)?,
+            Some(previous) if methods_with_cells.is_empty() => armed.anchor = previous.into(),
+            _ => armed.anchor_bytes = anchor::emit(&newest, &methods_with_cells, previous)?,
         }
         let (this_class, super_class) = (file.this_class, file.super_class);
         let out = ClassFile {
@@ -229,7 +235,8 @@ fn arm_by(bytes: &[u8], request: &Request, quick: bool) -> Result<Armed, Refusal
     Ok(armed)
 }
 
-/// The values that travel, in order: the stack, then locals by slot. A null constant is made anew, not carried.
+/// Types of the values that an activation carries: the operand stack from the bottom, then the
+/// locals by slot. Null constants are not carried, because the other code can create them again.
 pub fn carried(point: &Point) -> impl Iterator<Item = &Type> {
     point.stack.iter().chain(
         point
@@ -240,7 +247,8 @@ pub fn carried(point: &Point) -> impl Iterator<Item = &Type> {
     )
 }
 
-/// The load (offset from `ILOAD`) and store (from `ISTORE`) kind of a type.
+/// The offset of a type's load instruction from `ILOAD`, and of its store instruction from
+/// `ISTORE`.
 pub fn kind(t: &Type) -> u8 {
     match t {
         Type::Int => 0,
@@ -251,8 +259,9 @@ pub fn kind(t: &Type) -> u8 {
     }
 }
 
-/// Writes the `Code` attribute's content, and the descriptor of the call of the method's versions.
-fn body(
+/// Writes the content of the armed `Code` attribute. Also returns the descriptor of the call of the
+/// method's versions.
+fn arm_body(
     method: &Method,
     points: &[Point],
     id: u32,
@@ -261,22 +270,26 @@ fn body(
 ) -> Result<(Vec<u8>, String), Refusal> {
     let old_len = method.code.code.len();
     let entry = points.first().filter(|p| p.stack.is_empty());
-    let entry = capture::entry_descriptor(entry.ok_or(Refusal::UninitializedObject)?, method)?;
+    let entry =
+        osr_exit::entry_call_descriptor(entry.ok_or(Refusal::UninitializedObject)?, method)?;
     let result = &method.signature.result;
-    let refs = Refs::add(pool, method, points, (id, anchor, &entry))?;
-    let Laid {
+    let refs = BodyConstants::add(pool, method, points, (id, anchor, &entry))?;
+    let AssembledBody {
         out,
         stubs,
         tails,
         pcs,
     } = layout::assemble(method, points, &refs)?;
-    let mut max_stack = method.code.max_stack.max(capture::stack(points, result));
+    let mut max_stack = method
+        .code
+        .max_stack
+        .max(osr_exit::exit_stack_words(points, result));
     for p in points {
-        // The check stands on the operand stack of its place.
+        // A check pushes one word on top of the operand stack at its position.
         let depth: u16 = p.stack.iter().map(Type::width).sum();
         max_stack = max_stack.max(depth + 1);
     }
-    let (exceptions, moved) = ranges(method, points, &out, &pcs, old_len)?;
+    let (exceptions, moved) = exception_ranges(method, points, &out, &pcs, old_len)?;
     let mut attributes: Vec<Attribute> = method
         .code
         .attributes
@@ -301,7 +314,8 @@ fn body(
     });
     let code = Code {
         max_stack,
-        max_locals: method.code.max_locals + capture::spilled(capture::framed(points, result)),
+        max_locals: method.code.max_locals
+            + osr_exit::spill_words(osr_exit::points_with_frame(points, result)),
         code: out.code.into(),
         exceptions,
         attributes,
@@ -309,8 +323,8 @@ fn body(
     Ok((code.to_bytes()?, entry))
 }
 
-/// Where the instruction at an original pc came to lie, behind any check before it.
-fn moved_to(method: &Method, pcs: &[u16], pc: u16) -> Option<u16> {
+/// The new pc of the instruction at an original pc, after any check before it.
+fn new_pc_of(method: &Method, pcs: &[u16], pc: u16) -> Option<u16> {
     let index = method
         .instructions
         .binary_search_by_key(&pc, |i| i.0)
@@ -318,8 +332,9 @@ fn moved_to(method: &Method, pcs: &[u16], pc: u16) -> Option<u16> {
     pcs.get(index).copied()
 }
 
-/// The exception table, with every check cut out of the ranges. Also says where each old row begins now.
-fn ranges(
+/// The new exception table, with every check cut out of the ranges. Also returns the index of the
+/// first new entry for each old entry.
+fn exception_ranges(
     method: &Method,
     points: &[Point],
     out: &Assembled,
@@ -328,13 +343,13 @@ fn ranges(
 ) -> Result<(Vec<ExceptionRange>, Vec<u16>), Refusal> {
     let lost = || Refusal::Internal("an exception range was lost".into());
     let at = |pc: usize| out.at(Label(pc as u32)).ok_or_else(lost);
-    let after_check = |pc: u16| moved_to(method, pcs, pc).ok_or_else(lost);
+    let after_check = |pc: u16| new_pc_of(method, pcs, pc).ok_or_else(lost);
     let (mut rows, mut moved) = (Vec::new(), Vec::new());
     for e in &method.code.exceptions {
         moved.push(rows.len() as u16);
         let mut start = after_check(e.start)?;
         for p in points.iter().filter(|p| e.start < p.pc && p.pc < e.end) {
-            let end = end_before(p.pc, points, out)?;
+            let end = range_end_at(p.pc, points, out)?;
             if start < end {
                 rows.push(ExceptionRange {
                     start,
@@ -348,7 +363,7 @@ fn ranges(
         let end = if e.end as usize == old_len {
             at(old_len)?
         } else {
-            end_before(e.end, points, out)?
+            range_end_at(e.end, points, out)?
         };
         if start < end {
             rows.push(ExceptionRange {
@@ -367,8 +382,9 @@ fn ranges(
     Ok((rows, moved))
 }
 
-/// Where a range that ends at `pc` ends now: before the check of a point 0 there.
-fn end_before(pc: u16, points: &[Point], out: &Assembled) -> Result<u16, Refusal> {
+/// The new end of a range that ended at `pc`. If point 0 is at `pc`, the range ends before its
+/// check.
+fn range_end_at(pc: u16, points: &[Point], out: &Assembled) -> Result<u16, Refusal> {
     let at = out
         .at(Label::pc(pc))
         .ok_or_else(|| Refusal::Internal("an exception range was lost".into()))?;
@@ -411,13 +427,14 @@ fn append_lines(attributes: &mut Vec<Attribute>, pool: &ConstantPool, lines: &[(
 fn stack_map(
     method: &Method,
     points: &[Point],
-    (stubs, tails): (&[Label], capture::Tails),
+    (stubs, tails): (&[Label], osr_exit::SharedTails),
     out: &Assembled,
     pcs: &[u16],
     pool: &mut ConstantPool,
 ) -> Result<Vec<u8>, Refusal> {
-    // An uninitialised object is named by its `new`, which lies after a check that may stand before it.
-    let new_pc = |pc: u16| moved_to(method, pcs, pc);
+    // A stack map names an uninitialised object by the pc of its `new`. A check before that
+    // instruction moves it.
+    let new_pc = |pc: u16| new_pc_of(method, pcs, pc);
     let lost = || Refusal::Internal("a stack map frame was lost".into());
     let mut table: Vec<StackMapFrame> = Vec::with_capacity(method.frames.len() + points.len());
     for f in &method.frames {
@@ -446,7 +463,7 @@ fn stack_map(
         let place = table.partition_point(|f| f.pc < pc);
         table.insert(place, frame);
     }
-    for (pc, state) in skips(method, out, pcs)? {
+    for (pc, state) in long_branch_states(method, out, pcs)? {
         if let Err(place) = table.binary_search_by_key(&pc, |f| f.pc) {
             table.insert(place, frames::frame(pc, &state, pool, &new_pc)?);
         }
@@ -455,9 +472,14 @@ fn stack_map(
     Ok(encode_stack_map(&table, &initial)?)
 }
 
-/// The states behind conditional branches that became too far for their short form: the original's before the next of its
-/// instructions, for a check changes nothing.
-fn skips(method: &Method, out: &Assembled, pcs: &[u16]) -> Result<Vec<(u16, State)>, Refusal> {
+/// The states after conditional branches that are too far for their short form. The assembler
+/// inserts a jump there. A check does not change types, so the state is that before the next
+/// original instruction.
+fn long_branch_states(
+    method: &Method,
+    out: &Assembled,
+    pcs: &[u16],
+) -> Result<Vec<(u16, State)>, Refusal> {
     let mut found = Vec::new();
     if out.skips.is_empty() {
         return Ok(found);
@@ -481,7 +503,7 @@ fn skips(method: &Method, out: &Assembled, pcs: &[u16]) -> Result<Vec<(u16, Stat
     Ok(found)
 }
 
-/// The frame at a point with only what is live.
+/// The verification types at a point, restricted to the live values.
 pub fn frame_state(point: &Point, max_locals: u16) -> State {
     let mut locals = vec![Type::Top; max_locals as usize];
     for (slot, t) in &point.locals {

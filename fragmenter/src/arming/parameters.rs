@@ -1,25 +1,27 @@
-//! A method's parameters as a stub loads them and its stack map names them, read from the descriptor alone.
+//! A method's parameters, read from the descriptor alone: the instructions by which a stub loads
+//! them, and their verification types in a stack map.
 
 use crate::bytecode::opcode::*;
 use crate::classfile::ConstantPool;
 use crate::refusal::Refusal;
 
-/// Parameters as local variables: opcode of the load, slot.
+/// The parameters as local variables. Each load is a pair of opcode and slot.
 pub(super) struct Parameters {
     pub loads: Vec<(u8, u16)>,
-    /// Descriptors of the parameters as the stub hands them over.
+    /// Descriptor of the call of the version: the parameters, including the receiver, and the
+    /// result.
     pub site: String,
-    /// Verification types, as a full frame has them.
+    /// Number of parameters, which is the number of verification types in a full frame.
     pub count: u16,
     pub words: u16,
-    /// First byte of the result's descriptor, which begins in `site` here.
+    /// First byte of the result's descriptor. This byte is at index `result_at` of `site`.
     pub result: u8,
     pub result_at: usize,
 }
 
 impl Parameters {
-    /// `None` where the descriptor is broken.
-    pub fn of(class: &str, descriptor: &[u8], is_static: bool) -> Option<Parameters> {
+    /// Parses a descriptor. Returns `None` if it is malformed.
+    pub fn parse(class: &str, descriptor: &[u8], is_static: bool) -> Option<Parameters> {
         let text = std::str::from_utf8(descriptor).ok()?;
         let mut found = Parameters {
             loads: Vec::new(),
@@ -71,8 +73,11 @@ impl Parameters {
     }
 }
 
-/// The parameters as verification types of a full frame.
-pub(super) fn types(parameters: &Parameters, pool: &mut ConstantPool) -> Result<Vec<u8>, Refusal> {
+/// The parameters as encoded verification types of a full frame.
+pub(super) fn verification_types(
+    parameters: &Parameters,
+    pool: &mut ConstantPool,
+) -> Result<Vec<u8>, Refusal> {
     let mut out = Vec::new();
     let mut rest = &parameters.site[1..];
     for (op, _) in &parameters.loads {
@@ -89,7 +94,7 @@ pub(super) fn types(parameters: &Parameters, pool: &mut ConstantPool) -> Result<
     Ok(out)
 }
 
-/// Bytes of the stub at the entry.
+/// Length in bytes of the entry's stub.
 pub(super) fn entry_stub_bytes(parameters: &Parameters) -> u32 {
     let bytes = |slot: u16| match slot {
         0..=3 => 1,
@@ -103,7 +108,8 @@ pub(super) fn entry_stub_bytes(parameters: &Parameters) -> u32 {
     loads.sum::<u32>() + 10
 }
 
-/// Bytes of the stub at the return that is point `n`, with the jump to the exit tail.
+/// Length in bytes of the stub for the return that is point `n`, including the jump to the exit
+/// tail.
 pub(super) fn exit_stub_bytes(n: usize) -> u32 {
     let push = match n {
         0..=5 => 1,
@@ -113,7 +119,7 @@ pub(super) fn exit_stub_bytes(n: usize) -> u32 {
     push + 3
 }
 
-/// Appends a load (`ILOAD` …) or store (`ISTORE` …) of a local.
+/// Appends a load (`ILOAD` …) or store (`ISTORE` …) of a local variable.
 pub(super) fn local(out: &mut Vec<u8>, op: u8, slot: u16) {
     let (first, short) = if op >= ISTORE {
         (ISTORE, ISTORE_0)
@@ -130,7 +136,8 @@ pub(super) fn local(out: &mut Vec<u8>, op: u8, slot: u16) {
     }
 }
 
-/// The verification type of a field descriptor that names an object; a class is added to the pool where it is needed.
+/// The encoded verification type of a reference type, given its field descriptor. Adds the class to
+/// the pool. If `needed` is false, the result is empty and the pool does not change.
 pub(super) fn object(
     descriptor: &str,
     pool: &mut ConstantPool,
@@ -147,7 +154,7 @@ pub(super) fn object(
     Ok(vec![7, a, b])
 }
 
-/// Bytes of the first field descriptor of a text.
+/// Length in bytes of the first field descriptor of a text.
 pub(super) fn field_length(text: &[u8]) -> Option<usize> {
     let dimensions = text.iter().take_while(|b| **b == b'[').count();
     match text.get(dimensions)? {
@@ -157,7 +164,7 @@ pub(super) fn field_length(text: &[u8]) -> Option<usize> {
     }
 }
 
-/// Words of a value of this type.
+/// Number of words of a value with this descriptor.
 pub(super) fn width(descriptor: &[u8]) -> u16 {
     match descriptor.first() {
         Some(b'J' | b'D') => 2,

@@ -1,27 +1,29 @@
-//! One body of a version: the fragments in their original order, linked along the edited graph, advice woven in.
+//! One body of a version: the fragments in their original order, linked along the edited graph,
+//! with advice woven in.
 //!
 //! ```text
-//!   prologue    arguments or frame into place, shard, timers
+//!   prologue    move the arguments, or fetch the frame; load the shard; initialise timers
 //!   N3:         (resume, loop header)  if frame != null goto dispatch
-//!   G3:         (point)                if cell moved on goto out
+//!   G3:         (point)                if the cell has another version goto out
 //!               advice before f3 … f3's instructions … advice after f3 … its last instruction
-//!   ─────────── below: out of line, outside every range of the application
+//!   ─────────── below: out of line, outside every exception range of the application
 //!   E3→5:       advice on the edge, goto N5
-//!   H7:         the host's frame gets its line, open timers stop, goto N7     (handlers enter here)
-//!   O3:         live values into a frame, on to the executor loop              (stale activations leave here)
-//!   C:          what happens when an exception leaves the activation
+//!   H7:         correct the line in the exception, stop open timers, goto N7 (handlers enter here)
+//!   O3:         live values into a frame, continue in the executor loop        (stale activations)
+//!   C:          catch-all: counts and corrects an exception that leaves the activation
 //! ```
 //!
-//! Locals of the method keep their slots; the version's own lie above them.
+//! Locals of the method keep their slots. The version's own locals are above them. An activation is
+//! *stale* if its cell names another version than the one that it runs.
 
-mod beside;
-mod finish;
+mod code_attribute;
+mod out_of_line;
 mod slots;
 
 pub(super) use slots::Slots;
 
-use super::weave::Count;
-use super::{Bodies, Emitter, Plan, Span, Track};
+use super::weave::CounterChange;
+use super::{Bodies, Emitter, Plan, PositionTracking, Span};
 use crate::advice::{Action, Site};
 use crate::arming::kind;
 use crate::bytecode::opcode::*;
@@ -35,28 +37,28 @@ use crate::refusal::Refusal;
 use crate::runtime;
 use crate::types::{State, Type};
 use indexmap::IndexMap;
-use slots::balances;
+use slots::external_counters;
 use std::collections::HashMap;
 
 /// One instruction of the application in the emitted code.
-struct Piece {
+struct CopiedInstruction {
     pc: u16,
-    /// Where it stands in the armed body, if an exception can come from it.
-    place: Option<u16>,
+    /// pc of the instruction in the armed body, if the instruction can throw an exception.
+    armed_pc: Option<u16>,
     start: Label,
     end: Label,
 }
 
-/// A body, and where in the armed body its instructions stand.
-pub(super) struct Emitted {
+/// An emitted body with its mapping to the armed body.
+pub(super) struct EmittedBody {
     pub code: Code<'static>,
-    /// Rising pcs of instructions from which an exception can come, with those of the armed body.
-    pub places: Vec<(u16, u16)>,
-    /// See [`super::VersionClass::spans`].
+    /// For each instruction that can throw: its pc and its pc in the armed body, in rising order.
+    pub armed_pcs: Vec<(u16, u16)>,
+    /// The fragments by pc; see [`super::VersionClass::spans`].
     pub spans: Vec<Span>,
 }
 
-/// A body in the making.
+/// The state of emitting one body.
 pub(super) struct Body<'b, 'e> {
     pub e: &'b mut Emitter<'e>,
     pub plan: &'b Plan<'b>,
@@ -64,44 +66,57 @@ pub(super) struct Body<'b, 'e> {
     pub bodies: Bodies,
     pub slots: Slots,
     pub a: Assembler,
-    /// Capture points: those of the armed body, then those that only versions have.
+    /// Capture points: first those of the armed body, then the edit points.
     pub points: Vec<Point>,
-    /// Where a fragment is entered.
+    /// Label at the start of each node.
     pub nodes: Vec<Label>,
-    /// Behind the guard of a loop header.
+    /// Label of the dispatch code that the guard of a loop header branches to.
     pub guards: IndexMap<FragmentId, Label>,
-    /// Behind what a guard leads to.
-    pub behind: HashMap<FragmentId, Label>,
-    /// Exit points, by instruction.
-    pub exits: HashMap<usize, Label>,
-    /// Fragments that are emitted.
+    /// Label directly after the guard of a loop header. An activation that has reached its position
+    /// continues here.
+    pub after_guard: HashMap<FragmentId, Label>,
+    /// Labels of the return-only code, by instruction index of the return.
+    pub return_only: HashMap<usize, Label>,
+    /// Whether each node is emitted.
     pub reachable: Vec<bool>,
     frames: Vec<(Label, State)>,
-    pieces: Vec<Piece>,
-    news: HashMap<u16, Label>,
-    outs: Vec<(usize, Label)>,
-    tramps: IndexMap<(FragmentId, FragmentId), Label>,
+    copied: Vec<CopiedInstruction>,
+    /// Label of each copied `new` instruction, by its original pc.
+    new_instruction_labels: HashMap<u16, Label>,
+    /// The exit stubs that checks branch to, each with the index of its point.
+    exit_stubs: Vec<(usize, Label)>,
+    /// The stubs with advice on edges, by source and target.
+    edge_stubs: IndexMap<(FragmentId, FragmentId), Label>,
+    /// The entry of each exception handler.
     handlers: IndexMap<FragmentId, Label>,
-    open: Vec<u32>,
+    /// Timers around fragments, which an exception must stop.
+    open_timers: Vec<u32>,
     crossings: Crossings,
     spans: Vec<(Label, Option<FragmentId>, bool)>,
+    /// Whether positions are recorded by instruction.
     exact: bool,
 }
 
-/// Emits a body.
+/// Emits one body of a method.
 pub(super) fn emit(
     e: &mut Emitter,
     plan: &Plan,
     patched: &Patched,
     bodies: Bodies,
-    track: Track,
-) -> Result<Emitted, Refusal> {
+    tracking: PositionTracking,
+) -> Result<EmittedBody, Refusal> {
     let throws = plan
         .method
         .instructions
         .iter()
         .any(|(_, i)| may_throw(i.op()));
-    let slots = Slots::new(plan, patched, bodies, track != Track::No && throws, throws);
+    let slots = Slots::new(
+        plan,
+        patched,
+        bodies,
+        tracking != PositionTracking::No && throws,
+        throws,
+    );
     if slots.temp as usize + 600 > u16::MAX as usize {
         return Err(Refusal::MethodTooLarge(
             "the method has too many local variables".into(),
@@ -111,7 +126,7 @@ pub(super) fn emit(
     points.extend(patched.edit_points.iter().cloned());
     let mut a = Assembler::new();
     let nodes = patched.nodes.iter().map(|_| a.fresh()).collect();
-    let open = plan
+    let open_timers = plan
         .probes
         .iter()
         .filter(|p| {
@@ -122,7 +137,7 @@ pub(super) fn emit(
         })
         .filter_map(|p| p.action.timer())
         .collect();
-    let crossings = match balances(plan).next() {
+    let crossings = match external_counters(plan).next() {
         Some(_) => Crossings::of(plan.method, &plan.armed.points),
         None => Crossings::default(),
     };
@@ -138,23 +153,23 @@ pub(super) fn emit(
         a,
         nodes,
         guards: IndexMap::new(),
-        behind: HashMap::new(),
-        exits: HashMap::new(),
+        after_guard: HashMap::new(),
+        return_only: HashMap::new(),
         reachable: Vec::new(),
         frames: Vec::new(),
-        pieces: Vec::new(),
-        news: HashMap::new(),
-        outs: Vec::new(),
-        tramps: IndexMap::new(),
+        copied: Vec::new(),
+        new_instruction_labels: HashMap::new(),
+        exit_stubs: Vec::new(),
+        edge_stubs: IndexMap::new(),
         handlers: IndexMap::new(),
-        open,
-        exact: track == Track::Instruction,
+        open_timers,
+        exact: tracking == PositionTracking::Instruction,
     };
     body.build()
 }
 
 impl Body<'_, '_> {
-    fn build(mut self) -> Result<Emitted, Refusal> {
+    fn build(mut self) -> Result<EmittedBody, Refusal> {
         let plan = self.plan;
         let entry = &plan.armed.points[0];
         let partial = plan
@@ -172,7 +187,7 @@ impl Body<'_, '_> {
             Bodies::Enter => vec![self.patched.entry],
             Bodies::Resume => {
                 let goes_on = |p: &Point| {
-                    if self.is_tail(p) {
+                    if self.only_returns(p) {
                         self.handler_fragments(p.fragment)
                     } else {
                         vec![self.patched.successor[p.fragment.index()]]
@@ -181,7 +196,7 @@ impl Body<'_, '_> {
                 self.points[1..].iter().flat_map(goes_on).collect()
             }
         };
-        self.reachable = self.reach(&roots);
+        self.reachable = self.reachable_from(&roots);
         self.prologue()?;
         let (begin, end) = (self.a.fresh(), self.a.fresh());
         match self.bodies {
@@ -198,7 +213,7 @@ impl Body<'_, '_> {
                     {
                         self.e.weave(&mut self.a, &self.slots, &probe.action)?;
                     }
-                    self.code_of(entry.fragment, entry.fragment, entry.instruction)?;
+                    self.emit_code(entry.fragment, entry.fragment, entry.instruction)?;
                 } else {
                     let first = self.reachable.iter().position(|r| *r);
                     if first != Some(self.patched.entry.index()) {
@@ -207,23 +222,23 @@ impl Body<'_, '_> {
                 }
             }
             Bodies::Resume => {
-                self.dispatch()?;
+                self.emit_dispatch()?;
                 self.a.place(begin);
             }
         }
         for i in 0..self.patched.nodes.len() {
             if self.reachable[i] {
-                self.node(FragmentId(i as u32))?;
+                self.emit_node(FragmentId(i as u32))?;
             }
         }
-        self.span(None);
+        self.begin_span(None);
         if self.bodies == Bodies::Resume {
-            self.tails()?;
+            self.return_only_code()?;
         }
         self.a.place(end);
         self.edge_advice()?;
         if self.bodies == Bodies::Resume {
-            self.guard_dispatches()?;
+            self.emit_guard_dispatches()?;
         }
         self.handler_entries()?;
         self.leave_stubs()?;
@@ -231,8 +246,9 @@ impl Body<'_, '_> {
         self.finish(begin, end, catch)
     }
 
-    /// Whether an activation at this point only has to return, wherever its fragment leads now.
-    fn is_tail(&self, p: &Point) -> bool {
+    /// Whether an activation at this point only has to return. This does not depend on the edges
+    /// that now leave its fragment.
+    fn only_returns(&self, p: &Point) -> bool {
         p.kind == PointKind::Exit && self.patched.successor[p.fragment.index()] == p.fragment
     }
 
@@ -246,7 +262,7 @@ impl Body<'_, '_> {
             .collect()
     }
 
-    fn reach(&self, roots: &[FragmentId]) -> Vec<bool> {
+    fn reachable_from(&self, roots: &[FragmentId]) -> Vec<bool> {
         let mut seen = vec![false; self.patched.nodes.len()];
         let mut work = roots.to_vec();
         while let Some(n) = work.pop() {
@@ -260,19 +276,19 @@ impl Body<'_, '_> {
         seen
     }
 
-    /// The frame at a fragment's start, the version's own locals included.
+    /// The verification types at a node's start, including the version's own locals.
     pub fn state(&self, node: FragmentId) -> State {
         self.slots
             .extend(self.patched.state(self.plan.method, node))
     }
 
-    /// Says which types hold at a label.
+    /// Requests a stack-map frame with these types at a label.
     pub fn frame_at(&mut self, label: Label, state: State) {
         self.frames.push((label, state));
     }
 
-    /// A frame with nothing of the method's.
-    pub fn bare(&self, stack: Vec<Type>) -> State {
+    /// A state in which no local of the method is defined.
+    pub fn state_without_locals(&self, stack: Vec<Type>) -> State {
         self.slots.extend(State {
             locals: Vec::new(),
             stack,
@@ -321,28 +337,29 @@ impl Body<'_, '_> {
             self.e.call(&mut self.a, "shard", "()J")?;
             self.a.local(LSTORE, shard);
         }
-        if let Some(at) = self.slots.at {
+        if let Some(at) = self.slots.position {
             self.a.push(Instruction::Push(-1));
             self.a.local(ISTORE, at);
         }
-        for (departures, local) in self.slots.within.clone() {
+        for (departures, local) in self.slots.exit_counters.clone() {
             self.e.push_int(&mut self.a, departures as i32 * 8)?;
             self.a.local(ISTORE, local);
         }
-        for one in self.slots.gathered.clone() {
-            for local in one.counters.values().chain([&one.turns]) {
+        for one in self.slots.promoted.clone() {
+            for local in one.counters.values().chain([&one.iterations]) {
                 self.a.push(Instruction::Push(0));
                 self.a.local(ISTORE, *local);
             }
         }
         for (slot, local) in self.slots.timers.clone() {
             match self.slots.frame {
-                // State that travels: a transfer to a version that still has the instrument carries it over.
+                // Timer state is carried: if the activation enters from a version with the same
+                // instrument, the state continues.
                 Some(frame) => {
                     self.a.local(ALOAD, frame);
                     self.e.push_int(&mut self.a, slot as i32)?;
                     self.e.frame_call(&mut self.a, "kept", "(I)J")?;
-                    if let Some(cell) = since(self.plan, slot) {
+                    if let Some(cell) = late_start_cell(self.plan, slot) {
                         let index = self.e.pool.add_long(cell)?;
                         self.a.push(Instruction::Ldc { index, wide: true });
                         self.e.call(&mut self.a, "since", "(JJ)J")?;
@@ -355,7 +372,7 @@ impl Body<'_, '_> {
         Ok(())
     }
 
-    fn node(&mut self, id: FragmentId) -> Result<(), Refusal> {
+    fn emit_node(&mut self, id: FragmentId) -> Result<(), Refusal> {
         let label = self.nodes[id.index()];
         self.a.place(label);
         let state = self.state(id);
@@ -363,15 +380,15 @@ impl Body<'_, '_> {
         if let (Some(frame), Some(guard)) = (self.slots.frame, self.guards.get(&id).copied()) {
             self.a.local(ALOAD, frame);
             self.a.branch(IFNONNULL, guard);
-            let behind = self.a.fresh();
-            self.behind_guard(id, behind, state);
+            let after_guard = self.a.fresh();
+            self.place_after_guard(id, after_guard, state);
         }
         let point = self
             .points
             .iter()
             .position(|p| p.kind == PointKind::Fragment && p.fragment == id);
         if let Some(point) = point {
-            self.check(point)?;
+            self.emit_check(point)?;
         }
         for probe in self
             .plan
@@ -388,19 +405,19 @@ impl Body<'_, '_> {
             .flow
             .get(code)
             .map_or(0, |f| f.instructions.start);
-        self.code_of(id, code, first)
+        self.emit_code(id, code, first)
     }
 
-    fn behind_guard(&mut self, id: FragmentId, fresh: Label, state: State) {
-        let label = *self.behind.entry(id).or_insert(fresh);
+    fn place_after_guard(&mut self, id: FragmentId, fresh: Label, state: State) {
+        let label = *self.after_guard.entry(id).or_insert(fresh);
         self.a.place(label);
         self.frame_at(label, state);
     }
 
-    /// `if (cell.stale(mine)) goto out`
-    fn check(&mut self, point: usize) -> Result<(), Refusal> {
+    /// Emits `if (cell.stale(token)) goto exit stub`.
+    fn emit_check(&mut self, point: usize) -> Result<(), Refusal> {
         let out = self.a.fresh();
-        self.outs.push((point, out));
+        self.exit_stubs.push((point, out));
         self.e.push_cell(&mut self.a, self.plan.id)?;
         let token = if self.plan.clean {
             self.e
@@ -424,43 +441,45 @@ impl Body<'_, '_> {
         Ok(())
     }
 
-    /// The instructions of `code` at place `id`, from instruction `first` on.
-    fn code_of(&mut self, id: FragmentId, code: FragmentId, first: usize) -> Result<(), Refusal> {
+    /// Emits the instructions of fragment `code` at node `id`, beginning with instruction `first`.
+    fn emit_code(&mut self, id: FragmentId, code: FragmentId, first: usize) -> Result<(), Refusal> {
         let method = self.plan.method;
         let Some(fragment) = method.flow.get(code) else {
             return Err(Refusal::Internal("a fragment was lost".into()));
         };
         let last = fragment.instructions.end - 1;
         let mut line = None;
-        // The place that `at` names; known from here to the fragment's end.
-        let mut known: Option<i32> = None;
-        let mut within = false;
-        self.span(Some(code));
+        // The position in the local `position`, if it is known. It is known from the first store to
+        // the end of the fragment.
+        let mut known_position: Option<i32> = None;
+        let mut exit_counter_set = false;
+        self.begin_span(Some(code));
         for i in first..=last {
             let (pc, instruction) = &method.instructions[i];
             let op = instruction.op();
             if is_return(op) {
-                self.exit_point(i)?;
+                self.emit_return_check(i)?;
             }
             let leaves =
                 i == last && (ends_flow(op) || matches!(instruction, Instruction::Branch { .. }));
             if leaves {
-                self.after(id, op)?;
+                self.advice_after(id, op)?;
             }
-            self.beside(Site::At(*pc))?;
+            self.advice_at(Site::At(*pc))?;
             let (start, end) = (self.a.fresh(), self.a.fresh());
             if is_return(op) && self.bodies == Bodies::Resume {
-                // An object for the result may want for memory; that is nothing for the application's handlers.
-                self.e.boxed(&mut self.a, &method.signature.result)?;
+                // Boxing the result may throw an `OutOfMemoryError`. The code is outside the
+                // exception ranges, because the application's handlers must not catch it.
+                self.e.box_result(&mut self.a, &method.signature.result)?;
             }
             self.a.place(start);
-            if let Some(at) = self.slots.at
+            if let Some(at) = self.slots.position
                 && may_throw(op)
                 && (self.exact || line != Some(method.line(*pc)))
             {
                 line = Some(method.line(*pc));
                 let place = self.plan.armed.pcs.get(i).copied().unwrap_or(0) as i32;
-                match known.and_then(|k| i8::try_from(place - k).ok()) {
+                match known_position.and_then(|k| i8::try_from(place - k).ok()) {
                     Some(delta) if at < 256 => self.a.push(Instruction::Iinc {
                         index: at,
                         delta: delta as i16,
@@ -470,15 +489,15 @@ impl Body<'_, '_> {
                         self.a.local(ISTORE, at);
                     }
                 }
-                known = Some(place);
+                known_position = Some(place);
             }
-            if may_throw(op) && !std::mem::replace(&mut within, true) {
-                self.within(code)?;
+            if may_throw(op) && !std::mem::replace(&mut exit_counter_set, true) {
+                self.select_exit_counter(code)?;
             }
             if op == NEW {
                 let label = self.a.fresh();
                 self.a.place(label);
-                self.news.insert(*pc, label);
+                self.new_instruction_labels.insert(*pc, label);
             }
             match instruction {
                 Instruction::Branch { .. }
@@ -486,45 +505,45 @@ impl Body<'_, '_> {
                 | Instruction::LookupSwitch { .. } => {
                     let mut targets = HashMap::new();
                     for t in instruction.targets() {
-                        targets.insert(t, self.edge(id, t)?);
+                        targets.insert(t, self.edge_label(id, t)?);
                     }
                     self.a
                         .push(instruction.retarget(&mut |t| targets.get(&t).copied().unwrap_or(t)));
                 }
                 _ if is_return(op) && self.bodies == Bodies::Resume => self.a.plain(ARETURN),
-                _ => self.e.relocate(&mut self.a, method, instruction)?,
+                _ => self.e.copy_instruction(&mut self.a, method, instruction)?,
             }
             self.a.place(end);
-            self.pieces.push(Piece {
+            self.copied.push(CopiedInstruction {
                 pc: *pc,
-                place: may_throw(op)
+                armed_pc: may_throw(op)
                     .then(|| self.plan.armed.pcs.get(i).copied())
                     .flatten(),
                 start,
                 end,
             });
             if !ends_flow(op) && !matches!(instruction, Instruction::Branch { .. }) {
-                self.beside(Site::Behind(*pc))?;
+                self.advice_at(Site::Behind(*pc))?;
             }
             if i == last && !leaves {
-                self.after(id, op)?;
+                self.advice_after(id, op)?;
             }
             if i == last && !ends_flow(op) {
-                self.fall(id, Label(fragment.end))?;
+                self.emit_fall_through(id, Label(fragment.end))?;
             }
         }
         Ok(())
     }
 
-    /// Advice at one instruction.
-    fn beside(&mut self, site: Site) -> Result<(), Refusal> {
+    /// Emits the advice before or after a single instruction.
+    fn advice_at(&mut self, site: Site) -> Result<(), Refusal> {
         for probe in self.plan.probes.iter().filter(|p| p.site == site) {
             self.e.weave(&mut self.a, &self.slots, &probe.action)?;
         }
         Ok(())
     }
 
-    fn after(&mut self, id: FragmentId, op: u8) -> Result<(), Refusal> {
+    fn advice_after(&mut self, id: FragmentId, op: u8) -> Result<(), Refusal> {
         for probe in self
             .plan
             .probes
@@ -536,16 +555,16 @@ impl Body<'_, '_> {
         Ok(())
     }
 
-    /// The check of an exit's capture point, where the return has one.
-    fn exit_point(&mut self, instruction: usize) -> Result<(), Refusal> {
+    /// Emits the check before a return, if the return has a capture point.
+    fn emit_return_check(&mut self, instruction: usize) -> Result<(), Refusal> {
         let is = |p: &Point| p.kind == PointKind::Exit && p.instruction == instruction;
         match self.points.iter().position(is) {
-            Some(point) => self.check(point),
+            Some(point) => self.emit_check(point),
             None => Ok(()),
         }
     }
 
-    /// The types at a capture point, with only what is live.
+    /// The verification types at a capture point, restricted to the live values.
     pub fn point_state(&self, point: usize) -> State {
         let p = &self.points[point];
         self.slots.extend(crate::arming::frame_state(
@@ -554,8 +573,8 @@ impl Body<'_, '_> {
         ))
     }
 
-    /// Where place `from` goes for what its instructions call `to`.
-    fn target(&self, from: FragmentId, to: Label) -> Result<FragmentId, Refusal> {
+    /// The node that control reaches from node `from`, if its instructions branch to `to`.
+    fn target_node(&self, from: FragmentId, to: Label) -> Result<FragmentId, Refusal> {
         let original = self
             .plan
             .method
@@ -570,23 +589,24 @@ impl Body<'_, '_> {
             .ok_or_else(|| Refusal::Internal("an edge was lost".into()))
     }
 
-    /// The label to jump to, by way of the advice on the edge where there is any.
-    fn edge(&mut self, from: FragmentId, to: Label) -> Result<Label, Refusal> {
-        let node = self.target(from, to)?;
+    /// The label that a branch along an edge must use: that of the target node, or of the edge's
+    /// stub if the edge has advice.
+    fn edge_label(&mut self, from: FragmentId, to: Label) -> Result<Label, Refusal> {
+        let node = self.target_node(from, to)?;
         if !self.has_edge_advice(from, node) {
             return Ok(self.nodes[node.index()]);
         }
         let fresh = self.a.fresh();
-        Ok(*self.tramps.entry((from, node)).or_insert(fresh))
+        Ok(*self.edge_stubs.entry((from, node)).or_insert(fresh))
     }
 
     fn has_edge_advice(&self, from: FragmentId, to: FragmentId) -> bool {
         let probes = &self.plan.probes;
-        self.way(from, to).is_some() || probes.iter().any(|p| p.site == Site::Edge(from, to))
+        self.loop_edge(from, to).is_some() || probes.iter().any(|p| p.site == Site::Edge(from, to))
     }
 
-    fn fall(&mut self, from: FragmentId, to: Label) -> Result<(), Refusal> {
-        let node = self.target(from, to)?;
+    fn emit_fall_through(&mut self, from: FragmentId, to: Label) -> Result<(), Refusal> {
+        let node = self.target_node(from, to)?;
         for probe in self
             .plan
             .probes
@@ -595,8 +615,8 @@ impl Body<'_, '_> {
         {
             self.e.weave(&mut self.a, &self.slots, &probe.action)?;
         }
-        if let Some(way) = self.way(from, node) {
-            self.on_way(way)?;
+        if let Some(loop_edge) = self.loop_edge(from, node) {
+            self.emit_loop_edge(loop_edge)?;
         }
         let next = (from.index() + 1..self.reachable.len()).find(|i| self.reachable[*i]);
         let entry = &self.plan.armed.points[0];
@@ -613,8 +633,8 @@ impl Body<'_, '_> {
         Ok(())
     }
 
-    /// Takes a throwable off the stack and puts the host's line in it.
-    fn locate(&mut self, at: u16) -> Result<(), Refusal> {
+    /// Emits code that pops a throwable and corrects the nest host's position in its stack trace.
+    fn emit_locate(&mut self, at: u16) -> Result<(), Refusal> {
         self.a.local(ILOAD, at);
         self.a.push(Instruction::Push(self.exact as i16));
         self.e.push_cell(&mut self.a, self.plan.id)?;
@@ -625,20 +645,21 @@ impl Body<'_, '_> {
         )
     }
 
-    /// From here on an activation is in this fragment.
-    fn span(&mut self, fragment: Option<FragmentId>) {
-        if balances(self.plan).next().is_some() {
+    /// Records that activations are in this fragment from the current pc on, if the method counts
+    /// external entries and exits.
+    fn begin_span(&mut self, fragment: Option<FragmentId>) {
+        if external_counters(self.plan).next().is_some() {
             let here = self.a.fresh();
             self.a.place(here);
-            let gathers = fragment.is_some_and(|f| self.gathers(f));
+            let gathers = fragment.is_some_and(|f| self.counts_in_locals(f));
             self.spans.push((here, fragment, gathers));
         }
     }
 
-    /// Sets what an exception from fragment `f` will count.
-    fn within(&mut self, f: FragmentId) -> Result<(), Refusal> {
+    /// Emits code that selects the counter for an exception that leaves fragment `f`.
+    fn select_exit_counter(&mut self, f: FragmentId) -> Result<(), Refusal> {
         let place = self.crossings.departures.iter().position(|d| *d == f);
-        for (departures, local) in self.slots.within.clone() {
+        for (departures, local) in self.slots.exit_counters.clone() {
             if let Some(place) = place {
                 let offset = (departures as usize + place) * 8;
                 self.e.push_int(&mut self.a, offset as i32)?;
@@ -648,10 +669,11 @@ impl Body<'_, '_> {
         Ok(())
     }
 
-    /// An exception leaves the fragment that runs.
-    fn thrown(&mut self) -> Result<(), Refusal> {
-        self.add_all()?;
-        for local in self.slots.within.clone().into_values() {
+    /// Emits code for an exception that leaves the current fragment: flushes promoted counters and
+    /// counts the external exit.
+    fn count_exception(&mut self) -> Result<(), Refusal> {
+        self.flush_all()?;
+        for local in self.slots.exit_counters.clone().into_values() {
             self.a.local(LLOAD, self.slots.shard()?);
             self.a.local(ILOAD, local);
             self.e.call(&mut self.a, "count", "(JI)V")?;
@@ -659,29 +681,33 @@ impl Body<'_, '_> {
         Ok(())
     }
 
-    /// An activation comes into `f` otherwise than along an edge, or takes that back.
-    pub fn arrival(&mut self, f: FragmentId, count: Count) -> Result<(), Refusal> {
+    /// Counts an external entry into `f`, or takes one back.
+    pub fn count_external_entry(
+        &mut self,
+        f: FragmentId,
+        change: CounterChange,
+    ) -> Result<(), Refusal> {
         let place = self.crossings.arrivals.iter().position(|a| *a == f);
-        for (arrivals, _) in balances(self.plan).filter(|_| place.is_some()) {
+        for (arrivals, _) in external_counters(self.plan).filter(|_| place.is_some()) {
             let slot = arrivals + place.unwrap_or(0) as u32;
-            self.e.count(&mut self.a, &self.slots, slot, count)?;
+            self.e.count(&mut self.a, &self.slots, slot, change)?;
         }
         Ok(())
     }
 
-    /// An activation goes out of `f` otherwise than along an edge, or takes that back.
-    fn departure(&mut self, f: FragmentId, count: Count) -> Result<(), Refusal> {
+    /// Counts an external exit from `f`, or takes one back.
+    fn count_external_exit(&mut self, f: FragmentId, change: CounterChange) -> Result<(), Refusal> {
         let place = self.crossings.departures.iter().position(|d| *d == f);
-        for (_, departures) in balances(self.plan).filter(|_| place.is_some()) {
+        for (_, departures) in external_counters(self.plan).filter(|_| place.is_some()) {
             let slot = departures + place.unwrap_or(0) as u32;
-            self.e.count(&mut self.a, &self.slots, slot, count)?;
+            self.e.count(&mut self.a, &self.slots, slot, change)?;
         }
         Ok(())
     }
 }
 
-/// The cell that says when activations began at the latest that come without a state of this timer.
-fn since(plan: &Plan, timer: u32) -> Option<i64> {
+/// The cell of the timer's `Since` action, if the plan has one.
+fn late_start_cell(plan: &Plan, timer: u32) -> Option<i64> {
     plan.probes.iter().find_map(|p| match p.action {
         Action::Since { slot, cell } if slot == timer => Some(cell),
         _ => None,

@@ -1,129 +1,142 @@
-//! Emitting an executor version: a hidden nestmate class that holds methods as fragments along their edited graphs.
+//! Emits a *version*: a hidden class that holds methods along their edited graphs, with instruments
+//! inlined. The class is a nestmate of the application's class, its *host*.
 //!
 //! ```text
-//!   final class a/b/C$V extends a/b/C$Veneer {          one class for all methods of a host patched together
-//!     static final MethodHandle t17;                    the token that the cell's target is compared with
-//!     int search$e17(C this, int n) { … }               enter: new activations of `search`
-//!     static Object search$r17(Object frame) { … }      resume: activations that come from elsewhere
-//!     static void run0(int i) { … }                     compiled probes
+//!   final class a/b/C$V extends a/b/C$Veneer {      one class for all methods of a host
+//!     static final MethodHandle t17;                the token that identifies the version
+//!     int search$e17(C this, int n) { … }           enter: new activations of `search`
+//!     static Object search$r17(Object frame) { … }  resume: activations from other code
+//!     static void run0(int i) { … }                 compiled probes
 //!   }
 //! ```
 //!
-//! The class has no initialiser: the agent fills the tokens. An initialiser would look up its classes through the host's loader, in a
-//! thread of the agent.
+//! The class has no initialiser; the agent stores the tokens. An initialiser would look up its
+//! classes through the host's loader, in a thread of the agent.
 //!
-//! `enter` has one way in, so its loops stay reducible. It overrides the method that the host's anchor declares, so all its locals
-//! lie one slot above those of the host. `resume` is emitted for the first activation that transfers into the
-//! version: it goes in through the outermost loop header, where a guard that is false ever after leads it to its place.
+//! The body `enter` has a single entry, so its loops stay reducible. It overrides the method that
+//! the host's anchor declares. Because `enter` is called on an instance of the version class, all
+//! its locals are one slot above those of the host's method.
+//!
+//! The body `resume` is emitted when the first activation transfers into the version (OSR entry).
+//! Control enters through the outermost loop header. A guard there leads to the activation's
+//! position, and is false from then on.
 
 mod body;
-mod gather;
+mod counter_promotion;
+mod member_access;
+mod osr_entry;
 mod probe;
-mod relocate;
-mod resume;
 mod weave;
 
-use self::body::Emitted;
+use self::body::EmittedBody;
 use crate::advice::Probe;
 use crate::arming::ArmedCode;
 use crate::bootstrap::{self, BootstrapMethod};
 use crate::bytecode::Assembler;
 use crate::bytecode::Instruction;
 use crate::bytecode::opcode::*;
-use crate::capture;
 use crate::classfile::{Attribute, ClassFile, Code, ConstantPool, Member};
 use crate::flowgraph::FragmentId;
+use crate::hotspot::{COMPILE_LIMIT, INLINE_LIMIT};
 use crate::method::Method;
+use crate::osr_exit;
 use crate::patch::{self, Edit};
 use crate::refusal::Refusal;
 use crate::runtime;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-/// Members that hosts inherit as `protected` from classes of other packages, by name and descriptor: a hidden nestmate
-/// is no subclass, so it reaches them through handles made by the host's own lookup.
+/// Members that hosts inherit as `protected` from classes of other packages, by name and
+/// descriptor. A hidden nestmate is not a subclass of these classes, so it accesses the members
+/// through method handles that the host's own lookup creates.
 pub type ProtectedMembers = HashSet<(String, String)>;
 
-/// One method to emit.
+/// The input for emitting one method.
 pub struct Plan<'p> {
-    /// The analysed method.
     pub method: &'p Method<'p>,
-    /// The id of its cell.
+    /// The id of the method's cell.
     pub id: u32,
-    /// The armed body that activations come from.
+    /// The armed body from which activations enter.
     pub armed: &'p ArmedCode,
-    /// Edits of its graph, in order.
+    /// Edits of the method's graph, in order.
     pub edits: &'p [Edit],
-    /// Fragments at which earlier versions have an edit point ([`crate::edit_points`]): activations may come from there.
+    /// Fragments at which earlier versions have an edit point ([`crate::edit_points`]). Activations
+    /// may enter at these fragments.
     pub kept: &'p [FragmentId],
-    /// What is woven in.
+    /// The advice to weave in.
     pub probes: &'p [Probe],
-    /// Without probes and edits, for activations that stay after everything was detached.
+    /// Whether the version has no probes and no edits. Such a version is for activations that still
+    /// run after all instruments were detached.
     pub clean: bool,
 }
 
-/// Which bodies to emit.
+/// Selects the bodies to emit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bodies {
     /// For new activations.
     Enter,
-    /// For activations that come from elsewhere.
+    /// For activations that enter from other code (OSR entry).
     Resume,
 }
 
-/// The annotation that makes methods which ask who calls them (`Class.forName`, `Method.invoke` …) look through a body, and see
-/// the host. HotSpot honours it in classes that are defined so; see `VeneerRuntime.define`.
+/// An annotation that hides a body from methods that determine their caller (`Class.forName`,
+/// `Method.invoke` …); these see the host instead. HotSpot honours the annotation in classes
+/// defined by `VeneerRuntime.define`.
 const COMPILED: &str = "Ljava/lang/invoke/LambdaForm$Compiled;";
 
 pub use crate::runtime::method_of;
 
-/// Whether a class's signature is that of a version: a hidden class beside its host.
+/// Whether a class signature is that of a version, which is the host's name with `$V.` and a suffix
+/// from the JVM.
 pub fn is_version(signature: &str) -> bool {
     signature.rsplit_once("$V.").is_some()
 }
 
-/// How exactly a body keeps account of where it is, for the stack traces of exceptions.
+/// How precisely a body records its current position, for the stack traces of exceptions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Track {
-    /// Not at all: the host's frame shows the line of the capture point.
+pub(crate) enum PositionTracking {
+    /// No positions are recorded. The host's frame shows the line of the capture point.
     No,
     /// By source line.
     Line,
-    /// By instruction: the JVM's messages for null pointers are right too.
+    /// By instruction. The JVM's helpful messages for null pointers are then correct too.
     Instruction,
 }
 
-/// An emitted class.
+/// An emitted version class.
 pub struct VersionClass {
-    /// Its internal name; the JVM appends to it.
+    /// Internal name of the class, to which the JVM appends a suffix.
     pub name: String,
-    /// The class file, to be defined as a hidden nestmate of the host.
+    /// The class file, to be defined as a hidden nestmate of the host. Empty if no method was
+    /// emitted.
     pub bytes: Vec<u8>,
-    /// The methods in it; their tokens are expected as class data in this order.
+    /// Ids of the methods in the class. The class data must contain their tokens in this order.
     pub methods: Vec<u32>,
-    /// The names of their bodies, in the same order.
+    /// The names of the bodies, in the order of `methods`.
     pub bodies: Vec<String>,
-    /// Methods that could not be emitted.
+    /// The methods that could not be emitted.
     pub refused: Vec<(u32, Refusal)>,
-    /// Where in the armed bodies the code stands, for stack traces. For each body: the method, the number of pairs, and pairs of
-    /// a pc here (high half) and there, rising.
+    /// The mapping of pcs to the armed bodies, for stack traces. For each body: the method id, the
+    /// number of pairs, and the pairs. Each pair has the pc in this class in its high half and the
+    /// pc in the armed body in its low half. The pairs rise.
     pub places: Vec<i32>,
-    /// Which fragments the bodies that count by flow are in, in the order of `bodies`: by rising pcs.
+    /// For each body, in the order of `bodies`: the fragments in which activations are counted, by
+    /// rising pc. Only bodies that count external entries and exits have entries.
     pub spans: Vec<Vec<Span>>,
 }
 
-/// Where an activation of a body is counted to be, from a pc to the next.
+/// The fragment to which an activation belongs at a range of pcs. The range ends at the next span.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
-    /// The first pc.
     pub pc: u16,
-    /// The fragment that it was counted into, if any.
+    /// The fragment into which the activation was counted, if any.
     pub fragment: Option<FragmentId>,
-    /// In a loop whose counters are locals meanwhile; it calls nothing.
+    /// Whether the counters of the surrounding loop are locals here, so that the counters in memory
+    /// are behind. Such code calls nothing.
     pub gathers: bool,
 }
 
-/// State shared by the bodies of one class.
+/// State that all bodies of one class share.
 pub(crate) struct Emitter<'e> {
     pub host: &'e ClassFile<'e>,
     pub host_name: String,
@@ -135,11 +148,15 @@ pub(crate) struct Emitter<'e> {
     pub bootstrap: Vec<BootstrapMethod>,
     pub protected: &'e ProtectedMembers,
     pub places: Vec<i32>,
-    /// Compiled probes that bodies call.
+    /// Compiled probes that the bodies call.
     pub probes: Vec<Arc<veneer_probes::Method>>,
 }
 
-/// Emits a version class of `host` with these methods.
+/// Emits a version class of `host` with these methods. A method that cannot be emitted is reported
+/// in [`VersionClass::refused`].
+///
+/// # Errors
+/// If the host has malformed names or the constant pool overflows.
 pub fn emit(
     host: &ClassFile,
     anchor: &str,
@@ -170,9 +187,9 @@ pub fn emit(
     let (mut names, mut spans) = (Vec::new(), Vec::new());
     for plan in plans {
         match emit_method(&mut e, plan, bodies) {
-            Ok((member, of_body)) => {
+            Ok((member, body_spans)) => {
                 methods.push(member);
-                spans.push(of_body);
+                spans.push(body_spans);
                 done.push(plan.id);
                 names.push(body_name(plan, bodies));
                 let (name, descriptor) = (
@@ -264,35 +281,38 @@ fn emit_method(
         .ok_or_else(|| Refusal::Internal("a method without points".into()))?;
     let patched = patch::apply_keeping(plan.method, plan.edits, &plan.armed.points, plan.kept)?;
     let before = plan.method.code.code.len();
-    let small = before <= crate::arming::INLINE_LIMIT;
-    let mut body: Emitted = body::emit(e, plan, &patched, bodies, Track::Instruction)?;
-    // Exact places are the first thing to give up for a body that the JIT will inline, or take at all.
-    if small && body.code.code.len() > crate::arming::INLINE_LIMIT {
-        let by_line = body::emit(e, plan, &patched, bodies, Track::Line)?;
-        if by_line.code.code.len() <= crate::arming::INLINE_LIMIT {
+    let inlinable = before <= INLINE_LIMIT;
+    let mut body: EmittedBody =
+        body::emit(e, plan, &patched, bodies, PositionTracking::Instruction)?;
+    // If the body with exact positions is too large for inlining or for compilation, try again with
+    // less exact positions.
+    if inlinable && body.code.code.len() > INLINE_LIMIT {
+        let by_line = body::emit(e, plan, &patched, bodies, PositionTracking::Line)?;
+        if by_line.code.code.len() <= INLINE_LIMIT {
             body = by_line;
         }
     }
-    if before <= crate::arming::COMPILE_LIMIT {
-        for track in [Track::Line, Track::No] {
-            if body.code.code.len() > crate::arming::COMPILE_LIMIT {
+    if before <= COMPILE_LIMIT {
+        for track in [PositionTracking::Line, PositionTracking::No] {
+            if body.code.code.len() > COMPILE_LIMIT {
                 body = body::emit(e, plan, &patched, bodies, track)?;
             }
         }
-        if body.code.code.len() > crate::arming::COMPILE_LIMIT {
+        if body.code.code.len() > COMPILE_LIMIT {
             return Err(Refusal::CompileLimit(before, body.code.code.len()));
         }
     }
-    e.places.extend([plan.id as i32, body.places.len() as i32]);
+    e.places
+        .extend([plan.id as i32, body.armed_pcs.len() as i32]);
     e.places.extend(
-        body.places
+        body.armed_pcs
             .iter()
             .map(|(pc, at)| (*pc as i32) << 16 | *at as i32),
     );
     let (name, descriptor, access) = match bodies {
         Bodies::Enter => (
             runtime::enter_method(&plan.method.name, plan.id),
-            capture::entry_descriptor(entry, plan.method)?,
+            osr_exit::entry_call_descriptor(entry, plan.method)?,
             FINAL,
         ),
         Bodies::Resume => (
@@ -319,7 +339,7 @@ fn member(
         name: e.pool.add_utf8("Code")?,
         info: code.to_bytes()?.into(),
     }];
-    // One annotation without elements.
+    // The attribute has one annotation without elements.
     let mut info = 1u16.to_be_bytes().to_vec();
     info.extend(e.pool.add_utf8(COMPILED)?.to_be_bytes());
     info.extend([0, 0]);
@@ -348,7 +368,7 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// A call of a static method of the runtime.
+    /// Emits a call of a static method of `VeneerRuntime`.
     pub fn call(&mut self, a: &mut Assembler, name: &str, descriptor: &str) -> Result<(), Refusal> {
         a.pool(
             INVOKESTATIC,
@@ -357,7 +377,7 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// A call of a method of the frame class on a frame.
+    /// Emits a call of a method of `VeneerFrame`.
     pub fn frame_call(
         &mut self,
         a: &mut Assembler,
@@ -384,7 +404,7 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// A cast to a class, unless every object is one.
+    /// Emits a cast to a class, unless the class is `java.lang.Object`.
     pub fn cast(&mut self, a: &mut Assembler, class: &str) -> Result<(), Refusal> {
         if class != "java/lang/Object" {
             a.pool(CHECKCAST, self.pool.add_class(class)?);
@@ -392,7 +412,8 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// The index of a bootstrap method, added where it is not there yet.
+    /// The index of a bootstrap method in the version class. Adds the bootstrap method if
+    /// necessary.
     pub fn bootstrap(&mut self, method: BootstrapMethod) -> Result<u16, Refusal> {
         if let Some(i) = self.bootstrap.iter().position(|b| *b == method) {
             return Ok(i as u16);

@@ -1,13 +1,15 @@
-//! Compiled probes as methods of the version, called where they stand with the live values that they read.
+//! Compiled probes as methods of the version class. A body calls them at their join points, with
+//! the live values that they read.
 //!
 //! ```text
 //!   static void run0(int total, Object user) {     the JIT compiler inlines it
-//!       long a = 0; …                                 every variable has a value, so one frame serves all labels
-//!       try { … } catch (Throwable t) { }             nothing that goes wrong in a probe leaves it
+//!       long a = 0; …                              initialised, so one frame fits all labels
+//!       try { … } catch (Throwable t) { }          no exception leaves a probe
 //!   }
 //! ```
 //!
-//! One that calls methods of the application says first that the thread is in it, and in the end, and in the handler, that it is not any more.
+//! A probe that calls methods of the application first records that the thread is inside a probe.
+//! At its end, and in the handler, it calls the runtime's `leave` to reset this state.
 
 use super::Emitter;
 use super::body::Slots;
@@ -23,8 +25,8 @@ use crate::types::{State, Type};
 use std::sync::Arc;
 use veneer_probes::step::{Callee, Kind, Step};
 
-/// Offset of a kind from `ILOAD` and `ISTORE`.
-fn offset(kind: Kind) -> u8 {
+/// The offset of a kind's load from `ILOAD`, and of its store from `ISTORE`.
+fn opcode_offset(kind: Kind) -> u8 {
     match kind {
         Kind::Int => 0,
         Kind::Long => 1,
@@ -34,7 +36,7 @@ fn offset(kind: Kind) -> u8 {
     }
 }
 
-fn of(kind: Kind) -> Type {
+fn verification_type(kind: Kind) -> Type {
     match kind {
         Kind::Int => Type::Int,
         Kind::Long => Type::Long,
@@ -45,8 +47,9 @@ fn of(kind: Kind) -> Type {
 }
 
 impl Emitter<'_> {
-    /// Calls a probe with these values. Operands that it reads, and those above, are put into locals of nobody, and back.
-    pub(super) fn run(
+    /// Emits the call of a probe with these values. If the probe reads operands, these and all
+    /// operands above them are stored into temporary locals and pushed back.
+    pub(super) fn call_probe(
         &mut self,
         a: &mut Assembler,
         slots: &Slots,
@@ -60,12 +63,12 @@ impl Emitter<'_> {
         let mut next = slots.temp;
         let mut spilled = Vec::new();
         for kind in operands {
-            a.local(ISTORE + offset(*kind), next);
+            a.local(ISTORE + opcode_offset(*kind), next);
             spilled.push((*kind, next));
             next += kind.words();
         }
         for (kind, slot) in spilled.iter().rev() {
-            a.local(ILOAD + offset(*kind), *slot);
+            a.local(ILOAD + opcode_offset(*kind), *slot);
         }
         for ((_, kind), read) in probe.reads.iter().zip(reads) {
             let slot = match read {
@@ -80,7 +83,7 @@ impl Emitter<'_> {
                 }
             };
             match slot {
-                Some(slot) => a.local(ILOAD + offset(*kind), slot),
+                Some(slot) => a.local(ILOAD + opcode_offset(*kind), slot),
                 None => a.plain(ACONST_NULL),
             }
         }
@@ -92,7 +95,7 @@ impl Emitter<'_> {
     }
 }
 
-/// Calls a method of the application.
+/// Emits a call of a method of the application.
 fn invoke(e: &mut Emitter, a: &mut Assembler, callee: &Callee) -> Result<(), Refusal> {
     let (owner, name, descriptor) = (&callee.owner, &callee.name, &callee.descriptor);
     if !callee.is_interface {
@@ -120,7 +123,7 @@ pub(super) fn emit(
     let mut locals = Vec::new();
     let mut add = |kind: Kind| {
         let slot = locals.len() as u16;
-        locals.push(of(kind));
+        locals.push(verification_type(kind));
         if kind.words() == 2 {
             locals.push(Type::Top);
         }
@@ -138,7 +141,7 @@ pub(super) fn emit(
             Kind::Double => DCONST_0,
             Kind::Reference => ACONST_NULL,
         });
-        a.local(ISTORE + offset(kind), slot);
+        a.local(ISTORE + opcode_offset(kind), slot);
     }
     let given: u16 = probe.reads.iter().map(|(_, kind)| kind.words()).sum();
     let initial = locals[..usize::from(given)].to_vec();
@@ -152,7 +155,7 @@ pub(super) fn emit(
         let found = labels.iter().find(|(l, _)| l == label);
         found
             .map(|(_, place)| *place)
-            .ok_or_else(|| Refusal::Internal("a jump of a probe to nowhere".into()))
+            .ok_or_else(|| Refusal::Internal("a probe jumps to an undefined label".into()))
     };
     a.place(start);
     for step in &probe.steps {
@@ -171,8 +174,8 @@ pub(super) fn emit(
                 wide: false,
             }),
             Step::Null => a.plain(ACONST_NULL),
-            Step::Load(kind, slot) => a.local(ILOAD + offset(*kind), *slot),
-            Step::Store(kind, slot) => a.local(ISTORE + offset(*kind), *slot),
+            Step::Load(kind, slot) => a.local(ILOAD + opcode_offset(*kind), *slot),
+            Step::Store(kind, slot) => a.local(ISTORE + opcode_offset(*kind), *slot),
             Step::Plain(op) => a.plain(*op),
             Step::Helper {
                 of,
@@ -188,7 +191,11 @@ pub(super) fn emit(
                 a.pool(CHECKCAST, index);
             }
             Step::Invoke(callee) => invoke(e, &mut a, callee)?,
-            Step::Table(_) => return Err(Refusal::Internal("a table without a place".into())),
+            Step::Table(_) => {
+                return Err(Refusal::Internal(
+                    "a probe refers to a table that is not linked".into(),
+                ));
+            }
             Step::IfZero(label) => a.branch(IFEQ, place(label)?),
             Step::Goto(label) => a.branch(GOTO, place(label)?),
             Step::Here(label) => a.place(place(label)?),
@@ -207,9 +214,9 @@ pub(super) fn emit(
     let out = a.finish()?;
     let at = |label: Label| {
         out.at(label)
-            .ok_or_else(|| Refusal::Internal("a label of a probe was lost".into()))
+            .ok_or_else(|| Refusal::Internal("a label of a probe is not placed".into()))
     };
-    let nowhere = |_| None;
+    let no_new_pc = |_| None;
     let mut state = State {
         locals,
         stack: Vec::new(),
@@ -217,17 +224,22 @@ pub(super) fn emit(
     let mut table = Vec::new();
     for (_, label) in &labels {
         let pc = at(*label)?;
-        // Two labels may be one place.
+        // Several labels may have the same pc.
         if table
             .last()
             .is_none_or(|f: &crate::classfile::StackMapFrame| f.pc != pc)
         {
-            table.push(frames::frame(pc, &state, &mut e.pool, &nowhere)?);
+            table.push(frames::frame(pc, &state, &mut e.pool, &no_new_pc)?);
         }
     }
     state.stack = vec![Type::object("java/lang/Throwable")];
-    table.push(frames::frame(at(handler)?, &state, &mut e.pool, &nowhere)?);
-    let initial = frames::locals(&initial, &mut e.pool, &nowhere)?;
+    table.push(frames::frame(
+        at(handler)?,
+        &state,
+        &mut e.pool,
+        &no_new_pc,
+    )?);
+    let initial = frames::locals(&initial, &mut e.pool, &no_new_pc)?;
     let info = encode_stack_map(&table, &initial)?.into();
     let exceptions = vec![ExceptionRange {
         start: at(start)?,

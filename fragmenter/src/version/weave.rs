@@ -1,4 +1,4 @@
-//! The bytecode of advice.
+//! Emits the bytecode of advice.
 
 use super::Emitter;
 use super::body::Slots;
@@ -9,20 +9,27 @@ use crate::bytecode::{Assembler, Instruction};
 use crate::refusal::Refusal;
 use crate::types::Type;
 
-/// Bytes of operand stack that advice may use above what the method has there, in words.
-const STACK: u16 = 8;
+/// Operand stack in words that advice other than probes may use, above the method's own values.
+const MIN_ADVICE_STACK_WORDS: u16 = 8;
 
-/// The same with what probes are given.
-pub(super) fn stack(probes: &[Probe]) -> u16 {
+/// Operand stack in words that these actions need above the method's own values, including the
+/// arguments of probes.
+pub(super) fn advice_stack_words(probes: &[Probe]) -> u16 {
     let words = |p: &Probe| match &p.action {
         Action::Run { method, .. } => method.reads.iter().map(|r| r.1.words()).sum::<u16>() + 2,
         _ => 0,
     };
-    probes.iter().map(words).max().unwrap_or(0).max(STACK)
+    probes
+        .iter()
+        .map(words)
+        .max()
+        .unwrap_or(0)
+        .max(MIN_ADVICE_STACK_WORDS)
 }
 
-/// Words of locals of nobody that probes put operands into.
-pub(super) fn spilled(probes: &[Probe]) -> u16 {
+/// The largest number of temporary local-variable words into which one of these probes stores
+/// operands.
+pub(super) fn operand_spill_words(probes: &[Probe]) -> u16 {
     let words = |p: &Probe| match &p.action {
         Action::Run { operands, .. } => operands.iter().map(|k| k.words()).sum(),
         _ => 0,
@@ -30,32 +37,32 @@ pub(super) fn spilled(probes: &[Probe]) -> u16 {
     probes.iter().map(words).max().unwrap_or(0)
 }
 
-/// Which way a counter goes.
+/// The direction in which a counter changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Count {
-    Up,
-    Down,
+pub(super) enum CounterChange {
+    Increment,
+    Decrement,
 }
 
 impl Emitter<'_> {
-    /// Counts, or takes it back.
+    /// Adds 1 to a counter, or takes it back.
     pub(super) fn count(
         &mut self,
         a: &mut Assembler,
         slots: &Slots,
         slot: u32,
-        count: Count,
+        change: CounterChange,
     ) -> Result<(), Refusal> {
-        let name = match count {
-            Count::Up => "count",
-            Count::Down => "discount",
+        let name = match change {
+            CounterChange::Increment => "count",
+            CounterChange::Decrement => "discount",
         };
         a.local(LLOAD, slots.shard()?);
         self.push_int(a, (slot * 8) as i32)?;
         self.call(a, name, "(JI)V")
     }
 
-    /// Appends one action.
+    /// Appends the code of one action.
     pub(super) fn weave(
         &mut self,
         a: &mut Assembler,
@@ -63,33 +70,34 @@ impl Emitter<'_> {
         action: &Action,
     ) -> Result<(), Refusal> {
         match action {
-            Action::Count { slot } => self.count(a, slots, *slot, Count::Up)?,
-            Action::Gather { slot } => match slots.gathered(*slot) {
+            Action::Count { slot } => self.count(a, slots, *slot, CounterChange::Increment)?,
+            Action::Gather { slot } => match slots.promoted(*slot) {
                 Some(local) => a.push(Instruction::Iinc {
                     index: local,
                     delta: 1,
                 }),
-                None => self.count(a, slots, *slot, Count::Up)?,
+                None => self.count(a, slots, *slot, CounterChange::Increment)?,
             },
-            // It is spread over all places where activations come and go.
+            // The code is at all places at which activations enter and leave other than along
+            // edges.
             Action::Balance { .. } => {}
             Action::Start { slot } => {
                 self.call(a, "now", "()J")?;
                 a.local(LSTORE, slots.timer(*slot)?);
             }
             Action::Stop { slot } => {
-                self.record(a, slots, *slot, "stop", "(JIJ)V")?;
+                self.call_timer(a, slots, *slot, "stop", "(JIJ)V")?;
                 a.plain(LCONST_0);
                 a.local(LSTORE, slots.timer(*slot)?);
             }
             Action::Lap { slot } => {
-                self.record(a, slots, *slot, "lap", "(JIJ)J")?;
+                self.call_timer(a, slots, *slot, "lap", "(JIJ)J")?;
                 a.local(LSTORE, slots.timer(*slot)?);
             }
-            // The prologue sees to it.
+            // The prologue contains the code.
             Action::Since { .. } => {}
             Action::Until { slot } => {
-                self.record(a, slots, *slot, "until", "(JIJ)V")?;
+                self.call_timer(a, slots, *slot, "until", "(JIJ)V")?;
                 a.plain(LCONST_0);
                 a.local(LSTORE, slots.timer(*slot)?);
             }
@@ -97,7 +105,8 @@ impl Emitter<'_> {
                 a.plain(LCONST_1);
                 a.local(LSTORE, slots.timer(*slot)?);
             }
-            // n + (-n >>> 63): none stays none, and there is nothing to jump over.
+            // Branch-free `if n != 0 { n += 1 }`: n + (-n >>> 63). The shift yields 1 for a
+            // positive n, and 0 for 0.
             Action::Turn { slot } => {
                 let n = slots.timer(*slot)?;
                 a.local(LLOAD, n);
@@ -116,35 +125,39 @@ impl Emitter<'_> {
                 Action::Count { slot } => {
                     a.local(LLOAD, slots.shard()?);
                     self.push_int(a, (slot * 8) as i32)?;
-                    self.limit(a, *cell, *most)?;
+                    self.push_limit(a, *cell, *most)?;
                     self.call(a, "countFirst", "(JIJJ)V")?;
                 }
                 Action::Log { point, values } => {
                     self.push_int(a, *point as i32)?;
                     self.push_int(a, values.len() as i32)?;
-                    self.limit(a, *cell, *most)?;
+                    self.push_limit(a, *cell, *most)?;
                     self.call(a, "beginFirst", "(IIJJ)J")?;
-                    self.log(a, values)?;
+                    self.put_values(a, values)?;
                 }
-                _ => return Err(Refusal::Internal("a limit on another action".into())),
+                _ => {
+                    return Err(Refusal::Internal(
+                        "a limit on an action other than `Count` and `Log`".into(),
+                    ));
+                }
             },
             Action::Run {
                 method,
                 reads,
                 operands,
-            } => self.run(a, slots, (method, reads, operands))?,
+            } => self.call_probe(a, slots, (method, reads, operands))?,
             Action::Log { point, values } => {
                 self.push_int(a, *point as i32)?;
                 self.push_int(a, values.len() as i32)?;
                 self.call(a, "begin", "(II)J")?;
-                self.log(a, values)?;
+                self.put_values(a, values)?;
             }
         }
         Ok(())
     }
 
-    /// Pushes the place of a cell, and its limit.
-    fn limit(&mut self, a: &mut Assembler, cell: i64, most: u64) -> Result<(), Refusal> {
+    /// Pushes the address of a limit's cell, and the limit.
+    fn push_limit(&mut self, a: &mut Assembler, cell: i64, most: u64) -> Result<(), Refusal> {
         for n in [cell, most as i64] {
             let index = self.pool.add_long(n)?;
             a.push(Instruction::Ldc { index, wide: true });
@@ -152,8 +165,8 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// The values of an event whose place is on the stack, and its end.
-    fn log(&mut self, a: &mut Assembler, values: &[(u16, Type)]) -> Result<(), Refusal> {
+    /// Writes the values of a log event and ends it. The event's address is on the stack.
+    fn put_values(&mut self, a: &mut Assembler, values: &[(u16, Type)]) -> Result<(), Refusal> {
         for (slot, t) in values {
             let descriptor = match t {
                 Type::Int => "(JI)J",
@@ -172,7 +185,7 @@ impl Emitter<'_> {
         self.call(a, "end", "(J)V")
     }
 
-    fn record(
+    fn call_timer(
         &mut self,
         a: &mut Assembler,
         slots: &Slots,
@@ -186,8 +199,8 @@ impl Emitter<'_> {
         self.call(a, name, descriptor)
     }
 
-    /// Takes the result of a method off the stack as an object (nothing there for `void`).
-    pub(super) fn boxed(
+    /// Boxes the result of a method on the stack. Pushes null for `void`.
+    pub(super) fn box_result(
         &mut self,
         a: &mut Assembler,
         result: &Option<Type>,
@@ -210,8 +223,9 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// Pushes the value at a position of the frame in `frame`. Without a position, the value is a null constant.
-    pub(super) fn fetch(
+    /// Pushes the value at a position of the frame in local `frame`. A value without a position is
+    /// a null constant.
+    pub(super) fn push_carried(
         &mut self,
         a: &mut Assembler,
         frame: u16,
@@ -219,7 +233,7 @@ impl Emitter<'_> {
         t: &Type,
     ) -> Result<(), Refusal> {
         let Some(position) = position.filter(|_| *t != Type::Null) else {
-            self.dummy(a, t);
+            self.push_default(a, t);
             return Ok(());
         };
         a.local(ALOAD, frame);
@@ -238,8 +252,8 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// Pushes a value of a type that nobody will read.
-    pub(super) fn dummy(&mut self, a: &mut Assembler, t: &Type) {
+    /// Pushes a default value of a type. The program never reads it.
+    pub(super) fn push_default(&mut self, a: &mut Assembler, t: &Type) {
         match t {
             Type::Int => a.push(Instruction::Push(0)),
             Type::Long => a.plain(LCONST_0),

@@ -1,12 +1,15 @@
-//! Class files of version 50 with damaged stack maps, which HotSpot accepts all the same: its old verifier needs none.
+//! Class files of version 50 with damaged stack maps. HotSpot accepts such files, because its old
+//! verifier ignores stack maps.
 //!
 //! ```text
 //!   input:  n | n choices | a class file          choices: kind of damage, method, place, value …
 //! ```
 //!
-//! Promises, for any bytes: no panic, and memory bounded. For a class file that the type checker accepts before the damage, with its
-//! version lowered to 50: what is made of it after the damage passes the type checker, has a modern form that is itself, and can be
-//! armed without failing a check.
+//! Promises for any bytes: the code does not panic, and its memory is bounded.
+//!
+//! More promises hold if the type checker accepts the undamaged class file with its version lowered
+//! to 50. After the damage, its modern form (version 51) passes the type checker, is its own modern
+//! form, and can be armed without a failed check.
 
 use veneer_fragmenter::Refusal;
 use veneer_fragmenter::arming::Request;
@@ -21,10 +24,10 @@ use crate::pipeline::{Choices, split};
 const MEMORY_FACTOR: usize = 16 << 10;
 const MEMORY_BASE: usize = 64 << 20;
 
-/// Damages, raises and arms.
+/// Damages a class file, raises its version and arms it.
 ///
 /// # Panics
-/// Where a promise is broken.
+/// If a promise is broken.
 pub fn run(data: &[u8]) {
     let Some((choices, class)) = split(data) else {
         return;
@@ -37,10 +40,10 @@ pub fn run(data: &[u8]) {
                 return;
             };
             file.major = 50;
-            let sound = file.check_closed().is_ok() && verify::class(&file).is_ok();
+            let verifies = file.check_closed().is_ok() && verify::class(&file).is_ok();
             damage(&mut file, &mut Choices { bytes: choices });
             if let Ok(bytes) = file.to_bytes() {
-                raise(&bytes, sound);
+                raise(&bytes, verifies);
             }
         },
     );
@@ -79,7 +82,7 @@ fn damage(file: &mut ClassFile, choices: &mut Choices) {
                 code.attributes[at].info = info.into();
             }
             _ => {
-                // Another class for the first one named from a place on.
+                // Replace the class of the first reference type after a random position.
                 let tag = (place.max(2)..info.len().saturating_sub(2)).find(|i| {
                     let named = u16::from_be_bytes([info[i + 1], info[i + 2]]);
                     info[*i] == 7 && classes.contains(&named)
@@ -97,12 +100,12 @@ fn damage(file: &mut ClassFile, choices: &mut Choices) {
     }
 }
 
-fn raise(bytes: &[u8], sound: bool) {
+fn raise(bytes: &[u8], verifies: bool) {
     let modern = match inference::modern(bytes) {
         Ok(modern) => modern,
         Err(refusal) => {
             assert!(
-                !(sound && matches!(refusal, Refusal::Internal(_))),
+                !(verifies && matches!(refusal, Refusal::Internal(_))),
                 "raising: {refusal}"
             );
             return;
@@ -129,6 +132,6 @@ fn raise(bytes: &[u8], sound: bool) {
     if let Err(refusal @ (Refusal::Unverifiable(_) | Refusal::Internal(_))) =
         verify::guard::arm(&modern, &request)
     {
-        assert!(!sound, "arming: {refusal}");
+        assert!(!verifies, "arming: {refusal}");
     }
 }

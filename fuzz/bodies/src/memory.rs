@@ -1,4 +1,5 @@
-//! A counting allocator: how much memory a piece of work held at most, in this thread.
+//! A counting allocator: measures the largest amount of memory that a piece of work holds, in this
+//! thread.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -9,42 +10,45 @@ struct Counting;
 static ALLOCATOR: Counting = Counting;
 
 thread_local! {
-    /// Bytes allocated less bytes freed by this thread; below zero where it frees what another one made.
+    /// Bytes allocated minus bytes freed by this thread. The value is negative if the thread frees
+    /// memory that another thread allocated.
     static HELD: Cell<isize> = const { Cell::new(0) };
-    /// The largest value of `HELD` since it was last set.
+    /// The largest value of `HELD` since the last reset.
     static PEAK: Cell<isize> = const { Cell::new(0) };
 }
 
 fn add(bytes: isize) {
-    // A thread that ends may free after its variables are gone.
+    // A thread may free memory after its thread-local variables are destroyed.
     let _ = HELD.try_with(|held| {
         held.set(held.get().wrapping_add(bytes));
         let _ = PEAK.try_with(|peak| peak.set(peak.get().max(held.get())));
     });
 }
 
-// SAFETY: every call goes to the system's allocator unchanged; counting allocates nothing.
+// SAFETY: every call is passed to the system's allocator unchanged. The counting code allocates
+// nothing.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         add(layout.size() as isize);
-        // SAFETY: the caller keeps the promises of `alloc`.
+        // SAFETY: the caller fulfils the contract of `alloc`.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
         add(-(layout.size() as isize));
-        // SAFETY: the pointer came from `alloc` above with this layout.
+        // SAFETY: `alloc` above returned this pointer for this layout.
         unsafe { System.dealloc(pointer, layout) }
     }
 
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         add(size as isize - layout.size() as isize);
-        // SAFETY: the pointer came from `alloc` above with this layout.
+        // SAFETY: `alloc` above returned this pointer for this layout.
         unsafe { System.realloc(pointer, layout, size) }
     }
 }
 
-/// Runs `work`; gives what it gives, and the bytes that it held at most beyond those held before.
+/// Runs `work`. Returns its result, and the largest number of bytes that it held in addition to
+/// those held before.
 pub fn measure<R>(work: impl FnOnce() -> R) -> (R, usize) {
     let before = HELD.get();
     PEAK.set(before);
@@ -52,10 +56,10 @@ pub fn measure<R>(work: impl FnOnce() -> R) -> (R, usize) {
     (result, PEAK.get().saturating_sub(before).max(0) as usize)
 }
 
-/// Runs `work`.
+/// Runs `work` and returns its result.
 ///
 /// # Panics
-/// Where it holds more than `limit` bytes at any time.
+/// If `work` holds more than `limit` bytes at any time.
 pub fn within<R>(limit: usize, what: &str, work: impl FnOnce() -> R) -> R {
     let (result, peak) = measure(work);
     assert!(

@@ -1,12 +1,18 @@
-//! A mutator that knows class files: what libFuzzer alone changes is hardly ever a class file afterwards.
+//! A mutator that knows class files. The default mutator of libFuzzer hardly ever produces a valid
+//! class file.
 //!
-//! One of three times the bytes are left to libFuzzer. Otherwise one method's code is changed in a few places, each change
-//! of the same length, so that offsets, frames and tables still mean something:
+//! The mutator chooses at random:
+//!
+//! - For `reader`, libFuzzer's default mutator changes the bytes in one of three cases.
+//! - For `pipeline` and `maps`, the default mutator changes the bytes in one of eight cases, and two
+//!   of eight cases change the input's choices.
+//! - In all other cases, this mutator changes a few places in the code of one method. Each change
+//!   keeps the length, so offsets, frames and tables remain meaningful:
 //!
 //! ```text
-//!   iadd → isub       an opcode by one of the same stack effect
-//!   iload_1 → iload_2 another variable                  goto 9 → goto 12    another instruction as the target
-//!   a..b → c     an exception range or its handler moved to other instructions
+//!   iadd → isub       an opcode is replaced by one with the same stack effect
+//!   iload_1 → iload_2 another variable                  goto 9 → goto 12    another branch target
+//!   a..b → c     an exception range or its handler is moved to other instructions
 //! ```
 
 use veneer_fragmenter::bytecode::{Instruction, decode};
@@ -14,14 +20,21 @@ use veneer_fragmenter::classfile::{ClassFile, Code};
 
 use crate::pipeline::{join, split};
 
-/// libFuzzer's own mutator: changes the first `size` bytes within `max_size`; gives the new size.
-type Default = fn(data: &mut [u8], size: usize, max_size: usize) -> usize;
+/// libFuzzer's default mutator. Changes the first `size` bytes of `data`, which may grow to
+/// `max_size`, and returns the new size.
+type DefaultMutator = fn(data: &mut [u8], size: usize, max_size: usize) -> usize;
 
 /// Changes an input of the target `reader`.
-pub fn reader(data: &mut [u8], size: usize, max: usize, seed: u32, default: Default) -> usize {
-    let mut draw = Draw(u64::from(seed));
-    if draw.below(3) != 0
-        && let Some(changed) = class(&data[..size], &mut draw)
+pub fn reader(
+    data: &mut [u8],
+    size: usize,
+    max: usize,
+    seed: u32,
+    default: DefaultMutator,
+) -> usize {
+    let mut random = Generator(u64::from(seed));
+    if random.below(3) != 0
+        && let Some(changed) = change_method(&data[..size], &mut random)
         && changed.len() <= max
     {
         data[..changed.len()].copy_from_slice(&changed);
@@ -30,27 +43,33 @@ pub fn reader(data: &mut [u8], size: usize, max: usize, seed: u32, default: Defa
     default(data, size, max)
 }
 
-/// Changes an input of the target `pipeline`.
-pub fn pipeline(data: &mut [u8], size: usize, max: usize, seed: u32, default: Default) -> usize {
-    let mut draw = Draw(u64::from(seed));
+/// Changes an input of the targets `pipeline` and `maps`.
+pub fn pipeline(
+    data: &mut [u8],
+    size: usize,
+    max: usize,
+    seed: u32,
+    default: DefaultMutator,
+) -> usize {
+    let mut random = Generator(u64::from(seed));
     let Some((choices, file)) = split(&data[..size]) else {
         return default(data, size, max);
     };
-    let changed = match draw.below(8) {
+    let changed = match random.below(8) {
         0 => return default(data, size, max),
         1 | 2 => {
             let mut choices = choices.to_vec();
-            if choices.len() < 64 && draw.below(2) == 0 {
-                choices.extend((0..=draw.below(8)).map(|n| (draw.0 >> (n % 32)) as u8));
+            if choices.len() < 64 && random.below(2) == 0 {
+                choices.extend((0..=random.below(8)).map(|n| (random.0 >> (n % 32)) as u8));
             } else {
-                let at = draw.below(choices.len());
+                let at = random.below(choices.len());
                 if let Some(choice) = choices.get_mut(at) {
-                    *choice = draw.below(256) as u8;
+                    *choice = random.below(256) as u8;
                 }
             }
             Some(join(&choices, file))
         }
-        _ => class(file, &mut draw).map(|file| join(choices, &file)),
+        _ => change_method(file, &mut random).map(|file| join(choices, &file)),
     };
     match changed {
         Some(changed) if changed.len() <= max => {
@@ -61,11 +80,12 @@ pub fn pipeline(data: &mut [u8], size: usize, max: usize, seed: u32, default: De
     }
 }
 
-/// A sequence of numbers from a seed (Knuth's multiplier, the upper bits).
-struct Draw(u64);
+/// A pseudo-random generator: a linear congruential one with Knuth's multiplier, of which the upper
+/// bits are used.
+struct Generator(u64);
 
-impl Draw {
-    /// A number below `bound`, 0 where that is 0.
+impl Generator {
+    /// Returns a number below `bound`, or 0 if `bound` is 0.
     fn below(&mut self, bound: usize) -> usize {
         self.0 = self
             .0
@@ -75,8 +95,9 @@ impl Draw {
     }
 }
 
-/// The class file with one method's code changed; `None` where there is none, or no code.
-fn class(bytes: &[u8], draw: &mut Draw) -> Option<Vec<u8>> {
+/// Changes the code of one method. Returns `None` if the bytes are not a class file or if no method
+/// has code.
+fn change_method(bytes: &[u8], random: &mut Generator) -> Option<Vec<u8>> {
     let mut file = ClassFile::parse(bytes).ok()?;
     let with_code: Vec<(usize, usize)> = file
         .methods
@@ -90,26 +111,26 @@ fn class(bytes: &[u8], draw: &mut Draw) -> Option<Vec<u8>> {
             Some((m, at))
         })
         .collect();
-    let (method, attribute) = *with_code.get(draw.below(with_code.len()))?;
+    let (method, attribute) = *with_code.get(random.below(with_code.len()))?;
     let info = file.methods[method].attributes[attribute].info.to_vec();
     let mut code = Code::parse(&info).ok()?;
     let instructions = decode(&code.code).ok()?;
     let mut bytes = code.code.to_vec();
-    for _ in 0..=draw.below(3) {
-        let (pc, instruction) = &instructions[draw.below(instructions.len())];
-        change(
+    for _ in 0..=random.below(3) {
+        let (pc, instruction) = &instructions[random.below(instructions.len())];
+        change_instruction(
             &mut bytes,
             usize::from(*pc),
             instruction,
             &instructions,
-            draw,
+            random,
         );
     }
-    if draw.below(4) == 0 && !code.exceptions.is_empty() {
-        let row = draw.below(code.exceptions.len());
+    if random.below(4) == 0 && !code.exceptions.is_empty() {
+        let row = random.below(code.exceptions.len());
         let row = &mut code.exceptions[row];
-        let pc = instructions[draw.below(instructions.len())].0;
-        match draw.below(3) {
+        let pc = instructions[random.below(instructions.len())].0;
+        match random.below(3) {
             0 => row.start = pc,
             1 => row.end = pc,
             _ => row.handler = pc,
@@ -121,8 +142,8 @@ fn class(bytes: &[u8], draw: &mut Draw) -> Option<Vec<u8>> {
     file.to_bytes().ok()
 }
 
-/// Opcodes that take and give the same types, one group a line.
-const ALIKE: &[&[u8]] = &[
+/// Groups of opcodes that pop and push the same types.
+const SAME_STACK_EFFECT: &[&[u8]] = &[
     &[2, 3, 4, 5, 6, 7, 8],
     &[9, 10],
     &[11, 12, 13],
@@ -156,20 +177,20 @@ const ALIKE: &[&[u8]] = &[
     &[194, 195, 87],
 ];
 
-fn change(
+fn change_instruction(
     code: &mut [u8],
     pc: usize,
     instruction: &Instruction,
     all: &[(u16, Instruction)],
-    draw: &mut Draw,
+    random: &mut Generator,
 ) {
     let Some(op) = code.get(pc).copied() else {
         return;
     };
     if let (Instruction::Branch { .. }, 153..=168 | 198 | 199) = (instruction, op)
-        && draw.below(2) == 0
+        && random.below(2) == 0
     {
-        let target = all[draw.below(all.len())].0;
+        let target = all[random.below(all.len())].0;
         let offset = i32::from(target) - pc as i32;
         if let (Ok(offset), Some(place)) = (i16::try_from(offset), code.get_mut(pc + 1..pc + 3)) {
             place.copy_from_slice(&offset.to_be_bytes());
@@ -177,16 +198,16 @@ fn change(
         return;
     }
     match instruction {
-        // The long forms, with the variable in one byte.
+        // The two-byte forms, which have the variable's number in the second byte.
         Instruction::Local { .. } if matches!(op, 21..=25 | 54..=58) => {
             if let Some(place) = code.get_mut(pc + 1) {
-                *place = draw.below(12) as u8;
+                *place = random.below(12) as u8;
             }
         }
         _ => {
-            let group = ALIKE.iter().find(|group| group.contains(&op));
+            let group = SAME_STACK_EFFECT.iter().find(|group| group.contains(&op));
             if let (Some(group), Some(place)) = (group, code.get_mut(pc)) {
-                *place = group[draw.below(group.len())];
+                *place = group[random.below(group.len())];
             }
         }
     }

@@ -1,14 +1,14 @@
-//! Patterns of methods from any text: read, written, read again.
+//! Method patterns from any text: parsed, written and parsed again.
 //!
-//! Promises: no panic; a pattern's text form is a pattern, and the same one; an error's column lies in the text; matching
-//! ends for any name.
+//! Promises: the code does not panic. The text form of a pattern parses to the same pattern. The
+//! column of an error lies within the text. Matching terminates for any name.
 
 use veneer_instruments::MethodPattern;
 
-/// Reads the input's first line as a pattern, and matches the second one with it.
+/// Parses the input's first line as a pattern, and matches the second line against it.
 ///
 /// # Panics
-/// Where a promise is broken.
+/// If a promise is broken.
 pub fn run(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let (line, name) = text.split_once('\n').unwrap_or((&text, "a.b.C$D"));

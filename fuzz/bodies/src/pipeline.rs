@@ -1,12 +1,14 @@
-//! Class files through everything that Veneer does with them: armed under a policy, edited at random, emitted with a counter
-//! on every block.
+//! Sends class files through everything that Veneer does with them: armed under a policy, edited at
+//! random, and emitted with a counter on every block.
 //!
 //! ```text
-//!   input:  n | n choices | a class file          choices: policy, forced, edits (kind, fragment, fragment, fragment) …
+//!   input:  n | n choices | a class file     choices: policy, forced, edits (kind, 3 fragments) …
 //! ```
 //!
-//! Promises, for any bytes: no panic, and memory bounded. For a class file that verifies: what comes out verifies too, the
-//! checker proves that it does what the original does, and nothing is refused as [`Refusal::Internal`].
+//! Promises for any bytes: the code does not panic, and its memory is bounded.
+//!
+//! Promises for a class file that verifies: the output verifies too, the checker proves that it
+//! behaves like the original, and no refusal is [`Refusal::Internal`].
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -26,15 +28,16 @@ use veneer_fragmenter::version::{self, Bodies, Plan};
 use crate::memory;
 use crate::verifier;
 
-/// Bytes that may be held for each byte of class file, and besides. What a method needs is the product of its places and
-/// its variables, so the factor is large.
+/// Bytes of memory that are allowed for each byte of class file. A method needs memory in
+/// proportion to the product of its positions and its variables, so the factor is large.
+/// `MEMORY_BASE` bytes are allowed in addition.
 const MEMORY_FACTOR: usize = 16 << 10;
 const MEMORY_BASE: usize = 64 << 20;
 
-/// Arms, edits and emits.
+/// Arms, edits and emits a class file.
 ///
 /// # Panics
-/// Where a promise is broken.
+/// If a promise is broken.
 pub fn run(data: &[u8]) {
     let Some((choices, class)) = split(data) else {
         return;
@@ -43,23 +46,23 @@ pub fn run(data: &[u8]) {
         MEMORY_BASE + MEMORY_FACTOR * class.len(),
         "the pipeline",
         || {
-            let sound = verifier::verify(class).is_ok()
+            let verifies = verifier::verify(class).is_ok()
                 && ClassFile::parse(class).is_ok_and(|f| f.major >= 51 && f.check_closed().is_ok());
             let mut choices = Choices { bytes: choices };
             let policy = policy(choices.next());
-            arm(class, &policy, choices.next() % 2 == 1, sound);
-            emit(class, &policy, &mut choices, sound);
+            arm(class, &policy, choices.next() % 2 == 1, verifies);
+            emit(class, &policy, &mut choices, verifies);
         },
     );
 }
 
-/// An input's choices and its class file.
+/// Splits an input into its choices and its class file.
 pub fn split(data: &[u8]) -> Option<(&[u8], &[u8])> {
     let (count, rest) = data.split_first()?;
     rest.split_at_checked(usize::from(*count))
 }
 
-/// The inverse of [`split`]; of more than 255 choices the first ones count.
+/// The inverse of [`split`]. Only the first 255 choices are kept.
 pub fn join(choices: &[u8], class: &[u8]) -> Vec<u8> {
     let choices = &choices[..choices.len().min(255)];
     let mut data = Vec::with_capacity(1 + choices.len() + class.len());
@@ -69,14 +72,14 @@ pub fn join(choices: &[u8], class: &[u8]) -> Vec<u8> {
     data
 }
 
-/// Bytes that decide; zero for ever after the last.
+/// A source of decisions: one byte per decision, and zero after the last byte.
 pub struct Choices<'c> {
-    /// Those that are left.
+    /// The bytes that are not used yet.
     pub bytes: &'c [u8],
 }
 
 impl Choices<'_> {
-    /// The next one.
+    /// Returns the next byte.
     #[allow(clippy::should_implement_trait)]
     pub fn next(&mut self) -> u8 {
         match self.bytes.split_first() {
@@ -104,14 +107,14 @@ fn policy(choice: u8) -> Policy {
     }
 }
 
-fn internal(refusal: &Refusal, sound: bool, at: &str) {
+fn refuse_internal(refusal: &Refusal, verifies: bool, at: &str) {
     assert!(
-        !(sound && matches!(refusal, Refusal::Internal(_))),
+        !(verifies && matches!(refusal, Refusal::Internal(_))),
         "{at}: {refusal}"
     );
 }
 
-fn arm(class: &[u8], policy: &Policy, forced: bool, sound: bool) {
+fn arm(class: &[u8], policy: &Policy, forced: bool, verifies: bool) {
     let request = Request {
         policy,
         first_id: 1000,
@@ -122,12 +125,12 @@ fn arm(class: &[u8], policy: &Policy, forced: bool, sound: bool) {
         earlier: None,
     };
     match arming::arm(class, &request) {
-        Err(refusal) => internal(&refusal, sound, "arming"),
+        Err(refusal) => refuse_internal(&refusal, verifies, "arming"),
         Ok(armed) => {
             for (method, refusal) in &armed.refusals {
-                internal(refusal, sound, method);
+                refuse_internal(refusal, verifies, method);
             }
-            if armed.methods.is_empty() || !sound {
+            if armed.methods.is_empty() || !verifies {
                 return;
             }
             for bytes in [&armed.bytes, &armed.anchor_bytes] {
@@ -140,7 +143,7 @@ fn arm(class: &[u8], policy: &Policy, forced: bool, sound: bool) {
             else {
                 panic!("what verified cannot be read");
             };
-            proved(
+            require_proof(
                 &check::armed_class(&original, &file, &armed.anchor, &armed.methods),
                 &format!("armed under {policy:?}"),
             );
@@ -148,47 +151,47 @@ fn arm(class: &[u8], policy: &Policy, forced: bool, sound: bool) {
     }
 }
 
-/// One method with what is done to it.
-struct Woven<'f> {
+/// One method with its edits and probes.
+struct InstrumentedMethod<'f> {
     method: Method<'f>,
     armed: ArmedCode,
     edits: Vec<Edit>,
     probes: Vec<Probe>,
 }
 
-fn emit(class: &[u8], policy: &Policy, choices: &mut Choices, sound: bool) {
+fn emit(class: &[u8], policy: &Policy, choices: &mut Choices, verifies: bool) {
     let Ok(file) = ClassFile::parse(class) else {
         return;
     };
-    // As arming does; and what is not armed is not emitted.
+    // Arming refuses such a file too, and a file that is not armed is not emitted.
     if file.check_closed().is_err() || file.major < 51 {
         return;
     }
-    let mut woven = Vec::new();
+    let mut methods = Vec::new();
     let mut slots = 0;
     for index in 0..file.methods.len() {
         let method = match Method::analyse(&file, index, &|i, p| policy.cuts(i, p)) {
             Ok(method) => method,
             Err(refusal) => {
-                internal(&refusal, sound, "analysis");
+                refuse_internal(&refusal, verifies, "analysis");
                 continue;
             }
         };
         let armed = match arming::layout(&method, policy, true) {
             Ok(armed) => armed,
             Err(refusal) => {
-                internal(&refusal, sound, &method.name);
+                refuse_internal(&refusal, verifies, &method.name);
                 continue;
             }
         };
-        let edits = edits(&method, &armed, choices, sound);
+        let edits = edits(&method, &armed, choices, verifies);
         let mut probes = probes(&method, &mut slots);
         if edits.is_empty() {
             let counting = Counting::of(&method, &armed.points);
             probes.extend(counting.probes(slots + 4));
             slots += 4 + counting.flow.width();
         }
-        woven.push(Woven {
+        methods.push(InstrumentedMethod {
             method,
             armed,
             edits,
@@ -200,7 +203,7 @@ fn emit(class: &[u8], policy: &Policy, choices: &mut Choices, sound: bool) {
     };
     let anchor = format!("{name}$Veneer");
     for bodies in [Bodies::Enter, Bodies::Resume] {
-        let plans: Vec<Plan> = woven
+        let plans: Vec<Plan> = methods
             .iter()
             .enumerate()
             .filter(|(_, w)| bodies == Bodies::Enter || w.armed.points.len() > 1)
@@ -216,18 +219,18 @@ fn emit(class: &[u8], policy: &Policy, choices: &mut Choices, sound: bool) {
             .collect();
         let at = format!("emitted under {policy:?} as {bodies:?}");
         match version::emit(&file, &anchor, &plans, bodies, &HashSet::new()) {
-            Err(refusal) => internal(&refusal, sound, &at),
+            Err(refusal) => refuse_internal(&refusal, verifies, &at),
             Ok(version) => {
                 for (_, refusal) in &version.refused {
-                    internal(refusal, sound, &at);
+                    refuse_internal(refusal, verifies, &at);
                 }
-                if sound
+                if verifies
                     && !version.methods.is_empty()
                     && let Err(fault) = verifier::verify(&version.bytes)
                 {
                     panic!("{at}: {fault}");
                 }
-                if sound && !version.methods.is_empty() {
+                if verifies && !version.methods.is_empty() {
                     let expected: Vec<Expected> = version
                         .methods
                         .iter()
@@ -235,7 +238,7 @@ fn emit(class: &[u8], policy: &Policy, choices: &mut Choices, sound: bool) {
                         .map(Expected::of)
                         .collect();
                     match ClassFile::parse(&version.bytes) {
-                        Ok(class) => proved(
+                        Ok(class) => require_proof(
                             &check::version_class(&file, &class, &anchor, &expected),
                             &at,
                         ),
@@ -247,15 +250,15 @@ fn emit(class: &[u8], policy: &Policy, choices: &mut Choices, sound: bool) {
     }
 }
 
-/// The checker must find that the emitted class does what the original does.
-fn proved(checked: &Checked, at: &str) {
+/// Requires that the checker proved the emitted class equivalent to the original.
+fn require_proof(checked: &Checked, at: &str) {
     if let Some((method, failure)) = checked.failures.first() {
         panic!("{at}: the checker: {method}: {failure}");
     }
 }
 
-/// Up to three edits; those that are refused, alone or after the others, are left out.
-fn edits(method: &Method, armed: &ArmedCode, choices: &mut Choices, sound: bool) -> Vec<Edit> {
+/// Chooses up to three edits. An edit that is refused, alone or after the others, is omitted.
+fn edits(method: &Method, armed: &ArmedCode, choices: &mut Choices, verifies: bool) -> Vec<Edit> {
     let count = method.flow.len();
     let mut edits = Vec::new();
     for _ in 0..choices.next() % 4 {
@@ -281,14 +284,14 @@ fn edits(method: &Method, armed: &ArmedCode, choices: &mut Choices, sound: bool)
         };
         edits.push(edit);
         if let Err(refusal) = patch::apply(method, &edits, &armed.points) {
-            internal(&refusal, sound, &method.name);
+            refuse_internal(&refusal, verifies, &method.name);
             edits.pop();
         }
     }
     edits
 }
 
-/// A counter before each fragment and on each edge, a timer around the method.
+/// A counter before each fragment and on each edge, and a timer around the method.
 fn probes(method: &Method, slots: &mut u32) -> Vec<Probe> {
     let mut sites = vec![Site::Entry, Site::Return, Site::Throw];
     sites.extend(method.flow.fragments().map(|f| Site::Before(f.id)));

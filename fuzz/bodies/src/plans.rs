@@ -1,8 +1,13 @@
-//! Plans from any text: read, loaded, their timers run, ended.
+//! Plans from any text: compiled, loaded, their timers run, and ended.
 //!
-//! Promises: no panic, in the engine neither (the session catches it; libFuzzer's hook and the message here do not let it pass); a call ends
-//! within its time; memory stays within what the limits of strings, arrays and variables come to; after a failed load nothing
-//! is attached; errors have a place in the text.
+//! Promises:
+//!
+//! - The code does not panic, and neither does the script engine. The session catches a panic of
+//!   the engine, but libFuzzer's hook and the error message reveal it.
+//! - A call ends within its time limit.
+//! - Memory stays within the sum of the limits for strings, arrays and variables.
+//! - After a failed load, nothing is attached.
+//! - The line of an error exists in the text.
 
 use std::time::{Duration, Instant};
 
@@ -11,37 +16,38 @@ use veneer_scripts::{Plan, PlanError, limits};
 use crate::memory;
 use crate::recorder::Recorder;
 
-/// Loading may go on after its time for as long as one dear operation takes. Sanitizers make it dearer still.
+/// Loading may exceed its time limit by the duration of one expensive operation. Sanitizers make
+/// such an operation slower still.
 const GRACE: Duration = Duration::from_secs(90);
 
-/// Bytes that a plan may hold at most. The limits are for one value each, so that a plan with many large ones holds more;
-/// this is what a JVM can spare.
-const MEMORY: usize = 768 << 20;
+/// Limit in bytes for the memory of a plan. The limits of the engine apply to single values, so a
+/// plan with many large values holds more. This is the amount that a JVM can spare.
+const MAX_MEMORY: usize = 768 << 20;
 
-/// How many times the timers that are due next are run.
+/// How often the timers that are due next are run.
 const ROUNDS: u32 = 3;
 
 /// Runs a plan from its beginning to its end.
 ///
 /// # Panics
-/// Where a promise is broken.
+/// If a promise is broken.
 pub fn run(data: &[u8]) {
     let Ok(source) = std::str::from_utf8(data) else {
         return;
     };
-    memory::within(MEMORY, "the plan", || {
+    memory::within(MAX_MEMORY, "the plan", || {
         let plan = match Plan::compile("plan.rhai", source) {
             Ok(plan) => plan,
-            Err(error) => return sound(&error, source),
+            Err(error) => return check_error(&error, source),
         };
         let (recorder, session) = Recorder::session();
         let begin = Instant::now();
         match session.load(plan) {
             Ok(_) => {}
             Err(error) => {
-                sound(&error, source);
+                check_error(&error, source);
                 assert_eq!(
-                    recorder.standing(),
+                    recorder.attached_count(),
                     0,
                     "something is left of a plan that failed: {error}"
                 );
@@ -63,11 +69,11 @@ pub fn run(data: &[u8]) {
     });
 }
 
-/// What a session says where the engine itself failed.
-const INTERNAL: &str = "the script engine failed inside";
+/// Beginning of the session's message for a panic of the engine.
+const ENGINE_PANIC: &str = "the script engine failed inside";
 
-fn sound(error: &PlanError, source: &str) {
-    assert!(!error.message.starts_with(INTERNAL), "{error}");
+fn check_error(error: &PlanError, source: &str) {
+    assert!(!error.message.starts_with(ENGINE_PANIC), "{error}");
     assert!(
         error.line <= source.lines().count() + 1,
         "{error}: no such line"

@@ -1,8 +1,13 @@
-//! The control protocol on any bytes, in any pieces.
+//! The control protocol with any bytes, in any pieces. The input's first byte determines the pieces
+//! in which the rest arrives.
 //!
-//! The input's first byte says in what pieces the rest arrives. Promises: no panic; memory bounded by what arrives; the
-//! pieces do not matter; what is understood is written and understood again; a bad line is passed over and the next one
-//! read.
+//! Promises:
+//!
+//! - The code does not panic.
+//! - Memory is bounded by the received bytes.
+//! - The sizes of the pieces make no difference.
+//! - A message that is understood can be written and is understood again.
+//! - After a malformed line, the next line is read.
 
 use std::io::{BufRead, BufReader, Read};
 
@@ -14,7 +19,7 @@ use veneer_protocol::{
 
 use crate::memory;
 
-/// A stream that gives its bytes in pieces of changing size.
+/// A stream that returns its bytes in pieces of varying size.
 struct Pieces<'d> {
     rest: &'d [u8],
     state: u32,
@@ -35,15 +40,16 @@ impl Read for Pieces<'_> {
 /// Reads messages of both directions, and the agent's configuration.
 ///
 /// # Panics
-/// Where a promise is broken.
+/// If a promise is broken.
 pub fn run(data: &[u8]) {
     let Some((first, rest)) = data.split_first() else {
         return;
     };
-    // A JSON value takes some ten times its text; the reader's buffer and vectors that double come on top.
+    // A JSON value needs about ten times the memory of its text. The reader's buffer and the spare
+    // capacity of growing vectors are added to it.
     let limit = (1 << 20) + 400 * data.len();
     memory::within(limit, "reading messages", || {
-        let requests = all::<Request>(&mut &rest[..]);
+        let requests = read_all::<Request>(&mut &rest[..]);
         let pieces = || {
             BufReader::with_capacity(
                 1 + *first as usize,
@@ -54,10 +60,10 @@ pub fn run(data: &[u8]) {
             )
         };
         assert!(
-            requests == all::<Request>(&mut pieces()),
+            requests == read_all::<Request>(&mut pieces()),
             "the pieces make a difference"
         );
-        let replies = all::<Reply>(&mut pieces());
+        let replies = read_all::<Reply>(&mut pieces());
         assert!(
             requests.len() <= rest.len() + 1 && replies.len() <= rest.len() + 1,
             "more messages than bytes"
@@ -67,8 +73,8 @@ pub fn run(data: &[u8]) {
     });
 }
 
-/// What a stream holds, line by line; an error that ends it ends the list.
-fn all<T>(from: &mut impl BufRead) -> Vec<Result<T, String>>
+/// Reads all messages of a stream, line by line. An error that ends the stream is the last element.
+fn read_all<T>(from: &mut impl BufRead) -> Vec<Result<T, String>>
 where
     T: Serialize + DeserializeOwned + PartialEq,
 {
@@ -77,7 +83,7 @@ where
         match read_message::<T>(from) {
             Ok(None) => return seen,
             Ok(Some(message)) => {
-                again(&message);
+                check_round_trip(&message);
                 seen.push(Ok(message));
             }
             Err(error @ WireError::Malformed(_)) => seen.push(Err(error.to_string())),
@@ -89,8 +95,8 @@ where
     }
 }
 
-/// A message that was understood is written, and understood as the same.
-fn again<T: Serialize + DeserializeOwned + PartialEq>(message: &T) {
+/// Writes a message and requires that it is read again as the same message.
+fn check_round_trip<T: Serialize + DeserializeOwned + PartialEq>(message: &T) {
     let mut line = Vec::new();
     match write_message(&mut line, message) {
         Ok(()) => {
@@ -102,7 +108,7 @@ fn again<T: Serialize + DeserializeOwned + PartialEq>(message: &T) {
                 String::from_utf8_lossy(&line)
             );
         }
-        // Escapes may make a message longer than it came in.
+        // Escape sequences may make a message longer than it was when received.
         Err(WireError::TooLong { .. }) => {}
         Err(error) => panic!("a message is not written: {error}"),
     }

@@ -1,7 +1,7 @@
-//! The class-file reader and its decoders on any bytes.
+//! The class-file reader and its decoders with any bytes.
 //!
-//! Promises: no panic; memory bounded by the input's size; what is accepted is written again byte for byte; what is
-//! decoded from a stack map is decoded again from what was encoded.
+//! Promises: the code does not panic. Memory is bounded by the input's size. An accepted file is
+//! written again byte for byte. A decoded stack map is equal after encoding and decoding it again.
 
 use std::collections::HashMap;
 
@@ -14,15 +14,15 @@ use veneer_fragmenter::outline::{Outline, mentioned};
 
 use crate::memory;
 
-/// Bytes that reading may hold for each byte of input.
+/// Bytes of memory that reading may hold for each byte of input.
 const MEMORY_FACTOR: usize = 64;
-/// Bytes that it may hold besides.
+/// Bytes of memory that reading may hold in addition.
 const MEMORY_BASE: usize = 256 << 10;
 
-/// Reads, writes and decodes.
+/// Reads, writes and decodes the input.
 ///
 /// # Panics
-/// Where a promise is broken.
+/// If a promise is broken.
 pub fn run(data: &[u8]) {
     memory::within(
         MEMORY_BASE + MEMORY_FACTOR * data.len(),
@@ -37,11 +37,11 @@ pub fn run(data: &[u8]) {
     parts(data);
 }
 
-/// Everything that a class file gives.
+/// Reads the input as a whole class file and uses all its parts.
 fn whole(data: &[u8]) -> Result<(), ClassFileError> {
     let mut class = ClassFile::parse(data)?;
     assert!(class.to_bytes()? == data, "written otherwise than read");
-    // The bound on the text in it is its own.
+    // The summary has its own limit for text.
     if let Ok(outline) = Outline::of(&class) {
         assert_eq!(outline.methods.len(), class.methods.len());
     }
@@ -101,7 +101,7 @@ fn whole(data: &[u8]) -> Result<(), ClassFileError> {
     Ok(())
 }
 
-/// The same bytes as the parts that have decoders of their own.
+/// Reads the input as each part that has its own decoder.
 fn parts(data: &[u8]) {
     let _ = decode(data);
     stack_map(data, &[]);

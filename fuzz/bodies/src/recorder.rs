@@ -1,4 +1,4 @@
-//! A runtime without a JVM: it counts what stands, and answers with figures that it makes up.
+//! A runtime without a JVM. It counts what is attached, and answers with invented readings.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -9,7 +9,6 @@ use veneer_instruments::{
 };
 use veneer_scripts::Session;
 
-/// The runtime.
 #[derive(Default)]
 pub struct Recorder {
     state: Mutex<State>,
@@ -21,21 +20,21 @@ struct State {
     attached: BTreeSet<u32>,
     patches: u32,
     tallies: u32,
-    standing: BTreeSet<u32>,
+    active_patches: BTreeSet<u32>,
 }
 
 impl Recorder {
-    /// A session on a runtime of its own.
+    /// Creates a session with its own runtime.
     pub fn session() -> (Arc<Recorder>, Session) {
         let recorder = Arc::new(Recorder::default());
         let session = Session::new(recorder.clone());
         (recorder, session)
     }
 
-    /// How many instruments and patches stand.
-    pub fn standing(&self) -> usize {
+    /// Number of attached instruments and patches.
+    pub fn attached_count(&self) -> usize {
         let state = self.lock();
-        state.attached.len() + state.standing.len()
+        state.attached.len() + state.active_patches.len()
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -134,7 +133,7 @@ impl Runtime for Recorder {
         let mut state = self.lock();
         state.patches += 1;
         let id = state.patches;
-        state.standing.insert(id);
+        state.active_patches.insert(id);
         Ok(PatchId(id))
     }
 
@@ -143,7 +142,7 @@ impl Runtime for Recorder {
         if id.0 == 0 || id.0 > state.patches {
             return Err(AttachError::UnknownPatch { id });
         }
-        state.standing.remove(&id.0);
+        state.active_patches.remove(&id.0);
         Ok(())
     }
 

@@ -1,11 +1,11 @@
-//! Every kept input of every target, on the compiler that everybody has.
+//! Replays every kept input of every target, on the stable compiler.
 
 use std::fs;
 use std::path::Path;
 
 use veneer_fuzz_bodies::{maps, patterns, pipeline, plans, protocol, reader};
 
-/// Runs a target over its corpus; a panic names the input.
+/// Runs a target over its corpus. A failure names the input.
 fn replay(target: &str, run: fn(&[u8])) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../corpus")

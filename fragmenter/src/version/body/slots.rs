@@ -1,26 +1,28 @@
-//! The version's own locals: above those of the method.
+//! The version's own local variables. Their slots are above those of the method.
 
 use crate::advice::Action;
 use crate::patch::Patched;
 use crate::refusal::Refusal;
 use crate::runtime;
 use crate::types::{State, Type};
-use crate::version::gather::{self, Gathered};
+use crate::version::counter_promotion::{self, PromotedLoop};
 use crate::version::{Bodies, Plan};
 use indexmap::IndexMap;
 
-/// Where the version's own locals lie.
+/// The slots of the version's own local variables.
 pub(in crate::version) struct Slots {
     pub(super) shard: Option<u16>,
-    pub(super) at: Option<u16>,
-    /// The frame to resume from, null once that is done.
+    pub(super) position: Option<u16>,
+    /// The frame from which to resume. The local is null once the activation has reached its
+    /// position.
     pub frame: Option<u16>,
     pub(super) timers: IndexMap<u32, u16>,
-    /// The counter, as an offset, of departures from the fragment that runs, by the first counter of departures.
-    pub(super) within: IndexMap<u32, u16>,
+    /// Locals that hold the byte offset of a counter: the counter of external exits from the
+    /// fragment that currently runs. The key is the number of the first such counter.
+    pub(super) exit_counters: IndexMap<u32, u16>,
     /// Loops whose counters are locals.
-    pub gathered: Vec<Gathered>,
-    /// First slot of nobody: for short-lived values.
+    pub promoted: Vec<PromotedLoop>,
+    /// First unused slot, for short-lived values.
     pub temp: u16,
 }
 
@@ -29,11 +31,11 @@ impl Slots {
         plan: &Plan,
         patched: &Patched,
         bodies: Bodies,
-        track: bool,
+        tracking: bool,
         throws: bool,
     ) -> Slots {
         let mut next = plan.method.code.max_locals;
-        let mut take = |n: u16| {
+        let mut allocate = |n: u16| {
             next += n;
             next - n
         };
@@ -42,25 +44,27 @@ impl Slots {
             .probes
             .iter()
             .any(|p| writes(&p.action))
-            .then(|| take(2));
-        let at = track.then(|| take(1));
-        let frame = (bodies == Bodies::Resume).then(|| take(1));
+            .then(|| allocate(2));
+        let position = tracking.then(|| allocate(1));
+        let frame = (bodies == Bodies::Resume).then(|| allocate(1));
         let mut timers = IndexMap::new();
         for t in plan.probes.iter().filter_map(|p| p.action.timer()) {
-            timers.entry(t).or_insert_with(|| take(2));
+            timers.entry(t).or_insert_with(|| allocate(2));
         }
-        let mut within = IndexMap::new();
-        for (_, departures) in balances(plan).filter(|_| throws) {
-            within.entry(departures).or_insert_with(|| take(1));
+        let mut exit_counters = IndexMap::new();
+        for (_, departures) in external_counters(plan).filter(|_| throws) {
+            exit_counters
+                .entry(departures)
+                .or_insert_with(|| allocate(1));
         }
-        let gathered = gather::loops(plan, patched, &mut take);
+        let promoted = counter_promotion::promoted_loops(plan, patched, &mut allocate);
         Slots {
             shard,
-            at,
+            position,
             frame,
             timers,
-            within,
-            gathered,
+            exit_counters,
+            promoted,
             temp: next,
         }
     }
@@ -70,9 +74,9 @@ impl Slots {
             .ok_or_else(|| Refusal::Internal("a counter without a shard".into()))
     }
 
-    /// The local of a counter that is one.
-    pub fn gathered(&self, slot: u32) -> Option<u16> {
-        let found = self.gathered.iter().find_map(|l| l.counters.get(&slot));
+    /// The local that holds a counter, if the counter is promoted.
+    pub fn promoted(&self, slot: u32) -> Option<u16> {
+        let found = self.promoted.iter().find_map(|l| l.counters.get(&slot));
         found.copied()
     }
 
@@ -90,24 +94,25 @@ impl Slots {
         if let Some(s) = self.shard {
             set(s, Type::Long);
         }
-        if let Some(s) = self.at {
+        if let Some(s) = self.position {
             set(s, Type::Int);
         }
         if let Some(s) = self.frame {
             set(s, Type::object(runtime::FRAME));
         }
         self.timers.values().for_each(|s| set(*s, Type::Long));
-        self.within.values().for_each(|s| set(*s, Type::Int));
-        for one in &self.gathered {
-            let locals = one.counters.values().chain([&one.turns]);
+        self.exit_counters.values().for_each(|s| set(*s, Type::Int));
+        for one in &self.promoted {
+            let locals = one.counters.values().chain([&one.iterations]);
             locals.for_each(|s| set(*s, Type::Int));
         }
         state
     }
 }
 
-/// The first counters of arrivals and of departures, of everything that counts by flow.
-pub(super) fn balances<'p>(plan: &'p Plan) -> impl Iterator<Item = (u32, u32)> + 'p {
+/// The first counters of external entries and of external exits, for each set of spanning-tree
+/// counters.
+pub(super) fn external_counters<'p>(plan: &'p Plan) -> impl Iterator<Item = (u32, u32)> + 'p {
     plan.probes.iter().filter_map(|p| match p.action {
         Action::Balance {
             arrivals,

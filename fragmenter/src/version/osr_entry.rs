@@ -1,35 +1,40 @@
-//! How an activation that comes from elsewhere gets to its place, without giving a loop a second entry.
+//! OSR entry: transfers an activation from a frame to its position in the resume body, without
+//! giving any loop a second entry.
 //!
 //! ```text
-//!   switch (frame.point) ─▶ N(outermost header) ─guard─▶ dispatch ─▶ N(next header) ─guard─▶ … ─▶ values out of the
-//!                                                                                       frame, frame = null, goto place
+//!   switch (frame.point) ─▶ N(outermost header) ─guard─▶ dispatch ─▶ N(next header) ─guard─▶ …
+//!                        ─▶ values out of the frame, frame = null, goto position
 //! ```
 //!
-//! HotSpot's C2 optimises irreducible loops badly, so every loop is entered through its header even by an activation
-//! that stands deep inside (`frame` is non-null just until it has arrived). On the way, locals that a header's frame
-//! demands hold dummies; the real values come out of the frame last.
+//! HotSpot's C2 optimises irreducible loops badly. Every loop is therefore entered through its
+//! header, even by an activation whose position is deep inside. The local `frame` is non-null until
+//! the activation has reached its position.
+//!
+//! On the way, locals that a header's stack-map frame requires hold default values. The real values
+//! are read from the frame at the end. A header is omitted if its frame has a non-empty operand
+//! stack or an uninitialised object, because no default value can fill it.
 
 use super::body::Body;
-use super::weave::Count;
+use super::weave::CounterChange;
 use crate::arming::kind;
 use crate::bytecode::opcode::*;
 use crate::bytecode::{Instruction, Label};
-use crate::capture::{self, Value};
 use crate::flowgraph::FragmentId;
+use crate::osr_exit::{self, CarriedValue};
 use crate::points::PointKind;
 use crate::refusal::Refusal;
 use crate::types::Type;
 
 impl Body<'_, '_> {
-    /// Loop headers that an activation at point `point` has to pass, the outermost first.
-    fn path(&self, point: usize) -> Vec<FragmentId> {
-        let place = self.place(point);
+    /// The loop headers that an activation at point `point` passes, with the outermost first.
+    fn headers_to_pass(&self, point: usize) -> Vec<FragmentId> {
+        let place = self.resume_node(point);
         let nest = self.patched.loops.nest(place.node());
         let headers = nest
             .iter()
             .filter_map(|l| self.patched.loops.get(*l))
             .map(|l| FragmentId(l.header.index() as u32));
-        // A header whose frame cannot be filled with dummies is not passed.
+        // A header whose stack-map frame cannot be filled with default values is omitted.
         headers
             .filter(|h| {
                 let state = self.patched.state(self.plan.method, *h);
@@ -38,47 +43,51 @@ impl Body<'_, '_> {
             .collect()
     }
 
-    /// The fragment at which a point's activation goes on.
-    fn place(&self, point: usize) -> FragmentId {
+    /// The fragment at which an activation of this point continues.
+    fn resume_node(&self, point: usize) -> FragmentId {
         self.patched.successor[self.points[point].fragment.index()]
     }
 
-    /// The switch at the start of `resume`; registers the guards that it needs.
-    pub(super) fn dispatch(&mut self) -> Result<(), Refusal> {
+    /// Emits the switch at the start of the resume body, and registers the guards that it needs.
+    pub(super) fn emit_dispatch(&mut self) -> Result<(), Refusal> {
         let points: Vec<usize> = (1..self.points.len()).collect();
         for point in &points {
-            for header in self.path(*point) {
+            for header in self.headers_to_pass(*point) {
                 let fresh = self.a.fresh();
                 self.guards.entry(header).or_insert(fresh);
             }
         }
-        self.switch(&points, None)
+        self.emit_switch(&points, None)
     }
 
-    /// What the guards lead to.
-    pub(super) fn guard_dispatches(&mut self) -> Result<(), Refusal> {
+    /// Emits the dispatch code to which the guards branch.
+    pub(super) fn emit_guard_dispatches(&mut self) -> Result<(), Refusal> {
         for (header, label) in self.guards.clone() {
             self.a.place(label);
             let state = self.state(header);
             self.frame_at(label, state);
             let points: Vec<usize> = (1..self.points.len())
-                .filter(|p| self.path(*p).contains(&header))
+                .filter(|p| self.headers_to_pass(*p).contains(&header))
                 .collect();
-            self.switch(&points, Some(header))?;
+            self.emit_switch(&points, Some(header))?;
         }
         Ok(())
     }
 
-    /// `switch (frame.point)` over these points, from the guard of `header` or from the start.
-    fn switch(&mut self, points: &[usize], header: Option<FragmentId>) -> Result<(), Refusal> {
-        let frame = self.frame()?;
+    /// Emits `switch (frame.point)` over these points, for the guard of `header` or for the start
+    /// of the body.
+    fn emit_switch(&mut self, points: &[usize], header: Option<FragmentId>) -> Result<(), Refusal> {
+        let frame = self.frame_slot()?;
         let labels: Vec<Label> = points.iter().map(|_| self.a.fresh()).collect();
         let ids = points.iter().map(|p| self.points[*p].id.0 as i32);
-        // At the start, a frame may be of an edit point that was made when this body was ready: it goes back to the
-        // executor loop, which has the body that knows the point as soon as that is installed.
+        // At the start, a frame may belong to an edit point that was created after this body was
+        // emitted. Such a frame is returned to the executor loop. The loop continues with a body
+        // that has the point, as soon as this body is installed.
         let unknown = header.is_none().then(|| self.a.fresh());
         let Some(default) = unknown.or(labels.last().copied()) else {
-            return Err(Refusal::Internal("a guard that nobody passes".into()));
+            return Err(Refusal::Internal(
+                "a loop guard without a capture point".into(),
+            ));
         };
         let switches = points.len() > 1 || unknown.is_some();
         if switches {
@@ -89,14 +98,14 @@ impl Body<'_, '_> {
         }
         let state = match header {
             Some(h) => self.state(h),
-            None => self.bare(Vec::new()),
+            None => self.state_without_locals(Vec::new()),
         };
         for (point, label) in points.iter().zip(&labels) {
             self.a.place(*label);
             if switches {
                 self.frame_at(*label, state.clone());
             }
-            let path = self.path(*point);
+            let path = self.headers_to_pass(*point);
             let next = match header {
                 Some(h) => path
                     .iter()
@@ -106,8 +115,8 @@ impl Body<'_, '_> {
                 None => path.first().copied(),
             };
             match next {
-                Some(next) => self.go_to_header(next)?,
-                None => self.arrive(*point)?,
+                Some(next) => self.emit_jump_to_header(next)?,
+                None => self.emit_restore(*point)?,
             }
         }
         if let Some(unknown) = unknown {
@@ -119,13 +128,13 @@ impl Body<'_, '_> {
         Ok(())
     }
 
-    fn frame(&self) -> Result<u16, Refusal> {
+    fn frame_slot(&self) -> Result<u16, Refusal> {
         self.slots
             .frame
             .ok_or_else(|| Refusal::Internal("no frame to resume from".into()))
     }
 
-    fn go_to_header(&mut self, header: FragmentId) -> Result<(), Refusal> {
+    fn emit_jump_to_header(&mut self, header: FragmentId) -> Result<(), Refusal> {
         let state = self.patched.state(self.plan.method, header);
         for (slot, t) in state
             .locals
@@ -133,29 +142,29 @@ impl Body<'_, '_> {
             .enumerate()
             .filter(|(_, t)| **t != Type::Top)
         {
-            self.e.dummy(&mut self.a, t);
+            self.e.push_default(&mut self.a, t);
             self.a.local(ISTORE + kind(t), slot as u16);
         }
         self.a.branch(GOTO, self.nodes[header.index()]);
         Ok(())
     }
 
-    fn arrive(&mut self, point: usize) -> Result<(), Refusal> {
-        let frame = self.frame()?;
-        let place = self.place(point);
+    fn emit_restore(&mut self, point: usize) -> Result<(), Refusal> {
+        let frame = self.frame_slot()?;
+        let place = self.resume_node(point);
         let p = &self.points[point].clone();
-        let removed = place != p.fragment;
-        let (state, target) = if p.kind == PointKind::Exit && !removed {
+        let is_skipped = place != p.fragment;
+        let (state, target) = if p.kind == PointKind::Exit && !is_skipped {
             let fresh = self.a.fresh();
             (
                 self.point_state(point),
-                *self.exits.entry(p.instruction).or_insert(fresh),
+                *self.return_only.entry(p.instruction).or_insert(fresh),
             )
         } else if self.guards.contains_key(&place) {
             let fresh = self.a.fresh();
             (
                 self.state(place),
-                *self.behind.entry(place).or_insert(fresh),
+                *self.after_guard.entry(place).or_insert(fresh),
             )
         } else {
             (self.state(place), self.nodes[place.index()])
@@ -163,18 +172,18 @@ impl Body<'_, '_> {
         let max_locals = self.plan.method.code.max_locals;
         let locals = (0u16..max_locals).zip(&state.locals);
         for (slot, t) in locals.filter(|(_, t)| **t != Type::Top) {
-            let at = capture::position(p, Value::Local(slot));
-            self.e.fetch(&mut self.a, frame, at, t)?;
+            let at = osr_exit::frame_index(p, CarriedValue::Local(slot));
+            self.e.push_carried(&mut self.a, frame, at, t)?;
             self.a.local(ISTORE + kind(t), slot);
         }
         for (n, t) in (0u16..).zip(&state.stack) {
-            let at = capture::position(p, Value::Stack(n));
-            self.e.fetch(&mut self.a, frame, at, t)?;
+            let at = osr_exit::frame_index(p, CarriedValue::Stack(n));
+            self.e.push_carried(&mut self.a, frame, at, t)?;
         }
         self.a.local(ALOAD, frame);
         self.e.frame_call(&mut self.a, "clear", "()V")?;
-        if p.kind != PointKind::Exit || removed {
-            self.arrival(place, Count::Up)?;
+        if p.kind != PointKind::Exit || is_skipped {
+            self.count_external_entry(place, CounterChange::Increment)?;
         }
         self.a.plain(ACONST_NULL);
         self.a.local(ASTORE, frame);

@@ -1,11 +1,12 @@
-//! From the instructions of a body to its `Code` attribute: exception table, frames, lines.
+//! Converts the instructions of a body to its `Code` attribute: exception table, stack-map frames
+//! and lines.
 
-use super::{Body, Emitted, Piece};
+use super::{Body, CopiedInstruction, EmittedBody};
 use crate::bytecode::{Assembled, Label};
-use crate::capture;
 use crate::classfile::{Code, ExceptionRange, encode_stack_map};
 use crate::flowgraph::FragmentId;
 use crate::frames;
+use crate::osr_exit;
 use crate::refusal::Refusal;
 use crate::types::{State, Type};
 use crate::version::{Bodies, Emitter, Plan, Span, weave};
@@ -17,7 +18,7 @@ impl Body<'_, '_> {
         begin: Label,
         end: Label,
         catch: Option<Label>,
-    ) -> Result<Emitted, Refusal> {
+    ) -> Result<EmittedBody, Refusal> {
         let Body {
             e,
             plan,
@@ -25,22 +26,22 @@ impl Body<'_, '_> {
             mut a,
             frames: wanted,
             points,
-            pieces,
-            news,
+            copied,
+            new_instruction_labels,
             handlers,
             bodies,
             spans,
             ..
         } = self;
         let method = plan.method;
-        // A body that is called on an instance of its class has that in slot 0.
+        // The enter body is called on an instance of the version class, which occupies slot 0.
         let this = (bodies == Bodies::Enter).then(|| Type::object(&e.self_name));
         if this.is_some() {
             a.shift_locals(1);
         }
         let out = a.finish()?;
-        let exceptions = table(plan, &out, &pieces, &handlers, e, (begin, end, catch))?;
-        let new_pc = |pc: u16| news.get(&pc).and_then(|l| out.at(*l));
+        let exceptions = exception_table(plan, &out, &copied, &handlers, e, (begin, end, catch))?;
+        let new_pc = |pc: u16| new_instruction_labels.get(&pc).and_then(|l| out.at(*l));
         let mut at: Vec<(u16, &State)> = wanted
             .iter()
             .filter_map(|(l, s)| Some((out.at(*l)?, s)))
@@ -87,12 +88,12 @@ impl Body<'_, '_> {
             name: e.pool.add_utf8("StackMapTable")?,
             info: info.into(),
         };
-        let spill = capture::spilled(points.iter());
-        let places = pieces
+        let spill = osr_exit::spill_words(points.iter());
+        let armed_pcs = copied
             .iter()
-            .filter_map(|p| Some((out.at(p.start)?, p.place?)));
-        let mut places: Vec<(u16, u16)> = places.collect();
-        places.sort_unstable();
+            .filter_map(|p| Some((out.at(p.start)?, p.armed_pc?)));
+        let mut armed_pcs: Vec<(u16, u16)> = armed_pcs.collect();
+        armed_pcs.sort_unstable();
         let span = |(label, fragment, gathers): &(Label, Option<FragmentId>, bool)| {
             Some(Span {
                 pc: out.at(*label)?,
@@ -103,38 +104,38 @@ impl Body<'_, '_> {
         let mut spans: Vec<Span> = spans.iter().filter_map(span).collect();
         spans.sort_unstable_by_key(|s| s.pc);
         let mut attributes = vec![attribute];
-        attributes.extend(lines(plan, &out, &pieces, e)?);
+        attributes.extend(line_table(plan, &out, &copied, e)?);
         let code = Code {
-            // One more than is needed: C2 looks at the first argument of what a body with `super::COMPILED` calls, and there
-            // may be none.
-            max_stack: (method.code.max_stack + weave::stack(plan.probes))
-                .max(capture::stack(&points, &method.signature.result) + 3)
+            // One word more than the code needs. C2 reads the first argument of a call in a body
+            // with the annotation `super::COMPILED`, and the call may have no arguments.
+            max_stack: (method.code.max_stack + weave::advice_stack_words(plan.probes))
+                .max(osr_exit::exit_stack_words(&points, &method.signature.result) + 3)
                 + 1,
             max_locals: slots.temp
                 + 2
-                + spill.max(weave::spilled(plan.probes))
+                + spill.max(weave::operand_spill_words(plan.probes))
                 + u16::from(this.is_some()),
             code: out.code.into(),
             exceptions,
             attributes,
         };
-        Ok(Emitted {
+        Ok(EmittedBody {
             code,
-            places,
+            armed_pcs,
             spans,
         })
     }
 }
 
-/// The lines of the application's instructions, for tools that show the frames of versions. What is woven between them counts
-/// to the line before.
-fn lines(
+/// The line table of the application's instructions, for tools that show the frames of versions.
+/// Woven instructions belong to the line before them.
+fn line_table(
     plan: &Plan,
     out: &Assembled,
-    pieces: &[Piece],
+    copied: &[CopiedInstruction],
     e: &mut Emitter,
 ) -> Result<Option<crate::classfile::Attribute<'static>>, Refusal> {
-    let found = pieces
+    let found = copied
         .iter()
         .filter_map(|p| Some((out.at(p.start)?, plan.method.line(p.pc)?)));
     let mut rows: Vec<(u16, u16)> = found.collect();
@@ -155,11 +156,12 @@ fn lines(
     }))
 }
 
-/// The application's ranges over what came of its instructions, then the version's own range over all.
-fn table(
+/// The exception table: the application's ranges over the copies of its instructions, then the
+/// version's own catch-all range.
+fn exception_table(
     plan: &Plan,
     out: &Assembled,
-    pieces: &[Piece],
+    copied: &[CopiedInstruction],
     handlers: &IndexMap<FragmentId, Label>,
     e: &mut Emitter,
     all: (Label, Label, Option<Label>),
@@ -182,11 +184,11 @@ fn table(
                 .import(&method.file.pool, range.catch_type, &mut e.memo)?
         };
         let from = rows.len();
-        for piece in pieces
+        for copy in copied
             .iter()
             .filter(|p| (range.start..range.end).contains(&p.pc))
         {
-            let (Some(start), Some(end)) = (out.at(piece.start), out.at(piece.end)) else {
+            let (Some(start), Some(end)) = (out.at(copy.start), out.at(copy.end)) else {
                 continue;
             };
             match rows[from..].last_mut() {

@@ -1,18 +1,22 @@
-//! Moving one instruction of the host into its nestmate.
+//! Copies one instruction of the host into its nestmate, and adapts accesses that a nestmate must
+//! not make.
 //!
-//! Most are copied with their constants. What a nestmate may not do goes through call sites bound to the host's own
-//! lookup (JVMS §5.4.4 gives a nestmate private access, not that of a subclass):
+//! Most instructions are copied with their constants. JVMS §5.4.4 gives a nestmate the private
+//! access of the host, but not that of a subclass. The other instructions therefore use call sites
+//! that are bound to the host's own lookup:
 //!
-//! | in the host                                  | in the version                                      |
-//! |----------------------------------------------|-----------------------------------------------------|
-//! | `invokespecial` of a private method          | `invokevirtual` / `invokeinterface`                 |
-//! | `invokespecial` of `super.m()`, `I.super.m()`| `invokedynamic`, a `findSpecial` handle             |
-//! | protected member of another package          | `invokedynamic`, a handle                           |
-//! | store to an own final field in a constructor, | `invokedynamic`, a setter                           |
-//! | before version 53 in any method              |                                                     |
-//! | the same of a static one in `<clinit>`        | `invokedynamic`, a setter                           |
-//! | `MethodHandles.lookup()`                     | `invokedynamic`, the host's lookup                  |
-//! | `invokedynamic`                              | the host's bootstrap method run with the host's lookup |
+//! | in the host                                  | in the version                                |
+//! |----------------------------------------------|-----------------------------------------------|
+//! | `invokespecial` of a private method          | `invokevirtual` / `invokeinterface`           |
+//! | `invokespecial` of `super.m()`, `I.super.m()`| `invokedynamic`, a `findSpecial` handle       |
+//! | protected member of another package          | `invokedynamic`, a handle                     |
+//! | store to an own final instance field (1)     | `invokedynamic`, a setter                     |
+//! | store to an own static final field (2)       | `invokedynamic`, a setter                     |
+//! | `MethodHandles.lookup()`                     | `invokedynamic`, the host's lookup            |
+//! | `invokedynamic`                              | the host's bootstrap method, with its lookup  |
+//!
+//! 1. In constructors, and in every method of a class file before version 53.
+//! 2. In `<clinit>`. Before version 53, other methods that contain such a store are refused.
 
 use super::Emitter;
 use crate::bootstrap::{self, BootstrapMethod};
@@ -25,9 +29,9 @@ use crate::refusal::Refusal;
 use crate::runtime;
 use crate::types::Type;
 
-/// What a bound call site does; the same numbers stand in `VeneerRuntime.bind`.
+/// The access that a bound call site makes. `VeneerRuntime.bind` uses the same numbers.
 #[derive(Clone, Copy)]
-enum Bind {
+enum BoundAccess {
     Special = 1,
     Virtual = 2,
     Static = 3,
@@ -49,8 +53,8 @@ const BIND: &str = "(Ljava/lang/invoke/MethodHandles$Lookup;Ljava/lang/String;Lj
 const RELINK: &str = "(Ljava/lang/invoke/MethodHandles$Lookup;Ljava/lang/String;Ljava/lang/invoke/MethodType;Ljava/lang/Class;Ljava/lang/String;Ljava/lang/invoke/MethodHandle;[Ljava/lang/Object;)Ljava/lang/invoke/CallSite;";
 
 impl Emitter<'_> {
-    /// Appends the instruction as the version must have it. Branches are the caller's.
-    pub fn relocate(
+    /// Appends an instruction in the form that the version needs. The caller handles branches.
+    pub fn copy_instruction(
         &mut self,
         a: &mut Assembler,
         method: &Method,
@@ -58,10 +62,10 @@ impl Emitter<'_> {
     ) -> Result<(), Refusal> {
         let moved = match instruction {
             Instruction::Ldc { index, wide } => Instruction::Ldc {
-                index: self.constant(*index)?,
+                index: self.loadable_constant(*index)?,
                 wide: *wide,
             },
-            Instruction::InvokeDynamic { index } => return self.relink(a, *index),
+            Instruction::InvokeDynamic { index } => return self.copy_invoke_dynamic(a, *index),
             Instruction::InvokeInterface { index, count } => Instruction::InvokeInterface {
                 index: self.import(*index)?,
                 count: *count,
@@ -73,7 +77,7 @@ impl Emitter<'_> {
             Instruction::Pool {
                 op: op @ (GETSTATIC..=INVOKESTATIC),
                 index,
-            } => return self.member(a, method, *op, *index),
+            } => return self.copy_member_access(a, method, *op, *index),
             Instruction::Pool { op, index } => Instruction::Pool {
                 op: *op,
                 index: self.import(*index)?,
@@ -88,8 +92,9 @@ impl Emitter<'_> {
         Ok(self.pool.import(&self.host.pool, index, &mut self.memo)?)
     }
 
-    /// A method handle of kind `invokeSpecial`, which only the host may name, as one that the version may name too; and whether
-    /// it calls a method of the host's own that no other can override, so that both do the same.
+    /// Converts a method handle of kind `invokeSpecial`, which only the host may load, to one that
+    /// the version may load too. Also returns whether both handles do the same: that is true for a
+    /// private method of the host, because no method can override it.
     fn special_handle(&mut self, reference: u16) -> Result<(u16, bool), Refusal> {
         let MemberRef {
             tag,
@@ -101,7 +106,7 @@ impl Emitter<'_> {
         let name = self.host.pool.text(name)?.into_owned();
         let descriptor = self.host.pool.text(descriptor)?.into_owned();
         let private = class == self.host_name
-            && self.declared(&name, &descriptor, true) == Some(access::PRIVATE);
+            && self.declared_flag(&name, &descriptor, true) == Some(access::PRIVATE);
         let kind = if tag == Tag::InterfaceMethod {
             INVOKE_INTERFACE_KIND
         } else {
@@ -111,8 +116,8 @@ impl Emitter<'_> {
         Ok((self.pool.add_method_handle(kind, reference)?, private))
     }
 
-    /// A loadable constant; a dynamic one takes its bootstrap method along.
-    fn constant(&mut self, index: u16) -> Result<u16, Refusal> {
+    /// Converts a loadable constant. A dynamic constant also needs its bootstrap method.
+    fn loadable_constant(&mut self, index: u16) -> Result<u16, Refusal> {
         match self.host.pool.entry(index)? {
             Entry::Dynamic { .. } => {}
             Entry::MethodHandle {
@@ -138,13 +143,13 @@ impl Emitter<'_> {
         let arguments = method
             .arguments
             .iter()
-            .map(|i| self.constant(*i))
+            .map(|i| self.loadable_constant(*i))
             .collect::<Result<_, _>>()?;
         let b = self.bootstrap(BootstrapMethod { handle, arguments })?;
         Ok(self.pool.add_dynamic(b, &name, &descriptor)?)
     }
 
-    fn relink(&mut self, a: &mut Assembler, index: u16) -> Result<(), Refusal> {
+    fn copy_invoke_dynamic(&mut self, a: &mut Assembler, index: u16) -> Result<(), Refusal> {
         let (method, name, descriptor) = self.host.pool.dynamic(index)?;
         let (name, descriptor) = (
             self.host.pool.text(name)?.into_owned(),
@@ -157,8 +162,10 @@ impl Emitter<'_> {
             .ok_or_else(|| Refusal::BrokenClass("no such bootstrap method".into()))?;
         let handle = bootstrap::runtime_handle(&mut self.pool, "relink", RELINK)?;
         let host = self.pool.add_class(&self.host_name)?;
-        // The site's number: versions of one host share the site that the host's bootstrap method makes.
-        // Behind it, the places of arguments that are handles of kind `invokeSpecial`: they are made anew with the host's lookup.
+        // The call site's number in the host: all versions of a host share the call site that the
+        // host's bootstrap method creates. The number is followed by the positions of the arguments
+        // that are handles of kind `invokeSpecial`. The runtime creates these handles again with
+        // the host's lookup.
         let (mut number, mut loaded) = (index.to_string(), Vec::new());
         for (place, i) in method.arguments.iter().enumerate() {
             loaded.push(match self.host.pool.entry(*i)? {
@@ -169,7 +176,7 @@ impl Emitter<'_> {
                     number += &format!(" {place}");
                     self.special_handle(reference)?.0
                 }
-                _ => self.constant(*i)?,
+                _ => self.loadable_constant(*i)?,
             });
         }
         let mut arguments = vec![
@@ -184,7 +191,7 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    fn member(
+    fn copy_member_access(
         &mut self,
         a: &mut Assembler,
         method: &Method,
@@ -206,16 +213,16 @@ impl Emitter<'_> {
             && name == "lookup"
             && descriptor == format!("()L{};", runtime::LOOKUP)
         {
-            return self.bound(
+            return self.call_bound_site(
                 a,
-                Bind::Lookup,
+                BoundAccess::Lookup,
                 "lookup",
                 &descriptor,
                 "java/lang/invoke/MethodHandles",
             );
         }
         if op == INVOKESPECIAL && name != "<init>" {
-            if own && self.declared(&name, &descriptor, true) == Some(access::PRIVATE) {
+            if own && self.declared_flag(&name, &descriptor, true) == Some(access::PRIVATE) {
                 if self.host.access & access::INTERFACE != 0 {
                     let words = MethodDescriptor::parse(&descriptor).map_or(0, |d| d.slots()) + 1;
                     let index = self.import(index)?;
@@ -230,31 +237,38 @@ impl Emitter<'_> {
                 return Ok(());
             }
             let receiver = format!("(L{};{}", self.host_name, &descriptor[1..]);
-            return self.bound(a, Bind::Special, &name, &receiver, &class);
+            return self.call_bound_site(a, BoundAccess::Special, &name, &receiver, &class);
         }
-        // Before version 53 (Java 9) the JVM lets any method of the class store there, not only constructors.
-        let lenient = self.host.major < 53;
+        // Before class file version 53 (Java 9), the JVM lets every method of the class store to
+        // the field, and not only constructors.
+        let any_method_may_store = self.host.major < 53;
         if op == PUTSTATIC && own && self.is_static_final(&name, &descriptor) {
             if method.name == "<clinit>" {
-                // As long as the class is being initialised, no compiler takes the field for a constant.
+                // No compiler treats the field as a constant while the class is being initialised.
                 let setter = format!("({descriptor})V");
-                return self.bound(a, Bind::PutStaticFinal, &name, &setter, &class);
+                return self.call_bound_site(
+                    a,
+                    BoundAccess::PutStaticFinal,
+                    &name,
+                    &setter,
+                    &class,
+                );
             }
-            if lenient {
+            if any_method_may_store {
                 return Err(Refusal::StaticFinal(name));
             }
         }
         if op == PUTFIELD
             && own
-            && (method.is_constructor() || lenient)
-            && self.declared(&name, &descriptor, false) == Some(access::FINAL)
+            && (method.is_constructor() || any_method_may_store)
+            && self.declared_flag(&name, &descriptor, false) == Some(access::FINAL)
         {
             let setter = format!("(L{};{descriptor})V", self.host_name);
-            return self.bound(a, Bind::PutFinal, &name, &setter, &class);
+            return self.call_bound_site(a, BoundAccess::PutFinal, &name, &setter, &class);
         }
         let inherited = !(own
             && self
-                .declared(&name, &descriptor, tag != Tag::Field)
+                .declared_flag(&name, &descriptor, tag != Tag::Field)
                 .is_some());
         if inherited
             && !class.starts_with('[')
@@ -262,26 +276,31 @@ impl Emitter<'_> {
             && self.protected.contains(&(name.clone(), descriptor.clone()))
         {
             let (bind, site) = match op {
-                GETFIELD => (Bind::GetField, format!("(L{class};){descriptor}")),
-                PUTFIELD => (Bind::PutField, format!("(L{class};{descriptor})V")),
-                GETSTATIC => (Bind::GetStatic, format!("(){descriptor}")),
-                PUTSTATIC => (Bind::PutStatic, format!("({descriptor})V")),
-                INVOKESTATIC => (Bind::Static, descriptor),
-                _ => (Bind::Virtual, format!("(L{class};{}", &descriptor[1..])),
+                GETFIELD => (BoundAccess::GetField, format!("(L{class};){descriptor}")),
+                PUTFIELD => (BoundAccess::PutField, format!("(L{class};{descriptor})V")),
+                GETSTATIC => (BoundAccess::GetStatic, format!("(){descriptor}")),
+                PUTSTATIC => (BoundAccess::PutStatic, format!("({descriptor})V")),
+                INVOKESTATIC => (BoundAccess::Static, descriptor),
+                _ => (
+                    BoundAccess::Virtual,
+                    format!("(L{class};{}", &descriptor[1..]),
+                ),
             };
-            return self.bound(a, bind, &name, &site, &class);
+            return self.call_bound_site(a, bind, &name, &site, &class);
         }
         let index = self.import(index)?;
         a.pool(op, index);
         Ok(())
     }
 
-    /// A call site that the host's own lookup is bound to. Its type is erased: to link it, the JVM looks up every class of its type
-    /// through the host's loader, also those that the program never loads. The classes are in `descriptor`.
-    fn bound(
+    /// Emits a call site that is bound to the host's own lookup. The call site's type is erased,
+    /// and the actual classes are in `descriptor`. To link a call site, the JVM looks up every
+    /// class of its type through the host's loader. With the actual type, the JVM would load
+    /// classes that the program never loads.
+    fn call_bound_site(
         &mut self,
         a: &mut Assembler,
-        bind: Bind,
+        bind: BoundAccess,
         name: &str,
         descriptor: &str,
         class: &str,
@@ -295,13 +314,13 @@ impl Emitter<'_> {
         ];
         let b = self.bootstrap(BootstrapMethod { handle, arguments })?;
         let erased = match bind {
-            Bind::Lookup => descriptor.to_string(),
+            BoundAccess::Lookup => descriptor.to_string(),
             _ => descriptor::erased(descriptor)
                 .ok_or_else(|| Refusal::BrokenClass(format!("{descriptor} is not a descriptor")))?,
         };
         let index = self.pool.add_invoke_dynamic(b, name, &erased)?;
         a.push(Instruction::InvokeDynamic { index });
-        if !matches!(bind, Bind::Lookup)
+        if !matches!(bind, BoundAccess::Lookup)
             && let Some(Type::Object(class)) = descriptor::field(descriptor::result(descriptor))
         {
             self.cast(a, &class)?;
@@ -309,7 +328,7 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// Whether the host itself declares a field as `static final`.
+    /// Whether the host itself declares a `static final` field of this name and descriptor.
     fn is_static_final(&self, name: &str, descriptor: &str) -> bool {
         let pool = &self.host.pool;
         let is = |i: u16, text: &str| pool.utf8(i).is_ok_and(|b| b == text.as_bytes());
@@ -320,9 +339,10 @@ impl Emitter<'_> {
             .any(|f| f.access & both == both && is(f.name, name) && is(f.descriptor, descriptor))
     }
 
-    /// Whether the host itself declares a member, and the one of its flags that matters: `PRIVATE` of a method, `FINAL`
-    /// of an instance field, else 0.
-    fn declared(&self, name: &str, descriptor: &str, is_method: bool) -> Option<u16> {
+    /// The relevant access flag of a member that the host itself declares: `PRIVATE` of a method,
+    /// `FINAL` of an instance field, otherwise 0. Returns `None` if the host does not declare the
+    /// member.
+    fn declared_flag(&self, name: &str, descriptor: &str, is_method: bool) -> Option<u16> {
         let pool = &self.host.pool;
         let list = if is_method {
             &self.host.methods

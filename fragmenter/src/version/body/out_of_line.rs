@@ -1,37 +1,44 @@
-//! What stands out of line, outside every range of the application: advice on edges, ways into handlers, ways out for activations that are stale or only
-//! have to return, and what happens when an exception leaves.
+//! Code that is out of line, outside every exception range of the application:
+//!
+//! - advice on edges;
+//! - entries of exception handlers;
+//! - exit stubs for stale activations;
+//! - returns for activations that only have to return;
+//! - the handler for exceptions that leave the activation.
 
-use super::slots::balances;
-use super::{Body, Piece};
+use super::slots::external_counters;
+use super::{Body, CopiedInstruction};
 use crate::advice::{Action, Read, Site};
 use crate::bytecode::Label;
 use crate::bytecode::opcode::*;
-use crate::capture::{self, Refs};
+use crate::osr_exit::{self, ExitConstants};
 use crate::points::{Point, PointKind};
 use crate::refusal::Refusal;
 use crate::runtime;
 use crate::types::Type;
 use crate::version::Bodies;
-use crate::version::weave::Count;
+use crate::version::weave::CounterChange;
 
 impl Body<'_, '_> {
-    /// Just the returns, for activations that stand before one. Such an activation brings what is live there and no more,
-    /// so a log of other variables is passed over.
-    pub(super) fn tails(&mut self) -> Result<(), Refusal> {
+    /// Emits only the returns, for activations that are suspended before one. Such an activation
+    /// carries only the values that are live there. A log or probe that reads other variables is
+    /// skipped.
+    pub(super) fn return_only_code(&mut self) -> Result<(), Refusal> {
         let plan = self.plan;
         for (i, p) in plan.armed.points.iter().enumerate() {
-            if !self.is_tail(p) {
+            if !self.only_returns(p) {
                 continue;
             }
             let fresh = self.a.fresh();
-            let label = *self.exits.entry(p.instruction).or_insert(fresh);
+            let label = *self.return_only.entry(p.instruction).or_insert(fresh);
             self.a.place(label);
             let state = self.point_state(i);
             self.frame_at(label, state);
-            self.check(i)?;
+            self.emit_check(i)?;
             let has = |slot: u16| p.locals.iter().any(|l| l.0 == slot);
-            // It comes to the end of a fragment that it was not counted into here.
-            self.departure(p.fragment, Count::Down)?;
+            // The activation reaches the end of a fragment into which it was not counted here, so
+            // its external exit from the previous version is taken back.
+            self.count_external_exit(p.fragment, CounterChange::Decrement)?;
             let at_exit = [Site::After(p.fragment), Site::Return, Site::At(p.pc)];
             for probe in plan.probes.iter().filter(|q| at_exit.contains(&q.site)) {
                 match &probe.action {
@@ -44,13 +51,14 @@ impl Body<'_, '_> {
                 }
             }
             let (start, end) = (self.a.fresh(), self.a.fresh());
-            self.e.boxed(&mut self.a, &plan.method.signature.result)?;
+            self.e
+                .box_result(&mut self.a, &plan.method.signature.result)?;
             self.a.place(start);
             self.a.plain(ARETURN);
             self.a.place(end);
-            self.pieces.push(Piece {
+            self.copied.push(CopiedInstruction {
                 pc: p.pc,
-                place: None,
+                armed_pc: None,
                 start,
                 end,
             });
@@ -59,7 +67,7 @@ impl Body<'_, '_> {
     }
 
     pub(super) fn edge_advice(&mut self) -> Result<(), Refusal> {
-        for ((from, to), label) in self.tramps.clone() {
+        for ((from, to), label) in self.edge_stubs.clone() {
             self.a.place(label);
             let state = self.state(to);
             self.frame_at(label, state);
@@ -71,15 +79,16 @@ impl Body<'_, '_> {
             {
                 self.e.weave(&mut self.a, &self.slots, &probe.action)?;
             }
-            if let Some(way) = self.way(from, to) {
-                self.on_way(way)?;
+            if let Some(loop_edge) = self.loop_edge(from, to) {
+                self.emit_loop_edge(loop_edge)?;
             }
             self.a.branch(GOTO, self.nodes[to.index()]);
         }
         Ok(())
     }
 
-    /// Handlers of the application are entered by way of code that puts the host's frame right in the exception.
+    /// Emits an entry for each handler of the application. The entry corrects the host's position
+    /// in the exception, if positions are recorded, and updates timers and counters.
     pub(super) fn handler_entries(&mut self) -> Result<(), Refusal> {
         for e in &self.plan.method.code.exceptions {
             let Some(h) = self.plan.method.flow.starting_at(Label::pc(e.handler)) else {
@@ -88,9 +97,9 @@ impl Body<'_, '_> {
             if self.handlers.contains_key(&h) || !self.reachable[h.index()] {
                 continue;
             }
-            if self.slots.at.is_none()
-                && self.open.is_empty()
-                && balances(self.plan).next().is_none()
+            if self.slots.position.is_none()
+                && self.open_timers.is_empty()
+                && external_counters(self.plan).next().is_none()
             {
                 self.handlers.insert(h, self.nodes[h.index()]);
                 continue;
@@ -100,46 +109,52 @@ impl Body<'_, '_> {
             self.a.place(label);
             let state = self.state(h);
             self.frame_at(label, state);
-            for slot in self.open.clone() {
+            for slot in self.open_timers.clone() {
                 self.e
                     .weave(&mut self.a, &self.slots, &Action::Stop { slot })?;
             }
-            self.thrown()?;
-            self.arrival(h, Count::Up)?;
-            if let Some(at) = self.slots.at {
+            self.count_exception()?;
+            self.count_external_entry(h, CounterChange::Increment)?;
+            if let Some(at) = self.slots.position {
                 self.a.plain(DUP);
-                self.locate(at)?;
+                self.emit_locate(at)?;
             }
             self.a.branch(GOTO, self.nodes[h.index()]);
         }
         Ok(())
     }
 
-    /// Stale activations leave with their live values in a frame: to the executor loop, or back to the one that called.
+    /// Emits the exits for stale activations. They leave with their live values in a frame: `enter`
+    /// passes the frame to the executor loop, and `resume` returns it to the executor loop that
+    /// called it.
     pub(super) fn leave_stubs(&mut self) -> Result<(), Refusal> {
-        let outs = std::mem::take(&mut self.outs);
+        let exit_stubs = std::mem::take(&mut self.exit_stubs);
         let plan = self.plan;
         let (points, result) = (self.points.clone(), &plan.method.signature.result);
-        let left = || outs.iter().map(|(point, _)| &points[*point]);
+        let left = || exit_stubs.iter().map(|(point, _)| &points[*point]);
         let anchor = self.e.anchor;
         let cell = runtime::cell_field(plan.id);
         let cell = self
             .e
             .pool
             .add_field(anchor, &cell, runtime::CELL_DESCRIPTOR)?;
-        let refs = Refs::framed_only(&mut self.e.pool, cell, left(), result)?;
+        let refs = ExitConstants::for_version(&mut self.e.pool, cell, left(), result)?;
         let shared = self.a.fresh();
-        for (n, (point, label)) in outs.iter().enumerate() {
+        for (n, (point, label)) in exit_stubs.iter().enumerate() {
             self.a.place(*label);
             let state = self.point_state(*point);
             self.frame_at(*label, state);
             let p: &Point = &points[*point];
-            self.add_around(p.fragment)?;
+            self.flush_around(p.fragment)?;
             match p.kind {
-                PointKind::Exit => self.departure(p.fragment, Count::Up)?,
-                PointKind::Fragment | PointKind::Entry => self.arrival(p.fragment, Count::Down)?,
+                PointKind::Exit => {
+                    self.count_external_exit(p.fragment, CounterChange::Increment)?
+                }
+                PointKind::Fragment | PointKind::Entry => {
+                    self.count_external_entry(p.fragment, CounterChange::Decrement)?
+                }
             }
-            refs.framed(&mut self.a, p, self.slots.temp);
+            refs.build_frame(&mut self.a, p, self.slots.temp);
             for (slot, local) in self.slots.timers.clone() {
                 self.e.push_int(&mut self.a, slot as i32)?;
                 self.a.local(LLOAD, local);
@@ -147,15 +162,15 @@ impl Body<'_, '_> {
                     .frame_call(&mut self.a, "keep", "(IJ)Ljava/lang/invoke/VeneerFrame;")?;
             }
             match self.bodies {
-                // The executor loop that called takes the frame from here.
+                // The calling executor loop continues with the frame.
                 Bodies::Resume => self.a.plain(ARETURN),
-                Bodies::Enter if n + 1 < outs.len() => self.a.branch(GOTO, shared),
+                Bodies::Enter if n + 1 < exit_stubs.len() => self.a.branch(GOTO, shared),
                 Bodies::Enter => {
                     self.a.place(shared);
-                    let state = self.bare(vec![Type::object(runtime::FRAME)]);
+                    let state = self.state_without_locals(vec![Type::object(runtime::FRAME)]);
                     self.frame_at(shared, state);
-                    let dropped = capture::dropped(plan.method, left(), self.slots.temp);
-                    refs.go(&mut self.a, &dropped, result);
+                    let cleared = osr_exit::locals_to_clear(plan.method, left(), self.slots.temp);
+                    refs.run_loop(&mut self.a, &cleared, result);
                 }
             }
         }
@@ -170,27 +185,31 @@ impl Body<'_, '_> {
             .filter(|p| p.site == Site::Throw)
             .map(|p| p.action.clone())
             .collect();
-        let counts = !self.slots.within.is_empty();
-        if throws.is_empty() && self.open.is_empty() && self.slots.at.is_none() && !counts {
+        let counts = !self.slots.exit_counters.is_empty();
+        if throws.is_empty()
+            && self.open_timers.is_empty()
+            && self.slots.position.is_none()
+            && !counts
+        {
             return Ok(None);
         }
         let label = self.a.fresh();
         self.a.place(label);
-        let state = self.bare(vec![Type::object("java/lang/Throwable")]);
+        let state = self.state_without_locals(vec![Type::object("java/lang/Throwable")]);
         self.frame_at(label, state);
         let thrown = self.slots.temp;
         self.a.local(ASTORE, thrown);
-        for slot in self.open.clone() {
+        for slot in self.open_timers.clone() {
             self.e
                 .weave(&mut self.a, &self.slots, &Action::Stop { slot })?;
         }
         for action in &throws {
             self.e.weave(&mut self.a, &self.slots, action)?;
         }
-        self.thrown()?;
-        if let Some(at) = self.slots.at {
+        self.count_exception()?;
+        if let Some(at) = self.slots.position {
             self.a.local(ALOAD, thrown);
-            self.locate(at)?;
+            self.emit_locate(at)?;
         }
         self.a.local(ALOAD, thrown);
         self.a.plain(ATHROW);

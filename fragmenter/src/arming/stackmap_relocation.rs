@@ -1,30 +1,30 @@
-//! Stack maps without an analysis: how deep the stack is at each frame, and the frames where their code has gone.
+//! Relocates a `StackMapTable` to new pcs without analysing the method. Also reads the depth of the
+//! operand stack at each frame.
 //!
-//! Only what names a place is changed: the offset of each frame, and the `new` of an object that is not initialised. The frames of
-//! the stubs come behind all others.
+//! Only the parts that contain pcs change: the offset of each frame, and the pc of the `new` for
+//! each uninitialised object. The frames of the stubs are appended after all other frames.
 
-use super::splice::NOWHERE;
+use super::fast_path::NO_PC;
 
-/// What the frames of a stack map come to.
+/// The locals of the last frame, in relation to those at entry.
 #[derive(Clone, Copy)]
-pub(super) struct Shape {
-    /// Locals of the last frame beyond those at entry; `None` where it may have others.
+pub(super) struct LastFrame {
+    /// How limit locals the last frame has more than the frame at entry. `None` if the last frame
+    /// does not extend the frame at entry.
     pub extra: Option<u16>,
-    /// pc of the last frame.
-    pub last: Option<u16>,
 }
 
-/// A frame of a stack map, as it stands in the file.
+/// A frame in the encoded form of the class file.
 pub(super) struct Frame<'t> {
     pub form: u8,
     pub pc: u16,
-    /// Words on the stack.
+    /// Depth of the operand stack in words.
     pub depth: u16,
-    /// What follows form and offset.
+    /// The bytes after the frame type and the offset.
     types: &'t [u8],
 }
 
-/// The frames of a `StackMapTable` one by one (JVMS §4.7.4).
+/// An iterator over the frames of a `StackMapTable` (JVMS §4.7.4).
 pub(super) struct Frames<'t> {
     rest: &'t [u8],
     left: u16,
@@ -52,8 +52,8 @@ impl<'t> Frames<'t> {
         self.take(2).map(|b| u16::from_be_bytes([b[0], b[1]]))
     }
 
-    /// Passes over so many types. Gives their words.
-    fn types(&mut self, n: u16) -> Option<u16> {
+    /// Skips `n` verification types and returns the sum of their words.
+    fn skip_types(&mut self, n: u16) -> Option<u16> {
         let mut words = 0u16;
         for _ in 0..n {
             let tag = self.take(1)?[0];
@@ -69,7 +69,7 @@ impl<'t> Frames<'t> {
         Some(words)
     }
 
-    /// The next one; `Some(None)` behind the last, `None` where the table is damaged.
+    /// The next frame, `Some(None)` after the last frame, or `None` if the table is malformed.
     #[allow(clippy::should_implement_trait)]
     pub fn next(&mut self) -> Option<Option<Frame<'t>>> {
         if self.left == 0 {
@@ -90,16 +90,16 @@ impl<'t> Frames<'t> {
         self.previous = Some(pc);
         let begin = self.rest;
         let depth = match form {
-            64..=127 | 247 => self.types(1)?,
+            64..=127 | 247 => self.skip_types(1)?,
             252..=254 => {
-                self.types(u16::from(form) - 251)?;
+                self.skip_types(u16::from(form) - 251)?;
                 0
             }
             255 => {
                 let locals = self.u2()?;
-                self.types(locals)?;
+                self.skip_types(locals)?;
                 let stack = self.u2()?;
-                self.types(stack)?
+                self.skip_types(stack)?
             }
             _ => 0,
         };
@@ -113,7 +113,7 @@ impl<'t> Frames<'t> {
     }
 }
 
-/// A stack map in the making.
+/// An encoder that builds a stack map frame by frame.
 pub(super) struct StackMap {
     out: Vec<u8>,
     count: u16,
@@ -121,8 +121,10 @@ pub(super) struct StackMap {
 }
 
 impl StackMap {
-    /// The frames of a table where they have gone. `None` where one of them has no place.
-    pub fn shifted(info: Option<&[u8]>, labels: &[u16], moved: &[u16]) -> Option<StackMap> {
+    /// Relocates the frames of a table. Branch targets are mapped by `targets`, and the pcs of
+    /// `new` instructions by `new_pcs`. Returns `None` if the table is malformed or a pc is not the
+    /// start of an instruction.
+    pub fn relocated(info: Option<&[u8]>, targets: &[u16], new_pcs: &[u16]) -> Option<StackMap> {
         let mut map = StackMap {
             out: vec![0, 0],
             count: 0,
@@ -135,29 +137,30 @@ impl StackMap {
             places
                 .get(usize::from(pc))
                 .copied()
-                .filter(|to| *to != NOWHERE)
+                .filter(|to| *to != NO_PC)
         };
         while let Some(frame) = frames.next()? {
-            let pc = at(labels, frame.pc)?;
+            let pc = at(targets, frame.pc)?;
             match frame.form {
-                0..=63 | 251 => map.begin(pc, 0, 251)?,
-                64..=127 | 247 => map.begin(pc, 64, 247)?,
-                form => map.begin(pc, form, form)?,
+                0..=63 | 251 => map.begin_frame(pc, 0, 251)?,
+                64..=127 | 247 => map.begin_frame(pc, 64, 247)?,
+                form => map.begin_frame(pc, form, form)?,
             }
             let from = map.out.len();
             map.out.extend_from_slice(frame.types);
-            // Objects that are not initialised are named by their `new`.
+            // Relocate the pcs by which uninitialised objects are named.
             let mut place = from;
             let lists = if frame.form == 255 { 2 } else { 1 };
             for _ in 0..lists {
-                let many = if frame.form == 255 {
-                    let many = u16::from_be_bytes([*map.out.get(place)?, *map.out.get(place + 1)?]);
+                let limit = if frame.form == 255 {
+                    let limit =
+                        u16::from_be_bytes([*map.out.get(place)?, *map.out.get(place + 1)?]);
                     place += 2;
-                    many
+                    limit
                 } else {
                     u16::MAX
                 };
-                for _ in 0..many {
+                for _ in 0..limit {
                     let Some(tag) = map.out.get(place).copied() else {
                         break;
                     };
@@ -166,7 +169,7 @@ impl StackMap {
                             *map.out.get(place + 1)?,
                             *map.out.get(place + 2)?,
                         ]);
-                        let new = at(moved, old)?.to_be_bytes();
+                        let new = at(new_pcs, old)?.to_be_bytes();
                         map.out[place + 1..place + 3].copy_from_slice(&new);
                     }
                     place += if matches!(tag, 7 | 8) { 3 } else { 1 };
@@ -176,8 +179,10 @@ impl StackMap {
         Some(map)
     }
 
-    /// Form and offset: the short form from `short` on where there is one and the offset is small.
-    fn begin(&mut self, pc: u16, short: u8, long: u8) -> Option<()> {
+    /// Writes the frame type and the offset. Uses the short form, which begins at `short`, if there
+    /// is one and the offset is below 64. Returns `None` if the frame is not after the previous
+    /// one.
+    fn begin_frame(&mut self, pc: u16, short: u8, long: u8) -> Option<()> {
         let delta = match self.previous {
             None => pc,
             Some(before) => pc.checked_sub(before)?.checked_sub(1)?,
@@ -194,54 +199,56 @@ impl StackMap {
         Some(())
     }
 
-    /// The frame of the entry's stub, whose locals are those at entry, after a frame with so many more.
-    pub fn entry(&mut self, pc: u16, extra: Option<u16>, count: u16, locals: Option<&[u8]>) {
+    /// Appends the frame of the entry's stub, which has the locals at entry. `extra` is how limit
+    /// more locals the previous frame has, as in [`LastFrame::extra`].
+    pub fn push_entry(&mut self, pc: u16, extra: Option<u16>, count: u16, locals: Option<&[u8]>) {
         let done = match extra {
-            Some(0) => self.begin(pc, 0, 251),
-            Some(n @ 1..=3) => self.begin(pc, 251 - n as u8, 251 - n as u8),
+            Some(0) => self.begin_frame(pc, 0, 251),
+            Some(n @ 1..=3) => self.begin_frame(pc, 251 - n as u8, 251 - n as u8),
             _ => {
-                let begun = self.begin(pc, 255, 255);
+                let begun = self.begin_frame(pc, 255, 255);
                 self.out.extend(count.to_be_bytes());
                 self.out.extend_from_slice(locals.unwrap_or_default());
                 self.out.extend([0, 0]);
                 begun
             }
         };
-        debug_assert!(done.is_some(), "stubs lie behind all code");
+        debug_assert!(done.is_some(), "the stubs follow all code");
     }
 
-    /// The frame of an exit's stub, after a frame with so many locals.
-    pub fn exit(&mut self, pc: u16, before: u16, value: Option<&[u8]>) {
+    /// Appends the frame of an exit's stub, which has no locals. `before` is the number of locals
+    /// of the previous frame.
+    pub fn push_exit(&mut self, pc: u16, before: u16, value: Option<&[u8]>) {
         let done = match (before, value) {
-            (0, None) => self.begin(pc, 0, 251),
-            (n @ 1..=3, None) => self.begin(pc, 251 - n as u8, 251 - n as u8),
+            (0, None) => self.begin_frame(pc, 0, 251),
+            (n @ 1..=3, None) => self.begin_frame(pc, 251 - n as u8, 251 - n as u8),
             (0, Some(value)) => {
-                let begun = self.begin(pc, 64, 247);
+                let begun = self.begin_frame(pc, 64, 247);
                 self.out.extend_from_slice(value);
                 begun
             }
             (_, value) => {
-                let begun = self.begin(pc, 255, 255);
+                let begun = self.begin_frame(pc, 255, 255);
                 self.out.extend([0, 0, 0, u8::from(value.is_some())]);
                 self.out.extend_from_slice(value.unwrap_or_default());
                 begun
             }
         };
-        debug_assert!(done.is_some(), "stubs lie one behind the other");
+        debug_assert!(done.is_some(), "the stubs follow each other");
     }
 
-    /// The frame of the exit tail: the value to return, if any, and an `int`.
-    pub fn exit_tail(&mut self, pc: u16, value: Option<&[u8]>) {
+    /// Appends the frame of the exit tail. Its stack is the value to return, if any, and an `int`.
+    pub fn push_exit_tail(&mut self, pc: u16, value: Option<&[u8]>) {
         const INT: u8 = 1;
         let Some(value) = value else {
-            self.exit(pc, 0, Some(&[INT]));
+            self.push_exit(pc, 0, Some(&[INT]));
             return;
         };
-        let done = self.begin(pc, 255, 255);
+        let done = self.begin_frame(pc, 255, 255);
         self.out.extend([0, 0, 0, 2]);
         self.out.extend_from_slice(value);
         self.out.push(INT);
-        debug_assert!(done.is_some(), "the tail lies behind the last stub");
+        debug_assert!(done.is_some(), "the tail follows the last stub");
     }
 
     pub fn finish(mut self) -> Vec<u8> {

@@ -1,33 +1,34 @@
-//! By how many words each instruction changes the depth of the operand stack.
+//! The change of the operand stack's depth, in words, for each instruction.
 
 use super::parameters::{field_length, width};
 use crate::bytecode::opcode::*;
 use crate::classfile::{ConstantPool, Entry};
 use std::sync::OnceLock;
 
-/// What the call of a member takes and leaves, in words, without the receiver.
+/// The words that a member's descriptor takes from the stack and leaves there, without the
+/// receiver.
 #[derive(Clone, Copy)]
 pub(super) struct Words {
     pub taken: u16,
     pub left: u16,
 }
 
-/// The words of members, by their place in a pool; each descriptor is read once.
-pub(super) struct Members<'f> {
+/// The words of members, cached by constant-pool index so that each descriptor is parsed only once.
+pub(super) struct MemberWords<'f> {
     pool: &'f ConstantPool<'f>,
     known: Vec<Option<Words>>,
 }
 
-impl<'f> Members<'f> {
-    pub fn new(pool: &'f ConstantPool<'f>) -> Members<'f> {
-        Members {
+impl<'f> MemberWords<'f> {
+    pub fn new(pool: &'f ConstantPool<'f>) -> MemberWords<'f> {
+        MemberWords {
             pool,
             known: vec![None; usize::from(pool.count())],
         }
     }
 
-    /// Words of a member's descriptor.
-    pub fn of(&mut self, index: u16) -> Option<Words> {
+    /// The words of a member, or `None` if its descriptor is malformed.
+    pub fn words(&mut self, index: u16) -> Option<Words> {
         let known = self.known.get(usize::from(index)).copied().flatten();
         if known.is_some() {
             return known;
@@ -67,11 +68,12 @@ pub(super) fn is_store(op: u8) -> bool {
     (ISTORE..IASTORE).contains(&op)
 }
 
-/// Not known from the opcode.
-pub(super) const UNKNOWN: i8 = i8::MIN;
+/// Marks opcodes whose change of depth is not known from the opcode.
+pub(super) const UNKNOWN_DELTA: i8 = i8::MIN;
 
-/// By how many words each opcode changes the depth of the stack, as far as the opcode says so alone. What a member's descriptor or
-/// an operand says comes to it.
+/// The change of depth for each opcode, in words. For instructions with a member or an operand that
+/// determines the change, the table contains only the part that the opcode determines; the scan
+/// adds the rest.
 pub(super) fn deltas() -> &'static [i8; 256] {
     static DELTAS: OnceLock<[i8; 256]> = OnceLock::new();
     DELTAS.get_or_init(|| {
@@ -111,9 +113,9 @@ pub(super) fn deltas() -> &'static [i8; 256] {
                     }
                 }
                 (SWAP | IINC | NEWARRAY | ANEWARRAY | CHECKCAST, _) => 0,
-                // The members' and the dimensions' are counted by the scan.
+                // The scan adds the words of members and of array dimensions.
                 (GETSTATIC..=INVOKEDYNAMIC | MULTIANEWARRAY, _) => 0,
-                _ => UNKNOWN,
+                _ => UNKNOWN_DELTA,
             };
         }
         table
@@ -124,11 +126,11 @@ pub(super) fn deltas() -> &'static [i8; 256] {
 mod tests {
     use super::*;
 
-    /// Another opcode that nobody thought of is left to the full way.
+    /// Every opcode is either known, or refused by the scan and left to the full path.
     #[test]
-    fn only_what_the_scan_refuses_is_unknown() {
+    fn only_opcodes_that_the_scan_refuses_are_unknown() {
         let unknown: Vec<u8> = (0..=JSR_W)
-            .filter(|op| deltas()[usize::from(*op)] == UNKNOWN)
+            .filter(|op| deltas()[usize::from(*op)] == UNKNOWN_DELTA)
             .collect();
         assert_eq!(unknown, [JSR, RET, WIDE, GOTO_W, JSR_W]);
     }

@@ -1,8 +1,10 @@
-//! Dependence metadata: what each fragment reads, writes, needs and hands on.
+//! Use and def: the variables that each fragment reads and writes, as input of the liveness
+//! analysis.
 //!
-//! A variable is a local slot, or an operand stack slot (numbered after the locals, in words). A value that lies on the
-//! stack when a fragment starts is always needed: some instruction will pop it. So stack slots that are filled at the
-//! start count as used, and no more has to be said of them.
+//! A variable is a local slot or a word of the operand stack. Stack words are numbered after the
+//! locals. A value that is on the stack when a fragment starts is always live, because some
+//! instruction will pop it. All stack words that are filled at the start therefore count as used,
+//! and the analysis needs no further information about them.
 
 use crate::bytecode::Instruction;
 use crate::bytecode::opcode::*;
@@ -10,7 +12,8 @@ use crate::flowgraph::{EdgeKind, FlowGraph};
 use crate::types::State;
 use veneer_liveness::{Effect, Flow, Set};
 
-/// Use and def of one fragment's instructions, with `depth` words on the operand stack at its start.
+/// Use and def of one fragment's instructions, with `depth` words on the operand stack at its
+/// start. `width` is the number of variables: locals plus stack words.
 pub fn effect(
     instructions: &[(u16, Instruction)],
     depth: usize,
@@ -61,7 +64,7 @@ pub fn effect(
     e
 }
 
-/// The effects of all fragments.
+/// Use and def of all fragments.
 pub fn effects(
     instructions: &[(u16, Instruction)],
     flow: &FlowGraph,
@@ -81,8 +84,8 @@ pub fn effects(
         .collect()
 }
 
-/// How the liveness analysis sees an edge.
-pub fn flow_of(kind: EdgeKind) -> Flow {
+/// The kind of edge that the liveness analysis sees: exceptional for handlers, otherwise normal.
+pub fn edge_flow(kind: EdgeKind) -> Flow {
     if matches!(kind, EdgeKind::Handler(_)) {
         Flow::Exceptional
     } else {

@@ -1,86 +1,103 @@
-//! Arming without analysis: most methods have no place to be left but their start and their returns, and there nothing has
-//! to be known of them but how deep the stack is. Their code is copied with the checks put in between.
+//! The fast path of arming: copies a method's code and inserts the checks, without analysing the
+//! method.
+//!
+//! Most methods have capture points only at their entry and their returns. For these points, the
+//! only fact needed about the code is the depth of the operand stack.
 //!
 //! ```text
 //!     original   │ … code … │ ireturn │ … code … │ ireturn │
 //!                ▼          ▼         ▼
-//!     armed  ┌check┬ … code … ┬check┬ ireturn │ … │ stub 0 │ stub 1 │ …      each branch over an insertion grows by it
+//!     armed  ┌check┬ … code … ┬check┬ ireturn │ … │ stub 0 │ stub 1 │ …
+//!
+//!     the offset of each branch over an insertion grows by the size of the insertion
 //! ```
 //!
-//! Whatever asks for more (a loop under a policy that cuts at loops, a monitor, a `switch`, a return that an exception handler protects,
-//! instructions in longer forms than necessary, a size near HotSpot's limits) is left to the full way, and so is everything
-//! that is strange. What is done here comes out byte for byte as there: versions are emitted for the layout that the full way gives.
+//! The full path handles every other method, and all unusual code:
+//!
+//! - a loop under a policy that cuts at loops;
+//! - a monitor or a `switch`;
+//! - a return that an exception handler protects;
+//! - an instruction in a longer form than necessary;
+//! - a size near HotSpot's limits.
+//!
+//! The output has the same code and tables as that of the full path, because versions are emitted
+//! for the layout of the full path. Only the numbers of constants may differ: the stack map of the
+//! fast path names fewer classes if a frame extends the frame before it.
 
 use super::layout::CHECK_BYTES;
-use super::moved_frames::{Frames, Shape, StackMap};
 use super::parameters::{
-    Parameters, entry_stub_bytes, exit_stub_bytes, local, object, types, width,
+    Parameters, entry_stub_bytes, exit_stub_bytes, local, object, verification_types, width,
 };
-use super::steps::{Members, UNKNOWN, deltas, is_store};
-use super::{COMPILE_LIMIT, INLINE_LIMIT};
+use super::stack_effect::{MemberWords, UNKNOWN_DELTA, deltas, is_store};
+use super::stackmap_relocation::{Frames, LastFrame, StackMap};
 use crate::bytecode::opcode::*;
-use crate::capture;
 use crate::classfile::{
     Attribute, ClassFile, Code, ConstantPool, Entry, ExceptionRange, Member, remap_code_attributes,
 };
+use crate::hotspot::{COMPILE_LIMIT, INLINE_LIMIT};
+use crate::osr_exit;
 use crate::policy::Policy;
 use crate::refusal::Refusal;
 use crate::runtime;
 
-/// Longer code is left to the full way: here no branch and no check can come to reach too far.
-const LONGEST: usize = 16_000;
-/// No place.
-pub(super) const NOWHERE: u16 = u16::MAX;
+/// Longest code in bytes that the fast path accepts. Below this limit, the branches of the armed
+/// body cannot exceed their 16-bit offsets.
+const MAX_FAST_PATH_BYTES: usize = 16_000;
+/// Marks a pc at which no instruction starts.
+pub(super) const NO_PC: u16 = u16::MAX;
 
-/// What is the same for all methods of a class, and room that is used again.
-pub(super) struct Splicer<'f> {
+/// The fast path for the methods of one class: facts about the class, and buffers that are reused
+/// for each method.
+pub(super) struct FastPath<'f> {
     file: &'f ClassFile<'f>,
     class: &'f str,
-    members: Members<'f>,
-    /// Something in the class may ask the JVM who calls it.
-    asks: bool,
-    /// `VeneerCell.on` and `VeneerCell.leave`.
+    members: MemberWords<'f>,
+    /// Whether a method of the class may call `getCallerClass`.
+    may_find_caller: bool,
+    /// Constant-pool indices of `VeneerCell.on` and `VeneerCell.leave`, once they were added.
     checks: Option<(u16, u16)>,
     code: Scratch,
 }
 
-/// By pc of the original, up to and including its length.
+/// Buffers for one method. `targets` and `new_pcs` are indexed by original pc, up to and including
+/// the code length.
 #[derive(Default)]
 struct Scratch {
-    /// Where a branch to it goes now.
-    labels: Vec<u16>,
-    /// Where the instruction itself begins now, behind a check.
-    moved: Vec<u16>,
-    /// Where instructions begin, in order.
+    /// The new pc to which a branch leads.
+    targets: Vec<u16>,
+    /// The new pc of the instruction itself, after any check.
+    new_pcs: Vec<u16>,
+    /// The pcs of all instructions, in rising order.
     starts: Vec<u16>,
-    /// The returns that get a check.
+    /// The pcs of the returns that get a check.
     exits: Vec<u16>,
-    /// Depth of the stack in words at the frames of the stack map.
+    /// The frames of the stack map: pc and operand stack depth in words.
     depths: Vec<(u16, u16)>,
 }
 
-/// What the scan of the code found.
+/// The result of scanning the code.
 struct Scan {
-    /// Point 0 stands before this instruction.
+    /// pc of the instruction before which point 0 is placed.
     entry: u16,
 }
 
-impl<'f> Splicer<'f> {
-    /// For a class whose internal name is this.
-    pub fn new(file: &'f ClassFile<'f>, class: &'f str) -> Splicer<'f> {
-        let asks = |i: u16| matches!(file.pool.entry(i), Ok(Entry::Utf8(text)) if text == b"getCallerClass");
-        Splicer {
+impl<'f> FastPath<'f> {
+    /// Prepares the fast path for the class with this internal name.
+    pub fn new(file: &'f ClassFile<'f>, class: &'f str) -> FastPath<'f> {
+        let is_get_caller_class = |i: u16| matches!(file.pool.entry(i), Ok(Entry::Utf8(text)) if text == b"getCallerClass");
+        FastPath {
             file,
             class,
-            members: Members::new(&file.pool),
-            asks: file.pool.indices().any(asks),
+            members: MemberWords::new(&file.pool),
+            may_find_caller: file.pool.indices().any(is_get_caller_class),
             checks: None,
             code: Scratch::default(),
         }
     }
 
-    /// The armed `Code` of a method and the descriptor of the call of its versions, if this fast path can arm it. The pool is changed
-    /// only then.
+    /// Arms a method, if the fast path can. Returns the armed `Code` attribute and the descriptor
+    /// of the call of the method's versions. If the result is `None`, the full path must arm the
+    /// method, and the pool is unchanged.
     pub fn arm(
         &mut self,
         member: &Member,
@@ -94,21 +111,21 @@ impl<'f> Splicer<'f> {
         ) else {
             return Ok(None);
         };
-        // What is damaged is refused by name elsewhere.
+        // The full path refuses damaged code by name.
         let Ok(code) = &Code::parse(info) else {
             return Ok(None);
         };
-        let plain = matches!(policy, Policy::Loop | Policy::Method)
-            && !self.asks
+        let eligible = matches!(policy, Policy::Loop | Policy::Method)
+            && !self.may_find_caller
             && name != b"fillInStackTrace"
-            && code.code.len() <= LONGEST
+            && code.code.len() <= MAX_FAST_PATH_BYTES
             && pool.count() < crate::types::POOL_LIMIT;
-        if !plain {
+        if !eligible {
             return Ok(None);
         }
         let is_static = member.access & crate::method::access::STATIC != 0;
         let constructor = name == b"<init>" && self.class != "java/lang/Object";
-        let Some(parameters) = Parameters::of(self.class, descriptor, is_static) else {
+        let Some(parameters) = Parameters::parse(self.class, descriptor, is_static) else {
             return Ok(None);
         };
         if parameters.words > 255 || parameters.words > code.max_locals {
@@ -118,14 +135,16 @@ impl<'f> Splicer<'f> {
             .attributes
             .iter()
             .find(|a| a.is(&self.file.pool, "StackMapTable"));
-        let Some(shape) = self.depths(map.map(|a| &*a.info), code.code.len()) else {
+        let Some(last_frame) = self.record_depths(map.map(|a| &*a.info), code.code.len()) else {
             return Ok(None);
         };
         let loops = matches!(policy, Policy::Loop);
         let Some(scan) = self.scan(code, constructor, loops, &parameters) else {
             return Ok(None);
         };
-        if !self.ranges_allow(code, scan.entry, constructor) || !self.fits(code, &parameters) {
+        if !self.ranges_allow(code, scan.entry, constructor)
+            || !self.stays_within_limits(code, &parameters)
+        {
             return Ok(None);
         }
         let Ok(name) = self.file.pool.text(member.name) else {
@@ -137,41 +156,40 @@ impl<'f> Splicer<'f> {
             constructor,
             &parameters,
             (id, anchor, &name),
-            shape,
+            last_frame,
             map,
             pool,
         )
     }
 
-    /// Notes how deep the stack is at each frame. Gives how many locals more than at entry the last frame has, if it builds on the
-    /// frame at entry.
-    fn depths(&mut self, map: Option<&[u8]>, length: usize) -> Option<Shape> {
+    /// Records the depth of the operand stack at each frame. Returns `None` if the stack map is
+    /// malformed.
+    fn record_depths(&mut self, map: Option<&[u8]>, length: usize) -> Option<LastFrame> {
         self.code.depths.clear();
-        let mut shape = Shape {
-            extra: Some(0),
-            last: None,
+        let mut last_frame = LastFrame { extra: Some(0) };
+        let Some(info) = map else {
+            return Some(last_frame);
         };
-        let Some(info) = map else { return Some(shape) };
         let mut frames = Frames::new(info)?;
         while let Some(frame) = frames.next()? {
             if usize::from(frame.pc) >= length {
                 return None;
             }
             self.code.depths.push((frame.pc, frame.depth));
-            shape.last = Some(frame.pc);
-            shape.extra = match frame.form {
-                248..=250 => shape
+            last_frame.extra = match frame.form {
+                248..=250 => last_frame
                     .extra
                     .and_then(|n| n.checked_sub(251 - u16::from(frame.form))),
-                252..=254 => shape.extra.map(|n| n + u16::from(frame.form) - 251),
+                252..=254 => last_frame.extra.map(|n| n + u16::from(frame.form) - 251),
                 255 => None,
-                _ => shape.extra,
+                _ => last_frame.extra,
             };
         }
-        Some(shape)
+        Some(last_frame)
     }
 
-    /// Goes through the code once. `None` where the full way has to be taken.
+    /// Scans the code once: instruction starts, returns, point 0 and stack depths. Returns `None`
+    /// if the full path must be used.
     fn scan(
         &mut self,
         code: &Code,
@@ -204,7 +222,7 @@ impl<'f> Splicer<'f> {
             let u2 = |at: usize| Some(u16::from_be_bytes([*bytes.get(at)?, *bytes.get(at + 1)?]));
             let length = match op {
                 BIPUSH => {
-                    // What fits a shorter form is written so by the full way.
+                    // The full path writes a value that fits a shorter form in that form.
                     if (-1..=5).contains(&(*bytes.get(pc + 1)? as i8)) {
                         return None;
                     }
@@ -244,7 +262,7 @@ impl<'f> Splicer<'f> {
                 }
                 GETSTATIC..=INVOKEDYNAMIC => {
                     let index = u2(pc + 1)?;
-                    let words = self.members.of(index)?;
+                    let words = self.members.words(index)?;
                     let receiver = i32::from(!matches!(
                         op,
                         GETSTATIC | PUTSTATIC | INVOKESTATIC | INVOKEDYNAMIC
@@ -255,8 +273,9 @@ impl<'f> Splicer<'f> {
                         _ => i32::from(words.left) - i32::from(words.taken) - receiver,
                     };
                     calls |= op >= INVOKEVIRTUAL;
-                    if entry.is_none() && op == INVOKESPECIAL && self.constructs(index)? {
-                        // What came before made no object and went one way, so this is the object itself.
+                    if entry.is_none() && op == INVOKESPECIAL && self.is_constructor_call(index)? {
+                        // The code so far creates no object and has no branches, so the receiver is
+                        // `this`.
                         let next = pc + 3;
                         if depth != 0 || next >= bytes.len() {
                             return None;
@@ -296,7 +315,7 @@ impl<'f> Splicer<'f> {
                     flows = false;
                     1
                 }
-                // Subroutines, switches, monitors, wide forms.
+                // Subroutines, switches, monitors and wide forms.
                 JSR | RET | TABLESWITCH | LOOKUPSWITCH | MONITORENTER | MONITOREXIT | WIDE
                 | GOTO_W | JSR_W => return None,
                 0..=JSR_W => 1,
@@ -307,7 +326,7 @@ impl<'f> Splicer<'f> {
             }
             flows &= op != GOTO;
             match *delta.get(usize::from(op))? {
-                UNKNOWN => return None,
+                UNKNOWN_DELTA => return None,
                 words => depth += i32::from(words),
             }
             pc += length;
@@ -325,8 +344,9 @@ impl<'f> Splicer<'f> {
         Some(Scan { entry: entry? })
     }
 
-    /// Whether the member is a constructor; `None` where it is one of a class that `super(…)` and `this(…)` cannot mean.
-    fn constructs(&self, index: u16) -> Option<bool> {
+    /// Whether the member is a constructor. Returns `None` if it is a constructor of a class other
+    /// than this class and its superclass: then the call is neither `super(…)` nor `this(…)`.
+    fn is_constructor_call(&self, index: u16) -> Option<bool> {
         let pool = &self.file.pool;
         let member = pool.member(index).ok()?;
         if pool.utf8(member.name).ok()? != b"<init>" {
@@ -337,7 +357,9 @@ impl<'f> Splicer<'f> {
         ours.then_some(true)
     }
 
-    /// Exception handlers neither protect a place with a check, nor close a cycle, nor reach before point 0.
+    /// Whether the exception ranges are well-formed and allow the fast path. It requires that
+    /// no range protects a return with a check, that no handler closes a cycle, and that no range
+    /// of a constructor begins before or at point 0.
     fn ranges_allow(&mut self, code: &Code, entry: u16, constructor: bool) -> bool {
         let length = code.code.len();
         let starts = &self.code.starts;
@@ -357,14 +379,15 @@ impl<'f> Splicer<'f> {
         })
     }
 
-    /// The armed body stays on the same side of HotSpot's limits, and branches lead to instructions.
-    fn fits(&self, code: &Code, parameters: &Parameters) -> bool {
+    /// Whether the armed body remains on the same side of HotSpot's limits, with 16-bit branch
+    /// offsets.
+    fn stays_within_limits(&self, code: &Code, parameters: &Parameters) -> bool {
         let before = code.code.len();
-        // At least the sum of `most_bytes` over the points.
+        // At least the sum of `max_point_bytes` over the points.
         let entry = usize::from(CHECK_BYTES) + 9 * parameters.loads.len() + 10;
         let most = before + entry + self.code.exits.len() * (usize::from(CHECK_BYTES) + 13);
         let crosses = |limit: usize| before <= limit && most > limit;
-        !crosses(INLINE_LIMIT) && !crosses(COMPILE_LIMIT) && most < 2 * LONGEST
+        !crosses(INLINE_LIMIT) && !crosses(COMPILE_LIMIT) && most < 2 * MAX_FAST_PATH_BYTES
     }
 
     #[allow(clippy::too_many_arguments)]
@@ -375,24 +398,24 @@ impl<'f> Splicer<'f> {
         constructor: bool,
         parameters: &Parameters,
         (id, anchor, name): (u32, &str, &str),
-        shape: Shape,
+        last_frame: LastFrame,
         map: Option<&Attribute>,
         pool: &mut ConstantPool,
     ) -> Result<Option<(Vec<u8>, String)>, Refusal> {
         let bytes = &*code.code;
         let length = bytes.len();
         let points = 1 + self.code.exits.len();
-        // Where everything comes to lie.
+        // Compute the new pc of every instruction.
         let Scratch {
-            labels,
-            moved,
+            targets,
+            new_pcs,
             starts,
             exits,
             ..
         } = &mut self.code;
-        for places in [&mut *labels, &mut *moved] {
+        for places in [&mut *targets, &mut *new_pcs] {
             places.clear();
-            places.resize(length + 1, NOWHERE);
+            places.resize(length + 1, NO_PC);
         }
         let (mut at, mut next_exit) = (0u16, 0);
         for (n, start) in starts.iter().enumerate() {
@@ -400,36 +423,38 @@ impl<'f> Splicer<'f> {
             let place = usize::from(*start);
             let exit = exits.get(next_exit) == Some(start);
             next_exit += usize::from(exit);
-            // What branches to point 0 has long begun; what branches to a return is checked.
+            // A branch to point 0 belongs to an activation that began earlier, so it skips the
+            // check. A branch to a return passes the check.
             let before = *start == scan.entry;
             at += if before { CHECK_BYTES } else { 0 };
-            labels[place] = at;
+            targets[place] = at;
             at += if exit { CHECK_BYTES } else { 0 };
-            moved[place] = at;
+            new_pcs[place] = at;
             at += (end - place) as u16;
         }
-        labels[length] = at;
+        targets[length] = at;
         let first_stub = at;
-        // A branch into the middle of an instruction: the full way refuses it by name.
+        // A branch into the middle of an instruction has no target here. The full path refuses it
+        // by name.
         let target = |pc: u16, offset: u16| {
             let to = i32::from(pc) + i32::from(offset as i16);
             usize::try_from(to)
                 .ok()
-                .and_then(|to| labels.get(to))
+                .and_then(|to| targets.get(to))
                 .copied()
-                .filter(|to| *to != NOWHERE)
+                .filter(|to| *to != NO_PC)
         };
         for start in starts.iter() {
-            if let Some(offset) = branch(bytes, *start)
+            if let Some(offset) = branch_offset(bytes, *start)
                 && target(*start, offset).is_none()
             {
                 return Ok(None);
             }
         }
-        let Some(mut table) = StackMap::shifted(map.map(|a| &*a.info), labels, moved) else {
+        let Some(mut table) = StackMap::relocated(map.map(|a| &*a.info), targets, new_pcs) else {
             return Ok(None);
         };
-        // From here on the pool is changed, in the order of the full way.
+        // From here on the pool changes, with the constants in the same order as on the full path.
         let result = &parameters.site[parameters.result_at..];
         let cell = pool.add_field(anchor, &runtime::cell_field(id), runtime::CELL_DESCRIPTOR)?;
         let (on, leave) = match self.checks {
@@ -449,11 +474,11 @@ impl<'f> Splicer<'f> {
         };
         let class = class.filter(|name| *name != "java/lang/Object");
         let refs = if points > 1 {
-            capture::Refs::returns(pool, cell, parameters.result, class)?
+            osr_exit::ExitConstants::for_returns(pool, cell, parameters.result, class)?
         } else {
-            capture::Refs::default()
+            osr_exit::ExitConstants::default()
         };
-        // The code, then the stubs.
+        // Emit the code, then the stubs.
         let mut out: Vec<u8> = Vec::with_capacity(usize::from(first_stub) + 32 + 8 * points);
         let mut exit_stub = u32::from(first_stub) + entry_stub_bytes(parameters);
         let check = |out: &mut Vec<u8>, method: u16, stub: u32| {
@@ -478,7 +503,8 @@ impl<'f> Splicer<'f> {
             }
             let here = out.len();
             out.extend_from_slice(&bytes[usize::from(*start)..end]);
-            if let Some(to) = branch(bytes, *start).and_then(|offset| target(*start, offset)) {
+            if let Some(to) = branch_offset(bytes, *start).and_then(|offset| target(*start, offset))
+            {
                 let offset = (i32::from(to) - here as i32) as i16;
                 out[here + 1..here + 3].copy_from_slice(&offset.to_be_bytes());
             }
@@ -521,7 +547,7 @@ impl<'f> Splicer<'f> {
                 }
             }
             if n + 1 < points {
-                // Filled in once the place of the tail is known.
+                // The offset is filled in when the pc of the tail is known.
                 out.extend([GOTO, 0, 0]);
             } else {
                 exit_tail = out.len();
@@ -534,18 +560,18 @@ impl<'f> Splicer<'f> {
             let offset = (exit_tail - jump) as u16;
             out[jump + 1..jump + 3].copy_from_slice(&offset.to_be_bytes());
         }
-        // Attributes.
+        // Build the attributes.
         let exceptions = code.exceptions.iter().map(|e| ExceptionRange {
-            start: moved[usize::from(e.start)],
-            end: labels[usize::from(e.end)] - if e.end == scan.entry { CHECK_BYTES } else { 0 },
-            handler: labels[usize::from(e.handler)],
+            start: new_pcs[usize::from(e.start)],
+            end: targets[usize::from(e.end)] - if e.end == scan.entry { CHECK_BYTES } else { 0 },
+            handler: targets[usize::from(e.handler)],
             catch_type: e.catch_type,
         });
         let exceptions = exceptions.collect();
         let lines: Vec<(u16, u16)> = std::iter::once(scan.entry)
             .chain(exits.iter().copied())
             .zip(&stubs)
-            .filter_map(|(pc, stub)| Some((*stub, line(code, pool, pc)?)))
+            .filter_map(|(pc, stub)| Some((*stub, source_line(code, pool, pc)?)))
             .collect();
         let kept = code
             .attributes
@@ -553,19 +579,20 @@ impl<'f> Splicer<'f> {
             .filter(|a| !a.is(pool, "StackMapTable"));
         let mut attributes: Vec<Attribute> = kept.cloned().collect();
         let map = |pc: u16| {
-            labels
+            targets
                 .get(usize::from(pc))
                 .copied()
-                .filter(|to| *to != NOWHERE)
+                .filter(|to| *to != NO_PC)
                 .unwrap_or(0)
         };
         remap_code_attributes(&mut attributes, pool, length as u16, &map, &|e| e)?;
         super::append_lines(&mut attributes, pool, &lines);
-        // Frames of the stubs: the parameters and nothing on the stack; nothing but the value to return.
-        let extra = shape.extra.filter(|_| !constructor);
+        // Frames of the stubs: the entry's stub has the parameters and an empty stack; an exit's
+        // stub has only the value to return.
+        let extra = last_frame.extra.filter(|_| !constructor);
         let mut locals = None;
         if extra.is_none_or(|n| n > 3) {
-            locals = Some(types(parameters, pool)?);
+            locals = Some(verification_types(parameters, pool)?);
         }
         let value = match parameters.result {
             b'V' => None,
@@ -575,14 +602,14 @@ impl<'f> Splicer<'f> {
             b'L' | b'[' => Some(object(result, pool, points > 1)?),
             _ => Some(vec![1]),
         };
-        table.entry(stubs[0], extra, parameters.count, locals.as_deref());
+        table.push_entry(stubs[0], extra, parameters.count, locals.as_deref());
         let mut before = parameters.count;
         for stub in &stubs[1..] {
-            table.exit(*stub, before, value.as_deref());
+            table.push_exit(*stub, before, value.as_deref());
             before = 0;
         }
         if points > 2 {
-            table.exit_tail(exit_tail as u16, value.as_deref());
+            table.push_exit_tail(exit_tail as u16, value.as_deref());
         }
         attributes.push(Attribute {
             name: pool.add_utf8("StackMapTable")?,
@@ -604,8 +631,8 @@ impl<'f> Splicer<'f> {
     }
 }
 
-/// The offset of a branch.
-fn branch(code: &[u8], at: u16) -> Option<u16> {
+/// The offset of the branch at this pc, or `None` if the instruction is not a branch.
+fn branch_offset(code: &[u8], at: u16) -> Option<u16> {
     let at = usize::from(at);
     match *code.get(at)? {
         IFEQ..=GOTO | IFNULL | IFNONNULL => {
@@ -616,7 +643,7 @@ fn branch(code: &[u8], at: u16) -> Option<u16> {
 }
 
 /// The source line of a pc.
-fn line(code: &Code, pool: &ConstantPool, pc: u16) -> Option<u16> {
+fn source_line(code: &Code, pool: &ConstantPool, pc: u16) -> Option<u16> {
     let mut best: Option<(u16, u16)> = None;
     for table in code
         .attributes

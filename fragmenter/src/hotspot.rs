@@ -1,0 +1,11 @@
+//! Size limits of HotSpot's JIT compilers, in bytes of bytecode.
+//!
+//! Arming and emission keep a method on its side of each limit, because instrumented code that
+//! crosses a limit runs much slower than the original.
+
+/// The default of HotSpot's flag `FreqInlineSize`: larger methods are not inlined, however hot
+/// they are.
+pub const INLINE_LIMIT: usize = 325;
+
+/// HotSpot's `HugeMethodLimit`: larger methods are not compiled.
+pub const COMPILE_LIMIT: usize = 8_000;
