@@ -1,54 +1,56 @@
-//! What the world sees: the emitted side does what the original does next, with the same operands; and the result.
+//! Observable effects and results. The emitted side's effect must be the original's next effect,
+//! with the same operands; the results must be equal.
 
-use super::super::constants::{Event, Meaning};
+use super::super::constants::{Effect, Meaning};
 use super::super::failure::Failure;
-use super::super::machine::Broken;
+use super::super::symbolic_state::StackMismatch;
 use super::super::value::Value;
-use super::{Mode, Product, Run, Step};
+use super::{Mode, Product, Run, StepResult};
 use crate::bytecode::Instruction;
 use crate::bytecode::opcode::*;
 use crate::runtime;
 
 impl<'x> Product<'x, '_> {
-    /// Something that the world sees.
-    pub(super) fn event(
+    /// Matches an effect of the emitted side with the original's next effect.
+    pub(super) fn effect(
         &mut self,
         from: Option<u32>,
         r: &mut Run,
         i: &Instruction,
-        event: Event,
-    ) -> Step {
+        effect: Effect,
+    ) -> StepResult {
         if r.leave.is_some() {
-            return self.leave_event(r, i, event);
+            return self.leave_effect(r, i, effect);
         }
         if i.op() == CHECKCAST
-            && let Some(class) = self.bound_before(r)
-            && self.canon.class_named(&class) << 2 | 2 | 1 << 30 == event.key
+            && let Some(class) = self.class_bound_before(r)
+            && self.contents.class_named(&class) << 2 | 2 | 1 << 30 == effect.key
         {
-            r.q += 1;
+            r.emitted_at += 1;
             return Ok(true);
         }
         let own_cast = r.fetched.take();
         let resumes = self.mode == Mode::Resume;
-        if resumes && i.op() == CHECKCAST && r.e.stack.last() == Some(&Value::FRAME_IN) {
-            // A body takes its frame as an object.
-            let frame = self.canon.class_named(runtime::FRAME) << 2 | 2 | 1 << 30;
-            if event.key == frame {
-                r.q += 1;
+        if resumes && i.op() == CHECKCAST && r.emitted.stack.last() == Some(&Value::FRAME_IN) {
+            // A `resume` body takes its frame as an `Object` and casts it.
+            let frame = self.contents.class_named(runtime::FRAME) << 2 | 2 | 1 << 30;
+            if effect.key == frame {
+                r.emitted_at += 1;
                 return Ok(true);
             }
         }
-        if self.coming(r) {
-            // A cast of what came out of the frame to the type that it had when it went in.
-            let top = r.e.stack.last().copied();
+        if self.is_resuming(r) {
+            // Accept the cast of a value from the frame to the type that it had when it was stored
+            // there.
+            let top = r.emitted.stack.last().copied();
             if let (CHECKCAST, Some((v, class)), Some(top)) = (i.op(), own_cast, top)
                 && v == top
                 && let Ok(class) = std::str::from_utf8(&class)
             {
-                let key = self.canon.class_named(class) << 2 | 2 | 1 << 30;
+                let key = self.contents.class_named(class) << 2 | 2 | 1 << 30;
                 // `null` passes every cast.
-                if key == event.key || v == Value::NULL {
-                    r.q += 1;
+                if key == effect.key || v == Value::NULL {
+                    r.emitted_at += 1;
                     return Ok(true);
                 }
             }
@@ -69,24 +71,24 @@ impl<'x> Product<'x, '_> {
         if r.thrown.is_some() {
             return Err(Failure::Operation(self.at(r)));
         }
-        let theirs = self.advance(r)?;
+        let theirs = self.next_visible(r)?;
         if self.mode == Mode::Resume
-            && event.boxes != 0
+            && effect.boxes != 0
             && i.op() == INVOKESTATIC
             && is_return(theirs.op())
-            && event.boxes == self.original.result
+            && effect.boxes == self.original.result
         {
-            self.own_covered(from, r)?;
-            let words = event.pops as usize;
-            match (r.o.top(words), r.e.top(words)) {
+            self.check_runtime_handlers(from, r)?;
+            let words = effect.pops as usize;
+            match (r.original.top(words), r.emitted.top(words)) {
                 (Ok(a), Ok(b)) if a == b => {}
                 _ => return Err(Failure::Operands(self.at(r))),
             }
-            r.boxed = r.e.top(words).ok().and_then(|w| w.first().copied());
-            let dropped = r.e.drop(words);
-            dropped.map_err(|Broken| self.unknown(r, "the operand stack is broken"))?;
-            r.e.push(Value::BOXED, 1);
-            r.q += 1;
+            r.boxed = r.emitted.top(words).ok().and_then(|w| w.first().copied());
+            let dropped = r.emitted.drop(words);
+            dropped.map_err(|StackMismatch| self.unknown(r, "the operand stack is broken"))?;
+            r.emitted.push(Value::BOXED, 1);
+            r.emitted_at += 1;
             return Ok(true);
         }
         let seen = !matches!(
@@ -98,96 +100,99 @@ impl<'x> Product<'x, '_> {
                 | Instruction::Iinc { .. }
         ) && !is_return(theirs.op());
         let other = if seen {
-            let m = self.left.meaning(self.canon, theirs);
+            let m = self.left.meaning(self.contents, theirs);
             match m.map_err(|e| self.unknown(r, &e))? {
-                Meaning::Event(e) => Some(e),
+                Meaning::Effect(e) => Some(e),
                 _ => None,
             }
         } else {
             None
         };
         let Some(other) = other.filter(|o| {
-            o.key == event.key
-                && o.pops == event.pops
-                && o.pushes == event.pushes
-                && (o.tag == event.tag || event.tag == 0)
+            o.key == effect.key
+                && o.pops == effect.pops
+                && o.pushes == effect.pushes
+                && (o.tag == effect.tag || effect.tag == 0)
         }) else {
             return Err(Failure::Operation(self.at(r)));
         };
         let words = other.pops as usize;
-        match (r.o.top(words), r.e.top(words)) {
+        match (r.original.top(words), r.emitted.top(words)) {
             (Ok(a), Ok(b)) if a == b => {}
             _ => return Err(Failure::Operands(self.at(r))),
         }
-        self.throws(from, r)?;
+        self.match_handlers(from, r)?;
         self.operands(r, words)?;
         r.matched = true;
         match i.op() {
             ATHROW => return Ok(false),
             MONITORENTER => {
                 r.monitors += 1;
-                r.last = None;
+                r.last_ranges = None;
                 if r.monitors > 64 {
                     return Err(self.unknown(r, "a monitor is entered without end"));
                 }
             }
             MONITOREXIT => {
                 r.monitors = r.monitors.saturating_sub(1);
-                r.last = None;
+                r.last_ranges = None;
             }
             _ => {}
         }
         if other.pushes > 0 {
             let v = self.values.fresh();
-            r.o.push(v, other.pushes);
-            r.e.push(v, other.pushes);
+            r.original.push(v, other.pushes);
+            r.emitted.push(v, other.pushes);
         }
-        let next = self.original.next(r.at);
-        r.at = next.ok_or_else(|| self.unknown(r, "the original runs off its end"))?;
-        r.q += 1;
+        let next = self.original.next(r.original_at);
+        r.original_at = next.ok_or_else(|| self.unknown(r, "the original runs off its end"))?;
+        r.emitted_at += 1;
         Ok(true)
     }
 
-    /// The class of the result of a bound call site just before: what the site gives is of that class.
-    fn bound_before(&self, r: &Run) -> Option<String> {
-        let before = self.emitted.get(r.q.checked_sub(1)?)?;
+    /// Returns the result class of a bound call site directly before this instruction. The call
+    /// site already returns an instance of this class, so its cast is silent.
+    fn class_bound_before(&self, r: &Run) -> Option<String> {
+        let before = self.emitted.get(r.emitted_at.checked_sub(1)?)?;
         let Instruction::InvokeDynamic { index } = before else {
             return None;
         };
         String::from_utf8(self.right.bound_result(*index)?).ok()
     }
 
-    /// The method returns.
+    /// Checks a return of the emitted side.
     pub(super) fn result(&mut self, from: Option<u32>, r: &mut Run, op: u8) -> Result<(), Failure> {
         if r.leave.is_some() {
             return self.leave_result(from, r, op);
         }
-        if self.coming(r) && self.came_from(r).is_none() && r.thrown.is_none() && !r.matched {
-            // A frame of a point that is not known here.
-            let given_back = op == ARETURN && r.e.stack.last() == Some(&Value::FRAME_IN);
+        if self.is_resuming(r) && self.source_state(r).is_none() && r.thrown.is_none() && !r.matched
+        {
+            // The frame belongs to a point that this body does not know, so the body must return
+            // the frame.
+            let given_back = op == ARETURN && r.emitted.stack.last() == Some(&Value::FRAME_IN);
             return if given_back {
                 Ok(())
             } else {
                 Err(Failure::Result(self.at(r)))
             };
         }
-        if r.thrown.is_some() || self.coming(r) {
+        if r.thrown.is_some() || self.is_resuming(r) {
             return Err(Failure::Result(self.at(r)));
         }
-        let theirs = self.advance(r)?.op();
+        let theirs = self.next_visible(r)?.op();
         if !is_return(theirs) {
             return Err(Failure::Result(self.at(r)));
         }
-        self.throws(from, r)?;
+        self.match_handlers(from, r)?;
         let words = match theirs {
             RETURN => 0,
             LRETURN | DRETURN => 2,
             _ => 1,
         };
         let wrong = || Failure::Result(self.at(r));
-        let mine = r.o.top(words).map_err(|Broken| wrong())?;
+        let mine = r.original.top(words).map_err(|StackMismatch| wrong())?;
         if self.mode == Mode::Resume {
-            let top = r.e.top(1).map_err(|Broken| wrong())?[0];
+            let top = r.emitted.top(1).map_err(|StackMismatch| wrong())?[0];
             let right = op == ARETURN
                 && match theirs {
                     RETURN => top == Value::NULL,
@@ -196,7 +201,7 @@ impl<'x> Product<'x, '_> {
                 };
             return if right { Ok(()) } else { Err(wrong()) };
         }
-        let ours = r.e.top(words).map_err(|Broken| wrong())?;
+        let ours = r.emitted.top(words).map_err(|StackMismatch| wrong())?;
         if op == theirs && mine == ours {
             Ok(())
         } else {
