@@ -1,48 +1,53 @@
-//! The one class that a stack map names where objects of several classes meet. The module [`super`] says why it verifies.
+//! Solves the constraints: selects the one class that a stack map names where objects of several
+//! classes meet. The documentation of [`super`] explains why the selected class verifies.
 //!
-//! | demands (interfaces and `Object` left out)         | choice                                   |
+//! | required classes, without interfaces and `Object`  | selected class                           |
 //! |----------------------------------------------------|------------------------------------------|
-//! | none, and all that come are arrays                 | the array above them (JVMS §4.10.2.2)    |
+//! | none, and all incoming classes are arrays          | their common supertype (JVMS §4.10.2.2)  |
 //! | none                                               | `Object`                                 |
-//! | one of the classes that come is asked for          | that one                                 |
+//! | one of the incoming classes is required            | that class                               |
 //! | one class                                          | that class                               |
-//! | several, one of them certainly below the others    | that one                                 |
-//! | several, all but one certainly interfaces          | that one                                 |
-//! | else                                               | none                                     |
+//! | several, one certainly a subclass of the others    | that class                               |
+//! | several, all but one certainly interfaces          | that class                               |
+//! | otherwise                                          | none                                     |
 
-use super::demand::Node;
-use super::kinds::Kinds;
-use super::union;
+use super::class_hierarchy::ClassHierarchy;
+use super::constraints::TypeVariable;
+use super::union_types;
 
 const OBJECT: &str = "java/lang/Object";
 const OBJECTS: &str = "[Ljava/lang/Object;";
 
-/// The choice for a node. `Err` says which demands could not be brought together.
-pub(super) fn choose(node: &Node, kinds: &Kinds) -> Result<String, Vec<String>> {
+/// Returns the selected class of a type variable. The error lists the required classes that could
+/// not be reconciled.
+pub(super) fn select_class(
+    node: &TypeVariable,
+    hierarchy: &ClassHierarchy,
+) -> Result<String, Vec<String>> {
     let union: Vec<&str> = node.union.iter().map(String::as_str).collect();
     let demands: Vec<&str> = node.demands.iter().map(String::as_str).collect();
-    pick(&union, &demands, kinds).ok_or_else(|| node.demands.iter().cloned().collect())
+    pick(&union, &demands, hierarchy).ok_or_else(|| node.demands.iter().cloned().collect())
 }
 
-fn pick(union: &[&str], demands: &[&str], kinds: &Kinds) -> Option<String> {
+fn pick(union: &[&str], demands: &[&str], hierarchy: &ClassHierarchy) -> Option<String> {
     if let [only] = union {
         return Some((*only).to_owned());
     }
     let arrays = union.iter().all(|n| n.starts_with('['));
     let above = arrays.then(|| array_above(union));
-    // What every object passes for, and what every array of those that come passes for.
+    // Drop the requirements that every object meets, and those that every incoming array meets.
     let mut demands: Vec<&str> = demands
         .iter()
         .copied()
-        .filter(|d| *d != OBJECT && !kinds.is_interface(d))
+        .filter(|d| *d != OBJECT && !hierarchy.is_interface(d))
         .collect();
     if let Some(above) = &above {
         demands.retain(|d| !passes(above, d));
     }
-    // Arrays of arrays, asked for as arrays of objects as well.
+    // Arrays of arrays that are also required as arrays of objects.
     if demands
         .iter()
-        .any(|d| *d != OBJECTS && union::component(d).is_some())
+        .any(|d| *d != OBJECTS && union_types::component(d).is_some())
     {
         demands.retain(|d| *d != OBJECTS);
     }
@@ -54,48 +59,50 @@ fn pick(union: &[&str], demands: &[&str], kinds: &Kinds) -> Option<String> {
     match (&demands[..], &asked[..]) {
         ([], _) => Some(above.unwrap_or_else(|| OBJECT.to_owned())),
         (_, [one]) => Some((*one).to_owned()),
-        // Two classes cannot both be closest above them, so all that is asked for are interfaces.
+        // Two incoming classes cannot both be the closest common superclass, so all required
+        // classes are interfaces.
         (_, [_, _, ..]) => Some(above.unwrap_or_else(|| OBJECT.to_owned())),
         ([one], _) => Some((*one).to_owned()),
         _ => match (components(union), components(&demands)) {
             (Some(union), Some(demands)) => {
-                pick(&union, &demands, kinds).map(|c| union::array_of(&c))
+                pick(&union, &demands, hierarchy).map(|c| union_types::array_of(&c))
             }
-            _ => lowest(&demands, kinds),
+            _ => most_specific(&demands, hierarchy),
         },
     }
 }
 
-/// The one among several demands that meets them all.
-fn lowest(demands: &[&str], kinds: &Kinds) -> Option<String> {
+/// Returns the required class that is a subclass of all others.
+fn most_specific(demands: &[&str], hierarchy: &ClassHierarchy) -> Option<String> {
     demands
         .iter()
-        .find(|low| demands.iter().all(|d| kinds.is_below(low, d)))
+        .find(|low| demands.iter().all(|d| hierarchy.is_subclass(low, d)))
         .map(|low| (*low).to_owned())
 }
 
-/// What arrays hold, where all are arrays of references.
+/// Returns the component classes, if all classes are arrays of references.
 fn components<'n>(arrays: &[&'n str]) -> Option<Vec<&'n str>> {
-    arrays.iter().map(|a| union::component(a)).collect()
+    arrays.iter().map(|a| union_types::component(a)).collect()
 }
 
-/// Whether an array passes for what is asked, by its form alone.
+/// True if an array type is a subtype of `asked` by the form of the two names alone.
 fn passes(array: &str, asked: &str) -> bool {
     array == asked
         || asked == OBJECT
-        || match (union::component(array), union::component(asked)) {
+        || match (union_types::component(array), union_types::component(asked)) {
             (Some(a), Some(b)) => b == OBJECT || passes(a, b),
             _ => false,
         }
 }
 
-/// The closest class above arrays (JVMS §4.10.2.2): of equal depth and with elements of classes, the array of objects of that
-/// depth; with fewer dimensions in common, of that many less.
+/// Returns the closest common supertype of arrays (JVMS §4.10.2.2). Arrays of equal depth with
+/// different class elements become the array of objects of that depth. If the arrays differ in
+/// depth or have primitive elements, the common type has fewer dimensions.
 fn array_above(arrays: &[&str]) -> String {
     match components(arrays) {
         None if arrays.iter().all(|a| *a == arrays[0]) => arrays[0].to_owned(),
         None => OBJECT.to_owned(),
-        Some(c) if c.iter().all(|n| n.starts_with('[')) => union::array_of(&array_above(&c)),
+        Some(c) if c.iter().all(|n| n.starts_with('[')) => union_types::array_of(&array_above(&c)),
         Some(c) if c.iter().all(|n| *n == c[0]) => arrays[0].to_owned(),
         Some(_) => OBJECTS.to_owned(),
     }
@@ -106,10 +113,10 @@ mod tests {
     use super::*;
 
     fn picked(union: &[&str], demands: &[&str]) -> Option<String> {
-        let mut kinds = Kinds::default();
-        kinds.know("a/Sub", &["a/Base"]);
-        kinds.know_interface("a/I");
-        pick(union, demands, &kinds)
+        let mut hierarchy = ClassHierarchy::default();
+        hierarchy.add_class("a/Sub", &["a/Base"]);
+        hierarchy.add_interface("a/I");
+        pick(union, demands, &hierarchy)
     }
 
     #[test]
