@@ -339,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_refused() {
+    fn malformed_tables_are_refused() {
         let twice = [frame(4, &[], &[]), frame(4, &[], &[])];
         assert_eq!(
             encode_stack_map(&twice, &[]),

@@ -347,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_pool_says_so() {
+    fn a_full_pool_is_an_error() {
         let mut pool = ConstantPool::new();
         for value in 0..65_533 {
             assert_eq!(pool.add_integer(value), Ok(value as u16 + 1));

@@ -120,25 +120,25 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_asks_of_is_an_object() {
+    fn without_requirements_the_class_is_object() {
         assert_eq!(picked(&["a/A", "a/B"], &[]).unwrap(), OBJECT);
         assert_eq!(picked(&["a/A", "a/B"], &["a/I", OBJECT]).unwrap(), OBJECT);
     }
 
     #[test]
-    fn one_demand_is_the_choice() {
+    fn a_single_requirement_is_selected() {
         assert_eq!(picked(&["a/A", "a/B"], &["a/C"]).unwrap(), "a/C");
         assert_eq!(picked(&["a/A", "a/B"], &["a/C", "a/I"]).unwrap(), "a/C");
     }
 
     #[test]
-    fn one_that_comes_and_is_asked_for_is_the_lowest() {
+    fn a_required_incoming_class_is_selected() {
         assert_eq!(picked(&["a/A", "a/B"], &["a/A", "a/C"]).unwrap(), "a/A");
         assert_eq!(picked(&["a/A", "a/B"], &["a/A", "a/B"]).unwrap(), OBJECT);
     }
 
     #[test]
-    fn several_demands_need_somebody_who_knows() {
+    fn several_requirements_need_a_known_hierarchy() {
         assert_eq!(picked(&["a/A", "a/B"], &["a/C", "a/D"]), None);
         assert_eq!(
             picked(&["a/A", "a/B"], &["a/Base", "a/Sub"]).unwrap(),

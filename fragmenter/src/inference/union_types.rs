@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn classes_gather_and_others_are_lost() {
+    fn classes_form_unions_and_other_types_become_top() {
         let (a, b) = (Type::object("a/A"), Type::object("b/B"));
         let ab = join(&b, &a).unwrap();
         assert_eq!(members(&ab), ["a/A", "b/B"]);

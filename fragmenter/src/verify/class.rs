@@ -323,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn what_names_show_needs_no_assumption() {
+    fn relations_shown_by_names_need_no_assumption() {
         assert_eq!(passes("a/A", "a/A"), (true, 0));
         assert_eq!(passes("a/A", "java/lang/Object"), (true, 0));
         assert_eq!(passes("a/This", "a/Super"), (true, 0));
