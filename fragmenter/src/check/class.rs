@@ -62,9 +62,9 @@ pub(super) fn armed(
     // Method number `i` has cell id `first + i`, so no two methods share a cell.
     let mut first = None;
     for (index, (a, b)) in original.methods.iter().zip(&emitted.methods).enumerate() {
-        let said = methods.iter().find(|m| m.index == index);
+        let declared = methods.iter().find(|m| m.index == index);
         let mut one = || -> Outcome<Option<usize>> {
-            right.set_anchor(said.map_or(anchor, |m| &m.anchor));
+            right.set_anchor(declared.map_or(anchor, |m| &m.anchor));
             let codes = codes(original, emitted, a, b)?;
             let Some((a_info, b_info)) = codes else {
                 return Ok(None);
@@ -95,10 +95,10 @@ pub(super) fn armed(
             );
             product.live = Some(&live);
             product.armed(parameters)?;
-            product.points(said.map_or(&[], |m| &m.points))?;
+            product.check_points(declared.map_or(&[], |m| &m.points))?;
             let (runs, id) = (product.runs, product.id);
-            if let Some(said) = said
-                && id.is_some_and(|id| id != said.id)
+            if let Some(declared) = declared
+                && id.is_some_and(|id| id != declared.id)
             {
                 return Err(Failure::Own {
                     at: Default::default(),

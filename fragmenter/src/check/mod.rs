@@ -16,8 +16,8 @@
 //! The *observable effects* are: calls, loads and stores of fields and arrays, allocations, monitor
 //! operations, casts, divisions, resolution of a constant, throwing, and returning. Branches,
 //! switches and stores to the method's locals are not effects, but both sides must execute them in
-//! step. All other instructions are *silent*: they change only the operand stack. The claim is shown
-//! for all nodes at once by bisimulation (coinduction):
+//! step. All other instructions are *silent*: they change only the operand stack. The claim is
+//! shown for all nodes at once by bisimulation (coinduction):
 //!
 //! 1. Every activation begins at a node of the product. An armed body and the original begin with
 //!    the same parameters. `enter` begins at the position of point 0, with the values that point 0

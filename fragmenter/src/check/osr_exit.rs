@@ -166,13 +166,13 @@ impl Product<'_, '_> {
     pub(super) fn run_operation(
         &mut self,
         r: &mut Run,
-        own: RuntimeOperation,
+        operation: RuntimeOperation,
     ) -> Result<(), Failure> {
         let version = matches!(self.mode, Mode::Enter | Mode::Resume);
         let inside = version && r.leave.is_none();
         let misplaced =
             |this: &Self, r: &Run| Err(this.operation_failure(r, "this has no place here"));
-        match own {
+        match operation {
             RuntimeOperation::Cell(id) => {
                 self.check_cell_id(r, id)?;
                 r.emitted.push(Value::CELL, 1);
@@ -195,7 +195,7 @@ impl Product<'_, '_> {
                 r.emitted.push(Value::CHECK, 1);
             }
             RuntimeOperation::Shard if inside => r.emitted.push(Value::SHARD, 2),
-            RuntimeOperation::Now if inside => r.emitted.push(Value::OWN, 2),
+            RuntimeOperation::Now if inside => r.emitted.push(Value::INTERNAL, 2),
             RuntimeOperation::Count if version => self.pop_counter(r)?,
             RuntimeOperation::CountFirst if inside => {
                 self.pop_limit(r)?;
@@ -208,12 +208,12 @@ impl Product<'_, '_> {
             RuntimeOperation::Stop | RuntimeOperation::Lap if inside => {
                 self.pop_recorded(r, b'J')?;
                 self.pop_counter(r)?;
-                if own == RuntimeOperation::Lap {
-                    r.emitted.push(Value::OWN, 2);
+                if operation == RuntimeOperation::Lap {
+                    r.emitted.push(Value::INTERNAL, 2);
                 }
             }
             RuntimeOperation::Begin | RuntimeOperation::BeginFirst if inside => {
-                if own == RuntimeOperation::BeginFirst {
+                if operation == RuntimeOperation::BeginFirst {
                     self.pop_limit(r)?;
                 }
                 let count = self.pop_int(r)?;
@@ -221,11 +221,11 @@ impl Product<'_, '_> {
                 if self.log(r).replace(count).is_some() {
                     return Err(self.operation_failure(r, "a log inside another"));
                 }
-                r.emitted.push(Value::OWN, 2);
+                r.emitted.push(Value::INTERNAL, 2);
             }
             RuntimeOperation::Log(kind) if inside => {
                 self.pop_recorded(r, kind)?;
-                if self.pop_wide(r)? != Value::OWN {
+                if self.pop_wide(r)? != Value::INTERNAL {
                     return Err(
                         self.operation_failure(r, "a log at an address that is not Veneer's")
                     );
@@ -238,10 +238,10 @@ impl Product<'_, '_> {
                         );
                     }
                 }
-                r.emitted.push(Value::OWN, 2);
+                r.emitted.push(Value::INTERNAL, 2);
             }
             RuntimeOperation::End if inside => {
-                if self.pop_wide(r)? != Value::OWN || self.log(r).take().is_none() {
+                if self.pop_wide(r)? != Value::INTERNAL || self.log(r).take().is_none() {
                     return Err(self.operation_failure(r, "the end of no log"));
                 }
             }
@@ -271,16 +271,16 @@ impl Product<'_, '_> {
             RuntimeOperation::Kept if self.mode == Mode::Resume => {
                 self.pop_int(r)?;
                 self.pop_expected(r, Value::FRAME_IN, "the frame")?;
-                r.emitted.push(Value::OWN, 2);
+                r.emitted.push(Value::INTERNAL, 2);
             }
             RuntimeOperation::Since if self.mode == Mode::Resume => {
                 self.pop_start_cell(r)?;
-                if self.pop_wide(r)? != Value::OWN {
+                if self.pop_wide(r)? != Value::INTERNAL {
                     return Err(
                         self.operation_failure(r, "a beginning for something that is no timer's")
                     );
                 }
-                r.emitted.push(Value::OWN, 2);
+                r.emitted.push(Value::INTERNAL, 2);
             }
             RuntimeOperation::Get(kind) if self.mode == Mode::Resume => self.read_frame(r, kind)?,
             RuntimeOperation::Clear if self.mode == Mode::Resume => {
@@ -415,11 +415,12 @@ impl Product<'_, '_> {
             .filter(|p| *p > 0)
             .and_then(|p| self.contracts.get(p).cloned().flatten())
             .ok_or_else(|| self.leave_failure(r, "there is no such point"))?;
-        let stands = self
+        let point_position = self
             .original
             .leave_position(contract.instruction, contract.exit);
-        let stands = stands.ok_or_else(|| self.leave_failure(r, "the point has no place"))?;
-        self.advance_to_point(r, stands, contract.exit, &leave.stack)?;
+        let point_position =
+            point_position.ok_or_else(|| self.leave_failure(r, "the point has no place"))?;
+        self.advance_to_point(r, point_position, contract.exit, &leave.stack)?;
         if leave.added.len() != contract.carried.len() {
             return Err(self.leave_failure(r, "the frame gets another number of values"));
         }
@@ -447,11 +448,11 @@ impl Product<'_, '_> {
     fn advance_to_point(
         &mut self,
         r: &mut Run,
-        stands: Position,
+        point_position: Position,
         exit: bool,
         stack: &[Value],
     ) -> Result<(), Failure> {
-        let goal = self.original.skip_gotos(stands);
+        let goal = self.original.skip_gotos(point_position);
         for _ in 0..=self.original.program.instructions.len() {
             let at = self.original.skip_gotos(r.original_at);
             if at == goal || exit && at.instruction == goal.instruction {
@@ -481,7 +482,7 @@ impl Product<'_, '_> {
         }
         let descriptor = match self.emitted.get(r.emitted_at) {
             Some(Instruction::Pool { index, .. }) => {
-                let parts = self.right.parts(*index).ok();
+                let parts = self.emitted_constants.parts(*index).ok();
                 parts.map(|(.., descriptor)| descriptor).unwrap_or_default()
             }
             _ => Vec::new(),
@@ -538,8 +539,11 @@ impl Product<'_, '_> {
         // Restore the stack of the check, and advance the original to it.
         r.emitted.stack.clone_from(&leave.stack);
         self.sync_stacks(r)?;
-        let own_from = self.own_from;
-        let locals = leave.loaded.iter().filter(|l| usize::from(l.0) < own_from);
+        let first_own_local = self.first_own_local;
+        let locals = leave
+            .loaded
+            .iter()
+            .filter(|l| usize::from(l.0) < first_own_local);
         let locals: Vec<(u16, u8)> = locals.copied().collect();
         if locals.windows(2).any(|w| w[0].0 >= w[1].0) {
             return Err(self.leave_failure(r, "variables are taken along in no order"));
@@ -597,7 +601,7 @@ impl Product<'_, '_> {
             None => Some(contract),
         };
         if met.is_none() {
-            return Err(self.leave_failure(r, "the point stands in two candidates"));
+            return Err(self.leave_failure(r, "the point stands in two places"));
         }
         self.contracts[point as usize] = met;
         Ok(())

@@ -20,17 +20,17 @@ use crate::points::Point;
 impl Product<'_, '_> {
     /// Compares the points found in an armed body with the declared points. A declared point that
     /// was not found is unreachable, so no activation leaves there.
-    pub fn points(&mut self, said: &[Point]) -> Result<(), Failure> {
+    pub fn check_points(&mut self, declared: &[Point]) -> Result<(), Failure> {
         for (point, found) in std::mem::take(&mut self.contracts).into_iter().enumerate() {
             let Some(found) = found else { continue };
             let wrong = |why: &str| Failure::Points {
                 point,
                 why: why.to_string(),
             };
-            let said = said
+            let declared = declared
                 .get(point)
                 .ok_or_else(|| wrong("there is no such point"))?;
-            let contract = FrameContract::from_point(said)?;
+            let contract = FrameContract::from_point(declared)?;
             // A version's body has the parameter types of the call at the entry, so the types must
             // agree too.
             let result = &self.original.result_text;
@@ -39,18 +39,18 @@ impl Product<'_, '_> {
                 return Err(wrong("other values are taken along"));
             }
             let mut both = contract.carried.iter().zip(&found.carried);
-            if both.any(|(said, found)| said.null && !found.null) {
+            if both.any(|(declared, found)| declared.null && !found.null) {
                 return Err(wrong("a value that has to be null may not be"));
             }
-            let stands = self.original.skip_gotos(Position {
+            let declared_at = self.original.skip_gotos(Position {
                 block: 0,
                 instruction: contract.instruction,
             });
-            let passed = found.candidates.contains(&stands.instruction);
-            let leads = passed
+            let found_there = found.candidates.contains(&declared_at.instruction);
+            let reachable = found_there
                 || self.reaches_silently(&contract, found.instruction)?
                 || self.reaches_silently(&found, contract.instruction)?;
-            if !leads {
+            if !reachable {
                 return Err(wrong("it stands elsewhere"));
             }
         }

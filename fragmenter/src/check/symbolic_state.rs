@@ -66,7 +66,7 @@ impl SymbolicState {
                     .copied()
                     .ok_or(StackMismatch)?;
                 Ok(match old {
-                    Value::COUNTER | Value::OWN_INT => Value::OWN_INT,
+                    Value::COUNTER | Value::INTERNAL_INT => Value::INTERNAL_INT,
                     _ => values.term(IINC, old, Value::int(*delta as i32)),
                 })
             }

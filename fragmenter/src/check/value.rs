@@ -32,11 +32,11 @@ impl Value {
     /// The address of the thread's counters.
     pub const SHARD: Value = Value(3);
     /// A `long` that only Veneer uses: a timer, or a position in a log.
-    pub const OWN: Value = Value(4);
+    pub const INTERNAL: Value = Value(4);
     /// The frame that a resumed activation brings (OSR entry).
     pub const FRAME_IN: Value = Value(5);
     /// `null` in a local that belongs to Veneer.
-    pub const OWN_NULL: Value = Value(6);
+    pub const INTERNAL_NULL: Value = Value(6);
     /// The frame that an activation leaves with (OSR exit).
     pub const FRAME_OUT: Value = Value(7);
     /// The method's cell.
@@ -58,7 +58,7 @@ impl Value {
     pub const COUNTER: Value = Value(15);
 
     /// An `int` that only Veneer uses: an iteration count, or a count kept in a local.
-    pub const OWN_INT: Value = Value(16);
+    pub const INTERNAL_INT: Value = Value(16);
 
     /// The current version, as an instance of the anchor class.
     pub const VERSION: Value = Value(17);

@@ -4,7 +4,7 @@
 //! The explanation uses instructions and tables only, and no result of the checker. A mutant that
 //! this module cannot explain stays unexplained.
 //!
-//! Both bodies are compared from the front and from the back; the part between is the change.
+//! The two bodies are compared from the front and from the back; the part between is the change.
 //! Instructions that only feed a counter, a timer, a log or the position for stack traces are
 //! removed from the change on both sides. If the rest is equal, the change affects only Veneer's
 //! measurements. The address of the counters is not such a measurement: the checker must detect a

@@ -14,7 +14,7 @@ use veneer_fragmenter::classfile::{ClassFile, Code, ConstantPool, Member, Verifi
 pub const QUICK: &str = "regex:/java.base/java/util/.*,regex:/java.base/java/lang/.*,\
                          regex:/jdk.compiler/com/sun/tools/javac/parser/.*,regex:/[^/]*/module-info.class";
 
-/// All classes.
+/// Selects every class of a JDK.
 pub const ALL: &str = "regex:/.*[.]class";
 
 /// Returns the homes of all installed JDKs without duplicates: `JAVA_HOME`, and those in

@@ -1,6 +1,6 @@
 //! test types version=48
 class inference_try {
-    // A handler can be reached from its whole range: a local whose type changes there is unusable in it.
+    // An exception handler joins the local variables of all instructions of its range.
     static int parse(String text, int other) {
         Object found = null;
             // f0 live-in {text:java.lang.String, other:int} def {other:int, found:java.lang.Integer, n:int} -> f3 !f1 java.lang.IllegalStateException !f1 java.lang.NumberFormatException !f2 any

@@ -67,9 +67,9 @@ impl Constants<'_> {
     ) -> Resolved<Meaning> {
         let (tag, class, name, d) = self.parts(index)?;
         if self.role != Role::Original
-            && let Some(own) = self.own(op, &class, &name, &d)
+            && let Some(operation) = self.runtime_operation(op, &class, &name, &d)
         {
-            return Ok(own);
+            return Ok(operation);
         }
         if self.role == Role::Version {
             let own = class == self.host.as_bytes();

@@ -66,7 +66,7 @@ pub(super) struct Constants<'c> {
     /// Internal names: the class that the code belongs to, the class that contains it, and the
     /// anchor.
     host: String,
-    own: String,
+    container: String,
     anchor: String,
     /// Private methods of the host, and its final fields with a flag that is true for static
     /// fields.
@@ -115,7 +115,7 @@ impl<'c> Constants<'c> {
             file,
             role,
             host: host.name().map_err(text)?.into_owned(),
-            own: file.name().map_err(text)?.into_owned(),
+            container: file.name().map_err(text)?.into_owned(),
             anchor: anchor.to_string(),
             private_methods,
             final_fields,

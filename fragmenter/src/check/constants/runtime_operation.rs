@@ -56,7 +56,13 @@ pub(in crate::check) enum RuntimeOperation {
 impl Constants<'_> {
     /// Returns the runtime operation of a member access. Returns `None` if the member belongs to
     /// the application, and [`Meaning::Forbidden`] for any other member of a Veneer class.
-    pub(super) fn own(&self, op: u8, class: &[u8], name: &[u8], d: &[u8]) -> Option<Meaning> {
+    pub(super) fn runtime_operation(
+        &self,
+        op: u8,
+        class: &[u8],
+        name: &[u8],
+        d: &[u8],
+    ) -> Option<Meaning> {
         let text = |b: &[u8]| String::from_utf8_lossy(b).into_owned();
         let (class, name, d) = (text(class), text(name), text(d));
         let version = self.role == Role::Version;
@@ -76,7 +82,7 @@ impl Constants<'_> {
                 }
                 _ => None,
             }
-        } else if version && class == self.own {
+        } else if version && class == self.container {
             match (op, number('t'), &*d) {
                 (GETSTATIC, Some(id), runtime::HANDLE_DESCRIPTOR) => {
                     Some(RuntimeOperation::Token(id))

@@ -19,8 +19,12 @@ impl<'x> Product<'x, '_> {
         let taken = self.emitted.target(*target);
         let top = r.emitted.stack.last().copied();
         let known = match (op, top) {
-            (&IFNULL, Some(Value::OWN_NULL)) | (&IFNONNULL, Some(Value::FRAME_IN)) => Some(true),
-            (&IFNULL, Some(Value::FRAME_IN)) | (&IFNONNULL, Some(Value::OWN_NULL)) => Some(false),
+            (&IFNULL, Some(Value::INTERNAL_NULL)) | (&IFNONNULL, Some(Value::FRAME_IN)) => {
+                Some(true)
+            }
+            (&IFNULL, Some(Value::FRAME_IN)) | (&IFNONNULL, Some(Value::INTERNAL_NULL)) => {
+                Some(false)
+            }
             _ => None,
         };
         if let Some(known) = known {
@@ -61,12 +65,12 @@ impl<'x> Product<'x, '_> {
             r.emitted_at = on;
             return Ok(true);
         }
-        let (theirs, to) = match self.next_visible(r)? {
+        let (expected, to) = match self.next_visible(r)? {
             Instruction::Branch { op, target } if *op != GOTO => (*op, *target),
             _ => return Err(Failure::Branch(self.at(r))),
         };
-        let same = theirs == *op;
-        if !same && inverse(theirs) != *op {
+        let same = expected == *op;
+        if !same && inverse(expected) != *op {
             return Err(Failure::Branch(self.at(r)));
         }
         let words = if (IF_ICMPEQ..=IF_ACMPNE).contains(op) {
@@ -127,8 +131,8 @@ impl<'x> Product<'x, '_> {
         if r.leave.is_some() || r.thrown.is_some() || self.is_resuming(r) {
             return Err(self.unknown(r, "a switch on a way of Veneer's own"));
         }
-        let theirs = self.next_visible(r)?;
-        let pairs: Vec<(Label, Label)> = match (theirs, i) {
+        let expected = self.next_visible(r)?;
+        let pairs: Vec<(Label, Label)> = match (expected, i) {
             (
                 Instruction::TableSwitch {
                     default: d,
@@ -177,7 +181,7 @@ impl<'x> Product<'x, '_> {
 
 /// True if a number of Veneer is compared with a constant, so no number of the method is involved.
 fn compares_operation_value(r: &Run) -> bool {
-    let own = |v: &Value| matches!(*v, Value::OWN_INT | Value::COUNTER);
+    let own = |v: &Value| matches!(*v, Value::INTERNAL_INT | Value::COUNTER);
     match r.emitted.stack[..] {
         [.., a, b] => own(&a) && b.as_int().is_some(),
         _ => false,

@@ -71,11 +71,11 @@ impl<'x> Product<'x, '_> {
         if r.thrown.is_some() {
             return Err(Failure::Operation(self.at(r)));
         }
-        let theirs = self.next_visible(r)?;
+        let expected = self.next_visible(r)?;
         if self.mode == Mode::Resume
             && effect.boxes != 0
             && i.op() == INVOKESTATIC
-            && is_return(theirs.op())
+            && is_return(expected.op())
             && effect.boxes == self.original.result
         {
             self.check_runtime_handlers(from, r)?;
@@ -92,15 +92,15 @@ impl<'x> Product<'x, '_> {
             return Ok(true);
         }
         let seen = !matches!(
-            theirs,
+            expected,
             Instruction::Branch { .. }
                 | Instruction::TableSwitch { .. }
                 | Instruction::LookupSwitch { .. }
                 | Instruction::Local { .. }
                 | Instruction::Iinc { .. }
-        ) && !is_return(theirs.op());
+        ) && !is_return(expected.op());
         let other = if seen {
-            let m = self.left.meaning(self.contents, theirs);
+            let m = self.original_constants.meaning(self.contents, expected);
             match m.map_err(|e| self.unknown(r, &e))? {
                 Meaning::Effect(e) => Some(e),
                 _ => None,
@@ -157,7 +157,7 @@ impl<'x> Product<'x, '_> {
         let Instruction::InvokeDynamic { index } = before else {
             return None;
         };
-        String::from_utf8(self.right.bound_result(*index)?).ok()
+        String::from_utf8(self.emitted_constants.bound_result(*index)?).ok()
     }
 
     /// Checks a return of the emitted side.
@@ -179,12 +179,12 @@ impl<'x> Product<'x, '_> {
         if r.thrown.is_some() || self.is_resuming(r) {
             return Err(Failure::Result(self.at(r)));
         }
-        let theirs = self.next_visible(r)?.op();
-        if !is_return(theirs) {
+        let expected = self.next_visible(r)?.op();
+        if !is_return(expected) {
             return Err(Failure::Result(self.at(r)));
         }
         self.match_handlers(from, r)?;
-        let words = match theirs {
+        let words = match expected {
             RETURN => 0,
             LRETURN | DRETURN => 2,
             _ => 1,
@@ -194,7 +194,7 @@ impl<'x> Product<'x, '_> {
         if self.mode == Mode::Resume {
             let top = r.emitted.top(1).map_err(|StackMismatch| wrong())?[0];
             let right = op == ARETURN
-                && match theirs {
+                && match expected {
                     RETURN => top == Value::NULL,
                     ARETURN => top == mine[0],
                     _ => top == Value::BOXED && r.boxed == mine.first().copied(),
@@ -202,7 +202,7 @@ impl<'x> Product<'x, '_> {
             return if right { Ok(()) } else { Err(wrong()) };
         }
         let ours = r.emitted.top(words).map_err(|StackMismatch| wrong())?;
-        if op == theirs && mine == ours {
+        if op == expected && mine == ours {
             Ok(())
         } else {
             Err(wrong())

@@ -10,25 +10,27 @@ impl<'x> Product<'x, '_> {
     /// Matches the handlers at the current positions of both sides, in order.
     pub(super) fn match_handlers(&mut self, from: Option<u32>, r: &Run) -> Result<(), Failure> {
         let (original, emitted) = (self.original, self.emitted);
-        let (a, theirs) = original.program.handlers_at(r.original_at.instruction);
-        let (b, ours) = emitted.handlers_at(r.emitted_at);
-        if theirs.is_empty() && ours.is_empty() || r.last_ranges == Some((a, b)) {
+        let (a, original_handlers) = original.program.handlers_at(r.original_at.instruction);
+        let (b, emitted_handlers) = emitted.handlers_at(r.emitted_at);
+        if original_handlers.is_empty() && emitted_handlers.is_empty()
+            || r.last_ranges == Some((a, b))
+        {
             return Ok(());
         }
-        let (many, few) = (theirs.len(), ours.len());
+        let (many, few) = (original_handlers.len(), emitted_handlers.len());
         let differ = |this: &Self| Failure::Handlers {
             at: this.at(r),
             original: many,
             emitted: few,
         };
-        if ours.len() < theirs.len() {
+        if emitted_handlers.len() < original_handlers.len() {
             return Err(differ(self));
         }
         let mut thrown = r.clone();
         thrown.matched = true;
-        for (n, (caught, handler)) in ours.iter().enumerate() {
+        for (n, (caught, handler)) in emitted_handlers.iter().enumerate() {
             thrown.emitted_at = *handler;
-            match theirs.get(n) {
+            match original_handlers.get(n) {
                 Some((class, _)) if class != caught => return Err(differ(self)),
                 Some((_, handler)) => {
                     thrown.original_at = original.handler_position(*handler);

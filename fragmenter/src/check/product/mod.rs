@@ -85,8 +85,8 @@ pub(super) struct Product<'x, 'c> {
     pub original: &'x ReferenceProgram,
     pub emitted: &'x Program,
     pub contents: &'x mut ContentNumbers,
-    pub left: &'x mut Constants<'c>,
-    pub right: &'x mut Constants<'c>,
+    pub original_constants: &'x mut Constants<'c>,
+    pub emitted_constants: &'x mut Constants<'c>,
     pub mode: Mode,
     /// Id of the method's cell. For an armed body, the id is read from the code.
     pub id: Option<u32>,
@@ -101,7 +101,7 @@ pub(super) struct Product<'x, 'c> {
     pub live: Option<&'x LiveLocals>,
     pub values: Values,
     /// The first local that belongs to Veneer.
-    pub own_from: usize,
+    pub first_own_local: usize,
     nodes: Vec<Node>,
     index: Map<Key, u32>,
     work: Vec<u32>,
@@ -117,16 +117,16 @@ impl<'x, 'c> Product<'x, 'c> {
         original: &'x ReferenceProgram,
         emitted: &'x Program,
         contents: &'x mut ContentNumbers,
-        left: &'x mut Constants<'c>,
-        right: &'x mut Constants<'c>,
+        original_constants: &'x mut Constants<'c>,
+        emitted_constants: &'x mut Constants<'c>,
         mode: Mode,
     ) -> Self {
         Product {
             original,
             emitted,
             contents,
-            left,
-            right,
+            original_constants,
+            emitted_constants,
             mode,
             id: None,
             clean: false,
@@ -135,7 +135,7 @@ impl<'x, 'c> Product<'x, 'c> {
             contracts: Vec::new(),
             live: None,
             values: Values::default(),
-            own_from: original.program.max_locals,
+            first_own_local: original.program.max_locals,
             nodes: Vec::new(),
             index: Map::default(),
             work: Vec::new(),
@@ -255,7 +255,7 @@ impl<'x, 'c> Product<'x, 'c> {
         }
         let mut meaning = None;
         if matches!(i, Instruction::Ldc { .. }) {
-            let m = self.right.meaning(self.contents, i);
+            let m = self.emitted_constants.meaning(self.contents, i);
             meaning = Some(m.map_err(|e| self.unknown(r, &e))?);
         }
         let known = meaning.and_then(|m| constant(m, &mut self.values));
@@ -267,9 +267,9 @@ impl<'x, 'c> Product<'x, 'c> {
             r.emitted_at += 1;
             return Ok(true);
         }
-        let m = self.right.meaning(self.contents, i);
+        let m = self.emitted_constants.meaning(self.contents, i);
         match m.map_err(|e| self.unknown(r, &e))? {
-            Meaning::Runtime(own) => self.own(from, r, own),
+            Meaning::Runtime(operation) => self.runtime_operation(from, r, operation),
             Meaning::Forbidden(why) => Err(Failure::Own {
                 at: self.at(r),
                 why: why.into(),
@@ -301,9 +301,14 @@ impl<'x, 'c> Product<'x, 'c> {
     }
 
     /// Executes one runtime operation.
-    fn own(&mut self, from: Option<u32>, r: &mut Run, own: RuntimeOperation) -> StepResult {
+    fn runtime_operation(
+        &mut self,
+        from: Option<u32>,
+        r: &mut Run,
+        operation: RuntimeOperation,
+    ) -> StepResult {
         self.check_runtime_handlers(from, r)?;
-        self.run_operation(r, own)?;
+        self.run_operation(r, operation)?;
         r.emitted_at += 1;
         Ok(true)
     }

@@ -20,7 +20,7 @@ pub(super) const SAME: u8 = 1;
 pub(super) const NULL: u8 = 2;
 const LOCAL: u8 = 128;
 const COUNTER: u8 = Value::COUNTER.0 as u8;
-const OWN_INT: u8 = Value::OWN_INT.0 as u8;
+const INTERNAL_INT: u8 = Value::INTERNAL_INT.0 as u8;
 
 /// Position of the original, instruction of the emitted side, and the point from which a resumed
 /// activation is still on its way (0 for none).
@@ -44,7 +44,7 @@ impl<'x> Product<'x, '_> {
         let mut r = self.blank(at);
         r.emitted_at = q;
         r.monitors = self.nodes[n as usize].monitors;
-        let shared = self.own_from.min(r.emitted.locals.len());
+        let shared = self.first_own_local.min(r.emitted.locals.len());
         let start = if from > 0 {
             r.from = from;
             self.starts.get(from as usize).cloned().flatten()
@@ -94,17 +94,19 @@ impl<'x> Product<'x, '_> {
 
     /// Returns the tags of a run; `stack` yields the tags of the stack words.
     pub(super) fn tags(&self, r: &Run, stack: impl Iterator<Item = u8>) -> Vec<u8> {
-        let shared = self.own_from;
+        let shared = self.first_own_local;
         let out = r.original_at == Position::OUT;
         let local =
             |(i, e): (usize, &Value)| match *e {
                 v if i < shared && !out && r.original.locals.get(i) == Some(&v) => {
                     if v == Value::NULL { NULL } else { SAME }
                 }
-                v @ (Value::SHARD | Value::OWN | Value::OWN_NULL | Value::FRAME_IN) => v.0 as u8,
-                v @ (Value::COUNTER | Value::OWN_INT) => v.0 as u8,
+                v @ (Value::SHARD | Value::INTERNAL | Value::INTERNAL_NULL | Value::FRAME_IN) => {
+                    v.0 as u8
+                }
+                v @ (Value::COUNTER | Value::INTERNAL_INT) => v.0 as u8,
                 v if i >= shared && self.is_counter(v) => COUNTER,
-                v if i >= shared && v.as_int().is_some() => OWN_INT,
+                v if i >= shared && v.as_int().is_some() => INTERNAL_INT,
                 _ => UNKNOWN,
             };
         r.emitted
@@ -134,7 +136,7 @@ impl<'x> Product<'x, '_> {
                     let met = match (*old, *new) {
                         (a, b) if a == b => a,
                         (SAME | NULL | LOCAL.., SAME | NULL | LOCAL..) => SAME,
-                        (COUNTER | OWN_INT, COUNTER | OWN_INT) => OWN_INT,
+                        (COUNTER | INTERNAL_INT, COUNTER | INTERNAL_INT) => INTERNAL_INT,
                         _ => UNKNOWN,
                     };
                     changed |= met != *old;
@@ -177,7 +179,7 @@ impl<'x> Product<'x, '_> {
         r.from > 0
             && r.emitted
                 .locals
-                .get(self.own_from..)
+                .get(self.first_own_local..)
                 .is_some_and(|own| own.contains(&Value::FRAME_IN))
     }
 

@@ -35,7 +35,7 @@ impl<'x> Product<'x, '_> {
             _ => {
                 let known = match i {
                     Instruction::Ldc { .. } => {
-                        let m = self.left.meaning(self.contents, i);
+                        let m = self.original_constants.meaning(self.contents, i);
                         constant(m.map_err(|e| self.unknown(r, &e))?, &mut self.values)
                     }
                     _ => None,

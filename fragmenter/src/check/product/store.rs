@@ -21,11 +21,11 @@ impl<'x> Product<'x, '_> {
         r.last_ranges = None;
         r.last_operation_range = None;
         let broken = |this: &Self, r: &Run| this.unknown(r, "a local that is not there");
-        if slot as usize >= self.own_from {
+        if slot as usize >= self.first_own_local {
             // During an OSR exit, such a local may briefly hold a value of the method, so `null`
             // stays `null`.
             let v = if v == Value::NULL && r.leave.is_none() {
-                Value::OWN_NULL
+                Value::INTERNAL_NULL
             } else {
                 v
             };
@@ -56,16 +56,16 @@ impl<'x> Product<'x, '_> {
         // first.
         let restores = r.original.locals.get(slot as usize) == Some(&v);
         let before = restores.then(|| (r.original.clone(), r.original_at));
-        let theirs = self.next_visible(r);
-        let matches = match theirs {
-            Ok(theirs @ (Instruction::Local { .. } | Instruction::Iinc { .. })) => {
+        let expected = self.next_visible(r);
+        let matches = match expected {
+            Ok(expected @ (Instruction::Local { .. } | Instruction::Iinc { .. })) => {
                 let mut o = r.original.clone();
-                let (there, n) = match theirs {
+                let (there, n) = match expected {
                     Instruction::Local { op, index } => (*index, words_moved(*op)),
                     Instruction::Iinc { index, .. } => (*index, 1),
                     _ => (u16::MAX, 0),
                 };
-                match o.stored_value(theirs, &mut self.values) {
+                match o.stored_value(expected, &mut self.values) {
                     Ok(w) if w == v && there == slot && n == words => Some((o, w)),
                     _ => None,
                 }

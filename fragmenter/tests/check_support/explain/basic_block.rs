@@ -95,7 +95,7 @@ impl Side {
                 self.push(format!("{instruction:?}"), 1);
             }
             Instruction::Plain(op) => return self.plain(body, i, *op),
-            // Both sides take the same outcome if the operands are equal.
+            // The outcome is the same on both sides if the operands are equal.
             Instruction::Branch { op, .. } => {
                 let words = match *op {
                     GOTO => 0,
