@@ -32,7 +32,7 @@ pub(super) struct TypeVariable {
     /// The incoming classes.
     pub union: Vec<String>,
     /// The classes that uses require.
-    pub demands: IndexSet<String>,
+    pub required: IndexSet<String>,
     /// Type variables whose values flow into this one.
     sources: IndexSet<usize>,
     /// The array variable of which this is the element.
@@ -208,7 +208,7 @@ impl Collector<'_, '_> {
                 asked
             };
             if asked != OBJECT && !hierarchy.is_interface(asked) {
-                node.demands.insert(asked.to_owned());
+                node.required.insert(asked.to_owned());
             }
         })
     }
@@ -218,15 +218,15 @@ impl Collector<'_, '_> {
         let mut work: Vec<usize> = (0..self.nodes.len()).collect();
         while let Some(id) = work.pop() {
             let node = &self.nodes[id];
-            let demands: Vec<String> = node.demands.iter().cloned().collect();
+            let required: Vec<String> = node.required.iter().cloned().collect();
             let sources: Vec<usize> = node.sources.iter().copied().collect();
             let array = node.array;
             let mut ask = |of: usize, name: String| {
-                if self.nodes[of].demands.insert(name) && work.last() != Some(&of) {
+                if self.nodes[of].required.insert(name) && work.last() != Some(&of) {
                     work.push(of);
                 }
             };
-            for name in &demands {
+            for name in &required {
                 for source in &sources {
                     ask(*source, name.clone());
                 }

@@ -137,8 +137,11 @@ fn infer(
 ) -> Result<(Vec<State>, Vec<bool>), Refusal> {
     let states = states?;
     let reached = states.iter().map(Option::is_some).collect();
-    let demands = constraints::collect(body, hierarchy, states)?;
-    Ok((stackmap::resolve_types(demands, hierarchy, label)?, reached))
+    let collected = constraints::collect(body, hierarchy, states)?;
+    Ok((
+        stackmap::resolve_types(collected, hierarchy, label)?,
+        reached,
+    ))
 }
 
 /// The type checker's verdict on a method's existing stack map.

@@ -25,59 +25,59 @@ pub(super) fn select_class(
     hierarchy: &ClassHierarchy,
 ) -> Result<String, Vec<String>> {
     let union: Vec<&str> = node.union.iter().map(String::as_str).collect();
-    let demands: Vec<&str> = node.demands.iter().map(String::as_str).collect();
-    pick(&union, &demands, hierarchy).ok_or_else(|| node.demands.iter().cloned().collect())
+    let required: Vec<&str> = node.required.iter().map(String::as_str).collect();
+    select(&union, &required, hierarchy).ok_or_else(|| node.required.iter().cloned().collect())
 }
 
-fn pick(union: &[&str], demands: &[&str], hierarchy: &ClassHierarchy) -> Option<String> {
+fn select(union: &[&str], required: &[&str], hierarchy: &ClassHierarchy) -> Option<String> {
     if let [only] = union {
         return Some((*only).to_owned());
     }
     let arrays = union.iter().all(|n| n.starts_with('['));
-    let above = arrays.then(|| array_above(union));
+    let above = arrays.then(|| common_array_supertype(union));
     // Drop the requirements that every object meets, and those that every incoming array meets.
-    let mut demands: Vec<&str> = demands
+    let mut required: Vec<&str> = required
         .iter()
         .copied()
         .filter(|d| *d != OBJECT && !hierarchy.is_interface(d))
         .collect();
     if let Some(above) = &above {
-        demands.retain(|d| !passes(above, d));
+        required.retain(|d| !array_is_subtype(above, d));
     }
     // Arrays of arrays that are also required as arrays of objects.
-    if demands
+    if required
         .iter()
         .any(|d| *d != OBJECTS && union_types::component(d).is_some())
     {
-        demands.retain(|d| *d != OBJECTS);
+        required.retain(|d| *d != OBJECTS);
     }
-    let asked: Vec<&str> = demands
+    let asked: Vec<&str> = required
         .iter()
         .copied()
         .filter(|d| union.contains(d))
         .collect();
-    match (&demands[..], &asked[..]) {
+    match (&required[..], &asked[..]) {
         ([], _) => Some(above.unwrap_or_else(|| OBJECT.to_owned())),
         (_, [one]) => Some((*one).to_owned()),
         // Two incoming classes cannot both be the closest common superclass, so all required
         // classes are interfaces.
         (_, [_, _, ..]) => Some(above.unwrap_or_else(|| OBJECT.to_owned())),
         ([one], _) => Some((*one).to_owned()),
-        _ => match (components(union), components(&demands)) {
-            (Some(union), Some(demands)) => {
-                pick(&union, &demands, hierarchy).map(|c| union_types::array_of(&c))
+        _ => match (components(union), components(&required)) {
+            (Some(union), Some(required)) => {
+                select(&union, &required, hierarchy).map(|c| union_types::array_of(&c))
             }
-            _ => most_specific(&demands, hierarchy),
+            _ => most_specific(&required, hierarchy),
         },
     }
 }
 
 /// Returns the required class that is a subclass of all others.
-fn most_specific(demands: &[&str], hierarchy: &ClassHierarchy) -> Option<String> {
-    demands
+fn most_specific(required: &[&str], hierarchy: &ClassHierarchy) -> Option<String> {
+    required
         .iter()
-        .find(|low| demands.iter().all(|d| hierarchy.is_subclass(low, d)))
-        .map(|low| (*low).to_owned())
+        .find(|class| required.iter().all(|d| hierarchy.is_subclass(class, d)))
+        .map(|class| (*class).to_owned())
 }
 
 /// Returns the component classes, if all classes are arrays of references.
@@ -86,11 +86,11 @@ fn components<'n>(arrays: &[&'n str]) -> Option<Vec<&'n str>> {
 }
 
 /// True if an array type is a subtype of `asked` by the form of the two names alone.
-fn passes(array: &str, asked: &str) -> bool {
+fn array_is_subtype(array: &str, asked: &str) -> bool {
     array == asked
         || asked == OBJECT
         || match (union_types::component(array), union_types::component(asked)) {
-            (Some(a), Some(b)) => b == OBJECT || passes(a, b),
+            (Some(a), Some(b)) => b == OBJECT || array_is_subtype(a, b),
             _ => false,
         }
 }
@@ -98,11 +98,13 @@ fn passes(array: &str, asked: &str) -> bool {
 /// Returns the closest common supertype of arrays (JVMS §4.10.2.2). Arrays of equal depth with
 /// different class elements become the array of objects of that depth. If the arrays differ in
 /// depth or have primitive elements, the common type has fewer dimensions.
-fn array_above(arrays: &[&str]) -> String {
+fn common_array_supertype(arrays: &[&str]) -> String {
     match components(arrays) {
         None if arrays.iter().all(|a| *a == arrays[0]) => arrays[0].to_owned(),
         None => OBJECT.to_owned(),
-        Some(c) if c.iter().all(|n| n.starts_with('[')) => union_types::array_of(&array_above(&c)),
+        Some(c) if c.iter().all(|n| n.starts_with('[')) => {
+            union_types::array_of(&common_array_supertype(&c))
+        }
         Some(c) if c.iter().all(|n| *n == c[0]) => arrays[0].to_owned(),
         Some(_) => OBJECTS.to_owned(),
     }
@@ -112,53 +114,56 @@ fn array_above(arrays: &[&str]) -> String {
 mod tests {
     use super::*;
 
-    fn picked(union: &[&str], demands: &[&str]) -> Option<String> {
+    fn selected(union: &[&str], required: &[&str]) -> Option<String> {
         let mut hierarchy = ClassHierarchy::default();
         hierarchy.add_class("a/Sub", &["a/Base"]);
         hierarchy.add_interface("a/I");
-        pick(union, demands, &hierarchy)
+        select(union, required, &hierarchy)
     }
 
     #[test]
     fn without_requirements_the_class_is_object() {
-        assert_eq!(picked(&["a/A", "a/B"], &[]).unwrap(), OBJECT);
-        assert_eq!(picked(&["a/A", "a/B"], &["a/I", OBJECT]).unwrap(), OBJECT);
+        assert_eq!(selected(&["a/A", "a/B"], &[]).unwrap(), OBJECT);
+        assert_eq!(selected(&["a/A", "a/B"], &["a/I", OBJECT]).unwrap(), OBJECT);
     }
 
     #[test]
     fn a_single_requirement_is_selected() {
-        assert_eq!(picked(&["a/A", "a/B"], &["a/C"]).unwrap(), "a/C");
-        assert_eq!(picked(&["a/A", "a/B"], &["a/C", "a/I"]).unwrap(), "a/C");
+        assert_eq!(selected(&["a/A", "a/B"], &["a/C"]).unwrap(), "a/C");
+        assert_eq!(selected(&["a/A", "a/B"], &["a/C", "a/I"]).unwrap(), "a/C");
     }
 
     #[test]
     fn a_required_incoming_class_is_selected() {
-        assert_eq!(picked(&["a/A", "a/B"], &["a/A", "a/C"]).unwrap(), "a/A");
-        assert_eq!(picked(&["a/A", "a/B"], &["a/A", "a/B"]).unwrap(), OBJECT);
+        assert_eq!(selected(&["a/A", "a/B"], &["a/A", "a/C"]).unwrap(), "a/A");
+        assert_eq!(selected(&["a/A", "a/B"], &["a/A", "a/B"]).unwrap(), OBJECT);
     }
 
     #[test]
     fn several_requirements_need_a_known_hierarchy() {
-        assert_eq!(picked(&["a/A", "a/B"], &["a/C", "a/D"]), None);
+        assert_eq!(selected(&["a/A", "a/B"], &["a/C", "a/D"]), None);
         assert_eq!(
-            picked(&["a/A", "a/B"], &["a/Base", "a/Sub"]).unwrap(),
+            selected(&["a/A", "a/B"], &["a/Base", "a/Sub"]).unwrap(),
             "a/Sub"
         );
     }
 
     #[test]
     fn arrays_meet_in_arrays() {
-        assert_eq!(picked(&["[La/A;", "[La/B;"], &[OBJECTS]).unwrap(), OBJECTS);
-        assert_eq!(picked(&["[[I", "[La/B;"], &[]).unwrap(), OBJECTS);
         assert_eq!(
-            picked(&["[[La/A;", "[[La/B;"], &[OBJECTS]).unwrap(),
+            selected(&["[La/A;", "[La/B;"], &[OBJECTS]).unwrap(),
+            OBJECTS
+        );
+        assert_eq!(selected(&["[[I", "[La/B;"], &[]).unwrap(), OBJECTS);
+        assert_eq!(
+            selected(&["[[La/A;", "[[La/B;"], &[OBJECTS]).unwrap(),
             "[[Ljava/lang/Object;"
         );
-        assert_eq!(picked(&["[I", "[J"], &[]).unwrap(), OBJECT);
-        assert_eq!(picked(&["[[I", "[[J"], &[]).unwrap(), OBJECTS);
-        assert_eq!(picked(&["[I", "a/A"], &[]).unwrap(), OBJECT);
+        assert_eq!(selected(&["[I", "[J"], &[]).unwrap(), OBJECT);
+        assert_eq!(selected(&["[[I", "[[J"], &[]).unwrap(), OBJECTS);
+        assert_eq!(selected(&["[I", "a/A"], &[]).unwrap(), OBJECT);
         assert_eq!(
-            picked(&["[La/A;", "[La/B;"], &["[La/C;", OBJECTS]).unwrap(),
+            selected(&["[La/A;", "[La/B;"], &["[La/C;", OBJECTS]).unwrap(),
             "[La/C;"
         );
     }

@@ -13,18 +13,18 @@ use petgraph::Direction;
 /// Replaces each type variable in the states by its selected class. An unreachable fragment starts
 /// with a throwable on the stack, for its `athrow`.
 pub(super) fn resolve_types(
-    demands: Constraints,
+    collected: Constraints,
     hierarchy: &ClassHierarchy,
     method: &str,
 ) -> Result<Vec<State>, Refusal> {
-    let mut chosen: Vec<Option<Type>> = vec![None; demands.nodes.len()];
-    let mut states = demands.states;
+    let mut chosen: Vec<Option<Type>> = vec![None; collected.nodes.len()];
+    let mut states = collected.states;
     for state in states.iter_mut().flatten() {
         for t in state.locals.iter_mut().chain(&mut state.stack) {
             let Some(id) = constraints::variable_of(t) else {
                 continue;
             };
-            let Some(node) = demands.nodes.get(id) else {
+            let Some(node) = collected.nodes.get(id) else {
                 return Err(Refusal::Internal("a node was lost".into()));
             };
             let choice = match &chosen[id] {
