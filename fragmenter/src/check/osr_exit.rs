@@ -1,5 +1,9 @@
 //! Runtime operations (Veneer's own instructions) and OSR exits. At an OSR exit, the values that an
 //! activation brings must be exactly those of its state.
+//!
+//! The *trampoline* is the loop in the methods `go…` and `exit…` of `VeneerRuntime`. An activation
+//! that leaves its body passes its frame to the trampoline, which continues the activation in other
+//! bodies and returns its result.
 
 use super::constants::{Effect, RuntimeOperation, long, parameters, result_of, words_of};
 use super::failure::Failure;
