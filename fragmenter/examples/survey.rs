@@ -1,13 +1,14 @@
-//! Counts refusals by name over class files, without a JVM: which methods can be armed, and which can be emitted with a
-//! counter on every block.
+//! Counts refusals by name over class files, without a JVM. Shows which methods can be armed, and
+//! which can be emitted with a counter on every block.
 //!
 //! ```text
 //! cargo run --release -p veneer-fragmenter --example survey -- [--policy loop,block] [--named] [--show NAME] [--write FOLDER] FOLDER…
 //! ```
 //!
-//! A folder holds class files (what `unzip` or `jimage extract` wrote). `--named` arms as if a plan named every method, which
-//! lifts the limits of policy. `--show NAME` prints the methods that a refusal of that name meets. `--write FOLDER` writes old
-//! class files in their modern form, for a JVM to verify.
+//! * `FOLDER` holds class files, extracted with `unzip` or `jimage extract`.
+//! * `--named` arms as if a plan named every method, which lifts the limits of the policy.
+//! * `--show NAME` prints the methods with a refusal of this name.
+//! * `--write FOLDER` writes old class files after their conversion, for a JVM to verify.
 
 use std::collections::{BTreeMap, HashSet};
 use std::fs;
@@ -24,7 +25,7 @@ use veneer_fragmenter::method::Method;
 use veneer_fragmenter::policy::Policy;
 use veneer_fragmenter::version::{self, Bodies, Plan};
 
-/// What the command line asks for.
+/// The command-line options.
 struct Options {
     policies: Vec<Policy>,
     named: bool,
@@ -33,9 +34,9 @@ struct Options {
     folders: Vec<PathBuf>,
 }
 
-/// The figures of one policy.
+/// The counts for one policy.
 #[derive(Default)]
-struct Tally {
+struct Totals {
     classes: usize,
     raised: usize,
     code: usize,
@@ -88,7 +89,7 @@ fn policy(name: &str) -> Option<Policy> {
     })
 }
 
-impl Tally {
+impl Totals {
     fn refuse(
         &mut self,
         options: &Options,
@@ -155,7 +156,8 @@ impl Tally {
         };
         self.armed += armed.methods.len();
         for (method, refusal) in &armed.refusals {
-            // With a pc it is a single place that goes without a point.
+            // A refusal with a pc concerns a single position without a point, and not the whole
+            // method.
             let stage = if method.contains('@') { "point" } else { "arm" };
             self.refuse(options, stage, 1, &format!("{name}.{method}"), refusal);
         }
@@ -215,7 +217,8 @@ impl Tally {
                     clean: false,
                 })
                 .collect();
-            // As the agent does: many methods to a class, and one at a time where a class has no room for all.
+            // Like the agent, put many methods into a class. If a class has no room for all, use
+            // one class per method.
             for chunk in plans.chunks(100) {
                 match version::emit(
                     &file,
@@ -287,14 +290,14 @@ fn main() -> ExitCode {
         return ExitCode::from(2);
     };
     for policy in &options.policies {
-        let mut tally = Tally::default();
+        let mut totals = Totals::default();
         for folder in &options.folders {
-            if let Err(e) = walk(folder, &mut |bytes| tally.class(&options, policy, bytes)) {
+            if let Err(e) = walk(folder, &mut |bytes| totals.class(&options, policy, bytes)) {
                 eprintln!("{}: {e}", folder.display());
                 return ExitCode::FAILURE;
             }
         }
-        tally.print(policy);
+        totals.print(policy);
     }
     ExitCode::SUCCESS
 }

@@ -1,4 +1,5 @@
-//! Edits of the fragment graph: what is accepted does what it says and verifies, what is refused is refused by its name.
+//! Tests edits of the fragment graph. An accepted edit has its documented effect and verifies; any
+//! other edit is refused with a named refusal.
 
 mod arming_support;
 mod classfile_support;
@@ -104,7 +105,8 @@ class Edits {
 }
 "#;
 
-/// Analyses each method with code under `block`, or another policy, and calls `run` with what arming keeps of it.
+/// Analyses each method with code under a policy, and calls `run` with the method and its armed
+/// code.
 fn each_method(file: &ClassFile, run: impl FnMut(&Method, &ArmedCode)) {
     each_method_under(&Policy::Block, file, run);
 }
@@ -119,7 +121,8 @@ fn each_method_under(policy: &Policy, file: &ClassFile, mut run: impl FnMut(&Met
     }
 }
 
-/// Applies edits to a method of [`SOURCE`]; what is accepted must verify, as an entered and as a resumed body.
+/// Applies edits to a method of [`SOURCE`]. Accepted edits must verify in an `enter` body and in a
+/// `resume` body.
 fn apply(name: &str, edits: &[Edit]) -> Result<Patched, Refusal> {
     static COMPILED: OnceLock<Vec<u8>> = OnceLock::new();
     let compile = || {
@@ -140,7 +143,7 @@ fn apply(name: &str, edits: &[Edit]) -> Result<Patched, Refusal> {
     result.unwrap()
 }
 
-/// Emits a version with these edits and a counter on every fragment that is left.
+/// Emits a version with these edits and a counter on every remaining fragment.
 fn verify(
     file: &ClassFile,
     method: &Method,
@@ -243,7 +246,7 @@ fn a_redirected_edge_leads_elsewhere() {
     let patched = apply("branch", &[redirect(0, 1, 2)]).unwrap();
     assert_eq!(out(&patched, 0), [2, 2]);
     assert_eq!(patched.entry, FragmentId(0));
-    // Out of the loop after the first round, and so no loop any more.
+    // The edge leaves the loop after the first iteration, so the loop no longer exists.
     let patched = apply("loop", &[redirect(5, 1, 6)]).unwrap();
     assert_eq!(out(&patched, 5), [6]);
     assert_eq!(patched.loops.loops.len(), 0);
@@ -267,7 +270,7 @@ fn a_replaced_fragment_keeps_its_place_and_edges() {
     let patched = apply("loop", &[replace(3, 4)]).unwrap();
     assert_eq!(patched.nodes[3].code, FragmentId(4));
     assert_eq!(out(&patched, 3), [5]);
-    // A return in the place of a return: those that stand before the old one still leave by it.
+    // A return replaces a return. Activations before the old return still leave at it.
     let patched = apply("types", &[replace(2, 2), replace(3, 3)]).unwrap();
     assert_eq!(patched.nodes[3].code, FragmentId(3));
 }
@@ -285,7 +288,7 @@ fn edits_are_applied_in_order_and_checked_as_a_whole() {
 }
 
 #[test]
-fn what_is_not_there_is_refused() {
+fn edits_of_missing_fragments_and_edges_are_refused() {
     assert_eq!(
         refused("branch", redirect(0, 1, 9)),
         Refusal::UnknownFragment(9, 4)
@@ -330,7 +333,8 @@ fn live_variables_need_values_of_their_types() {
             wanted: "1".into()
         }
     );
-    // No edge leads to f3 any more, but an activation may stand there, and has no second operand.
+    // No edge leads to f3 any more. But an activation may still be at f3, and has no second
+    // operand.
     let cut_off = apply("stack", &[redirect(2, 3, 4), skip(3)]);
     assert_eq!(
         cut_off.err(),
@@ -370,7 +374,7 @@ fn monitors_and_handlers_must_agree() {
 }
 
 #[test]
-fn what_comes_before_everything_cannot_be_edited() {
+fn code_before_the_entry_point_cannot_be_edited() {
     // i and sum have no values at the method's start.
     let sum = Refusal::LiveInUnavailable("sum".into(), 1);
     assert_eq!(refused("loop", skip(0)), sum);
@@ -384,9 +388,9 @@ fn what_comes_before_everything_cannot_be_edited() {
     assert_eq!(apply("stack", &[skip(1)]).unwrap().entry, FragmentId(0));
 }
 
-/// A cycle of an edited graph that passes no capture point, in a method whose own graph has none: found by following edges, as the
-/// crate does not.
-fn endless(method: &Method, armed: &ArmedCode, patched: &Patched) -> Option<String> {
+/// Returns a cycle of the edited graph that passes no capture point, if the method's own graph has
+/// no such cycle. The search follows edges, unlike the search in the crate.
+fn cycle_without_point(method: &Method, armed: &ArmedCode, patched: &Patched) -> Option<String> {
     let stops = |points: &[Point], f: usize| {
         let mut all = points.iter();
         all.any(|p| p.kind == PointKind::Fragment && p.fragment.index() == f)
@@ -403,7 +407,7 @@ fn endless(method: &Method, armed: &ArmedCode, patched: &Patched) -> Option<Stri
         let out = node.out.iter().map(|o| o.1.index());
         out.chain(handlers).collect::<Vec<_>>()
     };
-    // From each fragment, whether it can be come back to without a point.
+    // For each fragment: can a path without a capture point return to it?
     let comes_back =
         |start: usize, next: &dyn Fn(usize) -> Vec<usize>, stop: &dyn Fn(usize) -> bool| {
             let mut seen = vec![false; method.flow.len()];
@@ -430,14 +434,14 @@ fn endless(method: &Method, armed: &ArmedCode, patched: &Patched) -> Option<Stri
     let loops = |f: &usize| entries[*f] && comes_back(*f, &edited, &stop_here);
     let had = |f: usize| comes_back(f, &own, &stop);
     if (0..method.flow.len()).any(had) {
-        // Its own loops without a point may have got longer.
+        // The method's own loops without a point may become longer.
         return None;
     }
     let found = (0..method.flow.len()).find(loops);
     found.map(|f| format!("f{f} is in a loop without a capture point"))
 }
 
-/// Every edit there is, alone, of every method of the file tests.
+/// Tests every possible edit, one at a time, on every method of the file tests.
 #[test]
 fn every_edit_is_refused_by_name_or_verifies() {
     let mut sources = javac_support::file_tests();
@@ -469,7 +473,7 @@ fn every_edit_is_refused_by_name_or_verifies() {
                     loops += usize::from(!patched.edit_points.is_empty());
                     if let Some(fault) = verify(&file, method, armed, &[edit])
                         .err()
-                        .or_else(|| endless(method, armed, &patched))
+                        .or_else(|| cycle_without_point(method, armed, &patched))
                     {
                         let at = format!("{}.{} {policy:?}", method.class, method.name);
                         faults.push(format!("{at}: {edit}: {fault}"));

@@ -1,7 +1,7 @@
-//! Arms the JDK's own classes under each policy, and emits versions of all their methods with a counter on every
-//! fragment. Nothing is loaded: a small verifier of the tests reads what came out.
+//! Arms the JDK's own classes under each policy, and emits versions of all their methods with a
+//! counter on every fragment. No class is loaded; a small verifier of the tests checks the result.
 //!
-//! No class may lead to a panic, to `Refusal::Internal`, or to a class file that does not verify.
+//! No class may cause a panic, `Refusal::Internal`, or a class file that does not verify.
 
 mod arming_support;
 mod classfile_support;
@@ -20,9 +20,9 @@ use veneer_fragmenter::method::Method;
 use veneer_fragmenter::policy::Policy;
 use veneer_fragmenter::version::{self, Bodies, Plan};
 
-/// What came of it all.
+/// The results of all stages.
 #[derive(Default)]
-struct Tally {
+struct Totals {
     classes: usize,
     armed: usize,
     emitted: usize,
@@ -30,7 +30,7 @@ struct Tally {
     faults: Vec<String>,
 }
 
-impl Tally {
+impl Totals {
     fn refuse(&mut self, stage: &str, at: &str, refusal: &Refusal) {
         *self
             .refusals
@@ -44,9 +44,9 @@ impl Tally {
         }
     }
 
-    /// Runs a stage; a panic in it is a fault.
-    fn guard(&mut self, stage: &str, path: &Path, run: impl FnOnce(&mut Tally)) {
-        let mut inner = Tally::default();
+    /// Runs a stage. A panic in it is recorded as a fault.
+    fn guard(&mut self, stage: &str, path: &Path, run: impl FnOnce(&mut Totals)) {
+        let mut inner = Totals::default();
         if catch_unwind(AssertUnwindSafe(|| run(&mut inner))).is_err() {
             self.faults
                 .push(format!("{stage} {}: a panic", path.display()));
@@ -67,7 +67,8 @@ impl Tally {
         for (name, n) in &self.refusals {
             println!("{n:8} {name}");
         }
-        // A few of each kind: the same words, whatever the numbers and names.
+        // Print a few messages of each kind. Messages are of one kind if they differ only in
+        // numbers and names.
         let mut kinds: BTreeMap<String, usize> = BTreeMap::new();
         let mut first = Vec::new();
         for fault in &self.faults {
@@ -97,7 +98,7 @@ fn policies() -> Vec<Policy> {
     vec![Policy::Method, Policy::Loop, calls, Policy::Block]
 }
 
-fn arm(tally: &mut Tally, path: &Path, bytes: &[u8], policy: &Policy, forced: bool) {
+fn arm(totals: &mut Totals, path: &Path, bytes: &[u8], policy: &Policy, forced: bool) {
     let stage = format!("arm {policy:?}");
     let request = Request {
         policy,
@@ -109,35 +110,35 @@ fn arm(tally: &mut Tally, path: &Path, bytes: &[u8], policy: &Policy, forced: bo
         earlier: None,
     };
     match arming::arm(bytes, &request) {
-        Err(refusal) => tally.refuse(&stage, &path.display().to_string(), &refusal),
+        Err(refusal) => totals.refuse(&stage, &path.display().to_string(), &refusal),
         Ok(armed) => {
             for (method, refusal) in &armed.refusals {
-                tally.refuse(&stage, &format!("{}.{method}", armed.name), refusal);
+                totals.refuse(&stage, &format!("{}.{method}", armed.name), refusal);
             }
-            tally.armed += armed.methods.len();
+            totals.armed += armed.methods.len();
             if armed.methods.is_empty() {
                 return;
             }
             for bytes in [&armed.bytes, &armed.anchor_bytes] {
                 if let Err(fault) = arming_support::verify(bytes) {
-                    tally.faults.push(format!("{stage}: {fault}"));
+                    totals.faults.push(format!("{stage}: {fault}"));
                 }
             }
         }
     }
 }
 
-/// What is woven in.
+/// The probes to insert.
 #[derive(Clone, Copy, Debug)]
-enum Woven {
-    /// A counter on each fragment.
+enum ProbeSet {
+    /// One counter per fragment.
     Counters,
-    /// Timers of method and fragments, counters on edges, logs of what is live.
+    /// Timers of the method and its fragments, counters on edges, and logs of live variables.
     Everything,
 }
 
-/// The probes for one method; `slots` counts up over a class.
-fn probes(method: &Method, woven: Woven, slots: &mut u32) -> Vec<Probe> {
+/// Returns the probes for one method. `slots` is incremented over a class.
+fn probes(method: &Method, probe_set: ProbeSet, slots: &mut u32) -> Vec<Probe> {
     let mut probes = Vec::new();
     let mut add = |site: Site, action: &dyn Fn(u32) -> Action| {
         *slots += 4;
@@ -147,7 +148,7 @@ fn probes(method: &Method, woven: Woven, slots: &mut u32) -> Vec<Probe> {
         });
     };
     let fragments: Vec<_> = method.flow.fragments().map(|f| f.id).collect();
-    if let Woven::Counters = woven {
+    if let ProbeSet::Counters = probe_set {
         for f in fragments {
             add(Site::Before(f), &|slot| Action::Count { slot });
         }
@@ -159,7 +160,7 @@ fn probes(method: &Method, woven: Woven, slots: &mut u32) -> Vec<Probe> {
             _ => Action::Stop { slot: 0 },
         });
     }
-    // Not all: each timer is a local variable of the version.
+    // The number is limited, because each timer is a local variable of the version.
     for f in fragments.iter().copied().step_by(3).take(20) {
         let timer = 4_000_000 + 4 * f.0;
         let values = method.live_locals(f);
@@ -184,11 +185,11 @@ fn probes(method: &Method, woven: Woven, slots: &mut u32) -> Vec<Probe> {
 }
 
 /// Emits versions of all methods of a class.
-fn emit(tally: &mut Tally, path: &Path, bytes: &[u8], policy: &Policy, woven: Woven) {
-    let stage = format!("emit {policy:?} {woven:?}");
+fn emit(totals: &mut Totals, path: &Path, bytes: &[u8], policy: &Policy, probe_set: ProbeSet) {
+    let stage = format!("emit {policy:?} {probe_set:?}");
     let file = match ClassFile::parse(bytes) {
         Ok(file) => file,
-        Err(e) => return tally.faults.push(format!("{}: {e}", path.display())),
+        Err(e) => return totals.faults.push(format!("{}: {e}", path.display())),
     };
     let anchor = format!("{}$Veneer", file.name().unwrap());
     let mut kept: Vec<(Method, ArmedCode, Vec<Probe>)> = Vec::new();
@@ -200,8 +201,8 @@ fn emit(tally: &mut Tally, path: &Path, bytes: &[u8], policy: &Policy, woven: Wo
         let Ok(armed) = arming::layout(&method, policy, true) else {
             continue;
         };
-        let mut probes = probes(&method, woven, &mut slots);
-        if let Woven::Everything = woven {
+        let mut probes = probes(&method, probe_set, &mut slots);
+        if let ProbeSet::Everything = probe_set {
             let counting = Counting::of(&method, &armed.points);
             probes.extend(counting.probes(slots + 4));
             slots += 4 + counting.flow.width();
@@ -223,11 +224,11 @@ fn emit(tally: &mut Tally, path: &Path, bytes: &[u8], policy: &Policy, woven: Wo
         .collect();
     let protected = HashSet::from([("clone".to_string(), "()Ljava/lang/Object;".to_string())]);
     for bodies in [Bodies::Enter, Bodies::Resume] {
-        // Nobody comes from elsewhere where there is no point but the entry.
+        // A method with no point but its entry has no OSR entry.
         let resumed = |p: &&Plan| bodies == Bodies::Enter || p.armed.points.len() > 1;
         let plans: Vec<Plan> = plans.iter().filter(resumed).map(copy).collect();
         match version::emit(&file, &anchor, &plans, bodies, &protected) {
-            Err(refusal) => tally.refuse(&stage, &path.display().to_string(), &refusal),
+            Err(refusal) => totals.refuse(&stage, &path.display().to_string(), &refusal),
             Ok(class) => {
                 for (id, refusal) in &class.refused {
                     let method = &kept[*id as usize].0;
@@ -235,13 +236,13 @@ fn emit(tally: &mut Tally, path: &Path, bytes: &[u8], policy: &Policy, woven: Wo
                         "{bodies:?} {}.{}{}",
                         method.class, method.name, method.descriptor
                     );
-                    tally.refuse(&stage, &at, refusal);
+                    totals.refuse(&stage, &at, refusal);
                 }
-                tally.emitted += class.methods.len();
+                totals.emitted += class.methods.len();
                 if !class.methods.is_empty()
                     && let Err(fault) = arming_support::verify(&class.bytes)
                 {
-                    tally.faults.push(format!("{stage} {bodies:?}: {fault}"));
+                    totals.faults.push(format!("{stage} {bodies:?}: {fault}"));
                 }
             }
         }
@@ -253,32 +254,32 @@ fn copy<'p>(p: &Plan<'p>) -> Plan<'p> {
 }
 
 fn everything(label: &str, include: &str, sparse: usize) {
-    let mut tally = Tally::default();
+    let mut totals = Totals::default();
     let policies = policies();
     let mut n = 0;
     classfile_support::for_each_class(label, include, |path, bytes| {
         for policy in &policies {
             n += 1;
-            // Every policy on some classes.
+            // Only a part of the classes is tested under every policy.
             if n % sparse != 0 {
                 continue;
             }
             if let Err(fault) = arming_support::verify(bytes)
                 && ClassFile::parse(bytes).is_ok_and(|f| f.major >= 51)
             {
-                tally.faults.push(format!(
+                totals.faults.push(format!(
                     "the verifier of the tests refuses the original: {fault}"
                 ));
             }
-            tally.guard("arm", path, |t| arm(t, path, bytes, policy, false));
-            tally.guard("arm", path, |t| arm(t, path, bytes, policy, true));
-            for woven in [Woven::Counters, Woven::Everything] {
-                tally.guard("emit", path, |t| emit(t, path, bytes, policy, woven));
+            totals.guard("arm", path, |t| arm(t, path, bytes, policy, false));
+            totals.guard("arm", path, |t| arm(t, path, bytes, policy, true));
+            for probe_set in [ProbeSet::Counters, ProbeSet::Everything] {
+                totals.guard("emit", path, |t| emit(t, path, bytes, policy, probe_set));
             }
         }
-        tally.classes += 1;
+        totals.classes += 1;
     });
-    tally.finish();
+    totals.finish();
 }
 
 #[test]

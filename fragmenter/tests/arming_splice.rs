@@ -1,7 +1,8 @@
-//! What is armed without an analysis is no different from what is armed with one, over the JDK's classes.
+//! The fast path (without an analysis) and the slow path (with one) must arm the JDK's classes
+//! identically.
 //!
-//! The numbers of constants may differ, for a stack map that builds on the frame before it names fewer classes. So methods are
-//! compared by what their code, tables and frames mean.
+//! Constant indices may differ, because a stack map that builds on the previous frame names fewer
+//! classes. So methods are compared by the meaning of their code, tables and frames.
 
 mod classfile_support;
 
@@ -14,7 +15,7 @@ use veneer_fragmenter::classfile::{
 };
 use veneer_fragmenter::policy::Policy;
 
-/// A constant by what it means.
+/// Formats a constant by its meaning.
 fn constant(pool: &ConstantPool, index: u16) -> String {
     match pool.entry(index).unwrap() {
         Entry::Class(name) => format!("class {}", pool.text(name).unwrap()),
@@ -38,7 +39,7 @@ fn constant(pool: &ConstantPool, index: u16) -> String {
             pool.class_name(class).unwrap(),
             named(pool, name_and_type)
         ),
-        // Of the original's own: the number stays.
+        // The constant belongs to the original, so its index is the same on both sides.
         _ => format!("#{index}"),
     }
 }
@@ -60,7 +61,7 @@ fn types(pool: &ConstantPool, types: &[VerificationType]) -> String {
     types.iter().map(one).collect::<Vec<_>>().join(", ")
 }
 
-/// A method in words.
+/// Formats a method as text.
 fn words(class: &ClassFile, member: &Member) -> String {
     let pool = &class.pool;
     let Some(code) = member.code(pool).unwrap() else {

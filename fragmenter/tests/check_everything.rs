@@ -1,34 +1,34 @@
-//! The checker over the JDK's own classes: everything that is armed and emitted passes, under each policy, with a counter on
-//! every fragment, with all kinds of advice, and with edits.
+//! Runs the checker over the JDK's own classes. All armed classes and emitted versions must pass,
+//! under each policy, with a counter on every fragment, with all kinds of advice, and with edits.
 
 mod arming_support;
 mod check_support;
 mod classfile_support;
 
-use check_support::{Tally, Woven, check_all, policies};
+use check_support::{ProbeSet, Totals, check_all, policies};
 
 fn everything(label: &str, include: &str, sparse: usize) {
-    let mut tally = Tally::default();
+    let mut totals = Totals::default();
     let mut n = 0;
     classfile_support::for_each_class(label, include, |path, bytes| {
         for (k, policy) in policies().iter().enumerate() {
             n += 1;
-            // Every policy on some classes.
+            // Only a part of the classes is tested under every policy.
             if n % sparse != 0 {
                 continue;
             }
             let at = path.display().to_string();
-            for woven in [
-                Woven::Nothing,
-                Woven::Counters,
-                Woven::Everything,
-                Woven::Edits,
+            for probe_set in [
+                ProbeSet::Nothing,
+                ProbeSet::Counters,
+                ProbeSet::Everything,
+                ProbeSet::Edits,
             ] {
-                check_all(&mut tally, &at, bytes, policy, woven, (n + k) as u64);
+                check_all(&mut totals, &at, bytes, policy, probe_set, (n + k) as u64);
             }
         }
     });
-    tally.finish();
+    totals.finish();
 }
 
 #[test]

@@ -1,4 +1,5 @@
-//! The guard before the JVM: a version that was tampered with is refused by the name `CheckFailed`, an untouched one passes.
+//! Tests the guard in front of the JVM. A manipulated version is refused with `CheckFailed`; an
+//! unchanged one passes.
 
 mod check_support;
 mod classfile_support;
@@ -18,7 +19,8 @@ use veneer_fragmenter::points::Point;
 use veneer_fragmenter::types::Type;
 use veneer_fragmenter::version::{self, Bodies, Plan, VersionClass};
 
-/// The same class with the question of one conditional branch turned round; `None` where there is none.
+/// Returns the class with the condition of one conditional branch inverted; `None` if it has no
+/// such branch.
 fn tampered(class: &VersionClass) -> Option<Vec<u8>> {
     let mut file = ClassFile::parse(&class.bytes).unwrap();
     let pool = file.pool.clone();
@@ -113,7 +115,7 @@ fn tampered_versions_are_refused_by_name() {
     assert!(seen > 20, "only {seen} versions with a branch");
 }
 
-/// A counter and a log at each fragment, for the first so many that come to a cell.
+/// Returns a counter and a log for each fragment, limited to `most` executions by a cell.
 fn limited(method: &Method, cell: i64, most: u64) -> Vec<Probe> {
     let mut probes = Vec::new();
     for (n, f) in method.flow.fragments().enumerate() {
@@ -138,7 +140,7 @@ fn limited(method: &Method, cell: i64, most: u64) -> Vec<Probe> {
 }
 
 #[test]
-fn what_acts_so_many_times_only_does_so_by_its_own_cell_and_limit() {
+fn limited_actions_use_their_own_cell_and_limit() {
     const CELL: i64 = 0x7f12_3456_7008;
     let (mut seen, mut n) = (0, 0);
     let policy = &policies()[1];
@@ -184,8 +186,8 @@ fn what_acts_so_many_times_only_does_so_by_its_own_cell_and_limit() {
             let plans = [plan(&own[..])];
             let emitted = version::emit(&file, &anchor, &plans, Bodies::Enter, &HashSet::new());
             let Ok(class) = emitted else { continue };
-            let woven = class.bytes.windows(10).any(|w| w == b"countFirst");
-            if class.methods.is_empty() || !woven {
+            let probe_set = class.bytes.windows(10).any(|w| w == b"countFirst");
+            if class.methods.is_empty() || !probe_set {
                 continue;
             }
             let at = format!("{} {index}", path.display());
@@ -204,11 +206,11 @@ fn what_acts_so_many_times_only_does_so_by_its_own_cell_and_limit() {
     assert!(seen > 100, "only {seen} versions with a limit");
 }
 
-/// Changes what is said of a method's points, where it can.
-type Lie = fn(&mut Vec<Point>) -> bool;
+/// Falsifies the points of a method. Returns false if the falsification does not apply to them.
+type Falsification = fn(&mut Vec<Point>) -> bool;
 
-/// What may be said wrongly of them.
-const LIES: [(&str, Lie); 5] = [
+/// All falsifications, by name.
+const FALSIFICATIONS: [(&str, Falsification); 5] = [
     ("the last one left out", |points| points.pop().is_some()),
     ("a variable left out", |points| {
         let mut all = points.iter_mut();
@@ -239,8 +241,8 @@ const LIES: [(&str, Lie); 5] = [
 ];
 
 #[test]
-fn points_that_an_armed_body_does_not_have_are_seen() {
-    let mut seen = [0; LIES.len()];
+fn falsified_points_are_detected() {
+    let mut seen = [0; FALSIFICATIONS.len()];
     let mut n = 0;
     classfile_support::for_each_class("quick", classfile_support::QUICK, |path, bytes| {
         n += 1;
@@ -260,7 +262,7 @@ fn points_that_an_armed_body_does_not_have_are_seen() {
         let at = path.display();
         let truth = check(&armed.methods);
         assert!(truth.passed(), "{at}: {:?}", truth.failures);
-        for (k, (name, lie)) in LIES.iter().enumerate() {
+        for (k, (name, lie)) in FALSIFICATIONS.iter().enumerate() {
             for index in 0..armed.methods.len() {
                 let mut methods = armed.methods.clone();
                 if !lie(&mut methods[index].points) {
@@ -279,7 +281,7 @@ fn points_that_an_armed_body_does_not_have_are_seen() {
         }
     });
     println!("{seen:?}");
-    for ((name, _), seen) in LIES.iter().zip(seen) {
+    for ((name, _), seen) in FALSIFICATIONS.iter().zip(seen) {
         assert!(seen > 5, "{name}: only {seen} were seen");
     }
 }

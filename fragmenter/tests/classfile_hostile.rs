@@ -1,4 +1,4 @@
-//! Damaged class files give errors, never a panic, an endless loop or a large allocation.
+//! Malformed class files cause errors, and never a panic, an endless loop or a large allocation.
 
 mod classfile_support;
 
@@ -30,10 +30,10 @@ fn samples() -> &'static [Vec<u8>] {
     })
 }
 
-/// Calls all that reads, whatever the bytes are, and writes again what could be read.
+/// Calls all reading functions on arbitrary bytes, and writes back what could be read.
 fn use_everything(bytes: &[u8]) -> Result<(), ClassFileError> {
     let mut class = ClassFile::parse(bytes)?;
-    // What was accepted is written as it was, damaged or not.
+    // An accepted class file is written back byte for byte, even if it is malformed.
     assert!(class.to_bytes()? == bytes);
     let _ = (
         class.name(),
@@ -109,7 +109,7 @@ proptest! {
         let _ = use_everything(&bytes);
     }
 
-    /// Lengths and counts stand where they matter most: near the beginning, and as large numbers.
+    /// Inserts large numbers near the start, where lengths and counts have the greatest effect.
     #[test]
     fn large_counts(sample in any::<Index>(), at in any::<Index>(), wide in any::<bool>()) {
         let mut bytes = sample.get(samples()).clone();
@@ -165,7 +165,7 @@ fn no_class_file_at_all() {
     ));
 }
 
-/// Two full frames of 60,000 locals, and one-byte frames that each repeat them.
+/// Two full frames of 60,000 locals, followed by one-byte frames that each repeat the locals.
 #[test]
 fn frames_that_grow_without_end_are_refused() {
     let mut info = vec![0xff, 0xff, 255, 0, 0];

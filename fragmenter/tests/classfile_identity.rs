@@ -1,4 +1,5 @@
-//! Reading and writing gives every class of the JDK back byte for byte, and what is decoded on the way agrees with itself.
+//! Reading and writing reproduces every class of the JDK byte for byte, and the decoded parts are
+//! consistent.
 
 mod classfile_support;
 
@@ -14,7 +15,7 @@ use veneer_fragmenter::classfile::{
     encode_stack_map, remap_code_attributes,
 };
 
-/// How many of what was checked.
+/// Numbers of checked items.
 #[derive(Debug, Default)]
 struct Seen {
     modules: usize,
@@ -61,7 +62,8 @@ fn check_class(path: &Path, bytes: &[u8], seen: &mut Seen) {
         }
         check_remap(&class.pool, code, seen);
     });
-    // Parameters whose class the pool did not name were added to the copy, and nothing else.
+    // The copy has additional constants for parameter classes that the pool did not name, and
+    // nothing else.
     let grown = ClassFile {
         pool,
         ..class.clone()
@@ -72,7 +74,8 @@ fn check_class(path: &Path, bytes: &[u8], seen: &mut Seen) {
     ClassFile::parse(&grown).unwrap();
 }
 
-/// The `Module` attribute begins with the module's entry of the pool, as no other class has.
+/// The `Module` attribute begins with the pool index of the module. No other class has such an
+/// entry.
 fn check_module(class: &ClassFile<'_>) {
     let info = &class.attribute("Module").unwrap().info;
     let Entry::Module(name) = class
@@ -85,7 +88,7 @@ fn check_module(class: &ClassFile<'_>) {
     assert!(!class.pool.text(name).unwrap().is_empty());
 }
 
-/// Every entry can be followed, found again, and taken to another pool.
+/// Every entry can be resolved, found again, and imported into another pool.
 fn check_pool(pool: &ConstantPool<'_>) {
     let mut same = pool.clone();
     let mut other = ConstantPool::new();
@@ -111,7 +114,7 @@ fn check_pool(pool: &ConstantPool<'_>) {
     assert!(other.count() <= pool.count());
 }
 
-/// An entry with all that it refers to, as text that does not depend on indices.
+/// Formats an entry with all entries that it refers to. The text does not depend on indices.
 fn show(pool: &ConstantPool<'_>, index: u16) -> String {
     let utf8 = |index| pool.text(index).unwrap();
     let tag = pool.tag(index).unwrap();
@@ -150,7 +153,8 @@ fn check_stack_map(code: &Code<'_>, info: &[u8], locals: &[VerificationType], se
     let starts = instruction_starts(&code.code);
     let mut types = 0;
     for frame in &frames {
-        // Read wrongly, frames soon stand between instructions or need more room than there is.
+        // A decoding error would soon place frames between instructions, or exceed the size of the
+        // frame.
         assert!(starts.binary_search(&usize::from(frame.pc)).is_ok());
         assert!(slots(&frame.locals) <= usize::from(code.max_locals));
         assert!(slots(&frame.stack) <= usize::from(code.max_stack));
@@ -168,7 +172,7 @@ fn check_stack_map(code: &Code<'_>, info: &[u8], locals: &[VerificationType], se
     seen.most_types = seen.most_types.max(types);
 }
 
-/// The tables move with the code and back again.
+/// Moves the tables with the code, and back again.
 fn check_remap(pool: &ConstantPool<'_>, code: &Code<'_>, seen: &mut Seen) {
     let length = u16::try_from(code.code.len()).unwrap();
     if length > 0x7fff {
@@ -176,7 +180,7 @@ fn check_remap(pool: &ConstantPool<'_>, code: &Code<'_>, seen: &mut Seen) {
     }
     let rows = u16::MAX;
     let mut moved = code.attributes.clone();
-    // Each instruction twice as far, as if a byte had been put before each byte.
+    // Doubles each pc, as if one byte were inserted before each byte.
     remap_code_attributes(&mut moved, pool, length, &|pc| 2 * pc, &|row| rows - row).unwrap();
     let changed = moved
         .iter()
@@ -194,7 +198,7 @@ fn check_remap(pool: &ConstantPool<'_>, code: &Code<'_>, seen: &mut Seen) {
 fn report(what: &str, classes: usize, seen: &Seen) {
     println!("{what}: {classes} classes, {seen:?}");
     assert!(seen.modules > 0 && seen.stack_maps > 1000 && seen.remapped > 1000);
-    // Compilers other than javac wrote some; nearly all must come out as they were.
+    // Compilers other than javac wrote some stack maps, so nearly all must be reproduced exactly.
     assert!(
         seen.stack_maps_identical * 1000 >= seen.stack_maps * 999,
         "only {} of {} stack maps are identical",
@@ -222,7 +226,7 @@ fn all_classes_are_written_as_they_were() {
     report("all", classes, &seen);
 }
 
-/// Prints the time that reading, and writing, takes for each class; the bound is for unoptimised builds too.
+/// Prints the time for reading and writing per class. The limit also holds for unoptimised builds.
 #[test]
 fn reading_and_writing_is_quick() {
     let mut spent = [Duration::ZERO; 4];

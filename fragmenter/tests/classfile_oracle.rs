@@ -1,4 +1,4 @@
-//! An independent reader (`ristretto_classfile`) sees the same in every class.
+//! Compares every class with the result of an independent reader (`ristretto_classfile`).
 
 mod classfile_support;
 
@@ -60,7 +60,7 @@ fn check_class(path: &Path, bytes: &[u8], methods: &mut usize) {
     }
 }
 
-/// The oracle counts instructions where a class file counts bytes.
+/// The oracle counts instructions; a class file counts bytes.
 fn check_code(ours: &Code<'_>, frames: Option<&[StackMapFrame]>, theirs: &Attribute) {
     let Attribute::Code {
         max_stack,
@@ -83,7 +83,7 @@ fn check_code(ours: &Code<'_>, frames: Option<&[StackMapFrame]>, theirs: &Attrib
             number(our_range.start),
             usize::from(their_range.range_pc.start)
         );
-        // For the end of the code the oracle gives its last instruction.
+        // For the end of the code, the oracle returns its last instruction.
         let end = number(our_range.end).min(code.len() - 1);
         assert_eq!(end, usize::from(their_range.range_pc.end));
         assert_eq!(
@@ -140,7 +140,7 @@ fn check_types(ours: &[VerificationType], theirs: &[oracle::attributes::Verifica
             | (VerificationType::Long, Theirs::Long)
             | (VerificationType::Null, Theirs::Null)
             | (VerificationType::UninitializedThis, Theirs::UninitializedThis)
-            // Its pc is a matter of the oracle's own counting.
+            // The oracle numbers its pcs differently.
             | (VerificationType::Uninitialized(_), Theirs::Uninitialized { .. }) => true,
             (VerificationType::Object(class), Theirs::Object { cpool_index }) => class == cpool_index,
             _ => false,

@@ -1,32 +1,33 @@
-//! File tests: Java sources with what is expected of their fragments in comments beside the lines.
+//! File tests: Java sources with the expected fragments in comments beside the lines.
 //!
 //! ```text
-//!   //! test liveness policy=block         what each expectation must speak of; the policy, `block` unless said
+//!   //! test liveness policy=block         the kind of test, and the policy (default: `block`)
 //!   class Sum {
 //!       static int sum(int n) {
 //!           int s = 0;                     // f0 live-in {n} live-out {n, s} -> f1
 //!           for (int i = 0; i < n; i++) {
 //!               // f1 live-in {n, s, i} live-out {n, s, i} -> f2 f3
-//!               // f3 …                    comments on lines of their own belong to the line of code above them
+//!               // f3 …                    comments on separate lines belong to the line of code above
 //! ```
 //!
-//! `version=49` before the policy takes the class files back to that version and strips them of stack maps, so that all types
-//! are inferred.
+//! `version=49` before the policy lowers the version of the class files and removes their stack
+//! maps, so that all types are inferred.
 //!
-//! A comment holds for the fragment of this number that begins on its line. Where fragments of several methods begin
-//! there (lambdas), the method's name stands before the number. Every fragment of a method must be spoken of, unless none
-//! is. The words after the number:
+//! A comment describes the fragment with this number that begins on its line. If fragments of
+//! several methods begin on one line (lambdas), the method's name precedes the number. Either all
+//! fragments of a method have comments, or none. The words after the number:
 //!
 //! | words                                         | meaning                                                      |
 //! |-----------------------------------------------|--------------------------------------------------------------|
-//! | `use`, `def`, `live-in`, `live-out` `{a, b:T}` | the whole set; types are compared where they are given        |
+//! | `use`, `def`, `live-in`, `live-out` `{a, b:T}` | the whole set; given types are compared                      |
 //! | `-> f1 f2`, `-> none`                         | all successors, in the order of the code                      |
-//! | `!f3 java.lang.Exception`, `!f3 any`          | a handler; all are named, where `->` is                       |
+//! | `!f3 java.lang.Exception`, `!f3 any`          | a handler; all handlers are named if `->` is present          |
 //! | `c1`, `c0@5`, `exit c2`                       | the capture points: at the start, at another pc, at returns   |
-//! | `no MonitorHeld`                              | why there is no point at the start                           |
+//! | `no MonitorHeld`                              | the reason why the start has no point                        |
 //! | `loop`                                        | a loop header                                                |
 //!
-//! `VENEER_BLESS=1 cargo test --test file_tests` writes the comments anew; read the difference before you believe it.
+//! `VENEER_BLESS=1 cargo test --test file_tests` rewrites the comments. Review the difference
+//! before you commit it.
 
 mod classfile_support;
 mod javac_support;
@@ -35,17 +36,18 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::sync::Arc;
 
-use javac_support::{aged, compile, file_tests};
+use javac_support::{compile, downgraded, file_tests};
 use veneer_fragmenter::classfile::ClassFile;
 use veneer_fragmenter::inference;
 use veneer_fragmenter::listing::{self, FragmentListing, MethodListing, VariableListing};
 use veneer_fragmenter::policy::Policy;
 
-/// A first line.
+/// The header line of a test.
 struct Test {
     kind: String,
     policy: Policy,
-    /// Taken back to this version, without stack maps, and made modern again.
+    /// If set, lower the class files to this version, remove their stack maps, and convert them
+    /// again.
     version: Option<u16>,
 }
 
@@ -69,7 +71,7 @@ fn header(name: &str, source: &str) -> Test {
         "policy=method" => Policy::Method,
         "policy=loop" => Policy::Loop,
         "policy=block" => Policy::Block,
-        // Calls of methods that are called `remote…`, as the paper's policy does for RMI.
+        // Selects calls of methods named `remote…`, like the RMI policy of the paper.
         "policy=call" => Policy::Call(Arc::new(|_: &str, name: &str, _: &str| {
             name.starts_with("remote")
         })),
@@ -82,12 +84,12 @@ fn header(name: &str, source: &str) -> Test {
     }
 }
 
-/// Lists all methods of some classes.
+/// Lists all methods of the classes.
 fn list(name: &str, classes: &[Vec<u8>], test: &Test) -> Vec<MethodListing> {
     let mut out = Vec::new();
     for bytes in classes {
         let bytes = match test.version {
-            Some(version) => aged(bytes, version),
+            Some(version) => downgraded(bytes, version),
             None => bytes.clone(),
         };
         let modern = inference::modern(&bytes).unwrap();
@@ -103,7 +105,7 @@ fn list(name: &str, classes: &[Vec<u8>], test: &Test) -> Vec<MethodListing> {
     out
 }
 
-/// An expectation, on the line of code (from 1) that it belongs to.
+/// An expectation and the number (from 1) of its line of code.
 struct Expectation {
     line: usize,
     at: usize,
@@ -112,8 +114,9 @@ struct Expectation {
     words: String,
 }
 
-/// Whether this is a comment of ours, and what is in it.
-fn ours(comment: &str) -> Option<(Option<&str>, &str, &str)> {
+/// Parses an expectation comment, and returns the method's name, the fragment and the words.
+/// Returns `None` for other comments.
+fn parse_comment(comment: &str) -> Option<(Option<&str>, &str, &str)> {
     let is_id = |w: &str| {
         w.strip_prefix('f')
             .is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()))
@@ -135,7 +138,7 @@ fn expectations(source: &str) -> Vec<Expectation> {
         if !code.trim().is_empty() {
             code_line = i + 1;
         }
-        if let Some((method, id, words)) = ours(comment) {
+        if let Some((method, id, words)) = parse_comment(comment) {
             out.push(Expectation {
                 line: code_line,
                 at: i + 1,
@@ -195,7 +198,7 @@ fn points(fragment: &FragmentListing) -> Vec<String> {
     out
 }
 
-/// What the test of this kind says of a fragment: the canonical comment.
+/// Returns the canonical comment for a fragment in this kind of test.
 fn canonical(test: &Test, fragment: &FragmentListing) -> String {
     let mut out = vec![fragment.id.clone()];
     let mut set = |name: &str, set: &[VariableListing], typed: bool| {
@@ -223,8 +226,8 @@ fn canonical(test: &Test, fragment: &FragmentListing) -> String {
     out.join(" ")
 }
 
-/// Holds the words of an expectation against a fragment.
-fn hold(words: &str, fragment: &FragmentListing, kind: &str) -> Result<(), String> {
+/// Compares the words of an expectation with a fragment.
+fn compare_words(words: &str, fragment: &FragmentListing, kind: &str) -> Result<(), String> {
     let mut rest = words.trim();
     let (mut said_ways, mut said_sets, mut said_loop) = (false, 0, false);
     let (mut said_points, mut said_handlers): (Vec<String>, Vec<String>) = Default::default();
@@ -332,7 +335,7 @@ fn check(name: &str, source: &str, test: &Test, methods: &[MethodListing]) -> Ve
             [(m, f)] => {
                 let fragment = &methods[m].fragments[f];
                 spoken.entry(m).or_default().push(&fragment.id);
-                if let Err(fault) = hold(&e.words, fragment, &test.kind) {
+                if let Err(fault) = compare_words(&e.words, fragment, &test.kind) {
                     faults.push(format!("{name}.java:{}: {}: {fault}", e.at, e.id));
                 }
             }
@@ -360,12 +363,12 @@ fn check(name: &str, source: &str, test: &Test, methods: &[MethodListing]) -> Ve
     faults
 }
 
-/// The source without comments of ours.
-fn bare(source: &str) -> String {
+/// Returns the source without expectation comments.
+fn strip_comments(source: &str) -> String {
     let mut out = String::new();
     for line in source.lines() {
         match line.split_once("//") {
-            Some((code, comment)) if ours(comment).is_some() => {
+            Some((code, comment)) if parse_comment(comment).is_some() => {
                 if !code.trim().is_empty() {
                     out += code.trim_end();
                     out += "\n";
@@ -380,8 +383,9 @@ fn bare(source: &str) -> String {
     out
 }
 
-/// The bare source with comments for all fragments of methods that do not begin at a class's own line.
-fn blessed(bare: &str, test: &Test, methods: &[MethodListing]) -> String {
+/// Adds comments for all fragments to the source. Methods that begin on the line of their class are
+/// left out.
+fn with_comments(bare: &str, test: &Test, methods: &[MethodListing]) -> String {
     let bare: Vec<&str> = bare.lines().collect();
     let mut comments: BTreeMap<usize, Vec<(usize, String, String)>> = BTreeMap::new();
     for (i, m) in methods.iter().enumerate() {
@@ -444,12 +448,14 @@ fn files() {
         sources.len()
     );
     if std::env::var_os("VENEER_BLESS").is_some() {
-        let bare: Vec<(String, String)> =
-            sources.iter().map(|(n, s)| (n.clone(), bare(s))).collect();
+        let bare: Vec<(String, String)> = sources
+            .iter()
+            .map(|(n, s)| (n.clone(), strip_comments(s)))
+            .collect();
         let classes = compile(&bare);
         for ((name, source), (_, bare)) in sources.iter_mut().zip(&bare) {
             let test = header(name, source);
-            *source = blessed(bare, &test, &list(name, &classes[name], &test));
+            *source = with_comments(bare, &test, &list(name, &classes[name], &test));
             fs::write(
                 javac_support::folder().join(format!("{name}.java")),
                 &*source,
@@ -478,7 +484,7 @@ fn a_wrong_expectation_is_noticed() {
     let test = header("Wrong", source);
     let classes = compile(&[("Wrong".to_owned(), source.to_owned())]);
     let methods = list("Wrong", &classes["Wrong"], &test);
-    let right = blessed(source, &test, &methods);
+    let right = with_comments(source, &test, &methods);
     assert_eq!(check("Wrong", &right, &test, &methods), [""; 0]);
     for (from, to) in [
         ("use {n}", "use {}"),
@@ -496,7 +502,7 @@ fn a_wrong_expectation_is_noticed() {
 }
 
 #[test]
-fn the_other_forms_hold_what_the_text_holds() {
+fn json_and_dot_contain_the_same_as_the_text() {
     let source = "class Forms {\n    static String s(int n, String a) {\n        try { return n > 0 ? a : a.trim(); } catch (RuntimeException e) { return \"\\\"\"; }\n    }\n}\n";
     let classes = compile(&[("Forms".to_owned(), source.to_owned())]);
     let file = ClassFile::parse(&classes["Forms"][0]).unwrap();

@@ -1,5 +1,6 @@
-//! Old class files made modern: hand-made ones with what compilers of today no longer write, and classes of the JDK taken back
-//! to an old version, whose inferred stack maps are held against a small verifier.
+//! Tests the conversion of old class files. Some are built by hand, with code that today's
+//! compilers no longer write. Others are JDK classes with a lowered version; a small verifier
+//! checks their inferred stack maps.
 
 mod arming_support;
 mod classfile_support;
@@ -20,7 +21,7 @@ use veneer_fragmenter::policy::Policy;
 use veneer_fragmenter::verify;
 
 /// A class `old/Old` with one method.
-struct Old {
+struct OldClass {
     version: u16,
     access: u16,
     name: &'static str,
@@ -31,12 +32,12 @@ struct Old {
     lines: Vec<(u16, u16)>,
 }
 
-impl Old {
-    /// A static method `m` with this code.
-    fn new(version: u16, descriptor: &'static str, build: impl FnOnce(&mut Assembler)) -> Old {
+impl OldClass {
+    /// Returns a class with a static method `m` that has this code.
+    fn new(version: u16, descriptor: &'static str, build: impl FnOnce(&mut Assembler)) -> OldClass {
         let mut a = Assembler::new();
         build(&mut a);
-        Old {
+        OldClass {
             version,
             access: 0x21,
             name: "m",
@@ -96,7 +97,8 @@ impl Old {
     }
 }
 
-/// The modern form; it must verify, be its own modern form, and be fit for arming.
+/// Converts a class. The result must verify, must not change when converted again, and can be
+/// armed.
 fn modern(bytes: &[u8]) -> Vec<u8> {
     let modern = inference::modern(bytes).unwrap().into_owned();
     arming_support::verify(&modern).unwrap();
@@ -121,7 +123,7 @@ fn arm(bytes: &[u8]) -> arming::Armed {
     arming::arm(bytes, &request).unwrap()
 }
 
-/// The code of the only method.
+/// Calls `see` with the code of the only method.
 fn with_code<R>(bytes: &[u8], see: impl FnOnce(&ClassFile, &Code) -> R) -> R {
     let file = ClassFile::parse(bytes).unwrap();
     let code = file.methods[0].code(&file.pool).unwrap().unwrap();
@@ -133,9 +135,10 @@ fn mnemonics(code: &[u8]) -> Vec<&'static str> {
     decoded.iter().map(|(_, i)| mnemonic(i.op())).collect()
 }
 
-/// `int m(int n) { try { n++; return n; } finally { n = 7; } }` as `javac` 1.3 wrote it, with the subroutine called twice.
-fn with_subroutine() -> Old {
-    let mut old = Old::new(46, "(I)I", |a| {
+/// Returns `int m(int n) { try { n++; return n; } finally { n = 7; } }` as compiled by `javac` 1.3,
+/// with two calls of the subroutine.
+fn with_subroutine() -> OldClass {
+    let mut old = OldClass::new(46, "(I)I", |a| {
         let [sub, handler] = [a.fresh(), a.fresh()];
         a.push(Instruction::Iinc { index: 0, delta: 1 }); // 0
         a.local(ILOAD, 0); // 3
@@ -172,7 +175,7 @@ fn each_call_of_a_subroutine_gets_its_own_copy() {
         assert!(!names.contains(&"jsr") && !names.contains(&"ret"));
         let sevens = names.iter().filter(|n| **n == "bipush").count();
         assert_eq!(sevens, 2, "{names:?}");
-        // The first call lies in the range, the subroutine and the second call do not.
+        // The first call is in the range. The subroutine and the second call are not.
         let [row] = code.exceptions[..] else {
             panic!("{:?}", code.exceptions);
         };
@@ -189,7 +192,7 @@ fn each_call_of_a_subroutine_gets_its_own_copy() {
 
 #[test]
 fn a_subroutine_that_calls_itself_is_refused() {
-    let old = Old::new(46, "()V", |a| {
+    let old = OldClass::new(46, "()V", |a| {
         let sub = a.fresh();
         a.branch(JSR, sub);
         a.plain(RETURN);
@@ -203,8 +206,8 @@ fn a_subroutine_that_calls_itself_is_refused() {
 }
 
 #[test]
-fn what_nothing_reaches_is_buried() {
-    let old = Old::new(48, "()V", |a| {
+fn unreachable_code_is_overwritten() {
+    let old = OldClass::new(48, "()V", |a| {
         a.plain(RETURN);
         a.plain(ICONST_0);
         a.plain(IADD);
@@ -216,7 +219,7 @@ fn what_nothing_reaches_is_buried() {
 }
 
 #[test]
-fn where_classes_meet_that_nobody_can_tell_the_class_is_refused() {
+fn unmergeable_classes_are_refused() {
     let mut pool = ConstantPool::new();
     let mut make = |name: &str| {
         pool.add_field("old/Old", &name[name.len() - 1..], &format!("L{name};"))
@@ -224,7 +227,7 @@ fn where_classes_meet_that_nobody_can_tell_the_class_is_refused() {
     };
     let (a_field, b_field) = (make("x/A"), make("x/B"));
     let (c_field, d_field) = (make("x/C"), make("x/D"));
-    let mut old = Old::new(49, "(I)V", |a| {
+    let mut old = OldClass::new(49, "(I)V", |a| {
         let [other, meet] = [a.fresh(), a.fresh()];
         a.local(ILOAD, 0);
         a.branch(IFEQ, other);
@@ -247,11 +250,11 @@ fn where_classes_meet_that_nobody_can_tell_the_class_is_refused() {
 }
 
 #[test]
-fn what_the_old_version_forgave_is_put_right_or_refused() {
-    let returns = |version| Old::new(version, "()V", |a| a.plain(RETURN));
+fn leniency_of_old_versions_is_corrected_or_refused() {
+    let returns = |version| OldClass::new(version, "()V", |a| a.plain(RETURN));
     let mut initialiser = returns(48);
     initialiser.name = "<clinit>";
-    // Nothing to arm: it stays as it is.
+    // A class without an armable method is returned unchanged.
     let bytes = initialiser.bytes();
     assert_eq!(*inference::modern(&bytes).unwrap(), *bytes);
     let mut strict = returns(45);
@@ -264,11 +267,11 @@ fn what_the_old_version_forgave_is_put_right_or_refused() {
     }
 }
 
-/// A check at the start of a method of more than 32,767 bytes reaches its stub only by a wide branch, and what that skips to
-/// needs a frame.
+/// In a method of more than 32,767 bytes, a check at the start reaches its stub only by a wide
+/// branch. The target of the inverted condition then needs a frame.
 #[test]
 fn far_stubs_verify() {
-    let old = Old::new(50, "(I)V", |a| {
+    let old = OldClass::new(50, "(I)V", |a| {
         let end = a.fresh();
         a.local(ILOAD, 0);
         a.branch(IFEQ, end);
@@ -282,8 +285,8 @@ fn far_stubs_verify() {
     modern(&old.bytes());
 }
 
-/// Classes of the JDK without `invokedynamic` and its like, as an old compiler would have written them. The JVM has taken their own
-/// stack maps, so inferred ones must fit all ways through each method.
+/// Lowers the version of JDK classes without `invokedynamic` and similar features. The JVM accepts
+/// their own stack maps, so the inferred maps must fit all paths through each method.
 #[test]
 fn stack_maps_of_the_jdk_can_be_inferred() {
     let mut refusals: BTreeMap<String, usize> = BTreeMap::new();
@@ -300,7 +303,8 @@ fn stack_maps_of_the_jdk_can_be_inferred() {
                     | Tag::Module)
             )
         };
-        // Interfaces had no code then, and no static or private methods that could be called.
+        // Interfaces of that version had no code, and no static or private methods that could be
+        // called.
         let of_java_7 = ClassFile {
             major: 51,
             ..file.clone()
@@ -310,8 +314,8 @@ fn stack_maps_of_the_jdk_can_be_inferred() {
             return;
         }
         classes += 1;
-        match inference::modern(&javac_support::aged(bytes, 49)) {
-            // With nothing to arm it stays as it is.
+        match inference::modern(&javac_support::downgraded(bytes, 49)) {
+            // A class without an armable method is returned unchanged.
             Ok(Cow::Borrowed(_)) => {}
             Ok(modern) => arming_support::verify(&modern)
                 .unwrap_or_else(|e| panic!("{}: {e}", path.display())),
@@ -329,15 +333,15 @@ fn stack_maps_of_the_jdk_can_be_inferred() {
     assert!(refused * 200 < classes, "{refused} of {classes} refused");
 }
 
-/// Damaged class files are refused or come out in some form; nothing panics, and nothing takes long.
+/// Malformed class files are refused or converted. There is no panic, and no conversion takes long.
 #[test]
-fn damage_does_no_harm() {
+fn malformed_class_files_cause_no_panic() {
     let mut seeds = vec![with_subroutine().bytes()];
     for (_, classes) in javac_support::compile(&javac_support::file_tests()) {
-        let aged = classes.iter().map(|c| javac_support::aged(c, 48));
-        seeds.extend(aged.take(1));
+        let downgraded = classes.iter().map(|c| javac_support::downgraded(c, 48));
+        seeds.extend(downgraded.take(1));
     }
-    // A small generator of numbers that look random (Knuth's MMIX), the same each time.
+    // A deterministic generator of pseudo-random numbers (Knuth's MMIX).
     let mut state = 7u64;
     let mut random = |below: usize| {
         state = state
@@ -356,7 +360,7 @@ fn damage_does_no_harm() {
             match inference::modern(&bytes) {
                 Ok(modern) => {
                     taken += 1;
-                    // The original need not verify, so neither must this.
+                    // The original need not verify, so the armed class need not verify either.
                     let request = Request {
                         policy: &Policy::Block,
                         first_id: 0,

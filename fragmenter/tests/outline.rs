@@ -1,4 +1,4 @@
-//! What class files say of their classes: those of the JDK, and damaged ones.
+//! Tests the class summaries of JDK classes and of malformed class files.
 
 mod classfile_support;
 
@@ -57,7 +57,7 @@ fn classes_of_the_jdk_are_described() {
     assert!(seen >= 4, "{seen}");
 }
 
-/// A class with one method that has this attribute of annotations.
+/// Returns the summary of a class with one method that has this attribute of annotations.
 fn annotated(name: &str, content: impl FnOnce(&mut ConstantPool<'static>) -> Vec<u8>) -> Outline {
     let mut pool = ConstantPool::new();
     let this_class = pool.add_class("a/B").unwrap();
@@ -91,7 +91,7 @@ fn annotated(name: &str, content: impl FnOnce(&mut ConstantPool<'static>) -> Vec
     outline
 }
 
-/// `@a.T` with one value of these bytes.
+/// Returns the annotation `@a.T` with one value of these bytes.
 fn with_value(pool: &mut ConstantPool<'static>, value: &[u8]) -> Vec<u8> {
     let of = pool.add_utf8("La/T;").unwrap();
     let [high, low] = of.to_be_bytes();
@@ -108,7 +108,8 @@ fn visible_and_invisible_annotations_are_found() {
         let outline = annotated(name, |pool| with_value(pool, &[b'I', 0, 1]));
         assert_eq!(outline.annotations, ["a.T"], "{name}");
     }
-    // Others, those of parameters for example, are no annotations of the method.
+    // Annotations in other attributes, for example those of parameters, are not annotations of the
+    // method.
     let other = "RuntimeVisibleParameterAnnotations";
     let outline = annotated(other, |pool| with_value(pool, &[b'I', 0, 1]));
     assert!(outline.annotations.is_empty());
@@ -162,7 +163,7 @@ fn damaged_annotations_are_none() {
         let of = pool.add_utf8("La/T;").unwrap().to_be_bytes();
         vec![0, 1, of[0], of[1], 0xff, 0xff]
     });
-    // A primitive type is no annotation, and neither is text.
+    // A primitive type or arbitrary text is not an annotation type.
     for text in ["I", "a/T", "L", ";", ""] {
         none(text, &|pool| {
             let of = pool.add_utf8(text).unwrap().to_be_bytes();
@@ -224,7 +225,8 @@ fn the_entries_of_a_pool_are_read_alone() {
         attributes: Vec::new(),
     };
     let bytes = file.to_bytes().unwrap();
-    // Behind magic number, version and count; before flags, two classes and four counts.
+    // The entries are after magic number, version and count, and before flags, two classes and four
+    // counts.
     let entries = &bytes[10..bytes.len() - 14];
     let read = ConstantPool::of_entries(count, entries).unwrap();
     assert_eq!(mentioned(&read), ["a.T", "b.C$D"]);

@@ -1,12 +1,13 @@
-//! The type checker beside HotSpot's: mutants of one program, each judged by both.
+//! Compares the type checker with HotSpot's: both judge mutants of one program.
 //!
 //! ```text
 //!   program ─ javac ─▶ class files ─▶ mutants ─┬─▶ verify::class       accepts with assumptions │ names a broken rule
 //!                                              └─▶ Referee.java (JVM)  links the class          │ VerifyError
 //! ```
 //!
-//! A mutant that the checker accepts and HotSpot does not must have an assumption that is false. A mutant that HotSpot accepts
-//! and the checker does not must break one of the rules that the checker applies more strictly than HotSpot.
+//! If the checker accepts a mutant and HotSpot does not, one of the assumptions must be false. If
+//! HotSpot accepts a mutant and the checker does not, the broken rule must be one that the checker
+//! applies more strictly than HotSpot.
 
 mod classfile_support;
 
@@ -20,7 +21,7 @@ use veneer_fragmenter::bytecode::{Instruction, decode};
 use veneer_fragmenter::classfile::{ClassFile, Code, Tag};
 use veneer_fragmenter::verify::{self, Assumption};
 
-/// Mutants of each kind and class.
+/// Number of mutants per kind and class.
 const MUTANTS: usize = 400;
 
 const KINDS: [&str; 13] = [
@@ -39,7 +40,7 @@ const KINDS: [&str; 13] = [
     "variable range",
 ];
 
-/// Numbers that look random, the same each time (Knuth's MMIX).
+/// A deterministic generator of pseudo-random numbers (Knuth's MMIX).
 struct Random(u64);
 
 impl Random {
@@ -52,7 +53,7 @@ impl Random {
     }
 }
 
-/// Changes one method's code; `None` if there is no place for the change.
+/// Changes one method's code. Returns `None` if the code has no opportunity for the change.
 fn change(kind: usize, file: &ClassFile, code: &mut Code, random: &mut Random) -> Option<()> {
     let list = decode(&code.code).ok()?;
     let mut bytes = code.code.to_vec();
@@ -259,7 +260,7 @@ fn mutant(kind: usize, class: &str, original: &[u8], random: &mut Random) -> Opt
     })
 }
 
-/// The checker's verdict, with its assumptions as the referee reads them.
+/// Returns the checker's verdict, with the assumptions in the form that the referee reads.
 fn judge(bytes: &[u8]) -> Result<Vec<String>, verify::Failure> {
     let file = ClassFile::parse(bytes).unwrap();
     let line = |assumption| match assumption {
@@ -293,7 +294,7 @@ fn class_files(folder: &Path, into: &mut Vec<PathBuf>) {
     into.sort();
 }
 
-/// What the referee said of each mutant: HotSpot's words, and an assumption that is false.
+/// Returns the referee's result for each mutant: HotSpot's message, and a false assumption.
 fn referee(home: &Path, folder: &Path, mutants: &[Mutant]) -> Vec<(String, String)> {
     let mut file = (mutants.len() as u32).to_be_bytes().to_vec();
     for mutant in mutants {
@@ -319,7 +320,8 @@ fn referee(home: &Path, folder: &Path, mutants: &[Mutant]) -> Vec<(String, Strin
         .collect()
 }
 
-/// Rules that the checker applies more strictly than HotSpot, by what it says: `new` forgets older objects of its pc.
+/// True if the failure belongs to a rule that the checker applies more strictly than HotSpot: `new`
+/// forgets older objects of its pc.
 fn is_stricter(failure: &verify::Failure) -> bool {
     failure.detail.contains("an older object of the same `new`")
 }
@@ -383,7 +385,7 @@ fn mutants_are_judged_as_hotspot_judges_them() {
                     ));
                     "WRONGLY REFUSED"
                 }
-                // Other errors say nothing about types.
+                // Other errors do not concern types.
                 _ => "not comparable",
             };
             *tally.entry((mutant.kind, verdict)).or_default() += 1;

@@ -140,3 +140,26 @@ fn jython_runs_armed() -> Outcome {
         Ok(())
     })
 }
+
+/// scalac 2.10 puts an exception handler at the join of the normal and the exceptional path. The
+/// frame there names `Object`, so the version must not take the value for a `Throwable`.
+#[test]
+fn a_handler_may_be_a_join_whose_frame_names_object() -> Outcome {
+    on_each(|jdk| {
+        let aged = Aged::compile(jdk)?;
+        let folder = Folder::new("handler-at-join")?;
+        aged.tool("HandlerAtJoin", &[&folder.join("Join.class")])?;
+        let report = folder.join("report.json");
+        let java = aged.java(folder.path()).arg("Join");
+        let plain = java.run()?.succeeded("the plain run")?;
+        let plan = "methods(\"Join::*(..)\").blocks().before(counter());";
+        let counted = run(&["-e", plan, "--report", &report.display().to_string()], &java)
+            .run()?
+            .succeeded("the counted run")?;
+        assert_eq!(counted.out, plain.out);
+        assert!(plain.out.contains("ArrayIndexOutOfBoundsException"));
+        let report = Report::read(&report)?;
+        assert!(report.refusals.is_empty(), "{:?}", report.refusals);
+        Ok(())
+    })
+}

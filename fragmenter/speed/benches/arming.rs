@@ -1,12 +1,17 @@
-//! What the rewriter costs a class: reading and writing it as it is, type checking, and arming it under each policy.
+//! Measures the rewriter's time per class: reading and writing it unchanged, type checking, and
+//! arming it under each policy.
 //!
 //! ```text
 //! VENEER_BENCH_CLASSES=FOLDER cargo bench -p veneer-speed --bench arming
 //! ```
 //!
-//! The folder holds class files, such as `jimage extract --dir FOLDER JDK/lib/modules` writes; all of them are read into memory
-//! first. `VENEER_BENCH_SAMPLE=20` takes every 20th; the policies `method` and `block` are measured on every fourth of these. One pass over all of them is one iteration; its parameter says how many classes, and how many
-//! bytes each has on average: `arm-loop/27601x3021`. Without the variable nothing is measured.
+//! The folder holds class files, for example the output of `jimage extract --dir FOLDER
+//! JDK/lib/modules`. All files are first read into memory. `VENEER_BENCH_SAMPLE=20` selects every
+//! 20th file. The policies `method` and `block` are measured on every fourth of the selected files.
+//! Without `VENEER_BENCH_CLASSES`, nothing is measured.
+//!
+//! One iteration is one pass over all classes. The parameter of a benchmark is the number of
+//! classes and their average size in bytes: `arm-loop/27601x3021`.
 
 use std::hint::black_box;
 use std::path::Path;
@@ -28,7 +33,8 @@ fn benches(criterion: &mut Criterion) {
         eprintln!("{}: no class files", Path::new(&folder).display());
         return;
     }
-    // The policy that is not said otherwise is measured on all; beside it the others need fewer.
+    // The default policy is measured on all classes. For the others, a part of the classes is
+    // sufficient.
     let fewer: Vec<&Vec<u8>> = classes.iter().step_by(4).collect();
     let classes: Vec<&Vec<u8>> = classes.iter().collect();
     let mut group = criterion.benchmark_group("arming");
@@ -70,7 +76,7 @@ fn benches(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// How many, and how many bytes each has on average.
+/// Returns the number of classes and their average size in bytes.
 fn size(classes: &[&Vec<u8>]) -> String {
     let bytes: usize = classes.iter().map(|class| class.len()).sum();
     format!("{}x{}", classes.len(), bytes / classes.len())

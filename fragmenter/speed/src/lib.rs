@@ -1,11 +1,11 @@
-//! What the micro-benchmarks of the rewriter measure: the class files, and arming one.
+//! Inputs and operations of the rewriter's micro-benchmarks: reading class files, and arming one.
 
 use std::path::{Path, PathBuf};
 
 use veneer_fragmenter::arming::{self, Request};
 use veneer_fragmenter::policy::Policy;
 
-/// All class files below a folder, in order of their paths.
+/// Reads all class files below a folder, in order of their paths.
 pub fn read(folder: &Path) -> Vec<Vec<u8>> {
     let sample = std::env::var("VENEER_BENCH_SAMPLE");
     let step: usize = sample.ok().and_then(|n| n.parse().ok()).unwrap_or(1);
@@ -26,7 +26,8 @@ pub fn read(folder: &Path) -> Vec<Vec<u8>> {
     chosen.filter_map(|path| std::fs::read(path).ok()).collect()
 }
 
-/// Arms every method of a class that is armed without being named; gives the length of what comes out, or 0 where the class is refused.
+/// Arms every method that the policy selects without being named. Returns the length of the result
+/// in bytes, or 0 if the class is refused.
 pub fn arm(bytes: &[u8], policy: &Policy) -> usize {
     let request = Request {
         policy,

@@ -1,20 +1,21 @@
-//! Lays instructions out: short forms, switch padding, and branches that must become wide.
+//! The assembler: selects instruction forms, inserts switch padding, and widens branches.
 //!
-//! Every branch starts short. When a layout shows that one is too far, it is marked wide (`goto_w`, or the inverted
-//! condition over a `goto_w`) and the layout is done again. A mark is never taken back, so this ends.
+//! Every branch starts in its short form. A branch whose target is too far is marked as wide
+//! (`goto_w`, or the inverted condition around a `goto_w`), and the layout is repeated. A mark is
+//! never removed, so the iteration terminates.
 
 use super::instruction::{Instruction, Label};
 use super::opcode::*;
 use std::collections::HashMap;
 use thiserror::Error;
 
-/// Why a body cannot be laid out.
+/// The reason why a body cannot be laid out.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum AssembleError {
-    /// The class file allows 65,535 bytes (JVMS §4.7.3).
+    /// The code exceeds 65,535 bytes, the limit of the class file (JVMS §4.7.3).
     #[error("the code would have {0} bytes; a method may have 65,535")]
     TooLarge(usize),
-    /// A branch names a label that was never placed: a mistake of the emitter.
+    /// A branch refers to a label that was never placed, which is a bug in the emitter.
     #[error("label {0:?} was never placed")]
     UnplacedLabel(Label),
 }
@@ -24,25 +25,25 @@ enum Item {
     Code(Instruction),
 }
 
-/// Collects instructions and labels. See the module documentation.
+/// A list of instructions and labels. See the module documentation.
 #[derive(Default)]
 pub struct Assembler {
     items: Vec<Item>,
     fresh: u32,
 }
 
-/// What [`Assembler::finish`] returns.
+/// The result of [`Assembler::finish`].
 pub struct Assembled {
-    /// The bytes of the method body.
     pub code: Vec<u8>,
-    /// Where conditional branches that became wide skip to: places behind them that now need a stack map frame.
+    /// pcs after conditional branches that became wide. The inverted condition jumps to this pc, so
+    /// it needs a stack-map frame.
     pub skips: Vec<u16>,
     old: Vec<u32>,
     fresh: Vec<u32>,
 }
 
 impl Assembled {
-    /// Where a label came to lie.
+    /// Returns the pc of a label, or `None` if the label was never placed.
     pub fn at(&self, label: Label) -> Option<u16> {
         let slot = if label.0 < Label::FRESH {
             self.old.get(label.0 as usize)
@@ -58,18 +59,17 @@ impl Assembled {
 const UNPLACED: u32 = u32::MAX;
 
 impl Assembler {
-    /// An empty body.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// A label that no original pc has.
+    /// Returns a new label that is not an original pc.
     pub fn fresh(&mut self) -> Label {
         self.fresh += 1;
         Label(Label::FRESH + self.fresh - 1)
     }
 
-    /// Puts a label at the current end.
+    /// Places a label at the current end.
     pub fn place(&mut self, label: Label) {
         self.items.push(Item::Label(label));
     }
@@ -99,7 +99,7 @@ impl Assembler {
         self.push(Instruction::Pool { op, index });
     }
 
-    /// Moves every local variable up by this many slots.
+    /// Adds `by` to the index of every local variable.
     pub fn shift_locals(&mut self, by: u16) {
         for item in &mut self.items {
             if let Item::Code(Instruction::Local { index, .. } | Instruction::Iinc { index, .. }) =
@@ -110,7 +110,7 @@ impl Assembler {
         }
     }
 
-    /// Chooses forms and offsets and writes the bytes.
+    /// Selects forms and offsets, and writes the bytes.
     pub fn finish(self) -> Result<Assembled, AssembleError> {
         let old_len = self
             .items
@@ -139,7 +139,7 @@ impl Assembler {
                 match item {
                     Item::Label(l) if l.0 < Label::FRESH => out.old[l.0 as usize] = pc as u32,
                     Item::Label(l) => out.fresh[(l.0 - Label::FRESH) as usize] = pc as u32,
-                    Item::Code(c) => pc += size(c, pc, wide.contains_key(&i)),
+                    Item::Code(c) => pc += instruction_size(c, pc, wide.contains_key(&i)),
                 }
             }
             if pc > 65_535 || pc == 0 {
@@ -165,7 +165,7 @@ impl Assembler {
             for (i, item) in self.items.iter().enumerate() {
                 if let Item::Code(c) = item {
                     let wide = wide.contains_key(&i);
-                    write(&mut code, c, &out, wide)?;
+                    write_instruction(&mut code, c, &out, wide)?;
                     if wide && !ends_flow(c.op()) {
                         out.skips.push(code.len() as u16);
                     }
@@ -177,7 +177,7 @@ impl Assembler {
     }
 }
 
-/// The condition that holds when `op` does not.
+/// Returns the branch opcode with the negated condition.
 fn inverse(op: u8) -> u8 {
     match op {
         IFNULL => IFNONNULL,
@@ -186,7 +186,7 @@ fn inverse(op: u8) -> u8 {
     }
 }
 
-fn size(c: &Instruction, pc: usize, wide: bool) -> usize {
+fn instruction_size(c: &Instruction, pc: usize, wide: bool) -> usize {
     match c {
         Instruction::Plain(_) => 1,
         Instruction::Push(v) => match v {
@@ -227,7 +227,7 @@ fn size(c: &Instruction, pc: usize, wide: bool) -> usize {
     }
 }
 
-fn write(
+fn write_instruction(
     code: &mut Vec<u8>,
     c: &Instruction,
     out: &Assembled,

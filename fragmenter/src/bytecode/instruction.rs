@@ -1,54 +1,73 @@
-//! One decoded instruction. Short forms (`iload_1`, `wide`, `ldc_w`, `goto_w`) are folded into the general one;
-//! the assembler picks the smallest form again.
+//! A decoded instruction. The decoder maps short and wide forms (`iload_1`, `wide`, `ldc_w`,
+//! `goto_w`) to the general form; the assembler selects the smallest form again.
 
 use super::opcode::*;
 use thiserror::Error;
 
-/// A place in code: the pc of the original method, or a number from [`Label::FRESH`] on for inserted code.
+/// A position in code: a pc of the original method, or a number from [`Label::FRESH`] for inserted
+/// code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Label(pub u32);
 
 impl Label {
-    /// The first label that is no pc of an original method.
+    /// The first label that is not a pc of an original method.
     pub const FRESH: u32 = 0x1_0000;
-    /// The label of an original pc.
+    /// Returns the label of an original pc.
     pub fn pc(pc: u16) -> Self {
         Label(pc as u32)
     }
 }
 
-/// An instruction with its operands. Opcodes in `op` fields are the general form's.
+/// An instruction with its operands. `op` fields hold the opcode of the general form.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Instruction {
-    /// No operand in the code.
+    /// An instruction without operands in the code.
     Plain(u8),
-    /// `bipush`, `sipush` (and, when assembled, `iconst_*` where that fits).
+    /// `bipush` or `sipush`. The assembler emits `iconst_*` if the value fits.
     Push(i16),
-    /// `ldc`, `ldc_w`, `ldc2_w`: `wide` for the two-word constants.
-    Ldc { index: u16, wide: bool },
+    /// `ldc`, `ldc_w` or `ldc2_w`; `wide` is true for `ldc2_w`.
+    Ldc {
+        index: u16,
+        wide: bool,
+    },
     /// A load or store of a local (`iload` … `astore`), or `ret`.
-    Local { op: u8, index: u16 },
-    /// `iinc`.
-    Iinc { index: u16, delta: i16 },
+    Local {
+        op: u8,
+        index: u16,
+    },
+    Iinc {
+        index: u16,
+        delta: i16,
+    },
     /// An instruction with one constant-pool operand.
-    Pool { op: u8, index: u16 },
+    Pool {
+        op: u8,
+        index: u16,
+    },
     /// `invokeinterface` with its count.
-    InvokeInterface { index: u16, count: u8 },
-    /// `invokedynamic`.
-    InvokeDynamic { index: u16 },
+    InvokeInterface {
+        index: u16,
+        count: u8,
+    },
+    InvokeDynamic {
+        index: u16,
+    },
     /// `newarray` with its type code.
     NewArray(u8),
-    /// `multianewarray`.
-    MultiNewArray { index: u16, dims: u8 },
+    MultiNewArray {
+        index: u16,
+        dims: u8,
+    },
     /// A conditional branch, `goto` or `jsr`.
-    Branch { op: u8, target: Label },
-    /// `tableswitch`.
+    Branch {
+        op: u8,
+        target: Label,
+    },
     TableSwitch {
         default: Label,
         low: i32,
         targets: Vec<Label>,
     },
-    /// `lookupswitch`.
     LookupSwitch {
         default: Label,
         pairs: Vec<(i32, Label)>,
@@ -56,7 +75,7 @@ pub enum Instruction {
 }
 
 impl Instruction {
-    /// The opcode (of the general form).
+    /// Returns the opcode of the general form.
     pub fn op(&self) -> u8 {
         match self {
             Instruction::Plain(op) => *op,
@@ -82,7 +101,8 @@ impl Instruction {
         }
     }
 
-    /// The labels that this instruction may jump to, in the order of the code (a switch: cases, then default).
+    /// Returns the possible jump targets in the order of the code. For a switch, the default is
+    /// last.
     pub fn targets(&self) -> Vec<Label> {
         match self {
             Instruction::Branch { target, .. } => vec![*target],
@@ -96,7 +116,7 @@ impl Instruction {
         }
     }
 
-    /// The same instruction with every target renamed.
+    /// Returns the instruction with every target replaced by `rename`.
     pub fn retarget(&self, rename: &mut dyn FnMut(Label) -> Label) -> Instruction {
         match self {
             Instruction::Branch { op, target } => Instruction::Branch {
@@ -126,7 +146,7 @@ impl Instruction {
         }
     }
 
-    /// The constant-pool operand, where there is one.
+    /// Returns the constant-pool operand, if the instruction has one.
     pub fn pool_index(&self) -> Option<u16> {
         match self {
             Instruction::Ldc { index, .. }
@@ -139,24 +159,27 @@ impl Instruction {
     }
 }
 
-/// Why bytes are no code.
+/// The reason why bytes are not valid code.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum DecodeError {
     /// The code ends within an instruction.
     #[error("the code ends within the instruction at {0}")]
     Truncated(usize),
-    /// No such opcode.
     #[error("unknown opcode {1:#04x} at {0}")]
     UnknownOpcode(usize, u8),
     /// A branch leaves the code or lands inside an instruction.
     #[error("the branch at {0} goes to {1}, where no instruction starts")]
     BadTarget(usize, i64),
-    /// A switch with an impossible range.
+    /// A `tableswitch` or `lookupswitch` whose size does not fit the code.
     #[error("the switch at {0} has an impossible size")]
     BadSwitch(usize),
 }
 
-/// Decodes a method body (JVMS §4.7.3 `code`), in pc order. Every branch target is checked to start an instruction.
+/// Decodes a method body (JVMS §4.7.3 `code`), in pc order.
+///
+/// # Errors
+/// If the code is truncated, has an unknown opcode or an impossible switch, or if a branch target
+/// is not the start of an instruction.
 pub fn decode(code: &[u8]) -> Result<Vec<(u16, Instruction)>, DecodeError> {
     let mut out = Vec::with_capacity(code.len() / 2);
     let mut pc = 0usize;

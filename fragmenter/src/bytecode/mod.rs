@@ -1,11 +1,11 @@
-//! Instructions of a method body: decoding, the operand signature of each, and laying code out again.
+//! The instructions of a method body: decoding, stack effects, and assembling.
 //!
 //! ```text
-//!   bytes ──decode──▶ [(pc, Instruction)] ──push──▶ Assembler ──finish──▶ bytes + where each label came to lie
+//!   bytes ──decode──▶ [(pc, Instruction)] ──push──▶ Assembler ──finish──▶ bytes + the pc of each label
 //! ```
 //!
-//! A branch target is a [`Label`]. Labels below 65,536 are the pcs of the original method, so that decoded
-//! instructions need no renaming; labels from [`Label::FRESH`] on belong to inserted code.
+//! A branch target is a [`Label`]. Labels below 65,536 are the pcs of the original method, so
+//! decoded instructions keep their labels. Labels from [`Label::FRESH`] belong to inserted code.
 
 mod assembler;
 mod instruction;

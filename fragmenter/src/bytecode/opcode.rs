@@ -1,4 +1,4 @@
-//! Opcodes (JVMS §6.5) by name, and what each plain one takes from and leaves on the operand stack.
+//! Opcodes (JVMS §6.5) by name, and the stack effects of instructions without operands.
 
 macro_rules! opcodes {
     ($($name:ident = $value:expr;)*) => { $(#[allow(missing_docs)] pub const $name: u8 = $value;)* };
@@ -24,8 +24,11 @@ opcodes! {
     GOTO_W = 200; JSR_W = 201;
 }
 
-/// What a plain instruction pops (left of `:`, the top of the stack last) and pushes (right of it):
-/// `I` int, `L` long, `F` float, `D` double, `A` reference. `None` where it depends on more than the opcode.
+/// Returns the stack effect of an instruction without operands: pops left of `:`, with the top of
+/// the stack last, and pushes right of it. `I` is int, `L` long, `F` float, `D` double, `A`
+/// reference.
+///
+/// Returns `None` if the effect depends on more than the opcode.
 pub fn signature(op: u8) -> Option<&'static str> {
     Some(match op {
         0 => ":",
@@ -88,7 +91,7 @@ pub fn signature(op: u8) -> Option<&'static str> {
     })
 }
 
-/// The name of an opcode as the JVM specification writes it.
+/// Returns the name of an opcode as in the JVM specification.
 pub fn mnemonic(op: u8) -> &'static str {
     const NAMES: [&str; 202] = [
         "nop",
@@ -297,7 +300,7 @@ pub fn mnemonic(op: u8) -> &'static str {
     NAMES.get(op as usize).copied().unwrap_or("?")
 }
 
-/// Whether control never reaches the next instruction.
+/// True if control never continues at the next instruction.
 pub fn ends_flow(op: u8) -> bool {
     matches!(
         op,
@@ -305,17 +308,18 @@ pub fn ends_flow(op: u8) -> bool {
     ) || is_return(op)
 }
 
-/// Whether the instruction returns from the method.
+/// True if the instruction returns from the method.
 pub fn is_return(op: u8) -> bool {
     (IRETURN..=RETURN).contains(&op)
 }
 
-/// Whether the instruction calls a method.
+/// True if the instruction calls a method.
 pub fn is_invoke(op: u8) -> bool {
     (INVOKEVIRTUAL..=INVOKEDYNAMIC).contains(&op)
 }
 
-/// Whether the instruction may throw (asynchronous exceptions aside), so that its place must be known to handlers.
+/// True if the instruction may throw, apart from asynchronous exceptions, so that exception
+/// handlers apply to it.
 pub fn may_throw(op: u8) -> bool {
     matches!(op, IALOAD..=SALOAD | IASTORE..=SASTORE | IDIV | LDIV | IREM | LREM | LDC | LDC_W | LDC2_W)
         || (GETSTATIC..=MULTIANEWARRAY).contains(&op) && op != WIDE

@@ -1,19 +1,21 @@
-//! Whole classes: what beside the code must be as it was, and which bodies are compared.
+//! Compares whole classes: everything outside the method bodies must be unchanged, and each changed
+//! body is compared by the product.
 
-use super::constants::{Canon, Constants, Role};
+use super::constants::{Constants, ContentNumbers, Role};
 use super::failure::Failure;
-use super::live::Live;
-use super::original::{Face, Original};
+use super::frame_contract::FrameContract;
+use super::liveness::LiveLocals;
 use super::probe;
 use super::product::{Mode, Product};
 use super::program::Program;
+use super::reference::ReferenceProgram;
 use super::{Checked, Expected};
 use crate::arming::ArmedMethod;
 use crate::classfile::{Attribute, ClassFile, Code, ConstantPool, Member};
 use crate::{bootstrap, runtime};
 use veneer_probes::step::Step;
 
-type Found<T> = Result<T, Failure>;
+type Outcome<T> = Result<T, Failure>;
 
 fn unreadable(who: &'static str) -> impl Fn(crate::classfile::ClassFileError) -> Failure {
     move |e| Failure::Unreadable(who, e.to_string())
@@ -23,7 +25,8 @@ fn changed(what: &str) -> Failure {
     Failure::ClassChanged(what.to_string())
 }
 
-/// What both sides' constants mean; of a version's, by the host's rules for what was moved.
+/// Prepares the constant pools of both sides. For a version, both sides use the rules for code in
+/// another class than its host.
 fn sides<'c>(
     original: &'c ClassFile<'c>,
     emitted: &'c ClassFile<'c>,
@@ -48,7 +51,7 @@ pub(super) fn armed(
         checked.failures.push((String::new(), failure));
         return checked;
     }
-    let mut canon = Canon::new();
+    let mut contents = ContentNumbers::new();
     let (mut left, mut right) = match sides(original, emitted, Role::Armed, anchor) {
         Ok(sides) => sides,
         Err(failure) => {
@@ -56,12 +59,12 @@ pub(super) fn armed(
             return checked;
         }
     };
-    // Method number `i` has the cell `first + i`: no two share one.
+    // Method number `i` has cell id `first + i`, so no two methods share a cell.
     let mut first = None;
     for (index, (a, b)) in original.methods.iter().zip(&emitted.methods).enumerate() {
-        let said = methods.iter().find(|m| m.index == index);
-        let mut one = || -> Found<Option<usize>> {
-            right.set_anchor(said.map_or(anchor, |m| &m.anchor));
+        let declared = methods.iter().find(|m| m.index == index);
+        let mut one = || -> Outcome<Option<usize>> {
+            right.set_anchor(declared.map_or(anchor, |m| &m.anchor));
             let codes = codes(original, emitted, a, b)?;
             let Some((a_info, b_info)) = codes else {
                 return Ok(None);
@@ -74,28 +77,28 @@ pub(super) fn armed(
                 .pool
                 .utf8(a.descriptor)
                 .map_err(unreadable("original"))?;
-            let left_side = Original::read(original, &a_code, descriptor, &mut canon)?;
-            let right_side = Program::read(emitted, &b_code, &mut canon, "emitted code")?;
+            let left_side = ReferenceProgram::read(original, &a_code, descriptor, &mut contents)?;
+            let right_side = Program::read(emitted, &b_code, &mut contents, "emitted code")?;
             if right_side.max_locals < left_side.program.max_locals {
                 return Err(changed("fewer local variables"));
             }
-            let live = Live::of(&left_side.program);
+            let live = LiveLocals::solve(&left_side.program);
             let (words, _) = super::constants::shape(descriptor);
             let parameters = words as usize + (a.access & 0x8 == 0) as usize;
             let mut product = Product::new(
                 &left_side,
                 &right_side,
-                &mut canon,
+                &mut contents,
                 &mut left,
                 &mut right,
                 Mode::Armed,
             );
             product.live = Some(&live);
             product.armed(parameters)?;
-            product.points(said.map_or(&[], |m| &m.points))?;
+            product.check_points(declared.map_or(&[], |m| &m.points))?;
             let (runs, id) = (product.runs, product.id);
-            if let Some(said) = said
-                && id.is_some_and(|id| id != said.id)
+            if let Some(declared) = declared
+                && id.is_some_and(|id| id != declared.id)
             {
                 return Err(Failure::Own {
                     at: Default::default(),
@@ -133,13 +136,14 @@ fn label(file: &ClassFile, m: &Member) -> String {
     format!("{}{}", text(m.name), text(m.descriptor))
 }
 
-/// Both contents of a method's `Code`, where they differ. All else must be the same.
+/// Returns the contents of both `Code` attributes if they differ. All other parts of the method
+/// must be equal.
 fn codes<'m>(
     original: &ClassFile,
     emitted: &ClassFile,
     a: &'m Member,
     b: &'m Member,
-) -> Found<Option<(&'m [u8], &'m [u8])>> {
+) -> Outcome<Option<(&'m [u8], &'m [u8])>> {
     if (a.access, a.name, a.descriptor) != (b.access, b.name, b.descriptor)
         || a.attributes.len() != b.attributes.len()
     {
@@ -162,8 +166,9 @@ fn codes<'m>(
     Ok(found)
 }
 
-/// Everything but methods, and the pool: the same constants under the same numbers, with more behind them.
-fn outline(original: &ClassFile, emitted: &ClassFile) -> Found<()> {
+/// Compares everything outside the methods. The emitted constant pool must begin with the
+/// original's constants at the same indices; more constants may follow.
+fn outline(original: &ClassFile, emitted: &ClassFile) -> Outcome<()> {
     let (a, b) = (original, emitted);
     if (a.major, a.minor, a.access, a.this_class, a.super_class)
         != (b.major, b.minor, b.access, b.this_class, b.super_class)
@@ -178,7 +183,7 @@ fn outline(original: &ClassFile, emitted: &ClassFile) -> Found<()> {
         return Err(changed("constants are missing"));
     }
     for i in a.pool.indices() {
-        // By debug text only where a NaN makes them unequal.
+        // The debug text also compares equal for two NaNs, which `==` never does.
         let (x, y) = (a.pool.entry(i), b.pool.entry(i));
         if x != y && format!("{x:?}") != format!("{y:?}") {
             return Err(changed("its constants"));
@@ -213,7 +218,7 @@ pub(super) fn version(
         checked.failures.push((String::new(), failure));
         return checked;
     }
-    let mut canon = Canon::new();
+    let mut contents = ContentNumbers::new();
     let (mut left, mut right) = match sides(host, emitted, Role::Version, anchor) {
         Ok(sides) => sides,
         Err(failure) => {
@@ -229,15 +234,15 @@ pub(super) fn version(
             continue;
         };
         let label = label(host, member);
-        let side = match host_side(host, member, x, &mut canon) {
+        let side = match host_side(host, member, x, &mut contents) {
             Ok(side) => side,
             Err(failure) => {
                 checked.failures.push((label, failure));
                 continue;
             }
         };
-        let (original, faces) = side;
-        // An offset that no `int` holds is none that emitted code may have.
+        let (original, contracts) = side;
+        // Emitted code can only use an offset that fits an `int`; larger offsets are dropped.
         let word = |n: &u32| i32::try_from(u64::from(*n) * 8).ok();
         let mut counters: Vec<i32> = x.counters.iter().filter_map(word).collect();
         counters.sort_unstable();
@@ -252,12 +257,12 @@ pub(super) fn version(
         };
         seen += 1;
         checked.methods += 1;
-        let mut one = || -> Found<usize> {
+        let mut one = || -> Outcome<usize> {
             let body = named(emitted, &name)
                 .ok_or_else(|| Failure::Missing(format!("the body {name}")))?;
             let text = emitted.pool.utf8(body.descriptor);
             let text = text.map_err(unreadable("emitted code"))?;
-            let entry = faces.first().and_then(Option::as_ref);
+            let entry = contracts.first().and_then(Option::as_ref);
             let (wanted, access) = match (mode, entry) {
                 (Mode::Resume, _) => (runtime::RESUME_DESCRIPTOR.as_bytes().to_vec(), 0x0008),
                 (_, Some(entry)) => (entry.descriptor(&original.result_text), 0x0010),
@@ -273,17 +278,23 @@ pub(super) fn version(
                 Mode::Enter => Program::read_instance,
                 _ => Program::read,
             };
-            let program = read(emitted, &code, &mut canon, "emitted code")?;
+            let program = read(emitted, &code, &mut contents, "emitted code")?;
             if program.max_locals < original.program.max_locals {
                 return Err(changed("fewer local variables"));
             }
-            let mut product =
-                Product::new(&original, &program, &mut canon, &mut left, &mut right, mode);
+            let mut product = Product::new(
+                &original,
+                &program,
+                &mut contents,
+                &mut left,
+                &mut right,
+                mode,
+            );
             product.id = Some(x.id);
             product.clean = x.clean;
             product.counters = &counters;
             product.limits = &x.limits;
-            product.faces = faces.clone();
+            product.contracts = contracts.clone();
             match mode {
                 Mode::Enter => product.enter(),
                 _ => product.resume(),
@@ -298,9 +309,13 @@ pub(super) fn version(
         }
     }
     let steps: Vec<Step> = expected.iter().flat_map(|x| x.steps.clone()).collect();
-    for member in emitted.methods.iter().filter(|m| probe::is(emitted, m)) {
+    for member in emitted
+        .methods
+        .iter()
+        .filter(|m| probe::is_probe_method(emitted, m))
+    {
         seen += 1;
-        if let Err(failure) = probe::harmless(emitted, member, &steps) {
+        if let Err(failure) = probe::check_harmless(emitted, member, &steps) {
             let name = emitted.pool.text(member.name).unwrap_or_default();
             checked.failures.push((name.into_owned(), failure));
         }
@@ -318,14 +333,14 @@ fn named<'m>(file: &'m ClassFile<'m>, name: &str) -> Option<&'m Member<'m>> {
         .find(|m| file.pool.utf8(m.name).is_ok_and(|n| n == name.as_bytes()))
 }
 
-type Side = (Original, Vec<Option<Face>>);
+type HostSide = (ReferenceProgram, Vec<Option<FrameContract>>);
 
 fn host_side(
     host: &ClassFile,
     member: &Member,
     expected: &Expected,
-    canon: &mut Canon,
-) -> Found<Side> {
+    contents: &mut ContentNumbers,
+) -> Outcome<HostSide> {
     let code = member
         .code(&host.pool)
         .map_err(unreadable("original"))?
@@ -334,15 +349,16 @@ fn host_side(
         .pool
         .utf8(member.descriptor)
         .map_err(unreadable("original"))?;
-    let mut original = Original::read(host, &code, descriptor, canon)?;
+    let mut original = ReferenceProgram::read(host, &code, descriptor, contents)?;
     original.edit(expected)?;
-    let face = |p| Face::of(p).map(Some);
-    let mut faces = expected
+    let contract = |p| FrameContract::from_point(p).map(Some);
+    let mut contracts = expected
         .points
         .iter()
-        .map(face)
+        .map(contract)
         .collect::<Result<Vec<_>, _>>()?;
-    // Between them, fragments without an edit point have no face, and no activation leaves or comes there.
+    // Fragments without an edit point have no frame contract, and no activation leaves or enters
+    // there.
     for point in &expected.edit_points {
         let number = point.id.0 as usize;
         if number < expected.points.len() {
@@ -351,21 +367,21 @@ fn host_side(
                 why: "an edit point has the number of a point of the armed body".into(),
             });
         }
-        if faces.len() <= number {
-            faces.resize(number + 1, None);
+        if contracts.len() <= number {
+            contracts.resize(number + 1, None);
         }
-        faces[number] = face(point)?;
+        contracts[number] = contract(point)?;
     }
-    Ok((original, faces))
+    Ok((original, contracts))
 }
 
-/// Name, supertypes and token fields, which the agent fills.
+/// Checks the name, the superclass and the token fields, which the agent fills in.
 fn version_outline(
     host: &ClassFile,
     emitted: &ClassFile,
     anchor: &str,
     expected: &[Expected],
-) -> Found<()> {
+) -> Outcome<()> {
     let read = unreadable("emitted code");
     let host_name = host.name().map_err(unreadable("original"))?;
     let name = emitted.name().map_err(&read)?;
@@ -393,8 +409,8 @@ fn version_outline(
     Ok(())
 }
 
-/// The class and name of a member.
-pub(super) fn names(pool: &ConstantPool, index: u16) -> Option<(String, String)> {
+/// Returns the class and the name of a member reference.
+pub(super) fn class_and_name(pool: &ConstantPool, index: u16) -> Option<(String, String)> {
     let m = pool.member(index).ok()?;
     Some((
         pool.class_name(m.class).ok()?.into_owned(),

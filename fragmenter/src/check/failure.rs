@@ -1,18 +1,18 @@
-//! What the checker may find. Every variant says where both sides stood.
+//! The failures that the checker reports. Most variants name the position on both sides.
 
 use std::fmt;
 use thiserror::Error;
 
-/// Both positions when a difference was found.
+/// The positions on both sides at which a difference was found.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
-pub struct At {
-    /// The original's pc and instruction.
+pub struct Location {
+    /// pc and instruction of the original.
     pub original: String,
-    /// The emitted code's pc and instruction.
+    /// pc and instruction of the emitted code.
     pub emitted: String,
 }
 
-impl fmt::Display for At {
+impl fmt::Display for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
@@ -22,7 +22,7 @@ impl fmt::Display for At {
     }
 }
 
-/// Why emitted code was not shown to be the original.
+/// The reason why emitted code was not shown to be equivalent to the original.
 #[derive(Clone, Debug, PartialEq, Error)]
 #[allow(missing_docs)]
 pub enum Failure {
@@ -35,47 +35,47 @@ pub enum Failure {
     #[error("{0} was not asked for")]
     Unasked(String),
     #[error("{0}: the emitted code does something else")]
-    Operation(At),
+    Operation(Location),
     #[error("{0}: the operands differ")]
-    Operands(At),
+    Operands(Location),
     #[error("{0}: the branches differ")]
-    Branch(At),
+    Branch(Location),
     #[error("{0}: the switches differ")]
-    Switch(At),
+    Switch(Location),
     #[error(
         "{at}: the handlers differ ({original} in the original, {emitted} in the emitted code)"
     )]
     Handlers {
-        at: At,
+        at: Location,
         original: usize,
         emitted: usize,
     },
     #[error("{at}: local {slot} is written with another value, or out of turn")]
-    Store { at: At, slot: u16 },
+    Store { at: Location, slot: u16 },
     #[error("{0}: the results differ")]
-    Result(At),
+    Result(Location),
     #[error("{0}: no place of the original has this operand stack")]
-    Stack(At),
+    Stack(Location),
     #[error("{at}: an activation cannot leave here: {why}")]
-    Leave { at: At, why: String },
+    Leave { at: Location, why: String },
     #[error("{at}: an activation cannot come in here: {why}")]
-    Resume { at: At, why: String },
+    Resume { at: Location, why: String },
     #[error("{0}: a monitor is held where an activation leaves")]
-    Monitor(At),
+    Monitor(Location),
     #[error("point {point} is not the one that versions are made for: {why}")]
     Points { point: usize, why: String },
     #[error("{at}: {why}")]
-    Own { at: At, why: String },
+    Own { at: Location, why: String },
     #[error("{0}: the emitted code may go round here for ever")]
-    NoProgress(At),
+    NoProgress(Location),
     #[error("{at}: {why}, which is not understood")]
-    NotUnderstood { at: At, why: String },
+    NotUnderstood { at: Location, why: String },
     #[error("more than {0} states")]
     TooManyStates(usize),
 }
 
 impl Failure {
-    /// The variant's name, for grouping.
+    /// Returns the variant's name, a stable key for grouping failures.
     pub fn name(&self) -> String {
         let debug = format!("{self:?}");
         debug

@@ -1,5 +1,5 @@
-//! The checker before the JVM gets anything: what does not pass is refused ([`Refusal::CheckFailed`]), and class or method stay as
-//! they were.
+//! Runs the checker before any bytes are handed to the JVM. A failure becomes a refusal
+//! ([`Refusal::CheckFailed`]), and the class or method stays as it was.
 
 use super::{Expected, Failure, armed_class, version_class};
 use crate::arming::{self, Armed, ArmedMethod, Request};
@@ -9,13 +9,15 @@ use crate::verify;
 use crate::version::{Plan, VersionClass};
 use std::collections::HashSet;
 
-/// Arms a class ([`arming::arm`]) and checks the outcome, its types too ([`verify::guard`]). Methods that do not pass are left out and stand among the refusals; an
-/// error where the class as a whole does not pass.
+/// Arms a class ([`arming::arm`]) and checks the result, including its types ([`verify::guard`]).
+///
+/// Methods that fail the check are left unarmed and are added to the refusals. Returns an error if
+/// the class as a whole fails.
 pub fn arm(bytes: &[u8], request: &Request) -> Result<Armed, Refusal> {
     let modern = crate::inference::modern(bytes)?;
     let original = ClassFile::parse(&modern)?;
     let mut refused: Vec<(String, Refusal)> = Vec::new();
-    // The second time without those that did not pass.
+    // The second attempt leaves out the methods that failed in the first.
     for _ in 0..2 {
         let out: HashSet<&str> = refused.iter().map(|r| &*r.0).collect();
         let wanted = |name: &str, descriptor: &str| {
@@ -53,8 +55,11 @@ pub fn arm(bytes: &[u8], request: &Request) -> Result<Armed, Refusal> {
     Err(Refusal::CheckFailed(all.join("; ")))
 }
 
-/// Checks a version class that was emitted for these plans; an error where any of its bodies does not pass, or where it was made for
-/// other points than the armed body has, as [`arm`] found them. `armed` are the methods that it gave.
+/// Checks a version class that was emitted for these plans. `armed` is the list of armed methods
+/// that [`arm`] returned.
+///
+/// Returns an error if one of the bodies fails, or if a plan's points differ from the points of the
+/// armed body.
 pub fn version(
     host: &ClassFile,
     anchor: &str,

@@ -1,67 +1,98 @@
-//! The checker: shows of an emitted body that it is the original method, its edits and Veneer's own instructions aside.
+//! The checker: a translation validator for emitted bodies. It shows that an emitted body behaves
+//! like the original method, apart from the requested edits and Veneer's own instructions.
 //!
-//! It reads the *bytes* of both class files and explores the product of the two programs (`product/`), after the
-//! checker of regalloc2 and translation validation (Pnueli, Siegel, Singerman 1998; Necula 2000). It shares with the
-//! emitter the class-file reader and the decoder of instructions, and nothing else.
+//! The checker reads the *bytes* of both class files and explores the product of the two programs
+//! (`product/`). The method follows the checker of regalloc2 and translation validation (Pnueli,
+//! Siegel, Singerman 1998; Necula 2000). The checker shares the class-file reader and the
+//! instruction decoder with the emitter, and nothing else.
 //!
 //! # Why a pass is a proof
 //!
-//! A *node* is a pair of places, one of each side, with what is known there: which locals hold the same value on both
-//! sides; the operand stacks are always equal, word for word. The claim of a node is: *from here on, whatever the values and
-//! whatever the calls return, both sides do the same things in the same order.* Things are: calls, loads and stores of
-//! fields and arrays, allocations, monitors, casts, divisions, what resolves a constant, throwing, returning. The claim is shown for all
-//! nodes at once by bisimulation (coinduction):
+//! A *node* is a pair of program positions, one of each side, with the facts known there. The facts
+//! say which locals hold the same value on both sides. The operand stacks of both sides are always
+//! equal, word for word. The claim of a node is: *from here on, for all values and for all results
+//! of calls, both sides produce the same observable effects in the same order.*
 //!
-//! 1. Activations begin at nodes that are there: an armed body and the original with the same parameters; `enter` where point 0
-//!    stands with what point 0 carries; `resume` at each point with what that point carries.
-//! 2. From a node both sides run over terms (`value.rs`), in which an unknown of the outside world is one symbol for both, until
-//!    control flows together again. On the way each thing that the emitted side does must be the original's next, with equal
-//!    operands (`product/event.rs`). A branch must ask the same question of the same terms; both answers are followed.
-//!    An exception goes, at every thing, to the same handlers in the same order.
-//! 3. Where a run ends it comes to a node again; what is known there is *met* with what was known, so that in the end it holds for
-//!    every way there. Sets only shrink, so this ends.
-//! 4. No cycle of the product is without a thing, unless the original goes round silently too. So neither side can be
-//!    silent for ever where the other one is not.
+//! The *observable effects* are: calls, loads and stores of fields and arrays, allocations, monitor
+//! operations, casts, divisions, resolution of a constant, throwing, and returning. Branches,
+//! switches and stores to the method's locals are not effects, but both sides must execute them in
+//! step. All other instructions are *silent*: they change only the operand stack. The claim is
+//! shown for all nodes at once by bisimulation (coinduction):
 //!
-//! Veneer's own instructions are those that name exactly the members which Veneer has for that (`constants/`). They
-//! may read the method's values and write none of its locals. No handler of the application sees what they throw. What
-//! they write to memory is at an offset from the thread's counters that a probe of the plan has, or at the address of a cell of one.
+//! 1. Every activation begins at a node of the product. An armed body and the original begin with
+//!    the same parameters. `enter` begins at the position of point 0, with the values that point 0
+//!    carries. `resume` begins at each point, with the values that this point carries.
+//! 2. From a node, both sides are executed symbolically over terms (`value.rs`) until control flow
+//!    merges again. An unknown value of the outside world is one symbol for both sides. Each
+//!    observable effect of the emitted side must be the next effect of the original, with equal
+//!    operands (`product/effect.rs`). A branch must test the same condition on the same terms; the
+//!    checker follows both outcomes. At every effect, an exception must reach the same handlers in
+//!    the same order.
+//! 3. A run ends at a node. The facts of the run are *met* (intersected) with the facts of the
+//!    node, so that the facts of a node finally hold on every path to it. Facts are only removed,
+//!    so the exploration terminates.
+//! 4. Every cycle of the product contains a step that both sides execute together, unless the
+//!    original loops silently too. So neither side can run for ever while the other side makes no
+//!    progress.
 //!
-//! **Transfers.** A point has a *face*: its place and what lies where (`original.rs`). Whoever leaves at a point, from an
-//! armed body or a version, brings exactly that, with the values of the original's state there, holding no monitor
-//! (`leave.rs`). Whoever comes from a point is checked from that and nothing else. So any chain of transfers between
-//! bodies that passed is the original too, by induction on its length. The faces that are read out of an armed body are compared
-//! with the points that it is said to have (`points.rs`), and a version is refused that was made for others (`guard.rs`). Under edits, "the original" is the method with the edits laid
-//! over its edges.
+//! Veneer's own instructions are called *runtime operations*. An instruction is a runtime operation
+//! if and only if it names exactly a member that Veneer provides for this purpose (`constants/`).
+//! The following rules bind runtime operations:
 //!
-//! # What it leaves out
+//! * They may read values of the method, but they write none of its locals.
+//! * No handler of the application catches their exceptions.
+//! * They write memory only at an offset from the thread's counters that belongs to a probe of the
+//!   plan, or at the address of a cell that belongs to such a probe.
 //!
-//! * The Java classes of the runtime (`VeneerRuntime`, `VeneerCell`, `VeneerFrame`) are taken to do what they say.
-//! * Emitted code is taken to verify: types, stack maps, `max_stack` are for the JVM's verifier.
-//! * Time, the depth of the stack, memory; `StackOverflowError`, `OutOfMemoryError` and asynchronous exceptions between things.
-//! * When classes are loaded: a stub's call site and the casts in `resume` name classes that the agent resolves before.
-//! * Casts of values out of a frame are taken to succeed: to the type that the verifier knew when they went in.
-//! * Access: whether a nestmate may reach a member (`IllegalAccessError`); who calls, for methods that ask; stack traces,
-//!   line tables, names of variables, annotations.
+//! **Transfers.** Each capture point has a *frame contract* (`frame_contract.rs`): its position,
+//! and the location of each carried value. An activation that leaves at a point, from an armed body
+//! or a version, must bring exactly these values. The values must be those of the original's state
+//! at the point, and the activation must hold no monitor (`osr_exit.rs`). A body that an activation
+//! enters at a point is checked from the frame contract alone. So any chain of transfers between
+//! checked bodies is equivalent to the original, by induction on the length of the chain.
+//!
+//! The frame contracts that the checker reads out of an armed body are compared with the points
+//! that the emitter declared (`points.rs`). A version that was made for other points is refused
+//! (`guard.rs`). Under edits, "the original" is the method with the edits applied to the edges of
+//! its flow graph (`reference.rs`).
+//!
+//! # What the checker does not show
+//!
+//! * The Java classes of the runtime (`VeneerRuntime`, `VeneerCell`, `VeneerFrame`) are assumed to
+//!   be correct.
+//! * Emitted code is assumed to verify. Types, stack maps and `max_stack` are left to the JVM's
+//!   verifier.
+//! * Time, stack depth and memory are not compared. Neither are `StackOverflowError`,
+//!   `OutOfMemoryError` and asynchronous exceptions between effects.
+//! * The moment of class loading is not compared. A stub's call site and the casts in `resume` name
+//!   classes that the agent resolves earlier.
+//! * Casts of values out of a frame are assumed to succeed, because they cast to the type that the
+//!   verifier knew when the value was stored in the frame.
+//! * Access is not checked: whether a nestmate may reach a member (`IllegalAccessError`), the
+//!   caller that caller-sensitive methods see, stack traces, line tables, variable names and
+//!   annotations.
 //! * A dynamic constant and a call site are linked once in the original and once for all versions.
-//! * Which of its probes' counters advice counts at, what it logs, and whether it stands where a plan wants it.
-//! * Whether an edit may be made at all: that is `patch.rs`. What an edit means is laid out anew here.
+//! * The checker does not know which of its probes' counters an advice must use, which values it
+//!   logs, and whether it is placed where the plan wants it.
+//! * Whether an edit is allowed is decided by `patch.rs`. The meaning of an edit is implemented a
+//!   second time in `reference.rs`.
 
 mod class;
 mod constants;
 mod failure;
+mod frame_contract;
 pub mod guard;
-mod leave;
-mod live;
-mod machine;
-mod original;
+mod liveness;
+mod osr_exit;
 mod points;
 mod probe;
 mod product;
 mod program;
+mod reference;
+mod symbolic_state;
 mod value;
 
-pub use failure::{At, Failure};
+pub use failure::{Failure, Location};
 
 use crate::advice::{Action, Probe};
 use crate::arming::ArmedMethod;
@@ -73,51 +104,52 @@ use crate::points::Point;
 use crate::version::Plan;
 use veneer_probes::step::Step;
 
-/// What was checked.
+/// The result of comparing one class.
 #[derive(Clone, Debug, Default)]
 pub struct Checked {
-    /// Bodies that were compared: methods of an armed class; `enter`, `resume` and packers of a version class.
+    /// Number of compared bodies: methods of an armed class, or `enter` and `resume` bodies of a
+    /// version class.
     pub methods: usize,
-    /// Runs from states of the product.
+    /// Number of symbolic runs from nodes of the product.
     pub states: usize,
-    /// Method (name and descriptor; in a version class the body's name too) and what was found. At most one a body.
+    /// The failures, at most one per body. The text is the method's name and descriptor, followed
+    /// by the body's name in a version class. It is empty for a failure of the class as a whole.
     pub failures: Vec<(String, Failure)>,
 }
 
 impl Checked {
-    /// Whether all was shown to be right.
+    /// True if no failure was found.
     pub fn passed(&self) -> bool {
         self.failures.is_empty()
     }
 }
 
-/// What a version class is expected to hold of one method.
+/// The expected contents of a version class for one method.
 #[derive(Clone, Debug)]
 pub struct Expected {
-    /// Position in the host's method list.
+    /// Index in the host's method list.
     pub index: usize,
-    /// The id of its cell.
+    /// Id of the method's cell.
     pub id: u32,
-    /// The edits, in order.
+    /// The edits, in the order of their application.
     pub edits: Vec<Edit>,
-    /// pcs at which the fragments begin that the edits speak of.
+    /// The first pc of each fragment, by fragment number; edits refer to these fragments.
     pub fragments: Vec<u16>,
-    /// The capture points of the armed body.
     pub points: Vec<Point>,
-    /// Those that only versions have, by number; see [`crate::edit_points`].
+    /// The points that only versions have, with their numbers; see [`crate::edit_points`].
     pub edit_points: Vec<Point>,
-    /// See [`Plan::clean`].
     pub clean: bool,
-    /// Words of the thread's counters, by number, at which the method may count or measure.
+    /// Word indices in the thread's counters at which probes of the method may count or measure.
     pub counters: Vec<u32>,
-    /// Addresses of the cells that say how often something may act yet, each with its limit; of those that say when activations began, with 0.
+    /// Addresses of cells. A cell that limits how often an action may run has its limit beside it.
+    /// A cell that holds the start time of activations has 0.
     pub limits: Vec<(i64, u64)>,
-    /// Casts and calls of the application's methods in code of the plan.
+    /// Casts and application method calls in compiled probes of the plan.
     pub steps: Vec<Step>,
 }
 
 impl Expected {
-    /// What is expected of a plan.
+    /// Derives the expectation from a plan.
     pub fn of(plan: &Plan) -> Expected {
         Expected {
             index: plan.method.index,
@@ -134,13 +166,14 @@ impl Expected {
     }
 }
 
-/// The edit points of a plan's version; none if its edits are refused, and then there is no version.
+/// Returns the edit points of a plan's version, or none if the edits are refused; then no version
+/// exists.
 fn edit_points(plan: &Plan) -> Vec<Point> {
     patch::apply_keeping(plan.method, plan.edits, &plan.armed.points, plan.kept)
         .map_or_else(|_| Vec::new(), |patched| patched.edit_points)
 }
 
-/// Cells to which a plan's advice counts, each once.
+/// Returns the cells that the advice of a plan uses, sorted and without duplicates.
 fn limits(plan: &Plan) -> Vec<(i64, u64)> {
     let limit = |p: &Probe| match p.action {
         Action::First { cell, most, .. } => Some((cell, most)),
@@ -153,7 +186,7 @@ fn limits(plan: &Plan) -> Vec<(i64, u64)> {
     all
 }
 
-/// What code of a plan does beyond calls of the runtime, each once.
+/// Returns the casts and application calls in the probes of a plan, without duplicates.
 fn steps(plan: &Plan) -> Vec<Step> {
     let mut all: Vec<Step> = Vec::new();
     for p in plan.probes {
@@ -169,7 +202,7 @@ fn steps(plan: &Plan) -> Vec<Step> {
     all
 }
 
-/// Words of the thread's counters at which a plan's advice writes.
+/// Returns the word indices of the thread's counters that the advice of a plan writes.
 fn counters(plan: &Plan) -> Vec<u32> {
     let mut all = Vec::new();
     for p in plan.probes {
@@ -189,8 +222,11 @@ fn counters(plan: &Plan) -> Vec<u32> {
     all
 }
 
-/// Compares an armed class with the original (of an old class file: as `inference::modern` made it). `anchor` is the
-/// internal name of the class with the cells, `methods` say which methods were armed and with which points.
+/// Compares an armed class with the original.
+///
+/// `original` is the class file as `inference::modern` returns it, if the file is old. `anchor` is
+/// the internal name of the class that holds the cells. `methods` lists the armed methods with
+/// their points.
 pub fn armed_class(
     original: &ClassFile,
     armed: &ClassFile,
@@ -200,8 +236,10 @@ pub fn armed_class(
     class::armed(original, armed, anchor, methods)
 }
 
-/// Compares a version class with its host. `expected` are the methods that were emitted
-/// ([`crate::version::VersionClass::methods`], in that order; not the refused ones).
+/// Compares a version class with its host.
+///
+/// `expected` has one element per emitted method, in the order of
+/// [`crate::version::VersionClass::methods`], without the refused methods.
 pub fn version_class(
     host: &ClassFile,
     version: &ClassFile,

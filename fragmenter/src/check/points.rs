@@ -1,71 +1,80 @@
-//! The points of an armed body: those that were read out of its stubs are those by which its versions are made.
+//! Compares the capture points of an armed body with the points for which its versions are made.
 //!
-//! A stub shows which values it takes along and the places of the original at which that is enough (`leave.rs`). A version is
-//! checked from the place that the point is said to have. It is one of these, or one state of the original with the last of
-//! them: the original goes from the one to the other unseen and the operand stack is the same again. Nothing but the stack
-//! changes on such a way.
+//! The checker reads the actual points out of the armed body's stubs. A stub shows which values it
+//! captures, and at which positions of the original these values suffice (`osr_exit.rs`). Versions
+//! are checked from the position that the emitter declared for the point. The declared position
+//! must be one of the following:
+//!
+//! * one of the positions found in the stub;
+//! * a position that the original reaches silently from the last found position, or from which it
+//!   reaches that position silently, with the same operand stack in the end.
+//!
+//! On such a silent path nothing but the operand stack changes.
 
 use super::failure::Failure;
-use super::original::{Face, Position};
+use super::frame_contract::FrameContract;
 use super::product::Product;
+use super::reference::Position;
 use crate::points::Point;
 
 impl Product<'_, '_> {
-    /// Compares the points found in an armed body with those that it is said to have. A point that no activation can come to
-    /// was not found, and none leaves there.
-    pub fn points(&mut self, said: &[Point]) -> Result<(), Failure> {
-        for (point, found) in std::mem::take(&mut self.faces).into_iter().enumerate() {
+    /// Compares the points found in an armed body with the declared points. A declared point that
+    /// was not found is unreachable, so no activation leaves there.
+    pub fn check_points(&mut self, declared: &[Point]) -> Result<(), Failure> {
+        for (point, found) in std::mem::take(&mut self.contracts).into_iter().enumerate() {
             let Some(found) = found else { continue };
             let wrong = |why: &str| Failure::Points {
                 point,
                 why: why.to_string(),
             };
-            let said = said
+            let declared = declared
                 .get(point)
                 .ok_or_else(|| wrong("there is no such point"))?;
-            let face = Face::of(said)?;
-            // A version's body is declared with the types that the call at the entry has.
+            let contract = FrameContract::from_point(declared)?;
+            // A version's body has the parameter types of the call at the entry, so the types must
+            // agree too.
             let result = &self.original.result_text;
-            let typed = point > 0 || face.descriptor(result) == found.descriptor(result);
-            if !typed || !face.carries_like(&found) {
+            let typed = point > 0 || contract.descriptor(result) == found.descriptor(result);
+            if !typed || !contract.has_layout_of(&found) {
                 return Err(wrong("other values are taken along"));
             }
-            let mut both = face.carried.iter().zip(&found.carried);
-            if both.any(|(said, found)| said.null && !found.null) {
+            let mut both = contract.carried.iter().zip(&found.carried);
+            if both.any(|(declared, found)| declared.null && !found.null) {
                 return Err(wrong("a value that has to be null may not be"));
             }
-            let stands = self.original.settle(Position {
-                place: 0,
-                instruction: face.instruction,
+            let declared_at = self.original.skip_gotos(Position {
+                block: 0,
+                instruction: contract.instruction,
             });
-            let passed = found.places.contains(&stands.instruction);
-            let leads = passed
-                || self.leads(&face, found.instruction)?
-                || self.leads(&found, face.instruction)?;
-            if !leads {
+            let found_there = found.candidates.contains(&declared_at.instruction);
+            let reachable = found_there
+                || self.reaches_silently(&contract, found.instruction)?
+                || self.reaches_silently(&found, contract.instruction)?;
+            if !reachable {
                 return Err(wrong("it stands elsewhere"));
             }
         }
         Ok(())
     }
 
-    /// Whether the original goes unseen from a point's place to an instruction, with the same stack there.
-    fn leads(&mut self, face: &Face, to: u32) -> Result<bool, Failure> {
-        let place = |instruction| Position {
-            place: 0,
+    /// True if the original silently reaches instruction `to` from the contract's position, with an
+    /// equal stack.
+    fn reaches_silently(&mut self, contract: &FrameContract, to: u32) -> Result<bool, Failure> {
+        let position = |instruction| Position {
+            block: 0,
             instruction,
         };
-        let goal = self.original.settle(place(to));
-        let start = place(face.instruction);
+        let goal = self.original.skip_gotos(position(to));
+        let start = position(contract.instruction);
         let mut r = self.blank(start);
-        r.o = self.standing(face, start);
-        let stack = r.o.stack.clone();
+        r.original = self.state_at_point(contract, start);
+        let stack = r.original.stack.clone();
         for _ in 0..=self.original.program.instructions.len() {
-            r.at = self.original.settle(r.at);
-            if r.at == goal && r.o.stack == stack {
+            r.original_at = self.original.skip_gotos(r.original_at);
+            if r.original_at == goal && r.original.stack == stack {
                 return Ok(true);
             }
-            if !self.lead(&mut r)? {
+            if !self.step_original(&mut r)? {
                 break;
             }
         }

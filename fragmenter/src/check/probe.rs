@@ -1,10 +1,17 @@
-//! Methods of compiled probes in a version class: they can do nothing to the application, whatever they compute.
+//! Checks that the methods of compiled probes in a version class cannot affect the application.
 //!
-//! What is looked for: nothing is called but the runtime's class for probes and the methods that a plan has in its code, no field is written or read, no array is touched, nothing is
-//! made, locked or thrown; and an exception, of a division or a full stack, is caught. That a loop in them ends is left to the
-//! compiler of probes, whose loops ask `VeneerProbe.more` at each turn.
+//! The rules, whatever values a probe computes:
+//!
+//! * A probe calls only the runtime classes for probes and the application methods named in the
+//!   plan.
+//! * A probe reads and writes no field and no array, allocates nothing, locks nothing, throws
+//!   nothing.
+//! * All exceptions, of a division or a stack overflow, are caught.
+//!
+//! This module does not show that a loop in a probe ends. The compiler of probes guarantees that:
+//! its loops call `VeneerProbe.more` in each iteration.
 
-use super::class::names;
+use super::class::class_and_name;
 use super::failure::Failure;
 use crate::bytecode::opcode::*;
 use crate::bytecode::{Instruction, decode};
@@ -19,15 +26,20 @@ fn wrong(why: &'static str) -> Failure {
     }
 }
 
-/// Whether a method has the name of one.
-pub(super) fn is(file: &ClassFile, member: &Member) -> bool {
+/// True if the method has the name of a compiled probe.
+pub(super) fn is_probe_method(file: &ClassFile, member: &Member) -> bool {
     let name = file.pool.text(member.name).unwrap_or_default();
     let number = name.strip_prefix("run").and_then(|n| n.parse().ok());
     number.is_some_and(|n: usize| runtime::probe_method(n) == name)
 }
 
-/// Fails where it could do something. `steps`: casts and calls of the application that are meant.
-pub(super) fn harmless(file: &ClassFile, member: &Member, steps: &[Step]) -> Result<(), Failure> {
+/// Returns an error if the probe could affect the application. `steps` lists the casts and
+/// application calls that the plan contains.
+pub(super) fn check_harmless(
+    file: &ClassFile,
+    member: &Member,
+    steps: &[Step],
+) -> Result<(), Failure> {
     let unreadable = |e: String| Failure::Unreadable("emitted code", e);
     let descriptor = file.pool.text(member.descriptor).unwrap_or_default();
     if member.access & 0x0fff != 0x0008 || !descriptor.ends_with(")V") {
@@ -41,7 +53,8 @@ pub(super) fn harmless(file: &ClassFile, member: &Member, steps: &[Step]) -> Res
     let [range] = code.exceptions.as_slice() else {
         return Err(wrong("a probe whose exceptions are not all caught"));
     };
-    // Before the range, constants go into variables; behind it, the exception is dropped.
+    // Before the protected range, constants are stored in variables. After the range, the exception
+    // is dropped.
     let behind: Vec<&Instruction> = list
         .iter()
         .filter(|(pc, _)| *pc >= range.end)
@@ -49,7 +62,7 @@ pub(super) fn harmless(file: &ClassFile, member: &Member, steps: &[Step]) -> Res
         .collect();
     let dropped = match behind[..] {
         [Instruction::Plain(POP), Instruction::Plain(RETURN)] => true,
-        // One with calls is left.
+        // A probe that calls application methods also calls `VeneerProbe.leave`.
         [
             Instruction::Plain(POP),
             Instruction::Local { op: ILOAD, .. },
@@ -58,7 +71,7 @@ pub(super) fn harmless(file: &ClassFile, member: &Member, steps: &[Step]) -> Res
                 index,
             },
             Instruction::Plain(RETURN),
-        ] => names(&file.pool, *index)
+        ] => class_and_name(&file.pool, *index)
             .is_some_and(|(class, name)| class == runtime::PROBE && name == runtime::LEAVE),
         _ => false,
     };
@@ -86,7 +99,7 @@ pub(super) fn harmless(file: &ClassFile, member: &Member, steps: &[Step]) -> Res
             Instruction::Pool {
                 op: INVOKESTATIC,
                 index,
-            } => names(&file.pool, *index)
+            } => class_and_name(&file.pool, *index)
                 .is_some_and(|(class, _)| runtime::CALLED.contains(&&*class)),
             Instruction::Pool {
                 op: CHECKCAST,
@@ -111,7 +124,7 @@ pub(super) fn harmless(file: &ClassFile, member: &Member, steps: &[Step]) -> Res
     Ok(())
 }
 
-/// The call of a method of the application.
+/// Reads a call of an application method.
 fn callee(file: &ClassFile, index: u16, is_interface: bool) -> Option<Step> {
     let member = file.pool.member(index).ok()?;
     let wanted = match is_interface {

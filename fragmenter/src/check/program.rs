@@ -1,37 +1,42 @@
-//! The code of one method, decoded: instructions by number, where control flows together, and who handles what.
+//! The decoded code of one method: numbered instructions, control-flow merges and exception
+//! handlers.
 
-use super::constants::Canon;
+use super::constants::ContentNumbers;
 use super::failure::Failure;
 use crate::bytecode::opcode::*;
 use crate::bytecode::{Instruction, Label, decode};
 use crate::classfile::{ClassFile, Code};
 
-/// One row of the exception table at a place: the class caught (0 for any) by content, and the handler's instruction.
-pub(super) type Row = (u32, u32);
+/// One exception-table entry: the content number of the caught class (0 for any), and the handler's
+/// first instruction.
+pub(super) type Handler = (u32, u32);
 
-/// See the module documentation.
+/// The decoded code of one method. All positions are instruction indices, except `instructions.0`,
+/// which is the pc.
 pub(super) struct Program {
     pub instructions: Vec<(u16, Instruction)>,
     pub max_locals: usize,
-    /// Whether the product has a node at an instruction: control flows together there, comes back, or an exception enters.
+    /// True if the product has a node at the instruction: control flow merges there, a back edge
+    /// ends there, or an exception handler begins there.
     pub leader: Vec<bool>,
-    /// Number of the stretch of code in which the same rows are in force.
-    pub stretch: Vec<u32>,
-    /// The rows of each stretch, up to the first that catches everything.
-    pub rows: Vec<Vec<Row>>,
+    /// Number of the handler range of each instruction. All instructions of a handler range have
+    /// the same handlers.
+    pub handler_range: Vec<u32>,
+    /// Handlers of each handler range in order, up to the first that catches everything.
+    pub handlers: Vec<Vec<Handler>>,
     index: Vec<u32>,
 }
 
 impl Program {
-    /// Decodes a body that is called on an instance of its own class, which it does not use: its locals are numbered from the next
-    /// one on.
+    /// Decodes a body that is called on an instance of its own class. The body must not use local
+    /// 0, which holds the instance. The remaining locals are renumbered from 0.
     pub fn read_instance(
         file: &ClassFile,
         code: &Code,
-        canon: &mut Canon,
+        contents: &mut ContentNumbers,
         who: &'static str,
     ) -> Result<Program, Failure> {
-        let mut program = Program::read(file, code, canon, who)?;
+        let mut program = Program::read(file, code, contents, who)?;
         let bad = |why: &str| Failure::Unreadable(who, why.to_string());
         for (_, instruction) in &mut program.instructions {
             if let Instruction::Local { index, .. } | Instruction::Iinc { index, .. } = instruction
@@ -48,11 +53,11 @@ impl Program {
         Ok(program)
     }
 
-    /// Decodes. `who` is the side, for messages.
+    /// Decodes a body. `who` names the side in messages.
     pub fn read(
         file: &ClassFile,
         code: &Code,
-        canon: &mut Canon,
+        contents: &mut ContentNumbers,
         who: &'static str,
     ) -> Result<Program, Failure> {
         let bad = |why: String| Failure::Unreadable(who, why);
@@ -89,7 +94,7 @@ impl Program {
             let (start, end, handler) = (at(e.start)?, at(e.end)?, at(e.handler)?);
             let caught = match e.catch_type {
                 0 => 0,
-                class => canon.class(file, class).map_err(bad)?,
+                class => contents.class(file, class).map_err(bad)?,
             };
             table.push((start, end, caught, handler));
             edges.extend([start, end]);
@@ -99,14 +104,14 @@ impl Program {
         }
         edges.sort_unstable();
         edges.dedup();
-        let mut rows = Vec::with_capacity(edges.len());
-        let mut stretch = vec![0u32; count];
+        let mut handlers = Vec::with_capacity(edges.len());
+        let mut handler_range = vec![0u32; count];
         for (n, start) in edges.iter().enumerate() {
             let end = edges.get(n + 1).copied().unwrap_or(count as u32);
             for i in *start..end.min(count as u32) {
-                stretch[i as usize] = n as u32;
+                handler_range[i as usize] = n as u32;
             }
-            let mut here: Vec<Row> = Vec::new();
+            let mut here: Vec<Handler> = Vec::new();
             for (s, e, caught, handler) in &table {
                 if s <= start && start < e {
                     here.push((*caught, *handler));
@@ -115,19 +120,20 @@ impl Program {
                     }
                 }
             }
-            rows.push(here);
+            handlers.push(here);
         }
         Ok(Program {
             instructions,
             max_locals: code.max_locals as usize,
             leader: incoming.iter().map(|n| *n > 1).collect(),
-            stretch,
-            rows,
+            handler_range,
+            handlers,
             index,
         })
     }
 
-    /// The instruction at a label.
+    /// Returns the index of the instruction at a label, or `u32::MAX` if the label is not on an
+    /// instruction.
     pub fn target(&self, label: Label) -> u32 {
         self.index
             .get(label.0 as usize)
@@ -135,19 +141,18 @@ impl Program {
             .unwrap_or(u32::MAX)
     }
 
-    /// One instruction.
     pub fn get(&self, i: u32) -> Option<&Instruction> {
         self.instructions.get(i as usize).map(|x| &x.1)
     }
 
-    /// Who handles what at an instruction.
-    pub fn rows_at(&self, i: u32) -> (u32, &[Row]) {
-        let stretch = self.stretch.get(i as usize).copied().unwrap_or(0);
-        let rows = self.rows.get(stretch as usize);
-        (stretch, rows.map_or(&[], |r| &r[..]))
+    /// Returns the handler range of an instruction and its handlers.
+    pub fn handlers_at(&self, i: u32) -> (u32, &[Handler]) {
+        let handler_range = self.handler_range.get(i as usize).copied().unwrap_or(0);
+        let handlers = self.handlers.get(handler_range as usize);
+        (handler_range, handlers.map_or(&[], |r| &r[..]))
     }
 
-    /// An instruction for messages.
+    /// Formats an instruction for a message.
     pub fn text(&self, i: u32) -> String {
         match self.instructions.get(i as usize) {
             Some((pc, Instruction::Local { op, index })) => {
@@ -159,7 +164,7 @@ impl Program {
     }
 }
 
-/// Calls `f` for each target, without making a list.
+/// Calls `f` for each branch target, without allocating a list.
 pub(super) fn for_targets(instruction: &Instruction, f: &mut dyn FnMut(Label)) {
     match instruction {
         Instruction::Branch { target, .. } => f(*target),

@@ -1,79 +1,78 @@
-//! Values of both sides, as numbers: equal numbers are equal values on every run.
+//! Symbolic values of both sides, encoded as numbers. Equal numbers are equal values in every
+//! execution.
 //!
-//! | number                | value                                                                   |
-//! |-----------------------|-------------------------------------------------------------------------|
-//! | below [`FIRST`]       | the constants of this file: `null`, and what is Veneer's own            |
-//! | up to 2⁴⁰             | a symbol (an unknown that both sides share), or a term over other values |
-//! | `1<<40 \| bits`        | that `int`                                                              |
-//! | `2<<40 \| bits`        | that `float`, by its bits                                               |
+//! | number                  | value                                                            |
+//! |-------------------------|------------------------------------------------------------------|
+//! | below [`FIRST_SYMBOL`]  | a constant of this file: `null`, or a value internal to Veneer   |
+//! | up to 2⁴⁰               | a symbol (an unknown shared by both sides), or a term over values |
+//! | `1<<40 \| bits`          | the `int` with these bits                                        |
+//! | `2<<40 \| bits`          | the `float` with these bits                                      |
 //!
-//! Terms are hash-consed, so the same operation on the same operands is the same number, whichever side did it. Two
-//! different numbers may still be equal values when the program runs; the checker then sees a difference where there
-//! is none, which is the safe side.
+//! Terms are hash-consed: the same operation on the same operands gets the same number on both
+//! sides. Two different numbers may still be equal values at run time. The checker then reports a
+//! difference that does not exist, which is the safe direction.
 
 use std::collections::HashMap;
 use std::fmt;
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// A value. See the module documentation.
+/// A symbolic value. The module documentation describes the encoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct Value(pub u64);
 
-/// The first number that is a symbol or a term.
-const FIRST: u64 = 64;
+/// The first number used for a symbol or a term.
+const FIRST_SYMBOL: u64 = 64;
 const INT: u64 = 1 << 40;
 const FLOAT: u64 = 2 << 40;
 
 impl Value {
-    /// The upper word of a long or double.
+    /// The upper word of a `long` or `double`.
     pub const HIGH: Value = Value(0);
-    /// `null`.
     pub const NULL: Value = Value(2);
     /// The address of the thread's counters.
     pub const SHARD: Value = Value(3);
-    /// A number that is Veneer's alone: a timer, the place in a log.
-    pub const OWN: Value = Value(4);
-    /// The frame that an activation came with.
+    /// A `long` that only Veneer uses: a timer, or a position in a log.
+    pub const INTERNAL: Value = Value(4);
+    /// The frame that a resumed activation brings (OSR entry).
     pub const FRAME_IN: Value = Value(5);
-    /// `null` in a local of Veneer's.
-    pub const OWN_NULL: Value = Value(6);
-    /// The frame that an activation leaves with.
+    /// `null` in a local that belongs to Veneer.
+    pub const INTERNAL_NULL: Value = Value(6);
+    /// The frame that an activation leaves with (OSR exit).
     pub const FRAME_OUT: Value = Value(7);
     /// The method's cell.
     pub const CELL: Value = Value(8);
-    /// The token that a version compares the cell's target with.
+    /// The token with which a version compares the cell's target.
     pub const TOKEN: Value = Value(9);
-    /// What `on()` says.
+    /// The result of `VeneerCell.on()`.
     pub const CHECK_ON: Value = Value(10);
-    /// What `leave()` or `stale(…)` says.
+    /// The result of `VeneerCell.leave()` or `VeneerCell.stale(…)`.
     pub const CHECK: Value = Value(11);
-    /// The number of the point that a frame comes from.
+    /// The number of the point at which an incoming frame was captured.
     pub const POINT: Value = Value(12);
-    /// What the executor loop or the stub's call gave back.
+    /// The result of the trampoline or of a stub's call.
     pub const RESULT: Value = Value(13);
-    /// A result as the object that a resume body returns.
+    /// A boxed result that a `resume` body returns.
     pub const BOXED: Value = Value(14);
 
-    /// The offset of one of the counters that the probes have, whichever.
+    /// The offset of any one of the probes' counters.
     pub const COUNTER: Value = Value(15);
 
-    /// A number that is Veneer's alone, as an `int`: turns, and what was counted in them.
-    pub const OWN_INT: Value = Value(16);
+    /// An `int` that only Veneer uses: an iteration count, or a count kept in a local.
+    pub const INTERNAL_INT: Value = Value(16);
 
-    /// The current version, as an instance of the anchor.
+    /// The current version, as an instance of the anchor class.
     pub const VERSION: Value = Value(17);
 
-    /// An `int` constant.
     pub fn int(v: i32) -> Value {
         Value(INT | v as u32 as u64)
     }
 
-    /// A `float` constant.
+    /// A `float` constant, given by its bits.
     pub fn float(bits: u32) -> Value {
         Value(FLOAT | bits as u64)
     }
 
-    /// The number, where this is an `int` constant.
+    /// Returns the number if this is an `int` constant.
     pub fn as_int(self) -> Option<i32> {
         (self.0 & !0xffff_ffff == INT).then_some(self.0 as u32 as i32)
     }
@@ -84,7 +83,7 @@ impl fmt::Display for Value {
         match *self {
             Value::HIGH => f.write_str("(upper word)"),
             Value::NULL => f.write_str("null"),
-            Value(n) if n < FIRST => write!(f, "(Veneer's {n})"),
+            Value(n) if n < FIRST_SYMBOL => write!(f, "(Veneer's {n})"),
             v => match v.as_int() {
                 Some(n) => write!(f, "{n}"),
                 None => write!(f, "v{}", v.0),
@@ -93,11 +92,12 @@ impl fmt::Display for Value {
     }
 }
 
-/// The multiplicative hash of rustc's tables: the keys are small numbers of our own making.
+/// The multiplicative hash function of rustc's tables. Keys are small numbers that the checker
+/// generates itself, so resistance to collision attacks is not needed.
 #[derive(Default)]
-pub(super) struct Mix(u64);
+pub(super) struct SmallKeyHasher(u64);
 
-impl Hasher for Mix {
+impl Hasher for SmallKeyHasher {
     fn finish(&self) -> u64 {
         self.0
     }
@@ -118,10 +118,10 @@ impl Hasher for Mix {
     }
 }
 
-/// A map with [`Mix`].
-pub(super) type Map<K, V> = HashMap<K, V, BuildHasherDefault<Mix>>;
+/// A hash map with [`SmallKeyHasher`].
+pub(super) type Map<K, V> = HashMap<K, V, BuildHasherDefault<SmallKeyHasher>>;
 
-/// The table of terms of one method.
+/// The hash-consing table for the terms of one method.
 #[derive(Default)]
 pub(super) struct Values {
     next: u64,
@@ -129,13 +129,13 @@ pub(super) struct Values {
 }
 
 impl Values {
-    /// A symbol that nothing else is known of.
+    /// Returns a new symbol, about which nothing is known.
     pub fn fresh(&mut self) -> Value {
         self.next += 1;
-        Value(FIRST + self.next)
+        Value(FIRST_SYMBOL + self.next)
     }
 
-    /// An operation without effect on at most two operands.
+    /// Returns the term for a side-effect-free operation on at most two operands.
     pub fn term(&mut self, op: u8, a: Value, b: Value) -> Value {
         if let Some(v) = self.terms.get(&(op, a, b)) {
             return *v;

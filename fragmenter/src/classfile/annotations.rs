@@ -1,5 +1,5 @@
-//! Annotations of classes and members (JVMS 4.7.16, 4.7.17): which there are. Their values are passed over; they may nest as deep
-//! as the bytes allow.
+//! The annotation types of classes and members (JVMS 4.7.16, 4.7.17). Annotation values are
+//! skipped. They may be nested as deeply as the bytes allow.
 
 use super::attribute::Attribute;
 use super::error::ClassFileError;
@@ -8,8 +8,11 @@ use super::reader::Reader;
 
 const WHAT: &str = "an annotation";
 
-/// The types (internal names) of the annotations among the attributes of a class, field or method, those that are not visible to
-/// the program too. An attribute that is damaged has none: the JVM does not read it either as long as nobody asks for it.
+/// Returns the types (internal names) of the annotations among the attributes of a class, field or
+/// method. Annotations that are invisible at run time are included.
+///
+/// A malformed attribute yields no types. The JVM treats it alike: it does not parse the attribute
+/// until the application asks for annotations.
 pub fn annotation_types(attributes: &[Attribute<'_>], pool: &ConstantPool<'_>) -> Vec<String> {
     let mut types = Vec::new();
     for attribute in attributes {
@@ -21,7 +24,7 @@ pub fn annotation_types(attributes: &[Attribute<'_>], pool: &ConstantPool<'_>) -
     types
 }
 
-/// The types in one attribute.
+/// Returns the annotation types in one attribute.
 fn types_in(info: &[u8], pool: &ConstantPool<'_>) -> Result<Vec<String>, ClassFileError> {
     let mut reader = Reader::new(info);
     let mut indices = Vec::new();
@@ -30,7 +33,7 @@ fn types_in(info: &[u8], pool: &ConstantPool<'_>) -> Result<Vec<String>, ClassFi
         indices.push(annotation(&mut reader, WHAT)?);
     }
     reader.finish("the annotations")?;
-    // Each once: four bytes of input must not stand for a name of any length again and again.
+    // Without this step, every four bytes of input could repeat a name of any length.
     indices.sort_unstable();
     indices.dedup();
     let mut types = Vec::new();
@@ -44,14 +47,16 @@ fn types_in(info: &[u8], pool: &ConstantPool<'_>) -> Result<Vec<String>, ClassFi
     Ok(types)
 }
 
-/// What is still to be skipped: so many values, each with an element name before it or without.
+/// Values that remain to be skipped at one nesting level. If `named` is set, each value is preceded
+/// by the name of its element.
 struct Pending {
     count: u16,
     named: bool,
 }
 
-/// Passes over `{ u2 type; u2 n; n × { u2 name; value } }` and gives the type, the index of a descriptor (`Utf8`). A stack of its
-/// own takes the place of recursion: each level costs at least three bytes of input.
+/// Skips `{ u2 type; u2 n; n × { u2 name; value } }` and returns the type, which is the index of a
+/// descriptor (`Utf8`). An explicit stack replaces recursion; each level takes at least three bytes
+/// of input.
 pub(super) fn annotation(
     reader: &mut Reader<'_>,
     what: &'static str,
@@ -95,7 +100,7 @@ pub(super) fn annotation(
     Ok(of)
 }
 
-/// The named values of an annotation.
+/// Reads the count of named values of an annotation.
 fn values(reader: &mut Reader<'_>, what: &'static str) -> Result<Pending, ClassFileError> {
     Ok(Pending {
         count: reader.u16(what)?,

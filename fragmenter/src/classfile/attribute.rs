@@ -1,4 +1,5 @@
-//! Attributes (JVMS 4.7), kept as raw bytes: what nobody asks for is never decoded, and is written as it was.
+//! Attributes (JVMS 4.7), kept as raw bytes. An attribute is decoded only on request, and an
+//! unchanged attribute is written back byte for byte.
 
 use std::borrow::Cow;
 
@@ -11,18 +12,18 @@ use super::reader::{Reader, put_count, put_u16, put_u32};
 pub struct Attribute<'a> {
     /// Pool index of its name (`Utf8`).
     pub name: u16,
-    /// Its content, without name and length.
+    /// Content, without name and length.
     pub info: Cow<'a, [u8]>,
 }
 
 impl Attribute<'_> {
-    /// Whether this attribute has the given name.
+    /// True if the attribute has this name.
     pub fn is(&self, pool: &ConstantPool<'_>, name: &str) -> bool {
         pool.utf8(self.name)
             .is_ok_and(|found| found == name.as_bytes())
     }
 
-    /// The same attribute, borrowing nothing.
+    /// Converts the attribute into one that borrows nothing.
     pub fn into_owned(self) -> Attribute<'static> {
         Attribute {
             name: self.name,
@@ -31,7 +32,7 @@ impl Attribute<'_> {
     }
 }
 
-/// The first attribute of that name.
+/// Returns the first attribute with this name.
 pub fn find<'l, 'a>(
     attributes: &'l [Attribute<'a>],
     pool: &ConstantPool<'_>,
@@ -49,7 +50,7 @@ pub(super) fn read_attributes<'a>(
     for _ in 0..count {
         let name = reader.u16("an attribute's name")?;
         let length = reader.u32("an attribute's length")?;
-        // A length that does not fit `usize` cannot be there either.
+        // A length that does not fit `usize` exceeds the input, so `take` reports the error.
         let length = usize::try_from(length).unwrap_or(usize::MAX);
         let info = reader.take(length, "an attribute")?;
         attributes.push(Attribute {
@@ -79,7 +80,7 @@ pub(super) fn write_attributes(
     Ok(())
 }
 
-/// How many bytes [`write_attributes`] writes.
+/// Returns the number of bytes that [`write_attributes`] writes.
 pub(super) fn attributes_size(attributes: &[Attribute<'_>]) -> usize {
     2 + attributes
         .iter()

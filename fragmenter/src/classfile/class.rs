@@ -10,16 +10,18 @@ use super::reader::{Reader, put_count, put_u16, put_u32};
 
 const MAGIC: u32 = 0xcafe_babe;
 
-/// A class file, borrowing from the bytes it was read from. Unchanged, it is written byte for byte as it was.
+/// A class file that borrows from the bytes it was read from. An unchanged class file is written
+/// back byte for byte.
 #[derive(Debug, Clone)]
 pub struct ClassFile<'a> {
     /// Minor version; 65,535 for a class with preview features.
     pub minor: u16,
     /// Major version: 52 is Java 8, 61 is Java 17, 69 is Java 25.
     pub major: u16,
-    /// The constant pool. Only ever appended to.
+    /// The constant pool. Entries are appended and never changed or removed.
     pub pool: ConstantPool<'a>,
-    /// Access flags. `ACC_MODULE` (0x8000) for `module-info`, which has neither a superclass nor members.
+    /// Access flags. `ACC_MODULE` (0x8000) for `module-info`, which has neither a superclass nor
+    /// members.
     pub access: u16,
     /// Pool index of this class (`Class`).
     pub this_class: u16,
@@ -27,33 +29,31 @@ pub struct ClassFile<'a> {
     pub super_class: u16,
     /// Pool indices of the direct superinterfaces (`Class`).
     pub interfaces: Vec<u16>,
-    /// Fields, in file order.
+    /// In file order.
     pub fields: Vec<Member<'a>>,
-    /// Methods, in file order.
+    /// In file order.
     pub methods: Vec<Member<'a>>,
-    /// Attributes of the class.
     pub attributes: Vec<Attribute<'a>>,
 }
 
 /// A field or method.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Member<'a> {
-    /// Access flags.
     pub access: u16,
     /// Pool index of the name (`Utf8`).
     pub name: u16,
     /// Pool index of the descriptor (`Utf8`).
     pub descriptor: u16,
-    /// Attributes, in file order.
+    /// In file order.
     pub attributes: Vec<Attribute<'a>>,
 }
 
 impl<'a> ClassFile<'a> {
-    /// Reads a class file. Only its outline is decoded (and checked): pool entries where they are asked for,
-    /// attributes by the modules that know them.
+    /// Parses the outline of a class file. Pool entries are decoded on request; attributes are
+    /// decoded by the modules that know them.
     ///
     /// # Errors
-    /// If the bytes are no class file, are cut short, or go on after its end.
+    /// If the bytes are not a class file, are truncated, or continue after its end.
     pub fn parse(bytes: &'a [u8]) -> Result<Self, ClassFileError> {
         let mut reader = Reader::new(bytes);
         let magic = reader.u32("the magic number")?;
@@ -89,7 +89,7 @@ impl<'a> ClassFile<'a> {
         })
     }
 
-    /// The class as bytes.
+    /// Serialises the class file.
     ///
     /// # Errors
     /// If a list has become too long for its count.
@@ -118,18 +118,19 @@ impl<'a> ClassFile<'a> {
         Ok(out)
     }
 
-    /// The name in its internal form: `java/util/Map$Entry`.
+    /// Returns the internal name of the class: `java/util/Map$Entry`.
     ///
     /// # Errors
-    /// If `this_class` names no class.
+    /// If `this_class` does not refer to a class.
     pub fn name(&self) -> Result<Cow<'_, str>, ClassFileError> {
         self.pool.class_name(self.this_class)
     }
 
-    /// The superclass's name in its internal form; none for `java/lang/Object` and `module-info`.
+    /// Returns the internal name of the superclass, or `None` for `java/lang/Object` and
+    /// `module-info`.
     ///
     /// # Errors
-    /// If `super_class` is neither 0 nor names a class.
+    /// If `super_class` is neither 0 nor refers to a class.
     pub fn super_name(&self) -> Result<Option<Cow<'_, str>>, ClassFileError> {
         match self.super_class {
             0 => Ok(None),
@@ -137,22 +138,22 @@ impl<'a> ClassFile<'a> {
         }
     }
 
-    /// The first attribute of the class with that name.
+    /// Returns the first attribute of the class with this name.
     pub fn attribute(&self, name: &str) -> Option<&Attribute<'a>> {
         find(&self.attributes, &self.pool, name)
     }
 }
 
 impl<'a> Member<'a> {
-    /// The first attribute with that name.
+    /// Returns the first attribute with this name.
     pub fn attribute(&self, pool: &ConstantPool<'_>, name: &str) -> Option<&Attribute<'a>> {
         find(&self.attributes, pool, name)
     }
 
-    /// The method's code; none for a field, an abstract or a native method.
+    /// Returns the method's code, or `None` for a field, an abstract method or a native method.
     ///
     /// # Errors
-    /// If the `Code` attribute is damaged.
+    /// If the `Code` attribute is malformed.
     pub fn code(&self, pool: &ConstantPool<'_>) -> Result<Option<Code<'_>>, ClassFileError> {
         self.attribute(pool, "Code")
             .map(|attribute| Code::parse(&attribute.info))

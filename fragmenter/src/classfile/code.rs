@@ -9,40 +9,42 @@ use super::reader::{Reader, put_count, put_u16, put_u32};
 
 /// A method's code, borrowing from the attribute's bytes.
 ///
-/// Class files before version 45.3 (JDK 1.0.2) have a shorter form of this attribute, which HotSpot still loads;
-/// it is not read here, so a class of such a version must be left unchanged.
+/// Class files before version 45.3 (JDK 1.0.2) use a shorter form of this attribute, which HotSpot
+/// still loads. This reader does not support the form, so a class of such a version must be left
+/// unchanged.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Code<'a> {
-    /// Depth of the operand stack, in slots (long and double take two).
+    /// Maximum depth of the operand stack, in slots (`long` and `double` take two).
     pub max_stack: u16,
     /// Number of local variables, in slots.
     pub max_locals: u16,
     /// The bytecode, 1 to 65,535 bytes.
     pub code: Cow<'a, [u8]>,
-    /// Exception table; the first range that matches counts.
+    /// Exception table. The first matching entry applies.
     pub exceptions: Vec<ExceptionRange>,
-    /// Attributes: line numbers, local variables, stack maps, type annotations.
+    /// Line numbers, local variables, stack maps, type annotations.
     pub attributes: Vec<Attribute<'a>>,
 }
 
-/// A row of the exception table.
+/// An entry of the exception table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ExceptionRange {
-    /// First pc that is guarded.
+    /// First protected pc.
     pub start: u16,
-    /// Pc after the last that is guarded; may be the code length.
+    /// pc after the last protected instruction; may be the code length.
     pub end: u16,
-    /// Pc of the handler.
+    /// pc of the handler.
     pub handler: u16,
-    /// Pool index of the class caught (`Class`); 0 for any.
+    /// Pool index of the caught class (`Class`); 0 for any.
     pub catch_type: u16,
 }
 
 impl<'a> Code<'a> {
-    /// Reads the `info` of a `Code` attribute. The instructions are not looked at.
+    /// Parses the `info` of a `Code` attribute. The instructions are not decoded.
     ///
     /// # Errors
-    /// If it is cut short, goes on after its end, or its code is empty or too long.
+    /// If the attribute is truncated or continues after its end, or if its code is empty or too
+    /// long.
     pub fn parse(info: &'a [u8]) -> Result<Self, ClassFileError> {
         let mut reader = Reader::new(info);
         let max_stack = reader.u16("max_stack")?;
@@ -71,7 +73,7 @@ impl<'a> Code<'a> {
         })
     }
 
-    /// The `info` of the `Code` attribute.
+    /// Serialises the `info` of the `Code` attribute.
     ///
     /// # Errors
     /// If the code is empty or too long, or a list has become too long for its count.
@@ -82,7 +84,7 @@ impl<'a> Code<'a> {
         let mut out = Vec::with_capacity(size);
         put_u16(&mut out, self.max_stack);
         put_u16(&mut out, self.max_locals);
-        // `check_length` has made sure that it fits.
+        // `check_length` limits the length to 16 bits.
         put_u32(&mut out, self.code.len() as u32);
         out.extend_from_slice(&self.code);
         put_count(&mut out, self.exceptions.len(), "an exception table")?;
@@ -96,7 +98,7 @@ impl<'a> Code<'a> {
         Ok(out)
     }
 
-    /// The first attribute with that name.
+    /// Returns the first attribute with this name.
     pub fn attribute(&self, pool: &ConstantPool<'_>, name: &str) -> Option<&Attribute<'a>> {
         find(&self.attributes, pool, name)
     }

@@ -1,49 +1,42 @@
-//! What an entry of the constant pool can be (JVMS 4.4).
+//! The kinds of constant-pool entries (JVMS 4.4).
 
 use std::fmt;
 
-/// The kind of a constant-pool entry (JVMS table 4.4-A); the discriminant is the tag byte.
+/// The kind of a constant-pool entry (JVMS table 4.4-A). The discriminant is the tag byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Tag {
     /// Text in modified UTF-8.
     Utf8 = 1,
-    /// An `int`.
     Integer = 3,
-    /// A `float`.
     Float = 4,
-    /// A `long`; takes two slots.
+    /// Takes two slots.
     Long = 5,
-    /// A `double`; takes two slots.
+    /// Takes two slots.
     Double = 6,
     /// A class, interface or array type.
     Class = 7,
-    /// A `java.lang.String`.
     String = 8,
-    /// A field.
     Field = 9,
     /// A method of a class.
     Method = 10,
     /// A method of an interface.
     InterfaceMethod = 11,
-    /// A name with a descriptor.
     NameAndType = 12,
-    /// A method handle.
     MethodHandle = 15,
-    /// A method type.
     MethodType = 16,
     /// A dynamically computed constant.
     Dynamic = 17,
     /// A call site of `invokedynamic`.
     InvokeDynamic = 18,
-    /// A module; only in `module-info`.
+    /// Only in `module-info`.
     Module = 19,
-    /// A package; only in `module-info`.
+    /// Only in `module-info`.
     Package = 20,
 }
 
 impl Tag {
-    /// The kind with that tag byte.
+    /// Returns the kind with this tag byte.
     pub fn from_byte(byte: u8) -> Option<Tag> {
         Some(match byte {
             1 => Tag::Utf8,
@@ -67,7 +60,7 @@ impl Tag {
         })
     }
 
-    /// How many slots of the pool an entry takes: 2 for `Long` and `Double`.
+    /// Number of pool slots of an entry: 2 for `Long` and `Double`, else 1.
     pub fn slots(self) -> usize {
         if matches!(self, Tag::Long | Tag::Double) {
             2
@@ -76,7 +69,7 @@ impl Tag {
         }
     }
 
-    /// Bytes after the tag; for `Utf8` those of its length only.
+    /// Number of bytes after the tag. For `Utf8`, only the two bytes of the length field.
     pub(super) fn fixed_size(self) -> usize {
         match self {
             Tag::Utf8 | Tag::Class | Tag::String | Tag::MethodType | Tag::Module | Tag::Package => {
@@ -107,18 +100,14 @@ impl fmt::Display for Tag {
     }
 }
 
-/// A decoded entry; numbers of type `u16` are pool indices unless they say otherwise.
+/// A decoded entry. Numbers of type `u16` are pool indices unless stated otherwise.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Entry<'p> {
     /// Text in modified UTF-8; [`super::ConstantPool::text`] decodes it.
     Utf8(&'p [u8]),
-    /// An `int`.
     Integer(i32),
-    /// A `float`.
     Float(f32),
-    /// A `long`.
     Long(i64),
-    /// A `double`.
     Double(f64),
     /// Name (`Utf8`) of a class in internal form, or an array's descriptor.
     Class(u16),
@@ -126,33 +115,32 @@ pub enum Entry<'p> {
     String(u16),
     /// A field of `class`.
     Field {
-        /// `Class`.
+        /// Index of a `Class`.
         class: u16,
-        /// `NameAndType`.
+        /// Index of a `NameAndType`.
         name_and_type: u16,
     },
     /// A method of the class `class`.
     Method {
-        /// `Class`.
+        /// Index of a `Class`.
         class: u16,
-        /// `NameAndType`.
+        /// Index of a `NameAndType`.
         name_and_type: u16,
     },
     /// A method of the interface `class`.
     InterfaceMethod {
-        /// `Class`.
+        /// Index of a `Class`.
         class: u16,
-        /// `NameAndType`.
+        /// Index of a `NameAndType`.
         name_and_type: u16,
     },
     /// A name with a descriptor.
     NameAndType {
-        /// `Utf8`.
+        /// Index of a `Utf8`.
         name: u16,
-        /// `Utf8`.
+        /// Index of a `Utf8`.
         descriptor: u16,
     },
-    /// A method handle.
     MethodHandle {
         /// Reference kind, 1 to 9 (JVMS table 5.4.3.5-A); not an index.
         kind: u8,
@@ -161,18 +149,18 @@ pub enum Entry<'p> {
     },
     /// Descriptor (`Utf8`) of a method type.
     MethodType(u16),
-    /// A dynamically computed constant.
+    /// A dynamically computed constant (JVMS 4.4.10).
     Dynamic {
-        /// Row of the class's `BootstrapMethods`; not a pool index.
+        /// Index into the class's `BootstrapMethods`; not a pool index.
         bootstrap: u16,
-        /// `NameAndType`.
+        /// Index of a `NameAndType`.
         name_and_type: u16,
     },
     /// A call site of `invokedynamic`.
     InvokeDynamic {
-        /// Row of the class's `BootstrapMethods`; not a pool index.
+        /// Index into the class's `BootstrapMethods`; not a pool index.
         bootstrap: u16,
-        /// `NameAndType`.
+        /// Index of a `NameAndType`.
         name_and_type: u16,
     },
     /// Name (`Utf8`) of a module.
@@ -181,7 +169,7 @@ pub enum Entry<'p> {
     Package(u16),
 }
 
-/// A field or method reference with its name and type looked up; the numbers are pool indices.
+/// A field or method reference with its name and type resolved. The numbers are pool indices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct MemberRef {
     /// `Field`, `Method` or `InterfaceMethod`.

@@ -1,12 +1,12 @@
-//! What can be wrong with a class file, or with a wish to write one.
+//! The errors of reading and writing class files.
 //!
-//! Each message says what was found, where, and what to do. To the caller every variant means the same: leave
-//! this class (or method) as it is.
+//! Each message states what was found, at which position, and what to do. For the caller, every
+//! variant has the same consequence: leave this class (or method) unchanged.
 
 use super::entry::Tag;
 
-/// Why a class file, or a part of one, could not be read or written. Offsets are bytes from the start of the
-/// part that was being read: the file for a class, the `info` for an attribute.
+/// The reason why a class file, or a part of one, could not be read or written. Offsets are in
+/// bytes from the start of the input: the file for a class, the `info` for an attribute.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ClassFileError {
@@ -17,39 +17,39 @@ pub enum ClassFileError {
     Truncated {
         /// The item that was being read.
         what: &'static str,
-        /// Where it began.
+        /// Offset of the item.
         offset: usize,
     },
     /// Bytes are left after the last item.
     #[error("{count} bytes are left over after {what}; a length or count in it is wrong")]
     TrailingBytes {
-        /// The item that should have used up the input.
+        /// The item that should have consumed the input.
         what: &'static str,
-        /// How many bytes are left.
+        /// Number of remaining bytes.
         count: usize,
     },
     /// The file does not begin with `0xCAFEBABE` (JVMS 4.1).
     #[error("the file begins with {0:#010x}, not 0xcafebabe; it is not a class file")]
     BadMagic(u32),
-    /// A constant-pool tag that the JVM specification (4.4) does not know.
+    /// A constant-pool tag that the JVM specification (4.4) does not define.
     #[error(
         "constant #{index} has the unknown tag {tag}; the file is damaged or newer than this reader"
     )]
     UnknownTag {
         /// Pool index of the entry.
         index: u16,
-        /// The tag byte.
         tag: u8,
     },
-    /// A pool index that names no entry: zero, the second half of a long or double, or past the end.
+    /// A pool index without an entry: zero, the second slot of a `long` or `double`, or past the
+    /// end.
     #[error("#{index} names no constant (the pool has {count} slots); the class file is damaged")]
     BadIndex {
-        /// The index.
         index: u16,
         /// The pool's `constant_pool_count`.
         count: u16,
     },
-    /// A name or descriptor that is no text: it would come out as another one.
+    /// A name or descriptor that is not valid modified UTF-8. Decoding and encoding it would change
+    /// it.
     #[error(
         "constant #{0} is a name that is not proper modified UTF-8 (a lone surrogate or a stray byte); it cannot be written again from text"
     )]
@@ -59,107 +59,101 @@ pub enum ClassFileError {
         "constant #{index} is a {found}, where a {expected} is needed; the class file is damaged"
     )]
     WrongTag {
-        /// The index.
         index: u16,
-        /// What the place calls for.
+        /// The required kind.
         expected: &'static str,
-        /// What is there.
+        /// The actual kind.
         found: Tag,
     },
-    /// No room for another constant (JVMS 4.1: `constant_pool_count` is 16 bits).
+    /// No slot is left for another constant (JVMS 4.1: `constant_pool_count` has 16 bits).
     #[error("the constant pool is full (65,535 slots); leave this class unchanged")]
     PoolFull,
-    /// A count or length does not fit its field.
+    /// A count or length that does not fit its field.
     #[error(
         "{what} has {length} items or bytes, but the format allows {limit} at most; leave this class or method unchanged"
     )]
     TooLong {
         /// The item to be written or read.
         what: &'static str,
-        /// Its length.
+        /// Actual number of items or bytes.
         length: usize,
-        /// The limit.
         limit: usize,
     },
     /// A `Code` attribute without code, or with 65,536 bytes or more of it (JVMS 4.7.3).
     #[error("the method has {0} bytes of code, but 1 to 65,535 are allowed; leave it unchanged")]
     CodeLength(usize),
-    /// An entry that only has a meaning beside its class's `BootstrapMethods` cannot go to another pool.
+    /// An entry that depends on its class's `BootstrapMethods` and cannot be copied to another
+    /// pool.
     #[error(
         "constant #{index} is a {tag}, which belongs to its class's bootstrap methods; build it anew in the other class"
     )]
     NotImportable {
-        /// The index in the pool it comes from.
+        /// The index in the source pool.
         index: u16,
-        /// Its tag.
         tag: Tag,
     },
-    /// A byte of a `StackMapTable` that is no frame type or verification type (JVMS 4.7.4).
+    /// A byte of a `StackMapTable` that is not a valid frame type or verification type (JVMS
+    /// 4.7.4).
     #[error(
         "{value} at offset {offset} of a StackMapTable is no known {what}; the class file is damaged"
     )]
     BadFrame {
-        /// What was expected there.
+        /// The kind of item that was expected.
         what: &'static str,
-        /// The byte.
         value: u8,
-        /// Its offset in the attribute.
+        /// Offset in the attribute.
         offset: usize,
     },
-    /// A chop frame takes away more locals than there are.
+    /// A chop frame that removes more locals than exist.
     #[error(
         "the stack-map frame at pc {pc} chops {chopped} locals, but there are only {locals}; the class file is damaged"
     )]
     BadChop {
-        /// Where the frame stands.
+        /// pc of the frame.
         pc: u16,
-        /// How many it takes away.
+        /// Number of removed locals.
         chopped: usize,
-        /// How many the frame before it has.
+        /// Number of locals of the previous frame.
         locals: usize,
     },
-    /// Frames that are not in ascending order, or are past the end of any possible method.
+    /// Frames that are not in ascending order, or a frame at a pc that no method can have.
     #[error(
         "a stack-map frame at pc {pc} follows one at pc {previous:?}; frames must ascend and stay below 65,536"
     )]
     FrameOrder {
-        /// Where the frame stands (or would stand).
+        /// pc of the frame, which may exceed 16 bits.
         pc: u32,
-        /// The frame before it; none for the first.
+        /// pc of the previous frame; `None` for the first.
         previous: Option<u16>,
     },
-    /// Decoded frames would hold more types than is reasonable ([`super::frame::MAX_FRAME_TYPES`]).
+    /// Decoded frames that would hold more types than [`super::frame::MAX_FRAME_TYPES`].
     #[error(
         "the stack-map frames hold more than {limit} types when written out; leave this method unchanged"
     )]
-    FramesTooLarge {
-        /// The limit.
-        limit: usize,
-    },
-    /// A byte of a type annotation that is no known target type or element tag (JVMS 4.7.16.1, 4.7.20).
+    FramesTooLarge { limit: usize },
+    /// A byte of an annotation that is not a valid target type or element tag (JVMS 4.7.16.1,
+    /// 4.7.20).
     #[error(
         "{value:#04x} at offset {offset} is no known {what} of an annotation; the class file is damaged or newer than this reader"
     )]
     BadAnnotation {
-        /// What was expected there.
+        /// The kind of item that was expected.
         what: &'static str,
-        /// The byte.
         value: u8,
-        /// Its offset in the attribute.
+        /// Offset in the attribute.
         offset: usize,
     },
-    /// A debug table names code that is not there, or the pc map turned a range upside down.
+    /// A debug table that refers to code outside the method, or a pc map that reversed a range.
     #[error(
         "{what} names code {start}..{end}, which is no range of a method of {code_length} bytes; leave this method unchanged"
     )]
     BadRange {
-        /// The table.
         what: &'static str,
-        /// First pc.
+        /// First pc of the range.
         start: u32,
-        /// Pc after the last.
+        /// pc after the last.
         end: u32,
-        /// Length of the method's code.
+        /// Length of the method's code in bytes.
         code_length: u16,
     },
 }

@@ -1,50 +1,47 @@
-//! Stack maps (JVMS 4.7.4): from the compressed form of the class file to whole frames at absolute pcs, and back.
+//! Stack maps (JVMS 4.7.4): decoding to full frames at absolute pcs, and encoding.
 //!
-//! In the file each frame is a change to the one before it; the first one is a change to the frame at method entry, which
-//! the descriptor gives and the file leaves out:
+//! In the class file, each frame is a change to the previous frame. The first frame is a change to
+//! the frame at method entry, which follows from the descriptor and is not stored:
 //!
 //! ```text
 //!   initial locals [this, int] ─ append 1 ─▶ [this, int, String] pc 7 ─ same ─▶ pc 19 ─ chop 1 ─▶ [this, int] pc 31
 //! ```
 //!
-//! The encoder takes the smallest form for each frame, as `javac` does.
+//! The encoder selects the smallest form for each frame, as `javac` does.
 
 use std::fmt;
 
 use super::error::ClassFileError;
 use super::reader::{Reader, put_count, put_u16};
 
-/// How many types the frames of one method may hold when written out. A few bytes can stand for a frame with 65,535 locals, so
-/// that without a limit a class file of 130 KB could ask for 16 GB. The largest method
-/// of JDK 17 and 25 needs 6,691.
+/// Maximum number of types in the decoded frames of one method. A few bytes can encode a frame with
+/// 65,535 locals, so without a limit a class file of 130 KB could require 16 GB. The largest method
+/// of JDK 17 and 25 needs 6,691 types.
 pub const MAX_FRAME_TYPES: usize = 1 << 22;
 
-/// The type of a local variable or stack entry (JVMS 4.10.1.2). `Long` and `Double` are one element, though they
-/// take two slots.
+/// The type of a local variable or stack entry (JVMS 4.10.1.2). `Long` and `Double` are one
+/// element, although they take two slots.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum VerificationType {
-    /// Nothing that may be used.
+    /// An unusable value.
     Top,
-    /// `int`, and all that the JVM treats as such.
+    /// `int`, and all types that the JVM represents as `int`.
     Integer,
-    /// `float`.
     Float,
-    /// `double`.
     Double,
-    /// `long`.
     Long,
     /// The type of `null`.
     Null,
     /// `this` in a constructor before `super(…)` or `this(…)` was called.
     UninitializedThis,
-    /// An object or array; the pool index of its class.
+    /// An object or array, given by the pool index of its class.
     Object(u16),
-    /// An object made by the `new` at this pc, whose constructor has not been called.
+    /// An object created by the `new` at this pc, before its constructor is called.
     Uninitialized(u16),
 }
 
 impl VerificationType {
-    /// How many slots a value of the type takes: 2 for `Long` and `Double`.
+    /// Number of slots of a value: 2 for `Long` and `Double`, else 1.
     pub fn slots(self) -> u16 {
         if matches!(self, VerificationType::Long | VerificationType::Double) {
             2
@@ -73,18 +70,17 @@ impl fmt::Display for VerificationType {
 /// The types at one pc.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct StackMapFrame {
-    /// Where it holds.
     pub pc: u16,
-    /// Locals from 0 on; what is missing at the end is `Top`.
+    /// Locals from slot 0; missing locals at the end are `Top`.
     pub locals: Vec<VerificationType>,
     /// Operand stack, bottom first.
     pub stack: Vec<VerificationType>,
 }
 
-/// Decodes the `info` of a `StackMapTable`. `initial_locals` are those at method entry.
+/// Decodes the `info` of a `StackMapTable`. `initial_locals` are the locals at method entry.
 ///
 /// # Errors
-/// If the table is damaged, or holds more than [`MAX_FRAME_TYPES`] types when written out.
+/// If the table is malformed, or its decoded frames hold more than [`MAX_FRAME_TYPES`] types.
 pub fn decode_stack_map(
     info: &[u8],
     initial_locals: &[VerificationType],
@@ -115,7 +111,8 @@ pub fn decode_stack_map(
             pc,
             previous: previous.map(|frame| frame.pc),
         })?;
-        // A form that builds on the frame before it costs that frame's locals; a full one is paid for by its bytes.
+        // A form relative to the previous frame copies that frame's locals without a matching
+        // number of input bytes. A full frame is limited by its own bytes.
         types += if form == 255 { 0 } else { locals_before.len() };
         if types > MAX_FRAME_TYPES {
             return Err(ClassFileError::FramesTooLarge {
@@ -187,11 +184,11 @@ fn read_type(reader: &mut Reader<'_>) -> Result<VerificationType, ClassFileError
     })
 }
 
-/// The `info` of a `StackMapTable` with these frames, each in its smallest form. `initial_locals` are those at method
-/// entry.
+/// Encodes the `info` of a `StackMapTable`, each frame in its smallest form. `initial_locals` are
+/// the locals at method entry.
 ///
 /// # Errors
-/// If the pcs do not ascend, or there is too much of something.
+/// If the pcs do not ascend, or a count does not fit its field.
 pub fn encode_stack_map(
     frames: &[StackMapFrame],
     initial_locals: &[VerificationType],
@@ -222,7 +219,7 @@ fn write_frame(
     frame: &StackMapFrame,
     locals_before: &[VerificationType],
 ) -> Result<(), ClassFileError> {
-    // `Some` if it fits the single byte of a `same` form.
+    // `Some` if the offset fits the single byte of a `same` form.
     let short = u8::try_from(delta).ok().filter(|&delta| delta < 64);
     match *frame.stack.as_slice() {
         [] => {
@@ -307,7 +304,7 @@ mod tests {
         }
     }
 
-    /// Each form, at the limits of its offset, against bytes written by hand.
+    /// Compares each form, at the limits of its offset, with bytes written by hand.
     #[test]
     fn every_form() {
         let this = Object(2);
@@ -342,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_refused() {
+    fn malformed_tables_are_refused() {
         let twice = [frame(4, &[], &[]), frame(4, &[], &[])];
         assert_eq!(
             encode_stack_map(&twice, &[]),

@@ -1,4 +1,4 @@
-//! Copying constants from one pool to another, with all that they refer to.
+//! Copies constants from one pool to another, with all constants that they refer to.
 
 use std::collections::HashMap;
 
@@ -7,15 +7,16 @@ use super::error::ClassFileError;
 use super::pool::ConstantPool;
 
 impl ConstantPool<'_> {
-    /// Finds or appends a copy of entry `index` of `from`, and of what it refers to. Text is copied byte for byte.
-    /// `memo` remembers what went where: one for each pair of pools, empty at first.
+    /// Finds or appends a copy of entry `index` of `from`, and of the entries that it refers to.
+    /// Text is copied byte for byte. `memo` maps source indices to target indices. Use one map per
+    /// pair of pools, empty at first.
     ///
-    /// The depth is fixed (`MethodHandle` → member → `NameAndType` → `Utf8`), so that entries that refer to each
-    /// other in a circle are an error and no endless descent.
+    /// The recursion depth is fixed (`MethodHandle` → member → `NameAndType` → `Utf8`). So entries
+    /// that refer to each other in a cycle cause an error and no endless recursion.
     ///
     /// # Errors
-    /// If the entry or one that it refers to is damaged; if this pool is full; for `Dynamic` and `InvokeDynamic`, which
-    /// only mean something beside the `BootstrapMethods` of their class.
+    /// If the entry or one that it refers to is malformed, or if this pool is full. Also for
+    /// `Dynamic` and `InvokeDynamic`, which depend on the `BootstrapMethods` of their class.
     pub fn import(
         &mut self,
         from: &ConstantPool<'_>,

@@ -1,8 +1,9 @@
-//! Building constants: each builder finds an equal entry of the pool, or appends one.
+//! Builders for constants. Each builder returns the index of an equal entry of the pool, or appends
+//! one.
 //!
-//! The table that finds them is made by the first builder call, so that a class that is only read never pays for it.
-//! It is a plain open-addressing table of pool indices; the entries themselves stay in the pool. The hash is keyed
-//! at random, so no crafted class can make it slow.
+//! The lookup table is built by the first builder call, so a class that is only read does not pay
+//! for it. The table is a plain open-addressing hash table of pool indices; the entries stay in the
+//! pool. The hash is keyed at random, so no crafted class file can cause many collisions.
 
 use ahash::RandomState;
 
@@ -11,21 +12,21 @@ use super::error::ClassFileError;
 use super::pool::ConstantPool;
 use super::text;
 
-/// Pool indices by hashed entry bytes. 0, which is no entry, marks a free place.
+/// Pool indices, hashed by entry bytes. 0 is not a valid index and marks a free position.
 #[derive(Debug, Clone)]
 pub(super) struct InternTable {
     hasher: RandomState,
-    places: Vec<u16>,
+    positions: Vec<u16>,
     used: usize,
 }
 
 impl InternTable {
-    /// A table of all entries of the pool; of equal ones, the first.
-    fn of(pool: &ConstantPool<'_>) -> InternTable {
-        let places = (2 * usize::from(pool.count())).next_power_of_two().max(64);
+    /// Builds a table of all entries of the pool. Of equal entries, the first is kept.
+    fn from_pool(pool: &ConstantPool<'_>) -> InternTable {
+        let positions = (2 * usize::from(pool.count())).next_power_of_two().max(64);
         let mut table = InternTable {
             hasher: RandomState::new(),
-            places: vec![0; places],
+            positions: vec![0; positions],
             used: 0,
         };
         table.fill(pool);
@@ -35,41 +36,41 @@ impl InternTable {
     fn fill(&mut self, pool: &ConstantPool<'_>) {
         for index in pool.indices() {
             if let Ok(entry) = pool.raw(index)
-                && let Err(place) = self.find(pool, entry)
+                && let Err(position) = self.find(pool, entry)
             {
-                self.put(place, index);
+                self.put(position, index);
             }
         }
     }
 
-    /// The index of an equal entry, or the place where it would be.
+    /// Returns the index of an equal entry, or the position at which to insert one.
     fn find(&self, pool: &ConstantPool<'_>, entry: &[u8]) -> Result<u16, usize> {
-        let mask = self.places.len() - 1;
-        let mut place = self.hasher.hash_one(entry) as usize & mask;
-        // The table is never more than half full, so a free place comes up.
+        let mask = self.positions.len() - 1;
+        let mut position = self.hasher.hash_one(entry) as usize & mask;
+        // The table is never more than half full, so the probe sequence ends at a free position.
         loop {
-            match self.places.get(place) {
+            match self.positions.get(position) {
                 Some(&index) if index != 0 => {
                     if pool.raw(index).is_ok_and(|found| found == entry) {
                         return Ok(index);
                     }
                 }
-                _ => return Err(place),
+                _ => return Err(position),
             }
-            place = (place + 1) & mask;
+            position = (position + 1) & mask;
         }
     }
 
-    fn put(&mut self, place: usize, index: u16) {
-        if let Some(free) = self.places.get_mut(place) {
+    fn put(&mut self, position: usize, index: u16) {
+        if let Some(free) = self.positions.get_mut(position) {
             *free = index;
             self.used += 1;
         }
     }
 
     fn grow_if_half_full(&mut self, pool: &ConstantPool<'_>) {
-        if 2 * self.used >= self.places.len() {
-            self.places = vec![0; 2 * self.places.len()];
+        if 2 * self.used >= self.positions.len() {
+            self.positions = vec![0; 2 * self.positions.len()];
             self.used = 0;
             self.fill(pool);
         }
@@ -77,16 +78,16 @@ impl InternTable {
 }
 
 impl ConstantPool<'_> {
-    /// Finds or appends an entry given by its bytes, tag included.
+    /// Finds or appends an entry, given by its bytes including the tag.
     pub(super) fn intern(&mut self, tag: Tag, entry: &[u8]) -> Result<u16, ClassFileError> {
         let mut table = self
             .interned
             .take()
-            .unwrap_or_else(|| InternTable::of(self));
+            .unwrap_or_else(|| InternTable::from_pool(self));
         let index = match table.find(self, entry) {
             Ok(index) => Ok(index),
-            Err(place) => self.append(tag, entry).inspect(|&index| {
-                table.put(place, index);
+            Err(position) => self.append(tag, entry).inspect(|&index| {
+                table.put(position, index);
                 table.grow_if_half_full(self);
             }),
         };
@@ -94,13 +95,13 @@ impl ConstantPool<'_> {
         index
     }
 
-    /// An entry that holds one 16-bit number.
+    /// Finds or appends an entry with one 16-bit number.
     pub(super) fn intern_one(&mut self, tag: Tag, value: u16) -> Result<u16, ClassFileError> {
         let [a, b] = value.to_be_bytes();
         self.intern(tag, &[tag as u8, a, b])
     }
 
-    /// An entry that holds two 16-bit numbers.
+    /// Finds or appends an entry with two 16-bit numbers.
     pub(super) fn intern_two(
         &mut self,
         tag: Tag,
@@ -111,7 +112,7 @@ impl ConstantPool<'_> {
         self.intern(tag, &[tag as u8, a, b, c, d])
     }
 
-    /// A `Utf8` entry of bytes that are modified UTF-8 already.
+    /// Finds or appends a `Utf8` entry, given in modified UTF-8.
     pub(super) fn intern_utf8(&mut self, bytes: &[u8]) -> Result<u16, ClassFileError> {
         let length = u16::try_from(bytes.len()).map_err(|_| ClassFileError::TooLong {
             what: "a Utf8 constant",
@@ -125,16 +126,17 @@ impl ConstantPool<'_> {
         self.intern(Tag::Utf8, &entry)
     }
 
-    /// A `Utf8` with that text.
+    /// Adds a `Utf8` entry for the text.
     ///
     /// # Errors
-    /// If the text takes over 65,535 bytes, or (as for all builders) the pool is full. Parts that were appended before
-    /// the pool was full stay in it and do no harm.
+    /// If the encoded text exceeds 65,535 bytes, or (as for all builders) the pool is full. Parts
+    /// that were appended before the pool became full remain, without effect.
     pub fn add_utf8(&mut self, text: &str) -> Result<u16, ClassFileError> {
         self.intern_utf8(&text::encode(text))
     }
 
-    /// A `Class`; `name` in internal form (`java/lang/Object`), for an array its descriptor.
+    /// Adds a `Class` entry. `name` is an internal name (`java/lang/Object`), or the descriptor of
+    /// an array.
     ///
     /// # Errors
     /// See [`ConstantPool::add_utf8`].
@@ -143,7 +145,7 @@ impl ConstantPool<'_> {
         self.intern_one(Tag::Class, name)
     }
 
-    /// A `String`.
+    /// Adds a `String` entry.
     ///
     /// # Errors
     /// See [`ConstantPool::add_utf8`].
@@ -152,7 +154,7 @@ impl ConstantPool<'_> {
         self.intern_one(Tag::String, text)
     }
 
-    /// An `Integer`.
+    /// Adds an `Integer` entry.
     ///
     /// # Errors
     /// If the pool is full.
@@ -161,7 +163,7 @@ impl ConstantPool<'_> {
         self.intern(Tag::Integer, &[Tag::Integer as u8, a, b, c, d])
     }
 
-    /// A `Float`; equal if the bits are equal.
+    /// Adds a `Float` entry. Floats are equal if their bits are equal.
     ///
     /// # Errors
     /// If the pool is full.
@@ -170,7 +172,7 @@ impl ConstantPool<'_> {
         self.intern(Tag::Float, &[Tag::Float as u8, a, b, c, d])
     }
 
-    /// A `Long`.
+    /// Adds a `Long` entry.
     ///
     /// # Errors
     /// If the pool is full.
@@ -179,7 +181,7 @@ impl ConstantPool<'_> {
         self.intern(Tag::Long, &[Tag::Long as u8, a, b, c, d, e, f, g, h])
     }
 
-    /// A `Double`; equal if the bits are equal.
+    /// Adds a `Double` entry. Doubles are equal if their bits are equal.
     ///
     /// # Errors
     /// If the pool is full.
@@ -188,7 +190,7 @@ impl ConstantPool<'_> {
         self.intern(Tag::Double, &[Tag::Double as u8, a, b, c, d, e, f, g, h])
     }
 
-    /// A `NameAndType`.
+    /// Adds a `NameAndType` entry.
     ///
     /// # Errors
     /// See [`ConstantPool::add_utf8`].
@@ -202,7 +204,7 @@ impl ConstantPool<'_> {
         self.intern_two(Tag::NameAndType, name, descriptor)
     }
 
-    /// A field reference.
+    /// Adds a field reference.
     ///
     /// # Errors
     /// See [`ConstantPool::add_utf8`].
@@ -215,7 +217,7 @@ impl ConstantPool<'_> {
         self.add_member(Tag::Field, class, name, descriptor)
     }
 
-    /// A reference to a method of a class.
+    /// Adds a reference to a method of a class.
     ///
     /// # Errors
     /// See [`ConstantPool::add_utf8`].
@@ -228,7 +230,7 @@ impl ConstantPool<'_> {
         self.add_member(Tag::Method, class, name, descriptor)
     }
 
-    /// A reference to a method of an interface.
+    /// Adds a reference to a method of an interface.
     ///
     /// # Errors
     /// See [`ConstantPool::add_utf8`].
@@ -253,7 +255,8 @@ impl ConstantPool<'_> {
         self.intern_two(tag, class, name_and_type)
     }
 
-    /// A `MethodHandle`; `kind` as in JVMS table 5.4.3.5-A, `reference` the index of a field or method reference.
+    /// Adds a `MethodHandle` entry. `kind` is defined in JVMS table 5.4.3.5-A, `reference` is the
+    /// index of a field or method reference.
     ///
     /// # Errors
     /// If `reference` is of another kind, or the pool is full.
@@ -266,7 +269,7 @@ impl ConstantPool<'_> {
         self.intern(Tag::MethodHandle, &[Tag::MethodHandle as u8, kind, a, b])
     }
 
-    /// A `MethodType`.
+    /// Adds a `MethodType` entry.
     ///
     /// # Errors
     /// See [`ConstantPool::add_utf8`].
@@ -275,7 +278,8 @@ impl ConstantPool<'_> {
         self.intern_one(Tag::MethodType, descriptor)
     }
 
-    /// A call site of `invokedynamic`; `bootstrap` is a row of the class's `BootstrapMethods`.
+    /// Adds a call site of `invokedynamic`. `bootstrap` is an index into the class's
+    /// `BootstrapMethods`.
     ///
     /// # Errors
     /// See [`ConstantPool::add_utf8`].
@@ -289,7 +293,8 @@ impl ConstantPool<'_> {
         self.intern_two(Tag::InvokeDynamic, bootstrap, name_and_type)
     }
 
-    /// A dynamically computed constant; `bootstrap` is a row of the class's `BootstrapMethods`.
+    /// Adds a dynamically computed constant. `bootstrap` is an index into the class's
+    /// `BootstrapMethods`.
     ///
     /// # Errors
     /// See [`ConstantPool::add_utf8`].
@@ -318,7 +323,7 @@ mod tests {
         assert_eq!((method, count), (6, 7));
         assert_eq!(pool.add_method("a/B", "m", "()V"), Ok(method));
         assert_eq!(pool.count(), count);
-        // The same parts, but another entry.
+        // The parts are equal, but the entry has another tag.
         assert_eq!(pool.add_interface_method("a/B", "m", "()V"), Ok(7));
         assert_eq!(pool.add_field("a/B", "m", "()V"), Ok(8));
     }
@@ -342,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_pool_says_so() {
+    fn a_full_pool_is_an_error() {
         let mut pool = ConstantPool::new();
         for value in 0..65_533 {
             assert_eq!(pool.add_integer(value), Ok(value as u16 + 1));
@@ -352,7 +357,7 @@ mod tests {
         assert_eq!(pool.add_integer(-1), Ok(65_534));
         assert_eq!(pool.add_integer(-2), Err(ClassFileError::PoolFull));
         assert_eq!(pool.count(), u16::MAX);
-        // What is there is still found.
+        // Existing entries are still found.
         assert_eq!(pool.add_integer(40_000), Ok(40_001));
     }
 

@@ -1,4 +1,5 @@
-//! Reading and writing class files (JVMS chapter 4), so that what is not touched comes out byte for byte as it was.
+//! Reading and writing of class files (JVMS chapter 4). All unchanged parts are written back byte
+//! for byte.
 //!
 //! ```text
 //!   bytes ──parse──▶ ClassFile ─────────────────────────────────────────────▶ to_bytes ──▶ bytes
@@ -9,15 +10,16 @@
 //!                                        └ lines, variables   remap_code_attributes
 //! ```
 //!
-//! A class file written by others holds attributes that this project has never heard of, whose content may refer to
-//! the constant pool by index. So the pool is never sorted, thinned or written anew: an index keeps its meaning. The input
-//! is not trusted: every read is checked, no count in a file reserves more memory than the file's size can
-//! justify, and nothing recurses over the input.
+//! Class files contain attributes that this project does not know, and their content may refer to
+//! the constant pool by index. So the pool is never sorted, pruned or rewritten, and every index
+//! keeps its meaning.
+//!
+//! The input is not trusted. Every read is checked, a count in the file never reserves more memory
+//! than the file's size justifies, and no function recurses over the input.
 
 mod annotations;
 pub mod attribute;
 mod class;
-mod closed;
 mod code;
 mod entry;
 mod error;
@@ -29,6 +31,7 @@ mod reader;
 mod tables;
 pub mod text;
 mod type_annotations;
+mod validate;
 
 pub use annotations::annotation_types;
 pub use attribute::Attribute;

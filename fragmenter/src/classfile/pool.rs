@@ -1,14 +1,14 @@
-//! The constant pool (JVMS 4.4): its bytes as they were read, and an index of where each entry begins.
+//! The constant pool (JVMS 4.4): the bytes as they were read, and the offset of each entry.
 //!
 //! ```text
 //!   offsets   [ – , 0, 11, 14, – , …, 9000 ]     one per slot; `–` for slot 0 and the second slot of a long or double
 //!                   │   │   │           │
 //!   original  [ Utf8… Class Long…  … ]  │        borrowed from the class file, written back verbatim
-//!   appended  [ Methodref … ] ◀─────────┘        what the builders of `intern.rs` add
+//!   appended  [ Methodref … ] ◀─────────┘        entries that the builders of `intern.rs` added
 //! ```
 //!
-//! Entries are decoded where they are asked for. Whether what an entry refers to exists and is of the right kind is
-//! found out when it is followed.
+//! Entries are decoded on request. A reference from one entry to another is checked when it is
+//! followed.
 
 use std::borrow::Cow;
 
@@ -18,8 +18,8 @@ use super::intern::InternTable;
 use super::reader::{Reader, put_u16};
 use super::text;
 
-/// The offset of a slot that holds no entry. (No entry can begin there: 65,534 entries of at most 65,538 bytes
-/// end before it.)
+/// The offset of a slot without an entry. No entry can begin at this offset, because 65,534 entries
+/// of at most 65,538 bytes end before it.
 const NO_ENTRY: u32 = u32::MAX;
 
 /// A constant pool.
@@ -27,15 +27,15 @@ const NO_ENTRY: u32 = u32::MAX;
 pub struct ConstantPool<'a> {
     original: &'a [u8],
     appended: Vec<u8>,
-    /// Where the entry of each slot begins, counted through `original` and then `appended`. Its length is the
-    /// file's `constant_pool_count`.
+    /// Offset of each slot's entry in the concatenation of `original` and `appended`. The length of
+    /// this vector is the file's `constant_pool_count`.
     offsets: Vec<u32>,
-    /// Finds equal entries; filled by the first builder call.
+    /// Hash table of the entries, built by the first builder call.
     pub(super) interned: Option<InternTable>,
 }
 
 impl ConstantPool<'static> {
-    /// An empty pool.
+    /// Returns an empty pool.
     pub fn new() -> ConstantPool<'static> {
         ConstantPool {
             original: &[],
@@ -53,10 +53,11 @@ impl Default for ConstantPool<'static> {
 }
 
 impl<'a> ConstantPool<'a> {
-    /// Reads entries alone, as a JVM gives them of a loaded class. `count` is `constant_pool_count`.
+    /// Reads the entries without a count field, as a JVM returns them for a loaded class. `count`
+    /// is `constant_pool_count`.
     ///
     /// # Errors
-    /// If these are not so many entries.
+    /// If the bytes are not exactly this number of entries.
     pub fn of_entries(count: u16, bytes: &'a [u8]) -> Result<Self, ClassFileError> {
         let mut reader = Reader::new(bytes);
         let pool = Self::read_entries(count, &mut reader)?;
@@ -64,7 +65,7 @@ impl<'a> ConstantPool<'a> {
         Ok(pool)
     }
 
-    /// Reads count and entries.
+    /// Reads the count and the entries.
     pub(super) fn read(reader: &mut Reader<'a>) -> Result<Self, ClassFileError> {
         let count = reader.u16("the constant pool's count")?;
         Self::read_entries(count, reader)
@@ -93,7 +94,7 @@ impl<'a> ConstantPool<'a> {
             offsets.push(u32::try_from(at).unwrap_or(NO_ENTRY));
             if tag.slots() == 2 {
                 offsets.push(NO_ENTRY);
-                // The second slot must be inside the pool too.
+                // The second slot must be within the pool too.
                 index = index.checked_add(2).filter(|&next| next <= count).ok_or(
                     ClassFileError::BadIndex {
                         index: index.saturating_add(1),
@@ -113,25 +114,25 @@ impl<'a> ConstantPool<'a> {
         })
     }
 
-    /// Writes count and entries.
+    /// Writes the count and the entries.
     pub(super) fn write(&self, out: &mut Vec<u8>) {
         put_u16(out, self.count());
         out.extend_from_slice(self.original);
         out.extend_from_slice(&self.appended);
     }
 
-    /// Bytes of all entries.
+    /// Size of all entries in bytes.
     pub(super) fn size(&self) -> usize {
         self.original.len() + self.appended.len()
     }
 
-    /// The number of slots plus one (JVMS `constant_pool_count`): the index that the next entry will get.
+    /// Number of slots plus one (JVMS `constant_pool_count`), which is the index of the next entry.
     pub fn count(&self) -> u16 {
         // `append` keeps the length within 16 bits.
         u16::try_from(self.offsets.len()).unwrap_or(u16::MAX)
     }
 
-    /// The bytes from an entry's tag on, to the end of `original` or `appended`.
+    /// Returns the bytes from an entry's tag to the end of `original` or `appended`.
     #[inline]
     fn bytes_at(&self, index: u16) -> Result<&[u8], ClassFileError> {
         self.offsets
@@ -150,7 +151,7 @@ impl<'a> ConstantPool<'a> {
             })
     }
 
-    /// Tag and the bytes after it.
+    /// Returns an entry's tag and the bytes after it.
     #[inline]
     fn body(&self, index: u16) -> Result<(Tag, &[u8]), ClassFileError> {
         match self.bytes_at(index)? {
@@ -165,7 +166,7 @@ impl<'a> ConstantPool<'a> {
         }
     }
 
-    /// The bytes of an entry, tag included.
+    /// Returns the bytes of an entry, including the tag.
     pub(super) fn raw(&self, index: u16) -> Result<&[u8], ClassFileError> {
         let (tag, body) = self.body(index)?;
         let mut size = 1 + tag.fixed_size();
@@ -179,7 +180,7 @@ impl<'a> ConstantPool<'a> {
         })
     }
 
-    /// Appends an entry, whose bytes must be right, and gives its index.
+    /// Appends an entry and returns its index. The bytes must be a valid entry.
     pub(super) fn append(&mut self, tag: Tag, entry: &[u8]) -> Result<u16, ClassFileError> {
         let index = self.count();
         if self.offsets.len() + tag.slots() > usize::from(u16::MAX) {
@@ -194,7 +195,7 @@ impl<'a> ConstantPool<'a> {
         Ok(index)
     }
 
-    /// Indices of all entries, in order.
+    /// Returns the indices of all entries in order.
     pub fn indices(&self) -> impl Iterator<Item = u16> + '_ {
         (0..self.count()).filter(|&index| {
             self.offsets
@@ -203,18 +204,18 @@ impl<'a> ConstantPool<'a> {
         })
     }
 
-    /// The kind of an entry.
+    /// Returns the kind of an entry.
     ///
     /// # Errors
-    /// If the index names no entry (so do all methods below).
+    /// If the index has no entry. The same error applies to all methods below.
     pub fn tag(&self, index: u16) -> Result<Tag, ClassFileError> {
         Ok(self.body(index)?.0)
     }
 
-    /// The bytes of a `Utf8` entry, in modified UTF-8.
+    /// Returns the bytes of a `Utf8` entry, in modified UTF-8.
     ///
     /// # Errors
-    /// If the index names no `Utf8`.
+    /// If the index is not a `Utf8`.
     #[inline]
     pub fn utf8(&self, index: u16) -> Result<&[u8], ClassFileError> {
         match self.entry(index)? {
@@ -223,18 +224,18 @@ impl<'a> ConstantPool<'a> {
         }
     }
 
-    /// The text of a `Utf8` entry; borrowed where it is plain.
+    /// Returns the text of a `Utf8` entry, borrowed if it is also valid UTF-8.
     ///
     /// # Errors
-    /// If the index names no `Utf8`. Broken text is no error (see [`text::decode`]).
+    /// If the index is not a `Utf8`. Malformed text is not an error (see [`text::decode`]).
     pub fn text(&self, index: u16) -> Result<Cow<'_, str>, ClassFileError> {
         self.utf8(index).map(text::decode)
     }
 
-    /// The name of a `Class` entry: `java/lang/Object`, or for an array its descriptor.
+    /// Returns the name of a `Class` entry: `java/lang/Object`, or the descriptor of an array.
     ///
     /// # Errors
-    /// If the index names no `Class`, or that no name.
+    /// If the index is not a `Class`, or its name is not a `Utf8`.
     pub fn class_name(&self, index: u16) -> Result<Cow<'_, str>, ClassFileError> {
         match self.entry(index)? {
             Entry::Class(name) => self.text(name),
@@ -242,10 +243,10 @@ impl<'a> ConstantPool<'a> {
         }
     }
 
-    /// Name and descriptor (indices of `Utf8`) of a `NameAndType`.
+    /// Returns name and descriptor (indices of `Utf8`) of a `NameAndType`.
     ///
     /// # Errors
-    /// If the index names no `NameAndType`.
+    /// If the index is not a `NameAndType`.
     pub fn name_and_type(&self, index: u16) -> Result<(u16, u16), ClassFileError> {
         match self.entry(index)? {
             Entry::NameAndType { name, descriptor } => Ok((name, descriptor)),
@@ -253,10 +254,10 @@ impl<'a> ConstantPool<'a> {
         }
     }
 
-    /// A field or method reference.
+    /// Returns a field or method reference.
     ///
     /// # Errors
-    /// If the index names none, or its parts are not there.
+    /// If the index is not a member reference, or a part of it is missing.
     pub fn member(&self, index: u16) -> Result<MemberRef, ClassFileError> {
         let (tag, class, name_and_type) = match self.entry(index)? {
             Entry::Field {
@@ -282,10 +283,11 @@ impl<'a> ConstantPool<'a> {
         })
     }
 
-    /// Row of `BootstrapMethods`, name and descriptor (indices of `Utf8`) of a `Dynamic` or `InvokeDynamic`.
+    /// Returns the index into `BootstrapMethods`, the name and the descriptor (indices of `Utf8`)
+    /// of a `Dynamic` or `InvokeDynamic`.
     ///
     /// # Errors
-    /// If the index names neither, or its parts are not there.
+    /// If the index is neither, or a part of it is missing.
     pub fn dynamic(&self, index: u16) -> Result<(u16, u16, u16), ClassFileError> {
         match self.entry(index)? {
             Entry::Dynamic {
@@ -306,7 +308,7 @@ impl<'a> ConstantPool<'a> {
     /// Decodes an entry.
     ///
     /// # Errors
-    /// If the index names no entry.
+    /// If the index has no entry.
     #[inline]
     pub fn entry(&self, index: u16) -> Result<Entry<'_>, ClassFileError> {
         let (tag, body) = self.body(index)?;
@@ -357,7 +359,7 @@ impl<'a> ConstantPool<'a> {
         })
     }
 
-    /// Says that an entry is not of the kind that is needed (or not there at all).
+    /// Returns the error for an entry that has the wrong kind or does not exist.
     pub(super) fn wrong(&self, index: u16, expected: &'static str) -> ClassFileError {
         match self.tag(index) {
             Ok(found) => ClassFileError::WrongTag {

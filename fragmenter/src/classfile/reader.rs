@@ -1,8 +1,8 @@
-//! Checked big-endian reading. Nothing in this module can panic, whatever the bytes are.
+//! Checked big-endian reading. No function of this module panics, whatever the input is.
 
 use super::error::ClassFileError;
 
-/// A place in a byte slice; each read moves it on, or fails and says where.
+/// A position in a byte slice. Each read advances the position, or fails with the current offset.
 #[derive(Debug, Clone)]
 pub(super) struct Reader<'a> {
     bytes: &'a [u8],
@@ -19,12 +19,12 @@ impl<'a> Reader<'a> {
         self.at
     }
 
-    /// How many bytes are left.
+    /// Number of remaining bytes.
     pub(super) fn left(&self) -> usize {
         self.bytes.len().saturating_sub(self.at)
     }
 
-    /// All bytes from the next one on.
+    /// Returns all remaining bytes.
     pub(super) fn rest(&self) -> &'a [u8] {
         self.bytes.get(self.at..).unwrap_or_default()
     }
@@ -89,13 +89,13 @@ impl<'a> Reader<'a> {
         Ok(u64::from_be_bytes(self.array(what)?))
     }
 
-    /// A vector for `count` items of at least `size` bytes each: a count in the file never reserves more than
-    /// the bytes that are left can fill.
+    /// Returns a vector for `count` items of at least `size` bytes each. A count in the file never
+    /// reserves more items than the remaining bytes can hold.
     pub(super) fn vec_for<T>(&self, count: u16, size: usize) -> Vec<T> {
         Vec::with_capacity(usize::from(count).min(self.left() / size.max(1)))
     }
 
-    /// Fails unless everything was read.
+    /// Fails unless all bytes were read.
     pub(super) fn finish(&self, what: &'static str) -> Result<(), ClassFileError> {
         match self.left() {
             0 => Ok(()),
@@ -104,7 +104,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Writes a 16-bit count, or says what was too long.
+/// Writes a 16-bit count, or returns an error that names the list.
 pub(super) fn put_count(
     out: &mut Vec<u8>,
     count: usize,

@@ -1,7 +1,8 @@
-//! Moving the tables inside a `Code` attribute to where the code has gone (JVMS 4.7.12 to 4.7.14, 4.7.20).
+//! Adjusts the tables inside a `Code` attribute after the code was moved (JVMS 4.7.12 to 4.7.14,
+//! 4.7.20).
 //!
-//! All of them have entries of fixed places and sizes, so the pcs in them are changed where they stand and the rest is
-//! kept as it is.
+//! All entries have fixed offsets and sizes. So each pc is overwritten in place, and the rest is
+//! kept.
 
 use super::attribute::Attribute;
 use super::error::ClassFileError;
@@ -9,18 +10,19 @@ use super::pool::ConstantPool;
 use super::reader::Reader;
 use super::type_annotations;
 
-/// How the code of a method has moved.
+/// The mapping from old to new positions in a method's code.
 pub(super) struct CodeMap<'m> {
-    /// Length of the code before.
+    /// Length of the old code in bytes.
     pub(super) old_length: u16,
-    /// Old pc (up to and including the length) to new pc.
+    /// Maps an old pc (up to and including the length) to the new pc.
     pub(super) pc: &'m dyn Fn(u16) -> u16,
-    /// Old index into the exception table to new index.
+    /// Maps an old index into the exception table to the new index.
     pub(super) exception: &'m dyn Fn(u16) -> u16,
 }
 
 impl CodeMap<'_> {
-    /// The new start and length of an old range; none if it is no range of the method or has been turned upside down.
+    /// Returns the new start and length of an old range, or `None` if the range is not within the
+    /// method or its end would precede its start.
     pub(super) fn range(&self, start: u16, length: u16) -> Option<(u16, u16)> {
         let end = start
             .checked_add(length)
@@ -32,18 +34,24 @@ impl CodeMap<'_> {
     }
 }
 
-/// Rewrites what the attributes of a `Code` say about pcs: line numbers, local variables and their generic types, type
-/// annotations. `old_len` is the length of the old code; `map` gives for each old pc of an instruction, and for `old_len`,
-/// the new pc of what now begins there; `exception_index` gives the new place of a row of the exception table.
+/// Adjusts the pcs in the attributes of a `Code`: line numbers, local variables and their generic
+/// types, and type annotations.
 ///
-/// `StackMapTable` is left to the caller, whose work it is to lay out frames. Attributes that are not known here stay as they
-/// are, so a `CharacterRangeTable` (`javac -Xjcov`) goes stale. Attributes that do not change are not copied.
+/// `old_len` is the length of the old code in bytes. `map` returns the new pc for the old pc of an
+/// instruction and for `old_len`. `exception_index` returns the new index of an exception-table
+/// entry.
 ///
-/// A range keeps its first and last instruction: what was inserted before its end lies inside. Type annotations of code
-/// that is not there (old compilers wrote such) stay as they are; no JVM reads them.
+/// * The caller handles `StackMapTable`, because it computes the frames.
+/// * Unknown attributes are kept, so a `CharacterRangeTable` (`javac -Xjcov`) becomes outdated.
+/// * Attributes without a change are not copied.
+/// * A range keeps its first and last instruction. Code inserted before its end is inside the
+///   range.
+/// * Type annotations of code outside the method, which old compilers wrote, are kept; no JVM reads
+///   them.
 ///
 /// # Errors
-/// If a table is damaged, or names code that is not there. Some of the attributes may have been rewritten by then.
+/// If a table is malformed, or refers to code outside the method. Some of the attributes may then
+/// already be rewritten.
 pub fn remap_code_attributes(
     attributes: &mut Vec<Attribute<'_>>,
     pool: &ConstantPool<'_>,
@@ -75,12 +83,12 @@ pub fn remap_code_attributes(
     Ok(())
 }
 
-/// New 16-bit values for offsets of an attribute.
+/// New 16-bit values by offset in an attribute.
 #[derive(Default)]
 pub(super) struct Changes(Vec<(usize, u16)>);
 
 impl Changes {
-    /// Notes a value if it is a new one.
+    /// Records a value if it differs from the old one.
     pub(super) fn set(&mut self, offset: usize, old: u16, new: u16) {
         if old != new {
             self.0.push((offset, new));
@@ -160,8 +168,8 @@ mod tests {
 
     use super::*;
 
-    /// Code of 20 bytes, in which 5 bytes were inserted before pc 4 and 100 before pc 10; row 1 of the exception table
-    /// is now row 3.
+    /// Remaps a table for code of 20 bytes. 5 bytes were inserted before pc 4 and 100 before pc 10.
+    /// Entry 1 of the exception table is now entry 3.
     fn moved(name: &str, info: &[u8]) -> Result<Vec<u8>, ClassFileError> {
         let mut pool = ConstantPool::new();
         let mut attributes = vec![Attribute {
@@ -223,7 +231,7 @@ mod tests {
         assert_eq!(moved("Unheard", &[9]).unwrap(), [9]);
     }
 
-    /// One annotation of each kind of target, with a path and with values of all kinds.
+    /// Tests one annotation of each kind of target, with a path and with values of all kinds.
     #[test]
     #[rustfmt::skip]
     fn type_annotations() {
@@ -251,7 +259,7 @@ mod tests {
             (&[0x46, 0, 10], &[0x46, 0, 115]),
             (&[0x47, 0, 4, 4], &[0x47, 0, 9, 4]),
             (&[0x4b, 0, 19, 10], &[0x4b, 0, 124, 10]),
-            // Of code that is not there: kept.
+            // Refers to code outside the method, so it is kept.
             (&[0x44, 0, 20], &[0x44, 0, 20]),
         ];
         let (mut info, mut expected) = (vec![0, 28], vec![0, 28]);
@@ -270,7 +278,7 @@ mod tests {
         );
     }
 
-    /// Recursion would run out of stack here.
+    /// Recursion would overflow the stack on this input.
     #[test]
     fn deep_values() {
         let depth = 300_000;

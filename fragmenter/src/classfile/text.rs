@@ -1,21 +1,23 @@
-//! Modified UTF-8 (JVMS 4.4.7): the JVM's form of text in class files.
+//! Modified UTF-8 (JVMS 4.4.7), the text encoding of class files.
 //!
-//! It differs from UTF-8 in two ways: U+0000 is `C0 80`, and a character above U+FFFF is a pair of surrogates of
-//! three bytes each. Most names are plain ASCII, the same in both, and are borrowed.
+//! The encoding differs from UTF-8 in two ways. U+0000 is encoded as `C0 80`, and a character above
+//! U+FFFF as two surrogates of three bytes each. Most names are ASCII, which is identical in both
+//! encodings, and are borrowed.
 
 use std::borrow::Cow;
 
-/// Decodes modified UTF-8. What is broken (a lone surrogate, a stray byte) becomes U+FFFD, so two different
-/// broken names may give equal text: compare bytes where identity counts.
+/// Decodes modified UTF-8. Malformed parts (a lone surrogate, a stray byte) become U+FFFD, so two
+/// different malformed names may decode to equal text. Compare bytes if identity matters.
 pub fn decode(bytes: &[u8]) -> Cow<'_, str> {
-    // Valid UTF-8 has neither `C0 80` nor encoded surrogates, so it means the same in both encodings.
+    // Valid UTF-8 contains neither `C0 80` nor encoded surrogates, so it has the same meaning in
+    // both encodings.
     match std::str::from_utf8(bytes) {
         Ok(text) => Cow::Borrowed(text),
         Err(_) => Cow::Owned(decode_slowly(bytes)),
     }
 }
 
-/// Whether text that was decoded from these bytes is encoded as them again.
+/// True if decoding and encoding these bytes returns the same bytes.
 pub fn is_proper(bytes: &[u8]) -> bool {
     *encode(&decode(bytes)) == *bytes
 }
@@ -42,9 +44,10 @@ fn decode_slowly(bytes: &[u8]) -> String {
     String::from_utf16_lossy(&units)
 }
 
-/// Encodes text as modified UTF-8. Borrows unless it holds U+0000 or a character above U+FFFF.
+/// Encodes text as modified UTF-8. Borrows unless the text contains U+0000 or a character above
+/// U+FFFF.
 pub fn encode(text: &str) -> Cow<'_, [u8]> {
-    // A four-byte sequence of UTF-8 begins with F0 or more.
+    // A four-byte sequence of UTF-8 begins with F0 or a larger byte.
     if text.bytes().all(|byte| byte != 0 && byte < 0xf0) {
         return Cow::Borrowed(text.as_bytes());
     }
@@ -84,7 +87,7 @@ mod tests {
 
     #[test]
     fn zero_and_surrogate_pairs() {
-        // As javac writes "a\0\u{1f600}é".
+        // The bytes that javac writes for "a\0\u{1f600}é".
         let bytes = [
             b'a', 0xc0, 0x80, 0xed, 0xa0, 0xbd, 0xed, 0xb8, 0x80, 0xc3, 0xa9,
         ];

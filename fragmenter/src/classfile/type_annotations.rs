@@ -1,7 +1,8 @@
-//! Type annotations of code (JVMS 4.7.20): finding the pcs in `RuntimeVisibleTypeAnnotations` and its invisible twin.
+//! Type annotations of code (JVMS 4.7.20): adjusts the pcs in `RuntimeVisibleTypeAnnotations` and
+//! `RuntimeInvisibleTypeAnnotations`.
 //!
 //! ```text
-//!   target_type  what follows                                         here
+//!   target_type  content                                              action
 //!   0x00, 0x01   u1 type parameter                                    skipped
 //!   0x10         u2 supertype                                         skipped
 //!   0x11, 0x12   u1 type parameter, u1 bound                          skipped
@@ -9,12 +10,13 @@
 //!   0x16         u1 formal parameter                                  skipped
 //!   0x17         u2 throws                                            skipped
 //!   0x40, 0x41   u2 n, n × { u2 start, u2 length, u2 slot }           ranges mapped
-//!   0x42         u2 row of the exception table                        mapped by `exception`
+//!   0x42         u2 index into the exception table                    mapped by `exception`
 //!   0x43 – 0x46  u2 pc (instanceof, new, method references)           mapped
 //!   0x47 – 0x4b  u2 pc, u1 type argument (casts, calls)               mapped
 //! ```
 //!
-//! After it come a path (`u1 n, n × 2 bytes`) and an annotation, whose values may nest as deep as the bytes allow.
+//! A path (`u1 n, n × 2 bytes`) and an annotation follow. Annotation values may be nested as deeply
+//! as the bytes allow.
 
 use super::annotations::annotation;
 use super::error::ClassFileError;
@@ -23,7 +25,7 @@ use super::tables::{Changes, CodeMap};
 
 const WHAT: &str = "a type annotation";
 
-/// The changes that a map makes to an attribute of type annotations.
+/// Returns the changes that a map makes to an attribute of type annotations.
 pub(super) fn remap(info: &[u8], map: &CodeMap<'_>) -> Result<Changes, ClassFileError> {
     let mut reader = Reader::new(info);
     let mut changes = Changes::default();

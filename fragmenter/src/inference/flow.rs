@@ -1,11 +1,14 @@
-//! The forward pass: which kinds of values, and of which classes, come to each fragment's start.
+//! The forward data-flow pass: the kinds and classes of the values at the start of each fragment.
 //!
-//! Lattice: a variable is `Top`, a primitive kind, an object without a finished constructor, or a union of classes (none:
-//! `null`). Join: equal stays, unions are united, all else becomes `Top`. Transfer: [`types::step`], with unions of arrays taken
-//! apart by `aaload`. An exception handler joins the locals before each instruction of its range (and after constructor calls).
-//! Unions only grow and hold only names that the method mentions, so the pass ends.
+//! * Lattice: a variable is `Top`, a primitive kind, an object without a finished constructor, or a
+//!   union of classes. The empty union is `null`.
+//! * Join: equal types stay, unions are united, all other pairs become `Top`.
+//! * Transfer: [`types::step`]; `aaload` on a union of arrays yields the union of their elements.
+//!   An exception handler joins the locals before each instruction of its range and after
+//!   constructor calls.
+//! * Termination: unions only grow, and hold only names that the method mentions.
 
-use super::union::{self, Joined};
+use super::union_types::{self, Joined};
 use crate::bytecode::Instruction;
 use crate::bytecode::opcode::*;
 use crate::classfile::{ConstantPool, ExceptionRange};
@@ -14,20 +17,19 @@ use crate::refusal::Refusal;
 use crate::types::{self, State, Type, TypeError};
 use petgraph::visit::EdgeRef;
 
-/// A method body on its way to a stack map.
-pub(super) struct Code<'c> {
+/// A method body whose stack map is to be inferred.
+pub(super) struct Body<'c> {
     pub instructions: &'c [(u16, Instruction)],
     pub exceptions: &'c [ExceptionRange],
     pub flow: &'c FlowGraph,
     pub pool: &'c ConstantPool<'c>,
-    /// Internal name of the method's class.
     pub class: &'c str,
-    /// What the method returns, where that is a reference.
+    /// The method's result type, if it is a reference.
     pub result: Option<Type>,
 }
 
-impl Code<'_> {
-    /// The class that a handler's row catches.
+impl Body<'_> {
+    /// Returns the class that a handler catches, by the handler's index in the exception table.
     pub fn caught(&self, row: u16) -> Result<Type, Refusal> {
         match self.exceptions.get(row as usize).map(|e| e.catch_type) {
             None | Some(0) => Ok(Type::object("java/lang/Throwable")),
@@ -35,19 +37,21 @@ impl Code<'_> {
         }
     }
 
-    /// Applies one instruction.
+    /// Applies one instruction to the state.
     pub fn step(&self, state: &mut State, i: usize) -> Result<(), Refusal> {
         let (pc, instruction) = &self.instructions[i];
         match instruction.op() {
-            AALOAD if matches!(state.stack.iter().rev().nth(1), Some(t) if union::is_union(t)) => {
+            AALOAD if matches!(state.stack.iter().rev().nth(1), Some(t) if union_types::is_union(t)) =>
+            {
                 state.stack.pop();
                 let array = state.stack.pop().ok_or(TypeError::Underflow(*pc))?;
-                let element = union::element(&array).ok_or(TypeError::BadOperand(*pc))?;
+                let element = union_types::element(&array).ok_or(TypeError::BadOperand(*pc))?;
                 state.stack.push(element);
             }
             op => {
                 if op == NEW {
-                    // An older object of this place can no longer be told from the new one (JVMS §4.10.1.9 `new`).
+                    // An older object of the same `new` cannot be distinguished from the new one
+                    // (JVMS §4.10.1.9 `new`).
                     let old = Type::Uninitialized(*pc);
                     let locals = state.locals.iter_mut();
                     locals.filter(|t| **t == old).for_each(|t| *t = Type::Top);
@@ -59,8 +63,8 @@ impl Code<'_> {
     }
 }
 
-/// The state at each fragment's start; `None` for what nothing reaches.
-pub(super) fn run(code: &Code, entry: State) -> Result<Vec<Option<State>>, Refusal> {
+/// Returns the state at each fragment's start, or `None` for unreachable fragments.
+pub(super) fn run(code: &Body, entry: State) -> Result<Vec<Option<State>>, Refusal> {
     let mut states: Vec<Option<State>> = vec![None; code.flow.len()];
     let Some(first) = states.first_mut() else {
         return Err(Refusal::BrokenCode("there is no code".into()));
@@ -80,7 +84,7 @@ pub(super) fn run(code: &Code, entry: State) -> Result<Vec<Option<State>>, Refus
                     states[to.index()] = Some(from.clone());
                     Joined::Changed
                 }
-                Some(there) => union::join_into(there, from),
+                Some(there) => union_types::join_into(there, from),
             };
             if joined == Joined::Changed && !std::mem::replace(&mut waiting[to.index()], true) {
                 work.push(to);
@@ -120,8 +124,9 @@ pub(super) fn run(code: &Code, entry: State) -> Result<Vec<Option<State>>, Refus
             };
             throw(&state)?;
             code.step(&mut state, i)?;
-            // HotSpot holds what comes out of an instruction against its handlers too; only the end of a constructor call
-            // changes a local there (stores aside, which cannot throw and which it leaves out).
+            // HotSpot also compares the types after an instruction with its handlers. Only the end
+            // of a constructor call changes a local there; stores also change locals, but HotSpot
+            // leaves them out, because they cannot throw.
             if code.instructions[i].1.op() == INVOKESPECIAL {
                 throw(&state)?;
             }

@@ -1,64 +1,73 @@
-//! Old class files made modern: version 51, with a stack map for every method, without subroutines.
+//! Conversion of old class files to version 51, with a stack map for every method and without
+//! subroutines.
 //!
 //! ```text
-//!   version ≤ 50 ─▶ raise       may the version be raised at all? what the VM ignored at the old one is dropped
-//!                ─▶ subroutine  (jsr/ret) each call of a subroutine gets its own copy
-//!                ─▶ flow        which kinds of values, and of which classes, come to each place
-//!                ─▶ demand      what the uses of a value ask of its class
-//!                ─▶ choose      the one class that a stack map names where values of several meet
-//!                ─▶ dead        what nothing reaches becomes nop … athrow
-//!                ─▶ facts       what the old verifier has found out; the type checker may assume nothing else
+//!   version ≤ 50 ─▶ upgrade          may the version be raised? attributes that were ignored before are dropped
+//!                ─▶ subroutine       (jsr/ret) each call of a subroutine gets its own copy
+//!                ─▶ flow             the kinds and classes of the values at each position
+//!                ─▶ constraints      the classes that the uses of a value require
+//!                ─▶ solve            the one class that a stack map names where values of several classes meet
+//!                ─▶ dead code        unreachable code becomes nop … athrow
+//!                ─▶ verifier_facts   the facts of the old verifier; the type checker may assume nothing else
 //!                                                             ─▶ version 51 with stack maps
 //! ```
 //!
-//! Everything else in this crate reads modern class files only. `invokedynamic`, which stubs need, and types without a class
-//! hierarchy (JVMS §4.10.1) both begin there.
+//! The rest of this crate reads modern class files only. Version 51 is the first with
+//! `invokedynamic`, which stubs need, and with types that do not depend on a class hierarchy (JVMS
+//! §4.10.1).
 //!
-//! **Why the verifier takes it.** The old verifier (JVMS §4.10.2) joins the classes A, B of values that meet by their closest
-//! common superclass L, which would mean to load classes. It has accepted the method, so every use that asks for a class D
-//! has L <: D, hence A <: D and B <: D. If the uses ask for one class only, D itself can stand in the stack map: A <: D and
-//! B <: D is all that the new verifier then has to find. An interface may be ignored, for to both verifiers every object
-//! passes for it. Where the uses ask for several classes, `choose` must know which one is below the others; where it
-//! does not, the class is refused (`Unmergeable`).
+//! **Why the result verifies.** The old verifier (JVMS §4.10.2) merges the classes A and B of two
+//! values to their closest common superclass L, which requires loading classes. The verifier
+//! accepted the method, so every use that requires a class D has L <: D, hence A <: D and B <: D.
+//! If the uses require one class only, the stack map can name D itself, and the new verifier only
+//! has to check A <: D and B <: D. Interfaces can be ignored, because to both verifiers every
+//! object is assignable to an interface. If the uses require several classes, `solve` must know
+//! which one is a subclass of the others. If it does not know, the class is refused
+//! (`Unmergeable`).
 //!
-//! **Why a mistake here does no harm.** The result passes the type checker of [`crate::verify`], and every assumption about other
-//! classes that the checker makes must follow from what the old verifier has found out (`facts`); otherwise the class is refused
-//! (`Unverifiable`).
+//! **Why an error here does no harm.** The result must pass the type checker of [`crate::verify`].
+//! Every assumption about other classes that the checker makes must follow from the facts of the
+//! old verifier (`verifier_facts`). Otherwise the class is refused (`Unverifiable`).
 //!
-//! **Stack maps of version 50.** HotSpot verifies a class of version 50 by its stack maps, and if they are wrong, with the old
-//! verifier. So a map may be wrong in an accepted class, even if only a class that it names is wrong. A method keeps its map if the
-//! type checker accepts the map and the facts show every assumption; otherwise its map is inferred as for older versions.
+//! **Stack maps of version 50.** HotSpot verifies a class of version 50 by its stack maps, and with
+//! the old verifier if the maps are wrong. So an accepted class may have a wrong map, even one in
+//! which only a class name is wrong. A method keeps its map if the type checker accepts the map and
+//! the facts prove every assumption. Otherwise its map is inferred as for older versions.
 //!
-//! **Invariant:** instructions that can be reached are those of the method, in its order (copied, for subroutines).
+//! **Invariant:** reachable instructions are those of the method in their order (copied, for
+//! subroutines).
 
-mod body;
-mod choose;
-mod demand;
-mod facts;
+mod class_hierarchy;
+mod constraints;
 mod flow;
-mod kinds;
-mod raise;
+mod method_body;
+mod solve;
 mod stackmap;
 mod subroutine;
-mod union;
+mod union_types;
+mod upgrade;
 mod uses;
+mod verifier_facts;
 
 use crate::classfile::ClassFile;
 use crate::refusal::Refusal;
 use crate::verify;
 use std::borrow::Cow;
 
-/// The version that has `invokedynamic` and always verifies by stack maps: Java 7.
+/// The first version that has `invokedynamic` and always verifies by stack maps: Java 7.
 pub const MODERN: u16 = 51;
 
-/// The class file as the rest of this crate can work with it. It is the same bytes where it is modern already, or has no
-/// method that could be armed. The same input always gives the same output, and the output is its own modern form.
+/// Converts a class file to the form that the rest of this crate requires.
+///
+/// Returns the same bytes if the class file is already modern, or has no method that could be
+/// armed. The function is deterministic and idempotent.
 ///
 /// # Errors
-/// [`Refusal::OldClassFile`], [`Refusal::Subroutine`], [`Refusal::Unmergeable`], [`Refusal::Unverifiable`] with the method that stands
-/// in the way; other names if the class file is broken.
+/// [`Refusal::OldClassFile`], [`Refusal::Subroutine`], [`Refusal::Unmergeable`] or
+/// [`Refusal::Unverifiable`], with the method that causes the refusal. Other refusals if the class
+/// file is malformed.
 pub fn modern(bytes: &[u8]) -> Result<Cow<'_, [u8]>, Refusal> {
-    // The major version, without reading the rest.
+    // Reads the major version without parsing the rest.
     if matches!(bytes, [_, _, _, _, _, _, high, low, ..] if u16::from_be_bytes([*high, *low]) >= MODERN)
     {
         return Ok(Cow::Borrowed(bytes));
@@ -73,28 +82,39 @@ pub fn modern(bytes: &[u8]) -> Result<Cow<'_, [u8]>, Refusal> {
         return Ok(Cow::Borrowed(bytes));
     }
     let mut out = file.clone();
-    raise::raise(&mut out)?;
-    let kinds = kinds::Kinds::of(&file)?;
-    let mut facts = facts::Facts::default();
+    upgrade::raise_version(&mut out)?;
+    let hierarchy = class_hierarchy::ClassHierarchy::from_class_file(&file)?;
+    let mut facts = verifier_facts::Facts::default();
     // Only version 50 has stack maps that may be kept.
     let mut checker = match file.major {
         50 => verify::Checker::new(&file).ok(),
         _ => None,
     };
     for index in 0..file.methods.len() {
-        body::modernise(&file, index, &kinds, &mut facts, checker.as_mut(), &mut out)?;
+        method_body::modernise(
+            &file,
+            index,
+            &hierarchy,
+            &mut facts,
+            checker.as_mut(),
+            &mut out,
+        )?;
     }
     let bytes = out.to_bytes()?;
-    check(&bytes, &facts, &kinds)?;
+    check(&bytes, &facts, &hierarchy)?;
     Ok(Cow::Owned(bytes))
 }
 
-/// Checks that the JVM accepts the modern form if it accepts the original.
-fn check(bytes: &[u8], facts: &facts::Facts, kinds: &kinds::Kinds) -> Result<(), Refusal> {
+/// Checks that the JVM accepts the converted class if it accepts the original.
+fn check(
+    bytes: &[u8],
+    facts: &verifier_facts::Facts,
+    hierarchy: &class_hierarchy::ClassHierarchy,
+) -> Result<(), Refusal> {
     let file = ClassFile::parse(bytes)?;
     let this = file.name()?;
     let needed = verify::class(&file).map_err(|e| Refusal::Unverifiable(e.to_string()))?;
-    let unknown = needed.iter().find(|a| !facts.show(&this, a, kinds));
+    let unknown = needed.iter().find(|a| !facts.prove(&this, a, hierarchy));
     match unknown {
         None => Ok(()),
         Some(assumption) => Err(Refusal::Unverifiable(format!(

@@ -1,8 +1,8 @@
-//! Stack maps: the frames of a method from its states.
+//! Builds the stack-map frames of a method from its states.
 
-use super::demand::{self, Demands};
-use super::flow::Code;
-use super::{choose, kinds::Kinds};
+use super::constraints::{self, Constraints};
+use super::flow::Body;
+use super::{class_hierarchy::ClassHierarchy, solve};
 use crate::classfile::{ConstantPool, StackMapFrame, encode_stack_map};
 use crate::flowgraph::{EdgeKind, FragmentId};
 use crate::frames;
@@ -10,23 +10,27 @@ use crate::refusal::Refusal;
 use crate::types::{State, Type};
 use petgraph::Direction;
 
-/// The states at all fragments' starts with a class chosen for each node; what nothing reaches begins with a throwable on
-/// the stack, for the `athrow` that stands there.
-pub(super) fn settle(demands: Demands, kinds: &Kinds, method: &str) -> Result<Vec<State>, Refusal> {
-    let mut chosen: Vec<Option<Type>> = vec![None; demands.nodes.len()];
-    let mut states = demands.states;
+/// Replaces each type variable in the states by its selected class. An unreachable fragment starts
+/// with a throwable on the stack, for its `athrow`.
+pub(super) fn resolve_types(
+    collected: Constraints,
+    hierarchy: &ClassHierarchy,
+    method: &str,
+) -> Result<Vec<State>, Refusal> {
+    let mut chosen: Vec<Option<Type>> = vec![None; collected.nodes.len()];
+    let mut states = collected.states;
     for state in states.iter_mut().flatten() {
         for t in state.locals.iter_mut().chain(&mut state.stack) {
-            let Some(id) = demand::node_of(t) else {
+            let Some(id) = constraints::variable_of(t) else {
                 continue;
             };
-            let Some(node) = demands.nodes.get(id) else {
+            let Some(node) = collected.nodes.get(id) else {
                 return Err(Refusal::Internal("a node was lost".into()));
             };
             let choice = match &chosen[id] {
                 Some(choice) => choice.clone(),
                 None => {
-                    let name = choose::choose(node, kinds).map_err(|asked| {
+                    let name = solve::select_class(node, hierarchy).map_err(|asked| {
                         Refusal::Unmergeable(method.to_owned(), list(&node.union), list(&asked))
                     })?;
                     Type::object(&name)
@@ -48,10 +52,10 @@ fn list(names: &[String]) -> String {
     names.join(", ")
 }
 
-/// The content of a `StackMapTable`: a frame wherever control can come from elsewhere, and where dead code begins.
-/// `None` where no frame is needed.
+/// Returns the content of a `StackMapTable`, or `None` if no frame is needed. A frame is emitted
+/// where control can arrive by other means than falling through, and where unreachable code begins.
 pub(super) fn table(
-    code: &Code,
+    code: &Body,
     states: &[State],
     reached: &[bool],
     entry: &State,

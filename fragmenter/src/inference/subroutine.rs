@@ -1,16 +1,18 @@
-//! Subroutines (`jsr`, `ret`; JVMS §4.10.2.5) taken away: each call gets its own copy, for version 51 knows none.
+//! Removes subroutines (`jsr`, `ret`; JVMS §4.10.2.5), which version 51 does not support. Each call
+//! gets its own copy of the subroutine.
 //!
 //! ```text
-//!    jsr S ──┐                          aconst_null          (stands for the return address)
+//!    jsr S ──┐                          aconst_null          (in place of the return address)
 //!    …     ◀─┼─┐                        goto S'
 //!    jsr S ──┤ │                  ▶     …                    R1
 //!    …     ◀─┤ │                        S': astore 3 … goto R1
 //!  S: astore 3 …; ret 3                 S": astore 3 … goto R2
 //! ```
 //!
-//! A *copy* is one call on the way to a place. Code that the method (or an outer subroutine) reaches without the call belongs to
-//! that one: a subroutine that jumps there has been left for good. This is how ASM's `JSRInlinerAdapter` sees it.
-//! Exception ranges, line numbers and names of variables are copied with the code.
+//! A *copy* belongs to one call. Code that the method (or an outer subroutine) reaches without the
+//! call belongs to the method (or to that subroutine), because a subroutine that jumps there never
+//! returns. ASM's `JSRInlinerAdapter` uses the same rule. Exception ranges, line numbers and
+//! variable names are copied with the code.
 
 use crate::bytecode::opcode::*;
 use crate::bytecode::{Assembled, Assembler, Instruction, Label};
@@ -20,22 +22,22 @@ use bitvec::vec::BitVec;
 use indexmap::IndexMap;
 use std::rc::Rc;
 
-/// Copies nested or side by side; more would not fit a method.
-const COPIES: usize = 4_096;
+/// Maximum number of copies in one method, because more would exceed the size limit of a method.
+const MAX_COPIES: usize = 4_096;
 
-/// One call of a subroutine; the first is the method itself.
+/// The copy for one call of a subroutine. The first copy is the method itself.
 struct Copy {
-    /// The copy that calls.
+    /// The calling copy.
     caller: Option<usize>,
-    /// Where it returns to, in the caller.
+    /// Index of the instruction in the caller to which the subroutine returns.
     back: usize,
-    /// The variable that holds the return address, where it ever returns.
+    /// The variable that holds the return address, if the subroutine stores it.
     address: Option<u16>,
-    /// What it reaches.
+    /// The instructions that the subroutine reaches.
     reach: Rc<BitVec>,
 }
 
-/// An instruction of a copy, as it was emitted.
+/// An emitted instruction of a copy.
 struct Item {
     copy: usize,
     index: usize,
@@ -47,14 +49,14 @@ struct Inliner<'i, 'a> {
     code: &'i Code<'a>,
     instructions: &'i [(u16, Instruction)],
     copies: Vec<Copy>,
-    /// What is reached from a subroutine's entry, the same for all its copies.
+    /// The instructions reachable from a subroutine's entry, shared by all its copies.
     reaches: IndexMap<usize, Rc<BitVec>>,
     labels: IndexMap<(usize, usize), Label>,
     a: Assembler,
     items: Vec<Item>,
 }
 
-/// The same code without subroutines.
+/// Returns the code without subroutines.
 pub(super) fn inline(
     code: &Code,
     instructions: &[(u16, Instruction)],
@@ -91,7 +93,7 @@ pub(super) fn inline(
         ..
     } = inliner;
     let out = a.finish()?;
-    let laid = Laid {
+    let inlined = InlinedCode {
         code,
         instructions,
         copies,
@@ -103,9 +105,9 @@ pub(super) fn inline(
     Ok(Code {
         max_stack: code.max_stack,
         max_locals: code.max_locals,
-        exceptions: laid.exceptions()?,
-        attributes: laid.attributes(pool)?,
-        code: laid.out.code.into(),
+        exceptions: inlined.exceptions()?,
+        attributes: inlined.attributes(pool)?,
+        code: inlined.out.code.into(),
     })
 }
 
@@ -113,7 +115,8 @@ fn refuse(what: &str, pc: u16) -> Refusal {
     Refusal::Subroutine(format!("{what} at {pc}"))
 }
 
-/// The copy that an instruction belongs to, seen from a copy: the outermost one that reaches it.
+/// Returns the copy that an instruction belongs to, seen from a copy: the outermost copy that
+/// reaches it.
 fn owner(copies: &[Copy], from: usize, index: usize) -> Option<usize> {
     let mut found = None;
     let mut copy = Some(from);
@@ -133,7 +136,7 @@ impl Inliner<'_, '_> {
             .map_err(|_| Refusal::BrokenCode("a branch leads nowhere".into()))
     }
 
-    /// What is reached from an instruction without entering subroutines.
+    /// Returns the instructions reachable from `entry` without entering subroutines.
     fn reach(&mut self, entry: usize) -> Result<Rc<BitVec>, Refusal> {
         if let Some(reach) = self.reaches.get(&entry) {
             return Ok(reach.clone());
@@ -169,7 +172,7 @@ impl Inliner<'_, '_> {
         Ok(seen)
     }
 
-    /// The label of an instruction as a copy reaches it.
+    /// Returns the label of an instruction as seen from a copy.
     fn label(&mut self, from: usize, index: usize) -> Result<Label, Refusal> {
         let owner = owner(&self.copies, from, index)
             .ok_or_else(|| Refusal::Internal("code of a subroutine was lost".into()))?;
@@ -181,7 +184,7 @@ impl Inliner<'_, '_> {
         Ok(label)
     }
 
-    /// Emits what belongs to a copy.
+    /// Emits the instructions that belong to a copy.
     fn emit(&mut self, copy: usize) -> Result<(), Refusal> {
         let mine: Vec<usize> = self.copies[copy]
             .reach
@@ -215,7 +218,7 @@ impl Inliner<'_, '_> {
                     op: RET,
                     index: address,
                 } => {
-                    let to = self.back(copy, *address, *pc)?;
+                    let to = self.return_label(copy, *address, *pc)?;
                     self.a.branch(GOTO, to);
                 }
                 _ => {
@@ -236,7 +239,7 @@ impl Inliner<'_, '_> {
         Ok(())
     }
 
-    /// A new copy for a call.
+    /// Adds a copy for a call.
     fn call(
         &mut self,
         caller: usize,
@@ -254,7 +257,7 @@ impl Inliner<'_, '_> {
             }
             outer = self.copies[c].caller;
         }
-        if self.copies.len() >= COPIES {
+        if self.copies.len() >= MAX_COPIES {
             return Err(Refusal::MethodTooLarge(
                 "too many calls of subroutines".into(),
             ));
@@ -273,8 +276,8 @@ impl Inliner<'_, '_> {
         Ok(self.copies.len() - 1)
     }
 
-    /// Where a `ret` goes.
-    fn back(&mut self, copy: usize, address: u16, pc: u16) -> Result<Label, Refusal> {
+    /// Returns the label at which a `ret` continues.
+    fn return_label(&mut self, copy: usize, address: u16, pc: u16) -> Result<Label, Refusal> {
         let mut from = copy;
         loop {
             let c = &self.copies[from];
@@ -289,8 +292,8 @@ impl Inliner<'_, '_> {
     }
 }
 
-/// The code as it came out.
-struct Laid<'l, 'a> {
+/// The emitted code and its relation to the original.
+struct InlinedCode<'l, 'a> {
     code: &'l Code<'a>,
     instructions: &'l [(u16, Instruction)],
     copies: Vec<Copy>,
@@ -300,15 +303,15 @@ struct Laid<'l, 'a> {
     out: Assembled,
 }
 
-impl Laid<'_, '_> {
+impl InlinedCode<'_, '_> {
     fn at(&self, label: Label) -> Result<u16, Refusal> {
         self.out
             .at(label)
             .ok_or_else(|| Refusal::Internal("a label of a subroutine was lost".into()))
     }
 
-    /// Where the items that hold pcs of a range came to lie: copy, start, end.
-    fn runs(&self, start: u32, end: u32) -> Result<Vec<(usize, u16, u16)>, Refusal> {
+    /// Returns the emitted ranges of the instructions in a pc range: copy, start and end.
+    fn copied_ranges(&self, start: u32, end: u32) -> Result<Vec<(usize, u16, u16)>, Refusal> {
         let mut runs: Vec<(usize, u16, u16)> = Vec::new();
         let mut open = false;
         for (n, item) in self.items.iter().enumerate() {
@@ -334,7 +337,7 @@ impl Laid<'_, '_> {
                 .instructions
                 .binary_search_by_key(&e.handler, |i| i.0)
                 .map_err(|_| Refusal::BrokenCode("a handler lies nowhere".into()))?;
-            for (copy, start, end) in self.runs(e.start as u32, e.end as u32)? {
+            for (copy, start, end) in self.copied_ranges(e.start as u32, e.end as u32)? {
                 let label = owner(&self.copies, copy, handler)
                     .and_then(|o| self.labels.get(&(o, handler)))
                     .ok_or_else(|| Refusal::Internal("a handler was lost".into()))?;
@@ -362,7 +365,7 @@ impl Laid<'_, '_> {
             } else {
                 continue;
             };
-            // A table that no longer fits its count says nothing.
+            // A table whose length no longer fits its count is dropped.
             if let Some(info) = info {
                 out.push(Attribute {
                     name: a.name,
@@ -398,7 +401,7 @@ impl Laid<'_, '_> {
         for [a, b, c, d, rest @ ..] in rows::<10>(info) {
             let start = u16::from_be_bytes([a, b]) as u32;
             let length = u16::from_be_bytes([c, d]) as u32;
-            for (_, from, to) in self.runs(start, start + length)? {
+            for (_, from, to) in self.copied_ranges(start, start + length)? {
                 let mut row = from.to_be_bytes().to_vec();
                 row.extend((to - from).to_be_bytes());
                 row.extend(rest);
@@ -409,7 +412,7 @@ impl Laid<'_, '_> {
     }
 }
 
-/// The rows of a counted table.
+/// Returns the rows of a counted table.
 fn rows<const N: usize>(info: &[u8]) -> impl Iterator<Item = [u8; N]> + '_ {
     let rows = info.get(2..).unwrap_or_default();
     rows.chunks_exact(N).filter_map(|c| c.try_into().ok())

@@ -1,6 +1,6 @@
-//! What one instruction asks of the classes of the values that it pops.
+//! The classes that one instruction requires of the values it pops.
 
-use super::flow::Code;
+use super::flow::Body;
 use crate::bytecode::Instruction;
 use crate::bytecode::opcode::*;
 use crate::descriptor::{self, MethodDescriptor};
@@ -10,15 +10,16 @@ use crate::types::{self, State, Type, TypeError};
 /// The member that an instruction accesses on an object.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Access {
-    /// The class that the reference names.
+    /// The class named by the reference.
     pub class: String,
     pub name: String,
     pub descriptor: String,
 }
 
 impl Access {
-    /// Whether the member is a protected method of `java.lang.Object` and `this` lies in another package: then the object must be of
-    /// the current class (JVMS §4.10.1.8). Arrays are exempt for `clone`.
+    /// True if the member is a protected method of `java.lang.Object` and `this` is in another
+    /// package. The object must then be of the current class (JVMS §4.10.1.8). Arrays are exempt
+    /// for `clone`.
     pub fn is_protected_of_object(&self, this: &str) -> bool {
         let protected = matches!(
             (&*self.name, &*self.descriptor),
@@ -31,14 +32,16 @@ impl Access {
     }
 }
 
-/// The class above all.
 pub(super) const OBJECT: &str = "java/lang/Object";
 
-/// Shows each value that an instruction pops with the class that is asked for: the value, the class, and the member if the value is
-/// the object whose member is accessed. `invokeinterface` asks for nothing, since to the verifier every object passes for an
-/// interface (JVMS §4.10.1.2); nor do `instanceof`, `checkcast`, `monitorenter`, comparisons and stores into arrays.
-pub(super) fn each(
-    code: &Code,
+/// Calls `visit` for each popped value that must be of some class, with the value and that class.
+/// If the value is the object of a member access, the member is passed too.
+///
+/// No class is required by `invokeinterface`, because to the verifier every object is assignable to
+/// an interface (JVMS §4.10.1.2), nor by `instanceof`, `checkcast`, `monitorenter`, comparisons and
+/// stores into arrays.
+pub(super) fn for_each_use(
+    code: &Body,
     pc: u16,
     instruction: &Instruction,
     state: &State,
@@ -93,7 +96,8 @@ pub(super) fn each(
                     };
                     next(Some(&class), Some(access));
                 }
-                // To call its superclass, or a private method, an object must be of this class.
+                // A call of a superclass method or of a private method requires an object of the
+                // current class.
                 INVOKESPECIAL => next(Some(code.class), None),
                 _ => {}
             }

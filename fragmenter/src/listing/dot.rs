@@ -1,14 +1,14 @@
-//! The listing as a graph for Graphviz: a box a fragment, dashed arrows for exceptions.
+//! The listing as a Graphviz graph: one box per fragment, dashed arrows for exceptions.
 
 use super::text::edges;
 use super::{FragmentListing, MethodListing, VariableListing};
 use std::fmt::Write;
 
 impl MethodListing {
-    /// A `digraph` in the DOT language.
+    /// Returns a `digraph` in the DOT language.
     pub fn to_dot(&self) -> String {
         let mut out = String::new();
-        // Writing into a String does not fail.
+        // Writing to a `String` never fails.
         let _ = self.write_dot(&mut out);
         out
     }
@@ -98,7 +98,7 @@ fn quoted(text: &str) -> String {
     format!("\"{}\"", escaped(text))
 }
 
-/// A label of lines that begin at the left.
+/// Formats a label whose lines are left-aligned.
 fn left(lines: &[String]) -> String {
     let lines: Vec<String> = lines.iter().map(|l| escaped(l) + "\\l").collect();
     format!("\"{}\"", lines.concat())

@@ -1,21 +1,22 @@
-//! What people and programs are shown of a method's fragments: as text, as a graph for Graphviz, as JSON.
+//! Listings of a method's fragments (basic blocks or larger single-entry regions), as text, as a
+//! Graphviz graph, and as JSON.
 //!
 //! ```text
 //!   Method ─┬─ regions ──┐
 //!           ├─ points ───┼─▶ MethodListing ─┬─▶ text     aligned, at most 100 columns
-//!           └─ layout ───┘                  ├─▶ dot      graphviz
-//!                                           └─▶ serde    field names are part of the interface
+//!           └─ layout ───┘                  ├─▶ dot      Graphviz
+//!                                           └─▶ serde    field names are part of the public interface
 //! ```
 //!
-//! A listing holds texts and numbers only, so that it can outlive the class file.
+//! A listing holds only texts and numbers, so it can outlive the class file.
 
 mod dot;
-mod places;
+mod flow_graph;
 mod summary;
 mod text;
 mod variables;
 
-pub use places::{GraphListing, PlaceListing, graph};
+pub use flow_graph::{GraphListing, PlaceListing, graph};
 pub use summary::{ClassListing, heading};
 pub use text::WIDTH;
 
@@ -32,30 +33,31 @@ use serde::Serialize;
 /// A method and its fragments under a policy.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct MethodListing {
-    /// The class, dotted.
+    /// Class name with dots.
     pub class: String,
     /// Name and descriptor: `m(I)I`.
     pub method: String,
     /// The policy's name.
     pub policy: String,
-    /// Length of the method's own code, in bytes.
+    /// Length of the method's original code in bytes.
     pub code_bytes: usize,
-    /// Length of its code once armed; `None` where it is refused.
+    /// Length of the armed (instrumented) code in bytes; `None` if the method is refused.
     pub armed_bytes: Option<usize>,
-    /// How many natural loops there are.
+    /// Number of natural loops.
     pub loops: usize,
-    /// Why the method is not armed; with fragments all the same where it could be analysed.
+    /// The reason why the method is not armed. Fragments are still listed if the method could be
+    /// analysed.
     pub refusal: Option<RefusalListing>,
     /// In pc order of their heads.
     pub fragments: Vec<FragmentListing>,
 }
 
-/// A named refusal.
+/// A refusal with its public code.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RefusalListing {
-    /// The variant's name: `MethodTooLarge`.
+    /// The name of the variant: `MethodTooLarge`.
     pub reason: String,
-    /// The sentence for people.
+    /// The explanation for users.
     pub detail: String,
 }
 
@@ -71,39 +73,38 @@ impl From<&Refusal> for RefusalListing {
 /// A fragment: a region of basic blocks.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct FragmentListing {
-    /// `f3`.
+    /// The id: `f3` is the fragment with number 3.
     pub id: String,
     /// pc of the first instruction.
     pub start: u16,
-    /// pc just after the last instruction; blocks of other fragments may lie between.
+    /// pc after the last instruction. Blocks of other fragments may be located between `start` and
+    /// `end`.
     pub end: u32,
     /// Source line of the first instruction.
     pub line: Option<u16>,
-    /// All source lines, ascending.
+    /// All source lines in ascending order.
     pub lines: Vec<u16>,
-    /// The basic blocks.
     pub blocks: Vec<BlockListing>,
-    /// Whether a loop is entered here.
+    /// True if the fragment starts with a loop header.
     pub loop_header: bool,
-    /// Read before written.
+    /// Variables that are read before they are written.
     #[serde(rename = "use")]
     pub uses: Vec<VariableListing>,
-    /// Written.
     pub def: Vec<VariableListing>,
-    /// Live at the start.
+    /// Variables live at the start.
     pub live_in: Vec<VariableListing>,
-    /// Live where control leaves normally.
+    /// Variables live at the normal exits.
     pub live_out: Vec<VariableListing>,
-    /// Where control goes without an exception.
+    /// Edges without those to exception handlers.
     pub edges: Vec<EdgeListing>,
-    /// Where exceptions go.
+    /// Edges to exception handlers.
     pub handlers: Vec<HandlerListing>,
-    /// The capture point by which a running activation leaves at the start: `c1`. In the fragment where activations begin
-    /// it may be the one of the entry.
+    /// The capture point at the start, for example `c1`, where a running activation can leave. In
+    /// the fragment where activations begin, this may be the entry point.
     pub point: Option<String>,
-    /// All capture points inside, in order.
+    /// All capture points in the fragment, in order.
     pub points: Vec<PointListing>,
-    /// Why there is none where the policy asks for one.
+    /// The reason why the start has no capture point, although the policy asks for one.
     pub no_point: Option<RefusalListing>,
 }
 
@@ -118,9 +119,10 @@ pub struct BlockListing {
 /// A local variable or a slot of the operand stack.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct VariableListing {
-    /// The source name, `local3` where there is none, `s0` for the lowest value of the operand stack.
+    /// The source name; `local3` if it is unknown, or `s0` for the lowest value of the operand
+    /// stack.
     pub name: String,
-    /// `int`, `java.lang.String`, `long[]`.
+    /// The Java type: `int`, `java.lang.String`, `long[]`.
     #[serde(rename = "type")]
     pub kind: String,
     /// The slot of a local variable.
@@ -128,36 +130,37 @@ pub struct VariableListing {
     pub slot: Option<u16>,
 }
 
-/// A capture point.
+/// A capture point: a point where a running activation can leave its code (OSR exit).
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PointListing {
-    /// `c1`
+    /// The id: `c1` is the point with number 1.
     pub id: String,
-    /// `entry` (in a constructor after `super(…)`), `fragment` (at the start) or `exit` (before a return).
+    /// `entry` (after `super(…)` in a constructor), `fragment` (at the start) or `exit` (before a
+    /// return).
     pub kind: String,
-    /// Where it stands.
+    /// pc of the instruction after the point.
     pub pc: u16,
 }
 
 /// An edge to a fragment.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct EdgeListing {
-    /// The fragment.
     pub to: String,
-    /// `fall`, `branch`, `case 3`, `default`.
+    /// `fall`, `branch`, `case 3` or `default`.
     pub kind: String,
 }
 
-/// A handler.
+/// An edge to an exception handler.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct HandlerListing {
-    /// The fragment that handles it.
+    /// The fragment that handles the exception.
     pub to: String,
-    /// The class that is caught, dotted; `None`: anything (`finally`, `synchronized`).
+    /// The caught class with dots; `None` for any exception (`finally`, `synchronized`).
     pub catch: Option<String>,
 }
 
-/// Lists a method of a class file. What cannot be analysed is listed without fragments, and says why.
+/// Lists a method of a class file. A method that cannot be analysed is listed without fragments and
+/// with the reason.
 pub fn of(file: &ClassFile, index: usize, policy: &Policy) -> MethodListing {
     let name = |i: Option<u16>| i.and_then(|i| file.pool.text(i).ok()).unwrap_or_default();
     let member = file.methods.get(index);

@@ -1,4 +1,5 @@
-//! A class in one line: how many methods, fragments, loops and edges, and what arming makes of its code.
+//! The summary of a class in one line: its number of methods, fragments, loops and edges, and the
+//! code size before and after arming.
 
 use super::{MethodListing, RefusalListing};
 use crate::classfile::ClassFile;
@@ -10,32 +11,30 @@ use std::fmt;
 /// The sums over a class.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ClassListing {
-    /// The class, dotted.
+    /// Class name with dots.
     pub class: String,
     /// The policy's name.
     pub policy: String,
-    /// Methods with code.
+    /// Number of methods with code.
     pub methods: usize,
-    /// Their fragments.
     pub fragments: usize,
-    /// Natural loops.
+    /// Number of natural loops.
     pub loops: usize,
-    /// Edges between fragments, exceptions aside.
+    /// Number of edges between fragments, without those to exception handlers.
     pub edges: usize,
-    /// Length of the code of all methods, in bytes.
+    /// Length of the original code of all methods in bytes.
     pub code_bytes: usize,
-    /// The same once armed; what is refused counts with its own length.
+    /// Length of the armed code in bytes. A refused method counts with its original length.
     pub armed_bytes: usize,
-    /// Methods that are not armed, and why.
+    /// The methods that are not armed, with the reasons.
     pub refusals: Vec<RefusedMethod>,
 }
 
-/// A method that is left alone.
+/// A method that is not armed.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RefusedMethod {
     /// Name and descriptor.
     pub method: String,
-    /// Why.
     #[serde(flatten)]
     pub refusal: RefusalListing,
 }
@@ -56,7 +55,7 @@ impl ClassListing {
         };
         for index in 0..file.methods.len() {
             let method = super::of(file, index, policy);
-            // Native and abstract methods are nobody's loss.
+            // Native and abstract methods have no code, so they are not counted as refused.
             if method
                 .refusal
                 .as_ref()
@@ -88,7 +87,7 @@ impl ClassListing {
     }
 }
 
-/// The line that stands above the classes.
+/// Returns the heading line of the table of classes.
 pub fn heading() -> String {
     row(
         [

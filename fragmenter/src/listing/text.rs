@@ -1,9 +1,10 @@
-//! The listing as text: one paragraph a fragment, columns aligned, no line longer than [`WIDTH`].
+//! The listing as text: one paragraph per fragment, aligned columns, and no line longer than
+//! [`WIDTH`].
 
 use super::{EdgeListing, FragmentListing, MethodListing, PointListing, VariableListing};
 use std::fmt::{self, Write};
 
-/// No line is longer, in columns, unless a single name is.
+/// Maximum line length in columns. Only a single name that is longer exceeds it.
 pub const WIDTH: usize = 100;
 
 impl fmt::Display for MethodListing {
@@ -59,7 +60,7 @@ impl fmt::Display for MethodListing {
     }
 }
 
-/// `1 loop`, `2 loops`.
+/// Formats a number with a noun: `1 loop`, `2 loops`.
 pub(super) fn count(n: usize, noun: &str) -> String {
     if n == 1 {
         format!("1 {noun}")
@@ -68,7 +69,7 @@ pub(super) fn count(n: usize, noun: &str) -> String {
     }
 }
 
-/// Number, pcs, and the rest of a fragment's first line.
+/// Returns the id, the pcs, and the rest of a fragment's first line.
 fn head(fragment: &FragmentListing) -> [String; 3] {
     let mut rest = Vec::new();
     match fragment.lines[..] {
@@ -93,7 +94,7 @@ fn head(fragment: &FragmentListing) -> [String; 3] {
     ]
 }
 
-/// `c0 c1`, `c0 at 7`, `exit c2`: in order, what stands at the start without its pc.
+/// Formats the points in order: `c0 c1`, `c0 at 7`, `exit c2`. A point at the start has no pc.
 fn points(fragment: &FragmentListing) -> Vec<String> {
     let one = |p: &PointListing| match &*p.kind {
         "exit" => format!("exit {}", p.id),
@@ -103,7 +104,7 @@ fn points(fragment: &FragmentListing) -> Vec<String> {
     fragment.points.iter().map(one).collect()
 }
 
-/// `3-5,9`
+/// Formats line numbers as ranges: `3-5,9`.
 fn ranges(lines: &[u16]) -> String {
     let mut runs: Vec<(u16, u16)> = Vec::new();
     for line in lines {
@@ -125,13 +126,13 @@ fn ranges(lines: &[u16]) -> String {
 fn set(name: &str, set: &[VariableListing]) -> String {
     let members: Vec<String> = set
         .iter()
-        .map(|v| format!("{}:{}", v.name, simple(&v.kind)))
+        .map(|v| format!("{}:{}", v.name, simple_name(&v.kind)))
         .collect();
     format!("{name} {{{}}}", members.join(", "))
 }
 
-/// The class without its package; the package stands in the JSON form.
-fn simple(kind: &str) -> &str {
+/// Returns the class name without its package. The JSON form has the package.
+fn simple_name(kind: &str) -> &str {
     kind.rsplit('.').next().unwrap_or(kind)
 }
 
@@ -147,7 +148,8 @@ fn ways(fragment: &FragmentListing) -> String {
     parts.join("  ")
 }
 
-/// One text for each target; the cases of a switch that lead to one place stand together: `f3 case 1, 2, 5`.
+/// Formats the edges, one text per target. The cases of a switch that lead to the same target are
+/// joined: `f3 case 1, 2, 5`.
 pub(super) fn edges(edges: &[EdgeListing]) -> Vec<String> {
     let mut out: Vec<(&str, Vec<String>)> = Vec::new();
     for edge in edges {
@@ -172,12 +174,12 @@ fn wrapped(f: &mut fmt::Formatter<'_>, indent: usize, text: &str) -> fmt::Result
     wrapped_after(f, &" ".repeat(indent), text)
 }
 
-/// Writes `text` after `start`, broken at blanks; further lines are indented under the text.
+/// Writes `text` after `start` and breaks it at spaces. Further lines are indented below the text.
 fn wrapped_after(f: &mut fmt::Formatter<'_>, start: &str, text: &str) -> fmt::Result {
     let indent = start.chars().count();
     let mut line = start.to_owned();
     let mut column = indent;
-    // Two blanks between parts are kept where the line goes on.
+    // Two spaces between parts are kept unless the line is broken there.
     for word in text.split_inclusive(' ') {
         let length = word.trim_end().chars().count();
         if column > indent && column + length > WIDTH {

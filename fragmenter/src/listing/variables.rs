@@ -1,4 +1,4 @@
-//! Names and types for the sets of a region.
+//! Names and types of the variables in a region's liveness sets.
 
 use super::VariableListing;
 use crate::bytecode::Instruction;
@@ -11,7 +11,7 @@ use petgraph::visit::EdgeRef;
 use veneer_liveness::Set;
 
 fn local(method: &Method, slot: u16, t: &Type, pc: u16) -> VariableListing {
-    // The verifier knows only int; the variable table knows better.
+    // The verifier merges all small types into `int`; the variable table has the declared type.
     let small = method
         .variable(slot, pc)
         .filter(|_| *t == Type::Int)
@@ -37,7 +37,8 @@ fn stack(index: usize, t: &Type) -> VariableListing {
     }
 }
 
-/// The members of `set` that hold a value at a block's start: locals by slot, then the operand stack.
+/// Returns the members of `set` that hold a value at a block's start: locals by slot, then
+/// operands.
 fn at(method: &Method, block: FragmentId, set: &Set) -> Vec<VariableListing> {
     let (Some(state), Some(fragment)) = (method.states.get(block.index()), method.flow.get(block))
     else {
@@ -55,12 +56,12 @@ fn at(method: &Method, block: FragmentId, set: &Set) -> Vec<VariableListing> {
     locals.chain(values.map(|(i, t)| stack(i, t))).collect()
 }
 
-/// `set` at the region's head.
+/// Returns the members of `set` at the region's head.
 pub(super) fn at_head(method: &Method, region: &Region, set: &Set) -> Vec<VariableListing> {
     at(method, region.head, set)
 }
 
-/// The heads that control goes to without an exception.
+/// Returns the heads of the regions to which control continues without an exception.
 fn targets(method: &Method, region: &Region) -> Vec<FragmentId> {
     let mut out = Vec::new();
     for block in &region.blocks {
@@ -76,7 +77,7 @@ fn targets(method: &Method, region: &Region) -> Vec<FragmentId> {
     out
 }
 
-/// What is live where control leaves normally, with the types that the places it goes to ask for.
+/// Returns the variables that are live at the normal exits, with the types at the targets.
 pub(super) fn live_out(method: &Method, region: &Region) -> Vec<VariableListing> {
     let mut out: Vec<VariableListing> = Vec::new();
     for target in targets(method, region) {
@@ -93,7 +94,8 @@ pub(super) fn live_out(method: &Method, region: &Region) -> Vec<VariableListing>
     out
 }
 
-/// What is written: locals by slot with the type of the last write, then values that are left on the operand stack.
+/// Returns the written variables: locals by slot with the type of the last write, then the values
+/// that remain on the operand stack.
 pub(super) fn defined(method: &Method, region: &Region) -> Vec<VariableListing> {
     let mut locals: Vec<VariableListing> = Vec::new();
     let mut values: Vec<VariableListing> = Vec::new();
@@ -105,13 +107,13 @@ pub(super) fn defined(method: &Method, region: &Region) -> Vec<VariableListing> 
             continue;
         };
         let mut state = state.clone();
-        // Values below this have lain there since before the block.
+        // Number of operands that are unchanged since the start of the block.
         let mut floor = state.stack.len();
         for i in fragment.instructions.clone() {
             let Some((pc, instruction)) = method.instructions.get(i) else {
                 continue;
             };
-            while floor > 0 && takes_more_than(&state, floor, method, *pc, instruction) {
+            while floor > 0 && pops_below(&state, floor, method, *pc, instruction) {
                 floor -= 1;
             }
             if types::step(
@@ -153,8 +155,8 @@ pub(super) fn defined(method: &Method, region: &Region) -> Vec<VariableListing> 
     locals
 }
 
-/// Whether the instruction takes a value that lies below `floor`.
-fn takes_more_than(
+/// True if the instruction pops a value below `floor`.
+fn pops_below(
     state: &State,
     floor: usize,
     method: &Method,

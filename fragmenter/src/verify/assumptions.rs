@@ -1,4 +1,5 @@
-//! Facts about other classes that a class file needs in order to verify, and that its bytes do not show.
+//! Assumptions: facts about other classes that a class file needs in order to verify, and that its
+//! own bytes do not show.
 
 use std::fmt;
 use std::hash::Hash;
@@ -7,8 +8,8 @@ use indexmap::IndexSet;
 
 use super::names::{NameId, Names};
 
-/// An access to a member whose class may be a superclass. If it is one, and if the member is protected and declared in another
-/// package, then the receiver must be of the current class.
+/// An access to a member of a class that may be a superclass. If the class is one, and the member
+/// is protected and declared in another package, then the receiver must be of the current class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Access {
     pub class: NameId,
@@ -17,24 +18,24 @@ pub(super) struct Access {
     pub receiver: NameId,
 }
 
-/// One fact. Class names are in internal form, arrays are descriptors.
+/// One assumption. Class names are internal names; arrays are given by their descriptor.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Assumption {
-    /// A value of the class `from` is assignable to `to`: a subclass, or `to` is an interface.
+    /// A value of the class `from` is assignable to `to`: `from` is a subclass of `to`, or `to` is
+    /// an interface.
     Assignable {
-        /// The class that is there.
+        /// The class of the value.
         from: String,
-        /// The class that is needed.
+        /// The required class.
         to: String,
     },
-    /// Objects of the class `receiver` may be used to access the member: the member is not protected, or not that of a superclass
-    /// in another package, or `receiver` is the current class or a subclass.
+    /// The member may be accessed on objects of the class `receiver`. One of the following must
+    /// hold: the member is not protected; it is not declared by a superclass in another package; or
+    /// `receiver` is the current class or a subclass.
     Accessible {
-        /// The class that the reference names.
+        /// The class named by the reference.
         class: String,
-        /// The member's name.
         name: String,
-        /// The member's descriptor.
         descriptor: String,
         /// The class of the object.
         receiver: String,
@@ -55,7 +56,7 @@ impl fmt::Display for Assumption {
     }
 }
 
-/// All facts that a class file needs.
+/// All assumptions of a class file.
 pub struct Assumptions<'n> {
     pub(super) names: Names<'n>,
     pub(super) assignable: IndexSet<(NameId, NameId), ahash::RandomState>,
@@ -71,23 +72,24 @@ impl<'n> Assumptions<'n> {
         }
     }
 
-    /// How many there are.
+    /// Returns the number of assumptions.
     pub fn len(&self) -> usize {
         self.assignable.len() + self.accesses.len()
     }
 
-    /// Whether there are none.
+    /// True if there is no assumption.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// All of them, those of assignability first.
+    /// Iterates over all assumptions; those of assignability are first.
     pub fn iter(&self) -> impl Iterator<Item = Assumption> + '_ {
         let pairs = self.assignable.iter().map(|pair| self.assignable(pair));
         pairs.chain(self.accesses.iter().map(|access| self.accessible(access)))
     }
 
-    /// The first that `granted` does not hold as well. `excused` names classes whose members are known to be accessible.
+    /// Returns the first assumption that `granted` does not contain. `excused` returns true for
+    /// classes whose members are known to be accessible.
     pub fn beyond(
         &self,
         granted: &Assumptions<'_>,

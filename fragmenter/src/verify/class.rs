@@ -1,4 +1,5 @@
-//! What all methods of one class file share: names, parsed descriptors, and the assumptions made so far.
+//! The data that all methods of one class file share: names, parsed descriptors, and the
+//! assumptions made so far.
 
 use std::ops::Range;
 
@@ -8,11 +9,11 @@ use super::names::NameId;
 use super::vtype::SlotType;
 use crate::classfile::{ClassFile, ConstantPool, Entry, Member};
 
-/// The parameters and the result of a method descriptor, in [`Context::slots`].
+/// The parameters, as a range of [`Context::slots`], and the result of a method descriptor.
 #[derive(Clone, Copy)]
 pub(super) struct Signature {
     parameters: (u32, u32),
-    /// What the method returns; `None` for `void`.
+    /// The type of the result; `None` for `void`.
     pub result: Option<SlotType>,
 }
 
@@ -20,14 +21,14 @@ pub(super) struct Context<'f> {
     pub file: &'f ClassFile<'f>,
     pub pool: &'f ConstantPool<'f>,
     pub this: NameId,
-    above: Option<NameId>,
+    superclass: Option<NameId>,
     interfaces: Vec<NameId>,
-    /// The name of each `Class` entry, once it has been looked up.
+    /// The name of each `Class` entry, filled on first use.
     classes: Vec<Option<NameId>>,
-    /// The signature of each descriptor (`Utf8`), once it has been parsed.
+    /// The signature of each descriptor (`Utf8`), filled on first use.
     signatures: Vec<Option<Signature>>,
     slots: Vec<SlotType>,
-    pub made: Assumptions<'f>,
+    pub assumptions: Assumptions<'f>,
 }
 
 impl<'f> Context<'f> {
@@ -38,16 +39,16 @@ impl<'f> Context<'f> {
             file,
             pool,
             this: NameId::OBJECT,
-            above: None,
+            superclass: None,
             interfaces: Vec::new(),
             classes: vec![None; count],
             signatures: vec![None; count],
             slots: Vec::new(),
-            made: Assumptions::new(),
+            assumptions: Assumptions::new(),
         };
         context.this = context.class(file.this_class)?;
         if file.super_class != 0 {
-            context.above = Some(context.class(file.super_class)?);
+            context.superclass = Some(context.class(file.super_class)?);
         }
         for i in &file.interfaces {
             let interface = context.class(*i)?;
@@ -56,17 +57,16 @@ impl<'f> Context<'f> {
         Ok(context)
     }
 
-    /// The superclass.
-    pub fn above(&self) -> Option<NameId> {
-        self.above
+    pub fn superclass(&self) -> Option<NameId> {
+        self.superclass
     }
 
-    /// The direct superinterfaces.
+    /// Returns the direct superinterfaces.
     pub fn interfaces(&self) -> &[NameId] {
         &self.interfaces
     }
 
-    /// The class that a `Class` entry names.
+    /// Returns the class of a `Class` entry.
     pub fn class(&mut self, index: u16) -> Result<NameId, Fault> {
         let slot = usize::from(index);
         if let Some(Some(id)) = self.classes.get(slot) {
@@ -75,27 +75,27 @@ impl<'f> Context<'f> {
         let Entry::Class(name) = self.pool.entry(index)? else {
             return Rule::Constant.broken(format!("constant {index} is no class"));
         };
-        let id = self.made.names.id(self.pool.utf8(name)?);
+        let id = self.assumptions.names.intern(self.pool.utf8(name)?);
         if let Some(known) = self.classes.get_mut(slot) {
             *known = Some(id);
         }
         Ok(id)
     }
 
-    /// The name of a `Utf8` entry.
+    /// Returns the name of a `Utf8` entry.
     pub fn name(&mut self, index: u16) -> Result<NameId, Fault> {
-        Ok(self.made.names.id(self.pool.utf8(index)?))
+        Ok(self.assumptions.names.intern(self.pool.utf8(index)?))
     }
 
     pub fn is_array(&self, id: NameId) -> bool {
-        self.made.names.is_array(id)
+        self.assumptions.names.is_array(id)
     }
 
     pub fn text(&self, t: SlotType) -> String {
-        t.text(&self.made.names)
+        t.text(&self.assumptions.names)
     }
 
-    /// The type of a field's descriptor (`Utf8`).
+    /// Parses a field descriptor (`Utf8`).
     pub fn field(&mut self, descriptor: u16) -> Result<SlotType, Fault> {
         let bytes = self.pool.utf8(descriptor)?;
         match self.field_prefix(bytes) {
@@ -113,7 +113,7 @@ impl<'f> Context<'f> {
             b'D' => SlotType::Double,
             b'L' => {
                 let end = rest.iter().position(|b| *b == b';')?;
-                let id = self.made.names.id(rest.get(..end)?);
+                let id = self.assumptions.names.intern(rest.get(..end)?);
                 return Some((SlotType::Object(id), rest.get(end + 1..)?));
             }
             b'[' => {
@@ -125,14 +125,14 @@ impl<'f> Context<'f> {
                     _ => return None,
                 };
                 let (array, rest) = bytes.split_at_checked(dimensions + width)?;
-                return Some((SlotType::Object(self.made.names.id(array)), rest));
+                return Some((SlotType::Object(self.assumptions.names.intern(array)), rest));
             }
             _ => return None,
         };
         Some((primitive, rest))
     }
 
-    /// The signature of a method's descriptor (`Utf8`).
+    /// Parses a method descriptor (`Utf8`).
     pub fn signature(&mut self, descriptor: u16) -> Result<Signature, Fault> {
         let slot = usize::from(descriptor);
         if let Some(Some(signature)) = self.signatures.get(slot) {
@@ -165,17 +165,17 @@ impl<'f> Context<'f> {
         Ok(signature)
     }
 
-    /// Where the parameters of a signature lie.
+    /// Returns the range of a signature's parameters.
     pub fn parameters(&self, signature: Signature) -> Range<usize> {
         signature.parameters.0 as usize..signature.parameters.1 as usize
     }
 
-    /// One parameter by its place.
+    /// Returns one parameter by its index in that range.
     pub fn parameter(&self, at: usize) -> SlotType {
         self.slots.get(at).copied().unwrap_or(SlotType::Top)
     }
 
-    /// The local variables at method entry (JVMS §4.10.1.6).
+    /// Returns the local variables at method entry (JVMS §4.10.1.6).
     pub fn entry(
         &mut self,
         member: &Member<'_>,
@@ -201,78 +201,80 @@ impl<'f> Context<'f> {
         Ok(locals)
     }
 
-    /// Whether a value may be used as another type. Facts that the class file does not show become assumptions.
+    /// True if a value may be used as another type. If the class file does not decide this, an
+    /// assumption is recorded and the result is true.
     pub fn assignable(&mut self, from: SlotType, to: SlotType) -> bool {
         match (from, to) {
             (_, SlotType::Top) => true,
             (a, b) if a == b => true,
             (SlotType::Null, SlotType::Object(_)) => true,
-            (SlotType::Object(from), SlotType::Object(to)) => self.passes(from, to),
+            (SlotType::Object(from), SlotType::Object(to)) => self.class_assignable(from, to),
             _ => false,
         }
     }
 
-    /// Whether an object of the class `from` may be used as one of `to`.
-    pub fn passes(&mut self, from: NameId, to: NameId) -> bool {
+    /// True if an object of the class `from` may be used as one of `to`. If the class file does not
+    /// decide this, an assumption is recorded and the result is true.
+    pub fn class_assignable(&mut self, from: NameId, to: NameId) -> bool {
         if from == to || to == NameId::OBJECT {
             return true;
         }
-        let names = &self.made.names;
+        let names = &self.assumptions.names;
         match (names.is_array(from), names.is_array(to)) {
             (false, false) => {
-                let known =
-                    from == self.this && (self.above == Some(to) || self.interfaces.contains(&to));
+                let known = from == self.this
+                    && (self.superclass == Some(to) || self.interfaces.contains(&to));
                 if !known {
-                    self.made.assignable.insert((from, to));
+                    self.assumptions.assignable.insert((from, to));
                 }
                 true
             }
-            (true, false) => every_array_is(names.bytes(to)),
+            (true, false) => is_supertype_of_arrays(names.bytes(to)),
             (false, true) => false,
             (true, true) => match elements(names.bytes(from), names.bytes(to)) {
                 Elements::Same => true,
                 Elements::Different => false,
                 Elements::Classes(from, to) => {
                     let (from, to) = (from.to_vec(), to.to_vec());
-                    let from = self.made.names.made(&from);
-                    let to = self.made.names.made(&to);
-                    self.passes(from, to)
+                    let from = self.assumptions.names.intern_owned(&from);
+                    let to = self.assumptions.names.intern_owned(&to);
+                    self.class_assignable(from, to)
                 }
             },
         }
     }
 
-    /// Notes an access to a member that may be a protected one of a superclass.
+    /// Records an access to a member that may be a protected member of a superclass.
     pub fn access(&mut self, access: Access) {
-        self.made.accesses.insert(access);
+        self.assumptions.accesses.insert(access);
     }
 
-    /// The class of what an array holds; `None` for primitive values.
+    /// Returns the class of an array's elements, or `None` for primitive elements.
     pub fn component(&mut self, array: NameId) -> Option<NameId> {
-        let element = self.made.names.bytes(array).strip_prefix(b"[")?;
+        let element = self.assumptions.names.bytes(array).strip_prefix(b"[")?;
         let name = match element.first()? {
             b'[' => element,
             b'L' => element.strip_prefix(b"L")?.strip_suffix(b";")?,
             _ => return None,
         };
         let name = name.to_vec();
-        Some(self.made.names.made(&name))
+        Some(self.assumptions.names.intern_owned(&name))
     }
 
-    /// The array of a class or array.
+    /// Returns the array class with this element class.
     pub fn array_of(&mut self, element: NameId) -> NameId {
-        let name = self.made.names.bytes(element);
+        let name = self.assumptions.names.bytes(element);
         let array = if self.is_array(element) {
             [b"[", name].concat()
         } else {
             [b"[L", name, b";"].concat()
         };
-        self.made.names.made(&array)
+        self.assumptions.names.intern_owned(&array)
     }
 }
 
-/// The classes, `Object` aside, that every array is an instance of.
-fn every_array_is(name: &[u8]) -> bool {
+/// True for the three supertypes that all arrays have.
+fn is_supertype_of_arrays(name: &[u8]) -> bool {
     matches!(
         name,
         b"java/lang/Object" | b"java/lang/Cloneable" | b"java/io/Serializable"
@@ -282,11 +284,11 @@ fn every_array_is(name: &[u8]) -> bool {
 enum Elements<'n> {
     Same,
     Different,
-    /// Two classes that must be compared.
+    /// Two classes that remain to be compared.
     Classes(&'n [u8], &'n [u8]),
 }
 
-/// Takes dimensions off two arrays until one is none any more.
+/// Compares two array types. Removes dimensions from both until one of them is not an array.
 fn elements<'n>(mut from: &'n [u8], mut to: &'n [u8]) -> Elements<'n> {
     loop {
         if from == to {
@@ -297,7 +299,9 @@ fn elements<'n>(mut from: &'n [u8], mut to: &'n [u8]) -> Elements<'n> {
             ([b'L', a @ .., b';'], [b'L', b @ .., b';']) => {
                 return Elements::Classes(a, b);
             }
-            ([b'[', ..], [b'L', b @ .., b';']) if every_array_is(b) => return Elements::Same,
+            ([b'[', ..], [b'L', b @ .., b';']) if is_supertype_of_arrays(b) => {
+                return Elements::Same;
+            }
             _ => return Elements::Different,
         }
     }
@@ -312,14 +316,14 @@ mod tests {
         let file = crate::verify::samples::class("a/This", "a/Super");
         let file = ClassFile::parse(&file).unwrap();
         let mut context = Context::new(&file).unwrap();
-        let from = context.made.names.made(from.as_bytes());
-        let to = context.made.names.made(to.as_bytes());
-        let passes = context.passes(from, to);
-        (passes, context.made.len())
+        let from = context.assumptions.names.intern_owned(from.as_bytes());
+        let to = context.assumptions.names.intern_owned(to.as_bytes());
+        let passes = context.class_assignable(from, to);
+        (passes, context.assumptions.len())
     }
 
     #[test]
-    fn what_names_show_needs_no_assumption() {
+    fn relations_shown_by_names_need_no_assumption() {
         assert_eq!(passes("a/A", "a/A"), (true, 0));
         assert_eq!(passes("a/A", "java/lang/Object"), (true, 0));
         assert_eq!(passes("a/This", "a/Super"), (true, 0));

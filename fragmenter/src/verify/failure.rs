@@ -1,13 +1,14 @@
-//! Why a class file does not pass.
+//! The reason why a class file does not verify.
 
 use std::fmt;
 
 /// The rule of JVMS §4.9 and §4.10.1 that a method breaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Rule {
-    /// The class file, the `Code` attribute or the instructions cannot be read, or no split verifier takes them (`jsr`, `ret`).
+    /// The class file, the `Code` attribute or the instructions are malformed, or a split verifier
+    /// never accepts them (`jsr`, `ret`).
     Format,
-    /// An exception range or a local variable table does not lie on instructions.
+    /// An exception range or a local variable table does not begin and end on instructions.
     Ranges,
     /// The `StackMapTable` is malformed.
     StackMap,
@@ -29,7 +30,8 @@ pub enum Rule {
     Constant,
     /// A constructor is called on the wrong object, or left before `super(…)` or `this(…)`.
     Initialisation,
-    /// A protected member of a superclass is accessed on an object that is not of the current class.
+    /// A protected member of a superclass is accessed on an object that is not of the current
+    /// class.
     Protected,
     /// The return instruction does not fit the method's descriptor.
     Return,
@@ -56,21 +58,20 @@ impl fmt::Display for Rule {
     }
 }
 
-/// The first place of a class file that breaks a rule.
+/// The first broken rule of a class file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{method} at {pc}: {rule}: {detail}")]
 pub struct Failure {
-    /// Name and descriptor.
+    /// Name and descriptor of the method.
     pub method: String,
-    /// The instruction; 0 if the method as a whole is at fault.
+    /// pc of the instruction; 0 if the method as a whole breaks the rule.
     pub pc: u16,
-    /// What is broken.
     pub rule: Rule,
-    /// The types or numbers.
+    /// The types or numbers in question.
     pub detail: String,
 }
 
-/// A broken rule, before method and pc are known.
+/// A broken rule, before the method and the pc are known.
 #[derive(Debug)]
 pub(super) struct Fault {
     pub rule: Rule,
@@ -78,7 +79,7 @@ pub(super) struct Fault {
 }
 
 impl Rule {
-    /// A fault of this rule.
+    /// Returns an error for this rule.
     pub(super) fn broken<T>(self, detail: impl Into<String>) -> Result<T, Fault> {
         Err(self.fault(detail))
     }

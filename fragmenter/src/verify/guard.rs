@@ -1,7 +1,8 @@
-//! The type checker before the JVM gets an armed class.
+//! Runs the type checker before an armed class is handed to the JVM.
 //!
-//! To check a class takes about half as long as to arm it. So the agent checks classes whose stack maps are its own, which are those
-//! of a version below 51, and every class if its configuration asks for checks. `veneer check` checks every class.
+//! Checking a class takes about half as long as arming it. So the agent checks only the classes
+//! whose stack maps it computed itself, which are those below version 51. If its configuration asks
+//! for checks, the agent checks every class. `veneer check` checks every class.
 
 use super::class;
 use crate::anchor;
@@ -11,10 +12,10 @@ use crate::inference;
 use crate::refusal::Refusal;
 use crate::runtime;
 
-/// Arms a class ([`arming::arm`]) and checks the outcome ([`armed`]).
+/// Arms a class ([`arming::arm`]) and checks the result ([`armed`]).
 ///
 /// # Errors
-/// Those of arming, and [`Refusal::Unverifiable`].
+/// The errors of arming, and [`Refusal::Unverifiable`].
 pub fn arm(bytes: &[u8], request: &Request) -> Result<Armed, Refusal> {
     let modern = inference::modern(bytes)?;
     let outcome = arming::arm(&modern, request)?;
@@ -27,17 +28,18 @@ pub fn arm(bytes: &[u8], request: &Request) -> Result<Armed, Refusal> {
     Ok(outcome)
 }
 
-/// Checks that the JVM accepts an armed class if it accepts the original: the armed class passes, and assumes nothing beyond what the
-/// original assumes.
+/// Checks that the JVM accepts an armed class if it accepts the original. The armed class must
+/// verify, and its assumptions must be a subset of the original's assumptions.
 ///
 /// # Errors
-/// [`Refusal::Unverifiable`] with the method, or with the assumption that the original does not need.
+/// [`Refusal::Unverifiable`] with the method, or with the assumption that the original does not
+/// have.
 pub fn armed(original: &ClassFile<'_>, armed: &ClassFile<'_>) -> Result<(), Refusal> {
     let needed = class(armed).map_err(|failure| Refusal::Unverifiable(failure.to_string()))?;
     let granted = class(original).map_err(|failure| {
         Refusal::Unverifiable(format!("the class itself does not pass: {failure}"))
     })?;
-    // No class of the application is below one of the agent's classes.
+    // No class of the application is a subclass of one of the agent's classes.
     let agents = |name: &[u8]| {
         [runtime::CELL, runtime::FRAME].contains(&&*String::from_utf8_lossy(name))
             || std::str::from_utf8(name).is_ok_and(anchor::is_anchor)

@@ -1,4 +1,4 @@
-//! What each instruction pops, pushes and asks for (JVMS §4.10.1.9).
+//! The type rules of each instruction (JVMS §4.10.1.9).
 
 use super::failure::{Fault, Rule};
 use super::method::Body;
@@ -8,10 +8,10 @@ use crate::bytecode::Instruction;
 use crate::bytecode::opcode::*;
 use crate::classfile::Tag;
 
-/// Deeper arrays do not exist (JVMS §4.4.1).
-const DIMENSIONS: usize = 255;
-/// The first version whose switches may be padded with anything: Java 7.
-const ANY_PADDING: u16 = 51;
+/// Maximum number of array dimensions (JVMS §4.4.1).
+const MAX_ARRAY_DIMENSIONS: usize = 255;
+/// The first class-file version that allows any padding bytes in switches: Java 7.
+const MIN_VERSION_ANY_PADDING: u16 = 51;
 
 impl Body<'_, '_, '_> {
     pub(super) fn apply(&mut self, instruction: &Instruction) -> Result<(), Fault> {
@@ -26,7 +26,7 @@ impl Body<'_, '_, '_> {
                 let arrays = [b"[Z", b"[C", b"[F", b"[D", b"[B", b"[S", b"[I", b"[J"];
                 match arrays.get(usize::from(*code).wrapping_sub(4)) {
                     Some(name) => {
-                        let id = self.context.made.names.id(&name[..]);
+                        let id = self.context.assumptions.names.intern(&name[..]);
                         self.state.push(SlotType::Object(id))
                     }
                     None => Rule::Operand.broken(format!("newarray of type {code}")),
@@ -34,7 +34,7 @@ impl Body<'_, '_, '_> {
             }
             Instruction::MultiNewArray { index, dims } => {
                 let id = self.context.class(*index)?;
-                let name = self.context.made.names.bytes(id);
+                let name = self.context.assumptions.names.bytes(id);
                 let deep = name.iter().take_while(|b| **b == b'[').count();
                 if *dims == 0 || deep < usize::from(*dims) {
                     return Rule::Operand.broken("multianewarray with too many dimensions");
@@ -77,7 +77,7 @@ impl Body<'_, '_, '_> {
                         self.state.pop_reference()?;
                         self.state.pop_reference()?;
                     }
-                    op => self.by_signature(op)?,
+                    op => self.primitive_operation(op)?,
                 }
                 self.branch(*target)
             }
@@ -103,7 +103,7 @@ impl Body<'_, '_, '_> {
         let after = usize::from(self.pc) + 1;
         let padding = self.code.get(after..after.next_multiple_of(4));
         let zero = padding.is_some_and(|bytes| bytes.iter().all(|b| *b == 0));
-        if self.context.file.major < ANY_PADDING && !zero {
+        if self.context.file.major < MIN_VERSION_ANY_PADDING && !zero {
             return Rule::Format.broken("a switch is not padded with zeros");
         }
         self.state.pop_exactly(SlotType::Int)
@@ -177,8 +177,8 @@ impl Body<'_, '_, '_> {
             }
             ANEWARRAY => {
                 let element = self.context.class(index)?;
-                let name = self.context.made.names.bytes(element);
-                if name.iter().take_while(|b| **b == b'[').count() >= DIMENSIONS {
+                let name = self.context.assumptions.names.bytes(element);
+                if name.iter().take_while(|b| **b == b'[').count() >= MAX_ARRAY_DIMENSIONS {
                     return Rule::Constant.broken("an array of more than 255 dimensions");
                 }
                 self.state.pop_exactly(SlotType::Int)?;
@@ -217,12 +217,12 @@ impl Body<'_, '_, '_> {
             ATHROW => self.pop(SlotType::Object(NameId::THROWABLE)),
             MONITORENTER | MONITOREXIT => self.state.pop_reference().map(drop),
             IRETURN..=RETURN => self.returns(op),
-            _ => self.by_signature(op),
+            _ => self.primitive_operation(op),
         }
     }
 
-    /// Instructions that pop and push primitive values only.
-    fn by_signature(&mut self, op: u8) -> Result<(), Fault> {
+    /// Checks an instruction that pops and pushes primitive values only.
+    fn primitive_operation(&mut self, op: u8) -> Result<(), Fault> {
         let Some((pops, pushes)) = signature(op).and_then(|s| s.split_once(':')) else {
             return Rule::Format.broken(format!("opcode {op}"));
         };
@@ -253,7 +253,7 @@ impl Body<'_, '_, '_> {
         }
     }
 
-    /// The array below the index, which has been popped; `None` for `null`.
+    /// Pops the array of an access whose index has already been popped; `None` for `null`.
     fn array(&mut self, op: u8) -> Result<Option<NameId>, Fault> {
         let id = match self.state.pop_reference()? {
             SlotType::Null => return Ok(None),
@@ -270,7 +270,7 @@ impl Body<'_, '_, '_> {
             52 | 85 => b"C",
             _ => b"S",
         };
-        match self.context.made.names.bytes(id) {
+        match self.context.assumptions.names.bytes(id) {
             [b'[', kind, ..] if kinds.contains(kind) => Ok(Some(id)),
             _ => {
                 let found = self.context.text(SlotType::Object(id));
@@ -308,14 +308,14 @@ impl Body<'_, '_, '_> {
         self.array(op).map(drop)
     }
 
-    /// The instructions that move values on the stack, by slots.
+    /// Checks the instructions that move stack slots.
     fn shuffle(&mut self, op: u8) -> Result<(), Fault> {
         let state = &mut self.state;
         match op {
             POP => return state.pop_single().map(drop),
             POP2 => {
                 let top = state.pop_slot()?;
-                return below(state, top).map(drop);
+                return pop_second(state, top).map(drop);
             }
             SWAP => {
                 let (a, b) = (state.pop_single()?, state.pop_single()?);
@@ -324,19 +324,19 @@ impl Body<'_, '_, '_> {
             }
             _ => {}
         }
-        // What is copied: one slot, or two that are two values or both halves of one.
+        // The copied part: one slot, or two slots that are two values or both halves of one.
         let top = state.pop_slot()?;
         let second = match op {
             DUP | DUP_X1 | DUP_X2 if top.is_single() => None,
-            DUP2 | DUP2_X1 | DUP2_X2 => Some(below(state, top)?),
+            DUP2 | DUP2_X1 | DUP2_X2 => Some(pop_second(state, top)?),
             _ => return Rule::Operand.broken("dup of half a value"),
         };
-        // What the copy goes below.
+        // The slots below which the copy is inserted.
         let skipped = match op {
             DUP_X1 | DUP2_X1 => vec![state.pop_single()?],
             DUP_X2 | DUP2_X2 => {
                 let first = state.pop_slot()?;
-                vec![below(state, first)?, first]
+                vec![pop_second(state, first)?, first]
             }
             _ => Vec::new(),
         };
@@ -350,8 +350,8 @@ impl Body<'_, '_, '_> {
     }
 }
 
-/// The slot below `top`, with which it makes up two values or one long or double.
-fn below(state: &mut super::state::State, top: SlotType) -> Result<SlotType, Fault> {
+/// Pops the slot below `top`. Both slots together must be two values, or one `long` or `double`.
+fn pop_second(state: &mut super::state::State, top: SlotType) -> Result<SlotType, Fault> {
     if top.is_high() {
         state.pop_low(top)
     } else if top.is_single() {

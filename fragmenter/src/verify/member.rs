@@ -1,4 +1,4 @@
-//! Instructions that access fields and call methods (JVMS §4.10.1.8, §4.10.1.9).
+//! Field accesses and method calls (JVMS §4.10.1.8, §4.10.1.9).
 
 use super::assumptions::Access;
 use super::class::Context;
@@ -9,8 +9,8 @@ use super::vtype::SlotType;
 use crate::bytecode::opcode::*;
 use crate::classfile::{MemberRef, Tag};
 
-/// The first version whose interfaces may have static and private methods: Java 8.
-const METHODS_OF_INTERFACES: u16 = 52;
+/// The first class-file version whose interfaces may have static and private methods: Java 8.
+const MIN_VERSION_INTERFACE_METHODS: u16 = 52;
 
 impl Body<'_, '_, '_> {
     pub(super) fn field_access(&mut self, op: u8, index: u16) -> Result<(), Fault> {
@@ -41,7 +41,8 @@ impl Body<'_, '_, '_> {
         Ok(())
     }
 
-    /// Whether the class itself declares the field: a constructor may set it before `super(…)`.
+    /// True if the class itself declares the field. A constructor may set such a field before
+    /// `super(…)`.
     fn declares(&self, member: &MemberRef) -> bool {
         let pool = self.context.pool;
         let same = |a: u16, b: u16| a == b || pool.utf8(a).is_ok_and(|a| pool.utf8(b) == Ok(a));
@@ -64,7 +65,7 @@ impl Body<'_, '_, '_> {
         let tags: &[Tag] = match op {
             INVOKEINTERFACE => &[Tag::InterfaceMethod],
             INVOKEVIRTUAL => &[Tag::Method],
-            _ if self.context.file.major < METHODS_OF_INTERFACES => &[Tag::Method],
+            _ if self.context.file.major < MIN_VERSION_INTERFACE_METHODS => &[Tag::Method],
             _ => &[Tag::Method, Tag::InterfaceMethod],
         };
         let member = self.member(index, tags)?;
@@ -90,7 +91,7 @@ impl Body<'_, '_, '_> {
         })
     }
 
-    /// Pops the arguments, then what `receiver` pops, and pushes the result.
+    /// Pops the arguments, calls `receiver` to pop the receiver, and pushes the result.
     fn call(
         &mut self,
         descriptor: u16,
@@ -108,13 +109,14 @@ impl Body<'_, '_, '_> {
         }
     }
 
-    /// `invokespecial` of a method: the current class must be assignable to the class named, and an interface must be a direct one.
+    /// Checks `invokespecial` of a method. The current class must be assignable to the named class,
+    /// and a named interface must be a direct superinterface.
     fn superclass_call(&mut self, member: &MemberRef, class: NameId) -> Result<(), Fault> {
         let context = &mut *self.context;
-        if class == context.this || context.above() == Some(class) {
+        if class == context.this || context.superclass() == Some(class) {
             return Ok(());
         }
-        if !context.passes(context.this, class) {
+        if !context.class_assignable(context.this, class) {
             return Rule::Operand.broken("invokespecial of a class that is not above");
         }
         if member.tag == Tag::InterfaceMethod && !context.extends_directly(class) {
@@ -123,12 +125,12 @@ impl Body<'_, '_, '_> {
         Ok(())
     }
 
-    /// A call of a constructor, whose arguments have been popped.
+    /// Checks the call of a constructor whose arguments have been popped.
     fn initialise(&mut self, member: &MemberRef, class: NameId) -> Result<(), Fault> {
         let object = self.state.pop_slot()?;
         match object {
             SlotType::UninitializedThis => {
-                if class != self.context.this && self.context.above() != Some(class) {
+                if class != self.context.this && self.context.superclass() != Some(class) {
                     return Rule::Initialisation.broken("the constructor of another class");
                 }
                 let this = SlotType::Object(self.context.this);
@@ -148,7 +150,7 @@ impl Body<'_, '_, '_> {
                 if class != self.context.this && self.may_be_superclass(class) {
                     self.note(member, class, class)?;
                 }
-                // HotSpot compares the handlers with the object before its initialisation, too.
+                // HotSpot also compares the handlers with the object before its initialisation.
                 self.handlers()?;
                 self.state.replace(object, SlotType::Object(class));
                 Ok(())
@@ -157,7 +159,7 @@ impl Body<'_, '_, '_> {
         }
     }
 
-    /// The rule of protected members (JVMS §4.10.1.8).
+    /// Applies the rule of protected members (JVMS §4.10.1.8).
     fn protected(
         &mut self,
         member: &MemberRef,
@@ -180,7 +182,7 @@ impl Body<'_, '_, '_> {
         Ok(())
     }
 
-    /// The protected methods of `java.lang.Object` are known.
+    /// Applies the rule to `java.lang.Object`, whose protected methods are known.
     fn protected_of_object(
         &mut self,
         member: &MemberRef,
@@ -191,7 +193,7 @@ impl Body<'_, '_, '_> {
         let (name, descriptor) = (pool.utf8(member.name)?, pool.utf8(member.descriptor)?);
         let clone = name == b"clone" && descriptor == b"()Ljava/lang/Object;";
         let finalize = name == b"finalize" && descriptor == b"()V";
-        let names = &self.context.made.names;
+        let names = &self.context.assumptions.names;
         let same_package = names
             .bytes(self.context.this)
             .strip_prefix(b"java/lang/")
@@ -203,16 +205,16 @@ impl Body<'_, '_, '_> {
             return Ok(());
         }
         let this = self.context.this;
-        if receiver == NameId::OBJECT || !self.context.passes(receiver, this) {
+        if receiver == NameId::OBJECT || !self.context.class_assignable(receiver, this) {
             let receiver = self.context.text(SlotType::Object(receiver));
             return Rule::Protected.broken(format!("{} on {receiver}", pool.text(member.name)?));
         }
         Ok(())
     }
 
-    /// Whether a class may be above the current one, itself and `Object` left out.
+    /// True if a class may be a proper superclass of the current class, other than `Object`.
     fn may_be_superclass(&self, class: NameId) -> bool {
-        let above = self.context.above();
+        let above = self.context.superclass();
         above.is_some_and(|above| above != NameId::OBJECT) && !self.context.is_array(class)
     }
 
@@ -238,7 +240,7 @@ impl Body<'_, '_, '_> {
 }
 
 impl Context<'_> {
-    /// Whether the class names an interface among its direct ones.
+    /// True if the class declares the interface as a direct superinterface.
     fn extends_directly(&self, interface: NameId) -> bool {
         self.interfaces().contains(&interface)
     }

@@ -1,9 +1,9 @@
-//! One method from its first instruction to its last (JVMS §4.10.1.6), in the order in which HotSpot asks.
+//! Checks one method from its first to its last instruction (JVMS §4.10.1.6), in HotSpot's order.
 //!
 //! ```text
-//!   for each instruction:   frame here? what flows in must be assignable; then the frame holds
-//!                           a store:    compare with handlers, then store
-//!                           all others: pop, push, compare branches with their frames, then compare with handlers
+//!   for each instruction:   at a frame:  the incoming types must be assignable; then the frame applies
+//!                           a store:     compare with handlers, then store
+//!                           all others:  pop, push, compare branches with their frames, then handlers
 //! ```
 
 use std::collections::HashSet;
@@ -22,26 +22,26 @@ pub(super) struct Body<'b, 'f, 'c> {
     pub state: State,
     pub code: &'c [u8],
     pub signature: Signature,
-    /// Whether the current instruction has called `super(…)` or `this(…)`.
+    /// True if the current instruction has called `super(…)` or `this(…)`.
     pub initialised_this: bool,
-    /// The instruction.
+    /// pc of the current instruction.
     pub pc: u16,
-    /// Whether the method is `<init>`.
+    /// True if the method is `<init>`.
     pub constructor: bool,
     table: Table,
     handlers: Vec<Handler>,
-    /// The pcs that lie in any exception range.
+    /// The pc range that contains all exception ranges.
     guarded: (u16, u16),
 }
 
 struct Handler {
     range: ExceptionRange,
     caught: SlotType,
-    /// [`State::changes`] when the handler was compared last.
+    /// Value of [`State::changes`] at the last comparison with this handler.
     compared: Option<u64>,
 }
 
-/// Checks one method. The pc is that of the instruction at fault.
+/// Checks one method. An error includes the pc of the instruction that breaks the rule.
 pub(super) fn check(context: &mut Context<'_>, member: &Member<'_>) -> Result<(), (u16, Fault)> {
     let whole = |fault: Fault| (0, fault);
     let Some(attribute) = member.attribute(context.pool, "Code") else {
@@ -104,12 +104,13 @@ fn on_instruction(marks: &[u8], pc: u16) -> bool {
     mark.is_some_and(|mark| *mark != mark::INSIDE)
 }
 
-/// Whether `pc` is the end of the code or an instruction.
-fn ends_well(marks: &[u8], pc: u32) -> bool {
+/// True if `pc` is the start of an instruction or the end of the code.
+fn is_range_end(marks: &[u8], pc: u32) -> bool {
     pc as usize == marks.len() || u16::try_from(pc).is_ok_and(|pc| on_instruction(marks, pc))
 }
 
-/// HotSpot refuses classes whose variables do not lie on instructions, or have a generic type without a type, too.
+/// Checks the local variable tables. HotSpot refuses a class if a variable's range does not begin
+/// and end on instructions, or if a variable has a generic type but no type.
 fn variables(code: &Code<'_>, pool: &ConstantPool<'_>, marks: &[u8]) -> Result<(), Fault> {
     let rows = |name: &'static str| {
         let tables = code.attributes.iter().filter(move |a| a.is(pool, name));
@@ -121,11 +122,12 @@ fn variables(code: &Code<'_>, pool: &ConstantPool<'_>, marks: &[u8]) -> Result<(
         let start = u16::from_be_bytes([row[0], row[1]]);
         let length = u16::from_be_bytes([row[2], row[3]]);
         let end = u32::from(start) + u32::from(length);
-        if !on_instruction(marks, start) || !ends_well(marks, end) {
+        if !on_instruction(marks, start) || !is_range_end(marks, end) {
             return Rule::Ranges.broken(format!("a variable of {start}..{end}"));
         }
         if generic {
-            // Range, name and slot; the descriptor lies between them.
+            // The key is range, name and slot. The descriptor is between them, and differs from the
+            // generic type.
             known.insert([&row[..6], &row[8..]]);
         }
     }
@@ -146,7 +148,7 @@ fn handlers(
     for range in ranges {
         let fine = range.start < range.end
             && on_instruction(marks, range.start)
-            && ends_well(marks, u32::from(range.end))
+            && is_range_end(marks, u32::from(range.end))
             && on_instruction(marks, range.handler);
         if !fine {
             return Rule::Ranges.broken(format!(
@@ -159,7 +161,7 @@ fn handlers(
             0 => throwable,
             index => context.class(index)?,
         };
-        if !context.passes(caught, throwable) {
+        if !context.class_assignable(caught, throwable) {
             return Rule::Constant.broken("a handler catches what is no Throwable");
         }
         handlers.push(Handler {
@@ -212,7 +214,7 @@ impl Body<'_, '_, '_> {
         Ok(())
     }
 
-    /// Compares the state with a frame; `caught` replaces the operand stack.
+    /// Compares the state with a frame. `caught` replaces the operand stack.
     fn compare(&mut self, at: usize, caught: Option<SlotType>, rule: Rule) -> Result<(), Fault> {
         let Some(frame) = self.table.frames.get(at) else {
             return rule.broken("there is no frame");
@@ -259,7 +261,7 @@ impl Body<'_, '_, '_> {
         found.map_err(|_| rule.fault(format!("there is no frame at {pc}")))
     }
 
-    /// A branch to a label.
+    /// Checks a branch to a label.
     pub(super) fn branch(&mut self, target: Label) -> Result<(), Fault> {
         let far = || Rule::Branch.fault("the target lies outside");
         let pc = u16::try_from(target.0).map_err(|_| far())?;
@@ -267,7 +269,7 @@ impl Body<'_, '_, '_> {
         self.compare(frame, None, Rule::Branch)
     }
 
-    /// Compares the local variables with the frames of all handlers of this place.
+    /// Compares the local variables with the frames of all handlers that cover the current pc.
     pub(super) fn handlers(&mut self) -> Result<(), Fault> {
         if self.pc < self.guarded.0 || self.pc >= self.guarded.1 {
             return Ok(());
@@ -296,7 +298,7 @@ impl Body<'_, '_, '_> {
         Rule::Operand.broken(format!("{from} is there, {to} is needed"))
     }
 
-    /// Pops a value that must be assignable to a type.
+    /// Pops a value that must be assignable to the type.
     pub(super) fn pop(&mut self, to: SlotType) -> Result<(), Fault> {
         match to {
             SlotType::Object(_) => {

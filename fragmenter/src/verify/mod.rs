@@ -1,22 +1,25 @@
-//! The split verifier (JVMS §4.10.1): type checking by stack maps, without loading a class.
+//! The split verifier (JVMS §4.10.1): type checking with stack maps, without loading a class.
 //!
 //! ```text
-//!   class file ─▶ names, descriptors ─▶ each method: table of frames ─▶ instruction by instruction ─▶ Assumptions
-//!                                                                        first broken rule         ─▶ Failure
+//!   class file ─▶ names, descriptors ─▶ each method: table of frames ─▶ each instruction ─▶ Assumptions
+//!                                                                        first broken rule ─▶ Failure
 //! ```
 //!
-//! The checker decides every rule that the bytes of the class file decide. Rules that need other classes become
-//! [`Assumption`]s: pairs of classes that must be assignable, and members that must be accessible although they may be protected.
-//! If all assumptions hold, then HotSpot's type checker accepts the class.
+//! The checker decides every rule that the bytes of the class file decide. Rules that depend on
+//! other classes become [`Assumption`]s: pairs of classes that must be assignable, and members that
+//! must be accessible although they may be protected. If all assumptions hold, then HotSpot's type
+//! checker accepts the class.
 //!
-//! Two class files can be compared by their assumptions. If the JVM accepts one, and the other passes with no assumption beyond
-//! those of the first, then the JVM accepts the other as well ([`guard`]). HotSpot also loads no class for the second that it does
-//! not load for the first, since it loads classes exactly to decide assumptions.
+//! Two class files can be compared by their assumptions. If the JVM accepts the first, and the
+//! second passes with a subset of the first one's assumptions, then the JVM accepts the second as
+//! well ([`guard`]). HotSpot then loads no additional class for the second, because it loads
+//! classes exactly to decide assumptions.
 //!
-//! The checker is stricter than HotSpot in one place: `new` at a pc forgets older objects of the same pc, as the specification says.
+//! The checker is stricter than HotSpot in one place: `new` at a pc forgets older objects of the
+//! same pc, as the specification requires.
 //!
-//! **Invariant:** a class file that HotSpot's type checker rejects either fails here or has an assumption that does not hold
-//! (`tests/verify_hotspot.rs` compares both on mutants).
+//! **Invariant:** a class file that HotSpot's type checker rejects either fails here or has an
+//! assumption that does not hold. `tests/verify_hotspot.rs` compares both verifiers on mutants.
 
 mod assumptions;
 mod class;
@@ -42,7 +45,7 @@ use failure::Fault;
 /// Checks all methods of a class file.
 ///
 /// # Errors
-/// The first place that breaks a rule.
+/// The first broken rule.
 pub fn class<'f>(file: &'f ClassFile<'f>) -> Result<Assumptions<'f>, Failure> {
     let mut checker = Checker::new(file)?;
     for index in 0..file.methods.len() {
@@ -51,25 +54,25 @@ pub fn class<'f>(file: &'f ClassFile<'f>) -> Result<Assumptions<'f>, Failure> {
     Ok(checker.finish())
 }
 
-/// Checks methods of a class file one by one.
+/// Checks the methods of a class file one by one.
 pub struct Checker<'f> {
     context: Context<'f>,
 }
 
 impl<'f> Checker<'f> {
-    /// Reads what all methods share.
+    /// Reads the data that all methods share.
     ///
     /// # Errors
-    /// If the class, its superclass or its interfaces have no name.
+    /// If the class, its superclass or one of its interfaces has no name.
     pub fn new(file: &'f ClassFile<'f>) -> Result<Checker<'f>, Failure> {
         let context = Context::new(file).map_err(|fault| failure(file, None, 0, fault))?;
         Ok(Checker { context })
     }
 
-    /// Checks method number `index`; methods without code pass.
+    /// Checks method number `index`. A method without code passes.
     ///
     /// # Errors
-    /// The first place that breaks a rule.
+    /// The first broken rule.
     pub fn method(&mut self, index: usize) -> Result<(), Failure> {
         let file = self.context.file;
         let Some(member) = file.methods.get(index) else {
@@ -81,15 +84,15 @@ impl<'f> Checker<'f> {
 
     /// Removes and returns the assumptions made so far.
     pub fn take(&mut self) -> Vec<Assumption> {
-        let made = self.context.made.iter().collect();
-        self.context.made.assignable.clear();
-        self.context.made.accesses.clear();
+        let made = self.context.assumptions.iter().collect();
+        self.context.assumptions.assignable.clear();
+        self.context.assumptions.accesses.clear();
         made
     }
 
-    /// All assumptions made so far.
+    /// Returns all assumptions made so far.
     pub fn finish(self) -> Assumptions<'f> {
-        self.context.made
+        self.context.assumptions
     }
 }
 

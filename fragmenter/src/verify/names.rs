@@ -1,30 +1,25 @@
-//! Class names as numbers, so that types are small and compare fast.
+//! Class names as numbers, so that types are small and fast to compare.
 //!
-//! Names are kept as the bytes of the class file (modified UTF-8): two names are equal if and only if their bytes are.
+//! Names are kept as the bytes of the class file (modified UTF-8). Two names are equal if and only
+//! if their bytes are equal.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-/// A name that [`Names`] holds.
+/// The number of a name in [`Names`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct NameId(u32);
 
 impl NameId {
-    /// `java/lang/Object`.
     pub(super) const OBJECT: NameId = NameId(0);
-    /// `java/lang/Throwable`.
     pub(super) const THROWABLE: NameId = NameId(1);
-    /// `java/lang/String`.
     pub(super) const STRING: NameId = NameId(2);
-    /// `java/lang/Class`.
     pub(super) const CLASS: NameId = NameId(3);
-    /// `java/lang/invoke/MethodType`.
     pub(super) const METHOD_TYPE: NameId = NameId(4);
-    /// `java/lang/invoke/MethodHandle`.
     pub(super) const METHOD_HANDLE: NameId = NameId(5);
 }
 
-/// The names behind the constants of [`NameId`], in their order.
+/// The names of the constants of [`NameId`], in the same order.
 const KNOWN: [&[u8]; 6] = [
     b"java/lang/Object",
     b"java/lang/Throwable",
@@ -47,21 +42,21 @@ impl<'n> Names<'n> {
             list: Vec::new(),
         };
         for name in KNOWN {
-            names.id(name);
+            names.intern(name);
         }
         names
     }
 
-    /// The number of a name that lives as long as the class file.
-    pub fn id(&mut self, name: &'n [u8]) -> NameId {
+    /// Returns the number of a name that lives as long as the class file.
+    pub fn intern(&mut self, name: &'n [u8]) -> NameId {
         match self.ids.get(name) {
             Some(id) => *id,
             None => self.add(Cow::Borrowed(name)),
         }
     }
 
-    /// The number of a name that was made up: an array's, or a part of another name.
-    pub fn made(&mut self, name: &[u8]) -> NameId {
+    /// Returns the number of a derived name: the name of an array, or a part of another name.
+    pub fn intern_owned(&mut self, name: &[u8]) -> NameId {
         match self.ids.get(name) {
             Some(id) => *id,
             None => self.add(Cow::Owned(name.to_vec())),
@@ -75,22 +70,22 @@ impl<'n> Names<'n> {
         id
     }
 
-    /// The number of a name, if it has one.
+    /// Returns the number of a name, if it has one.
     pub fn find(&self, name: &[u8]) -> Option<NameId> {
         self.ids.get(name).copied()
     }
 
-    /// The bytes of a name.
+    /// Returns the bytes of a name.
     pub fn bytes(&self, id: NameId) -> &[u8] {
         self.list.get(id.0 as usize).map_or(&[], |name| name)
     }
 
-    /// Whether a name is that of an array.
+    /// True if the name is that of an array.
     pub fn is_array(&self, id: NameId) -> bool {
         self.bytes(id).first() == Some(&b'[')
     }
 
-    /// The name as text.
+    /// Returns the name as text.
     pub fn text(&self, id: NameId) -> Cow<'_, str> {
         crate::classfile::text::decode(self.bytes(id))
     }
@@ -105,11 +100,11 @@ mod tests {
         let mut names = Names::new();
         assert_eq!(names.find(b"java/lang/Object"), Some(NameId::OBJECT));
         assert_eq!(
-            names.made(b"java/lang/invoke/MethodHandle"),
+            names.intern_owned(b"java/lang/invoke/MethodHandle"),
             NameId::METHOD_HANDLE
         );
-        let a = names.id(b"[La/A;");
-        assert_eq!(names.made(b"[La/A;"), a);
+        let a = names.intern(b"[La/A;");
+        assert_eq!(names.intern_owned(b"[La/A;"), a);
         assert!(names.is_array(a) && !names.is_array(NameId::OBJECT));
         assert_eq!(names.text(a), "[La/A;");
         assert_eq!(names.find(b"b/B"), None);

@@ -1,14 +1,15 @@
-//! Class files for the unit tests of the checker.
+//! Class files for the checker's unit tests.
 
 use crate::classfile::{Attribute, ClassFile, Code, ConstantPool, ExceptionRange, Member};
 use crate::classfile::{StackMapFrame, VerificationType, encode_stack_map};
 
-/// A class without members.
-pub(crate) fn class(name: &str, above: &str) -> Vec<u8> {
-    Sample::new(name, above).bytes()
+/// Returns a class without members.
+pub(crate) fn class(name: &str, superclass: &str) -> Vec<u8> {
+    Sample::new(name, superclass).bytes()
 }
 
-/// A class with at most one method, static and named `m` unless the test says otherwise.
+/// A class with at most one method. The method is static and named `m` unless the test changes
+/// that.
 pub(crate) struct Sample {
     pub pool: ConstantPool<'static>,
     pub access: u16,
@@ -21,14 +22,14 @@ pub(crate) struct Sample {
     pub frames: Vec<StackMapFrame>,
     pub entry: Vec<VerificationType>,
     this: u16,
-    above: u16,
+    superclass: u16,
 }
 
 impl Sample {
-    pub fn new(name: &str, above: &str) -> Sample {
+    pub fn new(name: &str, superclass: &str) -> Sample {
         let mut pool = ConstantPool::new();
         let this = pool.add_class(name).unwrap();
-        let above = pool.add_class(above).unwrap();
+        let superclass = pool.add_class(superclass).unwrap();
         Sample {
             pool,
             access: 0x9,
@@ -41,7 +42,7 @@ impl Sample {
             frames: Vec::new(),
             entry: Vec::new(),
             this,
-            above,
+            superclass,
         }
     }
 
@@ -78,7 +79,7 @@ impl Sample {
             pool: self.pool,
             access: 0x21,
             this_class: self.this,
-            super_class: self.above,
+            super_class: self.superclass,
             interfaces: Vec::new(),
             fields: Vec::new(),
             methods,

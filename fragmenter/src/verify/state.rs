@@ -1,17 +1,19 @@
-//! The types at one instruction: local variables, operand stack, and whether `this` is still uninitialised.
+//! The types at one instruction: local variables, operand stack, and the flag for an uninitialised
+//! `this`.
 
 use super::failure::{Fault, Rule};
 use super::vtype::SlotType;
 
-/// See the module documentation.
+/// The types at one instruction.
 pub(super) struct State {
-    /// One element a slot; always `max_locals` elements.
+    /// One element per slot; always `max_locals` elements.
     pub locals: Vec<SlotType>,
-    /// One element a slot, the top last.
+    /// One element per slot, the top last.
     pub stack: Vec<SlotType>,
     /// The flag `flagThisUninit` (JVMS §4.10.1.4).
     pub this_uninitialized: bool,
-    /// Grows whenever a local variable or the flag changes, so that handlers are compared once for each change.
+    /// Incremented when a local variable or the flag changes. Handlers are compared once per
+    /// change.
     pub changes: u64,
     max_stack: usize,
 }
@@ -27,7 +29,7 @@ impl State {
         }
     }
 
-    /// Pushes a value; its second slot too.
+    /// Pushes a value with both of its slots.
     pub fn push(&mut self, t: SlotType) -> Result<(), Fault> {
         self.push_slot(t)?;
         match t.high() {
@@ -44,14 +46,14 @@ impl State {
         Ok(())
     }
 
-    /// The topmost slot, whatever it holds.
+    /// Pops the topmost slot of any type.
     pub fn pop_slot(&mut self) -> Result<SlotType, Fault> {
         self.stack
             .pop()
             .ok_or_else(|| Rule::StackDepth.fault("the stack is empty"))
     }
 
-    /// A value of one slot.
+    /// Pops a value of one slot.
     pub fn pop_single(&mut self) -> Result<SlotType, Fault> {
         let t = self.pop_slot()?;
         if t.is_single() {
@@ -61,7 +63,7 @@ impl State {
         }
     }
 
-    /// The first slot below the second one that was just popped.
+    /// Pops the first slot of a value whose second slot was just popped.
     pub fn pop_low(&mut self, high: SlotType) -> Result<SlotType, Fault> {
         let t = self.pop_slot()?;
         if t.high() == Some(high) {
@@ -71,7 +73,7 @@ impl State {
         }
     }
 
-    /// A primitive value of exactly this type.
+    /// Pops a primitive value of exactly this type.
     pub fn pop_exactly(&mut self, t: SlotType) -> Result<(), Fault> {
         if let Some(high) = t.high()
             && self.pop_slot()? != high
@@ -85,7 +87,7 @@ impl State {
         }
     }
 
-    /// A reference, initialised or not.
+    /// Pops a reference, initialised or not.
     pub fn pop_reference(&mut self) -> Result<SlotType, Fault> {
         let t = self.pop_slot()?;
         if t.is_reference() {
@@ -95,7 +97,7 @@ impl State {
         }
     }
 
-    /// The value of a local variable of exactly this primitive type.
+    /// Checks that a local variable has exactly this primitive type.
     pub fn load(&self, index: u16, t: SlotType) -> Result<(), Fault> {
         let i = usize::from(index);
         let high = t
@@ -108,7 +110,7 @@ impl State {
         }
     }
 
-    /// Stores a value; what it overlaps becomes unusable.
+    /// Stores a value. Values that it overlaps become unusable.
     pub fn store(&mut self, index: u16, t: SlotType) -> Result<(), Fault> {
         self.changes += 1;
         self.set(usize::from(index), t)?;
@@ -139,7 +141,7 @@ impl State {
         Ok(())
     }
 
-    /// Replaces a type everywhere: an object has been initialised.
+    /// Replaces a type everywhere, after an object has been initialised.
     pub fn replace(&mut self, old: SlotType, new: SlotType) {
         self.changes += 1;
         for t in self.locals.iter_mut().chain(&mut self.stack) {
@@ -152,7 +154,8 @@ impl State {
         }
     }
 
-    /// `new` at a pc that made an object before: the older object cannot be told from the new one any more.
+    /// Handles `new` at a pc that created an object before. The older object cannot be
+    /// distinguished from the new one, so it becomes unusable.
     pub fn forget(&mut self, old: SlotType) -> Result<(), Fault> {
         if self.stack.contains(&old) {
             return Rule::Initialisation
@@ -167,7 +170,7 @@ impl State {
         Ok(())
     }
 
-    /// Takes over a frame of the stack map.
+    /// Replaces the state by a frame of the stack map.
     pub fn enter(&mut self, locals: &[SlotType], stack: &[SlotType], this_uninitialized: bool) {
         self.changes += 1;
         let known = locals.iter().copied();

@@ -1,8 +1,8 @@
-//! The frames of a `StackMapTable` (JVMS §4.7.4), by slot, in one list of types.
+//! The frames of a `StackMapTable` (JVMS §4.7.4), by slot, with all types in one list.
 //!
 //! ```text
 //!   types    [ this int | String | this int Top long… ]
-//!   frame 9     └──────┘                                 a frame that keeps or drops locals of the one before shares its types
+//!   frame 9     └──────┘               a frame that keeps or drops the previous frame's locals shares its types
 //!   frame 20    └───────────────┘
 //! ```
 
@@ -13,17 +13,17 @@ use super::failure::{Fault, Rule};
 use super::vtype::SlotType;
 use crate::classfile::frame::MAX_FRAME_TYPES;
 
-/// Marks of the bytes of a method's code.
+/// Marks for the bytes of a method's code.
 pub(super) mod mark {
     /// Inside an instruction.
     pub const INSIDE: u8 = 0;
-    /// An instruction begins.
+    /// Start of an instruction other than `new`.
     pub const START: u8 = 1;
-    /// A `new` begins.
+    /// Start of a `new`.
     pub const NEW: u8 = 2;
 }
 
-/// One frame; its types lie in [`Table::types`].
+/// One frame; its types are in [`Table::types`].
 pub(super) struct Frame {
     pub pc: u16,
     locals: Range<usize>,
@@ -31,7 +31,7 @@ pub(super) struct Frame {
     pub this_uninitialized: bool,
 }
 
-/// All frames of a method, by ascending pc.
+/// All frames of a method, in ascending order of their pcs.
 pub(super) struct Table {
     pub frames: Vec<Frame>,
     types: Vec<SlotType>,
@@ -46,7 +46,8 @@ impl Table {
         self.types.get(frame.stack.clone()).unwrap_or_default()
     }
 
-    /// Reads the attribute's content. `entry` are the locals at method entry, `limits` max_locals and max_stack.
+    /// Parses the content of a `StackMapTable`. `entry` holds the locals at method entry; the third
+    /// parameter is `(max_locals, max_stack)`.
     pub fn read(
         info: Option<&[u8]>,
         entry: &[SlotType],
@@ -128,7 +129,7 @@ impl Table {
         }
     }
 
-    /// Reads types to the end of the list.
+    /// Parses `count` types and appends them to the list.
     fn append(
         &mut self,
         bytes: &mut Bytes<'_>,

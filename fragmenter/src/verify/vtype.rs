@@ -2,27 +2,28 @@
 
 use super::names::{NameId, Names};
 
-/// The type of one slot of the local variables or the operand stack. A long or double takes two slots.
+/// The type of one slot of the local variables or the operand stack. A `long` or `double` takes two
+/// slots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SlotType {
     Top,
     Int,
     Float,
     Long,
-    /// The second slot of a long.
+    /// Second slot of a `long`.
     LongHigh,
     Double,
-    /// The second slot of a double.
+    /// Second slot of a `double`.
     DoubleHigh,
     Null,
     UninitializedThis,
-    /// Made by the `new` at this pc.
+    /// Created by the `new` at this pc.
     Uninitialized(u16),
     Object(NameId),
 }
 
 impl SlotType {
-    /// The type of the second slot, if this is the first of two.
+    /// Returns the type of the second slot, if this is the first slot of two.
     pub fn high(self) -> Option<SlotType> {
         match self {
             SlotType::Long => Some(SlotType::LongHigh),
@@ -31,17 +32,17 @@ impl SlotType {
         }
     }
 
-    /// Whether this is the second slot of two.
+    /// True for the second slot of two.
     pub fn is_high(self) -> bool {
         matches!(self, SlotType::LongHigh | SlotType::DoubleHigh)
     }
 
-    /// Whether a value of one slot.
+    /// True for a value of one slot.
     pub fn is_single(self) -> bool {
         !self.is_high() && self.high().is_none() && self != SlotType::Top
     }
 
-    /// Whether a reference, initialised or not.
+    /// True for a reference, initialised or not.
     pub fn is_reference(self) -> bool {
         matches!(
             self,
@@ -52,7 +53,7 @@ impl SlotType {
         )
     }
 
-    /// For messages.
+    /// Formats the type for messages.
     pub fn text(self, names: &Names<'_>) -> String {
         match self {
             SlotType::Top => "top".into(),

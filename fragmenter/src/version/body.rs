@@ -634,6 +634,8 @@ impl Body<'_, '_> {
     }
 
     /// Emits code that pops a throwable and corrects the nest host's position in its stack trace.
+    /// The verifier may know the value by a supertype or an interface only, so `locate` takes an
+    /// `Object`.
     fn emit_locate(&mut self, at: u16) -> Result<(), Refusal> {
         self.a.local(ILOAD, at);
         self.a.push(Instruction::Push(self.exact as i16));
@@ -641,7 +643,7 @@ impl Body<'_, '_> {
         self.e.call(
             &mut self.a,
             "locate",
-            "(Ljava/lang/Throwable;IZLjava/lang/invoke/VeneerCell;)V",
+            "(Ljava/lang/Object;IZLjava/lang/invoke/VeneerCell;)V",
         )
     }
 

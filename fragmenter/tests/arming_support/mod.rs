@@ -1,8 +1,9 @@
-//! A small verifier: holds an emitted class file against what can be known without loading a class.
+//! A small verifier: checks an emitted class file without loading a class.
 //!
-//! It follows types through every method (JVMS §4.10.1) and asks at each way into a frame whether the state fits. All
-//! references count as one type, for to compare them would need the class hierarchy; everything else must be equal:
-//! kinds of primitive values, objects without a finished constructor, the depth of the operand stack.
+//! The verifier follows types through every method (JVMS §4.10.1), and checks that the state fits
+//! each frame that it flows into. All references count as one type, because a comparison would need
+//! the class hierarchy. Everything else must be equal: kinds of primitive values, objects without a
+//! finished constructor, and the depth of the operand stack.
 
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 
@@ -18,7 +19,7 @@ use veneer_fragmenter::classfile::{
 use veneer_fragmenter::descriptor::MethodDescriptor;
 use veneer_fragmenter::types::{self, State, Type, initial_index};
 
-/// Checks each method of a class file. The error says which one, where, and what does not fit.
+/// Checks each method of a class file. The error names the method, the position and the mismatch.
 pub fn verify(bytes: &[u8]) -> Result<(), String> {
     let file = ClassFile::parse(bytes).map_err(|e| format!("cannot be read again: {e}"))?;
     if file.to_bytes().map_err(|e| e.to_string())? != bytes {
@@ -100,7 +101,7 @@ fn verify_code(
     follow(pool, (class, returns), code, &instructions, &by_pc, entry)
 }
 
-/// The frames by pc, as states.
+/// Returns the frames as states, by pc.
 fn states(
     frames: &[StackMapFrame],
     pool: &ConstantPool,
@@ -161,7 +162,8 @@ fn follow(
             .map_err(|e| format!("at {pc}: {e}"))?;
         protected(current, *pc, code, frames)?;
         types::step(current, *pc, instruction, pool, class).map_err(|e| e.to_string())?;
-        // HotSpot looks at what comes out as well, except of a store, which cannot throw (JVMS asks for neither).
+        // HotSpot also checks the state after an instruction, except for stores, which cannot
+        // throw. The JVMS requires neither check.
         if !stores(instruction) {
             protected(current, *pc, code, frames)?;
         }
@@ -271,7 +273,7 @@ fn fits(have: &State, want: &State) -> Result<(), String> {
     Ok(())
 }
 
-/// The frame at entry as the stack map coder wants it.
+/// Returns the frame at method entry in the form that the stack-map encoder needs.
 fn initial(entry: &State) -> Vec<VerificationType> {
     let mut out = Vec::new();
     let mut second = false;

@@ -1,4 +1,5 @@
-//! What instructions take off the stack (JVMS §6.5), by kinds: `I` for all that is an int there, `A` for references.
+//! The operands that instructions pop (JVMS §6.5), by kind: `I` for all types that the JVM
+//! represents as `int`, `A` for references.
 
 use veneer_fragmenter::bytecode::Instruction;
 use veneer_fragmenter::bytecode::opcode::*;
@@ -17,7 +18,8 @@ fn kind(t: &Type) -> char {
     }
 }
 
-/// The kinds that an instruction finds on top of the stack, the top last. Those that only move values about ask for none.
+/// Returns the kinds that an instruction needs on top of the stack, the top last. Instructions that
+/// only move values need no specific kind.
 fn wanted(i: &Instruction, pool: &ConstantPool) -> Option<String> {
     let four = |n: u8| ["I", "L", "F", "D"][n as usize % 4];
     let member = |index: u16| {
@@ -90,7 +92,8 @@ fn wanted(i: &Instruction, pool: &ConstantPool) -> Option<String> {
     })
 }
 
-/// Whether the stack has what the instruction takes, and a return what the method returns.
+/// Checks that the stack has the operands of the instruction, and that a return fits the method's
+/// result.
 pub fn check(
     state: &State,
     i: &Instruction,

@@ -1,36 +1,45 @@
-//! Why a mutant may rightly pass: what was changed is Veneer's own measure, or nobody can tell the difference.
+//! Explains why a mutant may pass: the change affects only a measurement of Veneer, or has no
+//! effect.
 //!
-//! It looks at instructions and tables only, not at what the checker thinks of them. What it cannot say stays unexplained.
+//! The explanation uses instructions and tables only, and no result of the checker. A mutant that
+//! this module cannot explain stays unexplained.
 //!
-//! Both bodies are compared from the front and from the back; what lies between is the change. Instructions that only feed a
-//! counter, a timer, a log or the place for stack traces are taken out of it on both sides. If the rest is the same, the change
-//! was Veneer's own. The address of the counters is no such thing: a change there must be seen.
+//! The two bodies are compared from the front and from the back; the part between is the change.
+//! Instructions that only feed a counter, a timer, a log or the position for stack traces are
+//! removed from the change on both sides. If the rest is equal, the change affects only Veneer's
+//! measurements. The address of the counters is not such a measurement: the checker must detect a
+//! change of it.
 //!
-//! Two ways come to the same if they run through equal instructions, with the same handlers at each that may throw, until both
-//! return or throw, or are at one place (`alike`). That is sound: after equal instructions both sides are in equal states, and an
-//! exception on the way is caught at the same place or by nobody. Stubs of two exits are such ways: what they do is the same,
-//! word for word. A number from the constant pool is loaded without resolving anything and cannot throw (JVMS 5.1), so
-//! whether a handler covers it is no difference.
-//! A change within one basic block is judged in `straight.rs`.
+//! Two paths are equivalent if they execute equal instructions, with equal handlers at each
+//! instruction that may throw, until both return or throw or reach the same position
+//! (`paths_equivalent`). This rule is sound: equal instructions lead to equal states, and an
+//! exception on the way is handled at the same position or leaves both bodies. Stubs of two exits
+//! may be such paths, if their instructions are equal.
+//!
+//! A number from the constant pool is loaded without resolution and cannot throw (JVMS 5.1). So it
+//! does not matter whether a handler covers the load. A change within one basic block is judged in
+//! `basic_block.rs`.
 
+mod basic_block;
 mod body;
-mod straight;
 
 use body::Body;
 use veneer_fragmenter::bytecode::opcode::*;
 use veneer_fragmenter::bytecode::{Instruction, Label, decode};
 use veneer_fragmenter::classfile::{ClassFile, Code, Entry};
 
-/// Why a mutant passes.
+/// The reason why a mutant passes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Why {
-    /// Only what Veneer measures by, or the value of a variable before an activation has come to its place.
+    /// The change affects only Veneer's measurements, or the value of a variable before a resumed
+    /// activation has reached its position.
     Own,
-    /// Code that nobody reaches, a variable that nobody reads, rows or targets that come to the same.
+    /// The change affects only unreachable code, a variable that is never read, or handlers or
+    /// targets that are equivalent.
     Equivalent,
 }
 
-/// What was changed, for people.
+/// Describes the change for a message.
 pub fn differs(old: &Code, new: &Code) -> String {
     let (Ok(a), Ok(b)) = (decode(&old.code), decode(&new.code)) else {
         return String::new();
@@ -44,7 +53,7 @@ pub fn differs(old: &Code, new: &Code) -> String {
     )
 }
 
-/// Says why, where it can.
+/// Explains a mutant, if possible.
 pub fn explain(
     file: &ClassFile,
     host_locals: u16,
@@ -56,13 +65,13 @@ pub fn explain(
         Body::read(file, host_locals, old)?,
         Body::read(file, host_locals, new)?,
     );
-    // Which locals are measures is a matter of the code as it was.
+    // The original code decides which locals hold measurements.
     b.measures.clone_from(&a.measures);
     // See `runtime::resume_method`.
     let resumes = name.rsplit('$').next().is_some_and(|n| n.starts_with('r'));
     if resumes {
-        a.reached = a.reached_from_frame();
-        b.reached = b.reached_from_frame();
+        a.reached = a.reachable_from_frame();
+        b.reached = b.reachable_from_frame();
     }
     let rows = old.exceptions != new.exceptions;
     if a.handled() == b.handled() && rows && old.code == new.code {
@@ -83,19 +92,25 @@ pub fn explain(
         .take_while(|(x, y)| x == y)
         .count();
     let (left, right) = (front..a.list.len() - back, front..b.list.len() - back);
-    if a.rest(left.clone()) == b.rest(right.clone()) {
+    if a.without_runtime_operations(left.clone()) == b.without_runtime_operations(right.clone()) {
         return Some(Why::Own);
     }
     let gone = |i: usize| matches!(b.list[i].1, Instruction::Plain(NOP | POP | POP2));
-    let mine = |body: &Body, i: usize| body.own(i) || body.spare(i);
-    if left.clone().all(|i| a.own(i)) && right.clone().all(|i| gone(i) || mine(&b, i)) {
+    let mine = |body: &Body, i: usize| body.is_runtime_operation(i) || body.is_unread_store(i);
+    if left.clone().all(|i| a.is_runtime_operation(i))
+        && right.clone().all(|i| gone(i) || mine(&b, i))
+    {
         return Some(Why::Own);
     }
     if left.clone().all(|i| !a.reached[i]) && right.clone().all(|i| !b.reached[i]) {
         return Some(Why::Equivalent);
     }
-    // How often a loop adds what it has counted.
-    let asked = |body: &Body, i: usize| i.checked_sub(2).and_then(|i| body.turns(i)).is_some();
+    // The change affects how often a loop adds the iterations that it has counted.
+    let asked = |body: &Body, i: usize| {
+        i.checked_sub(2)
+            .and_then(|i| body.iteration_local(i))
+            .is_some()
+    };
     if left.len() == 1 && asked(&a, left.start) && asked(&b, right.start) {
         return Some(Why::Own);
     }
@@ -104,22 +119,24 @@ pub fn explain(
             (x, y)
         && op == other
         && {
-            let arrived = resumes && !a.coming()[left.start];
+            let arrived = resumes && !a.before_arrival()[left.start];
             let (to, instead) = (a.at(to.0 as u16), a.at(target.0 as u16));
-            a.alike(to, instead, arrived) || a.same_exit(left.start, instead, arrived)
+            a.same_code(to, instead, arrived) || a.same_exit(left.start, instead, arrived)
         }
     {
         return Some(Why::Own);
     }
     if resumes {
-        let (x, y) = (a.coming(), b.coming());
-        if left.clone().all(|i| a.dummy(i, &x)) && right.clone().all(|i| b.dummy(i, &y)) {
+        let (x, y) = (a.before_arrival(), b.before_arrival());
+        if left.clone().all(|i| a.is_placeholder(i, &x))
+            && right.clone().all(|i| b.is_placeholder(i, &y))
+        {
             return Some(Why::Own);
         }
         if left.len() == 1 && left == right {
             let (x, y) = (
-                a.lands_with_frame(left.start),
-                b.lands_with_frame(left.start),
+                a.goto_target_before_arrival(left.start),
+                b.goto_target_before_arrival(left.start),
             );
             if x.is_some() && x == y {
                 return Some(Why::Equivalent);
@@ -129,33 +146,33 @@ pub fn explain(
     let live = |body: &Body, range: std::ops::Range<usize>| {
         let mut out = Vec::new();
         for i in range {
-            if !body.dead(i) {
+            if !body.is_dead_store(i) {
                 out.push(body.target(i));
             }
         }
         out
     };
     if live(&a, left.clone()) == live(&b, right.clone())
-        || alike_in(&a, &b, left.clone())
-        || straight::same(&a, &b, left.clone(), right.clone())
+        || targets_equivalent(&a, &b, left.clone())
+        || basic_block::block_equivalent(&a, &b, left.clone(), right.clone())
     {
         return Some(Why::Equivalent);
     }
-    if let Some(why) = asked_otherwise(&a, &b, left.clone()) {
+    if let Some(why) = explain_changed_condition(&a, &b, left.clone()) {
         return Some(why);
     }
-    // Past advice and checks, or to them.
+    // Compare the positions after advice and checks.
     let past = |body: &Body, range: std::ops::Range<usize>| -> Vec<_> {
-        let coming = body.coming();
-        let lands = |i: usize| body.lands(i, Some(resumes && !coming[i]));
+        let coming = body.before_arrival();
+        let lands = |i: usize| body.outcome(i, Some(resumes && !coming[i]));
         range.map(lands).collect()
     };
     (past(&a, left) == past(&b, right)).then_some(Why::Own)
 }
 
-/// A branch that asks otherwise, of the same operands, where all answers lead to one place: the next instruction, or behind what only
-/// adds up what a loop has counted.
-fn asked_otherwise(a: &Body, b: &Body, range: std::ops::Range<usize>) -> Option<Why> {
+/// Explains a branch whose condition was changed, with the same operands. All outcomes must lead to
+/// one position: the next instruction, or the code after an update of counters.
+fn explain_changed_condition(a: &Body, b: &Body, range: std::ops::Range<usize>) -> Option<Why> {
     let words = |i: &Instruction| matches!(i.op(), IF_ICMPEQ..=IF_ACMPNE);
     let i = range.start;
     if range.len() != 1 || a.list.len() != b.list.len() {
@@ -163,14 +180,14 @@ fn asked_otherwise(a: &Body, b: &Body, range: std::ops::Range<usize>) -> Option<
     }
     let same = words(&a.list[i].1) == words(&b.list[i].1) && a.list[i].0 == b.list[i].0;
     let one = |advice| {
-        let (x, y) = (a.either_way(i, advice)?, b.either_way(i, advice)?);
+        let (x, y) = (a.common_target(i, advice)?, b.common_target(i, advice)?);
         (same && x == y).then_some(())
     };
     let equivalent = one(false).map(|_| Why::Equivalent);
     equivalent.or_else(|| one(true).map(|_| Why::Own))
 }
 
-/// Whether an instruction may throw: as its operation says, but for numbers from the constant pool.
+/// True if an instruction may throw. Loading a number from the constant pool cannot throw.
 pub fn throws(file: &ClassFile, i: &Instruction) -> bool {
     let number = match i {
         Instruction::Ldc { index, .. } => matches!(
@@ -182,25 +199,26 @@ pub fn throws(file: &ClassFile, i: &Instruction) -> bool {
     may_throw(i.op()) && !number
 }
 
-/// Whether the instructions of a range are the same but for where they lead, and lead to ways that come to the same.
-fn alike_in(a: &Body, b: &Body, mut range: std::ops::Range<usize>) -> bool {
-    // A place has one number on both sides.
+/// True if the instructions of a range differ only in their targets, and corresponding targets
+/// start equivalent paths.
+fn targets_equivalent(a: &Body, b: &Body, mut range: std::ops::Range<usize>) -> bool {
+    // Instructions have equal indices on both sides.
     let places = |body: &Body| body.list.iter().map(|i| i.0).collect::<Vec<u16>>();
     places(a) == places(b)
         && range.all(|i| {
             let (x, y) = (&a.list[i].1, &b.list[i].1);
             let (to, instead) = (x.targets(), y.targets());
-            aimless(x) == aimless(y)
+            without_targets(x) == without_targets(y)
                 && to.len() == instead.len()
                 && to
                     .iter()
                     .zip(&instead)
-                    .all(|(t, u)| alike(a, b, a.at(t.0 as u16), b.at(u.0 as u16)))
+                    .all(|(t, u)| paths_equivalent(a, b, a.at(t.0 as u16), b.at(u.0 as u16)))
         })
 }
 
-/// An instruction without its targets.
-fn aimless(i: &Instruction) -> Instruction {
+/// Returns the instruction with all targets set to 0.
+fn without_targets(i: &Instruction) -> Instruction {
     let mut i = i.clone();
     let nowhere = Label(0);
     match &mut i {
@@ -220,15 +238,15 @@ fn aimless(i: &Instruction) -> Instruction {
     i
 }
 
-/// Whether the ways from a place in each body come to the same. See the module documentation.
-fn alike(a: &Body, b: &Body, mut i: usize, mut j: usize) -> bool {
+/// True if the paths from a position in each body are equivalent. See the module documentation.
+fn paths_equivalent(a: &Body, b: &Body, mut i: usize, mut j: usize) -> bool {
     for _ in 0..a.list.len() {
-        (i, j) = (a.settle(i), b.settle(j));
+        (i, j) = (a.skip_gotos(i), b.skip_gotos(j));
         let (Some((_, x)), Some((_, y))) = (a.list.get(i), b.list.get(j)) else {
             return false;
         };
         if x.targets().is_empty() && x.op() != RET && x == y {
-            // A return may throw too, for a monitor.
+            // A return may throw too, because of a monitor.
             if (may_throw(x.op()) || ends_flow(x.op())) && a.handlers(i) != b.handlers(j) {
                 return false;
             }
@@ -237,7 +255,8 @@ fn alike(a: &Body, b: &Body, mut i: usize, mut j: usize) -> bool {
             }
             (i, j) = (i + 1, j + 1);
         } else {
-            // From one place both go on alike: nothing but the change itself differs. But not round a silent circle.
+            // From an equal position both bodies continue equally, because only the change differs.
+            // A silent loop is excluded.
             return i == j && x.op() != GOTO;
         }
     }

@@ -1,4 +1,4 @@
-//! Arms and emits a class in many ways and gives each to the checker.
+//! Arms and emits a class in many variants, and passes each variant to the checker.
 
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 
@@ -19,9 +19,9 @@ use veneer_fragmenter::patch::{self, Edit};
 use veneer_fragmenter::policy::Policy;
 use veneer_fragmenter::version::{self, Bodies, Plan};
 
-/// What came of it all.
+/// The results of all checks.
 #[derive(Default)]
-pub struct Tally {
+pub struct Totals {
     pub bodies: usize,
     pub states: usize,
     pub edited: usize,
@@ -29,7 +29,7 @@ pub struct Tally {
     pub failures: Vec<(String, String)>,
 }
 
-impl Tally {
+impl Totals {
     pub fn add(&mut self, at: &str, checked: Checked) {
         self.bodies += checked.methods;
         self.states += checked.states;
@@ -76,21 +76,22 @@ pub fn policies() -> Vec<Policy> {
     vec![Policy::Method, Policy::Loop, calls, Policy::Block]
 }
 
-/// What is woven in.
+/// The probes and edits to apply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Woven {
-    /// The armed class itself, and clean versions.
+pub enum ProbeSet {
+    /// The armed class itself, and uninstrumented versions.
     Nothing,
-    /// A counter on each fragment.
+    /// One counter per fragment.
     Counters,
-    /// Timers of method and fragments, counters on edges and by flow, logs of what is live.
+    /// Timers of the method and its fragments, counters on edges, derived counters, and logs of
+    /// live variables.
     Everything,
-    /// Edits that are drawn by lot, as far as they are accepted.
+    /// Random edits, if they are accepted.
     Edits,
 }
 
-/// The probes for one method; `slots` counts up over a class.
-pub fn probes(method: &Method, woven: Woven, slots: &mut u32) -> Vec<Probe> {
+/// Returns the probes for one method. `slots` is incremented over a class.
+pub fn probes(method: &Method, probe_set: ProbeSet, slots: &mut u32) -> Vec<Probe> {
     let mut probes = Vec::new();
     let mut add = |site: Site, action: &dyn Fn(u32) -> Action| {
         *slots += 4;
@@ -100,14 +101,14 @@ pub fn probes(method: &Method, woven: Woven, slots: &mut u32) -> Vec<Probe> {
         });
     };
     let fragments: Vec<FragmentId> = method.flow.fragments().map(|f| f.id).collect();
-    match woven {
-        Woven::Nothing => {}
-        Woven::Counters | Woven::Edits => {
+    match probe_set {
+        ProbeSet::Nothing => {}
+        ProbeSet::Counters | ProbeSet::Edits => {
             for f in fragments {
                 add(Site::Before(f), &|slot| Action::Count { slot });
             }
         }
-        Woven::Everything => {
+        ProbeSet::Everything => {
             add(Site::Entry, &|_| Action::Start { slot: 0 });
             for site in [Site::Return, Site::Throw] {
                 add(site, &|_| Action::Stop { slot: 0 });
@@ -132,10 +133,10 @@ pub fn probes(method: &Method, woven: Woven, slots: &mut u32) -> Vec<Probe> {
     probes
 }
 
-/// A small generator (splitmix64).
-pub struct Lot(pub u64);
+/// A deterministic random number generator (splitmix64).
+pub struct SplitMix(pub u64);
 
-impl Lot {
+impl SplitMix {
     pub fn below(&mut self, n: usize) -> usize {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
@@ -145,19 +146,19 @@ impl Lot {
     }
 }
 
-/// Edits of a method that are accepted: up to three.
-fn edits(method: &Method, armed: &ArmedCode, lot: &mut Lot) -> Vec<Edit> {
+/// Returns up to three accepted edits of a method.
+fn edits(method: &Method, armed: &ArmedCode, random: &mut SplitMix) -> Vec<Edit> {
     let count = method.flow.len();
     let edges = method.flow.edges();
     let mut kept: Vec<Edit> = Vec::new();
     for _ in 0..12 {
-        let mut any = || FragmentId(lot.below(count) as u32);
+        let mut any = || FragmentId(random.below(count) as u32);
         let (a, b) = (any(), any());
-        let edit = match lot.below(4) {
+        let edit = match random.below(4) {
             0 => Edit::Skip { fragment: a },
             1 => Edit::Replace { fragment: a, by: b },
             2 if !edges.is_empty() => {
-                let (from, to) = edges[lot.below(edges.len())];
+                let (from, to) = edges[random.below(edges.len())];
                 Edit::Redirect {
                     from,
                     to,
@@ -165,7 +166,7 @@ fn edits(method: &Method, armed: &ArmedCode, lot: &mut Lot) -> Vec<Edit> {
                 }
             }
             _ if !edges.is_empty() => {
-                let (from, to) = edges[lot.below(edges.len())];
+                let (from, to) = edges[random.below(edges.len())];
                 Edit::Redirect {
                     from,
                     to,
@@ -185,16 +186,16 @@ fn edits(method: &Method, armed: &ArmedCode, lot: &mut Lot) -> Vec<Edit> {
     kept
 }
 
-/// Up to three fragments at which earlier edits may have made an edit point.
+/// Returns up to three fragments that may have an edit point because of earlier edits.
 fn edit_points(
     method: &Method,
     armed: &ArmedCode,
     edits: &[Edit],
-    lot: &mut Lot,
+    random: &mut SplitMix,
 ) -> Vec<FragmentId> {
     let mut kept = Vec::new();
     for _ in 0..6 {
-        kept.push(FragmentId(lot.below(method.flow.len()) as u32));
+        kept.push(FragmentId(random.below(method.flow.len()) as u32));
         if patch::apply_keeping(method, edits, &armed.points, &kept).is_err() || kept.len() > 3 {
             kept.pop();
         }
@@ -202,8 +203,8 @@ fn edit_points(
     kept
 }
 
-/// A method with what its versions are made of.
-struct Ready<'f> {
+/// A method with the inputs of its versions.
+struct PreparedMethod<'f> {
     method: Method<'f>,
     armed: ArmedCode,
     probes: Vec<Probe>,
@@ -211,7 +212,7 @@ struct Ready<'f> {
     kept: Vec<FragmentId>,
 }
 
-/// One emitted version class with what is expected of it.
+/// An emitted version class with its expected contents.
 pub struct Version {
     pub bytes: Vec<u8>,
     pub bodies: Bodies,
@@ -223,11 +224,11 @@ pub fn versions(
     file: &ClassFile,
     anchor: &str,
     policy: &Policy,
-    woven: Woven,
+    probe_set: ProbeSet,
     seed: u64,
 ) -> Vec<Version> {
-    let mut ready: Vec<Ready> = Vec::new();
-    let (mut slots, mut lot) = (0, Lot(seed));
+    let mut ready: Vec<PreparedMethod> = Vec::new();
+    let (mut slots, mut random) = (0, SplitMix(seed));
     for index in 0..file.methods.len() {
         let Ok(method) = Method::analyse(file, index, &|i, p| policy.cuts(i, p)) else {
             continue;
@@ -235,26 +236,27 @@ pub fn versions(
         let Ok(armed) = arming::layout(&method, policy, true) else {
             continue;
         };
-        let edits = if woven == Woven::Edits {
-            edits(&method, &armed, &mut lot)
+        let edits = if probe_set == ProbeSet::Edits {
+            edits(&method, &armed, &mut random)
         } else {
             Vec::new()
         };
-        if woven == Woven::Edits && edits.is_empty() {
+        if probe_set == ProbeSet::Edits && edits.is_empty() {
             continue;
         }
-        let mut probes = probes(&method, woven, &mut slots);
-        if woven == Woven::Everything {
+        let mut probes = probes(&method, probe_set, &mut slots);
+        if probe_set == ProbeSet::Everything {
             let counting = Counting::of(&method, &armed.points);
             probes.extend(counting.probes(slots + 4));
             slots += 4 + counting.flow.width();
         }
-        // Rows of counters know no edit points, so what counts by flow has none.
+        // Counter blocks have no counters for edit points, so derived counters are tested without
+        // them.
         let mut kept = Vec::new();
-        if woven != Woven::Everything {
-            kept = edit_points(&method, &armed, &edits, &mut lot);
+        if probe_set != ProbeSet::Everything {
+            kept = edit_points(&method, &armed, &edits, &mut random);
         }
-        ready.push(Ready {
+        ready.push(PreparedMethod {
             method,
             armed,
             probes,
@@ -263,7 +265,7 @@ pub fn versions(
         });
     }
     let plans = |resumed: bool| -> Vec<Plan> {
-        let comes_back = |one: &Ready| {
+        let comes_back = |one: &PreparedMethod| {
             let points = &one.armed.points;
             let patched = patch::apply_keeping(&one.method, &one.edits, points, &one.kept);
             points.len() > 1 || patched.is_ok_and(|p| !p.edit_points.is_empty())
@@ -279,7 +281,7 @@ pub fn versions(
             edits: &one.edits,
             kept: &one.kept,
             probes: &one.probes,
-            clean: woven == Woven::Nothing,
+            clean: probe_set == ProbeSet::Nothing,
         })
         .collect()
     };
@@ -307,7 +309,7 @@ pub fn versions(
     out
 }
 
-/// The armed class.
+/// Arms a class; `None` if it is refused.
 pub fn armed(bytes: &[u8], policy: &Policy) -> Option<Armed> {
     let request = Request {
         policy,
@@ -323,11 +325,11 @@ pub fn armed(bytes: &[u8], policy: &Policy) -> Option<Armed> {
 }
 
 pub fn check_all(
-    tally: &mut Tally,
+    totals: &mut Totals,
     at: &str,
     bytes: &[u8],
     policy: &Policy,
-    woven: Woven,
+    probe_set: ProbeSet,
     seed: u64,
 ) {
     let Ok(modern) = veneer_fragmenter::inference::modern(bytes) else {
@@ -337,24 +339,24 @@ pub fn check_all(
         return;
     };
     let anchor = format!("{}$Veneer", file.name().unwrap());
-    if woven == Woven::Nothing
+    if probe_set == ProbeSet::Nothing
         && let Some(armed) = armed(bytes, policy)
     {
         let emitted = ClassFile::parse(&armed.bytes).unwrap();
         let start = Instant::now();
         let checked = check::armed_class(&file, &emitted, &armed.anchor, &armed.methods);
-        tally.time += start.elapsed();
-        tally.add(&format!("{at} {policy:?} armed"), checked);
+        totals.time += start.elapsed();
+        totals.add(&format!("{at} {policy:?} armed"), checked);
     }
-    for version in versions(&file, &anchor, policy, woven, seed) {
+    for version in versions(&file, &anchor, policy, probe_set, seed) {
         let emitted = ClassFile::parse(&version.bytes).unwrap();
-        if woven == Woven::Edits {
-            tally.edited += version.expected.len();
+        if probe_set == ProbeSet::Edits {
+            totals.edited += version.expected.len();
         }
         let start = Instant::now();
         let checked = check::version_class(&file, &emitted, &anchor, &version.expected);
-        tally.time += start.elapsed();
-        let stage = format!("{at} {policy:?} {woven:?} {:?}", version.bodies);
-        tally.add(&stage, checked);
+        totals.time += start.elapsed();
+        let stage = format!("{at} {policy:?} {probe_set:?} {:?}", version.bodies);
+        totals.add(&stage, checked);
     }
 }

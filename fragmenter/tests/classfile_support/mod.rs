@@ -1,4 +1,4 @@
-//! Class files for the tests: those of the JDKs that are installed, taken out of their run-time images.
+//! Class files for the tests, extracted from the run-time images of the installed JDKs.
 
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 
@@ -9,14 +9,16 @@ use std::process::Command;
 
 use veneer_fragmenter::classfile::{ClassFile, Code, ConstantPool, Member, VerificationType};
 
-/// What the quick tests read: collections, the core, a module with large methods, and a `module-info`.
+/// Classes for the quick tests: collections, core classes, a module with large methods, and a
+/// `module-info`.
 pub const QUICK: &str = "regex:/java.base/java/util/.*,regex:/java.base/java/lang/.*,\
                          regex:/jdk.compiler/com/sun/tools/javac/parser/.*,regex:/[^/]*/module-info.class";
 
-/// Everything.
+/// Selects every class of a JDK.
 pub const ALL: &str = "regex:/.*[.]class";
 
-/// The homes of all JDKs here: `JAVA_HOME` and what `/usr/lib/jvm` holds, each one once.
+/// Returns the homes of all installed JDKs without duplicates: `JAVA_HOME`, and those in
+/// `/usr/lib/jvm`.
 pub fn jdks() -> Vec<PathBuf> {
     let named = std::env::var_os("JAVA_HOME").map(PathBuf::from);
     let installed = fs::read_dir("/usr/lib/jvm")
@@ -37,8 +39,8 @@ pub fn jdks() -> Vec<PathBuf> {
     homes.into_iter().collect()
 }
 
-/// Calls `check` for the path and bytes of each class of each JDK that `include` (a list of patterns of `jimage`) selects, and
-/// says how many there were.
+/// Calls `check` with the path and bytes of each selected class of each JDK, and returns their
+/// number. `include` is a list of `jimage` patterns.
 pub fn for_each_class(label: &str, include: &str, mut check: impl FnMut(&Path, &[u8])) -> usize {
     let mut count = 0;
     for home in jdks() {
@@ -65,14 +67,15 @@ pub fn for_each_class(label: &str, include: &str, mut check: impl FnMut(&Path, &
     count
 }
 
-/// The folder that the classes were extracted into, now or by an earlier run.
+/// Returns the folder with the extracted classes, which an earlier run may have created.
 fn extracted(home: &Path, label: &str, include: &str) -> PathBuf {
     let name = home.to_string_lossy().replace('/', "_");
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("classes-{label}{name}"));
     if folder.exists() {
         return folder;
     }
-    // Extracted aside and renamed, so that tests beside this one never see half of it.
+    // Extract to a temporary folder and rename it, so that tests in parallel never see an
+    // incomplete folder.
     let aside = folder.with_extension(format!(
         "{}-{:?}",
         std::process::id(),
@@ -109,7 +112,8 @@ pub fn for_each_code(class: &ClassFile<'_>, mut check: impl FnMut(&Member<'_>, &
     }
 }
 
-/// The locals at method entry (JVMS 4.10.1.6). Classes of parameters that the pool does not name are added to `pool`.
+/// Returns the locals at method entry (JVMS 4.10.1.6). Missing classes of parameters are added to
+/// `pool`.
 pub fn initial_locals(
     class: &ClassFile<'_>,
     method: &Member<'_>,
@@ -148,7 +152,7 @@ pub fn initial_locals(
     locals
 }
 
-/// Where each instruction begins (JVMS chapter 6), followed by the code's length.
+/// Returns the pc of each instruction (JVMS chapter 6), followed by the code's length.
 pub fn instruction_starts(code: &[u8]) -> Vec<usize> {
     let word = |at: usize| i32::from_be_bytes(code[at..at + 4].try_into().unwrap());
     let mut starts = vec![0];

@@ -12,7 +12,7 @@ class inference_join {
 
     static class Right extends Base {}
 
-    // The only use asks for the class that both extend.
+    // The only use requires the class that both classes extend.
     static int one(boolean b) {
         Left left = new Left();
             // f0 live-in {b:boolean} def {left:inference_join$Left, right:inference_join$Right} -> f1 f2
@@ -24,7 +24,7 @@ class inference_join {
         return base.grow();
     }
 
-    // An interface is no demand: to the verifier every object passes for one.
+    // An interface is no requirement, because to the verifier every object is assignable to it.
     static void none(boolean b, Thread thread, java.util.TimerTask task) {
         Runnable r = b ? thread : task;
             // f0 live-in {b:boolean, thread:java.lang.Thread, task:java.util.TimerTask} def {} -> f1 f2
@@ -35,7 +35,7 @@ class inference_join {
         r.run();
     }
 
-    // What is handed on before it is used: both variables must be what the last use asks for.
+    // A value is copied before it is used. Both variables must have the class that the last use requires.
     static Base chain(int n, Left left, Right right) {
         Base kept = null;
             // f0 live-in {n:int, left:inference_join$Left, right:inference_join$Right} def {kept:null} -> f1
@@ -55,7 +55,7 @@ class inference_join {
         return kept; // f8 live-in {kept:inference_join$Base} def {} -> none
     }
 
-    // One of those that come is asked for.
+    // One of the incoming classes is required.
     static int both(boolean b, Base base, Left left) {
         Base some = b ? left : base;
             // f0 live-in {b:boolean, base:inference_join$Base, left:inference_join$Left} def {} -> f1 f2
@@ -66,7 +66,7 @@ class inference_join {
         return some.grow();
     }
 
-    // What an element is asked for, its array is.
+    // A requirement on an element becomes a requirement on its array.
     static int array(boolean b, Left[] left, Right[] right) {
         Base[] bases = b ? left : right;
             // f0 live-in {b:boolean, left:inference_join$Left[], right:inference_join$Right[]} def {} -> f1 f2

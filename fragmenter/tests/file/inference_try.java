@@ -1,6 +1,6 @@
 //! test types version=48
 class inference_try {
-    // A handler takes over from anywhere in its range: what changes there is lost, what does not is kept.
+    // An exception handler joins the local variables of all instructions of its range.
     static int parse(String text, int other) {
         Object found = null;
             // f0 live-in {text:java.lang.String, other:int} def {other:int, found:java.lang.Integer, n:int} -> f3 !f1 java.lang.IllegalStateException !f1 java.lang.NumberFormatException !f2 any

@@ -1,4 +1,4 @@
-//! Java sources for the tests, compiled by a JDK that is installed.
+//! Java sources for the tests, compiled with an installed JDK.
 
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 
@@ -11,12 +11,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use crate::classfile_support;
 use veneer_fragmenter::classfile::{ClassFile, Code};
 
-/// Where the file tests lie.
+/// Returns the folder of the file tests.
 pub fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/file")
 }
 
-/// The sources of the file tests: name and text.
+/// Returns the name and text of each file test.
 pub fn file_tests() -> Vec<(String, String)> {
     let mut sources = Vec::new();
     for entry in fs::read_dir(folder()).unwrap() {
@@ -30,7 +30,8 @@ pub fn file_tests() -> Vec<(String, String)> {
     sources
 }
 
-/// Compiles sources (name and text) with a JDK, 17 where there is one. Gives the class files, by the source's name.
+/// Compiles sources (name and text) with a JDK, preferably 17. Returns the class files by source
+/// name.
 pub fn compile(sources: &[(String, String)]) -> BTreeMap<String, Vec<Vec<u8>>> {
     static RUNS: AtomicUsize = AtomicUsize::new(0);
     let run = format!(
@@ -76,8 +77,9 @@ pub fn compile(sources: &[(String, String)]) -> BTreeMap<String, Vec<Vec<u8>>> {
     out
 }
 
-/// The same class file as an old compiler would have written it, as far as stack maps go: none, and an older version.
-pub fn aged(bytes: &[u8], version: u16) -> Vec<u8> {
+/// Lowers the version of a class file and removes its stack maps, like the output of an old
+/// compiler.
+pub fn downgraded(bytes: &[u8], version: u16) -> Vec<u8> {
     let mut file = ClassFile::parse(bytes).unwrap();
     let pool = file.pool.clone();
     file.major = version;

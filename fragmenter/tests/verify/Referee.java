@@ -12,11 +12,11 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Referee FOLDER MUTANTS: links each mutant with the other classes of the folder and prints what HotSpot says, and which of the
- * mutant's assumptions is false.
+ * Usage: Referee FOLDER MUTANTS. Links each mutant with the other classes of the folder. Prints
+ * HotSpot's verdict, and the first assumption of the mutant that is false.
  */
 public class Referee {
-    /** Defines all classes of the program anew, one of them from other bytes. */
+    /** Defines all classes of the program again, one of them from other bytes. */
     static class Loader extends ClassLoader {
         private final Map<String, byte[]> classes;
 
@@ -60,7 +60,7 @@ public class Referee {
                 Class<?> mutant = null;
                 try {
                     mutant = loader.loadClass(name);
-                    // Links the class.
+                    // This call links the class.
                     mutant.getDeclaredMethods();
                 } catch (Throwable e) {
                     said = e.getClass().getSimpleName() + " " + String.valueOf(e.getMessage()).lines().findFirst().orElse("");
@@ -101,7 +101,7 @@ public class Referee {
             members.addAll(List.of(c.getDeclaredConstructors()));
             for (Member member : members) {
                 String simple = member instanceof Constructor ? "<init>" : member.getName();
-                // Names are not overloaded in the program.
+                // The program has no overloaded names.
                 if (simple.equals(words[2]) && Modifier.isProtected(member.getModifiers())) {
                     return c.getPackage() == mutant.getPackage();
                 }

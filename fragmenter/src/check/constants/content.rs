@@ -1,37 +1,37 @@
-//! Constants by content, with all that they refer to.
+//! Encodes constants by their content, including all constants that they refer to.
 
-use super::canon::bytes;
-use super::{Constants, Read};
+use super::content_numbers::bytes;
+use super::{Constants, Resolved};
 use crate::classfile::{Entry, Tag};
 
-/// A member reference: its tag, class, name and descriptor.
+/// A member reference: tag, class, name and descriptor.
 pub(super) type Parts = (Tag, Vec<u8>, Vec<u8>, Vec<u8>);
 
 impl Constants<'_> {
-    pub(super) fn entry(&self, index: u16) -> Read<Entry<'_>> {
+    pub(super) fn entry(&self, index: u16) -> Resolved<Entry<'_>> {
         self.file.pool.entry(index).map_err(|e| e.to_string())
     }
 
-    pub(super) fn utf8(&self, index: u16) -> Read<Vec<u8>> {
+    pub(super) fn utf8(&self, index: u16) -> Resolved<Vec<u8>> {
         let found = self.file.pool.utf8(index).map_err(|e| e.to_string())?;
         Ok(found.to_vec())
     }
 
-    pub(super) fn class_bytes(&self, index: u16) -> Read<Vec<u8>> {
+    pub(super) fn class_bytes(&self, index: u16) -> Resolved<Vec<u8>> {
         match self.entry(index)? {
             Entry::Class(name) => self.utf8(name),
             other => Err(format!("{other:?} where a class is needed")),
         }
     }
 
-    /// Row, name and descriptor.
-    pub(super) fn dynamic(&self, index: u16) -> Read<(u16, Vec<u8>, Vec<u8>)> {
+    /// Reads a dynamic constant: index of the bootstrap method, name and descriptor.
+    pub(super) fn dynamic(&self, index: u16) -> Resolved<(u16, Vec<u8>, Vec<u8>)> {
         let (row, name, descriptor) = self.file.pool.dynamic(index).map_err(|e| e.to_string())?;
         Ok((row, self.utf8(name)?, self.utf8(descriptor)?))
     }
 
-    /// Tag, class, name, descriptor.
-    pub(in crate::check) fn parts(&self, index: u16) -> Read<Parts> {
+    /// Reads a member reference.
+    pub(in crate::check) fn parts(&self, index: u16) -> Resolved<Parts> {
         let m = self.file.pool.member(index).map_err(|e| e.to_string())?;
         Ok((
             m.tag,
@@ -41,8 +41,8 @@ impl Constants<'_> {
         ))
     }
 
-    /// A constant with all that it refers to.
-    pub(super) fn content(&self, index: u16, depth: u8) -> Read<Vec<u8>> {
+    /// Encodes a constant with all constants that it refers to.
+    pub(super) fn content(&self, index: u16, depth: u8) -> Resolved<Vec<u8>> {
         if depth > 16 {
             return Err("constants that refer to each other in a circle".into());
         }
@@ -64,7 +64,7 @@ impl Constants<'_> {
         })
     }
 
-    pub(super) fn handle(&self, kind: u8, reference: u16) -> Read<Vec<u8>> {
+    pub(super) fn handle(&self, kind: u8, reference: u16) -> Resolved<Vec<u8>> {
         let (tag, class, name, descriptor) = self.parts(reference)?;
         Ok(bytes(
             b'h',
@@ -72,8 +72,9 @@ impl Constants<'_> {
         ))
     }
 
-    /// An argument of a relinked call site; `special`: the runtime makes it a handle of kind `invokeSpecial` again.
-    pub(super) fn relinked(&self, index: u16, special: bool) -> Read<Vec<u8>> {
+    /// Encodes an argument of a relinked call site. If `special` is set, the runtime converts the
+    /// argument back into a method handle of kind `invokeSpecial`.
+    pub(super) fn relinked(&self, index: u16, special: bool) -> Resolved<Vec<u8>> {
         match self.entry(index)? {
             Entry::MethodHandle {
                 kind: 5 | 9,
@@ -84,8 +85,8 @@ impl Constants<'_> {
         }
     }
 
-    /// A bootstrap method with its arguments.
-    pub(super) fn row(&self, row: u16, depth: u8) -> Read<Vec<u8>> {
+    /// Encodes a bootstrap method and its arguments.
+    pub(super) fn row(&self, row: u16, depth: u8) -> Resolved<Vec<u8>> {
         let b = self
             .bootstrap
             .get(row as usize)

@@ -1,6 +1,7 @@
-//! Descriptors, by bytes: a name need not be text.
+//! Descriptor parsing on bytes, because a name need not be valid UTF-8.
 
-/// The first parameter that a receiver of a class is, with the parenthesis before it.
+/// Returns the start of a descriptor whose first parameter is a receiver of the class, including
+/// the opening parenthesis.
 pub(super) fn receiver(class: &[u8]) -> Vec<u8> {
     if class.first() == Some(&b'[') {
         [b"(", class].concat()
@@ -9,7 +10,7 @@ pub(super) fn receiver(class: &[u8]) -> Vec<u8> {
     }
 }
 
-/// Words of a field descriptor.
+/// Returns the number of words of a field descriptor.
 pub(in crate::check) fn words_of(d: &[u8]) -> u8 {
     match d.first() {
         Some(b'J' | b'D') => 2,
@@ -18,19 +19,20 @@ pub(in crate::check) fn words_of(d: &[u8]) -> u8 {
     }
 }
 
-/// Words of a method descriptor's parameters and result.
+/// Returns the number of words of a method's parameters and of its result.
 pub(in crate::check) fn shape(d: &[u8]) -> (u16, u8) {
     let words = parameters(d).iter().map(|p| words_of(p) as u16).sum();
     (words, words_of(result_of(d)))
 }
 
-/// The result's part of a method descriptor. The first `)` need not be the end of the parameters: names may hold one.
+/// Returns the result part of a method descriptor. A search for the first `)` would be wrong,
+/// because a class name may contain one.
 pub(in crate::check) fn result_of(d: &[u8]) -> &[u8] {
     let parameters: usize = parameters(d).iter().map(|p| p.len()).sum();
     d.get(parameters + 2..).unwrap_or(&[])
 }
 
-/// The parameters of a method descriptor, each one's text.
+/// Returns the descriptor of each parameter of a method descriptor.
 pub(in crate::check) fn parameters(d: &[u8]) -> Vec<&[u8]> {
     let mut out = Vec::new();
     let mut rest = d.strip_prefix(b"(").unwrap_or(d);

@@ -1,14 +1,14 @@
-//! Members that are called, read and written.
+//! The effects of calls and field accesses.
 
-use super::canon::{Canon, bytes};
+use super::content_numbers::{ContentNumbers, bytes};
 use super::descriptor::{shape, words_of};
-use super::{Constants, Event, Meaning, Read, Role};
+use super::{Constants, Effect, Meaning, Resolved, Role};
 use crate::bytecode::opcode::*;
 
 impl Constants<'_> {
-    pub(super) fn event(
+    pub(super) fn effect(
         &self,
-        canon: &mut Canon,
+        contents: &mut ContentNumbers,
         op: u8,
         tag: u8,
         class: &[u8],
@@ -37,12 +37,12 @@ impl Constants<'_> {
             | (INVOKEVIRTUAL, b"java/lang/Double", b"doubleValue", b"()D") => b'D',
             _ => 0,
         };
-        let private = self.moved
+        let private = self.other_class
             && matches!(op, INVOKESPECIAL | INVOKEVIRTUAL | INVOKEINTERFACE)
             && self.is_private(class, name, d);
         let op = if private { b'P' } else { op };
-        Meaning::Event(Event {
-            key: canon.number(bytes(op, &[class, name, d])),
+        Meaning::Effect(Effect {
+            key: contents.number(bytes(op, &[class, name, d])),
             tag,
             pops,
             pushes,
@@ -53,34 +53,46 @@ impl Constants<'_> {
     pub(super) fn is_private(&self, class: &[u8], name: &[u8], d: &[u8]) -> bool {
         class == self.host.as_bytes()
             && name != b"<init>"
-            && self.privates.iter().any(|(n, t)| n == name && t == d)
+            && self
+                .private_methods
+                .iter()
+                .any(|(n, t)| n == name && t == d)
     }
 
-    pub(super) fn member(&mut self, canon: &mut Canon, op: u8, index: u16) -> Read<Meaning> {
+    pub(super) fn member(
+        &mut self,
+        contents: &mut ContentNumbers,
+        op: u8,
+        index: u16,
+    ) -> Resolved<Meaning> {
         let (tag, class, name, d) = self.parts(index)?;
         if self.role != Role::Original
-            && let Some(own) = self.own(op, &class, &name, &d)
+            && let Some(operation) = self.runtime_operation(op, &class, &name, &d)
         {
-            return Ok(own);
+            return Ok(operation);
         }
         if self.role == Role::Version {
             let own = class == self.host.as_bytes();
             let of_class = |s: bool| {
                 own && self
-                    .finals
+                    .final_fields
                     .iter()
                     .any(|f| f.0 == name && f.1 == d && f.2 == s)
             };
             if op == INVOKESPECIAL && name != b"<init>" {
-                return Ok(Meaning::Not("`invokespecial` of another class's method"));
+                return Ok(Meaning::Forbidden(
+                    "`invokespecial` of another class's method",
+                ));
             }
             if op == PUTFIELD && of_class(false) || op == PUTSTATIC && of_class(true) {
-                return Ok(Meaning::Not("a store to a final field of another class"));
+                return Ok(Meaning::Forbidden(
+                    "a store to a final field of another class",
+                ));
             }
             if class == b"java/lang/invoke/MethodHandles" && name == b"lookup" {
-                return Ok(Meaning::Not("a lookup that is not the host's"));
+                return Ok(Meaning::Forbidden("a lookup that is not the host's"));
             }
         }
-        Ok(self.event(canon, op, tag as u8, &class, &name, &d))
+        Ok(self.effect(contents, op, tag as u8, &class, &name, &d))
     }
 }

@@ -1,54 +1,57 @@
-//! What an instruction means, by the content of the constants that it names, not by their numbers: two class files have two
-//! pools. A version's call sites that stand for something that only the host may do are read back here, by a dictionary of
-//! this module's own.
+//! The meaning of an instruction that names a constant. The meaning depends on the content of the
+//! constant and not on its index, because two class files have two constant pools.
+//!
+//! A version uses call sites for operations that only the host may perform. The checker translates
+//! these call sites back by its own table (`call_site.rs`).
 
-mod canon;
+mod call_site;
 mod content;
+mod content_numbers;
 mod descriptor;
 mod member;
-mod own;
-mod site;
+mod runtime_operation;
 
-pub(super) use canon::Canon;
+pub(super) use content_numbers::ContentNumbers;
 pub(super) use descriptor::{parameters, result_of, shape, words_of};
-pub(super) use own::Own;
+pub(super) use runtime_operation::RuntimeOperation;
 
 use super::value::{Map, Value, Values};
 use crate::bootstrap::{self, BootstrapMethod};
 use crate::bytecode::Instruction;
 use crate::bytecode::opcode::*;
 use crate::classfile::{ClassFile, Entry};
-use canon::bytes;
+use content_numbers::bytes;
 
-/// An action that the world sees, or that may throw.
+/// An observable effect, or an operation that may throw.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Event {
-    /// Number of its content.
+pub(super) struct Effect {
+    /// Content number of the effect.
     pub key: u32,
-    /// Tag of the member reference; 0 where a handle stands for it.
+    /// Tag of the member reference; 0 if a method handle replaces the reference.
     pub tag: u8,
-    /// Words taken off the stack.
+    /// Number of words popped.
     pub pops: u16,
-    /// Words put there.
+    /// Number of words pushed.
     pub pushes: u8,
-    /// What boxes or unboxes: the kind of primitive, as in a descriptor; 0 for none.
+    /// Kind of the primitive if the effect boxes or unboxes a value, else 0.
     pub boxes: u8,
 }
 
-/// What an instruction with a constant means.
+/// The meaning of an instruction that names a constant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Meaning {
-    /// A number, as value and words.
+    /// The constants that need no resolution. `Wide` holds the type ([`LONG`] or 1 for `double`)
+    /// and the bits.
     Int(i32),
     Float(u32),
     Wide(u8, u64),
-    Event(Event),
-    Own(Own),
-    /// Something that emitted code may not do.
-    Not(&'static str),
+    Effect(Effect),
+    Runtime(RuntimeOperation),
+    /// An operation that emitted code may not contain, with the reason.
+    Forbidden(&'static str),
 }
 
-/// Which class an instruction stands in.
+/// The class that contains an instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Role {
     Original,
@@ -56,40 +59,44 @@ pub(super) enum Role {
     Version,
 }
 
-/// One class file, with what its constants were found to mean.
+/// One class file and the meanings of its constants.
 pub(super) struct Constants<'c> {
     pub file: &'c ClassFile<'c>,
     role: Role,
-    /// Internal names: of the class that the code belongs to, of the class that holds it, of the anchor.
+    /// Internal names: the class that the code belongs to, the class that contains it, and the
+    /// anchor.
     host: String,
-    own: String,
+    container: String,
     anchor: String,
-    /// Members of the host: private methods, and final fields with whether they are static.
-    privates: Vec<(Vec<u8>, Vec<u8>)>,
-    finals: Vec<(Vec<u8>, Vec<u8>, bool)>,
+    /// Private methods of the host, and its final fields with a flag that is true for static
+    /// fields.
+    private_methods: Vec<(Vec<u8>, Vec<u8>)>,
+    final_fields: Vec<(Vec<u8>, Vec<u8>, bool)>,
     bootstrap: Vec<BootstrapMethod>,
     memo: Map<(u8, u16), Meaning>,
-    /// Whether privates go by one name, whichever instruction calls them: when original and version are compared.
-    moved: bool,
+    /// True if the original is compared with a version, whose code is in another class. Private
+    /// methods then have one key for all invoke instructions.
+    other_class: bool,
 }
 
-type Read<T> = Result<T, String>;
+type Resolved<T> = Result<T, String>;
 
 impl<'c> Constants<'c> {
-    /// `host` is the original class file, `moved` whether the emitted code is in another class.
+    /// `host` is the original class file. `other_class` is true if the emitted code is in another
+    /// class.
     pub fn new(
         file: &'c ClassFile<'c>,
         role: Role,
         host: &ClassFile,
         anchor: &str,
-        moved: bool,
-    ) -> Read<Self> {
+        other_class: bool,
+    ) -> Resolved<Self> {
         let text = |e: crate::classfile::ClassFileError| e.to_string();
-        let mut privates = Vec::new();
-        let mut finals = Vec::new();
+        let mut private_methods = Vec::new();
+        let mut final_fields = Vec::new();
         for m in &host.methods {
             if m.access & 0x2 != 0 {
-                privates.push((
+                private_methods.push((
                     host.pool.utf8(m.name).map_err(text)?.to_vec(),
                     host.pool.utf8(m.descriptor).map_err(text)?.to_vec(),
                 ));
@@ -97,7 +104,7 @@ impl<'c> Constants<'c> {
         }
         for f in &host.fields {
             if f.access & 0x10 != 0 {
-                finals.push((
+                final_fields.push((
                     host.pool.utf8(f.name).map_err(text)?.to_vec(),
                     host.pool.utf8(f.descriptor).map_err(text)?.to_vec(),
                     f.access & 0x8 != 0,
@@ -108,13 +115,13 @@ impl<'c> Constants<'c> {
             file,
             role,
             host: host.name().map_err(text)?.into_owned(),
-            own: file.name().map_err(text)?.into_owned(),
+            container: file.name().map_err(text)?.into_owned(),
             anchor: anchor.to_string(),
-            privates,
-            finals,
+            private_methods,
+            final_fields,
             bootstrap: bootstrap::read(file).map_err(|e| e.to_string())?,
             memo: Map::default(),
-            moved,
+            other_class,
         })
     }
 
@@ -126,10 +133,11 @@ impl<'c> Constants<'c> {
         }
     }
 
-    /// What an instruction means that is neither silent, a store, a branch nor a return.
-    pub fn meaning(&mut self, canon: &mut Canon, i: &Instruction) -> Read<Meaning> {
+    /// Returns the meaning of an instruction that is neither silent, nor a store, a branch or a
+    /// return.
+    pub fn meaning(&mut self, contents: &mut ContentNumbers, i: &Instruction) -> Resolved<Meaning> {
         let plain = |key: u32, pops: u16, pushes: u8| {
-            Meaning::Event(Event {
+            Meaning::Effect(Effect {
                 key,
                 tag: 0,
                 pops,
@@ -158,23 +166,23 @@ impl<'c> Constants<'c> {
             Instruction::InvokeInterface { index, .. } => (INVOKEINTERFACE, *index),
             Instruction::InvokeDynamic { index } => (INVOKEDYNAMIC, *index),
             Instruction::MultiNewArray { index, dims } => {
-                let class = canon.class(self.file, *index)?;
+                let class = contents.class(self.file, *index)?;
                 let content = bytes(b'm', &[&class.to_be_bytes(), &[*dims]]);
-                return Ok(plain(canon.number(content), *dims as u16, 1));
+                return Ok(plain(contents.number(content), *dims as u16, 1));
             }
             other => return Err(format!("opcode {}", other.op())),
         };
         if let Some(known) = self.memo.get(&(op, index)) {
             return Ok(*known);
         }
-        let found = self.find(canon, op, index)?;
+        let found = self.find(contents, op, index)?;
         self.memo.insert((op, index), found);
         Ok(found)
     }
 
-    fn find(&mut self, canon: &mut Canon, op: u8, index: u16) -> Read<Meaning> {
-        let event = |key, pops, pushes| {
-            Meaning::Event(Event {
+    fn find(&mut self, contents: &mut ContentNumbers, op: u8, index: u16) -> Resolved<Meaning> {
+        let effect = |key, pops, pushes| {
+            Meaning::Effect(Effect {
                 key,
                 tag: 0,
                 pops,
@@ -197,20 +205,20 @@ impl<'c> Constants<'c> {
                         _ => 1,
                     };
                     let content = self.content(index, 0)?;
-                    event(canon.number(bytes(b'l', &[&content])), 0, words)
+                    effect(contents.number(bytes(b'l', &[&content])), 0, words)
                 }
             },
-            NEW => event(canon.class(self.file, index)? << 2 | 1 << 30, 0, 1),
-            ANEWARRAY => event(canon.class(self.file, index)? << 2 | 1 | 1 << 30, 1, 1),
-            CHECKCAST => event(canon.class(self.file, index)? << 2 | 2 | 1 << 30, 1, 1),
-            INSTANCEOF => event(canon.class(self.file, index)? << 2 | 3 | 1 << 30, 1, 1),
-            INVOKEDYNAMIC => self.call_site(canon, index)?,
-            _ => self.member(canon, op, index)?,
+            NEW => effect(contents.class(self.file, index)? << 2 | 1 << 30, 0, 1),
+            ANEWARRAY => effect(contents.class(self.file, index)? << 2 | 1 | 1 << 30, 1, 1),
+            CHECKCAST => effect(contents.class(self.file, index)? << 2 | 2 | 1 << 30, 1, 1),
+            INSTANCEOF => effect(contents.class(self.file, index)? << 2 | 3 | 1 << 30, 1, 1),
+            INVOKEDYNAMIC => self.call_site(contents, index)?,
+            _ => self.member(contents, op, index)?,
         })
     }
 }
 
-/// The value of a constant that needs no resolution.
+/// Returns the value and the number of words of a constant that needs no resolution.
 pub(super) fn constant(m: Meaning, values: &mut Values) -> Option<(Value, u8)> {
     match m {
         Meaning::Int(v) => Some((Value::int(v), 1)),
@@ -224,10 +232,10 @@ fn wide(values: &mut Values, kind: u8, bits: u64) -> Value {
     values.term(LDC2_W, Value(u64::from(kind)), Value(bits))
 }
 
-/// The value of a `long` that comes from the constant pool.
+/// Returns the value of a `long` from the constant pool.
 pub(super) fn long(values: &mut Values, bits: u64) -> Value {
     wide(values, LONG, bits)
 }
 
-/// What tells a `long` from a `double` of the same bits.
+/// Distinguishes a `long` from a `double` with the same bits.
 const LONG: u8 = 0;

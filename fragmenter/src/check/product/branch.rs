@@ -1,71 +1,76 @@
-//! Branches and switches: both sides ask the same question, and both answers are followed. Those of Veneer have one answer, or
-//! lead to a stub.
+//! Branches and switches. Both sides must test the same condition, and both outcomes are followed.
+//! A branch of Veneer's own has a known outcome or leads to a stub.
 
 use super::super::failure::Failure;
-use super::super::leave::Leave;
-use super::super::machine::Broken;
+use super::super::osr_exit::OsrExit;
+use super::super::symbolic_state::StackMismatch;
 use super::super::value::Value;
-use super::{Product, Run, Step};
+use super::{Product, Run, StepResult};
 use crate::bytecode::opcode::*;
 use crate::bytecode::{Instruction, Label};
 
 impl<'x> Product<'x, '_> {
-    /// A check, a decision of Veneer's whose outcome is known, or the method's own branch.
-    pub(super) fn branch(&mut self, from: Option<u32>, r: &mut Run, i: &Instruction) -> Step {
+    /// Executes a branch: a check, a decision of Veneer with a known outcome, or a branch of the
+    /// method.
+    pub(super) fn branch(&mut self, from: Option<u32>, r: &mut Run, i: &Instruction) -> StepResult {
         let Instruction::Branch { op, target } = i else {
             return Err(self.unknown(r, "no branch"));
         };
         let taken = self.emitted.target(*target);
-        let top = r.e.stack.last().copied();
+        let top = r.emitted.stack.last().copied();
         let known = match (op, top) {
-            (&IFNULL, Some(Value::OWN_NULL)) | (&IFNONNULL, Some(Value::FRAME_IN)) => Some(true),
-            (&IFNULL, Some(Value::FRAME_IN)) | (&IFNONNULL, Some(Value::OWN_NULL)) => Some(false),
+            (&IFNULL, Some(Value::INTERNAL_NULL)) | (&IFNONNULL, Some(Value::FRAME_IN)) => {
+                Some(true)
+            }
+            (&IFNULL, Some(Value::FRAME_IN)) | (&IFNONNULL, Some(Value::INTERNAL_NULL)) => {
+                Some(false)
+            }
             _ => None,
         };
         if let Some(known) = known {
             self.pop(r)?;
-            r.q = if known { taken } else { r.q + 1 };
+            r.emitted_at = if known { taken } else { r.emitted_at + 1 };
             return Ok(true);
         }
-        if r.leave.is_some() || r.thrown.is_some() || self.coming(r) {
+        if r.leave.is_some() || r.thrown.is_some() || self.is_resuming(r) {
             return Err(self.unknown(r, "a branch on a way of Veneer's own"));
         }
-        if (IF_ICMPEQ..=IF_ICMPLE).contains(op) && is_own_question(r) {
-            // Either answer: nothing of the method's depends on it.
+        if (IF_ICMPEQ..=IF_ICMPLE).contains(op) && compares_operation_value(r) {
+            // Follow both outcomes, because no state of the method depends on them.
             self.pop(r)?;
             self.pop(r)?;
             let mut other = r.clone();
-            other.q = taken;
-            self.go(from, other)?;
-            r.q += 1;
+            other.emitted_at = taken;
+            self.run(from, other)?;
+            r.emitted_at += 1;
             return Ok(true);
         }
         if let Some(check @ (Value::CHECK | Value::CHECK_ON)) = top {
             self.pop(r)?;
             let (stub, on) = match *op {
-                IFNE => (taken, r.q + 1),
-                IFEQ => (r.q + 1, taken),
+                IFNE => (taken, r.emitted_at + 1),
+                IFEQ => (r.emitted_at + 1, taken),
                 _ => return Err(self.unknown(r, "a check that is not asked for yes or no")),
             };
             if r.monitors > 0 {
                 return Err(Failure::Monitor(self.at(r)));
             }
             let mut away = r.clone();
-            away.q = stub;
-            away.leave = Some(Box::new(Leave::at_check(
+            away.emitted_at = stub;
+            away.leave = Some(Box::new(OsrExit::at_check(
                 check == Value::CHECK_ON,
-                r.e.stack.clone(),
+                r.emitted.stack.clone(),
             )));
-            self.go(from, away)?;
-            r.q = on;
+            self.run(from, away)?;
+            r.emitted_at = on;
             return Ok(true);
         }
-        let (theirs, to) = match self.advance(r)? {
+        let (expected, to) = match self.next_visible(r)? {
             Instruction::Branch { op, target } if *op != GOTO => (*op, *target),
             _ => return Err(Failure::Branch(self.at(r))),
         };
-        let same = theirs == *op;
-        if !same && inverse(theirs) != *op {
+        let same = expected == *op;
+        if !same && inverse(expected) != *op {
             return Err(Failure::Branch(self.at(r)));
         }
         let words = if (IF_ICMPEQ..=IF_ACMPNE).contains(op) {
@@ -74,32 +79,35 @@ impl<'x> Product<'x, '_> {
             1
         };
         self.operands(r, words)?;
-        let (jump, fall) = (self.original.branch(r.at, to), self.original.next(r.at));
+        let (jump, fall) = (
+            self.original.branch_target(r.original_at, to),
+            self.original.next(r.original_at),
+        );
         let (Some(jump), Some(fall)) = (jump, fall) else {
             return Err(self.unknown(r, "an edge of the original that leads nowhere"));
         };
         r.matched = true;
         let (first, second) = if same { (jump, fall) } else { (fall, jump) };
-        for (p, q) in [(first, taken), (second, r.q + 1)] {
+        for (p, q) in [(first, taken), (second, r.emitted_at + 1)] {
             let mut next = r.clone();
-            (next.at, next.q) = (p, q);
-            self.arrive(from, next, true)?;
+            (next.original_at, next.emitted_at) = (p, q);
+            self.merge_at_leader(from, next, true)?;
         }
         Ok(false)
     }
 
-    /// Takes the same words off both stacks.
+    /// Pops equal words from both stacks.
     pub(super) fn operands(&mut self, r: &mut Run, words: usize) -> Result<(), Failure> {
-        match (r.o.top(words), r.e.top(words)) {
+        match (r.original.top(words), r.emitted.top(words)) {
             (Ok(a), Ok(b)) if a == b => {}
             _ => return Err(Failure::Operands(self.at(r))),
         }
-        let both = r.o.drop(words).and_then(|()| r.e.drop(words));
-        both.map_err(|Broken| self.unknown(r, "the operand stack is broken"))
+        let both = r.original.drop(words).and_then(|()| r.emitted.drop(words));
+        both.map_err(|StackMismatch| self.unknown(r, "the operand stack is broken"))
     }
 
-    pub(super) fn switch(&mut self, from: Option<u32>, r: &mut Run, i: &Instruction) -> Step {
-        if r.e.stack.last() == Some(&Value::POINT) {
+    pub(super) fn switch(&mut self, from: Option<u32>, r: &mut Run, i: &Instruction) -> StepResult {
+        if r.emitted.stack.last() == Some(&Value::POINT) {
             self.pop(r)?;
             let to = match i {
                 Instruction::LookupSwitch { default, pairs } => pairs
@@ -117,14 +125,14 @@ impl<'x> Product<'x, '_> {
                     .unwrap_or(*default),
                 _ => return Err(self.unknown(r, "no switch")),
             };
-            r.q = self.emitted.target(to);
+            r.emitted_at = self.emitted.target(to);
             return Ok(true);
         }
-        if r.leave.is_some() || r.thrown.is_some() || self.coming(r) {
+        if r.leave.is_some() || r.thrown.is_some() || self.is_resuming(r) {
             return Err(self.unknown(r, "a switch on a way of Veneer's own"));
         }
-        let theirs = self.advance(r)?;
-        let pairs: Vec<(Label, Label)> = match (theirs, i) {
+        let expected = self.next_visible(r)?;
+        let pairs: Vec<(Label, Label)> = match (expected, i) {
             (
                 Instruction::TableSwitch {
                     default: d,
@@ -160,27 +168,27 @@ impl<'x> Product<'x, '_> {
                 continue;
             }
             done.push(pair);
-            let Some(at) = self.original.branch(r.at, pair.0) else {
+            let Some(at) = self.original.branch_target(r.original_at, pair.0) else {
                 return Err(self.unknown(r, "an edge of the original that leads nowhere"));
             };
             let mut next = r.clone();
-            (next.at, next.q) = (at, self.emitted.target(pair.1));
-            self.arrive(from, next, true)?;
+            (next.original_at, next.emitted_at) = (at, self.emitted.target(pair.1));
+            self.merge_at_leader(from, next, true)?;
         }
         Ok(false)
     }
 }
 
-/// Whether two numbers are compared of which one is Veneer's, and none the method's.
-fn is_own_question(r: &Run) -> bool {
-    let own = |v: &Value| matches!(*v, Value::OWN_INT | Value::COUNTER);
-    match r.e.stack[..] {
+/// True if a number of Veneer is compared with a constant, so no number of the method is involved.
+fn compares_operation_value(r: &Run) -> bool {
+    let own = |v: &Value| matches!(*v, Value::INTERNAL_INT | Value::COUNTER);
+    match r.emitted.stack[..] {
         [.., a, b] => own(&a) && b.as_int().is_some(),
         _ => false,
     }
 }
 
-/// The condition that holds when `op` does not.
+/// Returns the branch opcode with the negated condition.
 fn inverse(op: u8) -> u8 {
     match op {
         IFNULL => IFNONNULL,

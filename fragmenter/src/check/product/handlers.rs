@@ -1,70 +1,86 @@
-//! Exceptions: the same handlers in the same order for what the method does, none of its own for what Veneer does.
+//! Exceptions. An effect of the method must reach the same handlers in the same order on both
+//! sides. An exception of a runtime operation must not reach a handler of the method.
 
 use super::super::failure::Failure;
-use super::super::original::Position;
+use super::super::reference::Position;
 use super::node::SAME;
 use super::{Product, Run};
 
 impl<'x> Product<'x, '_> {
-    /// An exception at both places goes to handlers that correspond, in the same order.
-    pub(super) fn throws(&mut self, from: Option<u32>, r: &Run) -> Result<(), Failure> {
+    /// Matches the handlers at the current positions of both sides, in order.
+    pub(super) fn match_handlers(&mut self, from: Option<u32>, r: &Run) -> Result<(), Failure> {
         let (original, emitted) = (self.original, self.emitted);
-        let (a, theirs) = original.program.rows_at(r.at.instruction);
-        let (b, ours) = emitted.rows_at(r.q);
-        if theirs.is_empty() && ours.is_empty() || r.last == Some((a, b)) {
+        let (a, original_handlers) = original.program.handlers_at(r.original_at.instruction);
+        let (b, emitted_handlers) = emitted.handlers_at(r.emitted_at);
+        if original_handlers.is_empty() && emitted_handlers.is_empty()
+            || r.last_ranges == Some((a, b))
+        {
             return Ok(());
         }
-        let (many, few) = (theirs.len(), ours.len());
+        let (many, few) = (original_handlers.len(), emitted_handlers.len());
         let differ = |this: &Self| Failure::Handlers {
             at: this.at(r),
             original: many,
             emitted: few,
         };
-        if ours.len() < theirs.len() {
+        if emitted_handlers.len() < original_handlers.len() {
             return Err(differ(self));
         }
         let mut thrown = r.clone();
         thrown.matched = true;
-        for (n, (caught, handler)) in ours.iter().enumerate() {
-            thrown.q = *handler;
-            match theirs.get(n) {
+        for (n, (caught, handler)) in emitted_handlers.iter().enumerate() {
+            thrown.emitted_at = *handler;
+            match original_handlers.get(n) {
                 Some((class, _)) if class != caught => return Err(differ(self)),
                 Some((_, handler)) => {
-                    thrown.at = original.handler(*handler);
+                    thrown.original_at = original.handler_position(*handler);
                     let tags = self.tags(&thrown, [SAME].into_iter());
-                    let key = (original.settle(thrown.at), thrown.q, 0);
-                    // Its first instruction counts with the exception on the stack, so `settle` may pass a `goto`.
+                    let key = (
+                        original.skip_gotos(thrown.original_at),
+                        thrown.emitted_at,
+                        0,
+                    );
+                    // The handler's first instruction runs with the exception on the stack, so
+                    // skipping a `goto` is correct.
                     self.merge(from, &thrown, key, tags)?;
                 }
-                // The original lets it go: what catches it must let it go too.
-                None => self.lets_go(from, &thrown)?,
+                // The original does not catch this exception, so this handler must rethrow it.
+                None => self.propagate_exception(from, &thrown)?,
             }
         }
         Ok(())
     }
 
-    /// An exception that leaves the method passes a handler of Veneer's.
-    pub(super) fn lets_go(&mut self, from: Option<u32>, r: &Run) -> Result<(), Failure> {
+    /// Adds a node for an exception that leaves the method through a handler of Veneer.
+    pub(super) fn propagate_exception(
+        &mut self,
+        from: Option<u32>,
+        r: &Run,
+    ) -> Result<(), Failure> {
         let mut out = r.clone();
-        out.at = Position::OUT;
+        out.original_at = Position::OUT;
         out.matched = true;
         let tags = self.tags(&out, [SAME].into_iter());
-        let key = (Position::OUT, out.q, 0);
+        let key = (Position::OUT, out.emitted_at, 0);
         self.merge(from, &out, key, tags)
     }
 
-    /// No handler of the application may see what an instruction of Veneer's throws.
-    pub fn own_covered(&mut self, from: Option<u32>, r: &mut Run) -> Result<(), Failure> {
+    /// Checks that no handler of the application catches an exception of a runtime operation.
+    pub fn check_runtime_handlers(
+        &mut self,
+        from: Option<u32>,
+        r: &mut Run,
+    ) -> Result<(), Failure> {
         let emitted = self.emitted;
-        let (stretch, rows) = emitted.rows_at(r.q);
-        if rows.is_empty() || r.own_last == Some(stretch) {
+        let (handler_range, handlers) = emitted.handlers_at(r.emitted_at);
+        if handlers.is_empty() || r.last_operation_range == Some(handler_range) {
             return Ok(());
         }
-        r.own_last = Some(stretch);
+        r.last_operation_range = Some(handler_range);
         let mut thrown = r.clone();
-        for (_, handler) in rows {
-            thrown.q = *handler;
-            self.lets_go(from, &thrown)?;
+        for (_, handler) in handlers {
+            thrown.emitted_at = *handler;
+            self.propagate_exception(from, &thrown)?;
         }
         Ok(())
     }

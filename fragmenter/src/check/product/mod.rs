@@ -1,41 +1,48 @@
-//! The product of original and emitted code: which pairs of places belong together, and what is known to be equal there.
+//! The product of the original and the emitted code: pairs of positions, and the values known to be
+//! equal there.
 //!
 //! ```text
-//!    node (P, Q, k)   tags: for each local of the method, for each word of the stack, for each local of Veneer's
-//!      │  run: the emitted side goes on by itself over what nobody sees; the original is led along lazily
-//!      ├─ an event, a store to the method's locals, a branch, a return: the original's next one must be the same
-//!      ├─ a check: its stub must leave with the values of P             (leave.rs)
-//!      └─ control flows together: on to node (P', Q', k'), whose tags are met with those that came
+//!    node (P, Q, k)   tags: one per local of the method, per word of the stack, per local of Veneer
+//!      │  run: the emitted side executes silent instructions; the original follows on demand
+//!      ├─ an effect, a store to the method's locals, a branch or a return must be the original's next
+//!      ├─ a check: its stub must leave with the values of P             (osr_exit.rs)
+//!      └─ control flow merges: at node (P', Q', k'), whose tags are met with those of the run
 //! ```
 //!
-//! P' is the *earliest* place of the original, behind what was matched last, whose operand stack is the emitted one: nothing
-//! that the emitted side has computed is lost then, and what the original computes later it computes again.
+//! P and Q are positions of the original and the emitted code. k is the number of the point from
+//! which a resumed activation is still on its way, or 0.
+//!
+//! P' is the *earliest* position of the original, after the last matched step, at which the operand
+//! stack equals that of the emitted side. The earliest position loses no value that the emitted
+//! side has computed. Values that the original computes after P' are computed again in the next
+//! run.
 
 mod branch;
-mod event;
+mod effect;
+mod entry_states;
 mod handlers;
-mod lead;
 mod node;
 mod progress;
-mod start;
+mod silent_steps;
 mod store;
 
-use super::constants::{Canon, Constants, Meaning, Own, constant};
-use super::failure::{At, Failure};
-use super::leave::Leave;
-use super::live::Live;
-use super::machine::{Broken, Machine, wide};
-use super::original::{Face, Original, Position};
+use super::constants::{Constants, ContentNumbers, Meaning, RuntimeOperation, constant};
+use super::failure::{Failure, Location};
+use super::frame_contract::FrameContract;
+use super::liveness::LiveLocals;
+use super::osr_exit::OsrExit;
 use super::program::Program;
+use super::reference::{Position, ReferenceProgram};
+use super::symbolic_state::{StackMismatch, SymbolicState, words_moved};
 use super::value::{Map, Value, Values};
 use crate::bytecode::Instruction;
 use crate::bytecode::opcode::*;
 use node::{Key, Node};
 
-/// States for each instruction of the emitted code, and some more, before the checker gives up.
-const STATES: usize = 64;
+/// Limit of symbolic runs per instruction of the emitted code, counting 64 extra instructions.
+const RUNS_PER_INSTRUCTION: usize = 64;
 
-/// What kind of body is compared.
+/// The kind of body that is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mode {
     Armed,
@@ -43,105 +50,110 @@ pub(super) enum Mode {
     Resume,
 }
 
-/// Both sides in the middle of a run.
+/// The states of both sides during a run.
 #[derive(Clone)]
 pub(super) struct Run {
-    pub o: Machine,
-    pub at: Position,
-    pub e: Machine,
-    pub q: u32,
+    pub original: SymbolicState,
+    /// Position of the original (P in the module documentation).
+    pub original_at: Position,
+    pub emitted: SymbolicState,
+    /// Next instruction of the emitted side (Q in the module documentation).
+    pub emitted_at: u32,
+    /// Number of monitors that the activation holds.
     pub monitors: u8,
-    /// The point that the activation came from, 0 if it does not come from elsewhere.
+    /// Number of the point from which a resumed activation came, or 0.
     pub from: u16,
-    /// Whether anything was matched since the last node.
+    /// True if a step was matched since the last node.
     pub matched: bool,
-    /// The exception that leaves the method.
+    /// The exception that is leaving the method.
     pub thrown: Option<Value>,
-    pub leave: Option<Box<Leave>>,
-    /// A result that is boxed.
+    pub leave: Option<Box<OsrExit>>,
+    /// The primitive value that was boxed as the result.
     boxed: Option<Value>,
-    /// An object that came out of the frame, and its class.
+    /// An object that was read from the frame, and its class.
     fetched: Option<(Value, Vec<u8>)>,
-    /// Values that the open log may still take.
+    /// Number of values that the open log event still takes.
     log: Option<i32>,
-    /// The stretches for which exceptions were followed since anything changed.
-    last: Option<(u32, u32)>,
-    own_last: Option<u32>,
+    /// The handler ranges of both sides for which exceptions were already followed. Reset when a
+    /// local or the held monitors change.
+    last_ranges: Option<(u32, u32)>,
+    last_operation_range: Option<u32>,
 }
 
-/// See the module documentation.
+/// The product exploration of one body. See the module documentation.
 pub(super) struct Product<'x, 'c> {
-    pub original: &'x Original,
+    pub original: &'x ReferenceProgram,
     pub emitted: &'x Program,
-    pub canon: &'x mut Canon,
-    pub left: &'x mut Constants<'c>,
-    pub right: &'x mut Constants<'c>,
+    pub contents: &'x mut ContentNumbers,
+    pub original_constants: &'x mut Constants<'c>,
+    pub emitted_constants: &'x mut Constants<'c>,
     pub mode: Mode,
-    /// The id of the method's cell; learnt from an armed body.
+    /// Id of the method's cell. For an armed body, the id is read from the code.
     pub id: Option<u32>,
     pub clean: bool,
-    /// Offsets of counters in bytes, sorted.
+    /// Byte offsets of the counters, sorted.
     pub counters: &'x [i32],
-    /// Cells with their limits.
+    /// Addresses of cells, with their limits.
     pub limits: &'x [(i64, u64)],
-    /// The points, for versions; found, for an armed body.
-    pub faces: Vec<Option<Face>>,
-    pub live: Option<&'x Live>,
+    /// Frame contracts by point number. For a version, they are given; for an armed body, they are
+    /// found.
+    pub contracts: Vec<Option<FrameContract>>,
+    pub live: Option<&'x LiveLocals>,
     pub values: Values,
-    /// The first local that is Veneer's.
-    pub own_from: usize,
+    /// The first local that belongs to Veneer.
+    pub first_own_local: usize,
     nodes: Vec<Node>,
     index: Map<Key, u32>,
     work: Vec<u32>,
-    silent: Vec<(u32, u32)>,
-    starts: Vec<Option<(Machine, Position)>>,
+    silent_edges: Vec<(u32, u32)>,
+    starts: Vec<Option<(SymbolicState, Position)>>,
     pub runs: usize,
 }
 
-type Step = Result<bool, Failure>;
+type StepResult = Result<bool, Failure>;
 
 impl<'x, 'c> Product<'x, 'c> {
     pub fn new(
-        original: &'x Original,
+        original: &'x ReferenceProgram,
         emitted: &'x Program,
-        canon: &'x mut Canon,
-        left: &'x mut Constants<'c>,
-        right: &'x mut Constants<'c>,
+        contents: &'x mut ContentNumbers,
+        original_constants: &'x mut Constants<'c>,
+        emitted_constants: &'x mut Constants<'c>,
         mode: Mode,
     ) -> Self {
         Product {
             original,
             emitted,
-            canon,
-            left,
-            right,
+            contents,
+            original_constants,
+            emitted_constants,
             mode,
             id: None,
             clean: false,
             counters: &[],
             limits: &[],
-            faces: Vec::new(),
+            contracts: Vec::new(),
             live: None,
             values: Values::default(),
-            own_from: original.program.max_locals,
+            first_own_local: original.program.max_locals,
             nodes: Vec::new(),
             index: Map::default(),
             work: Vec::new(),
-            silent: Vec::new(),
+            silent_edges: Vec::new(),
             starts: Vec::new(),
             runs: 0,
         }
     }
 
-    /// Both places, for a message.
-    pub fn at(&self, r: &Run) -> At {
-        At {
-            original: if r.at == Position::OUT {
+    /// Returns both positions for a message.
+    pub fn at(&self, r: &Run) -> Location {
+        Location {
+            original: if r.original_at == Position::OUT {
                 "its end by an exception".into()
             } else {
-                self.original.program.text(r.at.instruction)
+                self.original.program.text(r.original_at.instruction)
             },
-            emitted: self.emitted.text(r.q),
+            emitted: self.emitted.text(r.emitted_at),
         }
     }
 
@@ -152,21 +164,21 @@ impl<'x, 'c> Product<'x, 'c> {
         }
     }
 
-    /// Both sides with a different unknown in each local.
+    /// Returns a run in which each local of each side holds a different unknown value.
     pub fn blank(&mut self, at: Position) -> Run {
         let (o, e) = (self.original.program.max_locals, self.emitted.max_locals);
         let mut fill = |n: usize| (0..n).map(|_| self.values.fresh()).collect();
         Run {
-            o: Machine {
+            original: SymbolicState {
                 locals: fill(o),
                 stack: Vec::new(),
             },
-            at,
-            e: Machine {
+            original_at: at,
+            emitted: SymbolicState {
                 locals: fill(e),
                 stack: Vec::new(),
             },
-            q: 0,
+            emitted_at: 0,
             monitors: 0,
             from: 0,
             matched: false,
@@ -175,13 +187,13 @@ impl<'x, 'c> Product<'x, 'c> {
             boxed: None,
             fetched: None,
             log: None,
-            last: None,
-            own_last: None,
+            last_ranges: None,
+            last_operation_range: None,
         }
     }
 
     fn explore(&mut self) -> Result<(), Failure> {
-        let limit = STATES * (self.emitted.instructions.len() + 64);
+        let limit = RUNS_PER_INSTRUCTION * (self.emitted.instructions.len() + 64);
         while let Some(n) = self.work.pop() {
             self.runs += 1;
             if self.runs > limit {
@@ -189,18 +201,21 @@ impl<'x, 'c> Product<'x, 'c> {
             }
             self.nodes[n as usize].queued = false;
             let r = self.restore(n);
-            self.go(Some(n), r)?;
+            self.run(Some(n), r)?;
         }
         self.progress()
     }
 
-    /// Runs the emitted side until control flows together, branches or ends.
-    fn go(&mut self, from: Option<u32>, mut r: Run) -> Result<(), Failure> {
+    /// Executes the emitted side until control flow merges, branches or ends.
+    fn run(&mut self, from: Option<u32>, mut r: Run) -> Result<(), Failure> {
         let mut first = true;
         let mut steps = 0;
         loop {
-            if !first && r.leave.is_none() && self.emitted.leader.get(r.q as usize) == Some(&true) {
-                return self.arrive(from, r, false);
+            if !first
+                && r.leave.is_none()
+                && self.emitted.leader.get(r.emitted_at as usize) == Some(&true)
+            {
+                return self.merge_at_leader(from, r, false);
             }
             first = false;
             steps += 1;
@@ -213,17 +228,18 @@ impl<'x, 'c> Product<'x, 'c> {
         }
     }
 
-    /// One instruction of the emitted side. `false`: this run has ended.
-    fn step(&mut self, from: Option<u32>, r: &mut Run) -> Step {
+    /// Executes one instruction of the emitted side. Returns `false` if the run has ended.
+    fn step(&mut self, from: Option<u32>, r: &mut Run) -> StepResult {
         let emitted = self.emitted;
-        let Some(i) = emitted.get(r.q) else {
+        let Some(i) = emitted.get(r.emitted_at) else {
             return Err(self.unknown(r, "control falls off the end"));
         };
         let op = i.op();
         match i {
             Instruction::Branch { op: GOTO, target } => {
-                // To a stub too far for the check's own branch, too; `go` bounds the steps.
-                r.q = emitted.target(*target);
+                // The `goto` may also lead to a stub that is out of reach for the check's own
+                // branch. The caller limits the number of steps.
+                r.emitted_at = emitted.target(*target);
                 return Ok(true);
             }
             Instruction::Branch { .. } => return self.branch(from, r, i),
@@ -239,55 +255,61 @@ impl<'x, 'c> Product<'x, 'c> {
         }
         let mut meaning = None;
         if matches!(i, Instruction::Ldc { .. }) {
-            let m = self.right.meaning(self.canon, i);
+            let m = self.emitted_constants.meaning(self.contents, i);
             meaning = Some(m.map_err(|e| self.unknown(r, &e))?);
         }
         let known = meaning.and_then(|m| constant(m, &mut self.values));
-        let done = r.e.silent(i, known, &mut self.values);
-        if done.map_err(|Broken| self.unknown(r, "the operand stack is broken"))? {
+        let done = r.emitted.run_silent(i, known, &mut self.values);
+        if done.map_err(|StackMismatch| self.unknown(r, "the operand stack is broken"))? {
             if let (Some(leave), Instruction::Local { op, index }) = (&mut r.leave, i) {
-                leave.loaded.push((*index, wide(*op)));
+                leave.loaded.push((*index, words_moved(*op)));
             }
-            r.q += 1;
+            r.emitted_at += 1;
             return Ok(true);
         }
-        let m = self.right.meaning(self.canon, i);
+        let m = self.emitted_constants.meaning(self.contents, i);
         match m.map_err(|e| self.unknown(r, &e))? {
-            Meaning::Own(own) => self.own(from, r, own),
-            Meaning::Not(why) => Err(Failure::Own {
+            Meaning::Runtime(operation) => self.runtime_operation(from, r, operation),
+            Meaning::Forbidden(why) => Err(Failure::Own {
                 at: self.at(r),
                 why: why.into(),
             }),
-            Meaning::Event(event) => self.event(from, r, i, event),
+            Meaning::Effect(effect) => self.effect(from, r, i, effect),
             _ => Err(self.unknown(r, "an instruction of no meaning")),
         }
     }
 
     pub fn pop(&self, r: &mut Run) -> Result<Value, Failure> {
-        r.e.pop()
-            .map_err(|Broken| self.unknown(r, "the operand stack is broken"))
+        r.emitted
+            .pop()
+            .map_err(|StackMismatch| self.unknown(r, "the operand stack is broken"))
     }
 
-    /// What came out of the frame and is going to be cast.
-    pub fn came_out(&self, r: &mut Run, v: Value, class: &[u8]) {
+    /// Remembers an object that was read from the frame and has yet to be cast.
+    pub fn remember_fetched(&self, r: &mut Run, v: Value, class: &[u8]) {
         r.fetched = Some((v, class.to_vec()));
     }
 
-    /// The values that an open log may still take.
+    /// Returns the number of values that the open log event still takes.
     pub fn log<'r>(&self, r: &'r mut Run) -> &'r mut Option<i32> {
         &mut r.log
     }
 
-    /// The original's state at the point that an activation came from.
-    pub fn came_from(&self, r: &Run) -> Option<&(Machine, Position)> {
+    /// Returns the original's state and position at the point from which the activation came.
+    pub fn source_state(&self, r: &Run) -> Option<&(SymbolicState, Position)> {
         self.starts.get(r.from as usize)?.as_ref()
     }
 
-    /// Goes on with one of Veneer's own instructions.
-    fn own(&mut self, from: Option<u32>, r: &mut Run, own: Own) -> Step {
-        self.own_covered(from, r)?;
-        self.own_instruction(r, own)?;
-        r.q += 1;
+    /// Executes one runtime operation.
+    fn runtime_operation(
+        &mut self,
+        from: Option<u32>,
+        r: &mut Run,
+        operation: RuntimeOperation,
+    ) -> StepResult {
+        self.check_runtime_handlers(from, r)?;
+        self.run_operation(r, operation)?;
+        r.emitted_at += 1;
         Ok(true)
     }
 }

@@ -1,41 +1,50 @@
-//! Nodes: a pair of places, with what is known there. What comes to a node is met with what was known.
+//! Nodes: pairs of positions with the facts known there. The facts of an arriving run are met with
+//! the facts of the node.
 
 use super::super::failure::Failure;
-use super::super::original::Position;
+use super::super::reference::Position;
 use super::super::value::Value;
 use super::{Product, Run};
 
-/// Nothing is known of the value; on both sides it is the same; it is `null`. Above: [`Value`]s of Veneer's; from [`LOCAL`] on,
-/// for a word of the stack: it is the same on both sides, and what the original has in this local.
+/// Tags, the facts about one local or stack word:
+///
+/// | tag                                 | fact                                                           |
+/// |-------------------------------------|----------------------------------------------------------------|
+/// | [`UNKNOWN`]                         | nothing is known                                               |
+/// | [`SAME`]                            | the value is equal on both sides                               |
+/// | [`NULL`]                            | the value is `null` on both sides                              |
+/// | above `NULL`, below [`LOCAL`]       | the [`Value`] of Veneer with this number                       |
+/// | [`LOCAL`] + n, for stack words only | equal on both sides, and equal to local n of the original       |
 pub(super) const UNKNOWN: u8 = 0;
 pub(super) const SAME: u8 = 1;
 pub(super) const NULL: u8 = 2;
 const LOCAL: u8 = 128;
 const COUNTER: u8 = Value::COUNTER.0 as u8;
-const OWN_INT: u8 = Value::OWN_INT.0 as u8;
+const INTERNAL_INT: u8 = Value::INTERNAL_INT.0 as u8;
 
-/// Place of the original, instruction of the emitted side, and the point that the activation is on its way from (0: none).
+/// Position of the original, instruction of the emitted side, and the point from which a resumed
+/// activation is still on its way (0 for none).
 pub(super) type Key = (Position, u32, u16);
 
-/// A node, and what is known at it.
+/// A node and the facts known at it.
 pub(super) struct Node {
     pub key: Key,
-    /// For each local, then for each word of the stack.
+    /// One tag per local, then one per stack word.
     pub tags: Vec<u8>,
-    /// The most that may be held.
+    /// Maximum number of monitors held on any path to the node.
     pub monitors: u8,
     pub queued: bool,
 }
 
 impl<'x> Product<'x, '_> {
-    /// Both sides at a node.
+    /// Builds the states of both sides at a node.
     pub(super) fn restore(&mut self, n: u32) -> Run {
         let (at, q, from) = self.nodes[n as usize].key;
         let tags = std::mem::take(&mut self.nodes[n as usize].tags);
         let mut r = self.blank(at);
-        r.q = q;
+        r.emitted_at = q;
         r.monitors = self.nodes[n as usize].monitors;
-        let shared = self.own_from.min(r.e.locals.len());
+        let shared = self.first_own_local.min(r.emitted.locals.len());
         let start = if from > 0 {
             r.from = from;
             self.starts.get(from as usize).cloned().flatten()
@@ -44,64 +53,64 @@ impl<'x> Product<'x, '_> {
         };
         let coming = start.is_some();
         if let Some((o, _)) = start {
-            r.o = o;
+            r.original = o;
         }
         for (i, tag) in tags.iter().enumerate() {
             if i < shared && !coming {
                 match *tag {
-                    SAME => r.e.locals[i] = r.o.locals[i],
+                    SAME => r.emitted.locals[i] = r.original.locals[i],
                     NULL => {
-                        r.e.locals[i] = Value::NULL;
-                        r.o.locals[i] = Value::NULL;
+                        r.emitted.locals[i] = Value::NULL;
+                        r.original.locals[i] = Value::NULL;
                     }
                     UNKNOWN => {}
-                    own => r.e.locals[i] = Value(own as u64),
+                    own => r.emitted.locals[i] = Value(own as u64),
                 }
-            } else if i < r.e.locals.len() {
+            } else if i < r.emitted.locals.len() {
                 if *tag > NULL {
-                    r.e.locals[i] = Value(*tag as u64);
+                    r.emitted.locals[i] = Value(*tag as u64);
                 }
             } else if !coming {
                 let local = tag
                     .checked_sub(LOCAL)
-                    .and_then(|l| r.o.locals.get(l as usize));
+                    .and_then(|l| r.original.locals.get(l as usize));
                 let v = match (*tag, local) {
                     (NULL, _) => Value::NULL,
                     (_, Some(local)) => *local,
                     _ => self.values.fresh(),
                 };
-                r.e.stack.push(v);
+                r.emitted.stack.push(v);
                 if at != Position::OUT {
-                    r.o.stack.push(v);
+                    r.original.stack.push(v);
                 }
             }
         }
         if at == Position::OUT {
-            r.thrown = r.e.stack.first().copied();
+            r.thrown = r.emitted.stack.first().copied();
         }
         self.nodes[n as usize].tags = tags;
         r
     }
 
-    /// What is known, for a node whose stack has these tags.
+    /// Returns the tags of a run; `stack` yields the tags of the stack words.
     pub(super) fn tags(&self, r: &Run, stack: impl Iterator<Item = u8>) -> Vec<u8> {
-        let shared = self.own_from;
-        let out = r.at == Position::OUT;
-        let local = |(i, e): (usize, &Value)| match *e {
-            v if i < shared && !out && r.o.locals.get(i) == Some(&v) => {
-                if v == Value::NULL {
-                    NULL
-                } else {
-                    SAME
+        let shared = self.first_own_local;
+        let out = r.original_at == Position::OUT;
+        let local =
+            |(i, e): (usize, &Value)| match *e {
+                v if i < shared && !out && r.original.locals.get(i) == Some(&v) => {
+                    if v == Value::NULL { NULL } else { SAME }
                 }
-            }
-            v @ (Value::SHARD | Value::OWN | Value::OWN_NULL | Value::FRAME_IN) => v.0 as u8,
-            v @ (Value::COUNTER | Value::OWN_INT) => v.0 as u8,
-            v if i >= shared && self.is_counter(v) => COUNTER,
-            v if i >= shared && v.as_int().is_some() => OWN_INT,
-            _ => UNKNOWN,
-        };
-        r.e.locals
+                v @ (Value::SHARD | Value::INTERNAL | Value::INTERNAL_NULL | Value::FRAME_IN) => {
+                    v.0 as u8
+                }
+                v @ (Value::COUNTER | Value::INTERNAL_INT) => v.0 as u8,
+                v if i >= shared && self.is_counter(v) => COUNTER,
+                v if i >= shared && v.as_int().is_some() => INTERNAL_INT,
+                _ => UNKNOWN,
+            };
+        r.emitted
+            .locals
             .iter()
             .enumerate()
             .map(local)
@@ -127,7 +136,7 @@ impl<'x> Product<'x, '_> {
                     let met = match (*old, *new) {
                         (a, b) if a == b => a,
                         (SAME | NULL | LOCAL.., SAME | NULL | LOCAL..) => SAME,
-                        (COUNTER | OWN_INT, COUNTER | OWN_INT) => OWN_INT,
+                        (COUNTER | INTERNAL_INT, COUNTER | INTERNAL_INT) => INTERNAL_INT,
                         _ => UNKNOWN,
                     };
                     changed |= met != *old;
@@ -159,22 +168,24 @@ impl<'x> Product<'x, '_> {
         if let Some(from) = from
             && !r.matched
         {
-            self.silent.push((from, n));
+            self.silent_edges.push((from, n));
         }
         Ok(())
     }
 
-    /// Whether an activation is still on its way to where it came from.
-    pub(super) fn coming(&self, r: &Run) -> bool {
+    /// True if a resumed activation has not yet reached the position at which it continues. The
+    /// frame is then still in a local of Veneer.
+    pub(super) fn is_resuming(&self, r: &Run) -> bool {
         r.from > 0
-            && r.e
+            && r.emitted
                 .locals
-                .get(self.own_from..)
+                .get(self.first_own_local..)
                 .is_some_and(|own| own.contains(&Value::FRAME_IN))
     }
 
-    /// The emitted side is where control flows together. `exact`: the original is where it has to be.
-    pub(super) fn arrive(
+    /// Merges a run into the node at the emitted side's position. If `exact` is set, the original
+    /// must already be at the matching position.
+    pub(super) fn merge_at_leader(
         &mut self,
         from: Option<u32>,
         mut r: Run,
@@ -183,32 +194,33 @@ impl<'x> Product<'x, '_> {
         if r.thrown.is_some() {
             return Err(self.unknown(&r, "a way that exceptions leave by flows together"));
         }
-        if self.coming(&r) {
-            if r.matched || !r.e.stack.is_empty() {
+        if self.is_resuming(&r) {
+            if r.matched || !r.emitted.stack.is_empty() {
                 return Err(Failure::Resume {
                     at: self.at(&r),
                     why: "it has begun before it has come to its place".into(),
                 });
             }
-            let key = (r.at, r.q, r.from);
+            let key = (r.original_at, r.emitted_at, r.from);
             let tags = self.tags(&r, std::iter::empty());
             return self.merge(from, &r, key, tags);
         }
-        r.at = self.original.settle(r.at);
+        r.original_at = self.original.skip_gotos(r.original_at);
         if !exact {
-            self.sync(&mut r)?;
-        } else if r.o.stack != r.e.stack {
+            self.sync_stacks(&mut r)?;
+        } else if r.original.stack != r.emitted.stack {
             return Err(Failure::Stack(self.at(&r)));
         }
-        // The original is led to the earliest place that fits, and may load the very same local again from there on.
-        let locals = r.o.locals.iter().take(usize::from(u8::MAX - LOCAL));
+        // The original restarts at the earliest matching position and may load the same local
+        // again. The tag therefore records which local a stack word equals.
+        let locals = r.original.locals.iter().take(usize::from(u8::MAX - LOCAL));
         let tag = |v: &Value| match (0..).zip(locals.clone()).find(|l| l.1 == v) {
             _ if *v == Value::NULL => NULL,
             Some((local, _)) => LOCAL + local,
             None => SAME,
         };
-        let tags = self.tags(&r, r.e.stack.iter().map(tag));
-        let key = (r.at, r.q, 0);
+        let tags = self.tags(&r, r.emitted.stack.iter().map(tag));
+        let key = (r.original_at, r.emitted_at, 0);
         self.merge(from, &r, key, tags)
     }
 }

@@ -1,40 +1,43 @@
-//! Stores to locals: the method's, and Veneer's own.
+//! Stores to locals of the method and to Veneer's own locals.
 
 use super::super::failure::Failure;
-use super::super::machine::{Broken, wide};
+use super::super::symbolic_state::{StackMismatch, words_moved};
 use super::super::value::Value;
-use super::{Product, Run, Step};
+use super::{Product, Run, StepResult};
 use crate::bytecode::Instruction;
 
 impl<'x> Product<'x, '_> {
-    /// A store or `iinc`: Veneer's where the local is, or where nothing has begun yet; else the original's next.
-    pub(super) fn store(&mut self, r: &mut Run, i: &Instruction) -> Step {
+    /// Executes a store or `iinc`. The store belongs to Veneer if the local does, or if a resumed
+    /// activation has not yet reached its position. Otherwise it must be the original's next store.
+    pub(super) fn store(&mut self, r: &mut Run, i: &Instruction) -> StepResult {
         let (slot, words) = match i {
-            Instruction::Local { op, index } => (*index, wide(*op)),
+            Instruction::Local { op, index } => (*index, words_moved(*op)),
             Instruction::Iinc { index, .. } => (*index, 1),
             _ => return Err(self.unknown(r, "no store")),
         };
-        let v = r.e.written(i, &mut self.values);
-        let v = v.map_err(|Broken| self.unknown(r, "the operand stack is broken"))?;
-        r.q += 1;
-        r.last = None;
-        r.own_last = None;
+        let v = r.emitted.stored_value(i, &mut self.values);
+        let v = v.map_err(|StackMismatch| self.unknown(r, "the operand stack is broken"))?;
+        r.emitted_at += 1;
+        r.last_ranges = None;
+        r.last_operation_range = None;
         let broken = |this: &Self, r: &Run| this.unknown(r, "a local that is not there");
-        if slot as usize >= self.own_from {
-            // On the way out such a local holds values of the method for a moment.
+        if slot as usize >= self.first_own_local {
+            // During an OSR exit, such a local may briefly hold a value of the method, so `null`
+            // stays `null`.
             let v = if v == Value::NULL && r.leave.is_none() {
-                Value::OWN_NULL
+                Value::INTERNAL_NULL
             } else {
                 v
             };
-            let stored = r.e.set(slot, v, words);
-            stored.map_err(|Broken| broken(self, r))?;
+            let stored = r.emitted.set(slot, v, words);
+            stored.map_err(|StackMismatch| broken(self, r))?;
             return Ok(true);
         }
         if r.leave.is_some() && v == Value::NULL {
-            // The activation drops the variable: it does not come back here.
-            let stored = r.e.set(slot, v, words);
-            stored.map_err(|Broken| broken(self, r))?;
+            // The activation clears a variable that it no longer needs, because it does not return
+            // to this body.
+            let stored = r.emitted.set(slot, v, words);
+            stored.map_err(|StackMismatch| broken(self, r))?;
             return Ok(true);
         }
         if r.leave.is_some() || r.thrown.is_some() {
@@ -43,25 +46,26 @@ impl<'x> Product<'x, '_> {
                 slot,
             });
         }
-        if self.coming(r) {
-            let stored = r.e.set(slot, v, words);
-            stored.map_err(|Broken| broken(self, r))?;
+        if self.is_resuming(r) {
+            let stored = r.emitted.set(slot, v, words);
+            stored.map_err(|StackMismatch| broken(self, r))?;
             return Ok(true);
         }
-        // The value that the original has there already: how `enter` puts parameters into place. It may as well be a
-        // store of the original's; that is tried first.
-        let restores = r.o.locals.get(slot as usize) == Some(&v);
-        let before = restores.then(|| (r.o.clone(), r.at));
-        let theirs = self.advance(r);
-        let matches = match theirs {
-            Ok(theirs @ (Instruction::Local { .. } | Instruction::Iinc { .. })) => {
-                let mut o = r.o.clone();
-                let (there, n) = match theirs {
-                    Instruction::Local { op, index } => (*index, wide(*op)),
+        // The store may write the value that the original's local already has: `enter` moves
+        // parameters this way. It may also be a store of the original, and the checker tries that
+        // first.
+        let restores = r.original.locals.get(slot as usize) == Some(&v);
+        let before = restores.then(|| (r.original.clone(), r.original_at));
+        let expected = self.next_visible(r);
+        let matches = match expected {
+            Ok(expected @ (Instruction::Local { .. } | Instruction::Iinc { .. })) => {
+                let mut o = r.original.clone();
+                let (there, n) = match expected {
+                    Instruction::Local { op, index } => (*index, words_moved(*op)),
                     Instruction::Iinc { index, .. } => (*index, 1),
                     _ => (u16::MAX, 0),
                 };
-                match o.written(theirs, &mut self.values) {
+                match o.stored_value(expected, &mut self.values) {
                     Ok(w) if w == v && there == slot && n == words => Some((o, w)),
                     _ => None,
                 }
@@ -70,22 +74,24 @@ impl<'x> Product<'x, '_> {
         };
         match (matches, before) {
             (Some((o, w)), _) => {
-                r.o = o;
-                let both =
-                    r.o.set(slot, w, words)
-                        .and_then(|()| r.e.set(slot, w, words));
-                both.map_err(|Broken| broken(self, r))?;
+                r.original = o;
+                let both = r
+                    .original
+                    .set(slot, w, words)
+                    .and_then(|()| r.emitted.set(slot, w, words));
+                both.map_err(|StackMismatch| broken(self, r))?;
                 r.matched = true;
-                let next = self.original.next(r.at);
-                r.at = next.ok_or_else(|| self.unknown(r, "the original runs off its end"))?;
+                let next = self.original.next(r.original_at);
+                r.original_at =
+                    next.ok_or_else(|| self.unknown(r, "the original runs off its end"))?;
             }
             (None, Some((o, at))) => {
-                (r.o, r.at) = (o, at);
-                let stored = r.e.set(slot, v, words);
-                stored.map_err(|Broken| broken(self, r))?;
+                (r.original, r.original_at) = (o, at);
+                let stored = r.emitted.set(slot, v, words);
+                stored.map_err(|StackMismatch| broken(self, r))?;
             }
             (None, None) => {
-                r.q -= 1;
+                r.emitted_at -= 1;
                 return Err(Failure::Store {
                     at: self.at(r),
                     slot,

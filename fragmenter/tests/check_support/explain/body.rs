@@ -1,4 +1,5 @@
-//! One body of emitted code as the judge reads it: which instructions are Veneer's own, what is reached and read, who handles what.
+//! One body of emitted code as the explanation needs it: runtime operations, reachability, reads
+//! and handlers.
 
 use std::collections::HashSet;
 
@@ -10,13 +11,13 @@ use veneer_fragmenter::runtime;
 
 type List = Vec<(u16, Instruction)>;
 
-/// See the module documentation.
+/// The decoded body with the results of its analyses.
 pub(super) struct Body<'f> {
     pub file: &'f ClassFile<'f>,
     pub list: List,
     pub code: Code<'f>,
     pub host_locals: u16,
-    /// Locals of Veneer's that only measures are kept in.
+    /// Locals of Veneer that hold only measurements.
     pub measures: HashSet<u16>,
     pub reached: Vec<bool>,
 }
@@ -40,13 +41,13 @@ impl<'f> Body<'f> {
             if let Instruction::Local { op, index } = body.list[i].1
                 && op < ISTORE
                 && index >= host_locals
-                && body.feeds(i)
+                && body.feeds_measurement(i)
             {
                 body.measures.insert(index);
             }
         }
         for i in 0..body.list.len() {
-            body.measures.extend(body.turns(i));
+            body.measures.extend(body.iteration_local(i));
         }
         for w in body.list.windows(2) {
             if let (Some((_, name)), Instruction::Local { op: LSTORE, index }) =
@@ -64,19 +65,19 @@ impl<'f> Body<'f> {
         self.list.partition_point(|i| i.0 < pc)
     }
 
-    /// Returns true if the code from two places on is the same, instruction by instruction and with
-    /// the same handlers. Gotos, Veneer's measures and Veneer's checks are skipped on both sides, so
-    /// equal values lead to equal results. `arrived`: see `settle_advice`.
-    pub(super) fn alike(&self, one: usize, other: usize, arrived: bool) -> bool {
-        let measure = |i: usize| i < self.list.len() && (self.own(i) || self.feeds(i));
+    /// True if the code from two positions is equal instruction by instruction, with equal
+    /// handlers. Gotos, Veneer's measurements and Veneer's checks are skipped on both sides, so both
+    /// behave equally for all values. `arrived`: see `skip_advice`.
+    pub(super) fn same_code(&self, one: usize, other: usize, arrived: bool) -> bool {
+        let measure = |i: usize| i < self.list.len() && (self.is_runtime_operation(i) || self.feeds_measurement(i));
         // Bounded, because a loop may consist of nothing but measures.
         let behind = |i: usize| {
-            let mut i = self.settle_advice(i, arrived);
+            let mut i = self.skip_advice(i, arrived);
             for _ in 0..200 {
                 if !measure(i) {
                     break;
                 }
-                i = self.settle_advice(i + 1, arrived);
+                i = self.skip_advice(i + 1, arrived);
             }
             i
         };
@@ -119,13 +120,13 @@ impl<'f> Body<'f> {
         true
     }
 
-    /// The descriptor of a member.
+    /// Returns the descriptor of a member.
     pub(super) fn descriptor(&self, index: u16) -> Option<String> {
         let m = self.file.pool.member(index).ok()?;
         Some(self.file.pool.text(m.descriptor).ok()?.into_owned())
     }
 
-    /// Class and name of a method of Veneer's runtime or frame that is called.
+    /// Returns class and name, if the instruction calls a method of a Veneer class.
     pub(super) fn call(&self, i: &Instruction) -> Option<(String, String)> {
         let Instruction::Pool {
             op: INVOKESTATIC | INVOKEVIRTUAL,
@@ -142,7 +143,7 @@ impl<'f> Body<'f> {
             .then_some((class, name))
     }
 
-    pub(super) fn measures(&self, i: &Instruction) -> bool {
+    pub(super) fn is_measurement(&self, i: &Instruction) -> bool {
         self.call(i).is_some_and(|(class, name)| match &*class {
             "java/lang/invoke/VeneerRuntime" => [
                 "count", "discount", "add", "now", "stop", "lap", "begin", "put", "end", "locate",
@@ -153,13 +154,13 @@ impl<'f> Body<'f> {
         })
     }
 
-    /// Whether what an instruction pushes goes straight into a measure.
-    pub(super) fn feeds(&self, i: usize) -> bool {
+    /// True if the value that an instruction pushes is passed directly to a measurement.
+    pub(super) fn feeds_measurement(&self, i: usize) -> bool {
         for (_, next) in self.list.iter().skip(i + 1).take(4) {
             match next {
                 Instruction::Push(_)
                 | Instruction::Ldc { .. }
-                // What a loop has counted in a local is an int.
+                // A loop's local count is an int.
                 | Instruction::Plain(ACONST_NULL..=DCONST_0 | I2L) => {}
                 Instruction::Local { op, .. } if *op < ISTORE => {}
                 Instruction::Pool { op: GETSTATIC, .. } => {}
@@ -167,14 +168,15 @@ impl<'f> Body<'f> {
                     op: ISTORE | LSTORE,
                     index,
                 } => return self.measures.contains(index),
-                other => return self.measures(other),
+                other => return self.is_measurement(other),
             }
         }
         false
     }
 
-    /// The local of turns that is asked here whether a loop should add what it has counted: `iinc n 1; iload n; push; if_icmplt`.
-    pub(super) fn turns(&self, i: usize) -> Option<u16> {
+    /// Returns the local that counts iterations, if the code tests here whether to add the count:
+    /// `iinc n 1; iload n; push; if_icmplt`.
+    pub(super) fn iteration_local(&self, i: usize) -> Option<u16> {
         let asked = self.list.get(i..i + 4)?;
         match (&asked[0].1, &asked[1].1, &asked[2].1, &asked[3].1) {
             (
@@ -190,21 +192,21 @@ impl<'f> Body<'f> {
         }
     }
 
-    /// Where a branch leads on both its ways, if that is one place; behind Veneer's own instructions.
-    pub(super) fn either_way(&self, i: usize, advice: bool) -> Option<usize> {
+    /// Returns the common target of both outcomes of a branch, after runtime operations.
+    pub(super) fn common_target(&self, i: usize, advice: bool) -> Option<usize> {
         let Instruction::Branch { op, target } = &self.list.get(i)?.1 else {
             return None;
         };
         let settle = |i: usize| match advice {
-            true => self.settle_advice(i, false),
-            false => self.settle(i),
+            true => self.skip_advice(i, false),
+            false => self.skip_gotos(i),
         };
         let (on, there) = (settle(i + 1), settle(self.at(target.0 as u16)));
         ((IFEQ..=IF_ACMPNE).contains(op) && on == there).then_some(on)
     }
 
-    /// Whether it is a store to a local of Veneer's that nobody reads.
-    pub(super) fn spare(&self, i: usize) -> bool {
+    /// True for a store to a local of Veneer that is never read.
+    pub(super) fn is_unread_store(&self, i: usize) -> bool {
         let slot = match &self.list[i].1 {
             Instruction::Local { op, index } if *op >= ISTORE => *index,
             Instruction::Iinc { index, .. } => *index,
@@ -214,11 +216,11 @@ impl<'f> Body<'f> {
             Instruction::Local { op, index } => *op < ISTORE && *index == slot,
             _ => false,
         };
-        slot >= self.host_locals && (self.dead(i) || !self.list.iter().any(loads))
+        slot >= self.host_locals && (self.is_dead_store(i) || !self.list.iter().any(loads))
     }
 
-    pub(super) fn own(&self, i: usize) -> bool {
-        // A number for a time: nobody writes there.
+    pub(super) fn is_runtime_operation(&self, i: usize) -> bool {
+        // If a time replaces the address, no code writes there.
         let next = self.list.get(i + 1).map(|n| &n.1);
         if let (Some((_, name)), Some(Instruction::Local { op: LSTORE, index })) =
             (self.call(&self.list[i].1), next)
@@ -231,27 +233,32 @@ impl<'f> Body<'f> {
                 *index >= self.host_locals && self.measures.contains(index)
             }
             Instruction::Local { op, index } if *index >= self.host_locals => {
-                (*op >= ISTORE || self.feeds(i)) && self.measures.contains(index)
+                (*op >= ISTORE || self.feeds_measurement(i)) && self.measures.contains(index)
             }
-            Instruction::Local { op, .. } if *op < ISTORE => self.feeds(i),
+            Instruction::Local { op, .. } if *op < ISTORE => self.feeds_measurement(i),
             Instruction::Push(_)
             | Instruction::Ldc { .. }
-            | Instruction::Plain(ACONST_NULL..=DCONST_0 | I2L) => self.feeds(i),
+            | Instruction::Plain(ACONST_NULL..=DCONST_0 | I2L) => self.feeds_measurement(i),
             Instruction::Plain(NOP | POP | POP2) => false,
-            other => self.measures(other),
+            other => self.is_measurement(other),
         }
     }
 
-    /// Instructions of a range that are not Veneer's own. What was dropped left `nop`, and `pop` for the value.
-    pub(super) fn rest(&self, range: std::ops::Range<usize>) -> Vec<Instruction> {
+    /// Returns the instructions of a range without runtime operations and `nop`s. A removed
+    /// instruction was replaced by `nop`, and by `pop` for its operand.
+    pub(super) fn without_runtime_operations(
+        &self,
+        range: std::ops::Range<usize>,
+    ) -> Vec<Instruction> {
         let kept = range
-            .filter(|i| !self.own(*i))
+            .filter(|i| !self.is_runtime_operation(*i))
             .map(|i| self.list[i].1.clone());
         kept.filter(|i| !matches!(i, Instruction::Plain(NOP)))
             .collect()
     }
 
-    /// Which instructions are reached from some; `only` names the one successor of those that have one here.
+    /// Returns the instructions reachable from `work`. `only` may replace the successors of an
+    /// instruction.
     pub(super) fn walk(
         &self,
         mut work: Vec<usize>,
@@ -285,13 +292,13 @@ impl<'f> Body<'f> {
         out
     }
 
-    /// Who handles what at an instruction, without rows that never have their turn.
+    /// Returns the handlers of an instruction, without entries that an earlier entry hides.
     pub(super) fn handlers(&self, i: usize) -> Vec<(u16, usize)> {
         let pc = self.list[i].0;
         let mut out: Vec<(u16, usize)> = Vec::new();
         for e in &self.code.exceptions {
             if (e.start..e.end).contains(&pc) && !out.iter().any(|r| r.0 == e.catch_type) {
-                out.push((e.catch_type, self.settle(self.at(e.handler))));
+                out.push((e.catch_type, self.skip_gotos(self.at(e.handler))));
                 if e.catch_type == 0 {
                     break;
                 }
@@ -312,8 +319,8 @@ impl<'f> Body<'f> {
             .collect()
     }
 
-    /// Behind `goto`s.
-    pub(super) fn settle(&self, mut i: usize) -> usize {
+    /// Returns the position after `goto` and `nop`.
+    pub(super) fn skip_gotos(&self, mut i: usize) -> usize {
         for _ in 0..32 {
             match self.list.get(i) {
                 Some((_, Instruction::Branch { op: GOTO, target })) => i = self.at(target.0 as u16),
@@ -324,27 +331,27 @@ impl<'f> Body<'f> {
         i
     }
 
-    /// Returns true if a check's branch can lead to another check's stub instead.
+    /// True if the branch of one check can lead to the stub of another check instead.
     ///
-    /// That holds if both stubs run the same instructions but for the number of the point, and if
-    /// the code after both checks is alike: between the two points the method does nothing, so
-    /// an activation that leaves at the one goes on as if it had left at the other.
+    /// Both stubs must run the same instructions, apart from the number of the capture point, and
+    /// the code after both checks must be equal. The method then does nothing between the two
+    /// points, so an activation that leaves at one behaves as if it had left at the other.
     pub(super) fn same_exit(&self, branch: usize, stub: usize, arrived: bool) -> bool {
         let Some((_, Instruction::Branch { op: IFNE, target })) = self.list.get(branch) else {
             return false;
         };
-        let asks = |i: usize| (2..=3).any(|n| i >= n && self.check(i - n) == Some(i + 1));
+        let asks = |i: usize| (2..=3).any(|n| i >= n && self.after_check(i - n) == Some(i + 1));
         if !asks(branch) || !self.same_stub(self.at(target.0 as u16), stub) {
             return false;
         }
         (0..self.list.len()).any(|other| {
             let leads = matches!(&self.list[other].1, Instruction::Branch { op: IFNE, target }
                 if self.at(target.0 as u16) == stub);
-            leads && asks(other) && self.alike(branch + 1, other + 1, arrived)
+            leads && asks(other) && self.same_code(branch + 1, other + 1, arrived)
         })
     }
 
-    /// Returns true if two stubs run the same instructions and differ in one pushed number at most.
+    /// True if two stubs run the same instructions and differ in at most one pushed number.
     fn same_stub(&self, one: usize, other: usize) -> bool {
         let number = |i: &Instruction| {
             matches!(
@@ -354,7 +361,7 @@ impl<'f> Body<'f> {
         };
         let (mut i, mut j, mut numbers) = (one, other, 0);
         for _ in 0..self.list.len() {
-            (i, j) = (self.settle(i), self.settle(j));
+            (i, j) = (self.skip_gotos(i), self.skip_gotos(j));
             let (Some((_, x)), Some((_, y))) = (self.list.get(i), self.list.get(j)) else {
                 return false;
             };
@@ -375,20 +382,21 @@ impl<'f> Body<'f> {
         false
     }
 
-    /// Behind `goto`s, advice and checks: one that says no changes nothing, and one that says yes leads to where it goes on
-    /// alike. Where the frame is gone (`arrived`), behind the question for it too.
-    pub(super) fn settle_advice(&self, mut i: usize, arrived: bool) -> usize {
+    /// Returns the position after `goto`s, advice and checks. A check that fails changes nothing,
+    /// and a check that succeeds leads to equivalent code. If `arrived` is set, tests for the frame
+    /// are skipped too, because the frame is `null` then.
+    pub(super) fn skip_advice(&self, mut i: usize, arrived: bool) -> usize {
         for _ in 0..200 {
-            i = self.settle(i);
-            // The address of the counters goes into a measure too.
+            i = self.skip_gotos(i);
+            // The address of the counters is also passed to measurements.
             let load = |i: &(u16, Instruction)| matches!(i.1, Instruction::Local { op, .. } if op < ISTORE);
-            let fed = self.list.get(i).is_some_and(load) && self.feeds(i);
-            if i < self.list.len() && (self.own(i) || fed) {
+            let fed = self.list.get(i).is_some_and(load) && self.feeds_measurement(i);
+            if i < self.list.len() && (self.is_runtime_operation(i) || fed) {
                 i += 1;
                 continue;
             }
-            let asked = arrived && self.asks_for_frame(i);
-            match self.check(i) {
+            let asked = arrived && self.tests_frame(i);
+            match self.after_check(i) {
                 Some(on) => i = on,
                 None if asked => i += 2,
                 None => break,
@@ -397,8 +405,9 @@ impl<'f> Body<'f> {
         i
     }
 
-    /// Where a check goes on that begins here: the cell, for a version the token, the question, the branch to the stub.
-    pub(super) fn check(&self, i: usize) -> Option<usize> {
+    /// Returns the position after a check that begins here: cell, token (in a version), test, and
+    /// branch to the stub.
+    pub(super) fn after_check(&self, i: usize) -> Option<usize> {
         let get = |i: usize, descriptor: &str| match self.list.get(i) {
             Some((
                 _,
@@ -425,8 +434,8 @@ impl<'f> Body<'f> {
         (asks && branches).then_some(call + 2)
     }
 
-    /// The local of the frame that an activation came with.
-    pub(super) fn frame(&self) -> Option<u16> {
+    /// Returns the local that holds the frame of a resumed activation.
+    pub(super) fn frame_local(&self) -> Option<u16> {
         let frame = |w: &[(u16, Instruction)]| match (&w[0].1, &w[1].1, &w[2].1) {
             (
                 Instruction::Local {
@@ -441,30 +450,31 @@ impl<'f> Body<'f> {
         self.list.windows(3).find_map(frame)
     }
 
-    pub(super) fn asks_for_frame(&self, i: usize) -> bool {
+    pub(super) fn tests_frame(&self, i: usize) -> bool {
         match (self.list.get(i), self.list.get(i + 1)) {
             (
                 Some((_, Instruction::Local { op: ALOAD, index })),
                 Some((_, Instruction::Branch { op: IFNONNULL, .. })),
-            ) => *index >= self.host_locals && Some(*index) == self.frame(),
+            ) => *index >= self.host_locals && Some(*index) == self.frame_local(),
             _ => false,
         }
     }
 
     pub(super) fn target(&self, i: usize) -> (u8, Vec<usize>, String) {
-        self.lands(i, None)
+        self.outcome(i, None)
     }
 
-    /// Where an instruction leads, and what it is otherwise. `advice`: behind advice and checks, see `settle_advice`.
-    pub(super) fn lands(&self, i: usize, advice: Option<bool>) -> (u8, Vec<usize>, String) {
+    /// Returns an instruction's opcode and targets, and its text if it has no targets. With
+    /// `advice`, targets are moved past advice and checks, see `skip_advice`.
+    pub(super) fn outcome(&self, i: usize, advice: Option<bool>) -> (u8, Vec<usize>, String) {
         let instruction = &self.list[i].1;
         let to: Vec<usize> = instruction
             .targets()
             .iter()
             .map(|t| self.at(t.0 as u16))
             .map(|t| match advice {
-                Some(arrived) => self.settle_advice(t, arrived),
-                None => self.settle(t),
+                Some(arrived) => self.skip_advice(t, arrived),
+                None => self.skip_gotos(t),
             })
             .collect();
         let what = if to.is_empty() {
@@ -475,8 +485,8 @@ impl<'f> Body<'f> {
         (instruction.op(), to, what)
     }
 
-    /// Whether it is a store to a local that nobody reads any more, or the constant for one.
-    pub(super) fn dead(&self, i: usize) -> bool {
+    /// True for a store to a local that is not read afterwards, and for a `nop` or `pop`.
+    pub(super) fn is_dead_store(&self, i: usize) -> bool {
         let slot = match &self.list[i].1 {
             Instruction::Plain(NOP) => return true,
             Instruction::Plain(POP | POP2) => return true,
@@ -487,7 +497,8 @@ impl<'f> Body<'f> {
         !self.read_from(self.next(i), slot)
     }
 
-    /// Whether the value that a local has at some places is read. To count it on is no reading: nobody sees that alone.
+    /// True if the value of a local at some positions is read. `iinc` alone is not a read, because
+    /// it has no observable effect.
     pub(super) fn read_from(&self, places: Vec<usize>, slot: u16) -> bool {
         let reads = |j: usize| match &self.list[j].1 {
             Instruction::Local { op, index } => *op < ISTORE && *index == slot,
@@ -501,9 +512,10 @@ impl<'f> Body<'f> {
         (0..seen.len()).any(|j| seen[j] && reads(j))
     }
 
-    /// The way of an activation to its place: until the frame is dropped.
-    pub(super) fn coming(&self) -> Vec<bool> {
-        let frame = self.frame();
+    /// Returns the instructions that a resumed activation executes before it reaches its position.
+    /// There it clears the frame.
+    pub(super) fn before_arrival(&self) -> Vec<bool> {
+        let frame = self.frame_local();
         self.walk(vec![0], &|body, i| match &body.list[i].1 {
             Instruction::Branch {
                 op: IFNONNULL,
@@ -519,22 +531,24 @@ impl<'f> Body<'f> {
         })
     }
 
-    /// What is reached of a resume body: that way, and what follows where the frame is dropped. The question for the frame has
-    /// one answer on each of the two, so what only lies behind the other answers is not reached.
-    pub(super) fn reached_from_frame(&self) -> Vec<bool> {
-        let mut seen = self.coming();
-        let after = self.arrived(&seen);
+    /// Returns the reachable instructions of a `resume` body, before and after the frame is
+    /// cleared. The test for the frame has one outcome in each of the two parts. Code behind the
+    /// other outcome is unreachable.
+    pub(super) fn reachable_from_frame(&self) -> Vec<bool> {
+        let mut seen = self.before_arrival();
+        let after = self.after_arrival(&seen);
         seen.iter_mut().zip(after).for_each(|(s, a)| *s |= a);
         seen
     }
 
-    /// What is reached once the frame is dropped, given the way until then.
-    pub(super) fn arrived(&self, seen: &[bool]) -> Vec<bool> {
+    /// Returns the instructions that are reachable after the frame is cleared. `seen` holds those
+    /// before.
+    pub(super) fn after_arrival(&self, seen: &[bool]) -> Vec<bool> {
         let dropped = |i: usize| match (self.list.get(i), self.list.get(i + 1)) {
             (
                 Some((_, Instruction::Plain(ACONST_NULL))),
                 Some((_, Instruction::Local { op: ASTORE, index })),
-            ) => Some(*index) == self.frame(),
+            ) => Some(*index) == self.frame_local(),
             _ => false,
         };
         let mut starts = Vec::new();
@@ -545,22 +559,22 @@ impl<'f> Body<'f> {
             }
         }
         self.walk(starts, &|body, i| {
-            let question = i > 0 && body.asks_for_frame(i - 1);
+            let question = i > 0 && body.tests_frame(i - 1);
             question.then(|| vec![i + 1])
         })
     }
 
-    /// Where a `goto` leads that only activations on the way to their place come to: behind the questions for the frame, which they
-    /// all answer alike.
-    pub(super) fn lands_with_frame(&self, i: usize) -> Option<usize> {
-        let coming = self.coming();
+    /// Returns the target of a `goto` that is executed only before the frame is cleared, after the
+    /// tests for the frame, which all have the same outcome.
+    pub(super) fn goto_target_before_arrival(&self, i: usize) -> Option<usize> {
+        let coming = self.before_arrival();
         let Instruction::Branch { op: GOTO, target } = self.list.get(i)?.1 else {
             return None;
         };
-        if !coming[i] || self.arrived(&coming)[i] {
+        if !coming[i] || self.after_arrival(&coming)[i] {
             return None;
         }
-        let mut to = self.settle(self.at(target.0 as u16));
+        let mut to = self.skip_gotos(self.at(target.0 as u16));
         for _ in 0..self.list.len() {
             match self.list.get(to + 1) {
                 Some((
@@ -569,8 +583,8 @@ impl<'f> Body<'f> {
                         op: IFNONNULL,
                         target,
                     },
-                )) if self.asks_for_frame(to) => {
-                    to = self.settle(self.at(target.0 as u16));
+                )) if self.tests_frame(to) => {
+                    to = self.skip_gotos(self.at(target.0 as u16));
                 }
                 _ => break,
             }
@@ -578,8 +592,9 @@ impl<'f> Body<'f> {
         Some(to)
     }
 
-    /// A constant for a variable, or its store, on that way: what it holds until the value comes out of the frame.
-    pub(super) fn dummy(&self, i: usize, coming: &[bool]) -> bool {
+    /// True for a constant, or a store of one, that initialises a variable until its value is read
+    /// from the frame.
+    pub(super) fn is_placeholder(&self, i: usize, coming: &[bool]) -> bool {
         let constant = |i: &Instruction| {
             matches!(
                 i,

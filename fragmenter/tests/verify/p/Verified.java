@@ -8,7 +8,7 @@ import java.util.function.IntFunction;
 import java.util.function.Supplier;
 import q.Base;
 
-/** A bit of everything that a verifier looks at. */
+/** Contains code for every rule of a verifier. */
 public class Verified extends Base implements Cloneable, Runnable {
     private final String name;
     private double weight;

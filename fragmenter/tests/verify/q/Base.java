@@ -1,6 +1,6 @@
 package q;
 
-/** What another package may reach through subclasses only. */
+/** Protected members that another package can access only through subclasses. */
 public class Base {
     protected int field = 1;
     protected long wide = 2;

@@ -680,9 +680,12 @@ public final class VeneerRuntime {
      * An exception passes through a version, or is caught in it. Frames of hidden classes do not show in stack traces; the
      * host's does, at its stub. Here its place is set to {@code bci}, where the host would have been ({@code exact}: to the
      * instruction, else only to the line).
+     *
+     * <p>The parameter is an Object, because a handler can be a join of the normal and the exceptional path. The stack map frame
+     * of such a handler names a supertype of Throwable, or an interface.
      */
     @Hidden
-    public static void locate(Throwable thrown, int bci, boolean exact, VeneerCell cell) {
+    public static void locate(Object thrown, int bci, boolean exact, VeneerCell cell) {
         // Where traces are put right when they are made, only those that the JVM makes without `fillInStackTrace` are left.
         if (bci < 0 || !READABLE || VeneerWalk.isOn() && !(thrown instanceof VirtualMachineError)) {
             return;

@@ -1,18 +1,19 @@
-//! Whether a class file's references stay within it.
+//! Validates the references and names of a class file before constants are appended.
 //!
-//! A damaged file may name a constant beyond the end of its pool. The JVM refuses that. Once constants are appended the
-//! same number would name one of them, and another error, or none, would come of it. So what is going to be appended to
-//! must be closed first.
+//! A malformed class file may refer to a constant beyond the end of its pool. The JVM refuses such
+//! a file. After constants are appended, the same index would refer to one of them, and the error
+//! would change or disappear. So a pool must be *closed* (all references stay within it) before it
+//! is extended.
 
 use super::class::ClassFile;
 use super::error::ClassFileError;
 use super::{ConstantPool, Entry, Tag, text};
 
 impl ConstantPool<'_> {
-    /// Checks that every entry refers to entries of the right kind.
+    /// Checks that every entry refers to existing entries of the right kind.
     ///
     /// # Errors
-    /// Names the first that does not.
+    /// Names the first entry that does not.
     pub fn check_closed(&self) -> Result<(), ClassFileError> {
         for index in self.indices() {
             match self.entry(index)? {
@@ -20,7 +21,7 @@ impl ConstantPool<'_> {
                 | Entry::String(text)
                 | Entry::MethodType(text)
                 | Entry::Module(text)
-                | Entry::Package(text) => self.is(text, "Utf8", &[Tag::Utf8])?,
+                | Entry::Package(text) => self.check_tag(text, "Utf8", &[Tag::Utf8])?,
                 Entry::Field {
                     class,
                     name_and_type,
@@ -33,20 +34,20 @@ impl ConstantPool<'_> {
                     class,
                     name_and_type,
                 } => {
-                    self.is(class, "Class", &[Tag::Class])?;
-                    self.is(name_and_type, "NameAndType", &[Tag::NameAndType])?;
+                    self.check_tag(class, "Class", &[Tag::Class])?;
+                    self.check_tag(name_and_type, "NameAndType", &[Tag::NameAndType])?;
                 }
                 Entry::NameAndType { name, descriptor } => {
-                    self.is(name, "Utf8", &[Tag::Utf8])?;
-                    self.is(descriptor, "Utf8", &[Tag::Utf8])?;
+                    self.check_tag(name, "Utf8", &[Tag::Utf8])?;
+                    self.check_tag(descriptor, "Utf8", &[Tag::Utf8])?;
                 }
                 Entry::MethodHandle { reference, .. } => {
                     let members = [Tag::Field, Tag::Method, Tag::InterfaceMethod];
-                    self.is(reference, "field or method", &members)?;
+                    self.check_tag(reference, "field or method", &members)?;
                 }
                 Entry::Dynamic { name_and_type, .. }
                 | Entry::InvokeDynamic { name_and_type, .. } => {
-                    self.is(name_and_type, "NameAndType", &[Tag::NameAndType])?;
+                    self.check_tag(name_and_type, "NameAndType", &[Tag::NameAndType])?;
                 }
                 Entry::Utf8(_)
                 | Entry::Integer(_)
@@ -58,11 +59,11 @@ impl ConstantPool<'_> {
         Ok(())
     }
 
-    /// Checks that names and descriptors keep their bytes when they are read as text and written again. New constants are made
-    /// from text.
+    /// Checks that names and descriptors keep their bytes when they are decoded to text and encoded
+    /// again. This is necessary because new constants are built from text.
     ///
     /// # Errors
-    /// Names the first that would become another name.
+    /// Names the first entry whose bytes would change.
     pub fn check_names(&self) -> Result<(), ClassFileError> {
         let proper = |index: u16| {
             if text::is_proper(self.utf8(index)?) {
@@ -84,7 +85,12 @@ impl ConstantPool<'_> {
         Ok(())
     }
 
-    fn is(&self, index: u16, expected: &'static str, tags: &[Tag]) -> Result<(), ClassFileError> {
+    fn check_tag(
+        &self,
+        index: u16,
+        expected: &'static str,
+        tags: &[Tag],
+    ) -> Result<(), ClassFileError> {
         let found = self.tag(index)?;
         if tags.contains(&found) {
             Ok(())
@@ -99,37 +105,37 @@ impl ConstantPool<'_> {
 }
 
 impl ClassFile<'_> {
-    /// Checks that the pool is closed, and that the class, its supertypes, its members and all attribute names are
-    /// named by entries of the right kind.
+    /// Checks that the pool is closed. Also checks that the class, its supertypes, its members and
+    /// all attributes are named by entries of the right kind.
     ///
     /// # Errors
-    /// Names the first reference that leads nowhere.
+    /// Names the first invalid reference.
     pub fn check_closed(&self) -> Result<(), ClassFileError> {
         let pool = &self.pool;
         pool.check_closed()?;
-        pool.is(self.this_class, "Class", &[Tag::Class])?;
+        pool.check_tag(self.this_class, "Class", &[Tag::Class])?;
         if self.super_class != 0 {
-            pool.is(self.super_class, "Class", &[Tag::Class])?;
+            pool.check_tag(self.super_class, "Class", &[Tag::Class])?;
         }
         for interface in &self.interfaces {
-            pool.is(*interface, "Class", &[Tag::Class])?;
+            pool.check_tag(*interface, "Class", &[Tag::Class])?;
         }
         let members = self.fields.iter().chain(&self.methods);
         for member in members.clone() {
-            pool.is(member.name, "Utf8", &[Tag::Utf8])?;
-            pool.is(member.descriptor, "Utf8", &[Tag::Utf8])?;
+            pool.check_tag(member.name, "Utf8", &[Tag::Utf8])?;
+            pool.check_tag(member.descriptor, "Utf8", &[Tag::Utf8])?;
         }
         let attributes = members.flat_map(|m| &m.attributes).chain(&self.attributes);
         for attribute in attributes {
-            pool.is(attribute.name, "Utf8", &[Tag::Utf8])?;
+            pool.check_tag(attribute.name, "Utf8", &[Tag::Utf8])?;
         }
         Ok(())
     }
 
-    /// The same of all names in the class ([`ConstantPool::check_names`]).
+    /// Checks all names of the pool and of the members, see [`ConstantPool::check_names`].
     ///
     /// # Errors
-    /// Names the first that would become another name.
+    /// Names the first entry whose bytes would change.
     pub fn check_names(&self) -> Result<(), ClassFileError> {
         self.pool.check_names()?;
         for member in self.fields.iter().chain(&self.methods) {

@@ -1,25 +1,28 @@
-//! What the old verifier (JVMS §4.10.2) has found out about classes when it accepted the class.
+//! Facts about classes that the old verifier (JVMS §4.10.2) established when it accepted the class.
 //!
 //! ```text
 //!   A ──┐
 //!       ├─▶ used as D        the old verifier found a superclass L of A and B with L <: D:  A <: D and B <: D are facts,
-//!   B ──┘                    unless D is an interface, for which every object passes
+//!   B ──┘                    unless D is an interface, to which every object is assignable
 //! ```
 //!
-//! Stack maps that were inferred, and those of a class file of version 50, are used only if every assumption of the type checker
-//! ([`crate::verify`]) follows from these facts. So a mistake of the inference, or a wrong class in a map, is found before the JVM
-//! gets the class.
+//! A stack map is used only if every assumption of the type checker ([`crate::verify`]) follows
+//! from these facts. This applies to inferred stack maps and to those of a class file of version
+//! 50. So an error of the inference, or a wrong class in a map, is found before the class reaches
+//!     the JVM.
 //!
-//! An access to a member of a class R that may be a superclass needs more: if the member is protected and of another package, the
-//! object must be of the current class. Each of the following shows that the access is allowed for objects of the class X:
+//! An access to a member of a class R that may be a superclass needs more. If the member is
+//! protected and of another package, the object must be of the current class. Each of the following
+//! proves that the access is allowed for objects of the class X:
 //! * X is a subclass of the current class, or the current class does not extend R.
-//! * The method accesses the member on an object of the class X only, or the class does so in another place: the old verifier has
-//!   accepted it.
-//! * The class accesses the member on an object of the class R, without being R: then the member is not protected in this sense.
+//! * The method accesses the member on objects of the class X only, or another method of the class
+//!   does. The old verifier accepted that access.
+//! * The class accesses the member on an object of the class R, without being R. Then the member is
+//!   not protected in this sense.
 
-use super::flow::Code;
-use super::kinds::Kinds;
-use super::union;
+use super::class_hierarchy::ClassHierarchy;
+use super::flow::Body;
+use super::union_types;
 use super::uses::{self, Access, OBJECT};
 use crate::bytecode::opcode::INVOKESPECIAL;
 use crate::refusal::Refusal;
@@ -27,18 +30,19 @@ use crate::types::{State, Type};
 use crate::verify::Assumption;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-/// See the module documentation.
+/// The facts that a class file proves. See the module documentation.
 #[derive(Default)]
 pub(super) struct Facts {
-    /// By class, the classes that it is assignable to.
+    /// For each class, the classes that it is assignable to.
     assignable: BTreeMap<String, BTreeSet<String>>,
-    /// Accesses with the class of an object on which the old verifier accepted them.
+    /// Accepted accesses, with the class of the object.
     accessible: HashSet<(Access, String)>,
 }
 
 impl Facts {
-    /// Adds the facts of one method. `states` are those at the starts of its fragments, with unions.
-    pub fn gather(&mut self, code: &Code, states: &[Option<State>]) -> Result<(), Refusal> {
+    /// Adds the facts of one method. `states` are the states at the starts of its fragments, with
+    /// unions.
+    pub fn collect(&mut self, code: &Body, states: &[Option<State>]) -> Result<(), Refusal> {
         for (fragment, state) in code.flow.fragments().zip(states) {
             let Some(state) = state else { continue };
             let mut state = state.clone();
@@ -46,7 +50,7 @@ impl Facts {
                 let Some((pc, instruction)) = code.instructions.get(i) else {
                     continue;
                 };
-                uses::each(
+                uses::for_each_use(
                     code,
                     *pc,
                     instruction,
@@ -59,7 +63,7 @@ impl Facts {
                     let member = code.pool.member(index)?;
                     let above = code.pool.class_name(member.class)?;
                     if code.pool.utf8(member.name)? != b"<init>" {
-                        self.pair(code.class, &above);
+                        self.add_assignable(code.class, &above);
                     }
                 }
                 code.step(&mut state, i)?;
@@ -78,26 +82,26 @@ impl Facts {
     }
 
     fn add(&mut self, this: &str, value: &Type, asked: &str, access: Option<Access>) {
-        let members = union::members(value);
+        let members = union_types::members(value);
         let of_object = access
             .as_ref()
             .is_some_and(|access| access.is_protected_of_object(this));
         for member in &members {
-            self.pair(member, asked);
+            self.add_assignable(member, asked);
             if of_object && !member.starts_with('[') {
-                self.pair(member, this);
+                self.add_assignable(member, this);
             }
         }
-        // If several classes meet, only their superclass has been looked at.
+        // If several classes meet, the old verifier checked only their common superclass.
         if let (Some(access), [only]) = (access, &members[..]) {
             self.accessible.insert((access, (*only).to_owned()));
         }
     }
 
-    /// Notes that `from` is assignable to `to`; of arrays, what they hold.
-    fn pair(&mut self, from: &str, to: &str) {
+    /// Records that `from` is assignable to `to`. For two arrays, the fact is about their elements.
+    fn add_assignable(&mut self, from: &str, to: &str) {
         let (mut from, mut to) = (from, to);
-        while let (Some(a), Some(b)) = (union::component(from), union::component(to)) {
+        while let (Some(a), Some(b)) = (union_types::component(from), union_types::component(to)) {
             (from, to) = (a, b);
         }
         if from == to || to == OBJECT || from.starts_with('[') || to.starts_with('[') {
@@ -109,10 +113,10 @@ impl Facts {
         }
     }
 
-    /// Whether an assumption follows from the facts. `this` is the class that makes it.
-    pub fn show(&self, this: &str, assumption: &Assumption, kinds: &Kinds) -> bool {
+    /// True if an assumption follows from the facts. `this` is the class that makes the assumption.
+    pub fn prove(&self, this: &str, assumption: &Assumption, hierarchy: &ClassHierarchy) -> bool {
         match assumption {
-            Assumption::Assignable { from, to } => self.assignable(from, to, kinds),
+            Assumption::Assignable { from, to } => self.assignable(from, to, hierarchy),
             Assumption::Accessible {
                 class,
                 name,
@@ -127,21 +131,22 @@ impl Facts {
                     };
                     self.accessible.contains(&(access, receiver.to_owned()))
                 };
-                // Which class a constructor makes stands in the code, not in a stack map.
+                // The class that a constructor initialises is determined by the code and not by a
+                // stack map.
                 name == "<init>"
-                    || kinds.cannot_be_above(class, this)
+                    || hierarchy.cannot_be_superclass(class, this)
                     || access(receiver)
                     || access(class)
-                    || self.assignable(receiver, this, kinds)
+                    || self.assignable(receiver, this, hierarchy)
             }
         }
     }
 
-    fn assignable(&self, from: &str, to: &str, kinds: &Kinds) -> bool {
-        if kinds.is_interface(to) || kinds.is_below(from, to) {
+    fn assignable(&self, from: &str, to: &str, hierarchy: &ClassHierarchy) -> bool {
+        if hierarchy.is_interface(to) || hierarchy.is_subclass(from, to) {
             return true;
         }
-        // Two classes cannot each be above the other, so both are interfaces.
+        // Two classes that are assignable to each other are interfaces.
         let holds =
             |from: &str, to: &str| self.assignable.get(from).is_some_and(|s| s.contains(to));
         if let Some(above) = self.assignable.get(to)
@@ -152,7 +157,7 @@ impl Facts {
         let (mut seen, mut work) = (HashSet::from([from]), vec![from]);
         while let Some(class) = work.pop() {
             for above in self.assignable.get(class).into_iter().flatten() {
-                if above == to || kinds.is_below(above, to) {
+                if above == to || hierarchy.is_subclass(above, to) {
                     return true;
                 }
                 if seen.insert(above) {
@@ -171,7 +176,7 @@ mod tests {
     fn facts(pairs: &[(&str, &str)]) -> Facts {
         let mut facts = Facts::default();
         for (from, to) in pairs {
-            facts.pair(from, to);
+            facts.add_assignable(from, to);
         }
         facts
     }
@@ -181,7 +186,7 @@ mod tests {
             from: from.into(),
             to: to.into(),
         };
-        facts.show("a/This", &assumption, &Kinds::default())
+        facts.prove("a/This", &assumption, &ClassHierarchy::default())
     }
 
     #[test]
@@ -218,15 +223,15 @@ mod tests {
             facts.add("a/This", &Type::object(receiver), "a/Base", Some(access));
             facts
         };
-        let kinds = {
-            let mut kinds = Kinds::default();
-            kinds.know("a/This", &["a/Middle"]);
-            kinds
+        let hierarchy = {
+            let mut hierarchy = ClassHierarchy::default();
+            hierarchy.add_class("a/This", &["a/Middle"]);
+            hierarchy
         };
-        assert!(!Facts::default().show("a/This", &access("a/A"), &kinds));
-        assert!(used("a/A").show("a/This", &access("a/A"), &kinds));
-        assert!(!used("a/B").show("a/This", &access("a/A"), &kinds));
-        assert!(used("a/Base").show("a/This", &access("a/A"), &kinds));
-        assert!(!used("a/A.a/B").show("a/This", &access("a/A"), &kinds));
+        assert!(!Facts::default().prove("a/This", &access("a/A"), &hierarchy));
+        assert!(used("a/A").prove("a/This", &access("a/A"), &hierarchy));
+        assert!(!used("a/B").prove("a/This", &access("a/A"), &hierarchy));
+        assert!(used("a/Base").prove("a/This", &access("a/A"), &hierarchy));
+        assert!(!used("a/A.a/B").prove("a/This", &access("a/A"), &hierarchy));
     }
 }

@@ -1,9 +1,9 @@
-//! One method body made modern.
+//! Converts one method body to version 51.
 
-use super::facts::Facts;
-use super::flow::{self, Code as Body};
-use super::kinds::Kinds;
-use super::{demand, raise, stackmap, subroutine};
+use super::class_hierarchy::ClassHierarchy;
+use super::flow::{self, Body};
+use super::verifier_facts::Facts;
+use super::{constraints, stackmap, subroutine, upgrade};
 use crate::bytecode::opcode::{ATHROW, JSR, NOP, RET};
 use crate::bytecode::{Instruction, decode};
 use crate::classfile::{Attribute, ClassFile, Code, ExceptionRange};
@@ -15,11 +15,12 @@ use crate::types::{self, State};
 use crate::verify::Checker;
 use std::borrow::Cow;
 
-/// Gives method number `index` of `file` a stack map, in `out`.
+/// Replaces the code of method number `index` in `out`. The new code has no subroutines, and a
+/// stack map that is inferred, or kept if it is correct.
 pub(super) fn modernise(
     file: &ClassFile,
     index: usize,
-    kinds: &Kinds,
+    hierarchy: &ClassHierarchy,
     facts: &mut Facts,
     checker: Option<&mut Checker>,
     out: &mut ClassFile,
@@ -43,7 +44,7 @@ pub(super) fn modernise(
     if file.pool.count() >= types::POOL_LIMIT {
         return Err(Refusal::PoolFull);
     }
-    raise::retain_code(&mut code.attributes, &file.pool, file.major);
+    upgrade::drop_ignored_code_attributes(&mut code.attributes, &file.pool, file.major);
     let mut instructions = decode(&code.code)?;
     check_ranges(&code, &instructions)?;
     if instructions
@@ -77,19 +78,20 @@ pub(super) fn modernise(
     };
     let mut facts_here = Facts::default();
     let states = flow::run(&body, entry.clone()).and_then(|states| {
-        facts_here.gather(&body, &states)?;
+        facts_here.collect(&body, &states)?;
         Ok(states)
     });
     facts.join(&facts_here);
-    let inferred = match kept_map(checker, &class, index, &facts_here, kinds) {
-        Map::Shown => None,
-        // If no map can be inferred, other methods may still show what this one assumes.
-        Map::Assumed => infer(&body, kinds, states, &label).ok(),
-        Map::Wrong => Some(infer(&body, kinds, states, &label)?),
+    let inferred = match judge_map(checker, &class, index, &facts_here, hierarchy) {
+        MapVerdict::Proven => None,
+        // If no map can be inferred, facts from other methods may still prove the assumptions of
+        // the kept map.
+        MapVerdict::Unproven => infer(&body, hierarchy, states, &label).ok(),
+        MapVerdict::Wrong => Some(infer(&body, hierarchy, states, &label)?),
     };
     if let Some((states, reached)) = inferred {
-        let exceptions = without_dead(&code.exceptions, &flow, &reached);
-        let bytes = bury(&code.code, &flow, &reached);
+        let exceptions = drop_dead_ranges(&code.exceptions, &flow, &reached);
+        let bytes = overwrite_dead_code(&code.code, &flow, &reached);
         body.exceptions = &exceptions;
         let table = stackmap::table(&body, &states, &reached, &entry, &mut out.pool)?;
         code.attributes
@@ -125,52 +127,56 @@ fn check_ranges(code: &Code, instructions: &[(u16, Instruction)]) -> Result<(), 
     }
 }
 
-/// The states at all fragments' starts, and which of them are reached.
+/// Returns the states at the starts of all fragments, and for each fragment whether it is
+/// reachable.
 fn infer(
     body: &Body,
-    kinds: &Kinds,
+    hierarchy: &ClassHierarchy,
     states: Result<Vec<Option<State>>, Refusal>,
     label: &str,
 ) -> Result<(Vec<State>, Vec<bool>), Refusal> {
     let states = states?;
     let reached = states.iter().map(Option::is_some).collect();
-    let demands = demand::gather(body, kinds, states)?;
-    Ok((stackmap::settle(demands, kinds, label)?, reached))
+    let collected = constraints::collect(body, hierarchy, states)?;
+    Ok((
+        stackmap::resolve_types(collected, hierarchy, label)?,
+        reached,
+    ))
 }
 
-/// What the type checker says of a method's own stack map.
-enum Map {
-    /// The map is right: the method's own facts show all that it assumes.
-    Shown,
-    /// The map may be right.
-    Assumed,
-    /// The map is wrong, or from a version that has none.
+/// The type checker's verdict on a method's existing stack map.
+enum MapVerdict {
+    /// The map is correct: the facts of the method prove all its assumptions.
+    Proven,
+    /// The map verifies, but the facts of this method do not prove all its assumptions.
+    Unproven,
+    /// The map is wrong, or the class file's version has no stack maps.
     Wrong,
 }
 
-fn kept_map(
+fn judge_map(
     checker: Option<&mut Checker>,
     this: &str,
     index: usize,
     facts: &Facts,
-    kinds: &Kinds,
-) -> Map {
+    hierarchy: &ClassHierarchy,
+) -> MapVerdict {
     let Some(checker) = checker else {
-        return Map::Wrong;
+        return MapVerdict::Wrong;
     };
     let passed = checker.method(index);
     let needed = checker.take();
     if passed.is_err() {
-        Map::Wrong
-    } else if needed.iter().all(|a| facts.show(this, a, kinds)) {
-        Map::Shown
+        MapVerdict::Wrong
+    } else if needed.iter().all(|a| facts.prove(this, a, hierarchy)) {
+        MapVerdict::Proven
     } else {
-        Map::Assumed
+        MapVerdict::Unproven
     }
 }
 
-/// The exception table without what nothing reaches, so that no handler is asked to take over from there.
-fn without_dead(
+/// Removes unreachable code from the exception table, so that no handler has to accept its types.
+fn drop_dead_ranges(
     exceptions: &[ExceptionRange],
     flow: &FlowGraph,
     reached: &[bool],
@@ -195,9 +201,9 @@ fn without_dead(
     out
 }
 
-/// The code with `nop … athrow` in the place of each fragment that nothing reaches: its types cannot be known, and the
-/// verifier of stack maps wants them for all that is there.
-fn bury(code: &[u8], flow: &FlowGraph, reached: &[bool]) -> Vec<u8> {
+/// Overwrites each unreachable fragment with `nop … athrow`. The types of unreachable code are
+/// unknown, but a verifier with stack maps requires types for all code.
+fn overwrite_dead_code(code: &[u8], flow: &FlowGraph, reached: &[bool]) -> Vec<u8> {
     let mut out = code.to_vec();
     for f in flow.fragments().filter(|f| !reached[f.id.index()]) {
         let end = (f.end as usize).min(out.len());

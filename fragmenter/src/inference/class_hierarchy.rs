@@ -1,7 +1,7 @@
-//! What a class file says of the classes that it names: which are interfaces, which are not, and what its own class extends.
+//! The class hierarchy, as far as one class file reveals it: interfaces, classes, and superclasses.
 //!
-//! No class is loaded for it. A reference of the kind `InterfaceMethodref` names an interface, or resolving it would fail; a
-//! `Methodref`, a `new`, a superclass and a caught exception name a class.
+//! No class is loaded. An `InterfaceMethodref` names an interface, or its resolution would fail. A
+//! `Methodref`, a `new`, a superclass and a caught exception each name a class.
 
 use crate::bytecode::opcode::NEW;
 use crate::bytecode::{Instruction, decode};
@@ -9,18 +9,19 @@ use crate::classfile::{ClassFile, Tag};
 use crate::refusal::Refusal;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// See the module documentation. Names are internal ones.
+/// The known part of the class hierarchy. Names are internal names.
 #[derive(Default)]
-pub(super) struct Kinds {
-    /// Certainly interfaces.
+pub(super) struct ClassHierarchy {
+    /// Names that are certainly interfaces.
     interfaces: BTreeSet<String>,
-    /// Certainly not interfaces.
+    /// Names that are certainly not interfaces.
     classes: BTreeSet<String>,
-    /// What is known to extend what, directly or not.
+    /// Known direct and indirect superclasses of each class.
     supers: BTreeMap<String, Vec<String>>,
 }
 
-/// Interfaces of the platform that code of all ages uses; they were interfaces from their first version on.
+/// Interfaces of the platform that code of all ages uses. All have been interfaces since their
+/// first version.
 const INTERFACES: [&str; 34] = [
     "java/io/Serializable",
     "java/io/DataInput",
@@ -58,7 +59,7 @@ const INTERFACES: [&str; 34] = [
     "java/util/concurrent/Callable",
 ];
 
-/// Classes of the platform and what each extends, the nearest first.
+/// Classes of the platform and their superclasses, the nearest first.
 const SUPERS: [(&str, &[&str]); 12] = [
     ("java/lang/Exception", &["java/lang/Throwable"]),
     ("java/lang/Error", &["java/lang/Throwable"]),
@@ -96,8 +97,9 @@ const SUPERS: [(&str, &[&str]); 12] = [
     ),
 ];
 
-/// Classes of the platform that extend `Object`, so that the superclasses of what extends them are all known.
-const BELOW_OBJECT: [&str; 9] = [
+/// Classes of the platform that extend `Object` directly. All superclasses of their subclasses are
+/// therefore known.
+const EXTENDS_OBJECT: [&str; 9] = [
     "java/awt/Component",
     "java/io/InputStream",
     "java/io/OutputStream",
@@ -128,20 +130,21 @@ const FINAL: [&str; 15] = [
     "java/lang/reflect/Method",
 ];
 
-impl Kinds {
-    /// Reads what the class file says.
-    pub fn of(file: &ClassFile) -> Result<Kinds, Refusal> {
-        let mut kinds = Kinds::default();
+impl ClassHierarchy {
+    /// Reads the hierarchy that a class file reveals.
+    pub fn from_class_file(file: &ClassFile) -> Result<ClassHierarchy, Refusal> {
+        let mut hierarchy = ClassHierarchy::default();
         let pool = &file.pool;
         for name in INTERFACES {
-            kinds.interfaces.insert(name.into());
+            hierarchy.interfaces.insert(name.into());
         }
         for (name, above) in SUPERS {
-            kinds.extends(name, above.iter().map(|s| s.to_string()).collect());
+            hierarchy.extends(name, above.iter().map(|s| s.to_string()).collect());
         }
         for i in pool.indices() {
             let Ok(tag) = pool.tag(i) else { continue };
-            // A sign of ours, see `union`; the JVM takes no such name either.
+            // A dot separates the members of a union, see `union_types`. The JVM refuses such a
+            // class name too.
             if tag == Tag::Class && pool.class_name(i)?.contains('.') {
                 return Err(Refusal::BrokenClass("a class's name holds a dot".into()));
             }
@@ -150,18 +153,20 @@ impl Kinds {
             }
             let class = pool.class_name(pool.member(i)?.class)?.into_owned();
             match tag {
-                Tag::InterfaceMethod => kinds.interfaces.insert(class),
-                _ => kinds.classes.insert(class),
+                Tag::InterfaceMethod => hierarchy.interfaces.insert(class),
+                _ => hierarchy.classes.insert(class),
             };
         }
         for i in &file.interfaces {
-            kinds.interfaces.insert(pool.class_name(*i)?.into_owned());
+            hierarchy
+                .interfaces
+                .insert(pool.class_name(*i)?.into_owned());
         }
         let name = file.name()?.into_owned();
         if let Some(above) = file.super_name()? {
             let mut all = vec![above.into_owned()];
-            all.extend(kinds.supers.get(&all[0]).cloned().unwrap_or_default());
-            kinds.extends(&name, all);
+            all.extend(hierarchy.supers.get(&all[0]).cloned().unwrap_or_default());
+            hierarchy.extends(&name, all);
         }
         for method in &file.methods {
             let Some(code) = method.code(pool)? else {
@@ -170,20 +175,22 @@ impl Kinds {
             for e in code.exceptions.iter().filter(|e| e.catch_type != 0) {
                 let caught = pool.class_name(e.catch_type)?.into_owned();
                 if caught != "java/lang/Throwable" {
-                    let above = kinds.supers.entry(caught.clone()).or_default();
+                    let above = hierarchy.supers.entry(caught.clone()).or_default();
                     if !above.iter().any(|a| a == "java/lang/Throwable") {
                         above.push("java/lang/Throwable".into());
                     }
                 }
-                kinds.classes.insert(caught);
+                hierarchy.classes.insert(caught);
             }
             for (_, instruction) in decode(&code.code)? {
                 if let Instruction::Pool { op: NEW, index } = instruction {
-                    kinds.classes.insert(pool.class_name(index)?.into_owned());
+                    hierarchy
+                        .classes
+                        .insert(pool.class_name(index)?.into_owned());
                 }
             }
         }
-        Ok(kinds)
+        Ok(hierarchy)
     }
 
     fn extends(&mut self, name: &str, above: Vec<String>) {
@@ -193,35 +200,35 @@ impl Kinds {
     }
 
     #[cfg(test)]
-    pub fn know(&mut self, name: &str, above: &[&str]) {
+    pub fn add_class(&mut self, name: &str, above: &[&str]) {
         self.extends(name, above.iter().map(|s| (*s).to_owned()).collect());
     }
 
     #[cfg(test)]
-    pub fn know_interface(&mut self, name: &str) {
+    pub fn add_interface(&mut self, name: &str) {
         self.interfaces.insert(name.into());
     }
 
-    /// Whether certainly an interface.
+    /// True if the name is certainly an interface.
     pub fn is_interface(&self, name: &str) -> bool {
         self.interfaces.contains(name) && !self.classes.contains(name)
     }
 
-    /// Whether `class` certainly is no superclass of `this`, the class that was read.
-    pub fn cannot_be_above(&self, class: &str, this: &str) -> bool {
+    /// True if `class` is certainly not a superclass of `this`, the class of the class file.
+    pub fn cannot_be_superclass(&self, class: &str, this: &str) -> bool {
         if FINAL.contains(&class) || self.is_interface(class) {
             return true;
         }
         let above = self.supers.get(this).map_or(&[][..], |above| above);
         let complete = match above.last() {
             None => true,
-            Some(last) => last == "java/lang/Object" || BELOW_OBJECT.contains(&&**last),
+            Some(last) => last == "java/lang/Object" || EXTENDS_OBJECT.contains(&&**last),
         };
         complete && !above.iter().any(|a| a == class)
     }
 
-    /// Whether `name` certainly extends `above`, or is it.
-    pub fn is_below(&self, name: &str, above: &str) -> bool {
+    /// True if `name` certainly extends `above`, or is the same class.
+    pub fn is_subclass(&self, name: &str, above: &str) -> bool {
         name == above
             || above == "java/lang/Object"
             || self

@@ -1,11 +1,15 @@
-//! A change within a basic block: both ways through the block, run over terms from where there is but one way to it, come to
-//! the same.
+//! Explains a change within a basic block. Both sides of the block are executed symbolically over
+//! terms, starting where the block has a single predecessor path.
 //!
-//! What a local or the stack holds at the beginning is a symbol, on both sides the same one. An instruction that only moves or
-//! computes makes a term. Any other is noted with its operands and handlers (where there is one, with all locals too, since the
-//! handler sees them), and what it gives is a new symbol, named by its place among the notes. Where both sides have noted the same,
-//! stand at one place behind the change, and have the same stack and the same locals (but for those that nobody reads there),
-//! no run can tell them apart: from equal states they did the same things, and are in equal states again.
+//! The initial value of each local and operand is one symbol for both sides. An instruction that
+//! only moves or computes values produces a term. Any other instruction is recorded with its
+//! operands and handlers. If it has a handler, all locals are recorded too, because the handler can
+//! read them. The result of a recorded instruction is a new symbol, named by its index in the
+//! record.
+//!
+//! Two runs cannot be distinguished if both sides have equal records, are at the same position
+//! after the change, and have equal stacks and locals. Locals that are not read afterwards may
+//! differ. Both sides then had the same effects from equal states, and are in equal states again.
 
 use super::body::Body;
 use super::throws;
@@ -15,14 +19,14 @@ use veneer_fragmenter::bytecode::Instruction;
 use veneer_fragmenter::bytecode::opcode::*;
 use veneer_fragmenter::runtime;
 
-/// Terms by word; the upper word of a wide value is its own term.
+/// Terms by word. The upper word of a wide value has its own term.
 #[derive(Default)]
 struct Side {
     locals: BTreeMap<u16, String>,
     stack: Vec<String>,
-    /// Words taken from below what the block itself has put there.
+    /// Number of words popped from below the block's own operands.
     taken: usize,
-    notes: Vec<String>,
+    records: Vec<String>,
 }
 
 impl Side {
@@ -47,13 +51,13 @@ impl Side {
         known.unwrap_or_else(|| format!("l{slot}"))
     }
 
-    /// The stack, as if so many words had been taken from below.
+    /// Returns the stack as if `taken` words had been popped from below.
     fn stack(&self, taken: usize) -> Vec<String> {
         let under = (self.taken + 1..=taken).rev().map(|k| format!("s{k}"));
         under.chain(self.stack.iter().cloned()).collect()
     }
 
-    /// Copies the topmost words under so many others.
+    /// Inserts a copy of the topmost `words` words below the next `under` words.
     fn copy(&mut self, words: usize, under: usize) {
         let mut top = self.pops(words + under);
         top.reverse();
@@ -61,7 +65,7 @@ impl Side {
         self.stack.extend(copied.into_iter().chain(top));
     }
 
-    /// Runs an instruction; `None` where it is not known what it takes.
+    /// Executes an instruction. Returns `None` if its operands are not known.
     fn step(&mut self, body: &Body, i: usize) -> Option<()> {
         let instruction = &body.list[i].1;
         match instruction {
@@ -83,7 +87,7 @@ impl Side {
                 self.locals.insert(*index, term);
             }
             Instruction::Push(n) => self.push(format!("#{n}"), 1),
-            // A cell is there before any code that names it.
+            // A cell exists before any code that refers to it.
             Instruction::Pool {
                 op: GETSTATIC,
                 index,
@@ -91,7 +95,7 @@ impl Side {
                 self.push(format!("{instruction:?}"), 1);
             }
             Instruction::Plain(op) => return self.plain(body, i, *op),
-            // Which way it went is the same on both sides where this is the same.
+            // The outcome is the same on both sides if the operands are equal.
             Instruction::Branch { op, .. } => {
                 let words = match *op {
                     GOTO => 0,
@@ -100,13 +104,13 @@ impl Side {
                     _ => return None,
                 };
                 let operands = self.pops(words);
-                self.notes.push(format!("{op} {operands:?}"));
+                self.records.push(format!("{op} {operands:?}"));
             }
             Instruction::TableSwitch { .. } | Instruction::LookupSwitch { .. } => {
                 let operand = self.pop();
-                self.notes.push(format!("switch {operand}"));
+                self.records.push(format!("switch {operand}"));
             }
-            _ => return self.note(body, i),
+            _ => return self.record(body, i),
         }
         Some(())
     }
@@ -127,7 +131,7 @@ impl Side {
                 let (a, b) = (self.pop(), self.pop());
                 self.stack.extend([a, b]);
             }
-            _ if may_throw(op) || ends_flow(op) => return self.note(body, i),
+            _ if may_throw(op) || ends_flow(op) => return self.record(body, i),
             _ => {
                 let (pops, pushes) = words(op)?;
                 let operands = self.pops(pops);
@@ -137,8 +141,8 @@ impl Side {
         Some(())
     }
 
-    /// An instruction that others may see.
-    fn note(&mut self, body: &Body, i: usize) -> Option<()> {
+    /// Records an instruction with an observable effect.
+    fn record(&mut self, body: &Body, i: usize) -> Option<()> {
         let instruction = &body.list[i].1;
         let (pops, pushes) = match instruction {
             Instruction::Plain(ATHROW | MONITORENTER | MONITOREXIT) => (1, 0),
@@ -180,8 +184,8 @@ impl Side {
         } else {
             format!("{handlers:?} {:?}", self.locals)
         };
-        let result = format!("r{}", self.notes.len());
-        self.notes
+        let result = format!("r{}", self.records.len());
+        self.records
             .push(format!("{instruction:?} {operands:?} {seen}"));
         if pushes > 0 {
             self.push(result, pushes);
@@ -191,15 +195,16 @@ impl Side {
 }
 
 impl Body<'_> {
-    /// How many branches and handlers come to an instruction; a switch counts once for each case.
-    fn entries(&self, i: usize) -> usize {
+    /// Returns the number of branches and handlers that lead to an instruction. A switch counts
+    /// once per case.
+    fn incoming_branches(&self, i: usize) -> usize {
         let pc = self.list[i].0;
         let targets = self.list.iter().flat_map(|x| x.1.targets());
         let handlers = self.code.exceptions.iter().filter(|e| e.handler == pc);
         targets.filter(|t| t.0 == u32::from(pc)).count() + handlers.count()
     }
 
-    /// The branch that comes to an instruction.
+    /// Returns the branch that leads to an instruction.
     fn branch_to(&self, i: usize) -> Option<usize> {
         let pc = u32::from(self.list[i].0);
         let comes = |x: &(u16, Instruction)| x.1.targets().iter().any(|t| t.0 == pc);
@@ -207,7 +212,7 @@ impl Body<'_> {
     }
 }
 
-/// Words of an operation without operands in the code.
+/// Returns the words that an instruction without operands in the code pops and pushes.
 fn words(op: u8) -> Option<(usize, usize)> {
     let (pops, pushes) = signature(op)?.split_once(':')?;
     let count = |kinds: &str| {
@@ -223,7 +228,7 @@ fn wide(op: u8) -> usize {
     1 + matches!(op, LLOAD | DLOAD | LSTORE | DSTORE) as usize
 }
 
-/// Words of a field descriptor.
+/// Returns the number of words of a field descriptor.
 fn field(d: &str) -> usize {
     match d.as_bytes().first() {
         Some(b'J' | b'D') => 2,
@@ -232,7 +237,7 @@ fn field(d: &str) -> usize {
     }
 }
 
-/// Words of a method descriptor's parameters and result.
+/// Returns the number of words of a method's parameters and of its result.
 fn method(d: &str) -> (usize, usize) {
     let mut rest = d.strip_prefix('(').unwrap_or(d);
     let mut sum = 0;
@@ -249,17 +254,22 @@ fn method(d: &str) -> (usize, usize) {
     (sum, field(rest.get(1..).unwrap_or("")))
 }
 
-/// Whether a change from `left` to `right` makes no difference, by what its basic block does.
-pub(super) fn same(a: &Body, b: &Body, left: Range<usize>, right: Range<usize>) -> bool {
+/// True if a change from `left` to `right` has no effect, judged by its basic block.
+pub(super) fn block_equivalent(
+    a: &Body,
+    b: &Body,
+    left: Range<usize>,
+    right: Range<usize>,
+) -> bool {
     run(a, b, left, right).is_some()
 }
 
-/// The only way to an instruction, as far back as there is but one.
-fn before(body: &Body, to: usize) -> Vec<usize> {
+/// Returns the only path to an instruction, back to the last position with several predecessors.
+fn single_path_to(body: &Body, to: usize) -> Vec<usize> {
     let (mut path, mut i) = (Vec::new(), to);
     while path.len() < body.list.len() {
         let falls = i > 0 && !ends_flow(body.list[i - 1].1.op());
-        let from = match body.entries(i) {
+        let from = match body.incoming_branches(i) {
             0 if falls => Some(i - 1),
             1 if !falls && i > 0 => body.branch_to(i),
             _ => None,
@@ -279,9 +289,9 @@ fn run(a: &Body, b: &Body, left: Range<usize>, right: Range<usize>) -> Option<()
         let instruction = &body.list[i].1;
         !instruction.targets().is_empty() || ends_flow(instruction.op())
     };
-    let entered = |body: &Body, i: usize| body.entries(i) > 0;
-    let path = before(a, left.start);
-    if path != before(b, right.start) {
+    let entered = |body: &Body, i: usize| body.incoming_branches(i) > 0;
+    let path = single_path_to(a, left.start);
+    if path != single_path_to(b, right.start) {
         return None;
     }
     let (mut x, mut y) = (Side::default(), Side::default());
@@ -290,7 +300,7 @@ fn run(a: &Body, b: &Body, left: Range<usize>, right: Range<usize>) -> Option<()
             side.step(body, *i)?;
         }
         for i in range.clone() {
-            // Nobody comes into the middle of the change, and nobody leaves it.
+            // Control must neither enter nor leave the middle of the change.
             if block_ends(body, i) || i > range.start && entered(body, i) {
                 return None;
             }
@@ -299,7 +309,7 @@ fn run(a: &Body, b: &Body, left: Range<usize>, right: Range<usize>) -> Option<()
     }
     let (mut i, mut j) = (left.end, right.end);
     loop {
-        if x.notes != y.notes {
+        if x.records != y.records {
             return None;
         }
         let taken = x.taken.max(y.taken);
@@ -309,7 +319,7 @@ fn run(a: &Body, b: &Body, left: Range<usize>, right: Range<usize>) -> Option<()
         if x.stack(taken) == y.stack(taken) && other.all(|slot| unread(*slot)) {
             return Some(());
         }
-        // What follows is the same on both sides, but must not be jumped over.
+        // The following code is equal on both sides, but no branch may enter or leave it.
         if i >= a.list.len() || entered(a, i) || entered(b, j) || block_ends(a, i) {
             return None;
         }

@@ -1,18 +1,19 @@
-//! What the uses of a value ask of its class.
+//! Collects the constraints: the classes that the uses of a value require.
 //!
 //! ```text
-//!      v1 ──▶ ┌────┐          each variable that holds a union where ways meet is a node (a φ of SSA form);
-//!      v2 ──▶ │ n1 │ ──use──▶ asks for D
-//!             └────┘ ──▶ n2   what n2 is asked for, n1 is asked for; what an element is asked for, its array is, as D[]
+//!      v1 ──▶ ┌────┐          each variable with a union type at a merge is a type variable (a φ of SSA form)
+//!      v2 ──▶ │ n1 │ ──use──▶ requires D
+//!             └────┘ ──▶ n2   a requirement of n2 is one of n1; a requirement D of an element is D[] of its array
 //! ```
 //!
-//! One walk over the fragments finds nodes, uses and edges; then demands travel against the edges until nothing changes.
-//! `uses` lists what each instruction asks for. A call of a protected method of `java.lang.Object` asks for the current class (JVMS
-//! §4.10.1.8).
+//! One walk over the fragments finds type variables, uses and flow edges. Then the required classes
+//! are propagated against the edges to a fixed point. `uses` lists the classes that each
+//! instruction requires. A call of a protected method of `java.lang.Object` requires the current
+//! class (JVMS §4.10.1.8).
 
-use super::flow::Code;
-use super::kinds::Kinds;
-use super::union;
+use super::class_hierarchy::ClassHierarchy;
+use super::flow::Body;
+use super::union_types;
 use super::uses::{self, OBJECT};
 use crate::bytecode::Instruction;
 use crate::bytecode::opcode::*;
@@ -22,58 +23,59 @@ use crate::types::{State, Type, TypeError};
 use indexmap::{IndexMap, IndexSet};
 use petgraph::visit::EdgeRef;
 
-/// Deeper arrays do not exist (JVMS §4.4.1).
-const DIMENSIONS: usize = 255;
+/// Maximum number of array dimensions (JVMS §4.4.1).
+const MAX_ARRAY_DIMENSIONS: usize = 255;
 
-/// A variable where ways meet, or the element of one.
+/// A type variable: a variable at a merge of control flow, or the element of such an array.
 #[derive(Default)]
-pub(super) struct Node {
-    /// The classes that come here.
+pub(super) struct TypeVariable {
+    /// The incoming classes.
     pub union: Vec<String>,
-    /// The classes that uses ask for.
-    pub demands: IndexSet<String>,
-    /// Nodes that flow into this one.
+    /// The classes that uses require.
+    pub required: IndexSet<String>,
+    /// Type variables whose values flow into this one.
     sources: IndexSet<usize>,
-    /// The array node that this is the element of.
+    /// The array variable of which this is the element.
     array: Option<usize>,
 }
 
-/// All nodes of a method.
-pub(super) struct Demands {
-    pub nodes: Vec<Node>,
-    /// The fragments' states, with nodes in the place of unions.
+/// All type variables of a method.
+pub(super) struct Constraints {
+    pub nodes: Vec<TypeVariable>,
+    /// The fragments' states, with type variables in place of unions.
     pub states: Vec<Option<State>>,
 }
 
-/// A node as a type, until a class is chosen: `.17`, which names no class.
-fn node_type(id: usize) -> Type {
+/// Encodes a type variable as a type until its class is selected: `.17`, which is not a valid class
+/// name.
+fn variable_type(id: usize) -> Type {
     Type::object(&format!(".{id}"))
 }
 
-/// The node that a type stands for.
-pub(super) fn node_of(t: &Type) -> Option<usize> {
+/// Returns the number of a type variable.
+pub(super) fn variable_of(t: &Type) -> Option<usize> {
     match t {
         Type::Object(name) => name.strip_prefix('.')?.parse().ok(),
         _ => None,
     }
 }
 
-struct Walk<'w, 'c> {
-    code: &'w Code<'c>,
-    kinds: &'w Kinds,
-    nodes: Vec<Node>,
+struct Collector<'w, 'c> {
+    code: &'w Body<'c>,
+    hierarchy: &'w ClassHierarchy,
+    nodes: Vec<TypeVariable>,
     elements: IndexMap<usize, usize>,
 }
 
-/// Gathers what is asked of each union.
-pub(super) fn gather(
-    code: &Code,
-    kinds: &Kinds,
+/// Collects the requirements on each union type.
+pub(super) fn collect(
+    code: &Body,
+    hierarchy: &ClassHierarchy,
     states: Vec<Option<State>>,
-) -> Result<Demands, Refusal> {
-    let mut walk = Walk {
+) -> Result<Constraints, Refusal> {
+    let mut walk = Collector {
         code,
-        kinds,
+        hierarchy,
         nodes: Vec::new(),
         elements: IndexMap::new(),
     };
@@ -82,10 +84,15 @@ pub(super) fn gather(
         .iter_mut()
         .flatten()
         .flat_map(|s| s.locals.iter_mut().chain(s.stack.iter_mut()))
-        .filter(|t| union::is_union(t))
+        .filter(|t| union_types::is_union(t))
     {
-        let id = walk.node(union::members(t).into_iter().map(str::to_owned).collect());
-        *t = node_type(id);
+        let id = walk.node(
+            union_types::members(t)
+                .into_iter()
+                .map(str::to_owned)
+                .collect(),
+        );
+        *t = variable_type(id);
     }
     if !walk.nodes.is_empty() {
         for (i, state) in states.iter().enumerate() {
@@ -93,19 +100,19 @@ pub(super) fn gather(
                 walk.fragment(i, state.clone(), &states)?;
             }
         }
-        walk.spread()?;
+        walk.propagate()?;
     }
-    Ok(Demands {
+    Ok(Constraints {
         nodes: walk.nodes,
         states,
     })
 }
 
-impl Walk<'_, '_> {
+impl Collector<'_, '_> {
     fn node(&mut self, union: Vec<String>) -> usize {
-        self.nodes.push(Node {
+        self.nodes.push(TypeVariable {
             union,
-            ..Node::default()
+            ..TypeVariable::default()
         });
         self.nodes.len() - 1
     }
@@ -139,7 +146,7 @@ impl Walk<'_, '_> {
                 }
             }
             self.uses(*pc, instruction, &state)?;
-            let array = state.stack.iter().rev().nth(1).and_then(node_of);
+            let array = state.stack.iter().rev().nth(1).and_then(variable_of);
             if let (AALOAD, Some(array)) = (instruction.op(), array) {
                 let element = self.element(array, *pc)?;
                 state.stack.truncate(state.stack.len() - 2);
@@ -159,10 +166,10 @@ impl Walk<'_, '_> {
         Ok(())
     }
 
-    /// Notes that values flow from `from` to `to`.
+    /// Records that values flow from `from` to `to`.
     fn connect(&mut self, from: &[Type], to: &[Type]) {
         for (from, to) in from.iter().zip(to) {
-            if let (Some(from), Some(to)) = (node_of(from), node_of(to))
+            if let (Some(from), Some(to)) = (variable_of(from), variable_of(to))
                 && from != to
             {
                 self.nodes[to].sources.insert(from);
@@ -170,27 +177,27 @@ impl Walk<'_, '_> {
         }
     }
 
-    /// What an array node holds.
+    /// Returns the type variable for the elements of an array variable.
     fn element(&mut self, array: usize, pc: u16) -> Result<Type, Refusal> {
         if let Some(id) = self.elements.get(&array) {
-            return Ok(node_type(*id));
+            return Ok(variable_type(*id));
         }
         let mut union = Vec::new();
         for name in &self.nodes[array].union {
-            let element = union::component(name).ok_or(TypeError::BadOperand(pc))?;
+            let element = union_types::component(name).ok_or(TypeError::BadOperand(pc))?;
             union.push(element.to_owned());
         }
         let id = self.node(union);
         self.nodes[id].array = Some(array);
         self.elements.insert(array, id);
-        Ok(node_type(id))
+        Ok(variable_type(id))
     }
 
-    /// Notes what one instruction asks of the values that it pops.
+    /// Records the requirements of one instruction on the values that it pops.
     fn uses(&mut self, pc: u16, instruction: &Instruction, state: &State) -> Result<(), Refusal> {
-        let (code, kinds, nodes) = (self.code, self.kinds, &mut self.nodes);
-        uses::each(code, pc, instruction, state, &mut |value, asked, access| {
-            let Some(node) = node_of(value).and_then(|id| nodes.get_mut(id)) else {
+        let (code, hierarchy, nodes) = (self.code, self.hierarchy, &mut self.nodes);
+        uses::for_each_use(code, pc, instruction, state, &mut |value, asked, access| {
+            let Some(node) = variable_of(value).and_then(|id| nodes.get_mut(id)) else {
                 return;
             };
             let of_object = access.is_some_and(|access| access.is_protected_of_object(code.class));
@@ -200,32 +207,32 @@ impl Walk<'_, '_> {
             } else {
                 asked
             };
-            if asked != OBJECT && !kinds.is_interface(asked) {
-                node.demands.insert(asked.to_owned());
+            if asked != OBJECT && !hierarchy.is_interface(asked) {
+                node.required.insert(asked.to_owned());
             }
         })
     }
 
-    /// Demands travel against the flow.
-    fn spread(&mut self) -> Result<(), Refusal> {
+    /// Propagates requirements against the flow of values.
+    fn propagate(&mut self) -> Result<(), Refusal> {
         let mut work: Vec<usize> = (0..self.nodes.len()).collect();
         while let Some(id) = work.pop() {
             let node = &self.nodes[id];
-            let demands: Vec<String> = node.demands.iter().cloned().collect();
+            let required: Vec<String> = node.required.iter().cloned().collect();
             let sources: Vec<usize> = node.sources.iter().copied().collect();
             let array = node.array;
             let mut ask = |of: usize, name: String| {
-                if self.nodes[of].demands.insert(name) && work.last() != Some(&of) {
+                if self.nodes[of].required.insert(name) && work.last() != Some(&of) {
                     work.push(of);
                 }
             };
-            for name in &demands {
+            for name in &required {
                 for source in &sources {
                     ask(*source, name.clone());
                 }
                 if let Some(array) = array {
-                    let name = union::array_of(name);
-                    if name.bytes().take_while(|b| *b == b'[').count() > DIMENSIONS {
+                    let name = union_types::array_of(name);
+                    if name.bytes().take_while(|b| *b == b'[').count() > MAX_ARRAY_DIMENSIONS {
                         return Err(Refusal::BrokenCode("an array without end".into()));
                     }
                     ask(array, name);

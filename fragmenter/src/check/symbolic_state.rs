@@ -1,32 +1,34 @@
-//! Locals and operand stack of one side, by words, and the instructions that nobody sees from outside.
+//! The symbolic state of one side: locals, operand stack, and the silent instructions, which change
+//! only this state.
 
 use super::value::{Value, Values};
 use crate::bytecode::Instruction;
 use crate::bytecode::opcode::*;
 
-/// Locals by slot, and the operand stack by words: a long or double is its value and [`Value::HIGH`].
+/// Locals by slot, and the operand stack by words. A `long` or `double` is its value followed by
+/// [`Value::HIGH`].
 #[derive(Clone, Default)]
-pub(super) struct Machine {
+pub(super) struct SymbolicState {
     pub locals: Vec<Value>,
     pub stack: Vec<Value>,
 }
 
-/// The stack or the locals are not as the instruction needs them.
-pub(super) struct Broken;
+/// The stack or the locals do not have the shape that the instruction needs.
+pub(super) struct StackMismatch;
 
-impl Machine {
-    pub fn pop(&mut self) -> Result<Value, Broken> {
-        self.stack.pop().ok_or(Broken)
+impl SymbolicState {
+    pub fn pop(&mut self) -> Result<Value, StackMismatch> {
+        self.stack.pop().ok_or(StackMismatch)
     }
 
-    /// The topmost words.
-    pub fn top(&self, words: usize) -> Result<&[Value], Broken> {
-        let from = self.stack.len().checked_sub(words).ok_or(Broken)?;
-        self.stack.get(from..).ok_or(Broken)
+    /// Returns the topmost `words` words of the stack.
+    pub fn top(&self, words: usize) -> Result<&[Value], StackMismatch> {
+        let from = self.stack.len().checked_sub(words).ok_or(StackMismatch)?;
+        self.stack.get(from..).ok_or(StackMismatch)
     }
 
-    pub fn drop(&mut self, words: usize) -> Result<(), Broken> {
-        let left = self.stack.len().checked_sub(words).ok_or(Broken)?;
+    pub fn drop(&mut self, words: usize) -> Result<(), StackMismatch> {
+        let left = self.stack.len().checked_sub(words).ok_or(StackMismatch)?;
         self.stack.truncate(left);
         Ok(())
     }
@@ -40,24 +42,36 @@ impl Machine {
         }
     }
 
-    pub fn load(&mut self, op: u8, slot: u16) -> Result<(), Broken> {
-        let v = self.locals.get(slot as usize).copied().ok_or(Broken)?;
-        self.push(v, wide(op));
+    pub fn load(&mut self, op: u8, slot: u16) -> Result<(), StackMismatch> {
+        let v = self
+            .locals
+            .get(slot as usize)
+            .copied()
+            .ok_or(StackMismatch)?;
+        self.push(v, words_moved(op));
         Ok(())
     }
 
-    /// Takes what a store or `iinc` writes.
-    pub fn written(&mut self, i: &Instruction, values: &mut Values) -> Result<Value, Broken> {
+    /// Returns the value that a store or `iinc` writes, and pops the operand of a store.
+    pub fn stored_value(
+        &mut self,
+        i: &Instruction,
+        values: &mut Values,
+    ) -> Result<Value, StackMismatch> {
         match i {
             Instruction::Iinc { index, delta } => {
-                let old = self.locals.get(*index as usize).copied().ok_or(Broken)?;
+                let old = self
+                    .locals
+                    .get(*index as usize)
+                    .copied()
+                    .ok_or(StackMismatch)?;
                 Ok(match old {
-                    Value::COUNTER | Value::OWN_INT => Value::OWN_INT,
+                    Value::COUNTER | Value::INTERNAL_INT => Value::INTERNAL_INT,
                     _ => values.term(IINC, old, Value::int(*delta as i32)),
                 })
             }
             _ => {
-                if wide(i.op()) == 2 {
+                if words_moved(i.op()) == 2 {
                     self.pop()?;
                 }
                 self.pop()
@@ -65,22 +79,23 @@ impl Machine {
         }
     }
 
-    pub fn set(&mut self, slot: u16, v: Value, words: u8) -> Result<(), Broken> {
+    pub fn set(&mut self, slot: u16, v: Value, words: u8) -> Result<(), StackMismatch> {
         let slot = slot as usize;
-        *self.locals.get_mut(slot).ok_or(Broken)? = v;
+        *self.locals.get_mut(slot).ok_or(StackMismatch)? = v;
         if words == 2 {
-            *self.locals.get_mut(slot + 1).ok_or(Broken)? = Value::HIGH;
+            *self.locals.get_mut(slot + 1).ok_or(StackMismatch)? = Value::HIGH;
         }
         Ok(())
     }
 
-    /// Runs an instruction that has no effect but on this stack. `false`: it is not one.
-    pub fn silent(
+    /// Executes a silent instruction. Returns `false`, without a change, if the instruction is not
+    /// silent.
+    pub fn run_silent(
         &mut self,
         i: &Instruction,
         constant: Option<(Value, u8)>,
         values: &mut Values,
-    ) -> Result<bool, Broken> {
+    ) -> Result<bool, StackMismatch> {
         match i {
             Instruction::Push(v) => self.push(Value::int(*v as i32), 1),
             Instruction::Local { op, index } if *op < ISTORE => self.load(*op, *index)?,
@@ -88,13 +103,13 @@ impl Machine {
                 Some((v, words)) => self.push(v, words),
                 None => return Ok(false),
             },
-            Instruction::Plain(op) => return self.plain(*op, values),
+            Instruction::Plain(op) => return self.run_plain(*op, values),
             _ => return Ok(false),
         }
         Ok(true)
     }
 
-    fn plain(&mut self, op: u8, values: &mut Values) -> Result<bool, Broken> {
+    fn run_plain(&mut self, op: u8, values: &mut Values) -> Result<bool, StackMismatch> {
         match op {
             NOP => {}
             ACONST_NULL => self.push(Value::NULL, 1),
@@ -110,16 +125,16 @@ impl Machine {
             }
             POP => self.drop(1)?,
             POP2 => self.drop(2)?,
-            DUP => self.copy(1, 0)?,
-            DUP_X1 => self.copy(1, 1)?,
-            DUP_X2 => self.copy(1, 2)?,
-            DUP2 => self.copy(2, 0)?,
-            DUP2_X1 => self.copy(2, 1)?,
-            DUP2_X2 => self.copy(2, 2)?,
+            DUP => self.insert_copy(1, 0)?,
+            DUP_X1 => self.insert_copy(1, 1)?,
+            DUP_X2 => self.insert_copy(1, 2)?,
+            DUP2 => self.insert_copy(2, 0)?,
+            DUP2_X1 => self.insert_copy(2, 1)?,
+            DUP2_X2 => self.insert_copy(2, 2)?,
             SWAP => {
                 let n = self.stack.len();
                 if n < 2 {
-                    return Err(Broken);
+                    return Err(StackMismatch);
                 }
                 self.stack.swap(n - 1, n - 2);
             }
@@ -127,7 +142,7 @@ impl Machine {
             IADD..=LXOR | I2L..=DCMPG => {
                 let (pops, pushes) = signature(op)
                     .and_then(|s| s.split_once(':'))
-                    .ok_or(Broken)?;
+                    .ok_or(StackMismatch)?;
                 let mut operands = [Value::HIGH; 2];
                 for (slot, kind) in operands.iter_mut().zip(pops.bytes().rev()) {
                     if matches!(kind, b'L' | b'D') {
@@ -143,11 +158,11 @@ impl Machine {
         Ok(true)
     }
 
-    /// Copies the topmost words under so many others.
-    fn copy(&mut self, words: usize, under: usize) -> Result<(), Broken> {
+    /// Inserts a copy of the topmost `words` words below the next `under` words.
+    fn insert_copy(&mut self, words: usize, under: usize) -> Result<(), StackMismatch> {
         let n = self.stack.len();
-        let from = n.checked_sub(words).ok_or(Broken)?;
-        let to = from.checked_sub(under).ok_or(Broken)?;
+        let from = n.checked_sub(words).ok_or(StackMismatch)?;
+        let to = from.checked_sub(under).ok_or(StackMismatch)?;
         let top = [self.stack[from], self.stack[n - 1]];
         for (at, v) in (to..).zip(&top[..words]) {
             self.stack.insert(at, *v);
@@ -156,8 +171,8 @@ impl Machine {
     }
 }
 
-/// Words of what a load or store moves.
-pub(super) fn wide(op: u8) -> u8 {
+/// Returns the number of words that a load or store instruction moves.
+pub(super) fn words_moved(op: u8) -> u8 {
     if matches!(op, LLOAD | DLOAD | LSTORE | DSTORE) {
         2
     } else {

@@ -1,41 +1,41 @@
-//! Numbers for contents: equal contents have equal numbers, whichever class file they stand in.
+//! Content numbers: equal constants of the two class files get equal numbers.
 
 use crate::classfile::ClassFile;
 use std::collections::HashMap;
 
-/// Numbers of contents, for both sides.
-pub(in crate::check) struct Canon {
+/// The content numbers of both sides.
+pub(in crate::check) struct ContentNumbers {
     numbers: HashMap<Vec<u8>, u32>,
 }
 
-/// Numbers below are opcodes and such.
-const FIRST: u32 = 4096;
+/// The first content number. Smaller numbers are opcodes and similar keys.
+const FIRST_CONTENT_NUMBER: u32 = 4096;
 
-impl Canon {
-    pub fn new() -> Canon {
-        Canon {
+impl ContentNumbers {
+    pub fn new() -> ContentNumbers {
+        ContentNumbers {
             numbers: HashMap::new(),
         }
     }
 
     pub fn number(&mut self, content: Vec<u8>) -> u32 {
-        let next = FIRST + self.numbers.len() as u32;
+        let next = FIRST_CONTENT_NUMBER + self.numbers.len() as u32;
         *self.numbers.entry(content).or_insert(next)
     }
 
-    /// The number of a class's name.
+    /// Returns the content number of the class at a pool index.
     pub fn class(&mut self, file: &ClassFile, index: u16) -> Result<u32, String> {
         let name = file.pool.class_name(index).map_err(|e| e.to_string())?;
         Ok(self.number(bytes(b'c', &[name.as_bytes()])))
     }
 
-    /// The number of a class's name as text.
+    /// Returns the content number of the class with this name.
     pub fn class_named(&mut self, name: &str) -> u32 {
         self.number(bytes(b'c', &[name.as_bytes()]))
     }
 }
 
-/// A content of parts, so that no two different ones look alike.
+/// Encodes a tag and its parts injectively: each part is preceded by its length.
 pub(super) fn bytes(head: u8, parts: &[&[u8]]) -> Vec<u8> {
     let mut out = vec![head];
     for p in parts {

@@ -1,20 +1,20 @@
-//! Which locals the original may still read: the checker's own reckoning, by instruction, for the places where an
-//! activation leaves an armed body.
+//! Liveness of the original's locals, per instruction. The checker computes it independently of the
+//! emitter and uses it at the points where an activation leaves an armed body.
 
-use super::machine::wide;
 use super::program::{Program, for_targets};
+use super::symbolic_state::words_moved;
 use crate::bytecode::Instruction;
 use crate::bytecode::opcode::*;
 
-/// Live locals before each instruction, as words of 64 slots.
-pub(super) struct Live {
+/// The live locals before each instruction: `width` words per instruction, one bit per slot.
+pub(super) struct LiveLocals {
     width: usize,
     sets: Vec<u64>,
 }
 
-impl Live {
-    /// Solves it backwards until nothing changes.
-    pub fn of(program: &Program) -> Live {
+impl LiveLocals {
+    /// Solves the backward data-flow equations by iteration to a fixed point.
+    pub fn solve(program: &Program) -> LiveLocals {
         let width = program.max_locals.div_ceil(64).max(1);
         let count = program.instructions.len();
         let mut sets = vec![0u64; width * (count + 1)];
@@ -38,9 +38,9 @@ impl Live {
                 });
                 let (read, written) = match instruction {
                     Instruction::Local { op, index } if *op >= ISTORE => {
-                        (None, Some((*index, wide(*op))))
+                        (None, Some((*index, words_moved(*op))))
                     }
-                    Instruction::Local { op, index } => (Some((*index, wide(*op))), None),
+                    Instruction::Local { op, index } => (Some((*index, words_moved(*op))), None),
                     Instruction::Iinc { index, .. } => (Some((*index, 1)), None),
                     _ => (None, None),
                 };
@@ -55,8 +55,8 @@ impl Live {
                 };
                 each(written, false, &mut now);
                 each(read, true, &mut now);
-                // A handler sees what was there before the instruction.
-                for (_, handler) in program.rows_at(i as u32).1 {
+                // A handler reads the locals as they were before the throwing instruction.
+                for (_, handler) in program.handlers_at(i as u32).1 {
                     if may_throw(instruction.op()) || is_return(instruction.op()) {
                         join(*handler as usize, &mut now);
                     }
@@ -68,11 +68,11 @@ impl Live {
                 }
             }
         }
-        Live { width, sets }
+        LiveLocals { width, sets }
     }
 
-    /// Whether a slot is live before an instruction.
-    pub fn is(&self, instruction: u32, slot: usize) -> bool {
+    /// True if the slot is live before the instruction.
+    pub fn is_live(&self, instruction: u32, slot: usize) -> bool {
         let word = self.sets.get(instruction as usize * self.width + slot / 64);
         slot / 64 < self.width && word.is_some_and(|w| w >> (slot % 64) & 1 == 1)
     }

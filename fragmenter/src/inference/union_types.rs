@@ -1,15 +1,17 @@
-//! Unions of class types: what values of several classes that meet are, as long as nobody has chosen one class.
+//! Union types: the type of a variable at which values of several classes meet, until one class is
+//! selected.
 //!
-//! A union is a [`Type::Object`] whose name holds the members, sorted, with `.` between them: a sign that no internal name
-//! and no descriptor holds (JVMS §4.2.1). So [`crate::types::step`] carries unions like classes.
+//! A union is a [`Type::Object`] whose name holds the members, sorted and separated by `.`. No
+//! internal name and no descriptor contains this character (JVMS §4.2.1). So [`crate::types::step`]
+//! handles unions like classes.
 
 use crate::types::{State, Type};
 use std::collections::BTreeSet;
 
-/// More members than that are taken as a mistake of the analysis or an attack on it.
-const LIMIT: usize = 512;
+/// Maximum number of members. A larger union indicates an error of the analysis or an attack on it.
+const MAX_MEMBERS: usize = 512;
 
-/// The members of a class type; none for `null`.
+/// Returns the members of a class type; none for `null`.
 pub(super) fn members(t: &Type) -> Vec<&str> {
     match t {
         Type::Object(name) => name.split('.').collect(),
@@ -17,13 +19,13 @@ pub(super) fn members(t: &Type) -> Vec<&str> {
     }
 }
 
-/// Whether the type stands for several classes.
+/// True if the type has several members.
 pub(super) fn is_union(t: &Type) -> bool {
     matches!(t, Type::Object(name) if name.contains('.'))
 }
 
-/// A type for these members.
-pub(super) fn of<'n>(names: impl IntoIterator<Item = &'n str>) -> Type {
+/// Returns the type with these members.
+pub(super) fn from_members<'n>(names: impl IntoIterator<Item = &'n str>) -> Type {
     let names: BTreeSet<&str> = names.into_iter().collect();
     if names.is_empty() {
         Type::Null
@@ -32,8 +34,9 @@ pub(super) fn of<'n>(names: impl IntoIterator<Item = &'n str>) -> Type {
     }
 }
 
-/// What a variable is after two ways have met. `None` where the union has grown beyond all bounds, and where `this` meets
-/// itself before and after the call of `super(…)`: no stack map could say what holds then.
+/// Joins the types of a variable on two paths. Returns `None` if the union becomes too large, or if
+/// `this` before the call of `super(…)` meets any other type, because no stack map could describe
+/// the result.
 fn join(a: &Type, b: &Type) -> Option<Type> {
     if a == b {
         return Some(a.clone());
@@ -45,15 +48,15 @@ fn join(a: &Type, b: &Type) -> Option<Type> {
         return Some(Type::Top);
     }
     let names: BTreeSet<&str> = members(a).into_iter().chain(members(b)).collect();
-    (names.len() <= LIMIT).then(|| of(names))
+    (names.len() <= MAX_MEMBERS).then(|| from_members(names))
 }
 
-/// What came of a join.
+/// The result of joining two states.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Joined {
     Same,
     Changed,
-    /// Different stack depths or too large a union: no verifier takes this.
+    /// The stack depths differ or a union is too large. No verifier accepts such code.
     Impossible,
 }
 
@@ -76,16 +79,17 @@ pub(super) fn join_into(into: &mut State, from: &State) -> Joined {
     changed
 }
 
-/// What an array of this type holds: each member's element.
+/// Returns the element type of an array type, as the union of its members' elements.
 pub(super) fn element(t: &Type) -> Option<Type> {
     let mut names = Vec::new();
     for name in members(t) {
         names.push(component(name)?);
     }
-    Some(of(names))
+    Some(from_members(names))
 }
 
-/// The element's class of an array of references, as an internal name. Primitive elements have none.
+/// Returns the element class of an array of references as an internal name; `None` for primitive
+/// elements.
 pub(super) fn component(array: &str) -> Option<&str> {
     let element = array.strip_prefix('[')?;
     match element.as_bytes().first()? {
@@ -95,7 +99,7 @@ pub(super) fn component(array: &str) -> Option<&str> {
     }
 }
 
-/// The array of a class or array.
+/// Returns the array class with this element class.
 pub(super) fn array_of(name: &str) -> String {
     if name.starts_with('[') {
         format!("[{name}")
@@ -116,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn classes_gather_and_others_are_lost() {
+    fn classes_form_unions_and_other_types_become_top() {
         let (a, b) = (Type::object("a/A"), Type::object("b/B"));
         let ab = join(&b, &a).unwrap();
         assert_eq!(members(&ab), ["a/A", "b/B"]);
@@ -128,8 +132,8 @@ mod tests {
 
     #[test]
     fn elements() {
-        let arrays = of(["[La/A;", "[[I"]);
-        assert_eq!(element(&arrays), Some(of(["a/A", "[I"])));
+        let arrays = from_members(["[La/A;", "[[I"]);
+        assert_eq!(element(&arrays), Some(from_members(["a/A", "[I"])));
         assert_eq!(element(&Type::object("[I")), None);
         assert_eq!(array_of("[I"), "[[I");
         assert_eq!(array_of("a/A"), "[La/A;");

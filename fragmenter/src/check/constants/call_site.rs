@@ -1,9 +1,10 @@
-//! Call sites: those of the host that a version has again, and those that stand for what only the host may do.
+//! Call sites of a version. A call site either repeats a call site of the host (`relink`), or
+//! replaces an operation that only the host may perform (`bind`).
 
-use super::super::original::class_in;
-use super::canon::{Canon, bytes};
+use super::super::frame_contract::class_in;
+use super::content_numbers::{ContentNumbers, bytes};
 use super::descriptor::{receiver, result_of, shape};
-use super::{Constants, Event, Meaning, Read, Role};
+use super::{Constants, Effect, Meaning, Resolved, Role};
 use crate::bytecode::opcode::*;
 use crate::classfile::Entry;
 use crate::descriptor::erased;
@@ -12,7 +13,7 @@ use crate::runtime;
 const BIND: &str = "(Ljava/lang/invoke/MethodHandles$Lookup;Ljava/lang/String;Ljava/lang/invoke/MethodType;ILjava/lang/Class;Ljava/lang/Class;Ljava/lang/String;)Ljava/lang/invoke/CallSite;";
 const RELINK: &str = "(Ljava/lang/invoke/MethodHandles$Lookup;Ljava/lang/String;Ljava/lang/invoke/MethodType;Ljava/lang/Class;Ljava/lang/String;Ljava/lang/invoke/MethodHandle;[Ljava/lang/Object;)Ljava/lang/invoke/CallSite;";
 
-/// The kind of call site that gives the host's lookup.
+/// The `bind` kind that returns the host's lookup object.
 const LOOKUP: i32 = 9;
 
 fn kind_of(entry: Entry) -> Option<i32> {
@@ -23,8 +24,8 @@ fn kind_of(entry: Entry) -> Option<i32> {
 }
 
 impl Constants<'_> {
-    /// Whether a row calls a bootstrap method of the runtime.
-    pub(super) fn calls(&self, row: u16, name: &str, descriptor: &str) -> Read<bool> {
+    /// True if a bootstrap method is this method of `VeneerRuntime`.
+    pub(super) fn calls(&self, row: u16, name: &str, descriptor: &str) -> Resolved<bool> {
         let Some(b) = self.bootstrap.get(row as usize) else {
             return Err("no such bootstrap method".into());
         };
@@ -37,18 +38,19 @@ impl Constants<'_> {
 
     pub(super) fn indy(
         &self,
-        canon: &mut Canon,
+        contents: &mut ContentNumbers,
         site: u32,
         name: &[u8],
         d: &[u8],
         row: &[u8],
     ) -> Meaning {
-        // A version may not share another site of the host that looks alike, so the site's number counts.
-        let site = if self.moved { site } else { 0 };
+        // A version may not reuse a different call site of the host with equal content, so the
+        // site's index is part of the key.
+        let site = if self.other_class { site } else { 0 };
         let content = bytes(b'I', &[&site.to_be_bytes(), name, d, row]);
         let (pops, pushes) = shape(d);
-        Meaning::Event(Event {
-            key: canon.number(content),
+        Meaning::Effect(Effect {
+            key: contents.number(content),
             tag: 0,
             pops,
             pushes,
@@ -56,11 +58,15 @@ impl Constants<'_> {
         })
     }
 
-    pub(super) fn call_site(&mut self, canon: &mut Canon, index: u16) -> Read<Meaning> {
+    pub(super) fn call_site(
+        &mut self,
+        contents: &mut ContentNumbers,
+        index: u16,
+    ) -> Resolved<Meaning> {
         let (row, name, descriptor) = self.dynamic(index)?;
         if self.role != Role::Version {
             let row = self.row(row, 0)?;
-            return Ok(self.indy(canon, index as u32, &name, &descriptor, &row));
+            return Ok(self.indy(contents, index as u32, &name, &descriptor, &row));
         }
         let arguments = match self.bootstrap.get(row as usize) {
             Some(b) => b.arguments.clone(),
@@ -68,32 +74,32 @@ impl Constants<'_> {
         };
         if self.calls(row, "relink", RELINK)? {
             let [host, site, method, ref rest @ ..] = arguments[..] else {
-                return Ok(Meaning::Not("a relinked call site without its site"));
+                return Ok(Meaning::Forbidden("a relinked call site without its site"));
             };
             let Entry::String(site) = self.entry(site)? else {
-                return Ok(Meaning::Not("a relinked call site without a number"));
+                return Ok(Meaning::Forbidden("a relinked call site without a number"));
             };
             let text = String::from_utf8(self.utf8(site)?).unwrap_or_default();
             let numbers: Result<Vec<u16>, _> = text.split(' ').map(str::parse).collect();
             let Ok([site, special @ ..]) = numbers.as_deref() else {
-                return Ok(Meaning::Not("a relinked call site without a number"));
+                return Ok(Meaning::Forbidden("a relinked call site without a number"));
             };
             if self.class_bytes(host)? != self.host.as_bytes() {
-                return Ok(Meaning::Not("a call site of another host"));
+                return Ok(Meaning::Forbidden("a call site of another host"));
             }
             let mut row = self.content(method, 1)?;
             for (place, index) in rest.iter().enumerate() {
                 let special = special.iter().any(|s| usize::from(*s) == place);
                 row.extend(self.relinked(*index, special)?);
             }
-            return Ok(self.indy(canon, u32::from(*site), &name, &descriptor, &row));
+            return Ok(self.indy(contents, u32::from(*site), &name, &descriptor, &row));
         }
         if self.calls(row, "bind", BIND)? {
             let [kind, class, host, typed] = arguments[..] else {
-                return Ok(Meaning::Not("a bound call site without its member"));
+                return Ok(Meaning::Forbidden("a bound call site without its member"));
             };
             let Entry::String(typed) = self.entry(typed)? else {
-                return Ok(Meaning::Not("a bound call site without its types"));
+                return Ok(Meaning::Forbidden("a bound call site without its types"));
             };
             let typed = self.utf8(typed)?;
             let lookup = kind_of(self.entry(kind)?) == Some(LOOKUP);
@@ -101,21 +107,22 @@ impl Constants<'_> {
             if !lookup && erased.is_none_or(|erased| erased.as_bytes() != descriptor)
                 || lookup && typed != descriptor
             {
-                return Ok(Meaning::Not("a bound call site of another type"));
+                return Ok(Meaning::Forbidden("a bound call site of another type"));
             }
             let Entry::Integer(kind) = self.entry(kind)? else {
-                return Ok(Meaning::Not("a bound call site of no kind"));
+                return Ok(Meaning::Forbidden("a bound call site of no kind"));
             };
             if self.class_bytes(host)? != self.host.as_bytes() {
-                return Ok(Meaning::Not("a call site of another host"));
+                return Ok(Meaning::Forbidden("a call site of another host"));
             }
             let class = self.class_bytes(class)?;
-            return Ok(self.bound(canon, kind, &class, &name, &typed));
+            return Ok(self.bound(contents, kind, &class, &name, &typed));
         }
-        Ok(Meaning::Not("a call site that is not the host's"))
+        Ok(Meaning::Forbidden("a call site that is not the host's"))
     }
 
-    /// The class to which the result of a bound call site is cast, because the site's own type is erased.
+    /// Returns the class to which the result of a bound call site is cast. The cast is needed
+    /// because the site's own type is erased.
     pub(in crate::check) fn bound_result(&self, index: u16) -> Option<Vec<u8>> {
         let (row, ..) = self.dynamic(index).ok()?;
         if !self.calls(row, "bind", BIND).ok()? {
@@ -130,16 +137,17 @@ impl Constants<'_> {
         matches!(result.first(), Some(b'L' | b'[')).then(|| class_in(result).to_vec())
     }
 
-    /// The dictionary of bound call sites, read backwards.
+    /// Translates a bound call site back into the operation that it replaces. The numbers are the
+    /// `bind` kinds of `VeneerRuntime`.
     pub(super) fn bound(
         &mut self,
-        canon: &mut Canon,
+        contents: &mut ContentNumbers,
         kind: i32,
         class: &[u8],
         name: &[u8],
         d: &[u8],
     ) -> Meaning {
-        let not = Meaning::Not("a bound call site whose type does not fit its member");
+        let not = Meaning::Forbidden("a bound call site whose type does not fit its member");
         let drop = |of: &[u8]| -> Option<Vec<u8>> {
             let first = receiver(of);
             d.strip_prefix(&first[..]).map(|rest| [b"(", rest].concat())
@@ -164,7 +172,7 @@ impl Constants<'_> {
             _ => None,
         };
         match found {
-            Some((op, d)) => self.event(canon, op, 0, class, name, &d),
+            Some((op, d)) => self.effect(contents, op, 0, class, name, &d),
             None => not,
         }
     }

@@ -1,13 +1,15 @@
-//! Raising the version: what else changes between versions 45 and 51.
+//! Raises the class-file version, and handles all other differences between the versions 45 and 51.
 //!
-//! | at the old version                                         | at 51                      | so                         |
-//! |------------------------------------------------------------|----------------------------|----------------------------|
-//! | `Signature`, annotations, … before 49 are ignored          | are read                   | dropped                    |
-//! | `StackMapTable` before 50, `BootstrapMethods` are ignored  | are read                   | dropped                    |
-//! | an interface before 50 need not be marked abstract; the VM marks it | must be marked    | marked (`InnerClasses` too) |
-//! | `<clinit>` need not be static, or without parameters       | must be                    | refused                    |
-//! | `abstract synchronized`, an interface with `ACC_SUPER`, … before 49 | are errors        | refused                    |
-//! | a wrong stack map of version 50 makes the VM verify the old way | is an error           | maps are checked           |
+//! | before version 51                                             | at 51        | action           |
+//! |---------------------------------------------------------------|--------------|------------------|
+//! | `Signature`, annotations, … are ignored before 49             | are read     | dropped          |
+//! | `StackMapTable` (before 50), `BootstrapMethods` are ignored   | are read     | dropped          |
+//! | the VM marks an interface as abstract, before 50              | an error     | marked here      |
+//! | `<clinit>` may be non-static or have parameters               | an error     | refused          |
+//! | `abstract synchronized`, `ACC_SUPER` on an interface, … are allowed before 49 | errors | refused |
+//! | a wrong stack map of version 50 makes the VM use the old verifier | an error | maps are checked |
+//!
+//! Interfaces are also marked as abstract in `InnerClasses`.
 //!
 //! Sources: JVMS §4.1 to §4.7 (tables 4.7-A, 4.7-C) and HotSpot's `classFileParser.cpp`.
 
@@ -26,7 +28,7 @@ const STRICT: u16 = 0x0800;
 const ANNOTATION: u16 = 0x2000;
 const ENUM: u16 = 0x4000;
 
-/// Attributes that the VM reads from version 49 on only.
+/// Attributes that the VM reads only from version 49 onwards.
 const SINCE_49: [&str; 8] = [
     "Signature",
     "EnclosingMethod",
@@ -38,8 +40,8 @@ const SINCE_49: [&str; 8] = [
     "LocalVariableTypeTable",
 ];
 
-/// Sets the version and puts right what it changes, `Code` aside.
-pub(super) fn raise(file: &mut ClassFile) -> Result<(), Refusal> {
+/// Sets the version and adjusts the class to it, except the contents of `Code` attributes.
+pub(super) fn raise_version(file: &mut ClassFile) -> Result<(), Refusal> {
     let old = file.major;
     let refuse = |what: &str| Err(Refusal::OldClassFile(old, what.to_owned()));
     let before_49 = old < 49;
@@ -69,7 +71,7 @@ pub(super) fn raise(file: &mut ClassFile) -> Result<(), Refusal> {
             && flags & (SYNCHRONIZED | STRICT) != 0
             && name != b"<clinit>";
         let constructor = name == b"<init>" && flags & BRIDGE != 0;
-        // Before 46 the flag of strict arithmetic said nothing.
+        // Before version 46 the flag for strict arithmetic had no meaning.
         if before_49 && (abstracts || in_interface || constructor)
             || old < 46 && flags & STRICT != 0
         {
@@ -101,12 +103,16 @@ pub(super) fn raise(file: &mut ClassFile) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Drops from a `Code` attribute's own attributes what the old version ignored.
-pub(super) fn retain_code(attributes: &mut Vec<Attribute>, pool: &ConstantPool, old: u16) {
+/// Drops from a `Code` attribute the nested attributes that the old version ignored.
+pub(super) fn drop_ignored_code_attributes(
+    attributes: &mut Vec<Attribute>,
+    pool: &ConstantPool,
+    old: u16,
+) {
     attributes.retain(|a| !(old < 49 && a.is(pool, "LocalVariableTypeTable")));
 }
 
-/// Marks interfaces in `InnerClasses` as abstract. `false` where flags would become an error.
+/// Marks interfaces in `InnerClasses` as abstract. Returns `false` if flags would become an error.
 fn mark_interfaces(attribute: &mut Attribute, before_49: bool) -> bool {
     let rows = attribute.info.get(2..).unwrap_or_default();
     let (mut changed, mut fine) = (Vec::new(), true);

@@ -1,4 +1,4 @@
-//! A method's fragments as places: what stands at each, and what code can read there.
+//! The flow graph of a method, with the variables that code can read at each fragment.
 
 use crate::advice::Site;
 use crate::bytecode::opcode::mnemonic;
@@ -7,33 +7,34 @@ use crate::method::Method;
 use crate::points::{Point, reachable};
 use crate::readable;
 
-/// A method's flow graph. Fragments are named by their numbers, from 0.
+/// The flow graph of a method. Fragments are identified by their numbers, from 0.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct GraphListing {
-    /// Edges between fragments, those to exception handlers aside, in order.
+    /// Edges between fragments in order, without those to exception handlers.
     pub edges: Vec<(u32, u32)>,
-    /// The fragments by their numbers.
+    /// The fragments by number.
     pub places: Vec<PlaceListing>,
 }
 
-/// A fragment as a place where instruments can stand.
+/// A fragment as a join point at which instruments can be placed.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PlaceListing {
-    /// The source line at which it begins.
+    /// Source line of the first instruction.
     pub line: Option<u16>,
-    /// Mnemonics of its instructions.
+    /// Mnemonics of the fragment's instructions.
     pub instructions: Vec<&'static str>,
-    /// How many loops it is in.
+    /// Number of loops that contain the fragment.
     pub depth: u32,
-    /// Whether a loop begins there.
+    /// True if the fragment is a loop header.
     pub is_header: bool,
-    /// Whether an activation can be reached there: whether instruments stand there.
+    /// True if an activation can reach the fragment in a version, so that instruments can be placed
+    /// there.
     pub is_reachable: bool,
-    /// Names and types of the variables that code can read at its beginning.
+    /// Names and types of the variables that code can read at the start.
     pub variables: Vec<(String, String)>,
 }
 
-/// Lists the places of a method with these capture points.
+/// Lists the flow graph of a method with these capture points.
 pub fn graph(method: &Method, points: &[Point]) -> GraphListing {
     let reached = reachable(method, points);
     let place = |f: &Fragment| PlaceListing {

@@ -1,0 +1,236 @@
+//! Runtime operations: instructions that name exactly a member that Veneer provides.
+
+use super::{Constants, Meaning, Role};
+use crate::bytecode::opcode::*;
+use crate::runtime;
+
+/// A runtime operation. Kinds are descriptor characters; a list of kinds has one byte per value,
+/// the last value in the lowest byte.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub(in crate::check) enum RuntimeOperation {
+    Cell(u32),
+    Token(u32),
+    Idle,
+    On,
+    Leave,
+    Stale,
+    Shard,
+    Count,
+    /// Counts unless a cell has reached its limit.
+    CountFirst,
+    Add,
+    Now,
+    Stop,
+    Lap,
+    Begin,
+    /// Begins a log event unless a cell has reached its limit.
+    BeginFirst,
+    Log(u8),
+    End,
+    /// Calls a probe of the version, with the kinds of its parameters.
+    Run(u128),
+    Locate,
+    /// Calls the anchor's method that returns the current version.
+    Version,
+    /// Calls a version's `enter` body at the entry of an armed body.
+    Enter(u32),
+    /// Creates a frame with its first values, given by their kinds.
+    Frame(u64),
+    /// Adds values to a frame, given by their kinds.
+    Fill(u64),
+    /// Calls the trampoline, with the kind of its result.
+    Go(u8),
+    /// Calls the trampoline for an activation at a return, with the kind of its result.
+    Exit(u8),
+    /// Clears a frame after an activation has read its values.
+    Clear,
+    Point,
+    Kept,
+    /// Reads the saved state of a timer, or the start time in a cell if no state was saved.
+    Since,
+    Keep,
+    Get(u8),
+}
+
+impl Constants<'_> {
+    /// Returns the runtime operation of a member access. Returns `None` if the member belongs to
+    /// the application, and [`Meaning::Forbidden`] for any other member of a Veneer class.
+    pub(super) fn runtime_operation(
+        &self,
+        op: u8,
+        class: &[u8],
+        name: &[u8],
+        d: &[u8],
+    ) -> Option<Meaning> {
+        let text = |b: &[u8]| String::from_utf8_lossy(b).into_owned();
+        let (class, name, d) = (text(class), text(name), text(d));
+        let version = self.role == Role::Version;
+        let number = |head: char| -> Option<u32> { name.strip_prefix(head)?.parse().ok() };
+        let found = if class == self.anchor {
+            match (op, number('c'), &*d) {
+                (GETSTATIC, Some(id), runtime::CELL_DESCRIPTOR) => Some(RuntimeOperation::Cell(id)),
+                (INVOKESTATIC, _, d)
+                    if !version
+                        && name == runtime::ANCHOR_VERSION
+                        && d == runtime::anchor_version_descriptor(&class) =>
+                {
+                    Some(RuntimeOperation::Version)
+                }
+                (INVOKEVIRTUAL, ..) if !version => {
+                    runtime::method_of(&name).map(RuntimeOperation::Enter)
+                }
+                _ => None,
+            }
+        } else if version && class == self.container {
+            match (op, number('t'), &*d) {
+                (GETSTATIC, Some(id), runtime::HANDLE_DESCRIPTOR) => {
+                    Some(RuntimeOperation::Token(id))
+                }
+                (INVOKESTATIC, ..) if name.starts_with("run") => {
+                    probe(&d).map(RuntimeOperation::Run)
+                }
+                _ => None,
+            }
+        } else if class == runtime::CELL {
+            match (op, &*name, &*d) {
+                (INVOKEVIRTUAL, "on", "()Z") => Some(RuntimeOperation::On),
+                (INVOKEVIRTUAL, "leave", "()Z") => Some(RuntimeOperation::Leave),
+                (INVOKEVIRTUAL, "stale", "(Ljava/lang/invoke/MethodHandle;)Z") if version => {
+                    Some(RuntimeOperation::Stale)
+                }
+                (GETSTATIC, "IDLE", runtime::HANDLE_DESCRIPTOR) if version => {
+                    Some(RuntimeOperation::Idle)
+                }
+                _ => None,
+            }
+        } else if class == runtime::RUNTIME && op == INVOKESTATIC {
+            let found = loop_member(&name, &d);
+            found.or_else(|| version.then(|| static_member(&name, &d)).flatten())
+        } else if class == runtime::FRAME && op == INVOKESTATIC {
+            first(&name, &d).map(RuntimeOperation::Frame)
+        } else if class == runtime::FRAME && op == INVOKEVIRTUAL {
+            let found = added(&name, &d).map(RuntimeOperation::Fill);
+            found.or_else(|| version.then(|| frame_member(&name, &d)).flatten())
+        } else if [runtime::RUNTIME, runtime::FRAME].contains(&&*class) {
+            None
+        } else {
+            return None;
+        };
+        Some(found.map_or(
+            Meaning::Forbidden("a member of Veneer's classes that has no place here"),
+            Meaning::Runtime,
+        ))
+    }
+}
+
+/// Returns the kinds of a probe's parameters.
+fn probe(descriptor: &str) -> Option<u128> {
+    let mut rest = descriptor.strip_prefix('(')?.strip_suffix(")V")?;
+    let mut kinds = 0u128;
+    let mut count = 0;
+    while let Some(kind) = rest.bytes().next() {
+        rest = match kind {
+            b'I' | b'J' | b'F' | b'D' => &rest[1..],
+            b'L' => rest.strip_prefix("Ljava/lang/Object;")?,
+            _ => return None,
+        };
+        (kinds, count) = (kinds << 8 | u128::from(kind), count + 1);
+    }
+    (count <= veneer_probes::compile::READS).then_some(kinds)
+}
+
+/// Returns the kinds of the values that an overload of `VeneerFrame.of` takes, without the point.
+fn first(name: &str, d: &str) -> Option<u64> {
+    let values = d.strip_suffix("I)Ljava/lang/invoke/VeneerFrame;")?;
+    match (name, values) {
+        ("of", "(") => Some(0),
+        ("of", _) => added("add", &format!("{values})Ljava/lang/invoke/VeneerFrame;")),
+        _ => None,
+    }
+}
+
+/// Returns the kinds of the values that an overload of `VeneerFrame.add` takes.
+fn added(name: &str, d: &str) -> Option<u64> {
+    let mut rest = d
+        .strip_prefix('(')?
+        .strip_suffix(")Ljava/lang/invoke/VeneerFrame;")?;
+    let mut kinds = 0u64;
+    let mut count = 0;
+    while let Some(kind) = rest.bytes().next() {
+        rest = match kind {
+            b'I' | b'J' | b'F' | b'D' => &rest[1..],
+            b'L' => rest.strip_prefix("Ljava/lang/Object;")?,
+            _ => return None,
+        };
+        (kinds, count) = (kinds << 8 | u64::from(kind), count + 1);
+    }
+    (name == "add" && (1..=6).contains(&count)).then_some(kinds)
+}
+
+/// Recognises the trampoline.
+fn loop_member(name: &str, d: &str) -> Option<RuntimeOperation> {
+    let (of, kind) = name.split_at_checked(name.len().checked_sub(1)?)?;
+    let text = match kind {
+        "L" => "Ljava/lang/Object;",
+        "V" | "I" | "J" | "F" | "D" => kind,
+        _ => return None,
+    };
+    let value = if kind == "V" { "" } else { text };
+    let byte = kind.as_bytes()[0];
+    match of {
+        "go" if d
+            == format!(
+                "({}{}){text}",
+                runtime::FRAME_DESCRIPTOR,
+                runtime::CELL_DESCRIPTOR
+            ) =>
+        {
+            Some(RuntimeOperation::Go(byte))
+        }
+        "exit" if d == format!("({value}I{}){text}", runtime::CELL_DESCRIPTOR) => {
+            Some(RuntimeOperation::Exit(byte))
+        }
+        _ => None,
+    }
+}
+
+fn static_member(name: &str, d: &str) -> Option<RuntimeOperation> {
+    Some(match (name, d) {
+        ("shard", "()J") => RuntimeOperation::Shard,
+        ("count" | "discount", "(JI)V") => RuntimeOperation::Count,
+        ("countFirst", "(JIJJ)V") => RuntimeOperation::CountFirst,
+        ("add", "(JIJ)V") => RuntimeOperation::Add,
+        ("now", "()J") => RuntimeOperation::Now,
+        ("stop" | "until", "(JIJ)V") => RuntimeOperation::Stop,
+        ("since", "(JJ)J") => RuntimeOperation::Since,
+        ("lap", "(JIJ)J") => RuntimeOperation::Lap,
+        ("begin", "(II)J") => RuntimeOperation::Begin,
+        ("beginFirst", "(IIJJ)J") => RuntimeOperation::BeginFirst,
+        ("put", "(JI)J") => RuntimeOperation::Log(b'I'),
+        ("put", "(JJ)J") => RuntimeOperation::Log(b'J'),
+        ("put", "(JF)J") => RuntimeOperation::Log(b'F'),
+        ("put", "(JD)J") => RuntimeOperation::Log(b'D'),
+        ("put", "(JLjava/lang/Object;)J") => RuntimeOperation::Log(b'L'),
+        ("end", "(J)V") => RuntimeOperation::End,
+        ("locate", "(Ljava/lang/Object;IZLjava/lang/invoke/VeneerCell;)V") => {
+            RuntimeOperation::Locate
+        }
+        _ => return None,
+    })
+}
+
+fn frame_member(name: &str, d: &str) -> Option<RuntimeOperation> {
+    Some(match (name, d) {
+        ("point", "()I") => RuntimeOperation::Point,
+        ("kept", "(I)J") => RuntimeOperation::Kept,
+        ("keep", "(IJ)Ljava/lang/invoke/VeneerFrame;") => RuntimeOperation::Keep,
+        ("clear", "()V") => RuntimeOperation::Clear,
+        ("getInt", "(I)I") => RuntimeOperation::Get(b'I'),
+        ("getLong", "(I)J") => RuntimeOperation::Get(b'J'),
+        ("getFloat", "(I)F") => RuntimeOperation::Get(b'F'),
+        ("getDouble", "(I)D") => RuntimeOperation::Get(b'D'),
+        ("getObject", "(I)Ljava/lang/Object;") => RuntimeOperation::Get(b'L'),
+        _ => return None,
+    })
+}

@@ -1,0 +1,211 @@
+//! Observable effects and results. The emitted side's effect must be the original's next effect,
+//! with the same operands; the results must be equal.
+
+use super::super::constants::{Effect, Meaning};
+use super::super::failure::Failure;
+use super::super::symbolic_state::StackMismatch;
+use super::super::value::Value;
+use super::{Mode, Product, Run, StepResult};
+use crate::bytecode::Instruction;
+use crate::bytecode::opcode::*;
+use crate::runtime;
+
+impl<'x> Product<'x, '_> {
+    /// Matches an effect of the emitted side with the original's next effect.
+    pub(super) fn effect(
+        &mut self,
+        from: Option<u32>,
+        r: &mut Run,
+        i: &Instruction,
+        effect: Effect,
+    ) -> StepResult {
+        if r.leave.is_some() {
+            return self.leave_effect(r, i, effect);
+        }
+        if i.op() == CHECKCAST
+            && let Some(class) = self.class_bound_before(r)
+            && self.contents.class_named(&class) << 2 | 2 | 1 << 30 == effect.key
+        {
+            r.emitted_at += 1;
+            return Ok(true);
+        }
+        let own_cast = r.fetched.take();
+        let resumes = self.mode == Mode::Resume;
+        if resumes && i.op() == CHECKCAST && r.emitted.stack.last() == Some(&Value::FRAME_IN) {
+            // A `resume` body takes its frame as an `Object` and casts it.
+            let frame = self.contents.class_named(runtime::FRAME) << 2 | 2 | 1 << 30;
+            if effect.key == frame {
+                r.emitted_at += 1;
+                return Ok(true);
+            }
+        }
+        if self.is_resuming(r) {
+            // Accept the cast of a value from the frame to the type that it had when it was stored
+            // there.
+            let top = r.emitted.stack.last().copied();
+            if let (CHECKCAST, Some((v, class)), Some(top)) = (i.op(), own_cast, top)
+                && v == top
+                && let Ok(class) = std::str::from_utf8(&class)
+            {
+                let key = self.contents.class_named(class) << 2 | 2 | 1 << 30;
+                // `null` passes every cast.
+                if key == effect.key || v == Value::NULL {
+                    r.emitted_at += 1;
+                    return Ok(true);
+                }
+            }
+            return Err(Failure::Resume {
+                at: self.at(r),
+                why: "something happens before the activation has come to its place".into(),
+            });
+        }
+        if i.op() == ATHROW
+            && let Some(thrown) = r.thrown
+        {
+            return if self.pop(r)? == thrown {
+                Ok(false)
+            } else {
+                Err(Failure::Operands(self.at(r)))
+            };
+        }
+        if r.thrown.is_some() {
+            return Err(Failure::Operation(self.at(r)));
+        }
+        let expected = self.next_visible(r)?;
+        if self.mode == Mode::Resume
+            && effect.boxes != 0
+            && i.op() == INVOKESTATIC
+            && is_return(expected.op())
+            && effect.boxes == self.original.result
+        {
+            self.check_runtime_handlers(from, r)?;
+            let words = effect.pops as usize;
+            match (r.original.top(words), r.emitted.top(words)) {
+                (Ok(a), Ok(b)) if a == b => {}
+                _ => return Err(Failure::Operands(self.at(r))),
+            }
+            r.boxed = r.emitted.top(words).ok().and_then(|w| w.first().copied());
+            let dropped = r.emitted.drop(words);
+            dropped.map_err(|StackMismatch| self.unknown(r, "the operand stack is broken"))?;
+            r.emitted.push(Value::BOXED, 1);
+            r.emitted_at += 1;
+            return Ok(true);
+        }
+        let seen = !matches!(
+            expected,
+            Instruction::Branch { .. }
+                | Instruction::TableSwitch { .. }
+                | Instruction::LookupSwitch { .. }
+                | Instruction::Local { .. }
+                | Instruction::Iinc { .. }
+        ) && !is_return(expected.op());
+        let other = if seen {
+            let m = self.original_constants.meaning(self.contents, expected);
+            match m.map_err(|e| self.unknown(r, &e))? {
+                Meaning::Effect(e) => Some(e),
+                _ => None,
+            }
+        } else {
+            None
+        };
+        let Some(other) = other.filter(|o| {
+            o.key == effect.key
+                && o.pops == effect.pops
+                && o.pushes == effect.pushes
+                && (o.tag == effect.tag || effect.tag == 0)
+        }) else {
+            return Err(Failure::Operation(self.at(r)));
+        };
+        let words = other.pops as usize;
+        match (r.original.top(words), r.emitted.top(words)) {
+            (Ok(a), Ok(b)) if a == b => {}
+            _ => return Err(Failure::Operands(self.at(r))),
+        }
+        self.match_handlers(from, r)?;
+        self.operands(r, words)?;
+        r.matched = true;
+        match i.op() {
+            ATHROW => return Ok(false),
+            MONITORENTER => {
+                r.monitors += 1;
+                r.last_ranges = None;
+                if r.monitors > 64 {
+                    return Err(self.unknown(r, "a monitor is entered without end"));
+                }
+            }
+            MONITOREXIT => {
+                r.monitors = r.monitors.saturating_sub(1);
+                r.last_ranges = None;
+            }
+            _ => {}
+        }
+        if other.pushes > 0 {
+            let v = self.values.fresh();
+            r.original.push(v, other.pushes);
+            r.emitted.push(v, other.pushes);
+        }
+        let next = self.original.next(r.original_at);
+        r.original_at = next.ok_or_else(|| self.unknown(r, "the original runs off its end"))?;
+        r.emitted_at += 1;
+        Ok(true)
+    }
+
+    /// Returns the result class of a bound call site directly before this instruction. The call
+    /// site already returns an instance of this class, so its cast is silent.
+    fn class_bound_before(&self, r: &Run) -> Option<String> {
+        let before = self.emitted.get(r.emitted_at.checked_sub(1)?)?;
+        let Instruction::InvokeDynamic { index } = before else {
+            return None;
+        };
+        String::from_utf8(self.emitted_constants.bound_result(*index)?).ok()
+    }
+
+    /// Checks a return of the emitted side.
+    pub(super) fn result(&mut self, from: Option<u32>, r: &mut Run, op: u8) -> Result<(), Failure> {
+        if r.leave.is_some() {
+            return self.leave_result(from, r, op);
+        }
+        if self.is_resuming(r) && self.source_state(r).is_none() && r.thrown.is_none() && !r.matched
+        {
+            // The frame belongs to a point that this body does not know, so the body must return
+            // the frame.
+            let given_back = op == ARETURN && r.emitted.stack.last() == Some(&Value::FRAME_IN);
+            return if given_back {
+                Ok(())
+            } else {
+                Err(Failure::Result(self.at(r)))
+            };
+        }
+        if r.thrown.is_some() || self.is_resuming(r) {
+            return Err(Failure::Result(self.at(r)));
+        }
+        let expected = self.next_visible(r)?.op();
+        if !is_return(expected) {
+            return Err(Failure::Result(self.at(r)));
+        }
+        self.match_handlers(from, r)?;
+        let words = match expected {
+            RETURN => 0,
+            LRETURN | DRETURN => 2,
+            _ => 1,
+        };
+        let wrong = || Failure::Result(self.at(r));
+        let mine = r.original.top(words).map_err(|StackMismatch| wrong())?;
+        if self.mode == Mode::Resume {
+            let top = r.emitted.top(1).map_err(|StackMismatch| wrong())?[0];
+            let right = op == ARETURN
+                && match expected {
+                    RETURN => top == Value::NULL,
+                    ARETURN => top == mine[0],
+                    _ => top == Value::BOXED && r.boxed == mine.first().copied(),
+                };
+            return if right { Ok(()) } else { Err(wrong()) };
+        }
+        let ours = r.emitted.top(words).map_err(|StackMismatch| wrong())?;
+        if op == expected && mine == ours {
+            Ok(())
+        } else {
+            Err(wrong())
+        }
+    }
+}
