@@ -1,4 +1,4 @@
-//! `veneer fragments` on class files of the JDK that is installed.
+//! Tests `veneer fragments` with class files of the installed JDK.
 
 use std::process::{Command, Output};
 
@@ -38,7 +38,7 @@ fn a_method_is_listed_in_three_forms() {
     assert_eq!(json[0]["class"], "java.util.ArrayList");
     assert_eq!(json[0]["method"], "indexOf(Ljava/lang/Object;)I");
     assert_eq!(json[0]["fragments"][0]["live_in"][1]["name"], "o");
-    // A method with the name as its beginning is another one.
+    // A method whose name only begins with the given name is not selected.
     assert_eq!(json.as_array().unwrap().len(), 1);
 }
 
@@ -88,7 +88,7 @@ fn what_is_not_there_is_said_in_one_line() {
     }
 }
 
-/// The methods that were listed, in order.
+/// Returns the listed methods, in order.
 fn methods(output: &Output) -> Vec<String> {
     let listed = text(output);
     let named = listed.lines().filter(|line| line.contains("::"));

@@ -1,5 +1,5 @@
-//! `veneer run` where it must not start the application, and how it passes everything through where
-//! it does. (What the agent does is in the workspace's end-to-end tests.)
+//! Tests when `veneer run` refuses to start the application, and how it passes streams and signals
+//! through. The end-to-end tests of the workspace cover the agent.
 
 mod common;
 
@@ -12,7 +12,7 @@ use std::process::{Command, Stdio};
 
 use common::{no_agent, refusal, veneer};
 
-/// A JDK of the given version whose `java` leaves a mark when it is started.
+/// Creates a fake JDK of the given version. Its `java` writes a file when it is started.
 fn marked_jdk(root: &Path, version: &str) -> String {
     fs::create_dir_all(root.join("bin")).unwrap();
     fs::write(
@@ -113,7 +113,8 @@ fn a_full_disk_stops_the_run_before_it_begins() {
     assert!(!left && !root.path().join("started").exists());
 }
 
-/// `veneer run -- sh -c SCRIPT`: a launcher that starts no JVM, so that only the passing through shows.
+/// Returns `veneer run -- sh -c SCRIPT`. The launcher starts no JVM, so the test shows only what
+/// `veneer run` itself does.
 fn shell(script: &str) -> Command {
     let mut veneer = veneer();
     veneer
@@ -166,7 +167,8 @@ fn signals_reach_the_application() {
         let mut line = String::new();
         stdout.read_line(&mut line).unwrap();
         assert_eq!(line, "ready\n");
-        // SAFETY: our own child, which has not been waited for.
+        // SAFETY: the child belongs to this process and was not waited for, so its process id is
+        // still valid.
         assert_eq!(unsafe { libc::kill(child.id() as i32, signal) }, 0);
         line.clear();
         stdout.read_line(&mut line).unwrap();
@@ -195,7 +197,7 @@ fn the_agent_stands_in_the_environment_and_its_files_are_private() {
     assert_eq!(mode, "700");
     let config: veneer_protocol::AgentConfig = serde_json::from_str(config).unwrap();
     assert!(config.data_dir.starts_with(temporary.path()) && !config.keep_data);
-    // All gone again.
+    // All temporary directories were removed.
     assert_eq!(fs::read_dir(temporary.path()).unwrap().count(), 0);
 }
 
