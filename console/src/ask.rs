@@ -5,7 +5,9 @@
 //!   veneer watch 4711 'shop.Desk::serve(..)' order.total --if 'order.total > 900'
 //!        │
 //!        ▼
-//!   let t = last(1000); methods("shop.Desk::serve(..)").before(|p| if p["order"]["total"] > 900 { t.put(…) })   every(…, || print(…))
+//!   let t = last(1000);
+//!   methods("shop.Desk::serve(..)").before(|p| if p["order"]["total"] > 900 { t.put(…) });
+//!   every(…, || print(…))
 //! ```
 //!
 //! The agent detaches the plan's instruments when it sees the connection close. So nothing stays
@@ -353,7 +355,7 @@ mod tests {
     }
 
     #[test]
-    fn a_question_is_a_plan() {
+    fn a_question_becomes_a_plan() {
         let plan = plan_of(&[
             "count",
             "1",

@@ -444,7 +444,7 @@ fn seconds(text: &str) -> Result<f64, String> {
     }
 }
 
-/// Where `veneer list` reads the methods from.
+/// The source from which `veneer list` reads the methods.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ListSource {
     /// A running JVM, by its process id.
@@ -609,7 +609,7 @@ mod tests {
     }
 
     #[test]
-    fn nonsense_is_refused_with_code_two() {
+    fn invalid_arguments_are_refused_with_code_two() {
         for words in [
             "veneer run",
             "veneer run --policy blocks -- java",

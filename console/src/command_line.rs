@@ -5,10 +5,10 @@
 //!   ./gradlew test         →  ./gradlew test        with JAVA_TOOL_OPTIONS='-agentpath:LIB=CONFIG …'
 //! ```
 //!
-//! An argument is preferred if the command is `java`: a JVM that finds `JAVA_TOOL_OPTIONS` prints a
-//! line to standard error, and passes the variable on to every JVM that the application starts.
-//! With `--children` that inheritance is required. Then `java` also gets the variable, and not the
-//! argument, because the agent would otherwise be loaded twice.
+//! If the command is `java`, the agent is added as an argument. The variable has two side effects:
+//! the JVM prints a line about it to standard error, and passes it on to every JVM that the
+//! application starts. With `--children` the second effect is required. Then `java` also gets the
+//! variable, and not the argument, because the agent would otherwise be loaded twice.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stood_in_the_variable_stays_behind_it() {
+    fn the_previous_value_of_the_variable_is_kept_after_the_option() {
         let value = |options| plan(&["mvn"], "/a.so", "/c", options).env[0].1.clone();
         assert_eq!(
             value(Some("-Xmx1g -Dx='a b'")),
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_jvm_can_take_is_refused() {
+    fn paths_that_no_jvm_accepts_are_refused() {
         let argv = [OsString::from("mvn")];
         let error = |agent| {
             plan_command(&argv, Path::new(agent), Path::new("/c"), None, false).unwrap_err()

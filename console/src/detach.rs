@@ -82,9 +82,7 @@ fn split(words: &[String]) -> Result<(Vec<u32>, Vec<String>)> {
 fn request(arguments: &DetachArguments, names: Vec<String>) -> Result<Which> {
     if !arguments.components.is_empty() {
         if arguments.unload || arguments.all || !names.is_empty() {
-            bail!(
-                "--component takes components off; leave --all, --unload and names of parts away"
-            );
+            bail!("--component detaches components; remove --all, --unload and the ids");
         }
         return Ok(Which::Components(arguments.components.clone()));
     }
@@ -92,7 +90,7 @@ fn request(arguments: &DetachArguments, names: Vec<String>) -> Result<Which> {
         (true, ..) => Ok(Which::Unload),
         (_, true, true) => Ok(Which::All),
         (_, false, false) => Ok(Which::These(names)),
-        (_, true, false) => bail!("--all takes everything off; leave the names away"),
+        (_, true, false) => bail!("--all detaches everything; remove the ids"),
         (_, false, true) => {
             bail!(
                 "say what to take off: names that `veneer patches PID` shows (i7, p7, l3), --component NAME, --all, or --unload"
@@ -161,7 +159,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_processes_and_the_rest_is_what_to_take_off() {
+    fn numbers_are_process_ids_and_the_rest_are_ids_to_detach() {
         let words = |text: &str| text.split(' ').map(String::from).collect::<Vec<_>>();
         let (pids, names) = split(&words("4711 i7 4712 l3")).unwrap();
         assert_eq!(pids, [4711, 4712]);

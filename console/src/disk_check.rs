@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_take_a_report_is_said() {
+    fn unwritable_reports_are_reported() {
         let directory = tempfile::tempdir().unwrap();
         let error = ReportFile::check(&directory.path().join("none/r.json")).unwrap_err();
         assert!(matches!(error, SpaceError::Unwritable { .. }), "{error}");
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_disk_is_noticed_before_anything_is_lost() {
+    fn a_full_disk_is_noticed() {
         // /dev/full answers every write with "no space left on device".
         let full = OpenOptions::new().write(true).open("/dev/full").unwrap();
         let error = probe(&full).unwrap_err();

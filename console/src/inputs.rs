@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn a_directory_gives_its_classes_in_order() {
+    fn a_directory_yields_its_classes_in_order() {
         let root = tempfile::tempdir().unwrap();
         fs::create_dir_all(root.path().join("a/b")).unwrap();
         for place in ["a/b/D.class", "a/b/C.class", "a/b/C.java", "E.class"] {
@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn a_jar_gives_its_classes_and_its_damage_is_said() {
+    fn a_jar_yields_its_classes_or_reports_damage() {
         let root = tempfile::tempdir().unwrap();
         let path = root.path().join("x.jar");
         let mut jar = zip::ZipWriter::new(File::create(&path).unwrap());

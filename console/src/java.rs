@@ -194,7 +194,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn versions_old_and_new_are_read() {
+    fn version_strings_are_parsed() {
         for (text, expected) in [
             ("17.0.15", Some(17)),
             ("1.8.0_392", Some(8)),
@@ -241,14 +241,14 @@ mod tests {
     }
 
     #[test]
-    fn a_jdk_that_does_not_tell_is_named() {
+    fn a_jdk_without_a_version_is_reported() {
         let home = fake_jdk("");
         let error = Jdk::of_command(home.path().join("bin/java").as_os_str()).unwrap_err();
         assert!(matches!(error, JavaError::UnknownVersion { .. }), "{error}");
     }
 
     #[test]
-    fn a_missing_command_is_named() {
+    fn a_missing_command_is_reported() {
         let error = Jdk::of_command(OsStr::new("no-such-command-here")).unwrap_err();
         assert!(
             error

@@ -201,7 +201,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_pattern_is_told_from_the_name_of_a_method() {
+    fn patterns_are_distinguished_from_method_names() {
         for text in [
             "java.util.ArrayList::add",
             "a.B::m(..)",
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_above_is_known_as_far_as_there_are_class_files() {
+    fn supertypes_are_known_if_they_have_class_files() {
         let outline = |name: &str, above: &[&str]| Outline {
             name: name.into(),
             access: 0,

@@ -35,7 +35,7 @@ pub enum ModuleError {
         place: String,
         /// The module's file.
         path: PathBuf,
-        /// What the file is instead.
+        /// A description of the file, such as `a directory`.
         what: &'static str,
     },
     /// The file is a link to a file outside the plan's directory.
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_had_is_said_with_its_place() {
+    fn errors_contain_the_position_of_the_import() {
         let lib = files(&[
             ("a.rhai", "import \"b\" as b;"),
             ("b.rhai", "let x = 1;\nimport \"a\" as a;"),

@@ -100,7 +100,7 @@ mod tests {
     use anyhow::Context;
 
     #[test]
-    fn causes_are_told_once() {
+    fn causes_are_not_repeated() {
         let full = || io::Error::from_raw_os_error(libc::ENOSPC);
         let error = Err::<(), _>(full()).context("no room for f").unwrap_err();
         assert_eq!(describe(&error), format!("no room for f: {}", full()));
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn a_closed_pipe_is_seen_below_its_context() {
+    fn a_closed_pipe_is_found_below_its_context() {
         let pipe = io::Error::from(io::ErrorKind::BrokenPipe);
         let error = Err::<(), _>(pipe).context("writing").unwrap_err();
         assert!(is_broken_pipe(&error));

@@ -28,7 +28,7 @@ pub enum PlanError {
     NotText {
         /// The path as the user wrote it.
         path: PathBuf,
-        /// What the file is instead.
+        /// A description of the file, such as `a directory`.
         what: &'static str,
     },
     /// A module that the plan imports cannot be read.
@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_no_plan_is_said() {
+    fn files_that_are_not_plans_are_reported() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("p.rhai");
         let error = read(&path, &BTreeMap::new()).unwrap_err().to_string();

@@ -117,10 +117,10 @@ impl DataDirectory {
         };
         let mut missing = Vec::new();
         if catalogue.torn && state != ProcessState::Running {
-            missing.push("the last record of the catalogue is torn: what was being attached or detached when the process was killed".to_owned());
+            missing.push("the last record of the metadata journal is incomplete: an attachment or detachment at the moment when the process was killed".to_owned());
         }
         if torn && state != ProcessState::Running {
-            missing.push("the last drained events, whose record is torn".to_owned());
+            missing.push("the last drained events, whose record is incomplete".to_owned());
         }
         if state == ProcessState::Killed {
             if catalogue
@@ -129,13 +129,12 @@ impl DataDirectory {
                 .flat_map(|i| &i.points)
                 .any(|p| p.flow.is_some())
             {
-                missing.push("where threads stood: counts of all fragments or edges of a method that was running may be off by one for each activation of it, and by 16,384 turns in loops that call nothing".to_owned());
+                missing.push("the positions of running activations: counts of all fragments or edges of a running method may be off by one for each activation, and by 16,384 iterations in loops without calls".to_owned());
             }
-            missing.push("what threads measured and had not stored yet: events that were being written, and times of calls that had not come to their end".to_owned());
+            missing.push("measurements that threads had not stored yet: events that were being written, and durations of calls that had not ended".to_owned());
         }
         missing.push(
-            "refusals, and tables that code at points filled (they are kept in the JVM only)"
-                .to_owned(),
+            "refusals, and tables that probes filled (both are kept in the JVM only)".to_owned(),
         );
         let mut logs = logs;
         let measured = |recorded: &Recorded| {
@@ -385,11 +384,11 @@ impl Logs {
             path: path.clone(),
             source,
         };
-        let mut figures = vec![0; (Rings::POINTS * 16) as usize];
-        if has_data(&file, Rings::FIGURES, figures.len() as u64) {
-            file.read_exact_at(&mut figures, Rings::FIGURES)
+        let mut counts = vec![0; (Rings::POINTS * 16) as usize];
+        if has_data(&file, Rings::FIGURES, counts.len() as u64) {
+            file.read_exact_at(&mut counts, Rings::FIGURES)
                 .map_err(unreadable)?;
-            for (point, words) in figures.chunks_exact(16).enumerate() {
+            for (point, words) in counts.chunks_exact(16).enumerate() {
                 let (written, dropped) = (word(words, 0), word(words, 8));
                 if written + dropped > 0 {
                     logs.written.insert(point as u32, written);

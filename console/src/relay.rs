@@ -92,9 +92,10 @@ pub fn run(arguments: RelayArguments) -> Result<u8> {
 
 impl Relay {
     fn serve(&self, stream: TcpStream) {
-        let from = stream
-            .peer_addr()
-            .map_or_else(|_| "somebody".into(), |address| address.to_string());
+        let from = stream.peer_addr().map_or_else(
+            |_| "an unknown client".into(),
+            |address| address.to_string(),
+        );
         if self.clients.fetch_add(1, Ordering::Relaxed) < MAX_CLIENTS
             && let Err(error) = self.relay(stream)
         {
@@ -117,7 +118,7 @@ impl Relay {
             thread::sleep(REJECTION_DELAY);
             let message = "turned away: the token is wrong or missing".to_owned();
             let _ = write_message(&mut plain, &Reply::Failed { message });
-            anyhow::bail!("a wrong token, or none");
+            anyhow::bail!("the token is wrong or missing");
         }
         plain.set_read_timeout(None)?;
         let target = Target::inspect(self.pid)?;

@@ -80,9 +80,11 @@ fn word(state: ProcessState) -> &'static str {
 fn write(to: &mut impl Write, data: &DataDirectory, rows: usize) -> io::Result<()> {
     let catalogue = &data.catalogue;
     let state = match data.state {
-        ProcessState::Running => "runs; these are its figures now",
-        ProcessState::Ended => "has ended; these are its last figures",
-        ProcessState::Killed => "was killed or crashed; these are the figures that it had stored",
+        ProcessState::Running => "runs; these are its current measurements",
+        ProcessState::Ended => "has ended; these are its final measurements",
+        ProcessState::Killed => {
+            "was killed or crashed; these are the measurements that it had stored"
+        }
     };
     writeln!(
         to,

@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_report_of_any_process_will_do() {
+    fn a_report_of_any_process_is_accepted() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("r.json");
         let reports = || {
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn an_old_report_does_not_pass_for_a_new_one() {
+    fn an_old_report_is_not_accepted() {
         let directory = tempfile::tempdir().unwrap();
         fs::write(directory.path().join("r.4711.json"), "{}").unwrap();
         let later = SystemTime::now() + 2 * TIME_TOLERANCE;

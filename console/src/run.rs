@@ -183,10 +183,10 @@ fn describe_remaining_data(left: &[PathBuf], directory: &Path) -> String {
     let what = match (running, left.len() - running) {
         (1, 0) => "a JVM that COMMAND started runs on",
         (_, 0) => "JVMs that COMMAND started run on",
-        (0, 1) => "a JVM ended without the agent's leave (killed or crashed)",
-        _ => "some JVMs ended without the agent's leave (killed or crashed), or run on",
+        (0, 1) => "a JVM ended without telling the agent (killed or crashed)",
+        _ => "some JVMs ended without telling the agent (killed or crashed), or run on",
     };
     format!(
-        "{what}; its figures can be read with `veneer report {place}`, and `rm -r {place}` removes them"
+        "{what}; the measurements can be read with `veneer report {place}`, and `rm -r {place}` removes them"
     )
 }

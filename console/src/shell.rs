@@ -52,13 +52,13 @@ struct Shell {
     terminal: bool,
 }
 
-/// What the shell does after an input.
+/// The shell's next step after an input.
 enum Next {
     /// Reads the next input. Contains the names that this input declared.
     Continue(Vec<String>),
     /// The input failed.
     Failed,
-    /// Ends.
+    /// The shell ends.
     End,
 }
 
@@ -148,7 +148,7 @@ impl Shell {
         }
         let next = self.evaluate(&input)?;
         if matches!(next, Next::End) && self.screen.is_gone() {
-            anyhow::bail!("input is left that could not be run");
+            anyhow::bail!("some input was not run, because the connection to the JVM was lost");
         }
         Ok(next)
     }
@@ -266,13 +266,13 @@ impl Shell {
 /// The text of `:help`.
 fn guide() -> String {
     let mut text = String::from(
-        "An input is Rhai; what it declares stays for the next ones, and what it attaches as long as the shell.\n\n",
+        "Inputs are Rhai. Declarations are kept for later inputs; what is attached is detached when the shell ends.\n\n",
     );
     let width = COMMANDS.iter().map(|c| c.usage.len()).max().unwrap_or(0);
     for command in &COMMANDS {
         text.push_str(&format!("  {:width$}  {}\n", command.usage, command.text));
     }
-    text.push_str("\nFunctions, of which :help FUNCTION says more:\n\n");
+    text.push_str("\nFunctions (:help FUNCTION explains one of them):\n\n");
     for line in overview().lines() {
         text.push_str(&wrapped(line));
     }

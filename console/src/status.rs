@@ -35,7 +35,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_are_said_as_people_do() {
+    fn ages_are_formatted_for_people() {
         for (millis, text) in [
             (999, "0 s"),
             (119_000, "119 s"),

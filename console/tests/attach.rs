@@ -64,7 +64,7 @@ fn jvms_with_unusual_signals_are_not_disturbed() {
 }
 
 #[test]
-fn an_option_that_only_the_counters_show_is_seen() {
+fn an_option_that_only_the_counters_show_is_found() {
     let home = jdks().remove(0);
     let file = tempfile::NamedTempFile::new().unwrap();
     fs::write(file.path(), "-XX:+DisableAttachMechanism\n").unwrap();
@@ -83,7 +83,7 @@ fn a_jvm_without_counters_is_reached() {
 }
 
 #[test]
-fn a_stopped_jvm_is_named_as_such() {
+fn a_stopped_jvm_is_reported_as_stopped() {
     let jvm = Jvm::start(&jdks().remove(0), &[]);
     jvm.signal(libc::SIGSTOP);
     let state = || fs::read_to_string(format!("/proc/{}/status", jvm.pid())).unwrap();
@@ -95,7 +95,7 @@ fn a_stopped_jvm_is_named_as_such() {
 }
 
 #[test]
-fn processes_that_are_no_jvms_live_on() {
+fn processes_that_are_not_jvms_are_not_disturbed() {
     let mut sleep = Command::new("sleep").arg("60").spawn().unwrap();
     let pid = sleep.id().to_string();
     let comm = format!("/proc/{pid}/comm");
@@ -119,7 +119,7 @@ fn processes_that_are_no_jvms_live_on() {
 }
 
 #[test]
-fn a_thread_is_led_to_its_process() {
+fn the_id_of_a_thread_leads_to_its_process() {
     let jvm = Jvm::start(&jdks().remove(0), &[]);
     let pid = jvm.pid();
     let thread = fs::read_dir(format!("/proc/{pid}/task"))
@@ -136,7 +136,7 @@ fn a_thread_is_led_to_its_process() {
 }
 
 #[test]
-fn the_owner_counts() {
+fn the_owner_of_the_process_decides() {
     if !is_root() {
         // Without root, the test cannot start a JVM as another user. Process 1 belongs to root.
         let line = refusal(&mut exec("1"));
@@ -185,7 +185,7 @@ fn refusals_need_an_agent_and_load_none() {
 }
 
 #[test]
-fn a_socket_of_another_process_is_not_believed() {
+fn a_socket_of_another_process_is_not_trusted() {
     let jvm = Jvm::start(&jdks().remove(0), &[]);
     // SAFETY: `geteuid` has no preconditions.
     let uid = unsafe { libc::geteuid() };
@@ -208,7 +208,7 @@ fn a_socket_of_another_process_is_not_believed() {
 }
 
 #[test]
-fn a_missing_agent_or_program_is_said() {
+fn a_missing_agent_or_program_is_reported() {
     let jvm = Jvm::start(&jdks().remove(0), &[]);
     let pid = jvm.pid();
     let line = refusal(exec(&pid).env("VENEER_AGENT", "/nonexistent.so"));

@@ -34,7 +34,7 @@ fn a_module_passes_under_each_policy() {
 }
 
 #[test]
-fn the_table_names_what_was_refused() {
+fn the_table_contains_refusals() {
     let output = veneer()
         .args(["check", "jrt:/java.sql", "--policy", "block", "--jobs", "1"])
         .output()
@@ -67,7 +67,7 @@ fn a_damaged_class_is_a_failure_with_its_name() {
 }
 
 #[test]
-fn what_is_no_class_is_said() {
+fn files_that_are_not_classes_are_reported() {
     let line = refusal(veneer().args(["check", "/nonexistent.jar"]));
     assert!(line.contains("/nonexistent.jar"), "{line}");
     let line = refusal(veneer().args(["check", "jrt:/java.sql", "--jdk", "/nonexistent"]));

@@ -41,7 +41,7 @@ fn run(options: &[&str], command: &str) -> Command {
 }
 
 #[test]
-fn nothing_starts_where_a_check_fails() {
+fn nothing_starts_if_a_check_fails() {
     let root = tempfile::tempdir().unwrap();
     let java = marked_jdk(root.path(), "21.0.1");
     for (options, word) in [
@@ -66,7 +66,7 @@ fn nothing_starts_where_a_check_fails() {
 }
 
 #[test]
-fn the_jdk_must_be_there_and_new_enough() {
+fn the_jdk_must_exist_and_be_new_enough() {
     let root = tempfile::tempdir().unwrap();
     let line = refusal(&mut run(&[], &marked_jdk(root.path(), "11.0.2")));
     assert!(
@@ -124,7 +124,7 @@ fn shell(script: &str) -> Command {
 }
 
 #[test]
-fn streams_and_exit_codes_pass_through() {
+fn streams_and_exit_codes_are_passed_through() {
     for code in [0, 1, 2, 7, 255] {
         let script = format!("cat; printf err >&2; exit {code}");
         let mut command = shell(&script);
@@ -143,7 +143,7 @@ fn streams_and_exit_codes_pass_through() {
 }
 
 #[test]
-fn a_death_by_signal_is_one_for_the_caller_too() {
+fn a_signal_that_ends_the_application_ends_the_command() {
     for signal in [libc::SIGTERM, libc::SIGKILL, libc::SIGSEGV, libc::SIGINT] {
         let output = shell(&format!("kill -{signal} $$")).output().unwrap();
         assert_eq!(output.status.signal(), Some(signal));
@@ -178,7 +178,7 @@ fn signals_reach_the_application() {
 }
 
 #[test]
-fn the_agent_stands_in_the_environment_and_its_files_are_private() {
+fn the_agent_is_in_the_environment_and_its_files_are_private() {
     let temporary = tempfile::tempdir().unwrap();
     let script = r#"echo "$JAVA_TOOL_OPTIONS"; f=${JAVA_TOOL_OPTIONS#*=}; f=${f%% *}; stat -c %a "${f%/*}"; cat "$f""#;
     let output = shell(script)
@@ -248,7 +248,7 @@ fn options_and_plans_reach_the_configuration() {
 }
 
 #[test]
-fn a_report_that_nobody_wrote_is_not_passed_over() {
+fn a_missing_report_is_reported() {
     let root = tempfile::tempdir().unwrap();
     let report = root.path().join("r.json");
     fs::write(&report, "an old one").unwrap();

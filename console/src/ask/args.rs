@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_in_front_are_processes() {
+    fn leading_numbers_are_process_ids() {
         let all = asked("watch 1 2 a.B::m(..) n 3").unwrap();
         assert_eq!(all.pids, [1, 2]);
         assert_eq!(
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_or_too_much_is_said() {
+    fn missing_and_superfluous_arguments_are_reported() {
         for (words, error) in [
             ("count a.B::m(..)", "name a process id"),
             ("count 1", "name the methods"),
@@ -90,8 +90,8 @@ mod tests {
                 "no JVM that you may attach to",
             ),
         ] {
-            let said = asked(words).unwrap_err().to_string();
-            assert!(said.contains(error), "{words}: {said}");
+            let error_text = asked(words).unwrap_err().to_string();
+            assert!(error_text.contains(error), "{words}: {error_text}");
         }
     }
 }

@@ -105,8 +105,8 @@ fn add_buckets(one: Option<&Value>, other: &Value) -> Value {
 
 /// The measurement that rows are sorted by.
 fn sort_key(row: &Value) -> i64 {
-    let figures = ["total_ns", "hits", "count"];
-    figures
+    let measurements = ["total_ns", "hits", "count"];
+    measurements
         .iter()
         .find_map(|name| row.get(name)?.as_i64())
         .unwrap_or(0)
@@ -173,7 +173,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn rows_of_one_place_are_one() {
+    fn rows_with_equal_keys_are_merged() {
         let first = vec![
             json!({"class":"A","method":"m()V","fragment":null,"count":2,"total_ns":30,"min_ns":10,"max_ns":20}),
             json!({"class":"B","method":"m()V","fragment":null,"count":0,"total_ns":0,"min_ns":0,"max_ns":0}),

@@ -36,13 +36,13 @@ use super::totals::{Failure, PolicyTotals, Stage, Totals};
 /// Maximum number of methods in one version class; the same limit as in the agent.
 const MAX_METHODS_PER_CLASS: usize = 100;
 
-/// Number of edges of a method that are find_redirect, and number of targets that are tried for each.
+/// Number of edges of a method that are redirected, and number of targets that are tried for each.
 const MAX_REDIRECT_TARGETS: usize = 4;
 
 /// Maximum number of edits of a method that are tried.
 const MAX_EDIT_TRIALS: usize = 12;
 
-/// What to check.
+/// The policies and variants that are checked for each class.
 pub struct Task<'t> {
     /// The policies with their names.
     pub policies: &'t [(&'static str, Policy)],
@@ -145,7 +145,11 @@ impl ClassCheck {
         }
         match file.to_bytes() {
             Ok(written) if written == bytes => totals.identical += 1,
-            Ok(_) => self.fail("write", "", "the class comes out with other bytes"),
+            Ok(_) => self.fail(
+                "write",
+                "",
+                "the written class differs from the class that was read",
+            ),
             Err(error) => self.fail("write", "", error),
         }
         totals.versions = Some((file.major, file.major));
@@ -454,7 +458,7 @@ fn edit(prepared: &Prepared) -> Option<[Edit; 1]> {
     kinds.iter().find_map(|kind| kind(prepared)).map(|e| [e])
 }
 
-/// Returns the first fragment of a method that can be find_skip.
+/// Returns the first fragment of a method that can be skipped.
 fn find_skip(prepared: &Prepared) -> Option<Edit> {
     let method = &prepared.method;
     let edits = method
@@ -464,7 +468,7 @@ fn find_skip(prepared: &Prepared) -> Option<Edit> {
     find_valid_edit(method, &prepared.armed, edits)
 }
 
-/// Returns the first edge of a method that can be find_redirect.
+/// Returns the first edge of a method that can be redirected.
 fn find_redirect(prepared: &Prepared) -> Option<Edit> {
     let method = &prepared.method;
     let edges = method.flow.edges().into_iter().take(MAX_REDIRECT_TARGETS);

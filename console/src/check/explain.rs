@@ -41,7 +41,7 @@ mod tests {
     use veneer_fragmenter::Refusal;
 
     #[test]
-    fn names_are_those_of_refusals() {
+    fn refusals_have_explanations() {
         for refusal in [
             Refusal::BeforeSuper,
             Refusal::CompileLimit(1, 2),

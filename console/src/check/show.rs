@@ -248,7 +248,7 @@ mod tests {
     use veneer_fragmenter::Refusal;
 
     #[test]
-    fn the_tables_say_what_was_refused_and_what_failed() {
+    fn the_tables_contain_refusals_and_failures() {
         let mut policy = PolicyTotals {
             armed: 98,
             named: 99,
@@ -267,7 +267,7 @@ mod tests {
                 class: "a.B".into(),
                 method: String::new(),
                 doing: "write".into(),
-                reason: "the class comes out with other bytes".into(),
+                reason: "the written class differs from the class that was read".into(),
             }],
             ..Totals::default()
         };
@@ -284,7 +284,7 @@ mod tests {
             "99.00",
             "97.00",
             "InlineLimit",
-            "other bytes",
+            "written class differs",
             "6 of 7 classes",
         ] {
             assert!(text.contains(part), "{part} is missing in\n{text}");

@@ -154,7 +154,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sums_keep_everything() {
+    fn all_totals_are_added() {
         let one = |version: u16, armed: u64| {
             let mut policy = PolicyTotals {
                 armed,

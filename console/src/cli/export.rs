@@ -56,7 +56,7 @@ pub struct ExportArguments {
     #[arg(long, value_enum, default_value = "openmetrics", default_value_if("json", ArgPredicate::Equals("true".into()), "json"),
           conflicts_with_all = ["listen", "otlp"])]
     pub format: Format,
-    /// The same as --format json.
+    /// Short for --format json.
     #[arg(long, conflicts_with_all = ["format", "listen", "otlp"])]
     pub json: bool,
     /// Write to this file [default: standard output].
@@ -94,8 +94,8 @@ pub struct ExportArguments {
 }
 
 impl ExportArguments {
-    /// Whether the command serves or pushes metrics until it is stopped, rather than writes them
-    /// once.
+    /// Whether the command serves or pushes metrics until it is stopped, and does not write
+    /// them once.
     pub fn is_continuous(&self) -> bool {
         self.listen.is_some() || self.otlp.is_some()
     }
@@ -128,14 +128,14 @@ mod tests {
     }
 
     #[test]
-    fn json_is_a_format_too() {
+    fn json_is_also_a_format() {
         assert_eq!(parsed("veneer export 1").format, Format::Openmetrics);
         assert_eq!(parsed("veneer export 1 --json").format, Format::Json);
         assert_eq!(parsed("veneer export 1 --format csv").format, Format::Csv);
     }
 
     #[test]
-    fn what_makes_no_sense_is_refused() {
+    fn contradictory_options_are_refused() {
         for words in [
             "veneer export",
             "veneer export 1 --format xml",

@@ -26,7 +26,9 @@ impl Output {
                 Ok(Output { to, name })
             }
             None if is_binary && io::stdout().is_terminal() => {
-                bail!("a trace is no text for a terminal: name a file, -o trace.pftrace")
+                bail!(
+                    "a trace is binary and is not written to a terminal: name a file, -o trace.pftrace"
+                )
             }
             None => Ok(Output {
                 to: Box::new(io::stdout()),

@@ -77,7 +77,7 @@ impl Pusher {
         match self.send(&body) {
             Ok(()) => {
                 if self.failing {
-                    complain(&format!("{} takes metrics again", self.address));
+                    complain(&format!("{} accepts metrics again", self.address));
                 }
                 (self.failing, self.succeeded) = (false, true);
             }
@@ -85,7 +85,7 @@ impl Pusher {
                 if !self.failing {
                     let (address, seconds) = (&self.address, self.every.as_secs_f64());
                     complain(&format!(
-                        "{address} did not take the metrics: {reason}; tried again every {seconds} s"
+                        "{address} did not accept the metrics: {reason}; the next attempts are {seconds} s apart"
                     ));
                 }
                 self.failing = true;
@@ -111,7 +111,7 @@ fn endpoint(address: &str) -> Result<String> {
     let Some(rest) = address.strip_prefix("http://") else {
         if address.starts_with("https://") {
             bail!(
-                "--otlp {address}: https is not supported; run a collector on this machine, and have it send on"
+                "--otlp {address}: https is not supported; run a collector on this machine, and let it forward the metrics"
             );
         }
         bail!("--otlp {address}: write http://HOST:PORT, such as http://127.0.0.1:4318");
@@ -131,7 +131,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_without_a_path_gets_that_for_metrics() {
+    fn an_address_without_a_path_gets_the_metrics_path() {
         for (address, expected) in [
             ("http://127.0.0.1:4318", "http://127.0.0.1:4318/v1/metrics"),
             ("http://collector:4318/", "http://collector:4318/v1/metrics"),

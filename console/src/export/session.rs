@@ -140,7 +140,7 @@ impl Session {
         match self.ask(&Request::Report {})? {
             None => Ok(None),
             Some(Reply::Report(report)) => Ok(Some(*report)),
-            // The metrics have so many points that the report exceeds the size limit of a message.
+            // The report exceeds the size limit of a message, because there are too many points.
             Some(Reply::Failed { message }) => bail!(
                 "the agent in process {}: {message}; detach instruments, or narrow their patterns",
                 self.pid

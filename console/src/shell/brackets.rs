@@ -10,7 +10,7 @@
 //! The agent parses the input. This module only finds the boundaries of strings, comments and
 //! brackets.
 
-/// What the end of an input is part of.
+/// The kind of text that an input ends in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum End {
     Code,
@@ -128,7 +128,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_text_is_whole_when_nothing_is_open() {
+    fn an_input_is_complete_if_nothing_is_open() {
         for whole in [
             "",
             "1 + 1",

@@ -17,32 +17,32 @@ pub const COMMANDS: [CommandDescription; 7] = [
     CommandDescription {
         name: "instruments",
         usage: ":instruments",
-        text: "what is attached in this JVM, by whom",
+        text: "list what is attached in this JVM, and by which client",
     },
     CommandDescription {
         name: "detach",
         usage: ":detach ID…|all",
-        text: "take instruments (i7), edits (p7) or all of a plan (l3) off, or everything",
+        text: "detach instruments (i7), edits (p7), all of a plan (l3), or everything",
     },
     CommandDescription {
         name: "watch",
         usage: ":watch EXPRESSION",
-        text: "show its table or value again each second, until a key is pressed",
+        text: "print a value or its table every second, until a key is pressed",
     },
     CommandDescription {
         name: "load",
         usage: ":load FILE",
-        text: "run a file as if it had been typed here",
+        text: "run a file as if it were typed here",
     },
     CommandDescription {
         name: "keep",
         usage: ":keep",
-        text: "let what is attached here stay when the shell ends",
+        text: "keep what is attached here when the shell ends",
     },
     CommandDescription {
         name: "quit",
         usage: ":quit",
-        text: "leave (Ctrl-D); what was attached here is taken off",
+        text: "end the shell (Ctrl-D) and detach what was attached here",
     },
 ];
 
@@ -111,7 +111,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn commands_are_read() {
+    fn commands_are_parsed() {
         for (line, command) in [
             (":help", Command::Help(None)),
             (":help before()", Command::Help(Some("before".into()))),
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_command_is_said() {
+    fn unknown_commands_are_reported() {
         assert!(parse(":hlep").is_err_and(|e| e.contains(":help, :instruments")));
         assert_eq!(parse(":watch"), Err("write :watch EXPRESSION".into()));
         assert_eq!(parse(":keep i1"), Err("write :keep".into()));

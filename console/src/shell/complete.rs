@@ -30,7 +30,7 @@ pub struct Completions {
     pub candidates: Vec<Candidate>,
 }
 
-/// One completion.
+/// A completion that Tab offers.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Candidate {
     /// The text in the list of candidates.
@@ -51,7 +51,7 @@ impl From<String> for Candidate {
 /// Functions whose string argument is a pattern of methods, or begins like one.
 const PATTERN_FUNCTIONS: [&str; 6] = ["methods", "classes", "calls", "reads", "writes", "names"];
 
-/// What the cursor is in.
+/// The kind of text that the cursor is in.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Typing<'a> {
     /// An incomplete pattern. The JVM knows the names that can follow.
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn functions_methods_and_variables_are_offered_where_they_fit() {
+    fn functions_methods_and_variables_are_completed() {
         assert_eq!(offered("let m = meth"), (8, vec!["methods(".to_string()]));
         assert_eq!(
             offered("cou"),
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn commands_and_what_follows_them_are_offered() {
+    fn commands_and_their_arguments_are_completed() {
         assert_eq!(offered(":he"), (0, vec![":help".to_string()]));
         assert_eq!(offered(":help blo").1, ["block", "blocks"]);
         assert_eq!(offered(":watch cut").1, ["cut"]);
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn only_patterns_are_asked_of_the_jvm() {
+    fn only_patterns_are_completed_by_the_jvm() {
         for (before, pattern) in [
             ("methods(\"shop.De", "shop.De"),
             ("let m = methods([\"a.B::m(..)\", \"", ""),
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn declarations_are_found() {
+    fn declared_names_are_found() {
         let source = "let a = 1; const B = 2;\nfn half(x) { x / 2 }";
         assert_eq!(declared(source), ["a", "B", "half"]);
     }

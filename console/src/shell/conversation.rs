@@ -88,20 +88,20 @@ impl Conversation {
         })
     }
 
-    /// Runs an input and waits for its result. If `look` is set, the shell only wants to show the
-    /// value. A value with a table is then returned as a table of at most `look` rows.
+    /// Runs an input and waits for its result. If `table_rows` is set, the shell only wants to show the
+    /// value. A value with a table is then returned as a table of at most `table_rows` rows.
     pub fn input(
         &self,
         file: Option<&str>,
         source: &str,
         modules: BTreeMap<String, String>,
-        look: Option<u32>,
+        table_rows: Option<u32>,
     ) -> Result<Outcome> {
         let request = Request::Input {
             file: file.map(str::to_owned),
             source: source.to_owned(),
             modules,
-            look,
+            look: table_rows,
             hold: LEASE_MILLIS,
         };
         // If sending fails, the connection is closed. The reading thread has already reported that.
@@ -120,7 +120,7 @@ impl Conversation {
                 Err(RecvTimeoutError::Timeout) if warned => return Ok(Outcome::Abandoned),
                 Err(RecvTimeoutError::Timeout) => {
                     complain(
-                        &"the JVM is still at it, and ends it by itself; Ctrl-C once more leaves the shell",
+                        &"the JVM still runs this input, and will end it; press Ctrl-C again to leave the shell",
                     );
                     warned = true;
                 }

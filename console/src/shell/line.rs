@@ -29,12 +29,12 @@ pub struct Line {
     history: Option<PathBuf>,
 }
 
-/// What the user entered.
+/// The result of reading one input.
 pub enum Typed {
     Input(String),
     /// Ctrl-C: the line was cancelled.
     Nothing,
-    /// Ctrl-D.
+    /// Ctrl-D: the shell must end.
     End,
 }
 

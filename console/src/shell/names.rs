@@ -86,7 +86,7 @@ fn ask(client: &mut Option<Client>, remote: &Remote, text: &str) -> Result<Vec<S
                 *client = Some(connected);
                 return Ok(names);
             }
-            _ => bail!("the JVM does not tell names"),
+            _ => bail!("the JVM returned no names"),
         }
     }
 }

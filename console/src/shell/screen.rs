@@ -100,7 +100,9 @@ impl Screen {
         let mut state = self.state();
         state.gone = true;
         match &mut state.above {
-            Some(printer) => printer(format!("veneer: {message}; Enter leaves the shell\n")),
+            Some(printer) => printer(format!(
+                "veneer: {message}; press Enter to leave the shell\n"
+            )),
             None => complain(&message),
         }
     }

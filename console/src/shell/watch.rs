@@ -24,11 +24,12 @@ pub fn run(conversation: &Conversation, expression: &str) -> Result<Outcome> {
         let begun = Instant::now();
         let rows = terminal::size().map_or(24, |(_, rows)| rows);
         // Four rows are needed for the head and the last line of the table and for the line below.
-        let look = u32::from(rows.saturating_sub(4).max(1));
-        let text = match conversation.input(None, expression, Default::default(), Some(look))? {
-            Outcome::Done(text) => text,
-            other => return Ok(other),
-        };
+        let table_rows = u32::from(rows.saturating_sub(4).max(1));
+        let text =
+            match conversation.input(None, expression, Default::default(), Some(table_rows))? {
+                Outcome::Done(text) => text,
+                other => return Ok(other),
+            };
         drawn = draw(&mut stdout, &text, drawn)?;
         loop {
             let left = REDRAW_INTERVAL.saturating_sub(begun.elapsed());

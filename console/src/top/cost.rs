@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn the_kernel_is_understood() {
+    fn the_stat_file_is_parsed() {
         let stat = "42 (java (x) y) S 1 42 42 0 -1 4194560 9 0 0 0 250 50 0 0 20 0 30 0 100 0";
         assert_eq!(ticks(stat), Some(300));
         assert!(processor_time(std::process::id()).is_some());

@@ -30,7 +30,7 @@ pub enum FeedMessage {
     Progress(String),
     /// The plan has printed a line that is meant for this command.
     PlanOutput(PlanOutput),
-    /// New measurements.
+    /// The measurements that have changed.
     Sample(Sample),
     /// Another client detached the instrument.
     DetachedByOther,

@@ -19,7 +19,7 @@ pub enum Key {
     Home,
     /// The End key: last row.
     End,
-    /// Ctrl-C.
+    /// Ctrl-C, which ends the view in every mode.
     Interrupt,
 }
 
@@ -135,9 +135,9 @@ pub const HELP: &[(&str, &str)] = &[
     ("↑ ↓ k j PgUp PgDn Home End", "select"),
     ("Enter →", "show the fragments of the selected method"),
     ("Esc ←", "return to the methods; there: remove the filter"),
-    ("c", "attach a counter here; again: detach"),
-    ("t", "attach a timer here, callees included; again: detach"),
-    ("w", "watch the values of variables here; again: detach"),
+    ("c", "attach a counter; again: detach"),
+    ("t", "attach a timer, callees included; again: detach"),
+    ("w", "attach a watch of variables; again: detach"),
     ("d", "detach what c, t and w attached here"),
     ("D", "detach all that c, t and w attached"),
     ("o", "sort by the next column; inside: to the hottest"),
@@ -153,7 +153,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_key_counts_when_it_is_pressed() {
+    fn key_releases_are_ignored() {
         let mut event = KeyEvent::new(KeyCode::Char('c'), KeyModifiers::NONE);
         assert_eq!(Key::from_event(&event), Some(Key::Letter('c')));
         event.modifiers = KeyModifiers::CONTROL;
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn letters_of_the_table_mean_other_things_inside() {
+    fn keys_have_other_actions_in_an_open_method() {
         assert_eq!(Action::for_key(Key::Letter('o'), false), Action::Sort);
         assert_eq!(Action::for_key(Key::Letter('o'), true), Action::Hottest);
         assert_eq!(Action::for_key(Key::Letter('/'), true), Action::None);

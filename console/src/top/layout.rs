@@ -23,12 +23,12 @@ use super::measurements::Graph;
 /// Maximum number of vertical lines side by side.
 const MAX_LANES: usize = 7;
 
-/// What a line of the drawing shows.
+/// The content of a line of the drawing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LineContent {
     /// The block with this index in `graph.blocks`.
     Block(usize),
-    /// An edge.
+    /// An edge between two blocks.
     Edge {
         /// The number of the source block.
         from: u32,

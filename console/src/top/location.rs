@@ -1,4 +1,4 @@
-//! Where an instrument is attached, and what it measures.
+//! The location that an instrument is attached to, and the kind of instrument.
 
 use std::fmt;
 
@@ -62,9 +62,9 @@ impl fmt::Display for Location {
 /// The kind of an instrument.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum InstrumentKind {
-    /// Counts passes.
+    /// Counts the passes of the location.
     Counter,
-    /// Measures durations.
+    /// Measures durations of calls or of a fragment.
     Timer,
     /// Records the values of these expressions.
     Watch(Vec<String>),

@@ -28,7 +28,7 @@ pub enum PlanOutput {
     Watch(Vec<RecordedValues>),
 }
 
-/// What an instrument counts.
+/// The purpose of an instrument.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
@@ -188,7 +188,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_point_is_a_row() {
+    fn a_point_becomes_a_row() {
         let text = r#"{"class":"a.B","method":"m()V","line":12,"hits":7}"#;
         let row = Row {
             class: "a.B".into(),
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_of_plans_are_read_and_others_left() {
+    fn lines_of_plans_are_parsed_and_others_ignored() {
         let ids = BTreeMap::from([("i1".to_owned(), Role::Calls)]);
         assert_eq!(
             parse_line(r#"{"ids":{"i1":"calls"}}"#),

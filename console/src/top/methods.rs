@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn the_hottest_comes_first_and_what_is_selected_stays_so() {
+    fn the_hottest_is_first_and_the_selection_is_kept() {
         let mut methods = Methods::default();
         methods.add_sample(1.0, vec![row("x", 10), row("y", 30), row("z", 20)], true);
         assert_eq!(names(&methods), ["a.B.y()", "a.B.z()", "a.B.x()"]);
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_shown_is_kept_for_later() {
+    fn hidden_samples_are_kept() {
         let mut methods = Methods::default();
         methods.add_sample(1.0, vec![row("x", 10), row("y", 5)], true);
         methods.add_sample(2.0, vec![row("x", 20)], false);

@@ -94,7 +94,7 @@ pub struct Message {
 #[derive(Debug, Clone)]
 pub struct Model {
     pub pid: u32,
-    /// Which methods are counted, in words.
+    /// A description of the counted methods.
     pub scope: String,
     pub methods: Methods,
     /// The method whose fragments are shown, or `None` if the table of methods is shown.
@@ -108,7 +108,7 @@ pub struct Model {
     pub mode: Mode,
     /// Time since the view began.
     pub now: Duration,
-    /// What the counters of the methods are attached to, as soon as they are.
+    /// The number of methods and points with counters; `None` until the counters are attached.
     pub attached: Option<Attached>,
     pub end: Option<End>,
     /// Number of samples of the counters of all methods.

@@ -203,7 +203,7 @@ pub mod tests {
     }
 
     #[test]
-    fn counts_are_told_by_block_and_edge() {
+    fn passes_are_counted_by_block_and_edge() {
         let mut inside = OpenMethod::new(
             1,
             Location {

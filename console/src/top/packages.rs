@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn packages_of_the_application_are_named_and_none_of_the_jdk() {
+    fn patterns_match_the_application_and_not_the_jdk() {
         let names = |all: &[&str]| all.iter().map(|name| (*name).to_owned()).collect();
         let loaded = Loaded {
             jdk: names(&["java.lang.Object", "com.sun.jndi.X", "org.w3c.dom.Node"]),

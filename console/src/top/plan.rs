@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_watch_asks_for_its_values() {
+    fn a_watch_records_its_values() {
         let location = Location {
             class: "a.B".into(),
             method: "m(I)V".into(),

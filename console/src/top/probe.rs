@@ -111,7 +111,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_timer_has_ends_and_an_average() {
+    fn a_timer_has_a_minimum_a_maximum_and_an_average() {
         let location = Location {
             class: "a.B".into(),
             method: "m()V".into(),

@@ -26,7 +26,7 @@ impl Theme {
         Style::new().add_modifier(Modifier::BOLD)
     }
 
-    /// Secondary text.
+    /// Text of secondary importance.
     pub fn faint(self) -> Style {
         self.with(Color::DarkGray, Modifier::DIM)
     }
@@ -35,12 +35,11 @@ impl Theme {
         Style::new().add_modifier(Modifier::REVERSED)
     }
 
-    /// Error messages.
     pub fn bad(self) -> Style {
         self.with(Color::Red, Modifier::BOLD)
     }
 
-    /// Attached instruments.
+    /// Marks of attached instruments.
     pub fn attached(self) -> Style {
         self.with(Color::Green, Modifier::BOLD)
     }

@@ -20,7 +20,7 @@ fn print(model: &mut Model, channel: Channel, output: PlanOutput) {
     );
 }
 
-fn look(model: &mut Model, channel: Channel, at: f64, role: Role, rows: Vec<Row>) {
+fn add_sample(model: &mut Model, channel: Channel, at: f64, role: Role, rows: Vec<Row>) {
     let rows = rows.into_iter().map(|row| (role, row)).collect();
     let message = FeedMessage::Sample(Sample { at, rows });
     assert_eq!(
@@ -44,7 +44,7 @@ fn press(model: &mut Model, keys: &str) -> Vec<Effect> {
 
 fn calls(model: &mut Model, at: f64, m: u64, n: u64) {
     let rows = vec![row("m(I)V", m), row("n()V", n)];
-    look(model, Channel::Calls, at, Role::Calls, rows);
+    add_sample(model, Channel::Calls, at, Role::Calls, rows);
 }
 
 fn model() -> Model {
@@ -86,7 +86,7 @@ fn enter_opens_the_hottest_method_and_escape_closes_it() {
 }
 
 #[test]
-fn a_key_attaches_and_the_same_key_takes_off() {
+fn a_key_attaches_and_the_same_key_detaches() {
     let mut model = model();
     let effects = press(&mut model, "t");
     let [Effect::Attach(number, at, InstrumentKind::Timer)] = effects.as_slice() else {
@@ -101,7 +101,7 @@ fn a_key_attaches_and_the_same_key_takes_off() {
         max_ns: 15,
         ..Row::default()
     }];
-    look(&mut model, channel, 1.0, Role::Probe, rows);
+    add_sample(&mut model, channel, 1.0, Role::Probe, rows);
     assert_eq!(model.probes[0].state, ProbeState::Attached);
     assert_eq!(model.probes[0].average_ns(), 10);
     assert_eq!(press(&mut model, "t"), [Effect::Close(channel)]);
@@ -164,7 +164,7 @@ fn a_watch_asks_for_variables_of_a_method_and_has_those_of_a_fragment() {
         hits: 9,
         ..Row::default()
     }];
-    look(&mut model, channel, 1.0, Role::Probe, passes);
+    add_sample(&mut model, channel, 1.0, Role::Probe, passes);
     assert_eq!(model.probes[0].shown.values.len(), 1);
     assert_eq!(model.probes[0].shown.passes, 9);
 
@@ -221,7 +221,7 @@ fn a_pause_stops_figures_and_not_the_cost() {
 }
 
 #[test]
-fn what_is_refused_is_said_and_gone() {
+fn a_refused_instrument_is_reported_and_removed() {
     let mut model = model();
     let effects = press(&mut model, "c");
     let [Effect::Attach(number, ..)] = effects.as_slice() else {
@@ -262,7 +262,7 @@ fn long_actions_show_until_they_are_done() {
 }
 
 #[test]
-fn what_somebody_else_takes_off_is_gone() {
+fn an_instrument_that_another_client_detaches_is_removed() {
     let mut model = model();
     let effects = press(&mut model, "c");
     let [Effect::Attach(number, ..)] = effects.as_slice() else {

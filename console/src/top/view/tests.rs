@@ -30,7 +30,7 @@ fn print(model: &mut Model, channel: Channel, output: PlanOutput) {
     model.update(Event::Feed(FeedEvent { channel, message }));
 }
 
-fn look(model: &mut Model, channel: Channel, at: f64, rows: Vec<(Role, Row)>) {
+fn add_sample(model: &mut Model, channel: Channel, at: f64, rows: Vec<(Role, Row)>) {
     let message = FeedMessage::Sample(Sample { at, rows });
     model.update(Event::Feed(FeedEvent { channel, message }));
 }
@@ -65,7 +65,7 @@ fn methods() -> Model {
     model.update(Event::Processor(0.0));
     for n in 1..=2 {
         let rows = rows(n).into_iter().map(|row| (Role::Calls, row)).collect();
-        look(&mut model, Channel::Calls, n as f64, rows);
+        add_sample(&mut model, Channel::Calls, n as f64, rows);
     }
     model.update(Event::Processor(1e9));
     let message = FeedMessage::Attached;
@@ -104,8 +104,8 @@ fn inside() -> Model {
     let blocks = blocks.map(|(f, hits)| (Role::Blocks, pass(f, None, hits)));
     let edges = edges.map(|(f, to, hits)| (Role::Edges, pass(f, Some(to), hits)));
     let rows: Vec<(Role, Row)> = blocks.into_iter().chain(edges).collect();
-    look(&mut model, channel, 2.0, Vec::new());
-    look(&mut model, channel, 4.0, rows);
+    add_sample(&mut model, channel, 2.0, Vec::new());
+    add_sample(&mut model, channel, 4.0, rows);
     let holds = FeedEvent {
         channel,
         message: FeedMessage::Attached,
@@ -132,8 +132,8 @@ fn inside() -> Model {
         ..Row::default()
     };
     let timed = vec![(Role::Probe, timed)];
-    look(&mut model, Channel::Probe(*timer), 1.0, Vec::new());
-    look(&mut model, Channel::Probe(*timer), 2.0, timed);
+    add_sample(&mut model, Channel::Probe(*timer), 1.0, Vec::new());
+    add_sample(&mut model, Channel::Probe(*timer), 2.0, timed);
     let seen = |sum: u64| RecordedValues {
         values: vec![json!(sum)],
         time_ns: 1,
@@ -150,8 +150,8 @@ fn inside() -> Model {
         hits: 110,
         ..Row::default()
     };
-    look(&mut model, channel, 1.0, Vec::new());
-    look(&mut model, channel, 2.0, vec![(Role::Probe, passed)]);
+    add_sample(&mut model, channel, 1.0, Vec::new());
+    add_sample(&mut model, channel, 2.0, vec![(Role::Probe, passed)]);
     for number in [*timer, *watch] {
         let channel = Channel::Probe(number);
         model.update(Event::Feed(FeedEvent {
@@ -200,7 +200,7 @@ fn the_fragments_fit_eighty_columns() {
 }
 
 #[test]
-fn a_small_terminal_has_what_matters_most() {
+fn a_small_terminal_shows_the_most_important_lines() {
     same("methods-40x8", &drawn(&methods(), 40, 8));
     same("inside-40x10", &drawn(&inside(), 40, 10));
     // Drawing succeeds on a screen of any size, and the cost has priority.
