@@ -2,7 +2,8 @@
 //! installs one file that works alone.
 //!
 //! ```text
-//!   cargo build --release -p veneer-executor, in its own target directory ─▶ libveneer_agent.so ─▶ OUT_DIR, for include_bytes!
+//!   cargo build --release -p veneer-executor, in its own target directory
+//!      └─▶ libveneer_agent.so ─▶ OUT_DIR, for include_bytes!
 //! ```
 //!
 //! The agent has its own target directory because cargo holds a lock on the main one while this

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   java -jar app.jar      →  java -agentpath:LIB=CONFIG -jar app.jar
-//!   ./gradlew test         →  ./gradlew test        with JAVA_TOOL_OPTIONS='-agentpath:LIB=CONFIG …'
+//!   ./gradlew test         →  ./gradlew test   with JAVA_TOOL_OPTIONS='-agentpath:LIB=CONFIG …'
 //! ```
 //!
 //! If the command is `java`, the agent is added as an argument. The variable has two side effects:

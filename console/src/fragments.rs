@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   inputs ─▶ class bytes ─▶ veneer_fragmenter::listing ─┬─▶ text or DOT, written class by class
-//!                                                        └─▶ one JSON array, written class by class
+//!                                                        └─▶ a JSON array, written class by class
 //! ```
 
 use std::io::{self, Write};

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   PID  ─▶ the agent's graphs of the armed methods ─┐
-//!                                                    ├─▶ Graph ─▶ a table, or one JSON object a line
+//!                                                    ├─▶ Graph ─▶ a table, or a JSON object a line
 //!   PATH ─▶ graphs of the class files ───────────────┘
 //! ```
 //!

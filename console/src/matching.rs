@@ -1,7 +1,7 @@
 //! Finds the methods that a pattern selects among the class files at a path.
 //!
 //! ```text
-//!   all classes ─▶ direct supertypes of each ─▶ all classes again ─▶ metadata ─▶ pattern ─▶ methods
+//!   all classes ─▶ direct supertypes ─▶ all classes again ─▶ metadata ─▶ pattern ─▶ methods
 //! ```
 //!
 //! A supertype is only known if the path contains its class file. If the answer for a class depends

@@ -1,10 +1,11 @@
 //! `veneer shell`: Rhai at a prompt, in a running JVM.
 //!
 //! ```text
-//!   line (terminal) or standard input ─▶ input ─┬─ :command ─▶ command ─▶ help, status, detach, watch …
-//!                                               └─ Rhai ─▶ conversation ─▶ agent: the prompt's variables and functions
-//!                                                              │
-//!   screen ◀── values, errors, output of callbacks ◀───────────┘
+//!   line (terminal) or standard input ─▶ input
+//!      ├─ :command ─▶ command ─▶ help, status, detach, watch …
+//!      └─ Rhai ─▶ conversation ─▶ agent: the prompt's variables and functions
+//!                      │
+//!   screen ◀───────────┘   values, errors, output of callbacks
 //! ```
 //!
 //! **Invariant:** What was attached at the prompt is detached when the shell ends, even if the

@@ -2,8 +2,8 @@
 //!
 //! ```text
 //!   bytes ─▶ parse ─▶ write = bytes?
-//!              └─ for each policy ─▶ arm, unnamed and named ─▶ verify types, prove the armed bodies
-//!                                └─▶ emit: every block counted; clean; edited ─▶ prove the versions
+//!              └─ each policy ─┬▶ arm, unnamed and named ─▶ verify types, prove the armed bodies
+//!                              └▶ emit: every block counted; clean; edited ─▶ prove the versions
 //! ```
 //!
 //! Versions are emitted as in the agent: up to a hundred methods in one class, and one by one if

@@ -1,7 +1,8 @@
 //! The connections of an export: one that holds the plan, if there is a plan, and one for requests.
 //!
 //! ```text
-//!   holding ── exec {hold} ─▶ the plan is attached ─ renew … renew … ─▶ the command ends: the agent detaches the plan
+//!   holding ── exec {hold} ─▶ the plan is attached ─ renew … renew …
+//!       ├───── the command ends ─▶ the agent detaches the plan
 //!       └───── prints ─▶ standard error
 //!   requests ─── report, report, …        subscribe
 //! ```

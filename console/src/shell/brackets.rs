@@ -3,7 +3,7 @@
 //!
 //! ```text
 //!   let f = || { "a(" }     nothing is open
-//!   methods("shop.De        a string is open; its text so far is shop.De, and the code before it is methods(
+//!   methods("shop.De        a string is open: the text `shop.De` after the code `methods(`
 //!   if x { // }             a bracket is open
 //! ```
 //!

@@ -114,8 +114,8 @@ fn command(before: &str) -> Option<Typing<'_>> {
     }
 }
 
-/// Whether a string that follows this code is a pattern: an argument of one of [`PATTERN_FUNCTIONS`], or an
-/// element of an array that is such an argument.
+/// Whether a string that follows this code is a pattern: an argument of one of
+/// [`PATTERN_FUNCTIONS`], or an element of an array that is such an argument.
 fn is_pattern_argument(code: &str) -> bool {
     let mut depth = 0;
     for (at, c) in code.char_indices().rev() {

@@ -2,9 +2,9 @@
 //! time. The other is for queries of the shell itself.
 //!
 //! ```text
-//!   input ──▶ agent ──▶ the reading thread ─┬─ print ──▶ screen, even while the next input is being typed
+//!   input ──▶ agent ──▶ the reading thread ─┬─ print ──▶ screen, at any time
 //!                                           └─ done, failed ──▶ the thread that waits in `input`
-//!   status, detach ──▶ agent ──▶ answer        on a connection that is opened when it is first needed
+//!   status, detach ──▶ agent ──▶ answer        on the second connection, opened on first use
 //! ```
 
 use std::collections::BTreeMap;
@@ -88,8 +88,8 @@ impl Conversation {
         })
     }
 
-    /// Runs an input and waits for its result. If `table_rows` is set, the shell only wants to show the
-    /// value. A value with a table is then returned as a table of at most `table_rows` rows.
+    /// Runs an input and waits for its result. If `table_rows` is set, the value is only shown: if the
+    /// value has a table, the result is this table with at most `table_rows` rows.
     pub fn input(
         &self,
         file: Option<&str>,

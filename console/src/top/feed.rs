@@ -2,8 +2,10 @@
 //! measurements.
 //!
 //! ```text
-//!   Feed::open ─▶ thread: connect ─▶ Exec with hold ─▶ ids ─▶ Subscribe ─▶ updates ─▶ FeedEvent ─▶ the model
-//!   Feed::close, or the end of this process ─▶ the socket closes ─▶ the agent detaches what the plan attached
+//!   Feed::open ─▶ thread: connect ─▶ Exec with hold ─▶ ids ─▶ Subscribe ─▶ updates
+//!                                                                 └─▶ FeedEvent ─▶ the model
+//!   Feed::close, or the end of this process
+//!      └─▶ the socket closes ─▶ the agent detaches what the plan attached
 //! ```
 
 use std::collections::{BTreeMap, HashMap};

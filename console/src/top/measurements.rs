@@ -3,7 +3,7 @@
 //!
 //! ```text
 //!   {"attached":{"methods":42,"points":42}}      once, when the counters are attached
-//!   {"ids":{"i1":"calls"}}                       once: the instruments to subscribe to, and what they count
+//!   {"ids":{"i1":"calls"}}                       once: the instruments to subscribe to, with their roles
 //!   {"graph":{…}}                                the flow graph of the open method
 //!   {"watch":[{"values":[…],…}]}                 repeatedly: the values that a watch has recorded
 //! ```

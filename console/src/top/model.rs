@@ -2,8 +2,8 @@
 //! model performs no input or output.
 //!
 //! ```text
-//!   keys ──▶ Event::Key ──┐                    ┌──▶ Effect::CountInside, Attach, Close …  ─▶ feed
-//!   feed ──▶ Event::Feed ─┼─▶ Model::update ───┼──▶ Effect::Save                          ─▶ a file
+//!   keys ──▶ Event::Key ──┐                    ┌──▶ Effect::CountInside, Attach, Close … ─▶ feed
+//!   feed ──▶ Event::Feed ─┼─▶ Model::update ───┼──▶ Effect::Save                         ─▶ a file
 //!   clock ─▶ Event::Tick ─┘                    └──▶ Effect::Quit
 //! ```
 
