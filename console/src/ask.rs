@@ -317,7 +317,7 @@ enum Show<'a> {
 }
 
 /// Returns plan code that prints the rows of `last(…)` that were not printed before. Unless the
-/// output is JSON, the code also prints mode many rows were lost in between.
+/// output is JSON, the code also prints how many rows were lost in between.
 fn stream(names: &[String], json: bool) -> String {
     let print = if json {
         "print(row.to_json());".to_string()
