@@ -1,17 +1,20 @@
-//! Builds the agent into the command, so that `cargo install --path console` gives one file that works.
+//! Builds the agent library and embeds it in the command, so that `cargo install --path console`
+//! installs one file that works alone.
 //!
 //! ```text
-//!   cargo build --release -p veneer-agent, in a target directory of its own ─▶ libveneer_agent.so ─▶ OUT_DIR, for include_bytes!
+//!   cargo build --release -p veneer-agent, in its own target directory
+//!      └─▶ libveneer_agent.so ─▶ OUT_DIR, for include_bytes!
 //! ```
 //!
-//! A directory of its own, since cargo holds a lock on the other one while this runs. Only optimised builds do this, and only with the
-//! feature `carry-agent`: `make build`, packages and tests have the library as a file beside the command.
+//! The agent has its own target directory because cargo holds a lock on the main one while this
+//! script runs. Only optimised builds with the feature `carry-agent` embed the agent. In `make
+//! build`, packages and tests, the library is a separate file beside the command.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
 
-/// What the agent is made from.
+/// The crates whose sources are part of the agent. A change in one of them runs this script again.
 const CRATES: [&str; 8] = [
     "executor",
     "fragmenter",
@@ -44,7 +47,7 @@ fn main() {
     println!("cargo:rustc-cfg=carries_agent");
 }
 
-/// Builds the agent and gives the path of its library.
+/// Builds the agent and returns the path of its library.
 fn build(directory: &Path) -> PathBuf {
     let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
@@ -57,7 +60,7 @@ fn build(directory: &Path) -> PathBuf {
             "--target-dir",
         ])
         .arg(directory)
-        // Nobody looks for faults in a copy that is unpacked where it is needed.
+        // The embedded copy has no debug information, because it is not used for debugging.
         .env("CARGO_PROFILE_RELEASE_DEBUG", "0")
         .env("CARGO_PROFILE_RELEASE_STRIP", "symbols");
     let (target, host) = (env::var("TARGET"), env::var("HOST"));

@@ -1,23 +1,26 @@
-//! `veneer count`, `time`, `watch`, `hist`: questions in one line, each a plan that this command writes and holds.
+//! `veneer count`, `time`, `watch` and `hist`: this command writes a plan from its arguments, runs
+//! it in the JVM, and prints the plan's output.
 //!
 //! ```text
 //!   veneer watch 4711 'shop.Desk::serve(..)' order.total --if 'order.total > 900'
 //!        │
 //!        ▼
-//!   let t = last(1000); methods("shop.Desk::serve(..)").before(|p| if p["order"]["total"] > 900 { t.put(…) })   every(…, || print(…))
+//!   let t = last(1000);
+//!   methods("shop.Desk::serve(..)").before(|p| if p["order"]["total"] > 900 { t.put(…) });
+//!   every(…, || print(…))
 //! ```
 //!
-//! What it attaches is taken off when the command ends, however that comes about: the agent sees the connection close.
+//! The agent detaches the plan's instruments when it sees the connection close. So nothing stays
+//! attached when the command ends, even if it is killed.
 
+mod args;
 pub mod expression;
-mod merged;
-mod words;
+mod merge;
 
 use std::collections::BTreeMap;
 use std::io::{self, IsTerminal, Write};
 use std::sync::mpsc::channel;
 use std::thread;
-use std::time::Duration;
 
 use anyhow::{Result, bail};
 use serde_json::{Value, json};
@@ -27,68 +30,69 @@ use veneer_protocol::{Reply, Request};
 use crate::cli::Question;
 use crate::exec;
 use crate::output::{Style, complain};
-use expression::of_point;
-use words::Asked;
+use crate::remote::{LEASE_MILLIS, RENEWAL_INTERVAL};
+use args::ParsedQuestion;
+use expression::to_plan_expression;
 
-/// The JVM takes off what it has not heard of for so many milliseconds.
-const LEASE: u64 = 10_000;
-/// Combinations of keys.
-const ENTRIES: u32 = 10_000;
-/// A print that says that there is no more to come. No program prints it by itself.
-const END: &str = "\u{4}";
-/// Seconds between two looks at watched values.
-const LOOK: f64 = 0.2;
+/// Maximum number of different combinations of keys in a tally.
+const MAX_KEYS: u32 = 10_000;
+/// The text that the plan prints after its last output. Control character U+0004, which other
+/// output of a plan does not consist of.
+const END_MARKER: &str = "\u{4}";
+/// Interval between two readings of watched values, in seconds.
+const WATCH_INTERVAL_SECONDS: f64 = 0.2;
 
-/// Asks, and shows the answers until there are no more, or the JVMs end.
+/// Runs the plan in each JVM and prints the answers until all plans have ended or all JVMs have
+/// ended.
 pub fn run(question: Question) -> Result<u8> {
-    let asked = Asked::of(&question)?;
+    let asked = ParsedQuestion::parse(&question)?;
     let arguments = question.arguments();
     let several = asked.pids.len() > 1;
     if arguments.merge && matches!(question, Question::Watch(_)) {
         bail!("values are shown as they come, each with its process; leave --merge away");
     }
-    // What is to be merged must be rows, and these are shown as they are where there is one JVM only.
+    // Merging needs rows as JSON. The rows of a single JVM are printed without merging.
     let merges = arguments.merge && several;
     let terminal = io::stdout().is_terminal() && !arguments.json && !several;
     let source = plan(&question, &asked, terminal, arguments.json || merges);
     let mut clients = Vec::new();
     for pid in &asked.pids {
-        clients.push((*pid, ask(*pid, &question, &source)?));
+        clients.push((*pid, start_plan(*pid, &question, &source)?));
     }
     let redraws = terminal && !matches!(question, Question::Watch(_));
-    let how = match (several, merges) {
-        (false, _) => How::Alone { redraws, drawn: 0 },
-        (true, false) => How::Beside,
-        (true, true) => How::Merged {
+    let mode = match (several, merges) {
+        (false, _) => OutputMode::Single { redraws, drawn: 0 },
+        (true, false) => OutputMode::PerProcess,
+        (true, true) => OutputMode::Merged {
             last: BTreeMap::new(),
             json: arguments.json,
             rows: arguments.rows as usize,
         },
     };
-    listen(clients, how, arguments.json)
+    print_answers(clients, mode, arguments.json)
 }
 
-/// Sends the plan to a JVM, which holds it as long as this command runs.
-fn ask(pid: u32, question: &Question, source: &str) -> Result<Client> {
+/// Runs the plan in a JVM, on a lease that is renewed while this command runs.
+fn start_plan(pid: u32, question: &Question, source: &str) -> Result<Client> {
     let mut client = veneer_client::connect(pid)?;
     client.send(&Request::Exec {
         name: question.name().into(),
         source: source.into(),
         settings: Default::default(),
         modules: Default::default(),
-        hold: Some(LEASE),
+        hold: Some(LEASE_MILLIS),
     })?;
-    client.keep_renewing(Duration::from_millis(LEASE / 4))?;
+    client.keep_renewing(RENEWAL_INTERVAL)?;
     Ok(client)
 }
 
-/// How answers are shown.
-enum How {
-    /// Of one JVM; a table takes the place of the one before.
-    Alone { redraws: bool, drawn: usize },
-    /// Each with its process.
-    Beside,
-    /// As one table; the rows that each JVM gave last.
+/// How the answers are printed.
+enum OutputMode {
+    /// One JVM. If `redraws` is set, each table replaces the previous table of `drawn` lines.
+    Single { redraws: bool, drawn: usize },
+    /// Several JVMs; each answer is preceded by its process id.
+    PerProcess,
+    /// Several JVMs, merged into one table. `last` holds the latest rows of each JVM.
     Merged {
         last: BTreeMap<u32, Vec<Value>>,
         json: bool,
@@ -96,108 +100,115 @@ enum How {
     },
 }
 
-/// What a JVM's thread tells.
-enum Said {
+/// A message from the thread that reads the answers of one JVM.
+enum JvmMessage {
     Text(String),
     Failed(String),
-    /// It has said all.
+    /// The plan or its JVM has ended.
     End,
     Error(ControlError),
 }
 
-fn listen(clients: Vec<(u32, Client)>, mut how: How, json: bool) -> Result<u8> {
-    let mut left = clients.len();
-    let (tell, told) = channel();
+fn print_answers(clients: Vec<(u32, Client)>, mut mode: OutputMode, json: bool) -> Result<u8> {
+    let mut running = clients.len();
+    let (sender, messages) = channel();
     for (pid, client) in clients {
-        let tell = tell.clone();
+        let sender = sender.clone();
         thread::Builder::new()
             .name(format!("jvm-{pid}"))
-            .spawn(move || hear(client, &|said| tell.send((pid, said)).is_ok()))?;
+            .spawn(move || read_answers(client, &|message| sender.send((pid, message)).is_ok()))?;
     }
-    drop(tell);
+    drop(sender);
     let mut code = 0;
     let mut stdout = io::stdout().lock();
-    for (pid, said) in told {
-        match said {
-            Said::Text(text) => show(&mut stdout, &mut how, pid, text, json)?,
-            Said::Failed(message) => {
+    for (pid, message) in messages {
+        match message {
+            JvmMessage::Text(text) => show(&mut stdout, &mut mode, pid, text, json)?,
+            JvmMessage::Failed(message) => {
                 complain(&message);
                 code = exec::PROGRAM_FAILED;
-                left -= 1;
+                running -= 1;
             }
-            Said::End => left -= 1,
-            // The others are heard to their end.
-            Said::Error(error) if left > 1 => {
+            JvmMessage::End => running -= 1,
+            // The answers of the other JVMs are still printed.
+            JvmMessage::Error(error) if running > 1 => {
                 complain(&error);
                 code = 2;
-                left -= 1;
+                running -= 1;
             }
-            Said::Error(error) => return Err(error.into()),
+            JvmMessage::Error(error) => return Err(error.into()),
         }
         stdout.flush()?;
-        if left == 0 {
+        if running == 0 {
             break;
         }
     }
     Ok(code)
 }
 
-/// Reads what a JVM says, to its end.
-fn hear(mut client: Client, tell: &dyn Fn(Said) -> bool) {
+/// Reads the answers of a JVM until the plan fails or ends, the connection closes, or `send` fails.
+fn read_answers(mut client: Client, send: &dyn Fn(JvmMessage) -> bool) {
     let mut held = false;
     loop {
-        let said = match client.receive() {
+        let message = match client.receive() {
             // The JVM has ended.
-            Err(ControlError::Closed(_)) if held => Said::End,
-            Err(error) => Said::Error(error),
-            Ok(Reply::Print(text)) if text == END => Said::End,
-            Ok(Reply::Print(text)) => Said::Text(text),
+            Err(ControlError::Closed(_)) if held => JvmMessage::End,
+            Err(error) => JvmMessage::Error(error),
+            Ok(Reply::Print(text)) if text == END_MARKER => JvmMessage::End,
+            Ok(Reply::Print(text)) => JvmMessage::Text(text),
             Ok(Reply::Done { .. }) => {
                 held = true;
                 continue;
             }
-            Ok(Reply::Failed { message }) => Said::Failed(message),
-            Ok(_) => Said::Error(ControlError::Unexpected(client.pid())),
+            Ok(Reply::Failed { message }) => JvmMessage::Failed(message),
+            Ok(_) => JvmMessage::Error(ControlError::Unexpected(client.pid())),
         };
-        let last = !matches!(said, Said::Text(_));
-        if !tell(said) || last {
+        let last = !matches!(message, JvmMessage::Text(_));
+        if !send(message) || last {
             return;
         }
     }
 }
 
-fn show(to: &mut impl Write, how: &mut How, pid: u32, text: String, json: bool) -> Result<()> {
-    match how {
-        // Not the answer: something that the agent says of it.
+fn show(
+    to: &mut impl Write,
+    mode: &mut OutputMode,
+    pid: u32,
+    text: String,
+    json: bool,
+) -> Result<()> {
+    match mode {
+        // Text that is not JSON is no answer of the plan, but a message of the agent about the
+        // plan.
         _ if json && serde_json::from_str::<Value>(&text).is_err() => complain(&text),
-        How::Merged { .. } if !text.starts_with('{') => complain(&text),
-        How::Alone { redraws, drawn } => {
+        OutputMode::Merged { .. } if !text.starts_with('{') => complain(&text),
+        OutputMode::Single { redraws, drawn } => {
             if *redraws && *drawn > 0 {
                 write!(to, "\x1b[{drawn}A\x1b[J")?;
             }
             *drawn = text.lines().count();
             writeln!(to, "{text}")?;
         }
-        How::Beside if json => {
+        OutputMode::PerProcess if json => {
             let mut object: Value = serde_json::from_str(&text)?;
             if let Value::Object(members) = &mut object {
                 members.insert("pid".into(), pid.into());
             }
             writeln!(to, "{object}")?;
         }
-        How::Beside if text.contains('\n') => writeln!(to, "process {pid}:\n{text}")?,
-        How::Beside => writeln!(to, "process {pid}: {text}")?,
-        How::Merged { last, json, rows } => {
+        OutputMode::PerProcess if text.contains('\n') => writeln!(to, "process {pid}:\n{text}")?,
+        OutputMode::PerProcess => writeln!(to, "process {pid}: {text}")?,
+        OutputMode::Merged { last, json, rows } => {
             let object: Value = serde_json::from_str(&text)?;
             let list = object["rows"].as_array().cloned().unwrap_or_default();
             last.insert(pid, list);
             let lists: Vec<&Vec<Value>> = last.values().collect();
-            let all = merged::merge(&lists);
+            let all = merge::merge(&lists);
             match json {
                 true => writeln!(to, "{}", json!({"jvms": last.len(), "rows": all}))?,
                 false => {
                     writeln!(to, "{} processes:", last.len())?;
-                    merged::write(to, &all, *rows, Style::of_stdout())?;
+                    merge::write(to, &all, *rows, Style::of_stdout())?;
                 }
             }
         }
@@ -205,14 +216,14 @@ fn show(to: &mut impl Write, how: &mut How, pid: u32, text: String, json: bool) 
     Ok(())
 }
 
-/// A text in a plan.
+/// Returns the text as a Rhai string literal.
 pub fn literal(text: &str) -> String {
     let escaped = text.replace('\\', "\\\\").replace('"', "\\\"");
     format!("\"{}\"", escaped.replace('\n', "\\n"))
 }
 
-/// The plan that answers.
-fn plan(question: &Question, asked: &Asked, terminal: bool, json: bool) -> String {
+/// Returns the source of the plan that answers the question.
+fn plan(question: &Question, asked: &ParsedQuestion, terminal: bool, json: bool) -> String {
     let arguments = question.arguments();
     let points = format!(
         "methods({}){}",
@@ -223,13 +234,15 @@ fn plan(question: &Question, asked: &Asked, terminal: bool, json: bool) -> Strin
             .map_or(String::new(), |at| at.0.clone())
     );
     let guarded = |give: String| match &arguments.only {
-        Some(only) => format!("if {} {{ {give} }}", of_point(only)),
+        Some(only) => format!("if {} {{ {give} }}", to_plan_expression(only)),
         None => give,
     };
     let code = |give: String| format!("let h = {points}.before(|p| {});", guarded(give));
     let keys = |more: &[String]| {
         let all = arguments.by.iter().chain(more);
-        all.map(|e| of_point(e)).collect::<Vec<_>>().join(", ")
+        all.map(|e| to_plan_expression(e))
+            .collect::<Vec<_>>()
+            .join(", ")
     };
     let rows = arguments.rows;
     let (attach, show) = match question {
@@ -249,7 +262,7 @@ fn plan(question: &Question, asked: &Asked, terminal: bool, json: bool) -> Strin
             } else {
                 Show::Table("t")
             };
-            (format!("let t = tally({ENTRIES}); {attach}"), show)
+            (format!("let t = tally({MAX_KEYS}); {attach}"), show)
         }
         Question::Hist(_) => {
             let attach = code(format!("t.add({})", keys(&asked.values)));
@@ -257,7 +270,7 @@ fn plan(question: &Question, asked: &Asked, terminal: bool, json: bool) -> Strin
             (attach, Show::Bars)
         }
         Question::Watch(_) => {
-            let values = asked.values.iter().map(|e| of_point(e));
+            let values = asked.values.iter().map(|e| to_plan_expression(e));
             let values = values.collect::<Vec<_>>().join(", ");
             let attach = code(format!("t.put({values})"));
             (
@@ -277,9 +290,9 @@ fn plan(question: &Question, asked: &Asked, terminal: bool, json: bool) -> Strin
     };
     let mut plan = format!("{attach}\nlet seen = [-1];\nlet show = || {{ {shown} }};\n");
     let every = match (&show, arguments.every, arguments.seconds) {
-        (Show::Stream(_), ..) => Some(LOOK),
+        (Show::Stream(_), ..) => Some(WATCH_INTERVAL_SECONDS),
         (_, Some(seconds), _) => Some(seconds),
-        // Into a file, the last table is enough, if there is one.
+        // In a file only the last table is needed. `--for` prints that table.
         (_, None, Some(_)) if !terminal => None,
         _ => Some(1.0),
     };
@@ -294,16 +307,17 @@ fn plan(question: &Question, asked: &Asked, terminal: bool, json: bool) -> Strin
     plan
 }
 
-/// How the figures are shown.
+/// The form in which a plan prints its results.
 enum Show<'a> {
     Table(&'static str),
-    /// A line for each frame.
+    /// One line for each stack frame.
     Stacks,
     Bars,
     Stream(&'a [String]),
 }
 
-/// Prints each combination of values that was not seen yet.
+/// Returns plan code that prints the rows of `last(…)` that were not printed before. Unless the
+/// output is JSON, the code also prints how many rows were lost in between.
 fn stream(names: &[String], json: bool) -> String {
     let print = if json {
         "print(row.to_json());".to_string()
@@ -336,12 +350,12 @@ mod tests {
         let crate::cli::Command::Ask(question) = Cli::parse_from(all).command else {
             panic!("no question");
         };
-        let asked = Asked::of(&question).unwrap();
+        let asked = ParsedQuestion::parse(&question).unwrap();
         plan(&question, &asked, false, question.arguments().json)
     }
 
     #[test]
-    fn a_question_is_a_plan() {
+    fn a_question_becomes_a_plan() {
         let plan = plan_of(&[
             "count",
             "1",

@@ -1,4 +1,4 @@
-//! `veneer attach`: the agent into running JVMs, and plans into the agent.
+//! `veneer attach`: loads the agent into running JVMs, and runs plans in it.
 
 use std::io::{self, Write};
 use std::time::Duration;
@@ -10,9 +10,9 @@ use veneer_protocol::{PlanSource, Reply, Request, Status};
 use crate::cli::{AttachArguments, settings};
 use crate::exec::PROGRAM_FAILED;
 use crate::output::complain;
-use crate::{plans, status, which};
+use crate::{plans, status, targets};
 
-/// Attaches to each and gives the exit code: the worst of all.
+/// Attaches to each JVM and returns the worst exit code of all.
 pub fn run(arguments: AttachArguments) -> Result<u8> {
     let settings = settings(&arguments.settings);
     let plans = arguments
@@ -20,8 +20,8 @@ pub fn run(arguments: AttachArguments) -> Result<u8> {
         .iter()
         .map(|path| plans::read(path, &settings));
     let plans = plans.collect::<Result<Vec<PlanSource>, _>>()?;
-    let which = &arguments.which;
-    let pids = which::pids(&which.pids, which.matching.as_deref())?;
+    let targets = &arguments.targets;
+    let pids = targets::pids(&targets.pids, targets.matching.as_deref())?;
     let how = Loading {
         check: arguments.check,
         timeout: Duration::from_secs(arguments.timeout),
@@ -30,17 +30,17 @@ pub fn run(arguments: AttachArguments) -> Result<u8> {
     let mut all: Vec<Status> = Vec::new();
     let mut code = 0;
     for pid in &pids {
-        match one(*pid, &how, &plans) {
-            Ok((status, came, good)) => {
-                if !good {
+        match attach_to(*pid, &how, &plans) {
+            Ok((status, loaded, succeeded)) => {
+                if !succeeded {
                     code = code.max(PROGRAM_FAILED);
                 }
                 if !arguments.json {
-                    writeln!(stdout, "{}", told(*pid, &status, came))?;
+                    writeln!(stdout, "{}", status_line(*pid, &status, loaded))?;
                 }
                 all.push(status);
             }
-            // The others are attached to all the same.
+            // An error in one JVM does not prevent attaching to the others.
             Err(error) if pids.len() > 1 => {
                 complain(&crate::output::describe(&error));
                 code = 2;
@@ -55,14 +55,15 @@ pub fn run(arguments: AttachArguments) -> Result<u8> {
     Ok(code)
 }
 
-/// The status of a JVM after all plans, whether the agent came in just now, and whether all plans went well.
-fn one(pid: u32, how: &Loading, plans: &[PlanSource]) -> Result<(Status, bool, bool)> {
+/// Attaches to one JVM. Returns its status after all plans, whether the agent was loaded by this
+/// call, and whether all plans succeeded.
+fn attach_to(pid: u32, how: &Loading, plans: &[PlanSource]) -> Result<(Status, bool, bool)> {
     let target = Target::inspect(pid)?;
-    let (mut client, came) = match Client::connect(&target)? {
+    let (mut client, loaded) = match Client::connect(&target)? {
         Some(client) => (client, false),
         None => (load(&target, how)?, true),
     };
-    let mut good = true;
+    let mut succeeded = true;
     for plan in plans {
         client.send(&Request::Exec {
             name: plan.name.clone(),
@@ -77,18 +78,18 @@ fn one(pid: u32, how: &Loading, plans: &[PlanSource]) -> Result<(Status, bool, b
                 Reply::Done { .. } => break,
                 Reply::Failed { message } => {
                     complain(&message);
-                    good = false;
+                    succeeded = false;
                     break;
                 }
                 _ => return Err(ControlError::Unexpected(pid).into()),
             }
         }
     }
-    Ok((client.status()?, came, good))
+    Ok((client.status()?, loaded, succeeded))
 }
 
-fn told(pid: u32, agent: &Status, came: bool) -> String {
-    let how = match came {
+fn status_line(pid: u32, agent: &Status, loaded: bool) -> String {
+    let how = match loaded {
         true => "came in".to_owned(),
         false => format!("has been in for {}", status::since(agent.millis)),
     };

@@ -1,11 +1,13 @@
-//! Running a command so that nobody can tell the difference: it inherits the three streams, gets the
-//! signals, and its end (exit code or signal) becomes ours.
+//! Runs a command transparently: the command inherits the three standard streams, receives this
+//! process's signals, and determines its exit code or the signal that ends it.
 //!
 //! A key press (Ctrl-C, Ctrl-\) or a closed terminal signals the whole foreground process group, so
-//! the child has such a signal already; one sent with `kill` reached only us, so it is passed on. The
-//! kernel tells the two apart in `si_code`. Handlers, not `SIG_IGN`: an ignored signal would stay
-//! ignored in the child after `exec`, a handled one is reset. What was ignored before (`nohup`)
-//! stays ignored for both.
+//! the child has already received such a signal. A signal sent with `kill` reaches this process
+//! only, so it is forwarded. The kernel distinguishes the two cases in `si_code`.
+//!
+//! The signals are handled and not ignored (`SIG_IGN`): an ignored signal would stay ignored in the
+//! child after `exec`, while a handled signal is reset. Signals that were ignored before (`nohup`)
+//! stay ignored for both processes.
 
 use std::io;
 use std::mem::MaybeUninit;
@@ -16,7 +18,7 @@ use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
 
 use libc::c_int;
 
-/// The signals that end or address an application.
+/// The signals that are sent to applications, to end them or for other purposes.
 const SIGNALS: [c_int; 6] = [
     libc::SIGHUP,
     libc::SIGINT,
@@ -26,12 +28,12 @@ const SIGNALS: [c_int; 6] = [
     libc::SIGUSR2,
 ];
 
-/// The process that gets the signals; 0 before it starts and after it ended.
+/// The process that receives the signals; 0 before its start and after its end.
 static CHILD: AtomicI32 = AtomicI32::new(0);
-/// Signals that came before the child was there, one bit each.
+/// Signals that arrived before the child was started, one bit for each.
 static PENDING: AtomicU64 = AtomicU64::new(0);
 
-/// Starts the command and waits for its end, passing signals on meanwhile.
+/// Starts the command, forwards signals to it, and waits for its end.
 pub fn run(command: &mut Command) -> io::Result<ExitStatus> {
     install_handlers()?;
     let child = command.spawn()?;
@@ -46,15 +48,17 @@ pub fn run(command: &mut Command) -> io::Result<ExitStatus> {
     wait(child)
 }
 
-/// Ends this process the way the child ended: same exit code, or same signal.
+/// Ends this process in the same way as the child ended: with the same exit code, or by the same
+/// signal.
 pub fn end_like(status: ExitStatus) -> u8 {
     if let Some(code) = status.code() {
         return code as u8;
     }
     let signal = status.signal().unwrap_or(libc::SIGKILL);
-    // SAFETY: plain system calls on our own process; no other thread is running.
+    // SAFETY: these calls only affect this process, and `none` and `set` are valid for the calls
+    // that use them. No other thread is running.
     unsafe {
-        // The child has left its core dump; ours would say nothing.
+        // The child has written its own core dump. A dump of this process would have no value.
         let none = libc::rlimit {
             rlim_cur: 0,
             rlim_max: 0,
@@ -67,16 +71,17 @@ pub fn end_like(status: ExitStatus) -> u8 {
         libc::sigprocmask(libc::SIG_UNBLOCK, set.as_ptr(), ptr::null_mut());
         libc::raise(signal);
     }
-    // Reached only where the signal does not end a process.
+    // Reached only if the signal does not end a process.
     (128 + signal) as u8
 }
 
-/// Waits in two steps, so that no signal is sent to a process id that is already free again.
+/// Waits in two steps, so that no signal is sent to a process id that may already belong to another
+/// process. The first step does not reap the child, so the id stays reserved until `CHILD` is 0.
 fn wait(mut child: Child) -> io::Result<ExitStatus> {
     let pid = child.id();
     loop {
         let mut info = MaybeUninit::<libc::siginfo_t>::uninit();
-        // SAFETY: `info` is valid for writes; WNOWAIT leaves the child to be reaped below.
+        // SAFETY: `info` is valid for writes. `WNOWAIT` leaves the child to be reaped below.
         let ended = unsafe {
             libc::waitid(
                 libc::P_PID,
@@ -99,7 +104,8 @@ fn wait(mut child: Child) -> io::Result<ExitStatus> {
 
 fn install_handlers() -> io::Result<()> {
     for signal in SIGNALS {
-        // SAFETY: `sigaction` is plain data that may be zero; the handler only makes async-signal-safe calls.
+        // SAFETY: `sigaction` is plain data that may be zero; the handler only makes
+        // async-signal-safe calls.
         unsafe {
             let mut now = MaybeUninit::<libc::sigaction>::zeroed().assume_init();
             if libc::sigaction(signal, ptr::null(), &mut now) != 0 {
@@ -109,7 +115,7 @@ fn install_handlers() -> io::Result<()> {
                 continue;
             }
             let mut action = MaybeUninit::<libc::sigaction>::zeroed().assume_init();
-            action.sa_sigaction = pass_on as *const () as usize;
+            action.sa_sigaction = forward_signal as *const () as usize;
             action.sa_flags = libc::SA_SIGINFO | libc::SA_RESTART;
             libc::sigemptyset(&mut action.sa_mask);
             if libc::sigaction(signal, &action, ptr::null_mut()) != 0 {
@@ -120,8 +126,12 @@ fn install_handlers() -> io::Result<()> {
     Ok(())
 }
 
-extern "C" fn pass_on(signal: c_int, info: *mut libc::siginfo_t, _context: *mut libc::c_void) {
-    // SAFETY: with SA_SIGINFO the kernel hands over a valid `siginfo_t`.
+extern "C" fn forward_signal(
+    signal: c_int,
+    info: *mut libc::siginfo_t,
+    _context: *mut libc::c_void,
+) {
+    // SAFETY: with SA_SIGINFO the kernel passes a valid `siginfo_t`.
     let from_process = unsafe { info.as_ref() }.is_none_or(|info| info.si_code <= 0);
     if !from_process {
         return;
@@ -134,9 +144,9 @@ extern "C" fn pass_on(signal: c_int, info: *mut libc::siginfo_t, _context: *mut 
     }
 }
 
-/// `kill` that leaves `errno` as it was, for use inside a handler.
+/// Calls `kill` without changing `errno`, for use in a signal handler.
 fn send(pid: c_int, signal: c_int) {
-    // SAFETY: `kill` is async-signal-safe; `__errno_location` gives this thread's `errno`.
+    // SAFETY: `kill` is async-signal-safe; `__errno_location` returns this thread's `errno`.
     unsafe {
         let errno = libc::__errno_location();
         let before = *errno;

@@ -1,4 +1,4 @@
-//! The command line's grammar and its help.
+//! The grammar of the command line and the texts of `--help`.
 
 mod control;
 mod export;
@@ -28,9 +28,9 @@ pub use top::TopArguments;
 
 const EXIT_CODES: &str = "\
 Exit codes:
-  0  done (`run`: the exit code of COMMAND, whatever it is)
+  0  success (`run`: the exit code of COMMAND, whatever it is)
   1  `exec`: the program failed; `check`: a class did not pass
-  2  Veneer could not do what was asked; one line on standard error says why";
+  2  Veneer could not do what was asked; one line on standard error gives the reason";
 
 const RUN: &str = "\
 Examples:
@@ -40,16 +40,20 @@ Examples:
   veneer run --children --plan hot.rhai --report r.json -- mvn test
   veneer run --policy call --calls '*..Remote::*(..)' -- java Client
 
-COMMAND's output and exit code pass through untouched; what plans print goes to standard error.
-If COMMAND is `java` the agent comes in as its first argument, otherwise through JAVA_TOOL_OPTIONS, of which each JVM says on
-standard error that it has picked it up. With --children it comes in that way in any case, since every JVM hands it on: the plans
-run in each, and each writes a report of its own (r.json: r.4711.json). JVMs older than 17 and of other makes run on without it.
+The output and the exit code of COMMAND are passed through unchanged. The output of plans is written to
+standard error.
+
+If COMMAND is `java`, the agent is its first argument. Otherwise the agent is loaded through
+JAVA_TOOL_OPTIONS, and each JVM prints a line about this variable to standard error. With --children the
+agent is always loaded through JAVA_TOOL_OPTIONS, because a JVM passes its environment on to the JVMs that
+it starts. The plans run in each JVM, and each JVM writes its own report (r.json: r.4711.json). JVMs that
+are older than 17 or of another make run without the agent.
 
 Environment:
   VENEER_AGENT     the agent library (else libveneer_agent.so beside the command or in ../lib/veneer)
   VENEER_DATA_DIR  the same as --data
 
-Exit codes: that of COMMAND; 2 where Veneer could not start it.";
+Exit codes: that of COMMAND; 2 if Veneer could not start COMMAND.";
 
 const EXEC: &str = "\
 Examples:
@@ -59,13 +63,15 @@ Examples:
   veneer exec 4711 --json hot.rhai | jq .
   veneer exec 4711 --hold hot.rhai
   veneer exec --connect 127.0.0.1:4712 --token-file t -e 'instruments()'
-  veneer exec --connect shop7:4712 --token-file t --cert cert.pem -e 'instruments()'      (there: veneer relay)
+  veneer exec --connect shop7:4712 --token-file t --cert cert.pem -e 'instruments()'
+                                             (with `veneer relay` on shop7)
 
-What a program attaches stays when its top level has ended well; if this command is killed before that, it is taken off. With
---hold it stays only as long as this command runs: until Ctrl-C, or until the JVM has not heard from it for SECONDS. What
-the program's callbacks print comes here then.
+The instruments and edits of a program stay attached after its top level has ended without an error. If
+this command is killed before that, the agent detaches them. With --hold they stay attached only while this
+command runs: until Ctrl-C, or until the JVM has received nothing from this command for SECONDS. With --hold
+this command also prints the output of the program's callbacks.
 
-Exit codes: 0 done, 1 the program failed, 2 the JVM could not be reached.";
+Exit codes: 0 success, 1 the program failed, 2 the JVM could not be reached.";
 
 const ASK: &str = "\
 Examples:
@@ -78,11 +84,13 @@ Examples:
   veneer count 4711 4712 'shop.Desk::serve(..)' --merge --for 10
   veneer time  --match 'shop.*' 'shop..*Dao::*(..)'
 
-An expression reads variables of the method that are live at the point, their fields (private ones too), elements and lengths: `order.user.name`,
-`parts[0]`, `parts.len`, `this`; of null everything is null or 0. There are + - * / %, comparisons, && || !, and functions: starts_with, ends_with,
-contains, class_of, identity, thread_name, thread_id, one_in, and stack, the callers. It is compiled into the methods, and taken out when the command ends.
+An expression reads variables of the method that are live at the point, their fields (private fields too),
+elements and lengths: `order.user.name`, `parts[0]`, `parts.len`, `this`. Reading from null yields null or 0.
+The operators are + - * / %, comparisons, && || and !. The functions are starts_with, ends_with, contains,
+class_of, identity, thread_name, thread_id, one_in, and stack, which yields the callers. The expression is
+compiled into the methods and removed when the command ends.
 
-Exit codes: 0 done, 1 the JVM refused the question, 2 the JVM could not be reached.";
+Exit codes: 0 success, 1 the JVM refused the question, 2 the JVM could not be reached.";
 
 const LIST: &str = "\
 Examples:
@@ -91,18 +99,20 @@ Examples:
   veneer list shop.jar 'shop.Desk::*(..)'
   veneer list jrt:/java.xml '@Deprecated *..*::*(..)'
 
-A point is written as in `--at` of `veneer count` and the like; the variables are those of its beginning. Of class files the points are
-those that the methods have once they are loaded, under the policy `loop`; what cannot be armed is said on standard error. Edges, handlers
-and what is live: `veneer fragments PATH CLASS::METHOD`.
+Points are written as for `--at` of `veneer count`, `time`, `watch` and `hist`. The variables are those at
+the beginning of the point. For class files, the points are those that the methods have after loading under
+the policy `loop`; methods that cannot be armed are reported on standard error. `veneer fragments PATH
+CLASS::METHOD` shows edges, exception handlers and live variables.
 
-Exit codes: 0 done, 1 the JVM refused, 2 the JVM or a class file could not be reached, or nothing there is selected.";
+Exit codes: 0 success, 1 the JVM refused, 2 the JVM or a class file could not be reached, or nothing there is
+selected.";
 
 const REFUSALS: &str = "\
 Examples:
   veneer refusals 4711
   veneer refusals 4711 --json | jq -r '.[].reason' | sort | uniq -c
 
-Exit codes: 0 done, 2 the JVM could not be reached.";
+Exit codes: 0 success, 2 the JVM could not be reached.";
 
 const REPORT: &str = "\
 Examples:
@@ -110,14 +120,16 @@ Examples:
   veneer report /var/tmp/d
   veneer report /var/tmp/d --json | jq '.[0].report.instruments'
 
-The figures are those that the JVM had stored when it was killed, or has now. A directory that several JVMs share has a
-directory for each, named by its process id; either may be given.
+The counts are those that the JVM had stored when it was killed, or has stored by now. If several JVMs share
+a data directory, it has a subdirectory for each, named by the process id; both kinds of directory are
+accepted.
 
   veneer report 4711 --component 'slow orders'
 
-asks the analyser of a component in a running JVM, also of one that was taken off.
+calls the analyser of a component in a running JVM. The component may already be detached.
 
-Exit codes: 0 done, 1 there is no such component, or its analyser failed, 2 the directory could not be read or the JVM not be reached.";
+Exit codes: 0 success, 1 the component does not exist or its analyser failed, 2 the directory could not be
+read or the JVM could not be reached.";
 
 const FRAGMENTS: &str = "\
 Examples:
@@ -126,26 +138,28 @@ Examples:
   veneer fragments jrt:/java.base 'java.util.ArrayList::add' --policy loop --dot | dot -Tsvg
   veneer fragments Main.class 'Main::main' --json
 
-Exit codes: 0 done, 2 the input could not be read or has no such method.";
+Exit codes: 0 success, 2 the input could not be read or has no such method.";
 
 const CHECK: &str = "\
 Examples:
-  veneer check app.jar                                  what would be refused in my jar, and is all else right?
+  veneer check app.jar                                  list refusals, and check all other methods
   veneer check app.jar --policy all --edits --json      under each policy, with edits, for a script
   veneer check build/classes lib/*.jar --jobs 2
   veneer check jrt:/java.xml jrt:/java.sql --jdk /usr/lib/jvm/temurin-25-jdk-amd64
 
-Nothing is started and nothing of the classes runs. Each class is read and written (it must come out byte for byte as it
-was), armed, and emitted with a counter on every block, both for new activations and for running ones; then it is proved
-that the armed class and the versions do what the original does. A refusal is no failure: such a method runs as if Veneer
-were not there.
+This command starts no JVM and runs no code of the classes. Each class is parsed and written again; the
+result must equal the input byte for byte. Then the class is armed, and versions with a counter on every
+block are emitted, both for new and for running activations. A proof then shows that the armed class and the
+versions behave as the original does. A refusal is not a failure: a refused method runs unchanged.
 
-`armed` is what `veneer run` arms by itself, `named` what it arms where a plan names the method: by itself it carries no
-method over HotSpot's limit for inlining (refusal InlineLimit). `emitted` counts methods with a version.
+`armed` is what `veneer run` arms without being asked; `named` is what `veneer run` arms if a plan names the
+method. Without being asked, it arms no method that would then exceed HotSpot's limit for inlining (refusal
+InlineLimit). `emitted` is the number of methods with a version.
 
 Exit codes: 0 nothing but refusals, 1 something failed, 2 an input could not be read.";
 
-/// Veneer: instruments, and edits of the control-flow graph, for single fragments of running Java methods.
+/// Veneer: instruments, and edits of the control-flow graph, for single fragments of running Java
+/// methods.
 #[derive(Debug, Parser)]
 #[command(name = "veneer", version, after_help = EXIT_CODES, max_term_width = 110)]
 pub struct Cli {
@@ -155,88 +169,95 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Start an application under the agent.
+    /// Start an application with the agent loaded.
     Run(RunArguments),
-    /// Show the JVMs of this machine, and what is attached in them.
+    /// List the JVMs on this machine, and what is attached in each.
     Ps(PsArguments),
-    /// Load the agent into running JVMs, and plans into it.
+    /// Load the agent into running JVMs, and run plans in it.
     Attach(AttachArguments),
-    /// Take instruments and edits off, or everything and the agent too.
+    /// Detach instruments and edits, or everything; optionally unload the agent.
     Detach(DetachArguments),
-    /// Show what is attached in running JVMs, and whose it is.
+    /// List what is attached in running JVMs, and by which plan.
     Patches(PatchesArguments),
     /// Let programs on other machines control a running JVM, over TLS and with a token.
     Relay(RelayArguments),
-    /// Say what would work here and what would not, and what to do about it.
+    /// Report what works on this machine, what does not, and how to fix it.
     Doctor(DoctorArguments),
-    /// Run a Rhai program in the agent of a running JVM; the agent is loaded first where it is not there.
+    /// Run a Rhai program in the agent of a running JVM. The agent is loaded first if necessary.
     Exec(ExecArguments),
-    /// Type Rhai at a prompt in a running JVM.
+    /// Enter Rhai at a prompt, and run it in a running JVM.
     Shell(ShellArguments),
-    /// Ask something of a running JVM in one line.
+    /// Answer a question about a running JVM with one line.
     #[command(flatten)]
     Ask(Question),
-    /// Show the points of methods, in a running JVM or in class files, and the variables that code can read at each.
+    /// List the points of methods, in a running JVM or in class files, and the variables readable
+    /// at each.
     List(ListArguments),
-    /// Watch the hottest methods of a running JVM, and look into them.
+    /// Watch the hottest methods of a running JVM, and inspect them.
     Top(TopArguments),
-    /// Give the figures of a running JVM to other programs: Prometheus, OpenTelemetry, flame graphs, Perfetto.
+    /// Export the metrics of a running JVM to other programs: Prometheus, OpenTelemetry, flame
+    /// graphs, Perfetto.
     Export(ExportArguments),
-    /// Show what the agent in a running JVM left alone, and why.
+    /// List the methods that the agent in a running JVM did not arm, with the reasons.
     Refusals(RefusalsArguments),
-    /// Show the figures in a data directory, also of a JVM that was killed; or what a component's analyser says.
+    /// Show the measurements in a data directory, even if its JVM was killed; or a component's
+    /// analysis.
     Report(ReportArguments),
     /// Show the fragments of methods in class files.
     Fragments(FragmentsArguments),
-    /// Say what would be refused in class files, and check that everything else comes out right.
+    /// List what would be refused in class files, and check that the code for everything else is
+    /// correct.
     Check(CheckArguments),
-    /// Print the completions of this command for a command-line shell.
+    /// Print a completion script for a command-line shell.
     Completions(CompletionsArguments),
-    /// Print the manual page, or write all of them into a directory.
+    /// Print the manual page, or write all manual pages into a directory.
     Man(ManArguments),
 }
 
-/// `veneer run`.
 #[derive(Debug, Args)]
 #[command(after_help = RUN)]
 pub struct RunArguments {
     /// A plan (Rhai) to run in the agent; may be given several times.
     #[arg(long = "plan", value_name = "F")]
     pub plans: Vec<PathBuf>,
-    /// What `param("NAME", …)` in the plans gives; may be given several times.
+    /// The value that `param("NAME", …)` returns in the plans; may be given several times.
     #[arg(long = "set", value_name = "NAME=VALUE", value_parser = setting)]
     pub settings: Vec<Setting>,
-    /// What to arm at load [default: everything outside the JDK]; may be given several times.
+    /// Methods to arm when their class is loaded [default: everything outside the JDK]; may be
+    /// given several times.
     #[arg(long, value_name = "PATTERN")]
     pub arm: Vec<String>,
-    /// What not to arm; may be given several times.
+    /// Methods not to arm; may be given several times.
     #[arg(long, value_name = "PATTERN")]
     pub skip: Vec<String>,
-    /// Where methods are cut into fragments.
+    /// How methods are divided into fragments.
     #[arg(long, default_value_t = Policy::Loop, value_parser = policy())]
     pub policy: Policy,
-    /// The invocations at which the policy `call` cuts; may be given several times.
+    /// The calls at which the policy `call` begins a fragment; may be given several times.
     #[arg(long, value_name = "PATTERN")]
     pub calls: Vec<String>,
     /// Write a report (JSON) to this file when the JVM ends.
     #[arg(long, value_name = "F.json")]
     pub report: Option<PathBuf>,
-    /// Keep counters and events in this directory, for `veneer report` [default: a temporary one, kept if a JVM is killed].
+    /// Store counters and events in this directory, for `veneer report` [default: a temporary
+    /// directory, kept if a JVM is killed].
     #[arg(long, value_name = "DIR")]
     pub data: Option<PathBuf>,
-    /// Be controlled over TCP too, at this address of this machine (port 0: any that is free).
+    /// Also accept control connections over TCP, at this loopback address (port 0: any free port).
     #[arg(long, value_name = "127.0.0.1:PORT", value_parser = address, requires = "token_file")]
     pub listen: Option<SocketAddr>,
-    /// The file with the token that a client over TCP must show; made where it is missing.
+    /// The file with the token that a TCP client must present; created if it does not exist.
     #[arg(long, value_name = "F", requires = "listen")]
     pub token_file: Option<PathBuf>,
-    /// Carry the agent into the JVMs that COMMAND starts, and those that they start, too; the report of each is F.PID.json.
+    /// Also load the agent into the JVMs that COMMAND starts, and into JVMs started by these; each
+    /// JVM writes its report to F.PID.json.
     #[arg(long)]
     pub children: bool,
     /// Do not start the application if a plan has an error.
     #[arg(long)]
     pub strict: bool,
-    /// Prove of all emitted code that it does what the original does; what does not pass is refused (CheckFailed).
+    /// Prove that all emitted code does what the original does; code without a proof is refused
+    /// (CheckFailed).
     #[arg(long)]
     pub check: bool,
     /// The application and its arguments.
@@ -244,14 +265,13 @@ pub struct RunArguments {
     pub command: Vec<OsString>,
 }
 
-/// `veneer exec`.
 #[derive(Debug, Args)]
 #[command(after_help = EXEC)]
 pub struct ExecArguments {
     /// The JVM's process id.
     #[arg(value_parser = pid(), required_unless_present = "connect", conflicts_with = "connect")]
     pub pid: Option<u32>,
-    /// The Rhai program; `-` or nothing: standard input.
+    /// The Rhai program; if it is `-` or missing, standard input is read.
     #[arg(conflicts_with = "connect")]
     pub file: Option<PathBuf>,
     /// The program itself, instead of a file.
@@ -262,23 +282,26 @@ pub struct ExecArguments {
         conflicts_with = "file"
     )]
     pub code: Option<String>,
-    /// What `param("NAME", …)` in the program gives; may be given several times.
+    /// The value that `param("NAME", …)` returns in the program; may be given several times.
     #[arg(long = "set", value_name = "NAME=VALUE", value_parser = setting)]
     pub settings: Vec<Setting>,
-    /// Print the agent's replies as they come, one JSON object a line.
+    /// Print the agent's replies as they arrive, one JSON object a line.
     #[arg(long)]
     pub json: bool,
-    /// Stay, and have what the program attached taken off when this command ends or is silent for SECONDS.
+    /// Keep running; the program's instruments and edits are detached when this command ends or is
+    /// silent for SECONDS.
     #[arg(long, value_name = "SECONDS", num_args = 0..=1, require_equals = true, default_missing_value = "10",
           value_parser = clap::value_parser!(u64).range(1..=3600))]
     pub hold: Option<u64>,
-    /// If this loads the agent: have it prove of all emitted code that it does what the original does (see `run --check`).
+    /// If this command loads the agent: prove that all emitted code does what the original does
+    /// (see `run --check`).
     #[arg(long, conflicts_with = "connect")]
     pub check: bool,
-    /// The JVM's control port, or that of a relay, instead of a process id; the program comes from -e or standard input.
-    #[arg(long, value_name = "ADDRESS", value_parser = host, requires = "token_file")]
+    /// The control port of the JVM or of a relay, instead of a process id; the program is read from
+    /// -e or standard input.
+    #[arg(long, value_name = "ADDRESS", value_parser = resolve_host, requires = "token_file")]
     pub connect: Option<SocketAddr>,
-    /// The certificate that the relay at ADDRESS must show (PEM).
+    /// The certificate that the relay at ADDRESS must present (PEM).
     #[arg(long, value_name = "F", requires = "connect")]
     pub cert: Option<PathBuf>,
     /// The file with the token for the control port.
@@ -286,7 +309,7 @@ pub struct ExecArguments {
     pub token_file: Option<PathBuf>,
 }
 
-/// A name and a value.
+/// The name and the value of a plan parameter.
 pub type Setting = (String, String);
 
 fn setting(text: &str) -> Result<Setting, String> {
@@ -296,26 +319,26 @@ fn setting(text: &str) -> Result<Setting, String> {
     }
 }
 
-/// Settings by their names; of two with one name the later one counts.
+/// Returns the settings by name. If a name occurs twice, the later value is used.
 pub fn settings(all: &[Setting]) -> BTreeMap<String, String> {
     all.iter().cloned().collect()
 }
 
-/// A question in one line.
+/// The commands that attach one kind of instrument and print its measurements.
 #[derive(Debug, Subcommand)]
 pub enum Question {
-    /// Count how often methods of a running JVM are called, or points in them passed, by values if asked.
+    /// Count how often methods of a running JVM are called, or points in them reached; optionally
+    /// by values.
     Count(AskArguments),
     /// Time the calls of methods of a running JVM, callees included.
     Time(AskArguments),
     /// Print values at each call of methods of a running JVM.
     Watch(AskArguments),
-    /// Show how a value at calls of methods of a running JVM is distributed.
+    /// Show the distribution of a value at calls of methods of a running JVM.
     Hist(AskArguments),
 }
 
 impl Question {
-    /// What all questions have.
     pub fn arguments(&self) -> &AskArguments {
         match self {
             Question::Count(arguments)
@@ -325,8 +348,8 @@ impl Question {
         }
     }
 
-    /// How many values it wants of each call, at least and at most.
-    pub fn values(&self) -> (usize, usize) {
+    /// Returns how many values the user must and may request at each call.
+    pub fn value_count_range(&self) -> (usize, usize) {
         match self {
             Question::Count(_) | Question::Time(_) => (0, 0),
             Question::Watch(_) => (1, 4),
@@ -345,43 +368,45 @@ impl Question {
     }
 }
 
-/// What all questions have.
+/// Arguments of `count`, `time`, `watch` and `hist`.
 #[derive(Debug, Args)]
 #[command(after_help = ASK)]
 pub struct AskArguments {
-    /// Process ids of JVMs; which methods: 'a.b.C::m(..)'; and what `watch` and `hist` want of each call.
+    /// Process ids of JVMs; a pattern of methods: 'a.b.C::m(..)'; and the values that `watch` and
+    /// `hist` read at each call.
     #[arg(value_name = "PID… PATTERN [EXPR…]", required = true)]
     pub words: Vec<String>,
-    /// All JVMs whose main class (or jar) matches, `*` standing for anything.
+    /// All JVMs whose main class (or jar) matches; `*` matches any text.
     #[arg(long = "match", value_name = "MAIN")]
     pub matching: Option<String>,
-    /// Of several JVMs: one table for all instead of one for each.
+    /// If there are several JVMs: print one table for all instead of one for each.
     #[arg(long)]
     pub merge: bool,
-    /// Keep figures apart by the value of an expression; up to four times.
+    /// Group the results by the value of an expression; up to four times.
     #[arg(long, value_name = "EXPR")]
     pub by: Vec<String>,
-    /// Only where this holds.
+    /// Measure only if this condition holds.
     #[arg(long = "if", value_name = "EXPR")]
     pub only: Option<String>,
-    /// Where in the methods: entry, exits, loops, blocks, edges, line:N, block:N, calls, calls:PATTERN, reads:FIELD, writes:FIELD, allocations, throws …
+    /// The points in the methods: entry, exits, loops, blocks, edges, line:N, block:N, calls,
+    /// calls:PATTERN, reads:FIELD, writes:FIELD, allocations, throws …
     #[arg(long, value_name = "POINTS", value_parser = points)]
     pub at: Option<Points>,
-    /// End after so many seconds [default: at Ctrl-C, or with the JVM].
+    /// End after this many seconds [default: at Ctrl-C, or when the JVM ends].
     #[arg(long = "for", value_name = "SECONDS", value_parser = seconds)]
     pub seconds: Option<f64>,
-    /// Show figures so often [default: 1; into a file with --for only at the end].
+    /// Interval between two outputs [default: 1; into a file with --for: only at the end].
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub every: Option<f64>,
-    /// Rows of a table.
+    /// Maximum number of rows in a table.
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub rows: u32,
-    /// Print JSON, an object a line.
+    /// Print JSON, one object a line.
     #[arg(long)]
     pub json: bool,
 }
 
-/// Points in methods, as a plan selects them.
+/// The plan function that selects points in methods, such as `.line(12)`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Points(pub String);
 
@@ -419,22 +444,21 @@ fn seconds(text: &str) -> Result<f64, String> {
     }
 }
 
-/// Of what `veneer list` shows the points.
+/// The source from which `veneer list` reads the methods.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Listed {
+pub enum ListSource {
     /// A running JVM, by its process id.
     Process(u32),
-    /// Class files.
     Files(PathBuf),
 }
 
-/// Digits are a process id, all else is a path.
-fn listed(text: &str) -> Result<Listed, String> {
+/// Parses digits as a process id and all other text as a path.
+fn list_source(text: &str) -> Result<ListSource, String> {
     if text.is_empty() || !text.bytes().all(|b| b.is_ascii_digit()) {
-        return Ok(Listed::Files(text.into()));
+        return Ok(ListSource::Files(text.into()));
     }
     match text.parse() {
-        Ok(pid) if PIDS.contains(&pid) => Ok(Listed::Process(pid)),
+        Ok(pid) if PIDS.contains(&pid) => Ok(ListSource::Process(pid)),
         _ => Err(format!(
             "a process id is from {} to {}; write ./{text} for a file of that name",
             PIDS.start(),
@@ -443,21 +467,20 @@ fn listed(text: &str) -> Result<Listed, String> {
     }
 }
 
-/// `veneer list`.
 #[derive(Debug, Args)]
 #[command(after_help = LIST)]
 pub struct ListArguments {
-    /// The JVM's process id; or a class file, a jar, a directory, or a module of the JDK as jrt:/MODULE.
-    #[arg(value_name = "PID|PATH", value_parser = listed)]
-    pub of: Listed,
-    /// Which methods: 'a.b.C::m(..)'.
+    /// The JVM's process id; or a class file, a jar, a directory, or a module of the JDK as
+    /// jrt:/MODULE.
+    #[arg(value_name = "PID|PATH", value_parser = list_source)]
+    pub source: ListSource,
+    /// A pattern of methods: 'a.b.C::m(..)'.
     pub pattern: String,
-    /// Print JSON, an object for each method a line.
+    /// Print JSON, one object for each method, one a line.
     #[arg(long)]
     pub json: bool,
 }
 
-/// `veneer refusals`.
 #[derive(Debug, Args)]
 #[command(after_help = REFUSALS)]
 pub struct RefusalsArguments {
@@ -469,25 +492,24 @@ pub struct RefusalsArguments {
     pub json: bool,
 }
 
-/// `veneer report`.
 #[derive(Debug, Args)]
 #[command(after_help = REPORT)]
 pub struct ReportArguments {
-    /// The directory given to `veneer run --data`, or one that it told of; with --component the JVM's process id.
+    /// The directory given to `veneer run --data`, or one that it printed; with --component, the
+    /// JVM's process id.
     #[arg(value_name = "DIR|PID")]
     pub place: PathBuf,
-    /// What the analyser of a component in a running JVM says, instead.
+    /// Print the analysis of a component in a running JVM instead.
     #[arg(long, value_name = "NAME", conflicts_with = "rows")]
     pub component: Option<String>,
-    /// Rows of each table, and events of each log.
+    /// Maximum number of rows in each table, and of events in each log.
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub rows: usize,
-    /// Print JSON: an array with an object for each JVM; of an analyser what it gave.
+    /// Print JSON: an array with an object for each JVM; with --component, the analyser's result.
     #[arg(long)]
     pub json: bool,
 }
 
-/// `veneer fragments`.
 #[derive(Debug, Args)]
 #[command(after_help = FRAGMENTS)]
 pub struct FragmentsArguments {
@@ -496,7 +518,7 @@ pub struct FragmentsArguments {
     /// A method, or a pattern as in plans (`a.I+::m(..)`); without it, a summary of every class.
     #[arg(value_name = "CLASS::METHOD")]
     pub method: Option<String>,
-    /// Where methods are cut into fragments.
+    /// How methods are divided into fragments.
     #[arg(long, default_value_t = Policy::Block, value_parser = policy())]
     pub policy: Policy,
     /// Print a graph for Graphviz.
@@ -507,23 +529,23 @@ pub struct FragmentsArguments {
     pub json: bool,
 }
 
-/// `veneer check`.
 #[derive(Debug, Args)]
 #[command(after_help = CHECK)]
 pub struct CheckArguments {
     /// Class files, jars, directories, or modules of the JDK as jrt:/MODULE.
     #[arg(required = true, value_name = "PATH")]
     pub paths: Vec<PathBuf>,
-    /// Where methods are cut into fragments; several, or `all`: by each policy in turn.
+    /// How methods are divided into fragments; several policies, or `all`: check under each policy.
     #[arg(long, default_value = "loop", value_delimiter = ',', value_parser = policies())]
     pub policy: Vec<Policies>,
-    /// Also check versions with edits: a fragment skipped, an edge redirected, wherever that is sound.
+    /// Also check versions with edits: skip each fragment and redirect each edge if the edit is
+    /// valid there.
     #[arg(long)]
     pub edits: bool,
-    /// The JDK whose modules are meant [default: the one of JAVA_HOME, else of the PATH].
+    /// The JDK that contains the modules [default: the one of JAVA_HOME, else of the PATH].
     #[arg(long, value_name = "HOME")]
     pub jdk: Option<PathBuf>,
-    /// So many threads [default: one for each processor].
+    /// Number of threads [default: one for each processor].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub jobs: Option<u16>,
     /// Print JSON.
@@ -531,7 +553,7 @@ pub struct CheckArguments {
     pub json: bool,
 }
 
-/// One policy or all of them.
+/// One policy or all policies: the value of one element of `--policy`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Policies(pub Vec<Policy>);
 
@@ -547,8 +569,8 @@ fn policy() -> impl TypedValueParser<Value = Policy> {
     PossibleValuesParser::new(Policy::ALL.map(Policy::name)).try_map(|name| name.parse::<Policy>())
 }
 
-/// An address of any machine.
-fn host(text: &str) -> Result<SocketAddr, String> {
+/// Resolves the address of any machine. The prefix `tcp://` is optional.
+fn resolve_host(text: &str) -> Result<SocketAddr, String> {
     let plain = text.strip_prefix("tcp://").unwrap_or(text);
     let mut found = plain.to_socket_addrs().map_err(|error| error.to_string())?;
     found.next().ok_or_else(|| "no such machine".into())
@@ -558,7 +580,7 @@ fn address(text: &str) -> Result<SocketAddr, AddressError> {
     loopback_address(text)
 }
 
-/// Linux knows no process ids above 2²².
+/// Valid process ids. The largest `pid_max` that Linux accepts is 2²².
 const PIDS: RangeInclusive<u32> = 1..=1 << 22;
 
 fn pid() -> impl TypedValueParser<Value = u32> {
@@ -587,7 +609,7 @@ mod tests {
     }
 
     #[test]
-    fn nonsense_is_refused_with_code_two() {
+    fn invalid_arguments_are_refused_with_code_two() {
         for words in [
             "veneer run",
             "veneer run --policy blocks -- java",

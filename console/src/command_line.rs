@@ -1,13 +1,14 @@
-//! How the agent comes into a command line: the pure part of `veneer run`.
+//! Adds the agent to a command line. These functions have no side effects.
 //!
 //! ```text
 //!   java -jar app.jar      →  java -agentpath:LIB=CONFIG -jar app.jar
-//!   ./gradlew test         →  ./gradlew test        with JAVA_TOOL_OPTIONS='-agentpath:LIB=CONFIG …'
+//!   ./gradlew test         →  ./gradlew test   with JAVA_TOOL_OPTIONS='-agentpath:LIB=CONFIG …'
 //! ```
 //!
-//! An argument is better where it is possible: a JVM that finds `JAVA_TOOL_OPTIONS` says so on
-//! standard error, and hands the variable on to every JVM that the application starts itself. The latter is what
-//! `--children` is for: then `java` gets the variable too, and no argument, since it would be loaded twice.
+//! If the command is `java`, the agent is added as an argument. The variable has two side effects:
+//! the JVM prints a line about it to standard error, and passes it on to every JVM that the
+//! application starts. With `--children` the second effect is required. Then `java` also gets the
+//! variable, and not the argument, because the agent would otherwise be loaded twice.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -15,19 +16,19 @@ use std::path::Path;
 
 use thiserror::Error;
 
-/// The variable from which every HotSpot JVM takes more options.
+/// The variable from which every HotSpot JVM reads additional options.
 pub const TOOL_OPTIONS: &str = "JAVA_TOOL_OPTIONS";
 
-/// A command as it is to be started.
+/// A command with the agent added.
 #[derive(Debug, PartialEq, Eq)]
 pub struct PlannedCommand {
     /// Program and arguments.
     pub argv: Vec<OsString>,
-    /// Variables to set in its environment, beside those that it inherits.
+    /// Variables to add to the inherited environment.
     pub env: Vec<(OsString, OsString)>,
 }
 
-/// Why the agent cannot be put into a command line.
+/// Why the agent cannot be added to a command line.
 #[derive(Debug, Error, PartialEq, Eq)]
 pub enum CommandLineError {
     /// HotSpot ends the library's path at the first `=`.
@@ -35,19 +36,21 @@ pub enum CommandLineError {
         "the path of the agent library, {0}, contains `=`, which the JVM cannot take; move the library or set VENEER_AGENT"
     )]
     EqualsSign(String),
-    /// No quoting of `JAVA_TOOL_OPTIONS` can hold both kinds of quotes in one word.
+    /// A word of `JAVA_TOOL_OPTIONS` cannot contain both kinds of quotes.
     #[error(
         "the path {0} contains both kinds of quotes, which {TOOL_OPTIONS} cannot hold; use other directories (VENEER_AGENT, TMPDIR)"
     )]
     Quotes(String),
 }
 
-/// Is this command the `java` launcher, so that the option can be its first argument?
+/// Whether the command is the `java` launcher, which accepts the option as its first argument.
 pub fn is_java(program: &OsStr) -> bool {
     Path::new(program).file_name() == Some(OsStr::new("java"))
 }
 
-/// Whether a command has the JVM write an archive of its classes when it ends, which ends with exit code 1 under any agent.
+/// Whether a command requests an archive of its classes at the JVM's end
+/// (`-XX:ArchiveClassesAtExit`). With an agent, HotSpot writes no archive and ends with exit code
+/// 1.
 pub fn archives_classes_at_exit(argv: &[OsString], tool_options: Option<&OsStr>) -> bool {
     const OPTION: &[u8] = b"-XX:ArchiveClassesAtExit=";
     let variable = tool_options.unwrap_or_default().as_bytes();
@@ -57,8 +60,8 @@ pub fn archives_classes_at_exit(argv: &[OsString], tool_options: Option<&OsStr>)
     in_variable || argv.iter().any(|word| word.as_bytes().starts_with(OPTION))
 }
 
-/// Adds the agent to a command, and with `children` to the JVMs that it starts. `tool_options` is the value of
-/// `JAVA_TOOL_OPTIONS` now.
+/// Adds the agent to a command, and with `children` also to the JVMs that the command starts.
+/// `tool_options` is the current value of `JAVA_TOOL_OPTIONS`.
 pub fn plan_command(
     argv: &[OsString],
     agent: &Path,
@@ -91,7 +94,8 @@ pub fn plan_command(
     Ok(planned)
 }
 
-/// Makes one word of `JAVA_TOOL_OPTIONS` (the JVM splits at white space and knows `'` and `"`, no escapes).
+/// Quotes a word for `JAVA_TOOL_OPTIONS`. The JVM splits the variable at white space and supports
+/// `'` and `"`, but no escapes.
 fn quote(word: &OsStr) -> Result<OsString, CommandLineError> {
     let bytes = word.as_bytes();
     let single = bytes.contains(&b'\'');
@@ -178,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stood_in_the_variable_stays_behind_it() {
+    fn the_previous_value_of_the_variable_is_kept_after_the_option() {
         let value = |options| plan(&["mvn"], "/a.so", "/c", options).env[0].1.clone();
         assert_eq!(
             value(Some("-Xmx1g -Dx='a b'")),
@@ -199,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_jvm_can_take_is_refused() {
+    fn paths_that_no_jvm_accepts_are_refused() {
         let argv = [OsString::from("mvn")];
         let error = |agent| {
             plan_command(&argv, Path::new(agent), Path::new("/c"), None, false).unwrap_err()

@@ -1,4 +1,4 @@
-//! `veneer detach`: instruments and edits off, or everything and the agent too.
+//! `veneer detach`: detaches instruments and edits, and unloads the agent if requested.
 
 use std::io::{self, Write};
 
@@ -9,10 +9,10 @@ use veneer_protocol::{Detached, Which};
 
 use crate::cli::DetachArguments;
 use crate::output::{complain, describe};
-use crate::which;
+use crate::targets;
 
-/// Something that was asked for was not there, or is left.
-const NOT_ALL: u8 = 1;
+/// Exit code if something named does not exist, or if a class is still armed.
+const INCOMPLETE: u8 = 1;
 
 #[derive(Serialize)]
 struct Row {
@@ -21,11 +21,11 @@ struct Row {
     detached: Detached,
 }
 
-/// Takes off what is named and gives the exit code.
+/// Detaches what is named and returns the exit code.
 pub fn run(arguments: DetachArguments) -> Result<u8> {
     let (pids, names) = split(&arguments.words)?;
-    let wanted = wanted(&arguments, names)?;
-    let pids = which::pids(&pids, arguments.matching.as_deref())?;
+    let request = request(&arguments, names)?;
+    let pids = targets::pids(&pids, arguments.matching.as_deref())?;
     if pids.is_empty() {
         bail!("name a process id; `veneer ps` shows the JVMs that run");
     }
@@ -33,13 +33,13 @@ pub fn run(arguments: DetachArguments) -> Result<u8> {
     let mut rows = Vec::new();
     let mut code = 0;
     for pid in &pids {
-        match one(*pid, &wanted) {
+        match detach_from(*pid, &request) {
             Ok(detached) => {
                 if !detached.unknown.is_empty() || !detached.left.is_empty() {
-                    code = code.max(NOT_ALL);
+                    code = code.max(INCOMPLETE);
                 }
                 if !arguments.json {
-                    tell(&mut stdout, *pid, &wanted, &detached)?;
+                    write_result(&mut stdout, *pid, &request, &detached)?;
                 }
                 rows.push(Row {
                     pid: *pid,
@@ -60,7 +60,7 @@ pub fn run(arguments: DetachArguments) -> Result<u8> {
     Ok(code)
 }
 
-/// Numbers are process ids, the rest is what to take off.
+/// Separates the process ids, which are numbers, from the ids of what to detach.
 fn split(words: &[String]) -> Result<(Vec<u32>, Vec<String>)> {
     let (mut pids, mut names) = (Vec::new(), Vec::new());
     for word in words {
@@ -79,12 +79,10 @@ fn split(words: &[String]) -> Result<(Vec<u32>, Vec<String>)> {
     Ok((pids, names))
 }
 
-fn wanted(arguments: &DetachArguments, names: Vec<String>) -> Result<Which> {
+fn request(arguments: &DetachArguments, names: Vec<String>) -> Result<Which> {
     if !arguments.components.is_empty() {
         if arguments.unload || arguments.all || !names.is_empty() {
-            bail!(
-                "--component takes components off; leave --all, --unload and names of parts away"
-            );
+            bail!("--component detaches components; remove --all, --unload and the ids");
         }
         return Ok(Which::Components(arguments.components.clone()));
     }
@@ -92,7 +90,7 @@ fn wanted(arguments: &DetachArguments, names: Vec<String>) -> Result<Which> {
         (true, ..) => Ok(Which::Unload),
         (_, true, true) => Ok(Which::All),
         (_, false, false) => Ok(Which::These(names)),
-        (_, true, false) => bail!("--all takes everything off; leave the names away"),
+        (_, true, false) => bail!("--all detaches everything; remove the ids"),
         (_, false, true) => {
             bail!(
                 "say what to take off: names that `veneer patches PID` shows (i7, p7, l3), --component NAME, --all, or --unload"
@@ -101,24 +99,29 @@ fn wanted(arguments: &DetachArguments, names: Vec<String>) -> Result<Which> {
     }
 }
 
-fn one(pid: u32, wanted: &Which) -> Result<Detached> {
+fn detach_from(pid: u32, request: &Which) -> Result<Detached> {
     let target = Target::inspect(pid)?;
     match Client::connect(&target)? {
-        Some(mut client) => Ok(client.detach(wanted.clone())?),
-        // What is asked for is so already.
-        None if *wanted == Which::Unload => Ok(Detached::default()),
+        Some(mut client) => Ok(client.detach(request.clone())?),
+        // Without an agent, there is nothing to unload.
+        None if *request == Which::Unload => Ok(Detached::default()),
         None => bail!("there is no agent in process {pid}, so nothing is attached"),
     }
 }
 
-fn tell(to: &mut impl Write, pid: u32, wanted: &Which, detached: &Detached) -> io::Result<()> {
+fn write_result(
+    to: &mut impl Write,
+    pid: u32,
+    request: &Which,
+    detached: &Detached,
+) -> io::Result<()> {
     let taken = match detached.taken.as_slice() {
         [] => "nothing was attached".to_owned(),
         names => format!("taken off: {}", names.join(" ")),
     };
     writeln!(to, "process {pid}: {taken}")?;
     if !detached.unknown.is_empty() {
-        let names = match wanted {
+        let names = match request {
             Which::Components(_) => format!("component `{}`", detached.unknown.join("`, `")),
             _ => detached.unknown.join(" "),
         };
@@ -126,7 +129,7 @@ fn tell(to: &mut impl Write, pid: u32, wanted: &Which, detached: &Detached) -> i
             "process {pid} has no {names}; `veneer patches {pid}` shows what is attached"
         ));
     }
-    if *wanted != Which::Unload {
+    if *request != Which::Unload {
         return Ok(());
     }
     writeln!(
@@ -156,7 +159,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_processes_and_the_rest_is_what_to_take_off() {
+    fn numbers_are_process_ids_and_the_rest_are_ids_to_detach() {
         let words = |text: &str| text.split(' ').map(String::from).collect::<Vec<_>>();
         let (pids, names) = split(&words("4711 i7 4712 l3")).unwrap();
         assert_eq!(pids, [4711, 4712]);

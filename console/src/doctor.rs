@@ -1,4 +1,4 @@
-//! `veneer doctor`: what would work here and what would not, and what to do about it.
+//! `veneer doctor`: reports what works on this machine, what does not, and how to fix it.
 
 use std::io::{self, Write};
 
@@ -9,7 +9,7 @@ use veneer_client::examination::{Finding, State, machine, process};
 use crate::cli::DoctorArguments;
 use crate::output::Style;
 
-/// Something does not work.
+/// Exit code if something does not work.
 const BAD: u8 = 1;
 
 #[derive(Serialize)]
@@ -20,7 +20,7 @@ struct Row<'f> {
     remedy: &'f str,
 }
 
-/// Prints the findings and gives the exit code.
+/// Prints the findings and returns the exit code.
 pub fn run(arguments: DoctorArguments) -> Result<u8> {
     let mut findings = machine();
     if let Some(pid) = arguments.pid {

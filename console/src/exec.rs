@@ -1,4 +1,5 @@
-//! `veneer exec`: a Rhai program for the agent of a running JVM, and the agent itself where it is not there yet.
+//! `veneer exec`: runs a Rhai program in the agent of a running JVM. The agent is loaded first if
+//! the JVM has none.
 
 use std::io::{self, Read, Write};
 use std::path::Path;
@@ -12,12 +13,13 @@ use crate::cli::{ExecArguments, settings};
 use crate::output::complain;
 use crate::{modules, plans};
 
-/// The Rhai program failed.
+/// Exit code if the Rhai program failed.
 pub const PROGRAM_FAILED: u8 = 1;
 
-/// Runs the program and gives the exit code.
+/// Runs the program and returns the exit code.
 pub fn run(arguments: ExecArguments) -> Result<u8> {
-    // Before the program is read: whoever types it should not learn afterwards that the PID was wrong.
+    // The process id is checked before the program is read from standard input. Otherwise the user
+    // would type a program and then learn that the process id is wrong.
     let target = arguments.pid.map(Target::inspect).transpose()?;
     let PlanSource {
         name,

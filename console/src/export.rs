@@ -1,4 +1,4 @@
-//! `veneer export`: figures of a running JVM for other programs, once, or for as long as the command runs.
+//! `veneer export`: exports the metrics of a running JVM to other programs, once or continuously.
 //!
 //! ```text
 //!   Session ── report ──▶ render ──▶ file                 once
@@ -21,29 +21,30 @@ use veneer_protocol::Report;
 
 use crate::cli::{ExportArguments, Format};
 use output::Output;
-use session::{Begun, Session};
+use session::{Session, SessionStart};
 
-/// Exports, and gives the exit code.
+/// Exports the metrics and returns the exit code.
 pub fn run(arguments: ExportArguments) -> Result<u8> {
     if let Some(contradiction) = arguments.contradiction() {
         bail!("{contradiction}");
     }
-    // Before anything is attached: what the plan measures should not be lost for a file that cannot be written.
-    let output = match arguments.goes_on() {
+    // The output is opened before anything is attached. Otherwise the plan's measurements would be
+    // lost if the file cannot be written.
+    let output = match arguments.is_continuous() {
         true => None,
         false => Some(Output::open(
             arguments.output.as_deref(),
             arguments.format == Format::Perfetto,
         )?),
     };
-    let served = serve::bind(&arguments)?;
-    let pushed = push::Pushed::prepare(&arguments)?;
+    let server = serve::bind(&arguments)?;
+    let pusher = push::Pusher::prepare(&arguments)?;
     let mut session = match Session::begin(&arguments)? {
-        Begun::Session(session) => session,
-        Begun::PlanFailed => return Ok(crate::exec::PROGRAM_FAILED),
+        SessionStart::Session(session) => session,
+        SessionStart::PlanFailed => return Ok(crate::exec::PROGRAM_FAILED),
     };
     match output {
-        None => serve::run(&arguments, session, served, pushed),
+        None => serve::run(&arguments, session, server, pusher),
         Some(output) if arguments.format == Format::Perfetto => {
             trace::run(&arguments, session, output)
         }
@@ -59,15 +60,15 @@ pub fn run(arguments: ExportArguments) -> Result<u8> {
     }
 }
 
-/// The text of a report.
+/// Renders a report in the requested format.
 fn render(arguments: &ExportArguments, report: &Report) -> Result<String> {
     Ok(match arguments.format {
         Format::Openmetrics => openmetrics::render(report),
-        Format::Otlp => otlp::json(report, &about(&arguments.service, began(report)))?,
+        Format::Otlp => otlp::json(report, &otlp_context(&arguments.service, began(report)))?,
         Format::Collapsed => collapsed::render(report),
         Format::Csv => csv::render(report)?,
         Format::Json => serde_json::to_string_pretty(report)? + "\n",
-        // It has its own way, and never comes here.
+        // `run` handles Perfetto traces separately and never calls this function for them.
         Format::Perfetto => String::new(),
     })
 }
@@ -77,12 +78,12 @@ fn now() -> u64 {
     now.map_or(0, |now| u64::try_from(now.as_nanos()).unwrap_or(u64::MAX))
 }
 
-/// When the agent came in, in nanoseconds since 1970.
+/// The time at which the agent was loaded, in nanoseconds since 1970.
 fn began(report: &Report) -> u64 {
     now().saturating_sub(report.jvm.millis.saturating_mul(1_000_000))
 }
 
-fn about(service: &str, began: u64) -> otlp::About {
+fn otlp_context(service: &str, began: u64) -> otlp::About {
     otlp::About {
         service: service.into(),
         began,

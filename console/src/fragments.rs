@@ -1,8 +1,8 @@
-//! `veneer fragments`: the fragments of methods in class files.
+//! `veneer fragments`: shows the fragments of methods in class files.
 //!
 //! ```text
-//!   inputs ─▶ class bytes ─▶ veneer_fragmenter::listing ─┬─▶ text, or DOT     as they come
-//!                                                        └─▶ one JSON array   as they come
+//!   inputs ─▶ class bytes ─▶ veneer_fragmenter::listing ─┬─▶ text or DOT, written class by class
+//!                                                        └─▶ a JSON array, written class by class
 //! ```
 
 use std::io::{self, Write};
@@ -23,58 +23,57 @@ use crate::{inputs, matching};
 /// Why there is nothing to show.
 #[derive(Debug, Error)]
 enum FragmentsError {
-    /// Not of the form that is asked for.
+    /// The argument does not name a method.
     #[error(
         "`{0}` names no method; write CLASS::METHOD, as java.util.ArrayList::add or a.B::m(I)I, or a pattern as in plans"
     )]
     Malformed(String),
-    /// The class is not there.
+    /// The path does not contain the class.
     #[error("there is no class {class} in {path}")]
     ClassMissing {
-        /// As asked for.
+        /// The class as the user wrote it.
         class: String,
-        /// Where it was looked for.
+        /// The path that was searched.
         path: String,
     },
     /// The class has no such method.
     #[error("{class} has no method {method}; its methods: {known}")]
     MethodMissing {
-        /// The class.
         class: String,
-        /// As asked for.
+        /// The method as the user wrote it.
         method: String,
-        /// All names.
+        /// The names of all methods of the class.
         known: String,
     },
 }
 
-/// The method that was asked for.
-struct Wanted {
+/// The class and method that the user named.
+struct RequestedMethod {
     class: String,
     method: String,
 }
 
-impl Wanted {
-    fn parse(text: &str) -> Result<Wanted, FragmentsError> {
+impl RequestedMethod {
+    fn parse(text: &str) -> Result<RequestedMethod, FragmentsError> {
         let parts = text
             .split_once("::")
             .filter(|(class, method)| !class.is_empty() && !method.is_empty());
         let (class, method) = parts.ok_or_else(|| FragmentsError::Malformed(text.to_owned()))?;
-        // `(..)`, as in plans, is any arguments.
+        // `(..)` means any arguments, as in plans.
         let method = method.strip_suffix("(..)").unwrap_or(method);
-        Ok(Wanted {
+        Ok(RequestedMethod {
             class: class.replace('/', "."),
             method: method.to_owned(),
         })
     }
 
     fn is_class(&self, dotted: &str) -> bool {
-        // In a single class file the package need not be said.
+        // The package may be omitted.
         let rest = dotted.strip_suffix(&self.class);
         rest.is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
     }
 
-    /// `name`, `name(I)` or `name(I)V`.
+    /// Whether the user named this method, as `name`, `name(I)` or `name(I)V`.
     fn is_method(&self, name: &str, descriptor: &str) -> bool {
         let rest = self.method.strip_prefix(name);
         rest.is_some_and(|rest| {
@@ -85,7 +84,7 @@ impl Wanted {
     }
 }
 
-/// Prints what was asked for and gives the exit code.
+/// Prints the fragments and returns the exit code.
 pub fn run(arguments: FragmentsArguments) -> Result<u8> {
     let policy = policy(arguments.policy);
     let mut out = Output {
@@ -103,7 +102,7 @@ pub fn run(arguments: FragmentsArguments) -> Result<u8> {
         out.finish()?;
         return Ok(code);
     }
-    let wanted = text.map(Wanted::parse).transpose()?;
+    let wanted = text.map(RequestedMethod::parse).transpose()?;
     let only = wanted.as_ref().map(|w| w.class.replace('.', "/"));
     let mut code = 0;
     let mut found = false;
@@ -155,12 +154,13 @@ pub fn run(arguments: FragmentsArguments) -> Result<u8> {
     Ok(code)
 }
 
-/// The policy as the fragmenter takes it; `call` cuts at every call.
+/// Converts the policy of the command line to that of the fragmenter. Under `call`, every call
+/// begins a fragment.
 pub fn policy(policy: veneer_protocol::Policy) -> Policy {
     match policy {
         veneer_protocol::Policy::Method => Policy::Method,
         veneer_protocol::Policy::Loop => Policy::Loop,
-        // There is no application here whose calls could matter more than others.
+        // Without a running application, there is no pattern that selects calls.
         veneer_protocol::Policy::Call => Policy::Call(Arc::new(|_: &str, _: &str, _: &str| true)),
         veneer_protocol::Policy::Block => Policy::Block,
     }
@@ -170,7 +170,7 @@ fn methods(
     out: &mut Output<impl Write>,
     file: &ClassFile,
     class: &str,
-    wanted: &Wanted,
+    wanted: &RequestedMethod,
     policy: &Policy,
 ) -> Result<()> {
     let mut known: Vec<String> = Vec::new();
@@ -200,7 +200,7 @@ fn methods(
     .into())
 }
 
-/// Standard output in the form that was asked for.
+/// Writes to standard output as text, DOT or JSON.
 struct Output<W> {
     out: W,
     json: bool,
@@ -237,7 +237,8 @@ impl<W: Write> Output<W> {
         Ok(())
     }
 
-    /// One element of the array, written at once: a module of the JDK is not held in memory.
+    /// Writes one element of the JSON array immediately, so that a whole module of the JDK is not
+    /// kept in memory.
     fn element(&mut self, text: &str) -> Result<()> {
         let before = if self.printed == 0 { "[" } else { ",\n " };
         write!(self.out, "{before}{text}")?;
@@ -260,15 +261,19 @@ mod tests {
 
     #[test]
     fn methods_are_named_as_in_plans_and_by_descriptor() {
-        let any = Wanted::parse("a.B::m(..)").unwrap();
+        let any = RequestedMethod::parse("a.B::m(..)").unwrap();
         assert!(any.is_class("a.B") && !any.is_class("x.aa.B"));
         assert!(any.is_method("m", "(I)V") && !any.is_method("me", "()V"));
-        let one = Wanted::parse("B::m(I)").unwrap();
+        let one = RequestedMethod::parse("B::m(I)").unwrap();
         assert!(one.is_class("a.B"));
         assert!(one.is_method("m", "(I)V") && !one.is_method("m", "(IJ)V"));
-        assert!(Wanted::parse("B::m(I)V").unwrap().is_method("m", "(I)V"));
+        assert!(
+            RequestedMethod::parse("B::m(I)V")
+                .unwrap()
+                .is_method("m", "(I)V")
+        );
         for nonsense in ["main", "::m", "B::"] {
-            assert!(Wanted::parse(nonsense).is_err(), "{nonsense}");
+            assert!(RequestedMethod::parse(nonsense).is_err(), "{nonsense}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Completions and manual pages, made from the grammar of the command line.
+//! Generates completions and manual pages from the grammar of the command line.
 
 use std::fs;
 use std::io::{self, Write};
@@ -11,18 +11,23 @@ use clap_mangen::roff::{Roff, roman};
 
 use crate::cli::{Cli, CompletionsArguments, ManArguments};
 
-/// The command's name.
-const NAME: &str = "veneer";
+const COMMAND_NAME: &str = "veneer";
 
-/// Prints the completions of a shell.
+/// Prints the completion script for a shell.
 pub fn completions(arguments: CompletionsArguments) -> Result<u8> {
-    // All at once: the generator takes a closed pipe for a fault of its own.
+    // The text is generated before it is printed, because the generator panics if it writes to a
+    // closed pipe.
     let mut text = Vec::new();
-    clap_complete::generate(arguments.shell, &mut Cli::command(), NAME, &mut text);
+    clap_complete::generate(
+        arguments.shell,
+        &mut Cli::command(),
+        COMMAND_NAME,
+        &mut text,
+    );
     print(&text)
 }
 
-/// Prints the page of the command, or writes the pages of all its commands.
+/// Prints the page of the main command, or writes the pages of all commands to a directory.
 pub fn man(arguments: ManArguments) -> Result<u8> {
     let mut command = Cli::command();
     command.build();
@@ -46,7 +51,7 @@ fn print(text: &[u8]) -> Result<u8> {
     Ok(0)
 }
 
-/// Writes the page of a command and those of its commands.
+/// Writes the page of a command and the pages of its subcommands.
 fn write(command: clap::Command, directory: &Path) -> io::Result<()> {
     for inner in command.get_subcommands() {
         if inner.get_name() != "help" {
@@ -58,12 +63,12 @@ fn write(command: clap::Command, directory: &Path) -> io::Result<()> {
     fs::write(path, page(command)?)
 }
 
-/// A page. The text behind the options has examples, whose lines must stay as they are.
+/// Renders a page. The text after the options contains examples, whose line breaks must be kept.
 fn page(command: clap::Command) -> io::Result<Vec<u8>> {
-    let behind = command.get_after_help().map(ToString::to_string);
+    let after_help = command.get_after_help().map(ToString::to_string);
     let has_commands = command.has_subcommands();
     let has_version = command.get_version().is_some();
-    // Named as it is typed: `veneer run`.
+    // The page has the name that the user types: `veneer run`.
     let name = command
         .get_display_name()
         .unwrap_or(command.get_name())
@@ -81,7 +86,7 @@ fn page(command: clap::Command) -> io::Result<Vec<u8>> {
     if has_commands {
         man.render_subcommands_section(&mut page)?;
     }
-    if let Some(text) = behind {
+    if let Some(text) = after_help {
         let mut section = Roff::new();
         section.control("SH", ["NOTES"]).control("nf", []);
         for line in text.lines() {

@@ -1,7 +1,7 @@
-//! Class files from wherever they lie: a single file, a jar, a directory, a module of the JDK.
+//! Reads class files from a single file, a jar, a directory, or a module of the JDK.
 //!
-//! Classes come one by one, so that a jar of any size needs the memory of one class. What cannot be
-//! read is an error in its place in the row, and the rest follows.
+//! The classes are read one by one, so that a jar of any size needs the memory of one class. If a
+//! class cannot be read, the iterator yields an error for it and continues with the next class.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -15,67 +15,62 @@ use zip::result::ZipError;
 
 use crate::java::{JavaError, Jdk, missing_tool};
 
-/// No class file is larger, in bytes: no attribute that the JVM knows comes near it.
-const LARGEST: u64 = 64 << 20;
+/// Maximum size of a class file in bytes. Class files never reach this size, because no attribute
+/// that the JVM knows is that large.
+const MAX_CLASS_FILE_BYTES: u64 = 64 << 20;
 
 /// Why a class cannot be read.
 #[derive(Debug, Error)]
 pub enum InputError {
-    /// A file or directory.
+    /// A file or directory cannot be read.
     #[error("{path} cannot be read: {source}", path = .path.display())]
-    Unreadable {
-        /// Which.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
-    /// Neither class file nor jar.
+    Unreadable { path: PathBuf, source: io::Error },
+    /// The file is neither a class file nor a jar.
     #[error("{0} is neither a class file nor a jar; give one of them, a directory, or jrt:/MODULE")]
     Unknown(PathBuf),
-    /// A damaged jar.
     #[error("the jar {path} is damaged: {source}", path = .path.display())]
     Jar {
-        /// The jar, and the entry where it is one.
+        /// The jar, followed by the name of the entry if an entry is damaged.
         path: PathBuf,
-        /// What the reader said.
         source: ZipError,
     },
-    /// An entry or file beyond all reason.
-    #[error("{path} is larger than {LARGEST} bytes, which no class file is", path = .0.display())]
+    /// An entry or a file exceeds [`MAX_CLASS_FILE_BYTES`].
+    #[error("{path} is larger than {MAX_CLASS_FILE_BYTES} bytes, which no class file is", path = .0.display())]
     TooLarge(PathBuf),
-    /// There is no JDK to take a module from.
+    /// There is no JDK that contains the module.
     #[error(transparent)]
     Java(#[from] JavaError),
     /// The JDK's tool failed.
     #[error("{0}")]
     Jimage(String),
-    /// No such module, or no such class in it.
+    /// The JDK has no such module, or the module has no such class.
     #[error("the JDK in {home} has no {what}; `java --list-modules` shows its modules", home = .home.display())]
     NoModule {
-        /// The JDK.
+        /// The JDK's home directory.
         home: PathBuf,
-        /// Module and class as asked for.
+        /// The module and the class that the user named.
         what: String,
     },
-    /// No class at all.
+    /// The directory or jar contains no class file.
     #[error("there is no class file in {0}")]
     Empty(PathBuf),
 }
 
-/// A class: the name that its place says (`a/b/C`, without `.class`), and its bytes.
+/// The name of a class according to its path (`a/b/C`, without `.class`), and its bytes.
 pub type NamedClass = (String, Vec<u8>);
 
-/// The classes one after the other.
+/// An iterator over classes.
 pub type Classes = Box<dyn Iterator<Item = Result<NamedClass, InputError>>>;
 
-/// All classes at this path, in a fixed order. With `only` (an internal name, `a/b/C`) just that one, as far
-/// as names of places tell; a single class file always comes.
+/// Returns all classes at this path, in a fixed order. If `only` is set (an internal name,
+/// `a/b/C`), returns only classes whose path has that name. A single class file is always returned.
 pub fn class_bytes(path: &Path, only: Option<&str>) -> Result<Classes, InputError> {
-    class_bytes_of(path, only, None)
+    class_bytes_with_jdk(path, only, None)
 }
 
-/// The same with modules out of the JDK in this home directory; `None`: the one of the environment.
-pub fn class_bytes_of(
+/// Like [`class_bytes`], but reads modules from the JDK in the directory `home`. `None` means the
+/// JDK of the environment.
+pub fn class_bytes_with_jdk(
     path: &Path,
     only: Option<&str>,
     home: Option<&Path>,
@@ -104,15 +99,16 @@ pub fn class_bytes_of(
             let class = read(path).map(|bytes| (name, bytes));
             Ok(Box::new(std::iter::once(class)))
         }
-        // `PK` of an entry, or of the end of an empty archive.
+        // `PK` at the beginning of an entry, or of the end record of an empty archive.
         [b'P', b'K', 3 | 5, 4 | 6] => jar(path, only),
         _ => Err(InputError::Unknown(path.to_owned())),
     }
 }
 
-/// The name of a class by the place of its file in an archive or directory; `None`: not a class file.
+/// Returns the name of a class according to its path in an archive or directory. `None` means that
+/// the file is not a class file.
 fn class_name(place: &str) -> Option<&str> {
-    // Classes for a certain release in a multi-release jar: META-INF/versions/17/a/b/C.class.
+    // Classes for one release in a multi-release jar: META-INF/versions/17/a/b/C.class.
     let place = match place.strip_prefix("META-INF/versions/") {
         Some(rest) => rest.split_once('/')?.1,
         None => place,
@@ -130,19 +126,19 @@ fn read(path: &Path) -> Result<Vec<u8>, InputError> {
         source,
     };
     let file = File::open(path).map_err(unreadable)?;
-    limited(file, path, unreadable)
+    read_limited(file, path, unreadable)
 }
 
-fn limited(
+fn read_limited(
     from: impl Read,
     path: &Path,
     failed: impl FnOnce(io::Error) -> InputError,
 ) -> Result<Vec<u8>, InputError> {
     let mut bytes = Vec::new();
-    from.take(LARGEST + 1)
+    from.take(MAX_CLASS_FILE_BYTES + 1)
         .read_to_end(&mut bytes)
         .map_err(failed)?;
-    if bytes.len() as u64 > LARGEST {
+    if bytes.len() as u64 > MAX_CLASS_FILE_BYTES {
         return Err(InputError::TooLarge(path.to_owned()));
     }
     Ok(bytes)
@@ -182,7 +178,7 @@ fn jar(path: &Path, only: Option<&str>) -> Result<Classes, InputError> {
             path: entry_path.clone(),
             source,
         })?;
-        let bytes = limited(entry, &entry_path, |error| InputError::Jar {
+        let bytes = read_limited(entry, &entry_path, |error| InputError::Jar {
             path: entry_path.clone(),
             source: error.into(),
         })?;
@@ -191,7 +187,8 @@ fn jar(path: &Path, only: Option<&str>) -> Result<Classes, InputError> {
     Ok(Box::new(damaged.into_iter().chain(classes)))
 }
 
-/// The class files below a directory. `owner` is kept until the last one is read.
+/// Returns the class files below a directory. `owner` keeps a temporary directory until the last
+/// class is read.
 fn directory(
     root: &Path,
     only: Option<&str>,
@@ -222,7 +219,8 @@ fn collect(
     for entry in fs::read_dir(at).map_err(unreadable)? {
         let entry = entry.map_err(unreadable)?;
         let path = entry.path();
-        // The entry's own type: links to directories are not followed, so there are no circles.
+        // `file_type` is the type of the entry itself: links to directories are not followed, so
+        // there are no cycles.
         if entry.file_type().map_err(unreadable)?.is_dir() {
             collect(root, &path, only, places)?;
             continue;
@@ -238,7 +236,7 @@ fn collect(
     Ok(())
 }
 
-/// The classes of `MODULE`, out of the JDK's image, by its own tool.
+/// Returns the classes of a module. The JDK's own tool `jimage` extracts them from the JDK's image.
 fn module(jdk: &Jdk, name: &str, only: Option<&str>) -> Result<Classes, InputError> {
     let no_module = || InputError::NoModule {
         home: jdk.home.clone(),
@@ -301,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn a_directory_gives_its_classes_in_order() {
+    fn a_directory_yields_its_classes_in_order() {
         let root = tempfile::tempdir().unwrap();
         fs::create_dir_all(root.path().join("a/b")).unwrap();
         for place in ["a/b/D.class", "a/b/C.class", "a/b/C.java", "E.class"] {
@@ -322,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn a_jar_gives_its_classes_and_its_damage_is_said() {
+    fn a_jar_yields_its_classes_or_reports_damage() {
         let root = tempfile::tempdir().unwrap();
         let path = root.path().join("x.jar");
         let mut jar = zip::ZipWriter::new(File::create(&path).unwrap());

@@ -1,7 +1,7 @@
-//! Finding the JDK that a command will use, and its version, before anything is started.
+//! Finds the JDK that a command will use, and its version, before anything is started.
 //!
-//! The version stands in the file `release` of the JDK's home directory; only where that is
-//! missing is `java -version` run.
+//! The version is read from the file `release` in the JDK's home directory. `java -version` is run
+//! only if that file is missing.
 
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -21,50 +21,49 @@ use crate::command_line::is_java;
 pub struct Jdk {
     /// Its home directory.
     pub home: PathBuf,
-    /// Its feature release: 8, 11, 17, 25.
+    /// Its feature release, such as 17 or 25.
     pub feature: u32,
 }
 
-/// Why there is no JDK to work with.
+/// Why no suitable JDK was found.
 #[derive(Debug, Error)]
 pub enum JavaError {
-    /// The command is not on the PATH or not an executable file.
+    /// The command is not on the PATH, or is not an executable file.
     #[error("{0}: no such command; check the name after `--`")]
     NoCommand(String),
-    /// There is no `java`.
     #[error(
         "no JDK found: `java` is not on the PATH and JAVA_HOME is not set; install a JDK {OLDEST} or newer, or set JAVA_HOME"
     )]
     NoJdk,
-    /// JAVA_HOME points to something else.
+    /// JAVA_HOME is not the home directory of a JDK.
     #[error("JAVA_HOME is {0}, which has no bin/java; point it to a JDK {OLDEST} or newer")]
     BadJavaHome(PathBuf),
-    /// A directory that was named as the home of a JDK is none.
+    /// A directory that the user named is not the home directory of a JDK.
     #[error(
         "{0} is no JDK: it has no bin/java; name the home directory of a JDK {OLDEST} or newer"
     )]
     NoHome(PathBuf),
-    /// Too old.
+    /// The JDK is older than [`OLDEST`].
     #[error("the JDK in {home} is version {feature}, and Veneer needs {OLDEST} or newer; install one, or point PATH or JAVA_HOME to it", home = .home.display())]
     TooOld {
-        /// Where it lies.
+        /// The home directory.
         home: PathBuf,
         /// Its feature release.
         feature: u32,
     },
-    /// Neither `release` nor `java -version` told.
+    /// Neither `release` nor `java -version` contains a version.
     #[error("the version of the JDK in {home} cannot be found out ({reason}); check that `{home}/bin/java -version` works", home = .home.display())]
     UnknownVersion {
-        /// Where it lies.
+        /// The home directory.
         home: PathBuf,
-        /// What was tried.
+        /// Why `java -version` yielded no version.
         reason: String,
     },
 }
 
 impl Jdk {
-    /// The JDK of this command: that of the `java` (or other JDK tool) it names, else the one
-    /// that launchers find, by JAVA_HOME and then the PATH.
+    /// Returns the JDK of this command. If the command is `java` or another tool of a JDK, that is
+    /// its JDK. Otherwise it is the JDK that launchers find, by JAVA_HOME and then the PATH.
     pub fn of_command(program: &OsStr) -> Result<Jdk, JavaError> {
         let path = resolve(program)
             .ok_or_else(|| JavaError::NoCommand(program.to_string_lossy().into()))?;
@@ -77,7 +76,7 @@ impl Jdk {
         .and_then(Jdk::check)
     }
 
-    /// The JDK that JAVA_HOME or the PATH names.
+    /// Returns the JDK that JAVA_HOME or the PATH denotes.
     pub fn of_environment() -> Result<Jdk, JavaError> {
         if let Some(home) = env::var_os("JAVA_HOME").filter(|home| !home.is_empty()) {
             let java = Path::new(&home).join("bin/java");
@@ -89,7 +88,7 @@ impl Jdk {
         Jdk::of_java(&resolve(OsStr::new("java")).ok_or(JavaError::NoJdk)?)
     }
 
-    /// The JDK in this home directory.
+    /// Returns the JDK in this home directory.
     pub fn of_home(home: &Path) -> Result<Jdk, JavaError> {
         let java = home.join("bin/java");
         if !is_executable(&java) {
@@ -98,14 +97,14 @@ impl Jdk {
         Jdk::of_java(&java)
     }
 
-    /// The JDK to which this `java` binary belongs.
+    /// Returns the JDK that this `java` executable belongs to.
     fn of_java(java: &Path) -> Result<Jdk, JavaError> {
         let real = fs::canonicalize(java).unwrap_or_else(|_| java.to_owned());
         let home = real.ancestors().nth(2).unwrap_or(&real).to_owned();
         let feature = match release_feature(&home) {
             Some(feature) => feature,
-            // A wrapper script, or a distribution without the file.
-            None => ask(java).map_err(|reason| JavaError::UnknownVersion {
+            // A wrapper script, or a distribution without the file `release`.
+            None => run_java_version(java).map_err(|reason| JavaError::UnknownVersion {
                 home: home.clone(),
                 reason,
             })?,
@@ -113,7 +112,7 @@ impl Jdk {
         Ok(Jdk { home, feature })
     }
 
-    /// Fails where it is older than [`OLDEST`].
+    /// Fails if the JDK is older than [`OLDEST`].
     pub fn check(self) -> Result<Jdk, JavaError> {
         if self.feature < OLDEST {
             return Err(JavaError::TooOld {
@@ -124,14 +123,14 @@ impl Jdk {
         Ok(self)
     }
 
-    /// One of its tools, for instance `jimage`.
+    /// The path of one of its tools, such as `jimage`.
     pub fn tool(&self, name: &str) -> PathBuf {
         self.home.join("bin").join(name)
     }
 }
 
-/// Runs `java -version` and reads `openjdk version "17.0.15" …`.
-fn ask(java: &Path) -> Result<u32, String> {
+/// Runs `java -version` and parses its output, such as `openjdk version "17.0.15" …`.
+fn run_java_version(java: &Path) -> Result<u32, String> {
     let output = Command::new(java)
         .arg("-version")
         .env_remove(crate::command_line::TOOL_OPTIONS)
@@ -147,7 +146,8 @@ fn ask(java: &Path) -> Result<u32, String> {
     })
 }
 
-/// Is this the `java` of a JDK, with a `release` file beside its bin directory? A link in `/usr/bin` is not.
+/// Whether the file is the `java` of a JDK, with a file `release` beside its `bin` directory. A
+/// link in `/usr/bin` is not.
 fn is_jdk_bin(java: &Path) -> bool {
     fs::canonicalize(java).is_ok_and(|real| {
         real.parent() == java.parent()
@@ -158,10 +158,11 @@ fn is_jdk_bin(java: &Path) -> bool {
     })
 }
 
-/// The file that a command name stands for, with symbolic links followed, by the rules of a shell.
+/// Finds the file of a command by the rules of a shell, and follows symbolic links.
 fn resolve(program: &OsStr) -> Option<PathBuf> {
     let found = find(program, env::var_os("PATH"))?;
-    // A link such as /usr/bin/javac leads into the JDK; for `java` itself only its target tells the home.
+    // A link such as `/usr/bin/javac` leads to the JDK. For `java`, only the link's target is in
+    // the home directory.
     Some(fs::canonicalize(&found).unwrap_or(found))
 }
 
@@ -180,7 +181,7 @@ fn is_executable(path: &Path) -> bool {
     fs::metadata(path).map(permitted).unwrap_or(false)
 }
 
-/// So that callers can say what a missing tool means.
+/// Returns the message for a tool of the JDK that cannot be run.
 pub fn missing_tool(tool: &Path, error: &io::Error) -> String {
     format!(
         "{} cannot be run: {error}; install the JDK's development tools (openjdk-17-jdk-headless)",
@@ -193,7 +194,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn versions_old_and_new_are_read() {
+    fn version_strings_are_parsed() {
         for (text, expected) in [
             ("17.0.15", Some(17)),
             ("1.8.0_392", Some(8)),
@@ -240,14 +241,14 @@ mod tests {
     }
 
     #[test]
-    fn a_jdk_that_does_not_tell_is_named() {
+    fn a_jdk_without_a_version_is_reported() {
         let home = fake_jdk("");
         let error = Jdk::of_command(home.path().join("bin/java").as_os_str()).unwrap_err();
         assert!(matches!(error, JavaError::UnknownVersion { .. }), "{error}");
     }
 
     #[test]
-    fn a_missing_command_is_named() {
+    fn a_missing_command_is_reported() {
         let error = Jdk::of_command(OsStr::new("no-such-command-here")).unwrap_err();
         assert!(
             error

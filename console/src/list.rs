@@ -1,12 +1,12 @@
-//! `veneer list`: the points of methods, and the variables that code can read at each.
+//! `veneer list`: lists the points of methods, and the variables that code can read at each point.
 //!
 //! ```text
-//!   PID  ─▶ the agent's graphs of what is armed there ─┐
-//!                                                      ├─▶ Graph ─▶ table, or JSON a line each
-//!   PATH ─▶ graphs of the class files ─────────────────┘
+//!   PID  ─▶ the agent's graphs of the armed methods ─┐
+//!                                                    ├─▶ Graph ─▶ a table, or a JSON object a line
+//!   PATH ─▶ graphs of the class files ───────────────┘
 //! ```
 //!
-//! Both ways give the same for the same class.
+//! For the same class, both sources yield the same graphs.
 
 mod files;
 mod running;
@@ -16,11 +16,12 @@ use std::io::{self, Write};
 use anyhow::Result;
 use serde::{Deserialize, Serialize};
 
-use crate::cli::{ListArguments, Listed};
+use crate::cli::{ListArguments, ListSource};
 use crate::output::Style;
 use crate::table;
 
-/// A method as the agent tells it. The order of names is that of its JSON.
+/// The control-flow graph of a method, as the agent sends it. The fields have the order of the
+/// agent's JSON.
 #[derive(Debug, Deserialize, Serialize)]
 struct Graph {
     blocks: Vec<Block>,
@@ -47,28 +48,28 @@ struct Block {
 struct Variable {
     name: String,
     #[serde(rename = "type")]
-    of: String,
+    type_name: String,
 }
 
-/// Shows the points of what the pattern selects, and gives the exit code.
+/// Lists the points of the methods that match the pattern, and returns the exit code.
 ///
-/// # Errors
-/// Where the JVM cannot be reached, the path cannot be read, or nothing there is selected.
+/// # Errors Fails if the JVM cannot be reached, if the path cannot be read, or if no method
+/// matches.
 pub fn run(arguments: ListArguments) -> Result<u8> {
     let mut list = List {
         out: io::BufWriter::new(io::stdout().lock()),
         json: arguments.json,
         shown: 0,
     };
-    let code = match arguments.of {
-        Listed::Process(pid) => running::run(&mut list, pid, &arguments.pattern)?,
-        Listed::Files(path) => files::run(&mut list, &path, &arguments.pattern)?,
+    let code = match arguments.source {
+        ListSource::Process(pid) => running::run(&mut list, pid, &arguments.pattern)?,
+        ListSource::Files(path) => files::run(&mut list, &path, &arguments.pattern)?,
     };
     list.out.flush()?;
     Ok(code)
 }
 
-/// Standard output in the form that was asked for.
+/// Writes graphs to standard output, as tables or as JSON.
 struct List<W> {
     out: W,
     json: bool,
@@ -76,7 +77,7 @@ struct List<W> {
 }
 
 impl<W: Write> List<W> {
-    /// Shows one more.
+    /// Writes one more graph.
     fn show(&mut self, graph: &Graph) -> Result<()> {
         self.shown += 1;
         if self.json {
@@ -101,7 +102,7 @@ fn show(to: &mut impl Write, graph: &Graph) -> Result<()> {
         let variables: Vec<String> = block
             .variables
             .iter()
-            .map(|v| format!("{} {}", v.of, v.name))
+            .map(|v| format!("{} {}", v.type_name, v.name))
             .collect();
         let what = match (block.reachable, block.header, block.depth) {
             (false, ..) => "out of reach".to_string(),

@@ -1,8 +1,8 @@
-//! The `veneer` command: starts applications under the agent, talks to agents in running JVMs, and
+//! The `veneer` command: starts applications with the agent, talks to agents in running JVMs, and
 //! shows the fragments of class files.
 //!
 //! ```text
-//!   cli ─┬─ run ────── command_line  java  agent  plans ─ modules  space  child
+//!   cli ─┬─ run ────── command_line  java  agent  plans ─ modules  disk_check  child
 //!        ├─ exec ───┬─ veneer_client
 //!        ├─ ask ────┤
 //!        ├─ shell ──┤
@@ -10,23 +10,27 @@
 //!        ├─ top ────┤
 //!        ├─ export ─┤     veneer_export
 //!        ├─ refusals┘     table
-//!        ├─ report ── remains
+//!        ├─ report ── post_mortem
 //!        ├─ fragments ─ inputs
 //!        └─ check ──────┘
 //! ```
 //!
-//! Exit codes: 0, the application's own code (`run`), 1 where the Rhai program of `exec` failed or `check` found a
-//! fault, and 2 where Veneer could not do what was asked.
+//! Exit codes:
+//! - `run` ends with the application's own exit code.
+//! - 0: success.
+//! - 1: the Rhai program of `exec` failed, or `check` found a fault.
+//! - 2: Veneer could not do what was asked.
 
 mod ask;
 mod attach;
-mod carried;
 mod check;
 mod child;
 mod cli;
 mod command_line;
 mod detach;
+mod disk_check;
 mod doctor;
+mod embedded_agent;
 mod exec;
 mod export;
 mod fragments;
@@ -38,21 +42,20 @@ mod matching;
 mod modules;
 mod output;
 mod patches;
-mod peer;
 mod plans;
+mod post_mortem;
 mod ps;
 mod refusals;
 mod relay;
-mod remains;
+mod remote;
 mod report;
 mod reports;
 mod run;
 mod shell;
-mod space;
 mod status;
 mod table;
+mod targets;
 mod top;
-mod which;
 
 use std::process::ExitCode;
 
@@ -69,7 +72,7 @@ const FAILED: u8 = 2;
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
-    carried::register();
+    embedded_agent::register();
     let result = match cli.command {
         Command::Run(arguments) => run::run(arguments),
         Command::Ps(arguments) => ps::run(arguments),

@@ -1,11 +1,11 @@
-//! The methods that a pattern selects, among the classes at a path.
+//! Finds the methods that a pattern selects among the class files at a path.
 //!
 //! ```text
-//!   all classes ─▶ what is directly above each ─▶ again all classes ─▶ facts ─▶ pattern ─▶ methods
+//!   all classes ─▶ direct supertypes ─▶ all classes again ─▶ metadata ─▶ pattern ─▶ methods
 //! ```
 //!
-//! Supertypes are known as far as the path has their class files. Of classes that a pattern with `+` may select but for one that is not
-//! there, it is said.
+//! A supertype is only known if the path contains its class file. If the answer for a class depends
+//! on a missing supertype (a pattern with `+`), the class is reported as uncertain.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::Path;
@@ -20,33 +20,32 @@ use veneer_instruments::{ClassFacts, MethodFacts, MethodPattern, Verdict, neares
 use crate::inputs;
 use crate::output::complain;
 
-/// No method is selected.
 #[derive(Debug, Error)]
 #[error("no method in {path} matches `{pattern}`{near}")]
 struct NothingMatches {
-    /// As asked for.
+    /// The pattern as the user wrote it.
     pattern: String,
-    /// Where it was looked for.
+    /// The path that was searched.
     path: String,
-    /// Classes of nearly that name.
+    /// Classes with similar names, as part of the message.
     near: String,
 }
 
-/// Whether a text is a pattern as in plans, and not the name of one method, which may have a descriptor instead.
+/// Whether a text is a pattern as in plans, and not the name of one method. Such a name may end
+/// with a descriptor.
 pub fn is_pattern(text: &str) -> bool {
     let name = text.strip_suffix("(..)").unwrap_or(text);
     let special = |c: char| "*+@!".contains(c) || c.is_whitespace();
     name.contains(special) || name.contains("..") || name.contains("->")
 }
 
-/// What is directly above each class, by dotted names.
-type Above = HashMap<String, Vec<String>>;
+/// The names of the direct supertypes of each class. All names have dots.
+type DirectSupertypes = HashMap<String, Vec<String>>;
 
-/// Calls `each` with the class file and the place in it of every method that is selected and has code. Says what cannot be read, and gives
-/// the exit code.
+/// Calls `each` with the class file and the index of every method that matches and has code. Prints
+/// which classes cannot be read, and returns the exit code.
 ///
-/// # Errors
-/// Where nothing is selected, or `each` fails.
+/// # Errors Fails if no method matches, or if `each` fails.
 pub fn methods(
     path: &Path,
     pattern: &MethodPattern,
@@ -54,7 +53,7 @@ pub fn methods(
 ) -> Result<u8> {
     let above = match pattern.has_subtypes() {
         true => hierarchy(path)?,
-        false => Above::new(),
+        false => DirectSupertypes::new(),
     };
     let mut code = 0;
     let mut found = false;
@@ -84,7 +83,7 @@ pub fn methods(
                 continue;
             }
         };
-        let (facts, unknown) = facts(outline, &above);
+        let (facts, unknown) = class_metadata(outline, &above);
         let verdict = pattern.of_class(&facts);
         let mut methods = facts.methods.iter().enumerate();
         match verdict {
@@ -105,7 +104,7 @@ pub fn methods(
         names.push(facts.name);
     }
     if !unsure.is_empty() {
-        complain(&unknown(&unsure, &missing, path));
+        complain(&uncertain_message(&unsure, &missing, path));
     }
     if !found && code == 0 && unsure.is_empty() {
         let near = nearest(pattern, names.iter().map(String::as_str), 3);
@@ -122,13 +121,13 @@ pub fn methods(
     Ok(code)
 }
 
-/// Whether a method of a class that is selected is, and has fragments.
+/// Whether a method of a matching class matches, and has fragments.
 fn selects(pattern: &MethodPattern, method: &MethodFacts) -> bool {
     method.size.is_some() && pattern.of_method(method)
 }
 
-/// What cannot be known, and what to do.
-fn unknown(unsure: &[String], missing: &BTreeSet<String>, path: &Path) -> String {
+/// The message about classes that may match, and about their missing supertypes.
+fn uncertain_message(unsure: &[String], missing: &BTreeSet<String>, path: &Path) -> String {
     format!(
         "whether {} may be selected too ({}) is not known: {} above them is not in {}; give a path that has it, or ask a running program with `veneer list`",
         match unsure.len() {
@@ -141,16 +140,16 @@ fn unknown(unsure: &[String], missing: &BTreeSet<String>, path: &Path) -> String
     )
 }
 
-/// The first three, and whether there are more.
+/// Returns the first three names, followed by `…` if there are more.
 fn first<'a>(mut names: impl Iterator<Item = &'a String>) -> String {
     let shown: Vec<&str> = names.by_ref().take(3).map(String::as_str).collect();
     let more = if names.next().is_some() { " …" } else { "" };
     format!("{}{more}", shown.join(", "))
 }
 
-fn hierarchy(path: &Path) -> Result<Above> {
-    let mut above = Above::new();
-    // What cannot be read is said when the classes are looked at.
+fn hierarchy(path: &Path) -> Result<DirectSupertypes> {
+    let mut above = DirectSupertypes::new();
+    // Classes that cannot be read are reported in the second pass.
     for (_, bytes) in inputs::class_bytes(path, None)?.flatten() {
         if let Ok(file) = ClassFile::parse(&bytes)
             && let Ok(outline) = Outline::of(&file)
@@ -161,8 +160,8 @@ fn hierarchy(path: &Path) -> Result<Above> {
     Ok(above)
 }
 
-/// The facts of a class, and the names above it of which there is no class file.
-fn facts(outline: Outline, above: &Above) -> (ClassFacts, Vec<String>) {
+/// Returns the metadata of a class, and the names of its supertypes that have no class file.
+fn class_metadata(outline: Outline, above: &DirectSupertypes) -> (ClassFacts, Vec<String>) {
     let mut seen: HashSet<&str> = HashSet::new();
     let mut unknown = Vec::new();
     let mut open: Vec<&str> = outline.above.iter().map(String::as_str).collect();
@@ -172,7 +171,7 @@ fn facts(outline: Outline, above: &Above) -> (ClassFacts, Vec<String>) {
         }
         match above.get(name) {
             Some(more) => open.extend(more.iter().map(String::as_str)),
-            // Nothing is above it.
+            // `java.lang.Object` has no supertype.
             None if name == "java.lang.Object" => {}
             None => unknown.push(name.to_owned()),
         }
@@ -202,7 +201,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_pattern_is_told_from_the_name_of_a_method() {
+    fn patterns_are_distinguished_from_method_names() {
         for text in [
             "java.util.ArrayList::add",
             "a.B::m(..)",
@@ -226,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_above_is_known_as_far_as_there_are_class_files() {
+    fn supertypes_are_known_if_they_have_class_files() {
         let outline = |name: &str, above: &[&str]| Outline {
             name: name.into(),
             access: 0,
@@ -234,16 +233,16 @@ mod tests {
             annotations: Vec::new(),
             methods: Vec::new(),
         };
-        let mut known = Above::new();
+        let mut known = DirectSupertypes::new();
         for one in [outline("a.B", &["a.C", "a.I"]), outline("a.C", &["x.Y"])] {
             known.insert(one.name, one.above);
         }
-        let (facts, unknown) = facts(outline("a.A", &["a.B", "java.lang.Object"]), &known);
+        let (facts, unknown) = class_metadata(outline("a.A", &["a.B", "java.lang.Object"]), &known);
         let expected = ["a.B", "a.C", "a.I", "java.lang.Object", "x.Y"];
         assert_eq!(facts.supertypes, expected);
         assert!(!facts.complete);
         assert_eq!(unknown, ["a.I", "x.Y"]);
-        let text = super::unknown(
+        let text = super::uncertain_message(
             &["a.A".into()],
             &unknown.into_iter().collect(),
             Path::new("b.jar"),
@@ -252,9 +251,13 @@ mod tests {
             text.contains("(a.A) is not known: a.I, x.Y above them is not in b.jar"),
             "{text}"
         );
-        // A circle, which only a damaged jar has, ends.
+        // A cyclic hierarchy, which only a damaged jar contains, does not cause an endless loop.
         known.insert("x.Y".into(), vec!["a.C".into()]);
         known.insert("a.I".into(), Vec::new());
-        assert!(super::facts(outline("a.A", &["a.B"]), &known).0.complete);
+        assert!(
+            super::class_metadata(outline("a.A", &["a.B"]), &known)
+                .0
+                .complete
+        );
     }
 }

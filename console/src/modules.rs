@@ -1,5 +1,5 @@
-//! The modules of a plan, read from the files that it imports, and from those that these import. The agent opens no file: they go along
-//! with the plan.
+//! Reads the modules that a plan imports, and the modules that these import. The agent opens no
+//! files, so the modules are sent together with the plan.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,38 +10,35 @@ use thiserror::Error;
 use veneer_scripts::limits::{MODULE_BYTES, MODULES};
 use veneer_scripts::modules::{Import, ImportError, imports, resolve};
 
-/// Why a module cannot be had; `place` is that of its import.
+/// Why a module cannot be read. `place` is the position of its import.
 #[derive(Debug, Error)]
 pub enum ModuleError {
-    /// It may not lie there.
+    /// The path of the module is not allowed.
     #[error("{place}: {source}")]
     Import {
         /// File, line and column.
         place: String,
-        /// Why.
         source: ImportError,
     },
-    /// Its file cannot be read.
     #[error("{place}: the module {path} cannot be read: {source}; check its name and permissions", path = .path.display())]
     Unreadable {
         /// File, line and column.
         place: String,
         /// The module's file.
         path: PathBuf,
-        /// What the system said.
         source: io::Error,
     },
-    /// Its file is something else.
+    /// The file is not Rhai source text.
     #[error("{place}: the module {path} is {what}, not Rhai source text; check its name", path = .path.display())]
     NotText {
         /// File, line and column.
         place: String,
         /// The module's file.
         path: PathBuf,
-        /// What it is instead.
+        /// A description of the file, such as `a directory`.
         what: &'static str,
     },
-    /// A link leads to somewhere else.
+    /// The file is a link to a file outside the plan's directory.
     #[error("{place}: the module {path} is a link that leads out of the plan's directory, where modules lie", path = .path.display())]
     Elsewhere {
         /// File, line and column.
@@ -49,21 +46,19 @@ pub enum ModuleError {
         /// The module's file.
         path: PathBuf,
     },
-    /// Modules that import each other.
+    /// Modules import each other.
     #[error("{place}: modules import each other in a circle: {circle}")]
     Circle {
         /// File, line and column.
         place: String,
-        /// The modules on the way round.
+        /// The names of the modules in the cycle.
         circle: String,
     },
-    /// Too many.
     #[error("{place}: a plan has at most {MODULES} modules; put some of them together")]
     TooMany {
         /// File, line and column.
         place: String,
     },
-    /// Too large.
     #[error("{place}: the modules of a plan have at most {MODULE_BYTES} bytes in all")]
     TooLarge {
         /// File, line and column.
@@ -71,8 +66,9 @@ pub enum ModuleError {
     },
 }
 
-/// Reads what a text imports, by the modules' paths. The text is that of the file `name`, and its modules lie in `directory`: none stands
-/// for the one that the command was called in.
+/// Reads all modules that a source text imports, directly or indirectly. The result is indexed by
+/// the modules' paths. `name` is the file of the source text, for error messages. The modules are
+/// below `directory`; an empty path means the current directory.
 pub fn read(
     directory: &Path,
     name: &str,
@@ -90,14 +86,14 @@ pub fn read(
 
 struct Reader<'a> {
     directory: &'a Path,
-    /// Modules that are being read.
+    /// Modules on the path from the plan to the current import.
     open: Vec<String>,
     bytes: u64,
     read: BTreeMap<String, String>,
 }
 
 impl Reader<'_> {
-    /// Reads what the module `from`, whose text this is, imports.
+    /// Reads the modules that the module `from` imports. `source` is its text.
     fn follow(&mut self, from: &str, name: &str, source: &str) -> Result<(), ModuleError> {
         for Import { path, line, column } in imports(source) {
             let place = format!("{name}:{line}:{column}");
@@ -178,7 +174,7 @@ impl Reader<'_> {
 mod tests {
     use super::*;
 
-    /// A directory with these files.
+    /// Creates a directory with these files.
     fn files(all: &[(&str, &str)]) -> tempfile::TempDir {
         let directory = tempfile::tempdir().unwrap();
         for (name, text) in all {
@@ -204,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_had_is_said_with_its_place() {
+    fn errors_contain_the_position_of_the_import() {
         let lib = files(&[
             ("a.rhai", "import \"b\" as b;"),
             ("b.rhai", "let x = 1;\nimport \"a\" as a;"),

@@ -1,13 +1,13 @@
-//! Writing to the terminal: broken pipes are no errors, and colour is for terminals only.
+//! Writes to the terminal. Broken pipes are not errors, and colours are used on terminals only.
 
 use std::env;
 use std::io::{self, IsTerminal, Write};
 use std::mem::MaybeUninit;
 
-/// The columns of a terminal that does not tell.
-const COLUMNS: usize = 100;
+/// Assumed number of columns if a terminal does not report its width.
+const DEFAULT_COLUMNS: usize = 100;
 
-/// Did this error come from a reader that went away?
+/// Whether the error was caused by a reader that closed its end of the pipe.
 pub fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {
         cause
@@ -16,7 +16,8 @@ pub fn is_broken_pipe(error: &anyhow::Error) -> bool {
     })
 }
 
-/// The error and its causes in one text; a cause that the text has already is not repeated.
+/// Returns the error and its causes as one text. A cause whose text is already part of the result
+/// is not repeated.
 pub fn describe(error: &anyhow::Error) -> String {
     let mut text = error.to_string();
     for cause in error.chain().skip(1) {
@@ -29,7 +30,7 @@ pub fn describe(error: &anyhow::Error) -> String {
     text
 }
 
-/// Says on standard error what went wrong.
+/// Prints an error message to standard error.
 pub fn complain(message: &dyn std::fmt::Display) {
     let mut stream = io::stderr().lock();
     let (on, off) = if stream.is_terminal() && wants_colour() {
@@ -37,21 +38,21 @@ pub fn complain(message: &dyn std::fmt::Display) {
     } else {
         ("", "")
     };
-    // Where standard error is closed there is nobody to tell.
+    // If standard error is closed, no output is left that could report the failure.
     let _ = writeln!(stream, "{on}veneer:{off} {message}");
 }
 
-/// How standard output is to be written to.
+/// How to write to standard output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Style {
-    /// With bold and colours.
+    /// Whether to use bold text and colours.
     pub colour: bool,
-    /// Lines are to be no longer than this; `None`: no limit (a file or a pipe).
+    /// Maximum length of a line in columns. `None` means no limit (standard output is a file or a
+    /// pipe).
     pub width: Option<usize>,
 }
 
 impl Style {
-    /// The style of standard output.
     pub fn of_stdout() -> Style {
         let terminal = io::stdout().is_terminal();
         Style {
@@ -60,7 +61,7 @@ impl Style {
         }
     }
 
-    /// The text in bold, where there is colour.
+    /// Returns the text in bold if colours are enabled.
     pub fn bold(self, text: &str) -> String {
         if self.colour {
             format!("\x1b[1m{text}\x1b[0m")
@@ -70,7 +71,8 @@ impl Style {
     }
 }
 
-/// Whether colour is wanted, on a terminal.
+/// Whether the environment allows colours on a terminal: `NO_COLOR` is unset or empty, and `TERM`
+/// is not `dumb`.
 pub fn wants_colour() -> bool {
     env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
         && env::var_os("TERM").is_none_or(|term| term != "dumb")
@@ -85,7 +87,11 @@ fn terminal_width() -> usize {
             _ => 0,
         }
     };
-    if columns == 0 { COLUMNS } else { columns }
+    if columns == 0 {
+        DEFAULT_COLUMNS
+    } else {
+        columns
+    }
 }
 
 #[cfg(test)]
@@ -94,7 +100,7 @@ mod tests {
     use anyhow::Context;
 
     #[test]
-    fn causes_are_told_once() {
+    fn causes_are_not_repeated() {
         let full = || io::Error::from_raw_os_error(libc::ENOSPC);
         let error = Err::<(), _>(full()).context("no room for f").unwrap_err();
         assert_eq!(describe(&error), format!("no room for f: {}", full()));
@@ -105,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn a_closed_pipe_is_seen_below_its_context() {
+    fn a_closed_pipe_is_found_below_its_context() {
         let pipe = io::Error::from(io::ErrorKind::BrokenPipe);
         let error = Err::<(), _>(pipe).context("writing").unwrap_err();
         assert!(is_broken_pipe(&error));

@@ -1,4 +1,4 @@
-//! `veneer patches`: what is attached in running JVMs, and whose it is.
+//! `veneer patches`: lists what is attached in running JVMs, and by which plan.
 
 use std::io::{self, Write};
 
@@ -8,24 +8,24 @@ use veneer_protocol::{Component, Status};
 
 use crate::cli::PatchesArguments;
 use crate::output::{Style, complain, describe};
-use crate::{status, table, which};
+use crate::{status, table, targets};
 
 #[derive(Serialize)]
 struct Row {
-    /// Its process id here.
+    /// The process id on this machine. In a container, the JVM's own process id differs.
     seen_as: u32,
     #[serde(flatten)]
     status: Status,
 }
 
-/// Prints the tables and gives the exit code.
+/// Prints the tables and returns the exit code.
 pub fn run(arguments: PatchesArguments) -> Result<u8> {
-    let which = &arguments.which;
-    let pids = which::pids(&which.pids, which.matching.as_deref())?;
+    let targets = &arguments.targets;
+    let pids = targets::pids(&targets.pids, targets.matching.as_deref())?;
     let mut rows = Vec::new();
     let mut code = 0;
     for pid in &pids {
-        let asked = which::agent_in(*pid).and_then(|mut client| Ok(client.status()?));
+        let asked = targets::agent_in(*pid).and_then(|mut client| Ok(client.status()?));
         match asked {
             Ok(status) => rows.push(Row {
                 seen_as: *pid,
@@ -113,7 +113,6 @@ fn write(to: &mut impl Write, pid: u32, agent: &Status, style: Style) -> io::Res
     table::write(to, titles, &components, style)
 }
 
-/// A component as a row.
 fn component(one: &Component, now: u64) -> [String; 6] {
     let ids = one.instruments.iter().chain(&one.patches);
     let ids: Vec<&str> = ids.map(String::as_str).collect();

@@ -1,4 +1,4 @@
-//! Reading plans from their files, and checking them before the application starts.
+//! Reads plans from their files, and checks them before the application starts.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,34 +11,31 @@ use veneer_scripts::Plan;
 
 use crate::modules::{self, ModuleError};
 
-/// More is no plan but a mistake, in bytes.
-const LARGEST: u64 = 4 << 20;
+/// Maximum size of a plan in bytes. A larger file is certainly not a plan.
+const MAX_PLAN_BYTES: u64 = 4 << 20;
 
 /// Why a plan cannot be used.
 #[derive(Debug, Error)]
 pub enum PlanError {
-    /// The file cannot be read.
     #[error("the plan {path} cannot be read: {source}; check its name and permissions", path = .path.display())]
     Unreadable {
-        /// As given.
+        /// The path as the user wrote it.
         path: PathBuf,
-        /// What the system said.
         source: io::Error,
     },
-    /// The file is something else.
+    /// The file is not Rhai source text.
     #[error("the plan {path} is {what}, not Rhai source text; check its name", path = .path.display())]
     NotText {
-        /// As given.
+        /// The path as the user wrote it.
         path: PathBuf,
-        /// What it is instead.
+        /// A description of the file, such as `a directory`.
         what: &'static str,
     },
-    /// What it imports cannot be had.
+    /// A module that the plan imports cannot be read.
     #[error(transparent)]
     Module(#[from] ModuleError),
 }
 
-/// Reads a plan.
 pub fn read(path: &Path, settings: &BTreeMap<String, String>) -> Result<PlanSource, PlanError> {
     let unreadable = |source| PlanError::Unreadable {
         path: path.to_owned(),
@@ -52,7 +49,7 @@ pub fn read(path: &Path, settings: &BTreeMap<String, String>) -> Result<PlanSour
     if meta.is_dir() {
         return Err(not_text("a directory"));
     }
-    if meta.len() > LARGEST {
+    if meta.len() > MAX_PLAN_BYTES {
         return Err(not_text("larger than 4 MiB"));
     }
     let bytes = fs::read(path).map_err(unreadable)?;
@@ -67,33 +64,34 @@ pub fn read(path: &Path, settings: &BTreeMap<String, String>) -> Result<PlanSour
     })
 }
 
-/// Of several plans each gets the settings that it speaks of, since it takes one that it does not know for a mistake. The first also gets
-/// those that none speaks of.
-pub fn divide(plans: &mut [PlanSource]) {
+/// Assigns the settings to several plans. Each plan gets the settings whose names occur in its text
+/// as string literals, because a plan reports a setting that it does not know as an error. The
+/// first plan also gets the settings whose names occur in no plan, so that this error is reported.
+pub fn assign_settings(plans: &mut [PlanSource]) {
     if plans.len() < 2 {
         return;
     }
-    let speaks = |plan: &PlanSource, name: &str| {
+    let mentions = |plan: &PlanSource, name: &str| {
         let word = format!("\"{name}\"");
         plan.source.contains(&word) || plan.modules.values().any(|text| text.contains(&word))
     };
     let all = plans.first().map(|plan| plan.settings.clone());
-    let lost = |name: &String| !plans.iter().any(|plan| speaks(plan, name));
-    let lost: Vec<String> = all
+    let unmentioned = |name: &String| !plans.iter().any(|plan| mentions(plan, name));
+    let unmentioned: Vec<String> = all
         .iter()
         .flatten()
         .map(|s| s.0.clone())
-        .filter(lost)
+        .filter(unmentioned)
         .collect();
     for (n, plan) in plans.iter_mut().enumerate() {
         let mut settings = std::mem::take(&mut plan.settings);
-        settings.retain(|name, _| speaks(plan, name) || n == 0 && lost.contains(name));
+        settings.retain(|name, _| mentions(plan, name) || n == 0 && unmentioned.contains(name));
         plan.settings = settings;
     }
 }
 
-/// Says whether the plan is a program at all; nothing of it runs. The error has file, line, column, the
-/// line and a caret. (What only shows when it runs is the agent's to find, which knows of `--strict`.)
+/// Compiles the plan without running it. The error contains file, line, column, the source line and
+/// a caret. Errors that only occur at run time are found by the agent, which also knows `--strict`.
 pub fn check_plan(plan: &PlanSource) -> Result<(), veneer_scripts::PlanError> {
     Plan::compile_with(&plan.name, &plan.source, &plan.modules).map(|_| ())
 }
@@ -103,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_no_plan_is_said() {
+    fn files_that_are_not_plans_are_reported() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("p.rhai");
         let error = read(&path, &BTreeMap::new()).unwrap_err().to_string();

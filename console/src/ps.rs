@@ -1,4 +1,4 @@
-//! `veneer ps`: the JVMs of this machine, and where Veneer is in.
+//! `veneer ps`: lists the JVMs on this machine, and those that have the agent.
 
 use std::io::{self, Write};
 
@@ -12,39 +12,40 @@ use veneer_protocol::Status;
 use crate::cli::PsArguments;
 use crate::output::Style;
 use crate::status;
-use crate::{table, which};
+use crate::{table, targets};
 
-/// A JVM as it is shown.
+/// A row of the table, and an element of the JSON array.
 #[derive(Debug, Serialize)]
 struct Row {
     pid: u32,
     /// Main class or jar.
     main: String,
-    /// Feature release.
+    /// Feature release of the JDK.
     #[serde(skip_serializing_if = "Option::is_none")]
     jdk: Option<u32>,
-    /// Seconds since its start.
+    /// Seconds since the JVM started.
     #[serde(skip_serializing_if = "Option::is_none")]
     running_s: Option<u64>,
-    /// In a container: the process id that it has there.
+    /// The process id inside the JVM's container, if it differs from `pid`.
     #[serde(skip_serializing_if = "Option::is_none")]
     own_pid: Option<u32>,
-    /// The agent in it.
+    /// The status of the agent, if the JVM has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     veneer: Option<Status>,
-    /// Why it cannot be attached to, or its agent not be asked.
+    /// Why this user cannot attach to the JVM, or why the agent does not answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     problem: Option<String>,
 }
 
-/// Prints the table and gives the exit code.
+/// Prints the table and returns the exit code.
 pub fn run(arguments: PsArguments) -> Result<u8> {
     let mut all = jvms();
     all.retain(|jvm| arguments.all || jvm.target.is_ok());
     if let Some(pattern) = &arguments.matching {
-        all.retain(|jvm| which::matches(pattern, &jvm.main));
+        all.retain(|jvm| targets::matches(pattern, &jvm.main));
     }
-    // Side by side: one that does not answer keeps nobody from being shown.
+    // The agents are queried in parallel, so that a JVM that does not answer does not delay the
+    // others.
     let rows: Vec<Row> = all.into_par_iter().map(row).collect();
     let mut stdout = io::BufWriter::new(io::stdout().lock());
     if arguments.json {

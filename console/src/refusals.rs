@@ -1,4 +1,5 @@
-//! `veneer refusals`: what the agent in a running JVM left alone, and why.
+//! `veneer refusals`: lists the methods that the agent in a running JVM did not arm, with the
+//! reasons.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -12,7 +13,7 @@ use crate::table;
 use veneer_client::Target;
 use veneer_client::{Client, ControlError};
 
-/// Prints the table and gives the exit code.
+/// Prints the table and returns the exit code.
 pub fn run(arguments: RefusalsArguments) -> Result<u8> {
     let target = Target::inspect(arguments.pid)?;
     let Some(mut client) = Client::connect(&target)? else {

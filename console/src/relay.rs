@@ -1,10 +1,12 @@
-//! `veneer relay`: lets programs on other machines control a JVM of this one, over TLS and with a token.
+//! `veneer relay`: lets programs on other machines control a JVM on this machine, over TLS and with
+//! a token.
 //!
 //! ```text
 //!   veneer exec --connect HOST:PORT --cert … ══ TLS ══▶ relay: token? ──▶ the agent's socket
 //! ```
 //!
-//! The JVM has no part in it: to the agent the relay is a client of its user, one connection for each of those behind it.
+//! The relay is not part of the JVM. For the agent, the relay is a client of its own user. The
+//! relay opens one connection to the agent for each client.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -24,28 +26,28 @@ use veneer_protocol::{Reply, write_message};
 use crate::cli::RelayArguments;
 use crate::output::complain;
 
-/// Those who are served at once.
-const MOST: usize = 16;
-/// How long one may take to show the token.
-const TOKEN: Duration = Duration::from_secs(3);
-/// The pause before one with a wrong token is turned away.
-const PAUSE: Duration = Duration::from_millis(500);
-/// The longest line that is read for a token.
-const LINE: u64 = 256;
+/// Maximum number of connected clients. Further connections are closed.
+const MAX_CLIENTS: usize = 16;
+/// How long the relay waits for a client's token.
+const TOKEN_TIMEOUT: Duration = Duration::from_secs(3);
+/// Delay before a client with a wrong token is rejected. The delay slows down guessing.
+const REJECTION_DELAY: Duration = Duration::from_millis(500);
+/// Maximum length in bytes of the line that is read as a token.
+const MAX_TOKEN_LINE_BYTES: u64 = 256;
 
 struct Relay {
     pid: u32,
     identity: Identity,
     token: String,
-    served: AtomicUsize,
+    clients: AtomicUsize,
 }
 
-/// Relays until it is interrupted, or the JVM ends.
+/// Relays until the command is interrupted or the JVM ends.
 pub fn run(arguments: RelayArguments) -> Result<u8> {
     let identity = Identity::read(&arguments.cert, &arguments.key)?;
     let path = token::provide(&arguments.token_file)?;
     let token = token::read(&path)?;
-    // Loads the agent where it is missing, so that who comes finds it.
+    // Loads the agent if necessary, so that clients find it.
     drop(connect(arguments.pid)?);
     let listener = TcpListener::bind(arguments.listen).with_context(|| {
         format!(
@@ -67,7 +69,7 @@ pub fn run(arguments: RelayArguments) -> Result<u8> {
         pid: arguments.pid,
         identity,
         token,
-        served: AtomicUsize::new(0),
+        clients: AtomicUsize::new(0),
     });
     let watched = Target::inspect(arguments.pid)?;
     thread::Builder::new()
@@ -75,7 +77,7 @@ pub fn run(arguments: RelayArguments) -> Result<u8> {
         .spawn(move || {
             for stream in listener.incoming().filter_map(Result::ok) {
                 let relay = relay.clone();
-                // Where no thread can be made the connection closes.
+                // If no thread can be started, the connection is closed.
                 let _ = thread::Builder::new()
                     .name("client".into())
                     .spawn(move || relay.serve(stream));
@@ -90,29 +92,33 @@ pub fn run(arguments: RelayArguments) -> Result<u8> {
 
 impl Relay {
     fn serve(&self, stream: TcpStream) {
-        let from = stream
-            .peer_addr()
-            .map_or_else(|_| "somebody".into(), |address| address.to_string());
-        if self.served.fetch_add(1, Ordering::Relaxed) < MOST
+        let from = stream.peer_addr().map_or_else(
+            |_| "an unknown client".into(),
+            |address| address.to_string(),
+        );
+        if self.clients.fetch_add(1, Ordering::Relaxed) < MAX_CLIENTS
             && let Err(error) = self.relay(stream)
         {
             complain(&format!("{from}: {error}"));
         }
-        self.served.fetch_sub(1, Ordering::Relaxed);
+        self.clients.fetch_sub(1, Ordering::Relaxed);
     }
 
     fn relay(&self, stream: TcpStream) -> Result<()> {
         let mut plain = self.identity.accept(stream)?;
-        plain.set_read_timeout(Some(TOKEN))?;
+        plain.set_read_timeout(Some(TOKEN_TIMEOUT))?;
         let mut reader = BufReader::new(plain.try_clone()?);
         let mut line = Vec::new();
-        // What does not come in time is no token.
-        let _ = reader.by_ref().take(LINE).read_until(b'\n', &mut line);
+        // A token that is not received in time is treated as a wrong token.
+        let _ = reader
+            .by_ref()
+            .take(MAX_TOKEN_LINE_BYTES)
+            .read_until(b'\n', &mut line);
         if !bool::from(self.token.as_bytes().ct_eq(line.trim_ascii())) {
-            thread::sleep(PAUSE);
+            thread::sleep(REJECTION_DELAY);
             let message = "turned away: the token is wrong or missing".to_owned();
             let _ = write_message(&mut plain, &Reply::Failed { message });
-            anyhow::bail!("a wrong token, or none");
+            anyhow::bail!("the token is wrong or missing");
         }
         plain.set_read_timeout(None)?;
         let target = Target::inspect(self.pid)?;
@@ -131,7 +137,7 @@ impl Relay {
             })?;
         let mut to_agent = &agent;
         let _ = io::copy(&mut reader, &mut to_agent);
-        // Who is gone leaves nothing attached.
+        // The agent detaches what this client attached when its connection closes.
         let _ = agent.shutdown(Shutdown::Both);
         let _ = back.join();
         Ok(())

@@ -1,4 +1,5 @@
-//! `veneer report`: the figures in a data directory, of a JVM that runs, has ended or was killed.
+//! `veneer report`: shows the measurements in a data directory, whether its JVM runs, has ended or
+//! was killed.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -12,17 +13,17 @@ use veneer_protocol::{Instrument, Jvm, Kind, Point, Readings, Report};
 use crate::cli::ReportArguments;
 use crate::exec::PROGRAM_FAILED;
 use crate::output::complain;
-use crate::remains::{Measured, Remains, State, directories};
-use crate::which;
+use crate::post_mortem::{DataDirectory, MeasuredInstrument, ProcessState, directories};
+use crate::targets;
 
-/// Prints the tables and gives the exit code.
+/// Prints the tables and returns the exit code.
 pub fn run(arguments: ReportArguments) -> Result<u8> {
     if let Some(component) = &arguments.component {
         return analysis(&arguments.place, component, arguments.json);
     }
     let all = directories(&arguments.place)?
         .iter()
-        .map(|directory| Remains::read(directory))
+        .map(|directory| DataDirectory::read(directory))
         .collect::<Result<Vec<_>, _>>()?;
     let mut stdout = io::BufWriter::new(io::stdout().lock());
     if arguments.json {
@@ -30,18 +31,18 @@ pub fn run(arguments: ReportArguments) -> Result<u8> {
         serde_json::to_writer_pretty(&mut stdout, &all).map_err(io::Error::from)?;
         writeln!(stdout)?;
     } else {
-        for (n, remains) in all.iter().enumerate() {
+        for (n, data) in all.iter().enumerate() {
             if n > 0 {
                 writeln!(stdout)?;
             }
-            write(&mut stdout, remains, arguments.rows)?;
+            write(&mut stdout, data, arguments.rows)?;
         }
     }
     stdout.flush()?;
     Ok(0)
 }
 
-/// Asks a component in a running JVM.
+/// Calls the analyser of a component in a running JVM and prints the result.
 fn analysis(pid: &Path, component: &str, json: bool) -> Result<u8> {
     let Some(pid) = pid.to_str().and_then(|text| text.parse::<u32>().ok()) else {
         bail!(
@@ -49,7 +50,7 @@ fn analysis(pid: &Path, component: &str, json: bool) -> Result<u8> {
             pid.display()
         );
     };
-    let analysis = match which::agent_in(pid)?.analyse(component) {
+    let analysis = match targets::agent_in(pid)?.analyse(component) {
         Ok(analysis) => analysis,
         Err(ControlError::Refused(message)) => {
             complain(&message);
@@ -68,20 +69,22 @@ fn analysis(pid: &Path, component: &str, json: bool) -> Result<u8> {
     Ok(0)
 }
 
-fn word(state: State) -> &'static str {
+fn word(state: ProcessState) -> &'static str {
     match state {
-        State::Running => "running",
-        State::Ended => "ended",
-        State::Killed => "killed",
+        ProcessState::Running => "running",
+        ProcessState::Ended => "ended",
+        ProcessState::Killed => "killed",
     }
 }
 
-fn write(to: &mut impl Write, remains: &Remains, rows: usize) -> io::Result<()> {
-    let catalogue = &remains.catalogue;
-    let state = match remains.state {
-        State::Running => "runs; these are its figures now",
-        State::Ended => "has ended; these are its last figures",
-        State::Killed => "was killed or crashed; these are the figures that it had stored",
+fn write(to: &mut impl Write, data: &DataDirectory, rows: usize) -> io::Result<()> {
+    let catalogue = &data.catalogue;
+    let state = match data.state {
+        ProcessState::Running => "runs; these are its current measurements",
+        ProcessState::Ended => "has ended; these are its final measurements",
+        ProcessState::Killed => {
+            "was killed or crashed; these are the measurements that it had stored"
+        }
     };
     writeln!(
         to,
@@ -89,9 +92,9 @@ fn write(to: &mut impl Write, remains: &Remains, rows: usize) -> io::Result<()> 
         catalogue.pid,
         catalogue.name,
         catalogue.version,
-        remains.millis as f64 / 1000.0
+        data.millis as f64 / 1000.0
     )?;
-    for one in &remains.instruments {
+    for one in &data.instruments {
         let recorded = &one.recorded;
         let attached = match recorded.attached {
             true => "",
@@ -108,7 +111,7 @@ fn write(to: &mut impl Write, remains: &Remains, rows: usize) -> io::Result<()> 
         };
         writeln!(to, "{text}")?;
     }
-    if remains.instruments.is_empty() {
+    if data.instruments.is_empty() {
         writeln!(to, "\nno instruments")?;
     }
     for patch in catalogue.patches.iter().filter(|patch| patch.active) {
@@ -122,43 +125,43 @@ fn write(to: &mut impl Write, remains: &Remains, rows: usize) -> io::Result<()> 
     for problem in &catalogue.problems {
         writeln!(to, "\nproblem: {}", problem.message)?;
     }
-    if remains.state == State::Killed {
+    if data.state == ProcessState::Killed {
         writeln!(to, "\nMay be missing:")?;
-        for part in &remains.missing {
+        for part in &data.missing {
             writeln!(to, "  {part}")?;
         }
     }
     Ok(())
 }
 
-fn to_json(remains: &Remains) -> serde_json::Value {
-    let events: Vec<_> = remains
+fn to_json(data: &DataDirectory) -> serde_json::Value {
+    let events: Vec<_> = data
         .instruments
         .iter()
         .filter(|one| one.recorded.kind == Kind::Log)
         .map(|one| json!({ "instrument": format!("i{}", one.recorded.id), "events": one.events }))
         .collect();
     json!({
-        "directory": remains.directory.display().to_string(),
-        "state": word(remains.state),
-        "missing": remains.missing,
-        "report": report(remains),
+        "directory": data.directory.display().to_string(),
+        "state": word(data.state),
+        "missing": data.missing,
+        "report": report(data),
         "events": events,
     })
 }
 
-/// In the form that `veneer run --report` writes.
-fn report(remains: &Remains) -> Report {
-    let catalogue = &remains.catalogue;
+/// Converts the data to the form that `veneer run --report` writes.
+fn report(data: &DataDirectory) -> Report {
+    let catalogue = &data.catalogue;
     let mut report = Report::new(Jvm {
         pid: catalogue.pid,
         name: catalogue.name.clone(),
         version: catalogue.version.clone(),
-        millis: remains.millis,
+        millis: data.millis,
     });
     report.patches = catalogue.patches.clone();
     report.problems = catalogue.problems.clone();
-    report.instruments = remains.instruments.iter().map(instrument).collect();
+    report.instruments = data.instruments.iter().map(instrument).collect();
     for point in report.instruments.iter().flat_map(|one| &one.points) {
         report.totals.points += 1;
         match point.readings {
@@ -173,7 +176,7 @@ fn report(remains: &Remains) -> Report {
     report
 }
 
-fn instrument(one: &Measured) -> Instrument {
+fn instrument(one: &MeasuredInstrument) -> Instrument {
     let point = |row: &veneer_instruments::Row| Point {
         class: row.class.clone(),
         method: row.method.clone(),

@@ -1,45 +1,49 @@
-//! What has become of `--report`: one file, or with `--children` one for each JVM (`r.json` → `r.4711.json`).
+//! Checks after the application's end whether the reports of `--report` were written. There is one
+//! file, or with `--children` one for each JVM (`r.json` → `r.4711.json`).
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use crate::space::ReportFile;
+use crate::disk_check::ReportFile;
 
-/// File systems keep times less exactly than the clock tells them.
-const SLACK: Duration = Duration::from_secs(1);
+/// Tolerance when modification times are compared with the clock. File systems store times with a
+/// lower resolution.
+const TIME_TOLERANCE: Duration = Duration::from_secs(1);
 
-/// See the module documentation.
+/// The reports that the application is expected to write.
 #[derive(Debug)]
 pub enum Reports {
-    /// Not asked for.
+    /// The user did not request a report.
     None,
-    /// One file, which is empty now.
+    /// One file. It was emptied before the start of the application.
     One(PathBuf),
-    /// One for each process beside this one, none of which is older than this.
+    /// One file for each process, named after this path. Files older than the time are not counted.
     Each(PathBuf, SystemTime),
 }
 
 impl Reports {
-    /// From a file that is known to be writable, now that the application is about to start.
+    /// Prepares the reports immediately before the application starts. `report` is known to be
+    /// writable.
     pub fn begin(report: Option<ReportFile>, children: bool) -> io::Result<Reports> {
         Ok(match report {
             None => Reports::None,
             Some(report) if children => {
-                // The file itself is only a name here: dropped, it is as it was.
+                // The file itself is not written with `--children`; only its name is used. Dropping
+                // `report` restores the original state.
                 Reports::Each(report.path().to_owned(), SystemTime::now())
             }
             Some(report) => Reports::One(report.empty()?),
         })
     }
 
-    /// The file that should be there and is not.
+    /// Returns the path of the report if no report was written.
     pub fn missing(&self) -> Option<&Path> {
         match self {
             Reports::None => None,
             Reports::One(path) => is_empty(path).then_some(path.as_path()),
-            Reports::Each(path, begun) => (!any_since(path, *begun)).then_some(path.as_path()),
+            Reports::Each(path, start) => (!any_since(path, *start)).then_some(path.as_path()),
         }
     }
 }
@@ -48,8 +52,8 @@ fn is_empty(path: &Path) -> bool {
     fs::metadata(path).map_or(true, |meta| meta.len() == 0)
 }
 
-/// Whether a process has written its report since then.
-fn any_since(path: &Path, begun: SystemTime) -> bool {
+/// Whether any process has written its report since `start`.
+fn any_since(path: &Path, start: SystemTime) -> bool {
     let part =
         |text: Option<&std::ffi::OsStr>| text.unwrap_or_default().to_string_lossy().into_owned();
     let (stem, extension) = (part(path.file_stem()), part(path.extension()));
@@ -67,7 +71,7 @@ fn any_since(path: &Path, begun: SystemTime) -> bool {
     entries.flatten().any(|entry| {
         let written = entry.metadata().and_then(|meta| meta.modified());
         is_ours(&entry.file_name().to_string_lossy()).is_some()
-            && written.is_ok_and(|time| time + SLACK >= begun)
+            && written.is_ok_and(|time| time + TIME_TOLERANCE >= start)
     })
 }
 
@@ -76,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_report_of_any_process_will_do() {
+    fn a_report_of_any_process_is_accepted() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("r.json");
         let reports = || {
@@ -94,10 +98,10 @@ mod tests {
     }
 
     #[test]
-    fn an_old_report_does_not_pass_for_a_new_one() {
+    fn an_old_report_is_not_accepted() {
         let directory = tempfile::tempdir().unwrap();
         fs::write(directory.path().join("r.4711.json"), "{}").unwrap();
-        let later = SystemTime::now() + 2 * SLACK;
+        let later = SystemTime::now() + 2 * TIME_TOLERANCE;
         assert!(!any_since(&directory.path().join("r.json"), later));
     }
 }

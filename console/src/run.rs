@@ -1,5 +1,5 @@
-//! `veneer run`: everything that can be checked is checked before the application starts; then it
-//! runs as if it had been started alone.
+//! `veneer run`: checks everything that can be checked before the application starts. Then the
+//! application runs as if it had been started without Veneer.
 
 use std::env;
 use std::fs::{self, DirBuilder, File};
@@ -14,17 +14,18 @@ use veneer_protocol::AgentConfig;
 
 use crate::cli::{RunArguments, settings};
 use crate::command_line::{TOOL_OPTIONS, archives_classes_at_exit, plan_command};
+use crate::disk_check::ReportFile;
 use crate::java::Jdk;
 use crate::output::complain;
 use crate::reports::Reports;
-use crate::space::ReportFile;
-use crate::{child, plans, remains};
+use crate::{child, plans, post_mortem};
 use veneer_client::{agent, token};
 
-/// The data of JVMs, in the temporary directory; `agent.json` is beside it, since JVMs that start later read it too.
-const OWN_DATA: &str = "data";
+/// Subdirectory of the temporary directory for the data of JVMs. The configuration `agent.json` is
+/// beside it, because JVMs that start later also read the configuration.
+const DATA_SUBDIRECTORY: &str = "data";
 
-/// Runs the application and gives its exit code.
+/// Runs the application and returns its exit code.
 pub fn run(arguments: RunArguments) -> Result<u8> {
     let program = arguments.command.first().context("no command after `--`")?;
     Jdk::of_command(program)?;
@@ -35,7 +36,7 @@ pub fn run(arguments: RunArguments) -> Result<u8> {
         .iter()
         .map(|path| plans::read(path, &settings))
         .collect::<Result<Vec<_>, _>>()?;
-    plans::divide(&mut plans);
+    plans::assign_settings(&mut plans);
     if arguments.strict {
         plans.iter().try_for_each(plans::check_plan)?;
     }
@@ -58,7 +59,7 @@ pub fn run(arguments: RunArguments) -> Result<u8> {
     let directory = temporary_directory()?;
     let kept = arguments.data.map(PathBuf::into_os_string);
     let kept = kept.or_else(|| env::var_os("VENEER_DATA_DIR").filter(|path| !path.is_empty()));
-    let own = directory.path().join(OWN_DATA);
+    let own_data = directory.path().join(DATA_SUBDIRECTORY);
     let config = AgentConfig {
         plans,
         arm: arguments.arm,
@@ -74,7 +75,7 @@ pub fn run(arguments: RunArguments) -> Result<u8> {
         keep_data: kept.is_some(),
         ..AgentConfig::new(match kept {
             Some(path) => data_directory(Path::new(&path))?,
-            None => own.clone(),
+            None => own_data.clone(),
         })
     };
     let config_path = directory.path().join("agent.json");
@@ -110,14 +111,14 @@ pub fn run(arguments: RunArguments) -> Result<u8> {
             path.display()
         ));
     }
-    if let Ok(left) = remains::directories(&own)
+    if let Ok(left) = post_mortem::directories(&own_data)
         && !left.is_empty()
     {
-        complain(&what_is_left(&left, &directory.keep()));
+        complain(&describe_remaining_data(&left, &directory.keep()));
         return Ok(child::end_like(status));
     }
-    // By hand: a death by signal in the next line runs no destructors.
-    // The agent removes the directory when the JVM ends well.
+    // The directory is closed explicitly, because no destructor runs if the next line ends this
+    // process by a signal. If the JVM ended normally, the agent has already removed the directory.
     if let Err(error) = directory.close()
         && error.kind() != std::io::ErrorKind::NotFound
     {
@@ -128,7 +129,8 @@ pub fn run(arguments: RunArguments) -> Result<u8> {
     Ok(child::end_like(status))
 }
 
-/// A directory that only we can look into (mode 0700), gone when dropped.
+/// Creates a directory that only this user can access (mode 0700). The directory is deleted when
+/// the result is dropped.
 fn temporary_directory() -> Result<TempDir> {
     tempfile::Builder::new()
         .prefix("veneer-run-")
@@ -171,17 +173,20 @@ fn write_config(path: &Path, config: &AgentConfig) -> Result<()> {
     })
 }
 
-/// Says what the data directories are that the command left behind.
-fn what_is_left(left: &[PathBuf], directory: &Path) -> String {
+/// Describes the data directories that remain after the command's end.
+fn describe_remaining_data(left: &[PathBuf], directory: &Path) -> String {
     let place = directory.display();
-    let running = left.iter().filter(|path| remains::is_running(path)).count();
+    let running = left
+        .iter()
+        .filter(|path| post_mortem::is_running(path))
+        .count();
     let what = match (running, left.len() - running) {
         (1, 0) => "a JVM that COMMAND started runs on",
         (_, 0) => "JVMs that COMMAND started run on",
-        (0, 1) => "a JVM ended without the agent's leave (killed or crashed)",
-        _ => "some JVMs ended without the agent's leave (killed or crashed), or run on",
+        (0, 1) => "a JVM ended without telling the agent (killed or crashed)",
+        _ => "some JVMs ended without telling the agent (killed or crashed), or run on",
     };
     format!(
-        "{what}; its figures can be read with `veneer report {place}`, and `rm -r {place}` removes them"
+        "{what}; the measurements can be read with `veneer report {place}`, and `rm -r {place}` removes them"
     )
 }

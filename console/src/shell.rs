@@ -1,16 +1,18 @@
 //! `veneer shell`: Rhai at a prompt, in a running JVM.
 //!
 //! ```text
-//!   line (terminal) or standard input ─▶ input ─┬─ :command ─▶ command ─▶ help, status, detach, watch …
-//!                                               └─ Rhai ─▶ conversation ─▶ agent: the prompt's variables and functions
-//!                                                              │
-//!   screen ◀── values, errors, what callbacks print ◀──────────┘
+//!   line (terminal) or standard input ─▶ input
+//!      ├─ :command ─▶ command ─▶ help, status, detach, watch …
+//!      └─ Rhai ─▶ conversation ─▶ agent: the prompt's variables and functions
+//!                      │
+//!   screen ◀───────────┘   values, errors, output of callbacks
 //! ```
 //!
-//! **Invariant:** what was attached here is taken off when the shell ends, however that comes about, unless `:keep` was said: the
-//! agent sees the connection close.
+//! **Invariant:** What was attached at the prompt is detached when the shell ends, even if the
+//! shell is killed, unless `:keep` was entered. The agent detaches it when it sees the connection
+//! close.
 
-mod balance;
+mod brackets;
 mod command;
 mod complete;
 mod conversation;
@@ -32,9 +34,9 @@ use veneer_scripts::{TYPED, help, nearest, overview};
 
 use crate::cli::ShellArguments;
 use crate::output::{Style, describe};
-use crate::peer::Peer;
+use crate::remote::Remote;
 use crate::{exec, modules, plans, table};
-use balance::State;
+use brackets::InputState;
 use command::{COMMANDS, Command, parse};
 use complete::declared;
 use conversation::{Conversation, Outcome};
@@ -42,35 +44,35 @@ use line::{Line, Typed};
 use names::Names;
 use screen::Screen;
 
-/// A shell at work.
+/// The state of a running shell.
 struct Shell {
     conversation: Conversation,
     screen: Arc<Screen>,
-    /// The number of the line that comes next, as errors count them.
+    /// Line number of the next input. Errors of the agent use the same numbers.
     next: usize,
     terminal: bool,
 }
 
-/// What comes after an input.
+/// The shell's next step after an input.
 enum Next {
-    /// The next one; names that were declared.
-    Goes(Vec<String>),
-    /// It failed.
+    /// Reads the next input. Contains the names that this input declared.
+    Continue(Vec<String>),
+    /// The input failed.
     Failed,
-    /// No other one.
-    Ends,
+    /// The shell ends.
+    End,
 }
 
-/// Runs the shell and gives its exit code.
+/// Runs the shell and returns its exit code.
 pub fn run(arguments: ShellArguments) -> Result<u8> {
-    let peer = Peer::of(
+    let remote = Remote::from_arguments(
         arguments.pid,
         arguments.connect,
         arguments.token_file,
         arguments.cert,
     )?;
     let screen = Arc::new(Screen::new(arguments.json));
-    let conversation = Conversation::open(peer.clone(), &screen)?;
+    let conversation = Conversation::open(remote.clone(), &screen)?;
     let mut shell = Shell {
         conversation,
         screen,
@@ -78,16 +80,16 @@ pub fn run(arguments: ShellArguments) -> Result<u8> {
         terminal: io::stdin().is_terminal() && io::stdout().is_terminal(),
     };
     if shell.terminal {
-        shell.at_terminal(&peer)
+        shell.at_terminal(&remote)
     } else {
         shell.without_terminal()
     }
 }
 
 impl Shell {
-    fn at_terminal(&mut self, peer: &Peer) -> Result<u8> {
+    fn at_terminal(&mut self, remote: &Remote) -> Result<u8> {
         interrupt::install().context("Ctrl-C cannot be watched for")?;
-        let mut line = Line::open(Names::of(peer.clone())?, &self.screen)?;
+        let mut line = Line::open(Names::start(remote.clone())?, &self.screen)?;
         self.screen
             .say("Rhai at a prompt; :help shows what can be typed, Ctrl-D leaves.");
         loop {
@@ -104,15 +106,15 @@ impl Shell {
                 continue;
             }
             line.remember(&input);
-            match self.take(&input)? {
-                Next::Goes(names) => line.knows(names),
+            match self.evaluate(&input)? {
+                Next::Continue(names) => line.add_names(names),
                 Next::Failed => {}
-                Next::Ends => return Ok(0),
+                Next::End => return Ok(0),
             }
         }
     }
 
-    /// Inputs from where nobody types; their results go out as they come.
+    /// Reads inputs from standard input, without a prompt. Results are written immediately.
     fn without_terminal(&mut self) -> Result<u8> {
         let mut code = 0;
         let mut input = String::new();
@@ -123,36 +125,37 @@ impl Shell {
             }
             input.push_str(&line);
             let is_command = input.starts_with(':');
-            if !is_command && State::of(&input).is_open(&input) {
+            if !is_command && InputState::scan(&input).is_open(&input) {
                 continue;
             }
-            match self.take_next(&mut input)? {
-                Next::Goes(_) => {}
+            match self.evaluate_next(&mut input)? {
+                Next::Continue(_) => {}
                 Next::Failed => code = exec::PROGRAM_FAILED,
-                Next::Ends => return Ok(code),
+                Next::End => return Ok(code),
             }
         }
-        // What is open still is an error, which the agent explains.
-        if matches!(self.take_next(&mut input)?, Next::Failed) {
+        // An input that is still incomplete at the end of the file is an error. The agent reports
+        // it.
+        if matches!(self.evaluate_next(&mut input)?, Next::Failed) {
             code = exec::PROGRAM_FAILED;
         }
         Ok(code)
     }
 
-    fn take_next(&mut self, input: &mut String) -> Result<Next> {
+    fn evaluate_next(&mut self, input: &mut String) -> Result<Next> {
         let input = std::mem::take(input);
         if input.trim().is_empty() {
-            return Ok(Next::Goes(Vec::new()));
+            return Ok(Next::Continue(Vec::new()));
         }
-        let next = self.take(&input)?;
-        if matches!(next, Next::Ends) && self.screen.is_gone() {
-            anyhow::bail!("input is left that could not be run");
+        let next = self.evaluate(&input)?;
+        if matches!(next, Next::End) && self.screen.is_gone() {
+            anyhow::bail!("some input was not run, because the connection to the JVM was lost");
         }
         Ok(next)
     }
 
-    /// Does what an input says.
-    fn take(&mut self, input: &str) -> Result<Next> {
+    /// Evaluates an input: a command or Rhai.
+    fn evaluate(&mut self, input: &str) -> Result<Next> {
         if !input.starts_with(':') {
             return match modules::read(Path::new(""), TYPED, input) {
                 Ok(modules) => self.run(None, input, modules),
@@ -176,7 +179,7 @@ impl Shell {
         }
     }
 
-    /// Has the JVM run a text.
+    /// Runs Rhai code in the JVM.
     fn run(
         &mut self,
         file: Option<&str>,
@@ -188,7 +191,7 @@ impl Shell {
             self.next += source.lines().count().max(1);
         }
         Ok(match self.show(outcome) {
-            Next::Goes(_) => Next::Goes(declared(source)),
+            Next::Continue(_) => Next::Continue(declared(source)),
             other => other,
         })
     }
@@ -197,13 +200,13 @@ impl Shell {
         match outcome {
             Outcome::Done(value) => {
                 self.screen.value(value);
-                Next::Goes(Vec::new())
+                Next::Continue(Vec::new())
             }
             Outcome::Failed(message) => {
                 self.screen.failed(message);
                 Next::Failed
             }
-            Outcome::Gone | Outcome::Left => Next::Ends,
+            Outcome::ConnectionLost | Outcome::Abandoned => Next::End,
         }
     }
 
@@ -255,29 +258,29 @@ impl Shell {
                 self.screen
                     .say("what is attached here stays when the shell ends");
             }
-            Command::Quit => return Ok(Next::Ends),
+            Command::Quit => return Ok(Next::End),
         }
-        Ok(Next::Goes(Vec::new()))
+        Ok(Next::Continue(Vec::new()))
     }
 }
 
-/// What can be typed.
+/// The text of `:help`.
 fn guide() -> String {
     let mut text = String::from(
-        "An input is Rhai; what it declares stays for the next ones, and what it attaches as long as the shell.\n\n",
+        "Inputs are Rhai. Declarations are kept for later inputs; what is attached is detached when the shell ends.\n\n",
     );
     let width = COMMANDS.iter().map(|c| c.usage.len()).max().unwrap_or(0);
     for command in &COMMANDS {
         text.push_str(&format!("  {:width$}  {}\n", command.usage, command.text));
     }
-    text.push_str("\nFunctions, of which :help FUNCTION says more:\n\n");
+    text.push_str("\nFunctions (:help FUNCTION explains one of them):\n\n");
     for line in overview().lines() {
         text.push_str(&wrapped(line));
     }
     text
 }
 
-/// A list in lines of moderate length.
+/// Breaks a line into lines of at most 78 columns, indented.
 fn wrapped(line: &str) -> String {
     const WIDTH: usize = 78;
     let mut out = String::from("  ");
@@ -297,7 +300,7 @@ fn wrapped(line: &str) -> String {
     out
 }
 
-/// What is attached, as a table.
+/// Formats what is attached in the JVM as a table.
 fn attached(status: &Status) -> Result<String> {
     let mut rows: Vec<[String; 7]> = Vec::new();
     for load in &status.loads {

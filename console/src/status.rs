@@ -1,8 +1,8 @@
-//! How the status of an agent is shown.
+//! Formats the status of an agent for people.
 
 use veneer_protocol::Status;
 
-/// Milliseconds in the form in which people say how long ago something was: `45 s`, `12 min`, `3 h 20 min`, `5 d 2 h`.
+/// Formats milliseconds as an age: `45 s`, `12 min`, `3 h 20 min`, `5 d 2 h`.
 pub fn since(millis: u64) -> String {
     let (s, min) = (millis / 1000, millis / 60_000);
     match min {
@@ -13,7 +13,7 @@ pub fn since(millis: u64) -> String {
     }
 }
 
-/// What is attached, in words.
+/// Returns how many instruments and patches are attached, in words.
 pub fn attached(status: &Status) -> String {
     let instruments: usize = status.loads.iter().map(|load| load.instruments.len()).sum();
     let patches: usize = status.loads.iter().map(|load| load.patches.len()).sum();
@@ -35,7 +35,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_are_said_as_people_do() {
+    fn ages_are_formatted_for_people() {
         for (millis, text) in [
             (999, "0 s"),
             (119_000, "119 s"),

@@ -1,16 +1,17 @@
-//! Tables of text that fit their terminal: columns as wide as needed, the widest ones cut in the
-//! middle (both ends of `com.acme…Parser::next` say something).
+//! Text tables that fit the terminal. Each column is as wide as its widest cell. If the table is
+//! too wide, the widest columns are shortened in the middle, because both ends of a name such as
+//! `com.acme…Parser::next` are informative.
 
 use std::io::{self, Write};
 
 use crate::output::Style;
 
-/// Between columns.
+/// Number of spaces between columns.
 const GAP: usize = 2;
-/// No column is cut to less, titles excepted.
-const NARROWEST: usize = 8;
+/// No column is shortened below this number of characters.
+const MIN_COLUMN_WIDTH: usize = 8;
 
-/// Writes the rows under their titles.
+/// Writes the rows below their titles.
 pub fn write<const N: usize>(
     to: &mut impl Write,
     titles: [&str; N],
@@ -34,12 +35,13 @@ pub fn write<const N: usize>(
     Ok(())
 }
 
-/// Takes from the widest column until all fit, or none can give more.
+/// Narrows the widest column again and again until the table fits, or until every column has its
+/// minimum width.
 fn shrink(widths: &mut [usize], limit: usize) {
     let room = limit.saturating_sub(GAP * widths.len().saturating_sub(1));
     while widths.iter().sum::<usize>() > room {
         match widths.iter_mut().max() {
-            Some(widest) if *widest > NARROWEST => *widest -= 1,
+            Some(widest) if *widest > MIN_COLUMN_WIDTH => *widest -= 1,
             _ => return,
         }
     }
@@ -55,10 +57,11 @@ fn line<const N: usize>(cells: [&str; N], widths: &[usize; N]) -> String {
     text.trim_end().to_owned()
 }
 
-/// The text in at most `room` characters, with `…` for what is left out in the middle.
+/// Returns the text in at most `room` characters. Characters removed from the middle are replaced
+/// by `…`.
 fn cut(text: &str, room: usize) -> String {
     let length = width(text);
-    // A control character would move the cursor; there are class names with anything in them.
+    // A control character could move the cursor. Class names may contain any character.
     let clean = text
         .chars()
         .map(|c| if c.is_control() { '\u{fffd}' } else { c });

@@ -1,26 +1,27 @@
-//! `veneer top`: the hottest methods of a running JVM, their fragments, and instruments by key, on a full screen.
+//! `veneer top`: a full-screen view of the hottest methods of a running JVM and of their fragments.
+//! Keys attach instruments.
 //!
 //! ```text
-//!   terminal ─ keys ─▶ model ─ wishes ─▶ feed ═ a connection for each plan ═▶ agent
-//!                        ▲                 │
-//!                        └───── news ──────┘        view: model ─▶ lines on the screen
+//!   terminal ─ keys ─▶ model ─ effects ─▶ feed ═ one connection for each plan ═▶ agent
+//!                        ▲                  │
+//!                        └──── events ──────┘        view: model ─▶ lines on the screen
 //! ```
 //!
-//! The model knows neither terminal nor agent. Each instrument has a connection of its own, held by a lease, so that whatever ends this
-//! process also takes off what it has attached.
+//! The model depends neither on the terminal nor on the agent. Each instrument has its own
+//! connection and is held on a lease. The agent therefore detaches it however this process ends.
 
 mod cost;
+mod events;
 mod feed;
-mod figures;
-mod inside;
 mod keys;
 mod layout;
+mod location;
+mod measurements;
 mod methods;
 mod model;
-mod news;
+mod open_method;
 mod packages;
 mod picker;
-mod place;
 mod plain;
 mod plan;
 mod probe;
@@ -40,19 +41,21 @@ use veneer_client::Target;
 use crate::cli::TopArguments;
 use crate::exec;
 use crate::output::complain;
+use events::{Channel, FeedEvent};
 use feed::{Feed, Job};
-use model::{End, Event, Model, Wish};
-use news::{Channel, News};
+use model::{Effect, End, Event, Model};
 
-/// Shows what runs, until `q`, the end of the JVM, or the end of the time.
+/// Runs the view until `q`, the end of the JVM, or the end of the given time.
 pub fn run(arguments: TopArguments) -> Result<u8> {
-    // Before the screen is taken: a wrong process id is told where it was typed.
+    // The process id is checked before the terminal is switched to the full screen. An error
+    // message is then printed below the command that the user typed.
     Target::inspect(arguments.pid)?;
     let terminal = io::stdout().is_terminal() && io::stdin().is_terminal();
     let on_screen = terminal && !arguments.once && !arguments.json;
     let every = match on_screen {
         true => arguments.every,
-        // So that there is a second look.
+        // The interval is at most the total time, so that there is a second sample. Rates are
+        // calculated from two samples.
         false => arguments.every.min(plain::seconds(&arguments)),
     };
     let mut session = Session::begin(&arguments, every);
@@ -64,7 +67,7 @@ pub fn run(arguments: TopArguments) -> Result<u8> {
     let pid = arguments.pid;
     match std::mem::take(&mut session.model.end) {
         None => Ok(0),
-        Some(End::Jvm) => {
+        Some(End::JvmEnded) => {
             let seconds = session.began.elapsed().as_secs();
             complain(&format!(
                 "process {pid} has ended; it was watched for {seconds} s"
@@ -72,18 +75,19 @@ pub fn run(arguments: TopArguments) -> Result<u8> {
             Ok(0)
         }
         Some(End::Refused(message)) => {
-            complain(&refused(&message, &arguments));
+            complain(&explain_refusal(&message, &arguments));
             Ok(exec::PROGRAM_FAILED)
         }
-        Some(End::Lost(message)) => {
+        Some(End::ConnectionLost(message)) => {
             complain(&message);
             Ok(crate::FAILED)
         }
     }
 }
 
-/// Why the agent refused the counters, for somebody who wrote no plan.
-fn refused(message: &str, arguments: &TopArguments) -> String {
+/// Explains why the agent refused the counters, without naming functions of a plan that the user
+/// did not write.
+fn explain_refusal(message: &str, arguments: &TopArguments) -> String {
     let TopArguments { pid, limit, .. } = arguments;
     match message.contains("methods(…).limit(") {
         true => format!(
@@ -93,20 +97,20 @@ fn refused(message: &str, arguments: &TopArguments) -> String {
     }
 }
 
-/// The model, and what it is connected to.
+/// The model, and the connections that it controls.
 struct Session {
     model: Model,
     feed: Feed,
-    news: Receiver<News>,
+    feed_events: Receiver<FeedEvent>,
     began: Instant,
-    /// Seconds between looks.
+    /// Interval between two samples, in seconds.
     every: f64,
-    looked: Option<Instant>,
+    last_cost_sample: Option<Instant>,
 }
 
 impl Session {
     fn begin(arguments: &TopArguments, every: f64) -> Session {
-        let (sender, news) = channel();
+        let (sender, feed_events) = channel();
         let mut feed = Feed::new(arguments.pid, every, sender);
         let patterns = arguments.pattern.as_ref().map(|p| vec![p.clone()]);
         let scope = match &arguments.pattern {
@@ -118,55 +122,58 @@ impl Session {
         Session {
             model: Model::new(arguments.pid, &scope),
             feed,
-            news,
+            feed_events,
             began: Instant::now(),
             every,
-            looked: None,
+            last_cost_sample: None,
         }
     }
 
-    /// Takes in what has come meanwhile, waiting for it as long as this.
-    fn listen(&mut self, wait: Duration) {
+    /// Passes all pending events to the model. If there are none, waits for the first one, but no
+    /// longer than `wait`.
+    fn process_events(&mut self, wait: Duration) {
         self.update(Event::Tick(self.began.elapsed()));
         let due = self
-            .looked
+            .last_cost_sample
             .is_none_or(|at| at.elapsed().as_secs_f64() >= self.every);
         if due && let Some(ns) = cost::processor_time(self.model.pid) {
-            self.looked = Some(Instant::now());
+            self.last_cost_sample = Some(Instant::now());
             self.update(Event::Processor(ns));
         }
         let mut next = match wait.is_zero() {
-            true => self.news.try_recv().ok(),
-            false => self.news.recv_timeout(wait).ok(),
+            true => self.feed_events.try_recv().ok(),
+            false => self.feed_events.recv_timeout(wait).ok(),
         };
-        while let Some(news) = next {
-            self.update(Event::News(news));
-            next = self.news.try_recv().ok();
+        while let Some(event) = next {
+            self.update(Event::Feed(event));
+            next = self.feed_events.try_recv().ok();
         }
     }
 
-    /// Lets the model take in an event and does what it wishes; tells whether to end.
+    /// Passes an event to the model and carries out the effects. Returns whether the view must end.
     fn update(&mut self, event: Event) -> bool {
         let mut quit = false;
-        for wish in self.model.update(event) {
-            match wish {
-                Wish::Quit => quit = true,
-                Wish::Inside(number, place) => {
-                    self.feed.open(Channel::Inside(number), Job::Inside(place));
-                }
-                Wish::Attach(number, place, kind) => {
+        for effect in self.model.update(event) {
+            match effect {
+                Effect::Quit => quit = true,
+                Effect::CountInside(number, location) => {
                     self.feed
-                        .open(Channel::Probe(number), Job::Probe(place, kind));
+                        .open(Channel::Inside(number), Job::CountInside(location));
                 }
-                Wish::Ask(number, place) => {
-                    self.feed.open(Channel::Question(number), Job::Graph(place));
+                Effect::Attach(number, location, kind) => {
+                    self.feed
+                        .open(Channel::Probe(number), Job::Probe(location, kind));
                 }
-                Wish::Close(channel) => self.feed.close(channel),
-                Wish::Save { text } => match save::save(&self.model, text) {
+                Effect::QueryVariables(number, location) => {
+                    self.feed
+                        .open(Channel::Question(number), Job::Graph(location));
+                }
+                Effect::Close(channel) => self.feed.close(channel),
+                Effect::Save { text } => match save::save(&self.model, text) {
                     Ok(path) => self
                         .model
-                        .say(format!("written to {}", path.display()), false),
-                    Err(error) => self.model.say(error.to_string(), true),
+                        .show_message(format!("written to {}", path.display()), false),
+                    Err(error) => self.model.show_message(error.to_string(), true),
                 },
             }
         }

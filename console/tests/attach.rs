@@ -1,5 +1,5 @@
-//! `veneer exec` and `veneer refusals` against real processes: the attach protocol up to the point
-//! where the library is loaded, and every process that must not be touched.
+//! Tests `veneer exec` and `veneer refusals` with real processes: the attach protocol up to the
+//! loading of the library, and every kind of process that must not be changed.
 
 mod common;
 
@@ -20,7 +20,7 @@ fn exec(pid: &str) -> Command {
 }
 
 fn is_root() -> bool {
-    // SAFETY: always succeeds.
+    // SAFETY: `geteuid` has no preconditions.
     unsafe { libc::geteuid() == 0 }
 }
 
@@ -28,7 +28,7 @@ fn is_root() -> bool {
 fn the_jvm_is_reached_and_its_answer_is_shown() {
     for home in jdks() {
         let jvm = Jvm::start(&home, &[]);
-        // Twice: the second time the listener runs already.
+        // In the second iteration the attach listener of the JVM is already running.
         for _ in 0..2 {
             let line = refusal(&mut exec(&jvm.pid()));
             assert!(line.contains("did not load the agent"), "{line}");
@@ -54,7 +54,8 @@ fn jvms_with_unusual_signals_are_not_disturbed() {
             "{line}"
         );
         jvm.end_undisturbed();
-        // Has no handler for SIGQUIT, which would end it; its listener is there from the start.
+        // With -Xrs the JVM has no handler for SIGQUIT, so the signal would end the JVM. The attach
+        // listener starts with the JVM.
         let jvm = Jvm::start(&home, &["-Xrs"]);
         let line = refusal(&mut exec(&jvm.pid()));
         assert!(line.contains("Agent_OnAttach is not available"), "{line}");
@@ -63,7 +64,7 @@ fn jvms_with_unusual_signals_are_not_disturbed() {
 }
 
 #[test]
-fn an_option_that_only_the_counters_show_is_seen() {
+fn an_option_that_only_the_counters_show_is_found() {
     let home = jdks().remove(0);
     let file = tempfile::NamedTempFile::new().unwrap();
     fs::write(file.path(), "-XX:+DisableAttachMechanism\n").unwrap();
@@ -82,7 +83,7 @@ fn a_jvm_without_counters_is_reached() {
 }
 
 #[test]
-fn a_stopped_jvm_is_named_as_such() {
+fn a_stopped_jvm_is_reported_as_stopped() {
     let jvm = Jvm::start(&jdks().remove(0), &[]);
     jvm.signal(libc::SIGSTOP);
     let state = || fs::read_to_string(format!("/proc/{}/status", jvm.pid())).unwrap();
@@ -94,7 +95,7 @@ fn a_stopped_jvm_is_named_as_such() {
 }
 
 #[test]
-fn processes_that_are_no_jvms_live_on() {
+fn processes_that_are_not_jvms_are_not_disturbed() {
     let mut sleep = Command::new("sleep").arg("60").spawn().unwrap();
     let pid = sleep.id().to_string();
     let comm = format!("/proc/{pid}/comm");
@@ -105,7 +106,7 @@ fn processes_that_are_no_jvms_live_on() {
     }
     assert!(sleep.try_wait().unwrap().is_none());
     sleep.kill().unwrap();
-    // A zombie first, then nothing.
+    // The process is first a zombie and then does not exist any more.
     common::eventually("the end", || {
         refusal(&mut exec(&pid)).contains("has ended already")
     });
@@ -118,7 +119,7 @@ fn processes_that_are_no_jvms_live_on() {
 }
 
 #[test]
-fn a_thread_is_led_to_its_process() {
+fn the_id_of_a_thread_leads_to_its_process() {
     let jvm = Jvm::start(&jdks().remove(0), &[]);
     let pid = jvm.pid();
     let thread = fs::read_dir(format!("/proc/{pid}/task"))
@@ -135,27 +136,28 @@ fn a_thread_is_led_to_its_process() {
 }
 
 #[test]
-fn the_owner_counts() {
+fn the_owner_of_the_process_decides() {
     if !is_root() {
-        // Only root can be somebody else; process 1 belongs to root, at any rate.
+        // Without root, the test cannot start a JVM as another user. Process 1 belongs to root.
         let line = refusal(&mut exec("1"));
         assert!(line.contains("belongs to user 0"), "{line}");
         return;
     }
     let jvm = Jvm::start_as(&jdks().remove(0), &[], Some(NOBODY));
-    // Root may, and leaves files that belong to the JVM's user.
+    // Root may attach, and leaves files that belong to the JVM's user.
     let line = refusal(&mut exec(&jvm.pid()));
     assert!(line.contains("Agent_OnAttach is not available"), "{line}");
     let directory = format!("/tmp/veneer-{NOBODY}");
     let owner = std::os::unix::fs::MetadataExt::uid(&fs::metadata(&directory).unwrap());
     assert_eq!(owner, NOBODY);
-    // Nothing was loaded, so nothing is left in it.
+    // No agent was loaded, so no directory of the agent remains.
     assert!(
         !Path::new(&directory)
             .join(format!("{}.data", jvm.pid()))
             .exists()
     );
-    // A third user may not. The command may lie where that user cannot reach it.
+    // A third user may not attach. The command is copied, because that user may be unable to reach
+    // its directory.
     let directory = tempfile::tempdir().unwrap();
     let copy = directory.path().join("veneer");
     fs::copy(env!("CARGO_BIN_EXE_veneer"), &copy).unwrap();
@@ -183,19 +185,19 @@ fn refusals_need_an_agent_and_load_none() {
 }
 
 #[test]
-fn a_socket_of_another_process_is_not_believed() {
+fn a_socket_of_another_process_is_not_trusted() {
     let jvm = Jvm::start(&jdks().remove(0), &[]);
-    // SAFETY: always succeeds.
+    // SAFETY: `geteuid` has no preconditions.
     let uid = unsafe { libc::geteuid() };
     let socket = veneer_protocol::socket_path(uid, jvm.pid().parse().unwrap());
     let directory = socket.parent().unwrap();
     let mut builder = fs::DirBuilder::new();
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     builder.recursive(true).create(directory).unwrap();
-    // An earlier process with the same id may have been killed.
+    // An earlier process with the same id may have been killed and have left its socket.
     let _ = fs::remove_file(&socket);
     let listener = UnixListener::bind(&socket).unwrap();
-    // This process listens, not the JVM; and then nobody does.
+    // First this process listens instead of the JVM; later no process listens.
     let line = refusal(veneer().args(["refusals", &jvm.pid()]));
     assert!(line.contains("there is no agent"), "{line}");
     drop(listener);
@@ -206,7 +208,7 @@ fn a_socket_of_another_process_is_not_believed() {
 }
 
 #[test]
-fn a_missing_agent_or_program_is_said() {
+fn a_missing_agent_or_program_is_reported() {
     let jvm = Jvm::start(&jdks().remove(0), &[]);
     let pid = jvm.pid();
     let line = refusal(exec(&pid).env("VENEER_AGENT", "/nonexistent.so"));

@@ -1,4 +1,4 @@
-//! `veneer check` on a module of the JDK that is installed, and on files that are no classes.
+//! Tests `veneer check` with a module of the installed JDK, and with files that are not classes.
 
 mod common;
 
@@ -28,13 +28,13 @@ fn a_module_passes_under_each_policy() {
         assert!(number("named") >= number("armed") && number("armed") * 10 > methods * 8);
         assert!(number("emitted") * 100 >= methods * 97, "{policy}");
         assert!(number("edited") > 0 && number("points") > number("named"));
-        // Each armed method, its version, and most have a way in too.
+        // Each armed method and its version are proved; most methods also have an OSR entry.
         assert!(number("proved") >= 2 * number("emitted"), "{policy}");
     }
 }
 
 #[test]
-fn the_table_names_what_was_refused() {
+fn the_table_contains_refusals() {
     let output = veneer()
         .args(["check", "jrt:/java.sql", "--policy", "block", "--jobs", "1"])
         .output()
@@ -67,7 +67,7 @@ fn a_damaged_class_is_a_failure_with_its_name() {
 }
 
 #[test]
-fn what_is_no_class_is_said() {
+fn files_that_are_not_classes_are_reported() {
     let line = refusal(veneer().args(["check", "/nonexistent.jar"]));
     assert!(line.contains("/nonexistent.jar"), "{line}");
     let line = refusal(veneer().args(["check", "jrt:/java.sql", "--jdk", "/nonexistent"]));

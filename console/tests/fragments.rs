@@ -1,4 +1,4 @@
-//! `veneer fragments` on class files of the JDK that is installed.
+//! Tests `veneer fragments` with class files of the installed JDK.
 
 use std::process::{Command, Output};
 
@@ -38,12 +38,12 @@ fn a_method_is_listed_in_three_forms() {
     assert_eq!(json[0]["class"], "java.util.ArrayList");
     assert_eq!(json[0]["method"], "indexOf(Ljava/lang/Object;)I");
     assert_eq!(json[0]["fragments"][0]["live_in"][1]["name"], "o");
-    // A method with the name as its beginning is another one.
+    // A method whose name only begins with the given name is not selected.
     assert_eq!(json.as_array().unwrap().len(), 1);
 }
 
 #[test]
-fn a_class_is_summed_up() {
+fn a_class_has_a_summary() {
     let lines = text(&fragments(&["jrt:/java.logging"]));
     let mut lines = lines.lines();
     let heading = lines.next().unwrap();
@@ -71,7 +71,7 @@ fn a_class_is_summed_up() {
 }
 
 #[test]
-fn what_is_not_there_is_said_in_one_line() {
+fn missing_methods_and_classes_are_reported_in_one_line() {
     for (method, words) in [
         (
             "java.util.ArrayList::nix",
@@ -88,7 +88,7 @@ fn what_is_not_there_is_said_in_one_line() {
     }
 }
 
-/// The methods that were listed, in order.
+/// Returns the listed methods, in order.
 fn methods(output: &Output) -> Vec<String> {
     let listed = text(output);
     let named = listed.lines().filter(|line| line.contains("::"));
@@ -96,7 +96,7 @@ fn methods(output: &Output) -> Vec<String> {
 }
 
 #[test]
-fn a_pattern_lists_what_it_selects() {
+fn a_pattern_lists_the_methods_that_it_selects() {
     let logging = "jrt:/java.logging";
     let below = fragments(&[logging, "java.util.logging.Handler+::publish(..)"]);
     let publish =
@@ -118,7 +118,7 @@ fn a_pattern_lists_what_it_selects() {
 }
 
 #[test]
-fn what_the_path_does_not_tell_is_said() {
+fn uncertain_classes_are_reported() {
     let unknown = fragments(&["jrt:/java.logging", "java.io.Closeable+::close()"]);
     assert_eq!(text(&unknown), "");
     let said = String::from_utf8_lossy(&unknown.stderr);

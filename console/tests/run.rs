@@ -1,5 +1,5 @@
-//! `veneer run` where it must not start the application, and how it passes everything through where
-//! it does. (What the agent does is in the workspace's end-to-end tests.)
+//! Tests when `veneer run` refuses to start the application, and how it passes streams and signals
+//! through. The end-to-end tests of the workspace cover the agent.
 
 mod common;
 
@@ -12,7 +12,7 @@ use std::process::{Command, Stdio};
 
 use common::{no_agent, refusal, veneer};
 
-/// A JDK of the given version whose `java` leaves a mark when it is started.
+/// Creates a fake JDK of the given version. Its `java` writes a file when it is started.
 fn marked_jdk(root: &Path, version: &str) -> String {
     fs::create_dir_all(root.join("bin")).unwrap();
     fs::write(
@@ -41,7 +41,7 @@ fn run(options: &[&str], command: &str) -> Command {
 }
 
 #[test]
-fn nothing_starts_where_a_check_fails() {
+fn nothing_starts_if_a_check_fails() {
     let root = tempfile::tempdir().unwrap();
     let java = marked_jdk(root.path(), "21.0.1");
     for (options, word) in [
@@ -66,7 +66,7 @@ fn nothing_starts_where_a_check_fails() {
 }
 
 #[test]
-fn the_jdk_must_be_there_and_new_enough() {
+fn the_jdk_must_exist_and_be_new_enough() {
     let root = tempfile::tempdir().unwrap();
     let line = refusal(&mut run(&[], &marked_jdk(root.path(), "11.0.2")));
     assert!(
@@ -113,7 +113,8 @@ fn a_full_disk_stops_the_run_before_it_begins() {
     assert!(!left && !root.path().join("started").exists());
 }
 
-/// `veneer run -- sh -c SCRIPT`: a launcher that starts no JVM, so that only the passing through shows.
+/// Returns `veneer run -- sh -c SCRIPT`. The launcher starts no JVM, so the test shows only what
+/// `veneer run` itself does.
 fn shell(script: &str) -> Command {
     let mut veneer = veneer();
     veneer
@@ -123,7 +124,7 @@ fn shell(script: &str) -> Command {
 }
 
 #[test]
-fn streams_and_exit_codes_pass_through() {
+fn streams_and_exit_codes_are_passed_through() {
     for code in [0, 1, 2, 7, 255] {
         let script = format!("cat; printf err >&2; exit {code}");
         let mut command = shell(&script);
@@ -142,7 +143,7 @@ fn streams_and_exit_codes_pass_through() {
 }
 
 #[test]
-fn a_death_by_signal_is_one_for_the_caller_too() {
+fn a_signal_that_ends_the_application_ends_the_command() {
     for signal in [libc::SIGTERM, libc::SIGKILL, libc::SIGSEGV, libc::SIGINT] {
         let output = shell(&format!("kill -{signal} $$")).output().unwrap();
         assert_eq!(output.status.signal(), Some(signal));
@@ -166,7 +167,8 @@ fn signals_reach_the_application() {
         let mut line = String::new();
         stdout.read_line(&mut line).unwrap();
         assert_eq!(line, "ready\n");
-        // SAFETY: our own child, which has not been waited for.
+        // SAFETY: the child belongs to this process and was not waited for, so its process id is
+        // still valid.
         assert_eq!(unsafe { libc::kill(child.id() as i32, signal) }, 0);
         line.clear();
         stdout.read_line(&mut line).unwrap();
@@ -176,7 +178,7 @@ fn signals_reach_the_application() {
 }
 
 #[test]
-fn the_agent_stands_in_the_environment_and_its_files_are_private() {
+fn the_agent_is_in_the_environment_and_its_files_are_private() {
     let temporary = tempfile::tempdir().unwrap();
     let script = r#"echo "$JAVA_TOOL_OPTIONS"; f=${JAVA_TOOL_OPTIONS#*=}; f=${f%% *}; stat -c %a "${f%/*}"; cat "$f""#;
     let output = shell(script)
@@ -195,7 +197,7 @@ fn the_agent_stands_in_the_environment_and_its_files_are_private() {
     assert_eq!(mode, "700");
     let config: veneer_protocol::AgentConfig = serde_json::from_str(config).unwrap();
     assert!(config.data_dir.starts_with(temporary.path()) && !config.keep_data);
-    // All gone again.
+    // All temporary directories were removed.
     assert_eq!(fs::read_dir(temporary.path()).unwrap().count(), 0);
 }
 
@@ -246,7 +248,7 @@ fn options_and_plans_reach_the_configuration() {
 }
 
 #[test]
-fn a_report_that_nobody_wrote_is_not_passed_over() {
+fn a_missing_report_is_reported() {
     let root = tempfile::tempdir().unwrap();
     let report = root.path().join("r.json");
     fs::write(&report, "an old one").unwrap();

@@ -1,9 +1,11 @@
-//! Expressions as one types them at a prompt: `order.user.name` for the `p["order"]["user"]["name"]` of a plan.
+//! Translates expressions of the command line into Rhai: `order.user.name` becomes the plan code
+//! `p["order"]["user"]["name"]`.
 //!
-//! Names stand for variables of the method. In brackets no name is a word of Rhai, whatever the program calls its variables.
+//! Names denote variables of the measured method. They are translated to strings in brackets, so
+//! that a variable may have the name of a Rhai keyword.
 
-/// The same for a plan whose point is `p`.
-pub fn of_point(text: &str) -> String {
+/// Translates an expression for a plan whose point has the name `p`.
+pub fn to_plan_expression(text: &str) -> String {
     let mut out = String::new();
     let mut rest = text;
     while let Some(first) = rest.chars().next() {
@@ -32,7 +34,7 @@ fn length_of(text: &str, belongs: impl Fn(char) -> bool) -> usize {
     text.find(|c| !belongs(c)).unwrap_or(text.len())
 }
 
-/// The length of a text in quotes, with them.
+/// The length of a quoted string in bytes, quotes included.
 fn quoted(text: &str, quote: char) -> usize {
     let mut escaped = false;
     for (at, c) in text.char_indices().skip(1) {
@@ -63,7 +65,7 @@ fn name(out: &mut String, word: &str, behind: &str) {
 
 #[cfg(test)]
 mod tests {
-    use super::of_point;
+    use super::to_plan_expression;
 
     #[test]
     fn names_become_variables_of_the_point() {
@@ -82,7 +84,7 @@ mod tests {
             ("thread_name()", "thread_name()"),
             ("\"open", "\"open"),
         ] {
-            assert_eq!(of_point(typed), plan, "{typed}");
+            assert_eq!(to_plan_expression(typed), plan, "{typed}");
         }
     }
 }

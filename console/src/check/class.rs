@@ -1,14 +1,15 @@
-//! One class: read, written, armed, emitted, proved.
+//! Checks one class: parses, writes, arms, emits and proves it.
 //!
 //! ```text
 //!   bytes ─▶ parse ─▶ write = bytes?
-//!              └─ for each policy ─▶ arm, unnamed and named ─▶ check their types, prove the armed bodies
-//!                                └─▶ emit: every block counted; clean; edited ─▶ prove the versions
+//!              └─ each policy ─┬▶ arm, unnamed and named ─▶ verify types, prove the armed bodies
+//!                              └▶ emit: every block counted; clean; edited ─▶ prove the versions
 //! ```
 //!
-//! Versions are emitted as the agent does it: up to a hundred methods in a class, and one by one where that fails. There is
-//! one difference. Which protected members a class inherits from other packages is known only once it is loaded; here
-//! those of `java.lang.Object` stand for all.
+//! Versions are emitted as in the agent: up to a hundred methods in one class, and one by one if
+//! that fails. There is one difference. The protected members that a class inherits from other
+//! packages are known only after the class is loaded. This check assumes those of
+//! `java.lang.Object`.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -30,83 +31,84 @@ use veneer_fragmenter::version::{self, Bodies, Plan, ProtectedMembers};
 use veneer_fragmenter::{Refusal, anchor};
 
 use super::proof;
-use super::tally::{ByPolicy, Failure, Stage, Tally};
+use super::totals::{Failure, PolicyTotals, Stage, Totals};
 
-/// As many methods as the agent puts into one version class.
-const TOGETHER: usize = 100;
+/// Maximum number of methods in one version class; the same limit as in the agent.
+const MAX_METHODS_PER_CLASS: usize = 100;
 
-/// Edges of a method, and new targets of each, that are tried for an edit.
-const TARGETS: usize = 4;
+/// Number of edges of a method that are redirected, and number of targets that are tried for each.
+const MAX_REDIRECT_TARGETS: usize = 4;
 
-/// Edits of a method that are tried.
-const TRIES: usize = 12;
+/// Maximum number of edits of a method that are tried.
+const MAX_EDIT_TRIALS: usize = 12;
 
-/// What to check.
+/// The policies and variants that are checked for each class.
 pub struct Task<'t> {
-    /// With their names.
+    /// The policies with their names.
     pub policies: &'t [(&'static str, Policy)],
-    /// Versions with edits too.
+    /// Whether versions with edits are checked too.
     pub edits: bool,
 }
 
 thread_local! {
-    /// Where the last panic of this thread was, and its message.
-    static PANIC: RefCell<String> = const { RefCell::new(String::new()) };
+    /// The message and position of the last panic of this thread.
+    static LAST_PANIC: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// Panics are noted instead of printed: each becomes a failure with the name of its class.
-pub fn note_panics() {
+/// Installs a panic hook that records panics instead of printing them. Each panic becomes a failure
+/// with the name of its class.
+pub fn record_panics() {
     std::panic::set_hook(Box::new(|panic| {
-        PANIC.with(|last| *last.borrow_mut() = panic.to_string());
+        LAST_PANIC.with(|last| *last.borrow_mut() = panic.to_string());
     }));
 }
 
-/// Checks a class. `place` is its name as its place tells.
-pub fn examine(place: &str, bytes: &[u8], task: &Task) -> Tally {
+/// Checks a class. `place` is the name of the class according to its path.
+pub fn check_class(place: &str, bytes: &[u8], task: &Task) -> Totals {
     let began = processor_time();
-    let mut tally = Tally {
+    let mut totals = Totals {
         classes: 1,
-        policies: vec![ByPolicy::default(); task.policies.len()],
-        ..Tally::default()
+        policies: vec![PolicyTotals::default(); task.policies.len()],
+        ..Totals::default()
     };
-    let mut examined = Examined {
+    let mut check = ClassCheck {
         class: place.replace('/', "."),
         failures: Vec::new(),
     };
-    examined.guard("read", |e| e.all(bytes, task, &mut tally));
-    tally.failures = examined.failures;
-    tally.nanos = processor_time().saturating_sub(began);
-    tally
+    check.guard("read", |e| e.all(bytes, task, &mut totals));
+    totals.failures = check.failures;
+    totals.nanos = processor_time().saturating_sub(began);
+    totals
 }
 
-/// The time that this thread has had a processor, in nanoseconds.
+/// Returns the processor time of this thread, in nanoseconds.
 fn processor_time() -> u64 {
     let mut time = libc::timespec {
         tv_sec: 0,
         tv_nsec: 0,
     };
-    // SAFETY: a plain system call that fills the structure.
+    // SAFETY: `time` is valid for the write that `clock_gettime` makes.
     unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &mut time) };
     u64::try_from(time.tv_sec).unwrap_or(0) * 1_000_000_000
         + u64::try_from(time.tv_nsec).unwrap_or(0)
 }
 
-/// A method with its armed layout, and what is woven into it.
+/// A method with its armed layout and the counters for its versions.
 struct Prepared<'f> {
     method: Method<'f>,
     armed: ArmedCode,
-    /// A counter on each fragment: for graphs that are edited.
-    each: Vec<Probe>,
-    /// Counters from which those of all fragments follow.
-    by_flow: Vec<Probe>,
+    /// A counter on each fragment, for edited graphs.
+    direct: Vec<Probe>,
+    /// Spanning-tree counters, from which the counts of all fragments are derived.
+    derived: Vec<Probe>,
 }
 
-struct Examined {
+struct ClassCheck {
     class: String,
     failures: Vec<Failure>,
 }
 
-impl Examined {
+impl ClassCheck {
     fn fail(&mut self, doing: &str, method: &str, reason: impl ToString) {
         self.failures.push(Failure {
             class: self.class.clone(),
@@ -116,23 +118,23 @@ impl Examined {
         });
     }
 
-    /// Does a part of the work; a panic in it is a failure of the class.
+    /// Runs a part of the check. A panic in it is recorded as a failure of the class.
     fn guard(&mut self, doing: &str, part: impl FnOnce(&mut Self)) {
         if catch_unwind(AssertUnwindSafe(|| part(self))).is_err() {
-            let panic = PANIC.with(|last| last.borrow().clone());
+            let panic = LAST_PANIC.with(|last| last.borrow().clone());
             self.fail(doing, "", format!("a panic: {panic}"));
         }
     }
 
-    /// A refusal: counted, or, where it says that Veneer made a mistake, a failure.
-    fn refuse(&mut self, to: &mut ByPolicy, stage: Stage, at: (&str, &str), reason: &Refusal) {
+    /// Counts a refusal. The refusal `Internal` reports a fault in Veneer, so it is also a failure.
+    fn refuse(&mut self, to: &mut PolicyTotals, stage: Stage, at: (&str, &str), reason: &Refusal) {
         to.refuse(stage, reason, 1);
         if let Refusal::Internal(_) = reason {
             self.fail(at.0, at.1, reason);
         }
     }
 
-    fn all(&mut self, bytes: &[u8], task: &Task, tally: &mut Tally) {
+    fn all(&mut self, bytes: &[u8], task: &Task, totals: &mut Totals) {
         let file = match ClassFile::parse(bytes) {
             Ok(file) => file,
             Err(error) => return self.fail("read", "", error),
@@ -142,34 +144,38 @@ impl Examined {
             Err(error) => return self.fail("read", "", error),
         }
         match file.to_bytes() {
-            Ok(written) if written == bytes => tally.identical += 1,
-            Ok(_) => self.fail("write", "", "the class comes out with other bytes"),
+            Ok(written) if written == bytes => totals.identical += 1,
+            Ok(_) => self.fail(
+                "write",
+                "",
+                "the written class differs from the class that was read",
+            ),
             Err(error) => self.fail("write", "", error),
         }
-        tally.versions = Some((file.major, file.major));
+        totals.versions = Some((file.major, file.major));
         for member in &file.methods {
             if member.attributes.iter().any(|a| a.is(&file.pool, "Code")) {
                 let name = file.pool.text(member.name);
-                tally.methods += 1;
-                tally.initialisers += u64::from(name.is_ok_and(|name| name == "<clinit>"));
+                totals.methods += 1;
+                totals.initialisers += u64::from(name.is_ok_and(|name| name == "<clinit>"));
             }
         }
         if on_cell_path(&self.class.replace('.', "/")) {
-            tally.on_cell_path += 1;
-            tally.methods_on_cell_path += tally.methods;
+            totals.on_cell_path += 1;
+            totals.methods_on_cell_path += totals.methods;
         }
-        if tally.methods == 0 {
+        if totals.methods == 0 {
             return;
         }
-        // Class files before Java 7 are armed, and emitted, in the form that has stack maps and `invokedynamic`. Where there is
-        // none, arming says why.
+        // Class files from before Java 7 are armed and emitted in a modern form with stack maps and
+        // `invokedynamic`. If there is no such form, arming reports the reason.
         let modern = modern(bytes).unwrap_or(Cow::Borrowed(bytes));
         let file = match ClassFile::parse(&modern) {
             Ok(file) => file,
             Err(error) => return self.fail("read", "", error),
         };
-        for ((name, policy), sum) in task.policies.iter().zip(&mut tally.policies) {
-            let methods = tally.methods;
+        for ((name, policy), sum) in task.policies.iter().zip(&mut totals.policies) {
+            let methods = totals.methods;
             for named in [false, true] {
                 let doing = format!("arm {name}");
                 self.guard(&doing, |e| {
@@ -190,7 +196,7 @@ impl Examined {
         named: bool,
         methods: u64,
         doing: &str,
-        sum: &mut ByPolicy,
+        sum: &mut PolicyTotals,
     ) {
         let stage = if named { Stage::Named } else { Stage::Arm };
         let request = Request {
@@ -216,7 +222,8 @@ impl Examined {
             let place = method.contains('@');
             match (place, named) {
                 (false, _) => self.refuse(sum, stage, (doing, method), reason),
-                // Places are those of the methods as armed by name: all that there are.
+                // Places are refused in the same way with and without the name. They are counted
+                // for the named run only, because that run arms all methods.
                 (true, true) => self.refuse(sum, Stage::Place, (doing, method), reason),
                 (true, false) => {}
             }
@@ -256,7 +263,7 @@ impl Examined {
         policy: &Policy,
         edits: bool,
         doing: &str,
-        sum: &mut ByPolicy,
+        sum: &mut PolicyTotals,
     ) {
         let prepared = prepare(file, policy);
         sum.points += prepared
@@ -267,7 +274,7 @@ impl Examined {
             Ok(name) => anchor::name(&name, 0),
             Err(error) => return self.fail(doing, "", error),
         };
-        let host = Host {
+        let host = HostClass {
             file,
             anchor: &anchor,
             protected: HashSet::from([
@@ -292,7 +299,7 @@ impl Examined {
                     .collect(),
             };
             for (id, reason) in self.versions(&host, &plans, bodies, doing, sum) {
-                // Once for a method, however many of its bodies are refused.
+                // A method is counted once, even if several of its bodies are refused.
                 if refused.insert(id) {
                     let label = label(&prepared[id as usize].method);
                     self.refuse(sum, Stage::Emit, (doing, &label), &reason);
@@ -321,17 +328,17 @@ impl Examined {
         }
     }
 
-    /// Emits and proves versions; gives what was refused.
+    /// Emits and proves versions. Returns the refusals with the ids of their methods.
     fn versions(
         &mut self,
-        host: &Host,
+        host: &HostClass,
         plans: &[Plan],
         bodies: Bodies,
         doing: &str,
-        sum: &mut ByPolicy,
+        sum: &mut PolicyTotals,
     ) -> Vec<(u32, Refusal)> {
         let mut refused = Vec::new();
-        for part in plans.chunks(TOGETHER) {
+        for part in plans.chunks(MAX_METHODS_PER_CLASS) {
             let emitted = version::emit(host.file, host.anchor, part, bodies, &host.protected);
             let class = match emitted {
                 Ok(class) => class,
@@ -372,14 +379,14 @@ impl Examined {
     }
 }
 
-/// The class whose versions are emitted.
-struct Host<'h> {
+/// The class whose methods are emitted in versions.
+struct HostClass<'h> {
     file: &'h ClassFile<'h>,
     anchor: &'h str,
     protected: ProtectedMembers,
 }
 
-/// What is woven into the method of this number.
+/// Returns the plan for the method with the index `i`.
 fn plan<'p>(
     prepared: &'p [Prepared<'p>],
     i: usize,
@@ -395,23 +402,23 @@ fn plan<'p>(
         kept: &[],
         probes: match (clean, edits) {
             (true, _) => &[],
-            (false, []) => &one.by_flow,
-            _ => &one.each,
+            (false, []) => &one.derived,
+            _ => &one.direct,
         },
         clean,
     })
 }
 
-/// Name and descriptor.
 pub fn label(method: &Method) -> String {
     format!("{}{}", method.name, method.descriptor)
 }
 
-/// All methods that can be armed where a plan names them.
+/// Analyses all methods that can be armed if a plan names them.
 fn prepare<'f>(file: &'f ClassFile<'f>, policy: &Policy) -> Vec<Prepared<'f>> {
     let mut slots = 0;
     let analysed = (0..file.methods.len()).filter_map(|index| {
-        // What cannot be analysed was refused, and counted, when the class was armed.
+        // A method that cannot be analysed was already counted as a refusal when the class was
+        // armed.
         let method = Method::analyse(file, index, &|i, p| policy.cuts(i, p)).ok()?;
         let armed = arming::layout(&method, policy, true).ok()?;
         Some((method, armed))
@@ -427,56 +434,61 @@ fn prepare<'f>(file: &'f ClassFile<'f>, policy: &Policy) -> Vec<Prepared<'f>> {
                         action: Action::Count { slot: slots },
                     }
                 });
-            let each = each.collect();
+            let direct = each.collect();
             let counting = Counting::of(&method, &armed.points);
-            let by_flow = counting.probes(slots + 1);
+            let derived = counting.probes(slots + 1);
             slots += counting.flow.width();
             Prepared {
                 method,
                 armed,
-                each,
-                by_flow,
+                direct,
+                derived,
             }
         })
         .collect()
 }
 
-/// An edit of a method, where one is sound: in one method a fragment is skipped, in the next an edge leads elsewhere.
+/// Returns a valid edit of a method, if there is one. Methods alternate between skipping a fragment
+/// and redirecting an edge.
 fn edit(prepared: &Prepared) -> Option<[Edit; 1]> {
     let kinds: [fn(&Prepared) -> Option<Edit>; 2] = match prepared.method.index % 2 {
-        0 => [skipped, redirected],
-        _ => [redirected, skipped],
+        0 => [find_skip, find_redirect],
+        _ => [find_redirect, find_skip],
     };
     kinds.iter().find_map(|kind| kind(prepared)).map(|e| [e])
 }
 
-/// The first fragment of a method that can be skipped.
-fn skipped(prepared: &Prepared) -> Option<Edit> {
+/// Returns the first fragment of a method that can be skipped.
+fn find_skip(prepared: &Prepared) -> Option<Edit> {
     let method = &prepared.method;
     let edits = method
         .flow
         .fragments()
         .map(|f| Edit::Skip { fragment: f.id });
-    sound(method, &prepared.armed, edits)
+    find_valid_edit(method, &prepared.armed, edits)
 }
 
-/// The first edge of a method that can lead elsewhere.
-fn redirected(prepared: &Prepared) -> Option<Edit> {
+/// Returns the first edge of a method that can be redirected.
+fn find_redirect(prepared: &Prepared) -> Option<Edit> {
     let method = &prepared.method;
-    let edges = method.flow.edges().into_iter().take(TARGETS);
+    let edges = method.flow.edges().into_iter().take(MAX_REDIRECT_TARGETS);
     let edits = edges.flat_map(|(from, to)| {
         let others = method
             .flow
             .fragments()
             .map(|f| f.id)
             .filter(move |f| *f != to);
-        let others = others.take(TARGETS);
+        let others = others.take(MAX_REDIRECT_TARGETS);
         others.map(move |target| Edit::Redirect { from, to, target })
     });
-    sound(method, &prepared.armed, edits)
+    find_valid_edit(method, &prepared.armed, edits)
 }
 
-fn sound(method: &Method, armed: &ArmedCode, edits: impl Iterator<Item = Edit>) -> Option<Edit> {
-    let mut edits = edits.take(TRIES);
+fn find_valid_edit(
+    method: &Method,
+    armed: &ArmedCode,
+    edits: impl Iterator<Item = Edit>,
+) -> Option<Edit> {
+    let mut edits = edits.take(MAX_EDIT_TRIALS);
     edits.find(|edit| patch::apply(method, &[*edit], &armed.points).is_ok())
 }

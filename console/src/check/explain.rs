@@ -1,6 +1,6 @@
-//! One line on each refusal: what such a method has in common.
+//! Explanations of refusals, one line each.
 
-/// Says what a refusal by this name means; a name that is not known here speaks for itself.
+/// Explains the refusal with this name. Returns an empty text for an unknown name.
 pub fn explain(name: &str) -> &'static str {
     match name {
         "AnchorFailed" => {
@@ -41,7 +41,7 @@ mod tests {
     use veneer_fragmenter::Refusal;
 
     #[test]
-    fn names_are_those_of_refusals() {
+    fn refusals_have_explanations() {
         for refusal in [
             Refusal::BeforeSuper,
             Refusal::CompileLimit(1, 2),

@@ -1,18 +1,20 @@
-//! `veneer check`: what would be refused in these classes, and does everything else come out right?
+//! `veneer check`: lists what would be refused in the given classes, and checks that the code for
+//! everything else is correct.
 //!
 //! ```text
-//!   inputs ─▶ batches ─▶ class (read, write, arm, emit; proof) ─▶ tally ─▶ show: tables or JSON
+//!   inputs ─▶ batches ─▶ class (parse, write, arm, emit; prove) ─▶ totals ─▶ show: tables or JSON
 //!                        on all processors
 //! ```
 //!
-//! The same code arms and emits as in the agent, and nothing is loaded. A class that cannot be read, that comes out otherwise,
-//! for which the checker finds no proof, or at which something panics is a *failure*; a *refusal* is not.
+//! Arming and emitting use the same code as the agent; no class is loaded. A class is a *failure*
+//! if it cannot be parsed, if its bytes change when it is written, if the checker finds no proof,
+//! or if a panic occurs. A *refusal* is not a failure.
 
 mod class;
 mod explain;
 mod proof;
 mod show;
-mod tally;
+mod totals;
 
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
@@ -25,25 +27,25 @@ use crate::cli::CheckArguments;
 use crate::fragments::policy;
 use crate::inputs::{self, NamedClass};
 use crate::output::complain;
-use class::{Task, examine};
-use tally::Tally;
+use class::{Task, check_class};
+use totals::Totals;
 
-/// Exit code where a class failed.
-const FAULTY: u8 = 1;
+/// Exit code if a class failed.
+const CLASS_FAILED: u8 = 1;
 
-/// Classes that are in memory at once.
-const BATCH: usize = 512;
+/// Number of classes that are in memory at the same time.
+const BATCH_CLASSES: usize = 512;
 
-/// Checks what was asked for and gives the exit code.
+/// Checks the classes and returns the exit code.
 pub fn run(arguments: CheckArguments) -> Result<u8> {
     let threads = arguments.jobs.map_or(0, usize::from);
     let pool = ThreadPoolBuilder::new()
         .num_threads(threads)
-        // Deep expressions make deep recursions in analyses of huge methods.
+        // Analyses of huge methods recurse deeply.
         .stack_size(16 << 20)
         .build()
         .context("the threads for checking could not be started; try --jobs 1")?;
-    class::note_panics();
+    class::record_panics();
     let mut chosen: Vec<_> = arguments.policy.iter().flat_map(|p| p.0.clone()).collect();
     let mut seen = Vec::new();
     chosen.retain(|p| {
@@ -59,13 +61,13 @@ pub fn run(arguments: CheckArguments) -> Result<u8> {
     };
     let mut progress = Progress::new();
     let mut code = 0;
-    let mut sums: Vec<(String, Tally)> = Vec::new();
+    let mut sums: Vec<(String, Totals)> = Vec::new();
     for path in &arguments.paths {
-        let mut sum = Tally::default();
+        let mut sum = Totals::default();
         let mut batch: Vec<NamedClass> = Vec::new();
-        let mut classes = match inputs::class_bytes_of(path, None, arguments.jdk.as_deref()) {
+        let mut classes = match inputs::class_bytes_with_jdk(path, None, arguments.jdk.as_deref()) {
             Ok(classes) => classes,
-            // The other paths are still worth a look.
+            // An error in one path does not prevent checking the others.
             Err(error) => {
                 progress.clear();
                 complain(&error);
@@ -85,13 +87,13 @@ pub fn run(arguments: CheckArguments) -> Result<u8> {
                 }
                 None => {}
             }
-            if end || batch.len() >= BATCH {
-                let done: Vec<Tally> = pool.install(|| {
+            if end || batch.len() >= BATCH_CLASSES {
+                let done: Vec<Totals> = pool.install(|| {
                     let each = batch.par_iter();
-                    each.map(|(place, bytes)| examine(place, bytes, &task))
+                    each.map(|(place, bytes)| check_class(place, bytes, &task))
                         .collect()
                 });
-                done.into_iter().for_each(|tally| sum.add(tally));
+                done.into_iter().for_each(|totals| sum.add(totals));
                 progress.more(batch.len());
                 batch.clear();
             }
@@ -103,7 +105,7 @@ pub fn run(arguments: CheckArguments) -> Result<u8> {
     }
     progress.clear();
     if code == 0 && sums.iter().any(|(_, sum)| !sum.failures.is_empty()) {
-        code = FAULTY;
+        code = CLASS_FAILED;
     }
     if sums.is_empty() {
         return Ok(code);

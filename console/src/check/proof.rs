@@ -1,19 +1,20 @@
-//! The checker's verdict on what was written. All that this command knows about the checker is here.
+//! The interface to the checker, which proves emitted code. No other file of this command uses the
+//! checker.
 
 use veneer_fragmenter::arming::Armed;
 use veneer_fragmenter::check::{self, Checked, Expected};
 use veneer_fragmenter::classfile::ClassFile;
 use veneer_fragmenter::version::{Plan, VersionClass};
 
-/// What the checker said of a class.
+/// The checker's result for one class.
 pub struct Proved {
-    /// Bodies for which there is a proof.
+    /// Number of bodies that were proved.
     pub count: u64,
-    /// Methods for which there is none, and why.
+    /// Methods that were not proved, with the reasons.
     pub failures: Vec<(String, String)>,
 }
 
-/// Is each armed method the original? `written` is what was armed, read again.
+/// Proves that each armed method behaves as its original. `written` is the parsed armed class.
 pub fn armed(original: &ClassFile, written: &ClassFile, armed: &Armed) -> Proved {
     let Armed {
         anchor, methods, ..
@@ -21,7 +22,7 @@ pub fn armed(original: &ClassFile, written: &ClassFile, armed: &Armed) -> Proved
     proved(check::armed_class(original, written, anchor, methods))
 }
 
-/// Is each version the original with its edits?
+/// Proves that each version behaves as the original with the version's edits.
 pub fn version(
     host: &ClassFile,
     emitted: &ClassFile,

@@ -1,4 +1,4 @@
-//! The outcome as tables for people, or as JSON.
+//! Prints the totals as tables, or as JSON.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufWriter, Write};
@@ -7,29 +7,32 @@ use anyhow::Result;
 use serde_json::{Value, json};
 
 use super::explain::explain;
-use super::tally::{ByPolicy, Failure, Stage, Tally, percent};
+use super::totals::{Failure, PolicyTotals, Stage, Totals, percent};
 use crate::output::Style;
 use crate::table;
 
-/// Failures that a table shows; JSON has all.
-const SHOWN: usize = 40;
+/// Maximum number of failures in the table. The JSON output contains all of them.
+const MAX_SHOWN_FAILURES: usize = 40;
 
-/// The version of the JSON form.
-const SCHEMA: u32 = 1;
+/// Version of the JSON format.
+const JSON_VERSION: u32 = 1;
 
-/// Writes the sums of all paths to standard output.
-pub fn write(policies: &[&str], mut sums: Vec<(String, Tally)>, json: bool) -> Result<()> {
+/// Writes the totals of all paths to standard output.
+pub fn write(policies: &[&str], mut sums: Vec<(String, Totals)>, json: bool) -> Result<()> {
     let mut out = BufWriter::new(io::stdout().lock());
-    let mut total = Tally::default();
+    let mut total = Totals::default();
     for (_, sum) in &sums {
         total.add(sum.clone());
     }
     if json {
-        let paths: Vec<Value> = sums.iter().map(|(p, s)| path(p, s, policies)).collect();
+        let paths: Vec<Value> = sums
+            .iter()
+            .map(|(p, s)| path_json(p, s, policies))
+            .collect();
         let all = json!({
-            "schema": SCHEMA,
+            "schema": JSON_VERSION,
             "paths": paths,
-            "total": path("", &total, policies),
+            "total": path_json("", &total, policies),
         });
         serde_json::to_writer_pretty(&mut out, &all).map_err(io::Error::from)?;
         writeln!(out)?;
@@ -37,13 +40,13 @@ pub fn write(policies: &[&str], mut sums: Vec<(String, Tally)>, json: bool) -> R
         if sums.len() > 1 {
             sums.push(("total".into(), total.clone()));
         }
-        tables(&mut out, policies, &sums, &total, Style::of_stdout())?;
+        write_tables(&mut out, policies, &sums, &total, Style::of_stdout())?;
     }
     out.flush()?;
     Ok(())
 }
 
-fn path(path: &str, sum: &Tally, policies: &[&str]) -> Value {
+fn path_json(path: &str, sum: &Totals, policies: &[&str]) -> Value {
     let policies: Vec<Value> = policies
         .iter()
         .zip(padded(sum, policies.len()))
@@ -75,7 +78,7 @@ fn path(path: &str, sum: &Tally, policies: &[&str]) -> Value {
     })
 }
 
-fn refusals(sum: &Tally, policy: &ByPolicy) -> Vec<Value> {
+fn refusals(sum: &Totals, policy: &PolicyTotals) -> Vec<Value> {
     let rows = policy.refused.iter();
     rows.map(|((stage, name), n)| {
         json!({
@@ -89,18 +92,18 @@ fn refusals(sum: &Tally, policy: &ByPolicy) -> Vec<Value> {
     .collect()
 }
 
-/// The figures of all policies, also where no class had a method.
-fn padded(sum: &Tally, policies: usize) -> Vec<ByPolicy> {
+/// Returns the totals of all policies, even if no class had a method and `sum` contains none.
+fn padded(sum: &Totals, policies: usize) -> Vec<PolicyTotals> {
     let mut all = sum.policies.clone();
-    all.resize(policies, ByPolicy::default());
+    all.resize(policies, PolicyTotals::default());
     all
 }
 
-fn tables(
+fn write_tables(
     out: &mut impl Write,
     policies: &[&str],
-    sums: &[(String, Tally)],
-    total: &Tally,
+    sums: &[(String, Totals)],
+    total: &Totals,
     style: Style,
 ) -> io::Result<()> {
     let mut rows = Vec::new();
@@ -139,13 +142,13 @@ fn tables(
     ];
     table::write(out, titles, &rows, style)?;
     writeln!(out)?;
-    refused(out, policies, total, style)?;
-    failed(out, &total.failures, style)?;
-    remarks(out, total)
+    write_refusals(out, policies, total, style)?;
+    write_failures(out, &total.failures, style)?;
+    write_remarks(out, total)
 }
 
 impl Failure {
-    /// Whether it came under this policy, or under none in particular.
+    /// Whether the failure occurred under this policy, or independently of policies.
     fn concerns(&self, policy: &str) -> bool {
         match self.doing.rsplit_once(' ') {
             Some((_, name)) => name == policy,
@@ -154,7 +157,12 @@ impl Failure {
     }
 }
 
-fn refused(out: &mut impl Write, policies: &[&str], total: &Tally, style: Style) -> io::Result<()> {
+fn write_refusals(
+    out: &mut impl Write,
+    policies: &[&str],
+    total: &Totals,
+    style: Style,
+) -> io::Result<()> {
     let mut counts: BTreeMap<(Stage, &str), Vec<u64>> = BTreeMap::new();
     for (i, policy) in total.policies.iter().enumerate() {
         for ((stage, name), n) in &policy.refused {
@@ -189,26 +197,26 @@ fn refused(out: &mut impl Write, policies: &[&str], total: &Tally, style: Style)
     )
 }
 
-fn failed(out: &mut impl Write, failures: &[Failure], style: Style) -> io::Result<()> {
+fn write_failures(out: &mut impl Write, failures: &[Failure], style: Style) -> io::Result<()> {
     if failures.is_empty() {
         return Ok(());
     }
     writeln!(out)?;
     let rows: Vec<[String; 4]> = failures
         .iter()
-        .take(SHOWN)
+        .take(MAX_SHOWN_FAILURES)
         .map(|f| {
             [&f.class, &f.method, &f.doing, &f.reason].map(|text| text.replace(['\n', '\t'], " "))
         })
         .collect();
     table::write(out, ["failed", "method", "at", "reason"], &rows, style)?;
-    if let Some(more) = failures.len().checked_sub(SHOWN + 1) {
+    if let Some(more) = failures.len().checked_sub(MAX_SHOWN_FAILURES + 1) {
         writeln!(out, "… and {} more; --json lists all", more + 1)?;
     }
     Ok(())
 }
 
-fn remarks(out: &mut impl Write, total: &Tally) -> io::Result<()> {
+fn write_remarks(out: &mut impl Write, total: &Totals) -> io::Result<()> {
     writeln!(out)?;
     if let Some((oldest, newest)) = total.versions {
         writeln!(
@@ -240,16 +248,16 @@ mod tests {
     use veneer_fragmenter::Refusal;
 
     #[test]
-    fn the_tables_say_what_was_refused_and_what_failed() {
-        let mut policy = ByPolicy {
+    fn the_tables_contain_refusals_and_failures() {
+        let mut policy = PolicyTotals {
             armed: 98,
             named: 99,
             emitted: 97,
             points: 300,
-            ..ByPolicy::default()
+            ..PolicyTotals::default()
         };
         policy.refuse(Stage::Arm, &Refusal::InlineLimit(300, 330), 1);
-        let sum = Tally {
+        let sum = Totals {
             classes: 7,
             identical: 6,
             methods: 100,
@@ -259,9 +267,9 @@ mod tests {
                 class: "a.B".into(),
                 method: String::new(),
                 doing: "write".into(),
-                reason: "the class comes out with other bytes".into(),
+                reason: "the written class differs from the class that was read".into(),
             }],
-            ..Tally::default()
+            ..Totals::default()
         };
         let style = Style {
             colour: false,
@@ -269,19 +277,19 @@ mod tests {
         };
         let mut text = Vec::new();
         let sums = [("a.jar".to_string(), sum.clone())];
-        tables(&mut text, &["loop"], &sums, &sum, style).unwrap();
+        write_tables(&mut text, &["loop"], &sums, &sum, style).unwrap();
         let text = String::from_utf8(text).unwrap();
         for part in [
             "98.00",
             "99.00",
             "97.00",
             "InlineLimit",
-            "other bytes",
+            "written class differs",
             "6 of 7 classes",
         ] {
             assert!(text.contains(part), "{part} is missing in\n{text}");
         }
-        let value = path("a.jar", &sum, &["loop"]);
+        let value = path_json("a.jar", &sum, &["loop"]);
         assert_eq!(value["policies"][0]["refusals"][0]["name"], "InlineLimit");
         assert_eq!(value["failures"][0]["class"], "a.B");
     }

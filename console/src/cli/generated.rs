@@ -1,4 +1,4 @@
-//! `veneer completions` and `veneer man`: their arguments and help.
+//! Arguments and help of `veneer completions` and `veneer man`.
 
 use std::path::PathBuf;
 
@@ -11,28 +11,26 @@ Examples:
   veneer completions zsh > ~/.zfunc/_veneer              with `fpath+=~/.zfunc` before `compinit` in .zshrc
   veneer completions fish > ~/.config/fish/completions/veneer.fish
 
-Exit codes: 0 done, 2 it could not be written.";
+Exit codes: 0 success, 2 the script could not be written.";
 
 const MAN: &str = "\
 Examples:
   veneer man | man -l -
   veneer man ~/.local/share/man/man1
 
-Exit codes: 0 done, 2 the directory could not be written to.";
+Exit codes: 0 success, 2 the directory could not be written to.";
 
-/// `veneer completions`.
 #[derive(Debug, Args)]
 #[command(after_help = COMPLETIONS)]
 pub struct CompletionsArguments {
-    /// Which one.
+    /// The shell that the completions are for.
     pub shell: Shell,
 }
 
-/// `veneer man`.
 #[derive(Debug, Args)]
 #[command(after_help = MAN)]
 pub struct ManArguments {
-    /// Where all of them are written to: veneer.1, veneer-run.1 and so on; it is made where it is missing.
+    /// Directory for all pages: veneer.1, veneer-run.1 and so on; created if it does not exist.
     #[arg(value_name = "DIR")]
     pub directory: Option<PathBuf>,
 }

@@ -1,4 +1,4 @@
-//! `veneer top` on the command line.
+//! Arguments and help of `veneer top`.
 
 use clap::Args;
 
@@ -13,43 +13,44 @@ Examples:
 
 Keys (`?` shows them all):
   Enter  the fragments of the method, with counts on the edges and live variables      Esc  back
-  c t w  counter, timer, watch on the selected method or fragment: on, and off again    d D  take off
-  o r    sort by the next column, the other way round    /  filter    space  pause    s S  save    q  end
+  c t w  attach a counter, timer or watch to the selected method or fragment; again: detach
+  d D    detach        o r  sort by the next column, reverse the order
+  /      filter        space  pause        s S  save        q  end
 
-The cost at the top is an estimate: passes of instruments since the last looks, times what a pass of each kind costs (counter
-1 ns, timer 35 ns, watch 10 ns: docs/benchmarks.md), by the processor time of the process in that time (/proc/PID/stat). It
-counts what this command has attached.
+The cost at the top is an estimate: executions of instruments during the last refreshes, times the cost of
+one execution of each kind (counter 1 ns, timer 35 ns, watch 10 ns: docs/benchmarks.md), divided by the
+processor time of the process in the same time (/proc/PID/stat). It includes what this command has attached.
 
-Everything is attached on a lease: it is taken off when the command ends, however that comes about.
+Everything is attached on a lease: it is detached when the command ends, even if it is killed.
 
-Exit codes: 0 done, or the JVM ended; 1 the JVM refused to count; 2 the JVM could not be reached, or somebody else took the
-counters off.";
+Exit codes: 0 success, or the JVM ended; 1 the JVM refused to count; 2 the JVM could not be reached, or
+another client detached the counters.";
 
-/// `veneer top`.
 #[derive(Debug, Args)]
 #[command(after_help = TOP)]
 pub struct TopArguments {
     /// The JVM's process id.
     #[arg(value_parser = pid())]
     pub pid: u32,
-    /// Which methods: 'a.b..*', 'a.b.C::m(..)' [default: all that are loaded outside the JDK].
+    /// A pattern of methods: 'a.b..*', 'a.b.C::m(..)' [default: all that are loaded outside the
+    /// JDK].
     pub pattern: Option<String>,
-    /// Look so often.
+    /// Interval between two refreshes.
     #[arg(long, value_name = "SECONDS", default_value_t = 1.0, value_parser = seconds)]
     pub every: f64,
-    /// Count at most so many methods.
+    /// Maximum number of methods to count.
     #[arg(long, value_name = "N", default_value_t = 50_000, value_parser = clap::value_parser!(u32).range(1..=500_000))]
     pub limit: u32,
     /// Without the screen: print one table, or with --json one object, and end.
     #[arg(long)]
     pub once: bool,
-    /// Without the screen: print JSON, an object for each look.
+    /// Without the screen: print JSON, an object for each refresh.
     #[arg(long)]
     pub json: bool,
-    /// Without the screen: end after so many seconds [default: 2].
+    /// Without the screen: end after this many seconds [default: 2].
     #[arg(long = "for", value_name = "SECONDS", value_parser = seconds)]
     pub seconds: Option<f64>,
-    /// Without the screen: rows of the table.
+    /// Without the screen: number of rows in the table.
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub rows: usize,
 }

@@ -1,4 +1,4 @@
-//! Where exported figures go: a file, or standard output.
+//! The destination of exported metrics: a file, or standard output.
 
 use std::fs::File;
 use std::io::{self, IsTerminal, Write};
@@ -13,7 +13,8 @@ pub struct Output {
 }
 
 impl Output {
-    /// Opens it; a file that is there is written over. Bytes that are no text are kept from a terminal.
+    /// Opens the destination. An existing file is overwritten. Binary data is not written to a
+    /// terminal.
     pub fn open(path: Option<&Path>, is_binary: bool) -> Result<Output> {
         match path.filter(|path| path.as_os_str() != "-") {
             Some(path) => {
@@ -25,7 +26,9 @@ impl Output {
                 Ok(Output { to, name })
             }
             None if is_binary && io::stdout().is_terminal() => {
-                bail!("a trace is no text for a terminal: name a file, -o trace.pftrace")
+                bail!(
+                    "a trace is binary and is not written to a terminal: name a file, -o trace.pftrace"
+                )
             }
             None => Ok(Output {
                 to: Box::new(io::stdout()),
@@ -34,13 +37,13 @@ impl Output {
         }
     }
 
-    /// Writes all of it, and leaves nothing in a buffer.
+    /// Writes all bytes and flushes the buffer.
     pub fn write(&mut self, bytes: &[u8]) -> Result<()> {
         let written = self.to.write_all(bytes).and_then(|()| self.to.flush());
         written.with_context(|| format!("{} cannot be written", self.name))
     }
 
-    /// Ends it.
+    /// Flushes the buffer and reports an error.
     pub fn finish(mut self) -> Result<()> {
         let flushed = self.to.flush();
         flushed.with_context(|| format!("{} cannot be written", self.name))

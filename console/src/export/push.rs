@@ -1,4 +1,4 @@
-//! Pushing metrics to an OpenTelemetry collector: OTLP over HTTP, as protobuf.
+//! Pushes metrics to an OpenTelemetry collector: OTLP over HTTP, as protobuf.
 
 use std::time::{Duration, Instant};
 
@@ -6,47 +6,48 @@ use anyhow::{Result, bail};
 use veneer_export::otlp;
 use veneer_protocol::Report;
 
-use super::{about, began};
+use super::{began, otlp_context};
 use crate::cli::ExportArguments;
 use crate::output::complain;
 
-/// How long a collector may take.
-const PATIENCE: Duration = Duration::from_secs(5);
-/// Seconds between pushes where nobody says.
-const EVERY: f64 = 10.0;
+/// How long to wait for the collector.
+const PUSH_TIMEOUT: Duration = Duration::from_secs(5);
+/// Default interval between two pushes, in seconds.
+const DEFAULT_PUSH_SECONDS: f64 = 10.0;
 
-/// A collector, and how it went so far.
-pub struct Pushed {
+/// A collector, and the result of the pushes so far.
+pub struct Pusher {
     agent: ureq::Agent,
     address: String,
     service: String,
     every: Duration,
     next: Instant,
-    /// When the agent came in, from the first report on.
+    /// The time at which the agent was loaded, set by the first report. All pushes must contain the
+    /// same time.
     began: Option<u64>,
-    /// The last push failed, and that was said.
+    /// The last push failed, and that was reported.
     failing: bool,
     succeeded: bool,
 }
 
-impl Pushed {
-    /// Checks the address; nothing is sent yet.
-    pub fn prepare(arguments: &ExportArguments) -> Result<Option<Pushed>> {
+impl Pusher {
+    /// Checks the address of the collector. Sends nothing yet.
+    pub fn prepare(arguments: &ExportArguments) -> Result<Option<Pusher>> {
         let Some(address) = &arguments.otlp else {
             return Ok(None);
         };
         let config = ureq::Agent::config_builder()
-            .timeout_global(Some(PATIENCE))
+            .timeout_global(Some(PUSH_TIMEOUT))
             .max_redirects(0)
             .http_status_as_error(false)
             .build();
-        let every = Duration::from_secs_f64(arguments.every.unwrap_or(EVERY));
-        Ok(Some(Pushed {
+        let every = Duration::from_secs_f64(arguments.every.unwrap_or(DEFAULT_PUSH_SECONDS));
+        Ok(Some(Pusher {
             agent: config.into(),
             address: endpoint(address)?,
             service: arguments.service.clone(),
             every,
-            // At once: a wrong address should show now and not in a while.
+            // The first push is immediate, so that a wrong address is reported at once.
             next: Instant::now(),
             began: None,
             failing: false,
@@ -54,29 +55,29 @@ impl Pushed {
         }))
     }
 
-    /// When the next push is due.
+    /// The time of the next push.
     pub fn next(&self) -> Instant {
         self.next
     }
 
-    /// It was tried, and never went well?
+    /// Whether at least one push failed and none succeeded.
     pub fn has_failed(&self) -> bool {
         self.failing && !self.succeeded
     }
 
-    /// Where it goes.
     pub fn address(&self) -> &str {
         &self.address
     }
 
-    /// Pushes. What goes wrong is said once, and tried again next time: the figures are totals, so nothing is lost.
+    /// Pushes a report. A failure is reported once, and the next push is attempted as usual. The
+    /// metrics are totals, so a failed push loses nothing.
     pub fn push(&mut self, report: &Report) {
         let began = *self.began.get_or_insert_with(|| began(report));
-        let body = otlp::protobuf(report, &about(&self.service, began));
+        let body = otlp::protobuf(report, &otlp_context(&self.service, began));
         match self.send(&body) {
             Ok(()) => {
                 if self.failing {
-                    complain(&format!("{} takes metrics again", self.address));
+                    complain(&format!("{} accepts metrics again", self.address));
                 }
                 (self.failing, self.succeeded) = (false, true);
             }
@@ -84,7 +85,7 @@ impl Pushed {
                 if !self.failing {
                     let (address, seconds) = (&self.address, self.every.as_secs_f64());
                     complain(&format!(
-                        "{address} did not take the metrics: {reason}; tried again every {seconds} s"
+                        "{address} did not accept the metrics: {reason}; the next attempts are {seconds} s apart"
                     ));
                 }
                 self.failing = true;
@@ -104,12 +105,13 @@ impl Pushed {
     }
 }
 
-/// The collector's address, with the path for metrics where there is none.
+/// Returns the collector's address. If the address has no path, the standard path for metrics is
+/// added.
 fn endpoint(address: &str) -> Result<String> {
     let Some(rest) = address.strip_prefix("http://") else {
         if address.starts_with("https://") {
             bail!(
-                "--otlp {address}: https is not supported; run a collector on this machine, and have it send on"
+                "--otlp {address}: https is not supported; run a collector on this machine, and let it forward the metrics"
             );
         }
         bail!("--otlp {address}: write http://HOST:PORT, such as http://127.0.0.1:4318");
@@ -129,7 +131,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_without_a_path_gets_that_for_metrics() {
+    fn an_address_without_a_path_gets_the_metrics_path() {
         for (address, expected) in [
             ("http://127.0.0.1:4318", "http://127.0.0.1:4318/v1/metrics"),
             ("http://collector:4318/", "http://collector:4318/v1/metrics"),

@@ -1,11 +1,16 @@
-//! Figures for as long as the command runs: an HTTP server for scrapes, pushes to a collector, or both, in one thread.
+//! Exports metrics continuously: an HTTP server for scrapes, pushes to a collector, or both, in one
+//! thread.
 //!
 //! ```text
-//!   GET /metrics ─▶ the agent is asked for a report ─▶ OpenMetrics text
+//!   GET /metrics ─▶ request a report from the agent ─▶ OpenMetrics text
 //! ```
 //!
-//! Only programs of this machine reach the address. A web page could, through the user's browser, if its name were made to mean 127.0.0.1; so
-//! a request must name this machine as its host. Other users of this machine are kept out by a token, where one was asked for.
+//! Three kinds of clients must be considered:
+//! * Programs on other machines cannot reach the address, which is a loopback address.
+//! * A web page could reach the address through the user's browser, if the page's host name
+//!   resolves to 127.0.0.1. A request is therefore only answered if its `Host` header names this
+//!   machine.
+//! * Other users of this machine are rejected if the command has `--token-file`.
 
 use std::net::IpAddr;
 use std::time::{Duration, Instant};
@@ -16,22 +21,22 @@ use tiny_http::{Header, Method, Request, Response, Server};
 use veneer_client::token;
 use veneer_export::openmetrics;
 
-use super::push::Pushed;
+use super::push::Pusher;
 use super::session::Session;
 use crate::cli::ExportArguments;
 use crate::output::{complain, describe};
 
-/// How often it is looked whether the JVM is still there.
-const LOOK: Duration = Duration::from_secs(1);
+/// Interval between two checks whether the JVM runs.
+const ALIVE_CHECK_INTERVAL: Duration = Duration::from_secs(1);
 
-/// A port that is open, and what those who ask must show.
-pub struct Door {
-    server: Server,
+/// The open port, and the token that requests must contain.
+pub struct MetricsServer {
+    http: Server,
     token: Option<String>,
 }
 
 /// Opens the port.
-pub fn bind(arguments: &ExportArguments) -> Result<Option<Door>> {
+pub fn bind(arguments: &ExportArguments) -> Result<Option<MetricsServer>> {
     let Some(address) = arguments.listen else {
         return Ok(None);
     };
@@ -43,18 +48,21 @@ pub fn bind(arguments: &ExportArguments) -> Result<Option<Door>> {
     let server = opened.map_err(|error| {
         anyhow!("{address} cannot be listened at: {error}; choose another port for --listen")
     })?;
-    Ok(Some(Door { server, token }))
+    Ok(Some(MetricsServer {
+        http: server,
+        token,
+    }))
 }
 
-/// Serves and pushes until the time is over or the JVM ends, and gives the exit code.
+/// Serves and pushes until the time is over or the JVM ends. Returns the exit code.
 pub fn run(
     arguments: &ExportArguments,
     mut session: Session,
-    door: Option<Door>,
-    mut pushed: Option<Pushed>,
+    server: Option<MetricsServer>,
+    mut pusher: Option<Pusher>,
 ) -> Result<u8> {
-    if let Some(address) = door.as_ref().and_then(|d| d.server.server_addr().to_ip()) {
-        // With port 0 only this says which it is.
+    if let Some(address) = server.as_ref().and_then(|d| d.http.server_addr().to_ip()) {
+        // If the user chose port 0, this line is the only place where the port is shown.
         eprintln!(
             "veneer: metrics of {} are at http://{address}/metrics",
             session.pid()
@@ -64,45 +72,45 @@ pub fn run(
         .seconds
         .map(|s| Instant::now() + Duration::from_secs_f64(s));
     loop {
-        let mut due = Instant::now() + LOOK;
-        due = pushed.as_ref().map_or(due, |pushed| due.min(pushed.next()));
+        let mut due = Instant::now() + ALIVE_CHECK_INTERVAL;
+        due = pusher.as_ref().map_or(due, |pusher| due.min(pusher.next()));
         due = end.map_or(due, |end| due.min(end));
-        wait(door.as_ref(), due, &mut session)?;
+        wait(server.as_ref(), due, &mut session)?;
         if !session.is_alive()? {
             complain(&format!("process {} has ended", session.pid()));
             break;
         }
         let over = end.is_some_and(|end| Instant::now() >= end);
-        if let Some(pushed) = &mut pushed
-            && (over || Instant::now() >= pushed.next())
+        if let Some(pusher) = &mut pusher
+            && (over || Instant::now() >= pusher.next())
             && let Some(report) = session.report()?
         {
-            pushed.push(&report);
+            pusher.push(&report);
         }
         if over {
             break;
         }
     }
-    if let Some(pushed) = pushed.filter(Pushed::has_failed) {
+    if let Some(pusher) = pusher.filter(Pusher::has_failed) {
         bail!(
             "{} took no metrics; is a collector there?",
-            pushed.address()
+            pusher.address()
         );
     }
     Ok(0)
 }
 
-/// Answers requests until something else is due.
-fn wait(door: Option<&Door>, due: Instant, session: &mut Session) -> Result<()> {
+/// Answers requests until `due`.
+fn wait(server: Option<&MetricsServer>, due: Instant, session: &mut Session) -> Result<()> {
     loop {
         let left = due.saturating_duration_since(Instant::now());
-        match door {
+        match server {
             None => {
                 std::thread::sleep(left);
                 return Ok(());
             }
-            Some(door) => match door.server.recv_timeout(left) {
-                Ok(Some(request)) => answer(request, door.token.as_deref(), session),
+            Some(server) => match server.http.recv_timeout(left) {
+                Ok(Some(request)) => answer(request, server.token.as_deref(), session),
                 Ok(None) => return Ok(()),
                 Err(error) => bail!("the port for metrics failed: {error}"),
             },
@@ -117,7 +125,7 @@ fn answer(request: Request, token: Option<&str>, session: &mut Session) {
     let path = request.url().split(['?', '#']).next().unwrap_or_default();
     let response = if !is_for_this_machine(&request) {
         text(403, "ask by the address of this machine, 127.0.0.1\n")
-    } else if !shows(&request, token) {
+    } else if !has_token(&request, token) {
         let response = text(401, "show the token: Authorization: Bearer …\n");
         match Header::from_bytes("WWW-Authenticate", "Bearer") {
             Ok(header) => response.with_header(header),
@@ -139,7 +147,7 @@ fn answer(request: Request, token: Option<&str>, session: &mut Session) {
             Err(error) => text(503, &format!("{}\n", describe(&error))),
         }
     };
-    // Whoever asked may be gone.
+    // A failure means that the client has closed the connection.
     let _ = request.respond(response);
 }
 
@@ -159,23 +167,23 @@ fn with_type(response: Text, kind: &str) -> Text {
 
 fn is_for_this_machine(request: &Request) -> bool {
     let host = request.headers().iter().find(|h| h.field.equiv("Host"));
-    // Programs before HTTP/1.1 name none, and browsers are not among them.
+    // Only clients older than HTTP/1.1 send no `Host` header. Browsers always send it.
     host.is_none_or(|host| is_this_machine(host.value.as_str()))
 }
 
-/// Whether a request has the token, where one is asked for.
-fn shows(request: &Request, token: Option<&str>) -> bool {
+/// Whether a request contains the token, if a token is required.
+fn has_token(request: &Request, token: Option<&str>) -> bool {
     let Some(token) = token else {
         return true;
     };
     let mut headers = request.headers().iter();
     let shown = headers.find(|h| h.field.equiv("Authorization"));
     let shown = shown.and_then(|header| header.value.as_str().strip_prefix("Bearer "));
-    // Takes as long for a wrong one as for one that is almost right.
+    // The comparison takes the same time for any wrong token, so that its duration reveals nothing.
     shown.is_some_and(|shown| shown.trim().as_bytes().ct_eq(token.as_bytes()).into())
 }
 
-/// `127.0.0.1:9464`, `localhost`, `[::1]:9464`
+/// Whether the host is this machine: `127.0.0.1:9464`, `localhost`, `[::1]:9464`.
 fn is_this_machine(host: &str) -> bool {
     let name = match host.rsplit_once(':') {
         Some((name, port)) if port.bytes().all(|b| b.is_ascii_digit()) => name,

@@ -1,13 +1,13 @@
-//! The connections of an export: one that holds the plan, where there is one, and one that asks for figures.
+//! The connections of an export: one that holds the plan, if there is a plan, and one for requests.
 //!
 //! ```text
-//!   holding ── exec {hold} ─▶ the plan stands ─ renew … renew … ─▶ the command ends: it is taken off
+//!   holding ── exec {hold} ─▶ the plan is attached ─ renew … renew …
+//!       ├───── the command ends ─▶ the agent detaches the plan
 //!       └───── prints ─▶ standard error
-//!   asking ─── report, report, …        subscribe
+//!   requests ─── report, report, …        subscribe
 //! ```
 
 use std::thread;
-use std::time::Duration;
 
 use anyhow::{Result, bail};
 use veneer_client::{Client, ControlError, Target};
@@ -17,30 +17,28 @@ use veneer_protocol::{Reply, Report, Request};
 use crate::cli::{ExportArguments, settings};
 use crate::output::complain;
 use crate::plans;
+use crate::remote::{LEASE_MILLIS, RENEWAL_INTERVAL};
 
-/// The JVM takes off what it has not heard of for so many milliseconds.
-const LEASE: u64 = 10_000;
-/// Characters of a plan's name that the agent keeps.
-const NAME: usize = 200;
+/// Maximum number of characters of a plan's name. The agent drops the rest.
+const MAX_PLAN_NAME_CHARS: usize = 200;
 
-/// A JVM whose figures are exported.
+/// A JVM whose metrics are exported.
 pub struct Session {
     pid: u32,
-    asking: Client,
+    requests: Client,
     scope: Scope,
 }
 
-/// What came of beginning.
-pub enum Begun {
-    /// Everything stands.
+/// The result of [`Session::begin`].
+pub enum SessionStart {
     Session(Session),
-    /// The agent refused the plan, and that was said.
+    /// The agent refused the plan. The error was printed.
     PlanFailed,
 }
 
 impl Session {
-    /// Connects, and attaches the plan.
-    pub fn begin(arguments: &ExportArguments) -> Result<Begun> {
+    /// Connects to the agent, and attaches the plan if there is one.
+    pub fn begin(arguments: &ExportArguments) -> Result<SessionStart> {
         let pid = arguments.pid;
         let plan = match &arguments.plan {
             Some(path) => Some(plans::read(path, &settings(&arguments.settings))?),
@@ -48,14 +46,14 @@ impl Session {
         };
         let mut session = Session {
             pid,
-            asking: connected(pid, plan.is_some())?,
+            requests: connect(pid, plan.is_some())?,
             scope: match arguments.all {
                 true => Scope::All,
                 false => Scope::Attached,
             },
         };
         if let Some(plan) = plan {
-            let name = as_kept(&plan.name);
+            let name = stored_name(&plan.name);
             let before = session.expect_whole_report()?;
             session.scope = Scope::of_plan(&name, &before);
             let mut holding = veneer_client::connect(pid)?;
@@ -64,21 +62,21 @@ impl Session {
                 source: plan.source,
                 settings: plan.settings,
                 modules: plan.modules,
-                hold: Some(LEASE),
+                hold: Some(LEASE_MILLIS),
             })?;
-            holding.keep_renewing(Duration::from_millis(LEASE / 4))?;
+            holding.keep_renewing(RENEWAL_INTERVAL)?;
             loop {
                 match holding.receive()? {
                     Reply::Print(text) => eprintln!("{text}"),
                     Reply::Done { .. } => break,
                     Reply::Failed { message } => {
                         complain(&message);
-                        return Ok(Begun::PlanFailed);
+                        return Ok(SessionStart::PlanFailed);
                     }
                     _ => return Err(ControlError::Unexpected(pid).into()),
                 }
             }
-            // It ends with the command, and with it the connection that holds the plan.
+            // The thread and its connection end with the command.
             thread::spawn(move || {
                 while let Ok(reply) = holding.receive() {
                     match reply {
@@ -89,36 +87,36 @@ impl Session {
                 }
             });
         }
-        Ok(Begun::Session(session))
+        Ok(SessionStart::Session(session))
     }
 
-    /// The JVM's process id.
     pub fn pid(&self) -> u32 {
         self.pid
     }
 
-    /// What is exported.
+    /// The part of the metrics that is exported.
     pub fn scope(&self) -> &Scope {
         &self.scope
     }
 
-    /// The connection for questions, from now on for the caller.
-    pub fn into_asking(self) -> Client {
-        self.asking
+    /// Returns the connection for requests.
+    pub fn into_requests(self) -> Client {
+        self.requests
     }
 
-    /// What is to be exported now; `None` where the JVM has ended.
+    /// Returns the metrics to export, or `None` if the JVM has ended.
     pub fn report(&mut self) -> Result<Option<Report>> {
         let Some(mut report) = self.whole_report()? else {
             return Ok(None);
         };
         self.scope.narrow(&mut report);
-        // A JVM in a container knows itself by another number, and several can have the same.
+        // A JVM in a container reports the process id inside the container. Several JVMs may have
+        // the same one.
         report.jvm.pid = self.pid;
         Ok(Some(report))
     }
 
-    /// The same, where the JVM must be there.
+    /// Like [`Session::report`], but fails if the JVM has ended.
     pub fn expect_report(&mut self) -> Result<Report> {
         match self.report()? {
             Some(report) => Ok(report),
@@ -133,7 +131,7 @@ impl Session {
         }
     }
 
-    /// Is the JVM still there?
+    /// Whether the JVM still runs.
     pub fn is_alive(&mut self) -> Result<bool> {
         let reply = self.ask(&Request::Hello {})?;
         Ok(reply.is_some())
@@ -143,7 +141,7 @@ impl Session {
         match self.ask(&Request::Report {})? {
             None => Ok(None),
             Some(Reply::Report(report)) => Ok(Some(*report)),
-            // Figures of so many points that they pass the limit of a message.
+            // The report exceeds the size limit of a message, because there are too many points.
             Some(Reply::Failed { message }) => bail!(
                 "the agent in process {}: {message}; detach instruments, or narrow their patterns",
                 self.pid
@@ -152,10 +150,11 @@ impl Session {
         }
     }
 
-    /// Asks; a connection that the agent has closed for others that wanted its place is made anew.
+    /// Sends a request and returns the reply. The agent may have closed the connection in favour of
+    /// another client; then a new connection is opened.
     fn ask(&mut self, request: &Request) -> Result<Option<Reply>> {
-        let asked = self.asking.send(request);
-        match asked.and_then(|()| self.asking.receive()) {
+        let asked = self.requests.send(request);
+        match asked.and_then(|()| self.requests.receive()) {
             Ok(reply) => return Ok(Some(reply)),
             Err(ControlError::Closed(_) | ControlError::Wire { .. }) => {}
             Err(error) => return Err(error.into()),
@@ -165,10 +164,10 @@ impl Session {
         };
         match Client::connect(&target)? {
             None => return Ok(None),
-            Some(client) => self.asking = client,
+            Some(client) => self.requests = client,
         }
-        self.asking.send(request)?;
-        match self.asking.receive() {
+        self.requests.send(request)?;
+        match self.requests.receive() {
             Ok(reply) => Ok(Some(reply)),
             Err(ControlError::Closed(_)) => Ok(None),
             Err(error) => Err(error.into()),
@@ -176,8 +175,9 @@ impl Session {
     }
 }
 
-/// Connects; the agent is brought in only for a plan, since without one there would be nothing to export.
-fn connected(pid: u32, for_plan: bool) -> Result<Client> {
+/// Connects to the agent. The agent is loaded only if there is a plan, because without a plan a new
+/// agent has nothing to export.
+fn connect(pid: u32, for_plan: bool) -> Result<Client> {
     if for_plan {
         return Ok(veneer_client::connect(pid)?);
     }
@@ -189,8 +189,8 @@ fn connected(pid: u32, for_plan: bool) -> Result<Client> {
     }
 }
 
-/// A plan's name as the agent keeps it.
-fn as_kept(name: &str) -> String {
+/// Returns a plan's name in the form in which the agent stores it.
+fn stored_name(name: &str) -> String {
     let clean = |c: char| if c.is_control() { '\u{fffd}' } else { c };
-    name.chars().map(clean).take(NAME).collect()
+    name.chars().map(clean).take(MAX_PLAN_NAME_CHARS).collect()
 }

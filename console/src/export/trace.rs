@@ -1,4 +1,4 @@
-//! A Perfetto trace, written as the JVM runs.
+//! Writes a Perfetto trace while the JVM runs.
 
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
@@ -14,18 +14,18 @@ use super::output::Output;
 use super::session::Session;
 use crate::cli::ExportArguments;
 
-/// Seconds between two looks where nobody says.
-const LOOK: f64 = 0.2;
+/// Default interval between two readings, in seconds.
+const DEFAULT_INTERVAL_SECONDS: f64 = 0.2;
 
-/// Writes until the time is over or the JVM ends, and gives the exit code.
+/// Writes the trace until the time is over or the JVM ends. Returns the exit code.
 pub fn run(arguments: &ExportArguments, mut session: Session, mut output: Output) -> Result<u8> {
     let report = session.expect_report()?;
     let (pid, scope) = (session.pid(), session.scope().clone());
     let (mut writer, first) = Writer::begin(scope, pid, &report.jvm.name, began(&report));
     output.write(&first)?;
-    let every = Duration::from_secs_f64(arguments.every.unwrap_or(LOOK));
+    let every = Duration::from_secs_f64(arguments.every.unwrap_or(DEFAULT_INTERVAL_SECONDS));
     let every = u64::try_from(every.as_millis()).unwrap_or(*EVERY.end());
-    let mut client = session.into_asking();
+    let mut client = session.into_requests();
     client.send(&Request::Subscribe(Subscription {
         every: every.clamp(*EVERY.start(), *EVERY.end()),
         instruments: Vec::new(),
@@ -33,12 +33,12 @@ pub fn run(arguments: &ExportArguments, mut session: Session, mut output: Output
         points: POINTS_AT_ONCE,
     }))?;
     let (sender, replies) = channel();
-    // It ends with the command, or when nobody wants what it has.
+    // The thread ends with the command, or when the receiver is dropped.
     thread::spawn(move || while sender.send(client.receive()).is_ok() {});
     let end = arguments
         .seconds
         .map(|s| Instant::now() + Duration::from_secs_f64(s));
-    // What happens until the end comes with the update after it.
+    // The update that follows the end contains the events up to the end.
     let last = end.map(|end| end + 2 * Duration::from_millis(every));
     loop {
         let reply = match last {
@@ -54,7 +54,7 @@ pub fn run(arguments: &ExportArguments, mut session: Session, mut output: Output
             }
             Ok(Ok(Reply::Failed { message })) => bail!("process {pid}: {message}"),
             Ok(Ok(_)) => return Err(ControlError::Unexpected(pid).into()),
-            // The JVM has ended; what it had is in the trace.
+            // The JVM has ended. Everything that it sent is in the trace.
             Ok(Err(ControlError::Closed(_))) => break,
             Ok(Err(error)) => return Err(error.into()),
             Err(_) => break,

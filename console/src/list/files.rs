@@ -1,4 +1,5 @@
-//! What would be armed of class files, under the policy that `veneer run` has where nothing else is said.
+//! Lists the points that the methods of class files have after arming. The policy is `loop`, the
+//! default of `veneer run`.
 
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -19,7 +20,7 @@ use crate::output::complain;
 
 pub(super) fn run(list: &mut List<impl Write>, path: &Path, pattern: &str) -> Result<u8> {
     let pattern = MethodPattern::parse(pattern)?;
-    let mut never = BTreeSet::new();
+    let mut reported = BTreeSet::new();
     matching::methods(path, &pattern, |file, index| {
         let class = file.name()?;
         let armed = ArmedMethod {
@@ -28,7 +29,7 @@ pub(super) fn run(list: &mut List<impl Write>, path: &Path, pattern: &str) -> Re
             method: name(file, index),
         };
         if on_cell_path(&class) {
-            if never.insert(class.into_owned()) {
+            if reported.insert(class.into_owned()) {
                 complain(&format_args!(
                     "{} has no points: the JVM needs the class to run a cell; it is never armed",
                     armed.class
@@ -36,7 +37,7 @@ pub(super) fn run(list: &mut List<impl Write>, path: &Path, pattern: &str) -> Re
             }
             return Ok(());
         }
-        match places(file, index) {
+        match analyse(file, index) {
             Ok(listed) => list.show(&graph(armed, listed)),
             Err(refusal) => {
                 complain(&format_args!(
@@ -51,7 +52,6 @@ pub(super) fn run(list: &mut List<impl Write>, path: &Path, pattern: &str) -> Re
     })
 }
 
-/// Name and descriptor.
 fn name(file: &ClassFile, index: usize) -> String {
     let text = |index: u16| file.pool.text(index).unwrap_or_default();
     let member = file.methods.get(index);
@@ -60,8 +60,8 @@ fn name(file: &ClassFile, index: usize) -> String {
     })
 }
 
-/// As the agent finds them where a plan names the method.
-fn places(file: &ClassFile, index: usize) -> Result<GraphListing, Refusal> {
+/// Analyses a method as the agent does if a plan names the method.
+fn analyse(file: &ClassFile, index: usize) -> Result<GraphListing, Refusal> {
     let policy = Policy::Loop;
     let method = Method::analyse(file, index, &|i, p| policy.cuts(i, p))?;
     let armed = arming::layout(&method, &policy, true)?;
@@ -80,7 +80,7 @@ fn graph(armed: ArmedMethod, listed: GraphListing) -> Graph {
         variables: place
             .variables
             .into_iter()
-            .map(|(name, of)| Variable { name, of })
+            .map(|(name, type_name)| Variable { name, type_name })
             .collect(),
     };
     Graph {

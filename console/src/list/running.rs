@@ -1,4 +1,4 @@
-//! What is armed in a running JVM.
+//! Lists the points of the methods that are armed in a running JVM.
 
 use std::io::Write;
 
@@ -14,7 +14,8 @@ use crate::output::complain;
 pub(super) fn run(list: &mut List<impl Write>, pid: u32, pattern: &str) -> Result<u8> {
     let mut client = veneer_client::connect(pid)?;
     let pattern = literal(pattern);
-    // A pattern that nothing attaches to arms nothing by itself: a counter comes and goes.
+    // The agent arms methods only when something is attached to them. So the plan attaches a
+    // counter and detaches it at once.
     let source = format!(
         "let m = methods({pattern}); m.entry().before(counter()).detach(); for g in m.graphs() {{ print(g.to_json()); }}"
     );

@@ -1,77 +1,71 @@
-//! The commands of the shell, which begin with a colon.
+//! The commands of the shell. They begin with a colon.
 
-/// One of them, for help and completion.
-pub struct Described {
-    /// Without the colon.
+/// A command's description, for help and completion.
+pub struct CommandDescription {
+    /// The name without the colon.
     pub name: &'static str,
-    /// How it is written.
     pub usage: &'static str,
-    /// What it does.
     pub text: &'static str,
 }
 
-/// All of them.
-pub const COMMANDS: [Described; 7] = [
-    Described {
+pub const COMMANDS: [CommandDescription; 7] = [
+    CommandDescription {
         name: "help",
         usage: ":help [FUNCTION]",
         text: "what can be typed, or how a function is called",
     },
-    Described {
+    CommandDescription {
         name: "instruments",
         usage: ":instruments",
-        text: "what is attached in this JVM, by whom",
+        text: "list what is attached in this JVM, and by which client",
     },
-    Described {
+    CommandDescription {
         name: "detach",
         usage: ":detach ID…|all",
-        text: "take instruments (i7), edits (p7) or all of a plan (l3) off, or everything",
+        text: "detach instruments (i7), edits (p7), all of a plan (l3), or everything",
     },
-    Described {
+    CommandDescription {
         name: "watch",
         usage: ":watch EXPRESSION",
-        text: "show its table or value again each second, until a key is pressed",
+        text: "print a value or its table every second, until a key is pressed",
     },
-    Described {
+    CommandDescription {
         name: "load",
         usage: ":load FILE",
-        text: "run a file as if it had been typed here",
+        text: "run a file as if it were typed here",
     },
-    Described {
+    CommandDescription {
         name: "keep",
         usage: ":keep",
-        text: "let what is attached here stay when the shell ends",
+        text: "keep what is attached here when the shell ends",
     },
-    Described {
+    CommandDescription {
         name: "quit",
         usage: ":quit",
-        text: "leave (Ctrl-D); what was attached here is taken off",
+        text: "end the shell (Ctrl-D) and detach what was attached here",
     },
 ];
 
-/// A command with what it needs.
+/// A parsed command with its arguments.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Command {
-    /// Of everything, or of a function.
+    /// Help about everything, or about one function.
     Help(Option<String>),
-    /// What is attached.
     Instruments,
-    /// Take off these; everything where there are none.
+    /// Detaches these ids. If the list is empty, everything is detached.
     Detach(Vec<String>),
-    /// Show an expression again and again.
+    /// Evaluates an expression repeatedly.
     Watch(String),
-    /// Run a file.
+    /// Runs a file.
     Load(String),
-    /// Let everything stay.
+    /// Keeps everything attached when the shell ends.
     Keep,
-    /// Leave.
     Quit,
 }
 
-/// Reads a line that begins with a colon.
+/// Parses a line that begins with a colon.
 ///
-/// # Errors
-/// What is wrong with it, in one line.
+/// # Errors A message of one line that states what is wrong or how the command is written.
 pub fn parse(line: &str) -> Result<Command, String> {
     let text = line.trim().trim_start_matches(':');
     let (name, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
@@ -117,7 +111,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn commands_are_read() {
+    fn commands_are_parsed() {
         for (line, command) in [
             (":help", Command::Help(None)),
             (":help before()", Command::Help(Some("before".into()))),
@@ -137,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_command_is_said() {
+    fn unknown_commands_are_reported() {
         assert!(parse(":hlep").is_err_and(|e| e.contains(":help, :instruments")));
         assert_eq!(parse(":watch"), Err("write :watch EXPRESSION".into()));
         assert_eq!(parse(":keep i1"), Err("write :keep".into()));

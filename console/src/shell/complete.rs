@@ -1,6 +1,13 @@
-//! What Tab offers: functions and methods of plans, variables of this shell, commands, and in a pattern the classes and methods of
-//! the running JVM.
+//! The completions that Tab offers: functions and methods of plans, variables of this shell,
+//! commands, and in a pattern the classes and methods of the running JVM.
 //!
+//! ```text
+//!   meth⇥                     methods(             from the reference
+//!   c.hi⇥                     hits(
+//!   methods("shop.De⇥         shop.Desk            from the JVM, requested at this moment
+//!   methods("shop.Desk::se⇥   shop.Desk::serve(..)
+//!   :he⇥                      :help
+//! ```
 //! ```text
 //!   meth⇥                     methods(             from the reference
 //!   c.hi⇥                     hits(
@@ -11,24 +18,24 @@
 
 use veneer_scripts::callables;
 
-use super::balance::{End, State};
+use super::brackets::{End, InputState};
 use super::command::COMMANDS;
 
-/// What can follow.
+/// The completions of an incomplete input.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Offer {
-    /// The byte where what is offered begins: it takes the place of everything from there to the cursor.
+pub struct Completions {
+    /// The byte at which the completion begins. A candidate replaces the text from this byte to the
+    /// cursor.
     pub from: usize,
-    /// What to show, and what to put in.
     pub candidates: Vec<Candidate>,
 }
 
-/// One of them.
+/// A completion that Tab offers.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Candidate {
-    /// As it is listed.
+    /// The text in the list of candidates.
     pub shown: String,
-    /// As it is typed.
+    /// The text that is inserted.
     pub typed: String,
 }
 
@@ -41,24 +48,24 @@ impl From<String> for Candidate {
     }
 }
 
-/// Functions whose text is a pattern of methods or begins as one.
-const PATTERNS: [&str; 6] = ["methods", "classes", "calls", "reads", "writes", "names"];
+/// Functions whose string argument is a pattern of methods, or begins like one.
+const PATTERN_FUNCTIONS: [&str; 6] = ["methods", "classes", "calls", "reads", "writes", "names"];
 
-/// What is being typed.
+/// The kind of text that the cursor is in.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Typing<'a> {
-    /// A pattern, so far this one; the names that may follow are the JVM's.
+    /// An incomplete pattern. The JVM knows the names that can follow.
     Pattern(&'a str),
-    /// The path of a file, from this byte on.
+    /// The path of a file, which begins at this byte.
     Path(usize),
-    /// Something of which all candidates are known here.
-    Known(Offer),
+    /// Text whose completions the shell itself knows.
+    Known(Completions),
 }
 
-/// Looks at the text up to the cursor.
+/// Analyses the text before the cursor.
 pub fn typing<'a>(before: &'a str, variables: &[String]) -> Typing<'a> {
     let nothing = |from| {
-        Typing::Known(Offer {
+        Typing::Known(Completions {
             from,
             candidates: Vec::new(),
         })
@@ -66,23 +73,23 @@ pub fn typing<'a>(before: &'a str, variables: &[String]) -> Typing<'a> {
     if let Some(offer) = command(before) {
         return offer;
     }
-    match State::of(before).end {
-        End::Text(from) => match (before.get(from..), before.get(..from - 1)) {
-            (Some(text), Some(code)) if takes_pattern(code) => Typing::Pattern(text),
+    match InputState::scan(before).end {
+        End::OpenString(from) => match (before.get(from..), before.get(..from - 1)) {
+            (Some(text), Some(code)) if is_pattern_argument(code) => Typing::Pattern(text),
             _ => nothing(before.len()),
         },
-        End::Raw | End::Comment | End::Block => nothing(before.len()),
+        End::RawString | End::LineComment | End::BlockComment => nothing(before.len()),
         End::Code => Typing::Known(word(before, variables)),
     }
 }
 
-/// Commands, and what follows them.
+/// Completes commands and their arguments.
 fn command(before: &str) -> Option<Typing<'_>> {
     let rest = before.strip_prefix(':')?;
     let Some((name, argument)) = rest.split_once(' ') else {
         let fits = COMMANDS.iter().filter(|c| c.name.starts_with(rest));
         let candidates = fits.map(|c| format!(":{}", c.name).into()).collect();
-        return Some(Typing::Known(Offer {
+        return Some(Typing::Known(Completions {
             from: 0,
             candidates,
         }));
@@ -96,26 +103,27 @@ fn command(before: &str) -> Option<Typing<'_>> {
             names.dedup();
             let fits = names.into_iter().filter(|name| name.starts_with(start));
             let candidates = fits.map(|name| name.to_owned().into()).collect();
-            Some(Typing::Known(Offer { from, candidates }))
+            Some(Typing::Known(Completions { from, candidates }))
         }
-        // An expression.
+        // The argument of `:watch` is an expression, which is completed like an input.
         "watch" => None,
-        _ => Some(Typing::Known(Offer {
+        _ => Some(Typing::Known(Completions {
             from: before.len(),
             candidates: Vec::new(),
         })),
     }
 }
 
-/// Whether a string that begins behind this code is a pattern: the argument of one of [`PATTERNS`], or in an array that is.
-fn takes_pattern(code: &str) -> bool {
+/// Whether a string that follows this code is a pattern: an argument of one of
+/// [`PATTERN_FUNCTIONS`], or an element of an array that is such an argument.
+fn is_pattern_argument(code: &str) -> bool {
     let mut depth = 0;
     for (at, c) in code.char_indices().rev() {
         match c {
             ')' | ']' | '}' => depth += 1,
             '(' if depth == 0 => {
                 let before = code.get(..at).unwrap_or_default();
-                return PATTERNS.contains(&last_word(before));
+                return PATTERN_FUNCTIONS.contains(&last_word(before));
             }
             '(' | '{' | '[' if depth > 0 => depth -= 1,
             '{' | ';' => return false,
@@ -134,7 +142,7 @@ fn last_word(text: &str) -> &str {
         .unwrap_or_default()
 }
 
-fn word(before: &str, variables: &[String]) -> Offer {
+fn word(before: &str, variables: &[String]) -> Completions {
     let start = last_word(before);
     let from = before.len() - start.len();
     let of_something = before
@@ -154,14 +162,15 @@ fn word(before: &str, variables: &[String]) -> Offer {
     }
     candidates.sort();
     candidates.dedup();
-    // With nothing typed there is nothing to complete but after a dot.
+    // An empty word has completions only after a dot. Elsewhere the list would contain every
+    // function.
     if start.is_empty() && !of_something {
         candidates.clear();
     }
-    Offer { from, candidates }
+    Completions { from, candidates }
 }
 
-/// The names that a text declares: variables, constants and functions.
+/// Returns the names of the variables, constants and functions that an input declares.
 pub fn declared(source: &str) -> Vec<String> {
     let words = source.split(|c: char| !c.is_alphanumeric() && c != '_');
     let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
@@ -189,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn functions_methods_and_variables_are_offered_where_they_fit() {
+    fn functions_methods_and_variables_are_completed() {
         assert_eq!(offered("let m = meth"), (8, vec!["methods(".to_string()]));
         assert_eq!(
             offered("cou"),
@@ -204,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn commands_and_what_follows_them_are_offered() {
+    fn commands_and_their_arguments_are_completed() {
         assert_eq!(offered(":he"), (0, vec![":help".to_string()]));
         assert_eq!(offered(":help blo").1, ["block", "blocks"]);
         assert_eq!(offered(":watch cut").1, ["cut"]);
@@ -212,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn only_patterns_are_asked_of_the_jvm() {
+    fn only_patterns_are_completed_by_the_jvm() {
         for (before, pattern) in [
             ("methods(\"shop.De", "shop.De"),
             ("let m = methods([\"a.B::m(..)\", \"", ""),
@@ -227,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn declarations_are_found() {
+    fn declared_names_are_found() {
         let source = "let a = 1; const B = 2;\nfn half(x) { x / 2 }";
         assert_eq!(declared(source), ["a", "B", "half"]);
     }

@@ -1,9 +1,10 @@
-//! The shell's connections: one for inputs, whose answers and printed lines come when they like, and one for questions of its own.
+//! The two connections of the shell. One is for inputs; their results and output arrive at any
+//! time. The other is for queries of the shell itself.
 //!
 //! ```text
-//!   input ──▶ agent ──▶ a thread that reads ─┬─ print ──▶ screen, also while the next input is being typed
-//!                                            └─ done, failed ──▶ whoever waits for the input
-//!   names, status, detach ──▶ agent ──▶ answer        on a connection that is made when it is first needed
+//!   input ──▶ agent ──▶ the reading thread ─┬─ print ──▶ screen, at any time
+//!                                           └─ done, failed ──▶ the thread that waits in `input`
+//!   status, detach ──▶ agent ──▶ answer        on the second connection, opened on first use
 //! ```
 
 use std::collections::BTreeMap;
@@ -19,40 +20,38 @@ use veneer_protocol::{Detached, Reply, Request, Status, Which};
 use super::interrupt;
 use super::screen::Screen;
 use crate::output::complain;
-use crate::peer::Peer;
+use crate::remote::{LEASE_MILLIS, RENEWAL_INTERVAL, Remote};
 
-/// The JVM takes off what it has not heard of for so many milliseconds.
-const LEASE: u64 = 10_000;
-/// Between two looks at whether somebody presses Ctrl-C.
-const LOOK: Duration = Duration::from_millis(50);
+/// Interval between two checks for Ctrl-C.
+const INTERRUPT_POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// How an input ended.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// Its value as text; empty where there is none.
+    /// The value as text; empty if the input has none.
     Done(String),
-    /// What went wrong.
+    /// The error message.
     Failed(String),
     /// The JVM has ended, or closed the connection.
-    Gone,
-    /// The user does not want to wait for it.
-    Left,
+    ConnectionLost,
+    /// The user pressed Ctrl-C twice and no longer waits for the result.
+    Abandoned,
 }
 
-/// A prompt in the JVM.
+/// A prompt session in the JVM.
 pub struct Conversation {
     sending: Sender,
     answers: Receiver<Reply>,
-    peer: Peer,
-    /// Made when it is first needed.
-    asking: Option<Client>,
+    remote: Remote,
+    /// The connection for queries, opened when it is first needed.
+    query_client: Option<Client>,
 }
 
 impl Conversation {
-    /// Opens it; what the JVM prints goes to the screen.
-    pub fn open(peer: Peer, screen: &Arc<Screen>) -> Result<Conversation> {
-        let mut client = peer.connect()?;
-        client.keep_renewing(Duration::from_millis(LEASE / 4))?;
+    /// Opens the session. What the JVM prints is written to the screen.
+    pub fn open(remote: Remote, screen: &Arc<Screen>) -> Result<Conversation> {
+        let mut client = remote.connect()?;
+        client.keep_renewing(RENEWAL_INTERVAL)?;
         let (pid, sending) = (client.pid(), client.sender());
         let (to, answers) = channel();
         let screen = screen.clone();
@@ -84,43 +83,44 @@ impl Conversation {
         Ok(Conversation {
             sending,
             answers,
-            peer,
-            asking: None,
+            remote,
+            query_client: None,
         })
     }
 
-    /// Runs an input and waits for its end. With `look` only its value is of interest, as a table of so many rows where it has one.
+    /// Runs an input and waits for its result. If `table_rows` is set, the value is only shown: if the
+    /// value has a table, the result is this table with at most `table_rows` rows.
     pub fn input(
         &self,
         file: Option<&str>,
         source: &str,
         modules: BTreeMap<String, String>,
-        look: Option<u32>,
+        table_rows: Option<u32>,
     ) -> Result<Outcome> {
         let request = Request::Input {
             file: file.map(str::to_owned),
             source: source.to_owned(),
             modules,
-            look,
-            hold: LEASE,
+            look: table_rows,
+            hold: LEASE_MILLIS,
         };
-        // Where that fails the JVM is gone; the thread that reads has said so.
+        // If sending fails, the connection is closed. The reading thread has already reported that.
         if self.sending.send(&request).is_err() {
-            return Ok(Outcome::Gone);
+            return Ok(Outcome::ConnectionLost);
         }
         interrupt::pressed();
         let mut warned = false;
         loop {
-            match self.answers.recv_timeout(LOOK) {
+            match self.answers.recv_timeout(INTERRUPT_POLL_INTERVAL) {
                 Ok(Reply::Done { value }) => return Ok(Outcome::Done(value)),
                 Ok(Reply::Failed { message }) => return Ok(Outcome::Failed(message)),
                 Ok(_) => {}
-                Err(RecvTimeoutError::Disconnected) => return Ok(Outcome::Gone),
+                Err(RecvTimeoutError::Disconnected) => return Ok(Outcome::ConnectionLost),
                 Err(RecvTimeoutError::Timeout) if !interrupt::pressed() => {}
-                Err(RecvTimeoutError::Timeout) if warned => return Ok(Outcome::Left),
+                Err(RecvTimeoutError::Timeout) if warned => return Ok(Outcome::Abandoned),
                 Err(RecvTimeoutError::Timeout) => {
                     complain(
-                        &"the JVM is still at it, and ends it by itself; Ctrl-C once more leaves the shell",
+                        &"the JVM still runs this input, and will end it; press Ctrl-C again to leave the shell",
                     );
                     warned = true;
                 }
@@ -128,21 +128,21 @@ impl Conversation {
         }
     }
 
-    /// What has been attached here stays when the shell ends.
+    /// Keeps what was attached at this prompt when the shell ends.
     pub fn keep(&self) -> Result<()> {
         Ok(self.sending.send(&Request::Keep {})?)
     }
 
-    /// Asks on the other connection.
+    /// Sends a request on the query connection and returns its reply.
     fn ask(&mut self, request: &Request) -> Result<Reply> {
-        let client = match self.asking.take() {
+        let client = match self.query_client.take() {
             Some(client) => client,
-            None => self.peer.connect()?,
+            None => self.remote.connect()?,
         };
-        let client = self.asking.insert(client);
+        let client = self.query_client.insert(client);
         let asked = client.send(request).and_then(|()| client.receive());
         if asked.is_err() {
-            self.asking = None;
+            self.query_client = None;
         }
         match asked? {
             Reply::Failed { message } => bail!("{message}"),
@@ -150,7 +150,6 @@ impl Conversation {
         }
     }
 
-    /// What is attached in the JVM.
     pub fn status(&mut self) -> Result<Status> {
         match self.ask(&Request::Status {})? {
             Reply::Status(status) => Ok(*status),
@@ -158,7 +157,6 @@ impl Conversation {
         }
     }
 
-    /// Takes something off.
     pub fn detach(&mut self, which: Which) -> Result<Detached> {
         match self.ask(&Request::Detach(which))? {
             Reply::Detached(detached) => Ok(*detached),

@@ -1,4 +1,5 @@
-//! Where the shell's history is kept: in the user's state directory (`$XDG_STATE_HOME`, else `~/.local/state`).
+//! The file with the shell's history, in the user's state directory (`$XDG_STATE_HOME`, else
+//! `~/.local/state`).
 
 use std::env;
 use std::fs::DirBuilder;
@@ -6,11 +7,11 @@ use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
-/// Where it is to be; none for a user without a home.
+/// Returns the path of the history file, or `None` if the user has no home directory.
 pub fn path() -> Option<PathBuf> {
     let absolute = |name: &str| {
         let path = PathBuf::from(env::var_os(name)?);
-        // The standard says of others that they are to be ignored.
+        // The XDG specification says that relative paths are invalid and must be ignored.
         path.is_absolute().then_some(path)
     };
     let state = absolute("XDG_STATE_HOME")
@@ -18,7 +19,7 @@ pub fn path() -> Option<PathBuf> {
     Some(state.join("veneer/history"))
 }
 
-/// Makes the directory in which it is.
+/// Creates the directory of the history file, readable by its owner only.
 pub fn prepare(path: &Path) -> io::Result<()> {
     match path.parent() {
         Some(parent) => DirBuilder::new().recursive(true).mode(0o700).create(parent),

@@ -1,4 +1,5 @@
-//! Ctrl-C while the shell waits for the JVM: it is noted, and ends nothing. (While a line is typed it is a key like others.)
+//! Records Ctrl-C while the shell waits for the JVM, instead of ending the process. While a line is
+//! being typed, the line editor handles Ctrl-C as a key.
 
 use std::io;
 use std::mem::MaybeUninit;
@@ -7,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 static PRESSED: AtomicBool = AtomicBool::new(false);
 
-/// From now on Ctrl-C is noted.
+/// Installs the signal handler. From now on, SIGINT is recorded and does not end the process.
 pub fn install() -> io::Result<()> {
     // SAFETY: `sigaction` is plain data that may be zero; the handler only stores to an atomic.
     unsafe {
@@ -26,7 +27,7 @@ extern "C" fn note(_: libc::c_int) {
     PRESSED.store(true, Ordering::Relaxed);
 }
 
-/// Whether it was pressed since the last time.
+/// Whether Ctrl-C was pressed since the last call.
 pub fn pressed() -> bool {
     PRESSED.swap(false, Ordering::Relaxed)
 }

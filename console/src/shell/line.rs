@@ -13,39 +13,37 @@ use rustyline::history::DefaultHistory;
 use rustyline::validate::{ValidationContext, ValidationResult, Validator};
 use rustyline::{CompletionType, Config, Context, Editor, ExternalPrinter, Helper};
 
-use super::balance::State;
+use super::brackets::InputState;
 use super::complete::{Candidate, Typing, typing};
 use super::history;
 use super::names::Names;
 use super::screen::Screen;
 use crate::output::complain;
 
-/// Inputs that are remembered.
-const REMEMBERED: usize = 1000;
+/// Maximum number of inputs in the history.
+const HISTORY_SIZE: usize = 1000;
 
-/// See the module documentation.
 pub struct Line {
     editor: Editor<Help, DefaultHistory>,
-    /// None where it cannot be kept.
+    /// `None` if the history cannot be stored.
     history: Option<PathBuf>,
 }
 
-/// What was typed.
+/// The result of reading one input.
 pub enum Typed {
-    /// An input.
     Input(String),
-    /// Ctrl-C: nothing after all.
+    /// Ctrl-C: the line was cancelled.
     Nothing,
-    /// Ctrl-D.
+    /// Ctrl-D: the shell must end.
     End,
 }
 
 impl Line {
-    /// Sets the terminal up, and has the screen write above the line.
+    /// Sets up the terminal and makes the screen print above the line that is being typed.
     pub fn open(names: Names, screen: &Arc<Screen>) -> Result<Line> {
         let config = Config::builder()
             .completion_type(CompletionType::List)
-            .max_history_size(REMEMBERED)
+            .max_history_size(HISTORY_SIZE)
             .context("the history has no such size")?
             .history_ignore_space(true)
             .build();
@@ -59,7 +57,8 @@ impl Line {
             let printer = Mutex::new(printer);
             screen.put_above(Box::new(move |text| {
                 let mut printer = printer.lock().unwrap_or_else(PoisonError::into_inner);
-                // The terminal is gone; the shell notices at its next input.
+                // A failure means that the terminal is gone. The shell notices that at its next
+                // input.
                 let _ = printer.print(text);
             }));
         }
@@ -71,12 +70,12 @@ impl Line {
             && path.exists()
             && let Err(error) = line.editor.load_history(&path)
         {
-            line.without_history(&error);
+            line.disable_history(&error);
         }
         Ok(line)
     }
 
-    fn without_history(&mut self, error: &dyn std::fmt::Display) {
+    fn disable_history(&mut self, error: &dyn std::fmt::Display) {
         if let Some(path) = self.history.take() {
             complain(&format!(
                 "the history {} is not kept ({error}); set XDG_STATE_HOME to a directory that can be written to",
@@ -85,7 +84,7 @@ impl Line {
         }
     }
 
-    /// Waits for an input.
+    /// Reads one input.
     pub fn read(&mut self, prompt: &str) -> Result<Typed> {
         match self.editor.readline(prompt) {
             Ok(input) => Ok(Typed::Input(input)),
@@ -95,7 +94,7 @@ impl Line {
         }
     }
 
-    /// Notes an input for later, here and in the file.
+    /// Adds an input to the history, in memory and in the file.
     pub fn remember(&mut self, input: &str) {
         if !matches!(self.editor.add_history_entry(input), Ok(true)) {
             return;
@@ -107,12 +106,12 @@ impl Line {
             .map_err(ReadlineError::from)
             .and_then(|()| self.editor.append_history(&path));
         if let Err(error) = kept {
-            self.without_history(&error);
+            self.disable_history(&error);
         }
     }
 
-    /// Names that can be completed from now on.
-    pub fn knows(&mut self, names: Vec<String>) {
+    /// Adds names to the completions.
+    pub fn add_names(&mut self, names: Vec<String>) {
         if let Some(help) = self.editor.helper() {
             let mut variables = help.variables.borrow_mut();
             variables.extend(names);
@@ -122,7 +121,7 @@ impl Line {
     }
 }
 
-/// What the editor asks while a line is being typed.
+/// The callbacks of the editor for completion and validation.
 struct Help {
     names: Names,
     files: FilenameCompleter,
@@ -140,7 +139,7 @@ impl Highlighter for Help {}
 impl Validator for Help {
     fn validate(&self, context: &mut ValidationContext) -> rustyline::Result<ValidationResult> {
         let input = context.input();
-        let is_open = !input.starts_with(':') && State::of(input).is_open(input);
+        let is_open = !input.starts_with(':') && InputState::scan(input).is_open(input);
         Ok(match is_open {
             true => ValidationResult::Incomplete,
             false => ValidationResult::Valid(None),

@@ -1,4 +1,5 @@
-//! Names of the JVM's classes and methods, asked for while a pattern is being typed, and waited for no longer than a moment.
+//! Requests names of classes and methods from the JVM while the user types a pattern. Waits for the
+//! answer for a limited time only.
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
@@ -9,30 +10,31 @@ use veneer_client::Client;
 use veneer_protocol::{Reply, Request};
 
 use crate::ask::literal;
-use crate::peer::Peer;
+use crate::remote::Remote;
 
-/// How long a key press may wait for them.
-const PATIENCE: Duration = Duration::from_millis(1500);
+/// How long a key press may wait for the names.
+const ANSWER_TIMEOUT: Duration = Duration::from_millis(1500);
 
-/// A thread that asks, on a connection of its own that is made when it is first needed.
+/// A thread that requests names, on its own connection. The connection is opened when it is first
+/// needed.
 pub struct Names {
     questions: Sender<String>,
     answers: Receiver<(String, Vec<String>)>,
 }
 
 impl Names {
-    /// Of this JVM.
-    pub fn of(peer: Peer) -> Result<Names> {
+    /// Starts the thread.
+    pub fn start(remote: Remote) -> Result<Names> {
         let (questions, asked) = channel::<String>();
         let (to, answers) = channel();
         let answer = move || {
             let mut client = None;
             for mut question in asked.iter() {
-                // Whoever asked before does not wait any more.
+                // Only the newest question is answered, because no caller waits for the older ones.
                 while let Ok(newer) = asked.try_recv() {
                     question = newer;
                 }
-                let names = ask(&mut client, &peer, &question).unwrap_or_default();
+                let names = ask(&mut client, &remote, &question).unwrap_or_default();
                 if to.send((question, names)).is_err() {
                     return;
                 }
@@ -45,12 +47,13 @@ impl Names {
         Ok(Names { questions, answers })
     }
 
-    /// The names that begin so; none where the JVM does not say in time.
+    /// Returns the names that begin with this text. The list is empty if the JVM does not answer in
+    /// time.
     pub fn beginning(&self, text: &str) -> Vec<String> {
         if self.questions.send(text.to_owned()).is_err() {
             return Vec::new();
         }
-        let end = Instant::now() + PATIENCE;
+        let end = Instant::now() + ANSWER_TIMEOUT;
         while let Ok((question, names)) = self
             .answers
             .recv_timeout(end.saturating_duration_since(Instant::now()))
@@ -63,10 +66,10 @@ impl Names {
     }
 }
 
-fn ask(client: &mut Option<Client>, peer: &Peer, text: &str) -> Result<Vec<String>> {
+fn ask(client: &mut Option<Client>, remote: &Remote, text: &str) -> Result<Vec<String>> {
     let mut connected = match client.take() {
         Some(client) => client,
-        None => peer.connect()?,
+        None => remote.connect()?,
     };
     connected.send(&Request::Exec {
         name: "names".into(),
@@ -83,7 +86,7 @@ fn ask(client: &mut Option<Client>, peer: &Peer, text: &str) -> Result<Vec<Strin
                 *client = Some(connected);
                 return Ok(names);
             }
-            _ => bail!("the JVM does not tell names"),
+            _ => bail!("the JVM returned no names"),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Where results and printed lines go: above the line that is being typed, or to standard output.
+//! Prints results and output: above the line that is being typed, or to standard output.
 
 use std::io::{self, Write};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -7,30 +7,29 @@ use veneer_protocol::Reply;
 
 use crate::output::complain;
 
-/// Lines that are kept while a table is being watched.
-const KEPT: usize = 1000;
+/// Maximum number of output lines that are kept during `:watch`. The oldest line is dropped first.
+const MAX_WAITING_LINES: usize = 1000;
 
-/// Puts a text above the line that is being typed.
+/// Prints a text above the line that is being typed.
 pub type Printer = Box<dyn FnMut(String) + Send>;
 
 #[derive(Default)]
-struct State {
-    /// None: to standard output.
+struct ScreenState {
+    /// If `None`, texts are written to standard output.
     above: Option<Printer>,
-    /// While a table is being watched, what is printed waits.
+    /// Output lines that wait for the end of `:watch`, or `None` if output is printed immediately.
     waiting: Option<Vec<String>>,
     gone: bool,
 }
 
-/// See the module documentation.
 #[derive(Default)]
 pub struct Screen {
     json: bool,
-    state: Mutex<State>,
+    state: Mutex<ScreenState>,
 }
 
 impl Screen {
-    /// With `json`, replies are written as they come.
+    /// If `json` is set, replies are written as the JSON that the agent sent.
     pub fn new(json: bool) -> Screen {
         Screen {
             json,
@@ -38,16 +37,16 @@ impl Screen {
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, ScreenState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// From now on lines go above the one that is being typed.
+    /// From now on, prints above the line that is being typed.
     pub fn put_above(&self, printer: Printer) {
         self.state().above = Some(printer);
     }
 
-    /// A line that a program prints.
+    /// Prints a line of a program's output.
     pub fn print(&self, text: &str) {
         let text = match self.json {
             true => json(&Reply::Print(text.into())),
@@ -56,7 +55,7 @@ impl Screen {
         let mut state = self.state();
         match (&mut state.waiting, text) {
             (Some(waiting), text) => {
-                if waiting.len() == KEPT {
+                if waiting.len() == MAX_WAITING_LINES {
                     waiting.remove(0);
                 }
                 waiting.push(text);
@@ -65,7 +64,7 @@ impl Screen {
         }
     }
 
-    /// The value of an input.
+    /// Prints the value of an input.
     pub fn value(&self, value: String) {
         if self.json {
             self.state().write(json(&Reply::Done { value }));
@@ -74,7 +73,7 @@ impl Screen {
         }
     }
 
-    /// What went wrong with an input.
+    /// Reports the error of an input.
     pub fn failed(&self, message: String) {
         if self.json {
             self.state().write(json(&Reply::Failed { message }));
@@ -83,7 +82,7 @@ impl Screen {
         }
     }
 
-    /// The answer to a question of the shell: as it came, or in these words.
+    /// Prints the reply to a query of the shell: the reply itself as JSON, or `text`.
     pub fn answer(&self, reply: &Reply, text: &str) {
         match self.json {
             true => self.say(&json(reply)),
@@ -91,32 +90,34 @@ impl Screen {
         }
     }
 
-    /// Text of the shell itself.
+    /// Prints a text of the shell itself.
     pub fn say(&self, text: &str) {
         self.state().write(text.trim_end().to_owned());
     }
 
-    /// The JVM is gone.
+    /// Reports that the connection to the JVM is lost.
     pub fn gone(&self, message: &str) {
         let mut state = self.state();
         state.gone = true;
         match &mut state.above {
-            Some(printer) => printer(format!("veneer: {message}; Enter leaves the shell\n")),
+            Some(printer) => printer(format!(
+                "veneer: {message}; press Enter to leave the shell\n"
+            )),
             None => complain(&message),
         }
     }
 
-    /// Whether it is.
+    /// Whether the connection to the JVM is lost.
     pub fn is_gone(&self) -> bool {
         self.state().gone
     }
 
-    /// From now on printed lines wait.
+    /// From now on, output lines are kept until `release` is called.
     pub fn hold(&self) {
         self.state().waiting = Some(Vec::new());
     }
 
-    /// Prints those that waited.
+    /// Prints the output lines that were kept.
     pub fn release(&self) {
         let mut state = self.state();
         for text in state.waiting.take().unwrap_or_default() {
@@ -125,11 +126,12 @@ impl Screen {
     }
 }
 
-impl State {
+impl ScreenState {
     fn write(&mut self, text: String) {
         match &mut self.above {
             Some(printer) => printer(text + "\n"),
-            // Where nobody reads there is nobody to tell; the shell notices at its next input.
+            // If standard output is closed, the failure cannot be reported. The shell notices at
+            // its next input.
             None => {
                 let mut stdout = io::stdout().lock();
                 let _ = writeln!(stdout, "{text}").and_then(|()| stdout.flush());
@@ -139,6 +141,6 @@ impl State {
 }
 
 fn json(reply: &Reply) -> String {
-    // A reply is plain data, of which JSON can always be made.
+    // Replies consist of data that JSON can represent, so serialisation does not fail.
     serde_json::to_string(reply).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! `:watch`: the table of an expression, drawn again each second until a key is pressed.
+//! `:watch`: draws the table of an expression every second until a key is pressed.
 
 use std::io::{self, Write};
 use std::time::{Duration, Instant};
@@ -11,26 +11,28 @@ use crossterm::{execute, queue};
 
 use super::conversation::{Conversation, Outcome};
 
-/// Between two drawings.
-const PERIOD: Duration = Duration::from_secs(1);
+/// Interval between two drawings.
+const REDRAW_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Draws it until a key is pressed, the expression fails, or the JVM ends; the last state stays on the screen.
+/// Draws the value until a key is pressed, the expression fails, or the JVM ends. The last drawing
+/// stays on the screen.
 pub fn run(conversation: &Conversation, expression: &str) -> Result<Outcome> {
-    let _raw = Raw::enter().context("the terminal cannot be set up for :watch")?;
+    let _raw = RawMode::enter().context("the terminal cannot be set up for :watch")?;
     let mut stdout = io::stdout().lock();
     let mut drawn = 0;
     loop {
         let begun = Instant::now();
         let rows = terminal::size().map_or(24, |(_, rows)| rows);
-        // Its head, its last line, and the line below.
-        let look = u32::from(rows.saturating_sub(4).max(1));
-        let text = match conversation.input(None, expression, Default::default(), Some(look))? {
-            Outcome::Done(text) => text,
-            other => return Ok(other),
-        };
+        // Four rows are needed for the head and the last line of the table and for the line below.
+        let table_rows = u32::from(rows.saturating_sub(4).max(1));
+        let text =
+            match conversation.input(None, expression, Default::default(), Some(table_rows))? {
+                Outcome::Done(text) => text,
+                other => return Ok(other),
+            };
         drawn = draw(&mut stdout, &text, drawn)?;
         loop {
-            let left = PERIOD.saturating_sub(begun.elapsed());
+            let left = REDRAW_INTERVAL.saturating_sub(begun.elapsed());
             if !event::poll(left)? {
                 break;
             }
@@ -38,7 +40,8 @@ pub fn run(conversation: &Conversation, expression: &str) -> Result<Outcome> {
                 Event::Key(key) if key.kind == KeyEventKind::Press => {
                     return Ok(Outcome::Done(String::new()));
                 }
-                // Another size: what was drawn stands elsewhere now.
+                // After a change of the terminal's size, the old drawing is at an unknown position,
+                // so the next one does not replace it.
                 Event::Resize(..) => drawn = 0,
                 _ => {}
             }
@@ -46,7 +49,7 @@ pub fn run(conversation: &Conversation, expression: &str) -> Result<Outcome> {
     }
 }
 
-/// Draws over what was drawn before, and gives how many lines there are now.
+/// Draws over the previous drawing and returns the number of lines drawn.
 fn draw(to: &mut impl Write, text: &str, before: u16) -> io::Result<u16> {
     let (columns, rows) = terminal::size().unwrap_or((80, 24));
     if before > 0 {
@@ -63,21 +66,22 @@ fn draw(to: &mut impl Write, text: &str, before: u16) -> io::Result<u16> {
     Ok(lines)
 }
 
-/// A terminal that gives each key at once; as it was when dropped.
-struct Raw;
+/// Sets the terminal to raw mode, in which each key is available immediately. Dropping it restores
+/// the terminal.
+struct RawMode;
 
-impl Raw {
-    fn enter() -> io::Result<Raw> {
+impl RawMode {
+    fn enter() -> io::Result<RawMode> {
         terminal::enable_raw_mode()?;
-        let raw = Raw;
+        let raw = RawMode;
         execute!(io::stdout(), Hide)?;
         Ok(raw)
     }
 }
 
-impl Drop for Raw {
+impl Drop for RawMode {
     fn drop(&mut self) {
-        // What cannot be undone here cannot be told either.
+        // If the terminal cannot be restored, the failure cannot be reported either.
         let _ = execute!(io::stdout(), Show);
         let _ = terminal::disable_raw_mode();
     }

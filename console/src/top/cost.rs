@@ -1,79 +1,85 @@
-//! What the instruments cost: an estimate of the share of the process's time that is spent in them.
+//! Estimates the cost of the instruments: the share of the process's processor time that is spent
+//! in them.
 //!
 //! ```text
-//!   passes since the last looks × what a pass costs        ns
-//!   ─────────────────────────────────────────────── = ─────────
-//!   processor time of the process in that time             ns
+//!   passes in the last samples × cost of a pass       ns
+//!   ─────────────────────────────────────────── = ─────────
+//!   processor time of the process in that time        ns
 //! ```
 //!
-//! What a pass costs is what `docs/benchmarks.md` measured for each kind on a small hot method. It leaves out what the compiler makes
-//! less of because a counter stands there, and on another machine it is another; so it says whether the cost is nothing, a
-//! little or a lot, and no more.
+//! The cost of a pass is the value that `docs/benchmarks.md` measured for each kind of instrument
+//! on a small hot method. The estimate has two limits. It does not include compiler optimisations
+//! that an instrument prevents, and the cost of a pass differs on other machines. The estimate
+//! therefore only shows whether the cost is negligible, small or large.
 
 use std::collections::VecDeque;
 use std::fs;
 
-use super::place::Kind;
+use super::location::InstrumentKind;
 
-/// A counter, in nanoseconds a pass.
-pub const COUNTER: f64 = 1.0;
-/// A timer, with both its ends.
-pub const TIMER: f64 = 35.0;
-/// Code at a point.
-pub const CODE: f64 = 10.0;
-/// Looks that are taken together: the kernel counts processor time in steps of 10 ms.
-const LOOKS: usize = 5;
+/// Cost of one pass of a counter, in nanoseconds.
+pub const COUNTER_NS: f64 = 1.0;
+/// Cost of one interval of a timer (start and end), in nanoseconds.
+pub const TIMER_NS: f64 = 35.0;
+/// Cost of one pass of probe code, in nanoseconds.
+pub const CODE_NS: f64 = 10.0;
+/// Number of samples that are averaged. The kernel counts processor time in steps of 10 ms, which
+/// is too coarse for one sample.
+const AVERAGED_SAMPLES: usize = 5;
 
-/// What a pass of an instrument costs, in nanoseconds.
-pub fn of_pass(kind: &Kind) -> f64 {
+/// Returns the cost of one pass of an instrument, in nanoseconds.
+pub fn pass_ns(kind: &InstrumentKind) -> f64 {
     match kind {
-        Kind::Counter => COUNTER,
-        Kind::Timer => TIMER,
-        Kind::Watch(_) => CODE,
+        InstrumentKind::Counter => COUNTER_NS,
+        InstrumentKind::Timer => TIMER_NS,
+        InstrumentKind::Watch(_) => CODE_NS,
     }
 }
 
-/// See the module documentation.
+/// The estimated cost of all instruments.
 #[derive(Debug, Clone, Default)]
 pub struct Cost {
-    /// Nanoseconds in instruments and of the process, for each of the last looks.
-    looks: VecDeque<(f64, f64)>,
-    /// In instruments since the last look.
+    /// For each of the last samples: nanoseconds spent in instruments, and processor time of the
+    /// process.
+    samples: VecDeque<(f64, f64)>,
+    /// Nanoseconds spent in instruments since the last sample.
     spent: f64,
-    /// Processor time of the process at the last look, in nanoseconds.
+    /// Processor time of the process at the last sample, in nanoseconds.
     last: Option<f64>,
 }
 
 impl Cost {
-    /// So many more passes, at so much each.
-    pub fn passed(&mut self, passes: u64, ns: f64) {
+    /// Adds passes that cost `ns` nanoseconds each.
+    pub fn add_passes(&mut self, passes: u64, ns: f64) {
         self.spent += passes as f64 * ns;
     }
 
-    /// The process has had so much processor time so far, in nanoseconds.
-    pub fn look(&mut self, processor: f64) {
+    /// Ends a sample. `processor` is the processor time that the process has used so far, in
+    /// nanoseconds.
+    pub fn end_sample(&mut self, processor: f64) {
         if let Some(last) = self.last {
-            self.looks
+            self.samples
                 .push_back((std::mem::take(&mut self.spent), processor - last));
-            if self.looks.len() > LOOKS {
-                self.looks.pop_front();
+            if self.samples.len() > AVERAGED_SAMPLES {
+                self.samples.pop_front();
             }
         }
         self.last = Some(processor);
     }
 
-    /// The share, from 0 to 1; none as long as the process has not run.
+    /// The share, from 0 to 1. `None` if the process has used no processor time.
     pub fn share(&self) -> Option<f64> {
         let add = |(a, b): (f64, f64), (c, d): &(f64, f64)| (a + c, b + d);
-        let (spent, processor) = self.looks.iter().fold((0.0, 0.0), add);
+        let (spent, processor) = self.samples.iter().fold((0.0, 0.0), add);
         (processor > 0.0).then(|| (spent / processor).min(1.0))
     }
 }
 
-/// Processor time of a process so far, in nanoseconds: all threads, in user and in kernel mode.
+/// Returns the processor time of a process so far, in nanoseconds: all threads, user and kernel
+/// mode.
 pub fn processor_time(pid: u32) -> Option<f64> {
     let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // SAFETY: a plain system call.
+    // SAFETY: `sysconf` takes no pointers and has no preconditions.
     let ticks_a_second = unsafe { libc::sysconf(libc::_SC_CLK_TCK) };
     let second = if ticks_a_second > 0 {
         ticks_a_second as f64
@@ -83,7 +89,8 @@ pub fn processor_time(pid: u32) -> Option<f64> {
     ticks(&text).map(|ticks| ticks as f64 * 1e9 / second)
 }
 
-/// `utime` and `stime`, the fields 14 and 15 (proc(5)). The name before them may have spaces and brackets in it.
+/// Returns `utime` + `stime` of `/proc/PID/stat`, the fields 14 and 15 (proc(5)). The process name
+/// before them may contain spaces and parentheses, so fields are counted from the last `)`.
 fn ticks(stat: &str) -> Option<u64> {
     let (_, rest) = stat.rsplit_once(')')?;
     let mut fields = rest.split_whitespace().skip(11);
@@ -100,22 +107,22 @@ mod tests {
     fn the_share_is_that_of_the_last_looks() {
         let mut cost = Cost::default();
         assert_eq!(cost.share(), None);
-        cost.look(1e9);
+        cost.end_sample(1e9);
         assert_eq!(cost.share(), None);
-        cost.passed(10_000_000, TIMER);
-        cost.look(2e9);
+        cost.add_passes(10_000_000, TIMER_NS);
+        cost.end_sample(2e9);
         assert!((cost.share().unwrap() - 0.35).abs() < 1e-9);
         for second in 3..8 {
-            cost.look(f64::from(second) * 1e9);
+            cost.end_sample(f64::from(second) * 1e9);
         }
         assert_eq!(cost.share(), Some(0.0));
-        cost.passed(u64::MAX, CODE);
-        cost.look(8e9);
+        cost.add_passes(u64::MAX, CODE_NS);
+        cost.end_sample(8e9);
         assert_eq!(cost.share(), Some(1.0));
     }
 
     #[test]
-    fn the_kernel_is_understood() {
+    fn the_stat_file_is_parsed() {
         let stat = "42 (java (x) y) S 1 42 42 0 -1 4194560 9 0 0 0 250 50 0 0 20 0 30 0 100 0";
         assert_eq!(ticks(stat), Some(300));
         assert!(processor_time(std::process::id()).is_some());

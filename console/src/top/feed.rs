@@ -1,8 +1,11 @@
-//! The connections to the agent: a thread for each, which holds one plan and passes on its figures.
+//! The connections to the agent. Each has a thread, which holds one plan and forwards its
+//! measurements.
 //!
 //! ```text
-//!   Feed::open ─▶ thread: connect ─▶ Exec with hold ─▶ ids ─▶ Subscribe ─▶ updates ─▶ News ─▶ the view
-//!   Feed::close, or the end of this process ─▶ the socket closes ─▶ the agent takes off what the plan attached
+//!   Feed::open ─▶ thread: connect ─▶ Exec with hold ─▶ ids ─▶ Subscribe ─▶ updates
+//!                                                                 └─▶ FeedEvent ─▶ the model
+//!   Feed::close, or the end of this process
+//!      └─▶ the socket closes ─▶ the agent detaches what the plan attached
 //! ```
 
 use std::collections::{BTreeMap, HashMap};
@@ -15,25 +18,26 @@ use std::time::{Duration, Instant};
 use veneer_client::{Closer, ControlError, Target, classes};
 use veneer_protocol::{POINTS_AT_ONCE, Reply, Request, Subscription, Update};
 
-use super::figures::{self, Look, Role, Told};
-use super::news::{Channel, News, What};
+use super::events::{Channel, FeedEvent, FeedMessage};
+use super::location::{InstrumentKind, Location};
+use super::measurements::{self, PlanOutput, Role, Sample};
 use super::packages;
-use super::place::{Kind, Place};
 use super::plan;
+use crate::remote::{LEASE_MILLIS, RENEWAL_INTERVAL};
 
-/// The JVM takes off what it has not heard of for so many milliseconds.
-const LEASE: u64 = 10_000;
-/// How long a JVM that closes its connections may take to end.
-const END: Duration = Duration::from_secs(2);
+/// When a connection closes, how long to wait for the end of the JVM before the connection is
+/// reported as lost.
+const JVM_END_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// The name of the plans, in messages of the agent.
-const NAME: &str = "top";
+/// The name of the plans, as it occurs in messages of the agent.
+const PLAN_NAME: &str = "top";
 
-/// A message without its place in the plan, which nobody has typed: `top:1:44: `.
-fn unplaced(message: &str) -> String {
+/// Removes the position in the plan (`top:1:44: `) from a message. The user did not write the plan,
+/// so the position is of no use.
+fn strip_position(message: &str) -> String {
     let behind = |text: &str| -> Option<String> {
         let (line, rest) = text
-            .strip_prefix(NAME)?
+            .strip_prefix(PLAN_NAME)?
             .strip_prefix(':')?
             .split_once(':')?;
         let (column, rest) = rest.split_once(": ")?;
@@ -43,45 +47,45 @@ fn unplaced(message: &str) -> String {
     behind(message).unwrap_or_else(|| message.to_owned())
 }
 
-/// In the agent's warning of activations that run the code of before.
-const BEGAN_BEFORE: &str = "began before the class was armed";
+/// Part of the agent's warning about activations that run code from before arming.
+const RUNNING_ACTIVATIONS_WARNING: &str = "began before the class was armed";
 
-/// What a connection is for.
+/// The purpose of a connection.
 #[derive(Debug, Clone)]
 pub enum Job {
-    /// Count the calls of methods: of these, or of all outside the JDK.
+    /// Count the calls of methods.
     Calls {
-        /// Which.
+        /// Patterns of the methods to count; `None` means all methods outside the JDK.
         patterns: Option<Vec<String>>,
-        /// So many at most.
+        /// Maximum number of methods.
         limit: u32,
     },
-    /// Count inside a method.
-    Inside(Place),
-    /// One instrument.
-    Probe(Place, Kind),
-    /// Tell the flow graph of a method, and hold nothing.
-    Graph(Place),
+    /// Count the blocks and edges of a method.
+    CountInside(Location),
+    /// Attach one instrument.
+    Probe(Location, InstrumentKind),
+    /// Request the flow graph of a method. Attaches nothing.
+    Graph(Location),
 }
 
-/// See the module documentation.
+/// All open connections.
 #[derive(Debug)]
 pub struct Feed {
     pid: u32,
-    /// Seconds between looks.
+    /// Interval between two samples, in seconds.
     every: f64,
-    news: Sender<News>,
-    open: HashMap<Channel, Arc<Line>>,
+    events: Sender<FeedEvent>,
+    open: HashMap<Channel, Arc<ConnectionState>>,
 }
 
-/// What a thread and its owner share.
+/// State that a connection's thread shares with the feed.
 #[derive(Debug, Default)]
-struct Line {
+struct ConnectionState {
     closed: AtomicBool,
     closer: Mutex<Option<Closer>>,
 }
 
-impl Line {
+impl ConnectionState {
     fn close(&self) {
         self.closed.store(true, Ordering::Release);
         let closer = self.closer.lock().unwrap_or_else(PoisonError::into_inner);
@@ -96,113 +100,113 @@ impl Line {
 }
 
 impl Feed {
-    /// To this JVM, with a look every so many seconds.
-    pub fn new(pid: u32, every: f64, news: Sender<News>) -> Feed {
+    /// Creates a feed without connections. `every` is the interval between two samples, in seconds.
+    pub fn new(pid: u32, every: f64, events: Sender<FeedEvent>) -> Feed {
         Feed {
             pid,
             every,
-            news,
+            events,
             open: HashMap::new(),
         }
     }
 
-    /// Opens a connection.
+    /// Opens a connection in a new thread.
     pub fn open(&mut self, channel: Channel, job: Job) {
-        let line = Arc::new(Line::default());
-        self.open.insert(channel, line.clone());
-        let call = Call {
+        let state = Arc::new(ConnectionState::default());
+        self.open.insert(channel, state.clone());
+        let call = ConnectionThread {
             pid: self.pid,
             every: self.every,
             channel,
-            line,
-            news: self.news.clone(),
+            state,
+            events: self.events.clone(),
         };
         let started = thread::Builder::new()
             .name("feed".into())
             .spawn(move || call.run(&job));
         if let Err(error) = started {
-            let what = What::Lost(format!(
+            let message = FeedMessage::ConnectionLost(format!(
                 "no thread can be started: {error}; close other programs"
             ));
-            // Nobody listens any more where that fails.
-            let _ = self.news.send(News { channel, what });
+            // Sending fails only if the receiver is gone, that is, when the view ends.
+            let _ = self.events.send(FeedEvent { channel, message });
         }
     }
 
-    /// Closes a connection; none is no error.
+    /// Closes a connection. Does nothing if it is not open.
     pub fn close(&mut self, channel: Channel) {
-        if let Some(line) = self.open.remove(&channel) {
-            line.close();
+        if let Some(state) = self.open.remove(&channel) {
+            state.close();
         }
     }
 }
 
 impl Drop for Feed {
     fn drop(&mut self) {
-        self.open.values().for_each(|line| line.close());
+        self.open.values().for_each(|state| state.close());
     }
 }
 
-/// One connection, in its thread.
-struct Call {
+/// One connection, owned by its thread.
+struct ConnectionThread {
     pid: u32,
     every: f64,
     channel: Channel,
-    line: Arc<Line>,
-    news: Sender<News>,
+    state: Arc<ConnectionState>,
+    events: Sender<FeedEvent>,
 }
 
-impl Drop for Call {
+impl Drop for ConnectionThread {
     fn drop(&mut self) {
         if thread::panicking() {
-            self.tell(What::Lost(
+            self.send(FeedMessage::ConnectionLost(
                 "a fault in the command; please report it".into(),
             ));
         }
     }
 }
 
-impl Call {
-    fn tell(&self, what: What) {
+impl ConnectionThread {
+    fn send(&self, message: FeedMessage) {
         let channel = self.channel;
-        // Nobody listens any more where that fails.
-        let _ = self.news.send(News { channel, what });
+        // Sending fails only if the receiver is gone, that is, when the view ends.
+        let _ = self.events.send(FeedEvent { channel, message });
     }
 
-    fn stage(&self, stage: &str) {
-        self.tell(What::Stage(stage.into()));
+    fn report_progress(&self, step: &str) {
+        self.send(FeedMessage::Progress(step.into()));
     }
 
     fn run(&self, job: &Job) {
-        let end = self.talk(job);
-        if let Err(what) = end
-            && !self.line.is_closed()
+        let end = self.run_plan(job);
+        if let Err(message) = end
+            && !self.state.is_closed()
         {
-            self.tell(what);
+            self.send(message);
         }
     }
 
-    /// To the end of the connection, and why it ended.
-    fn talk(&self, job: &Job) -> Result<(), What> {
-        let lost = |error: &dyn std::fmt::Display| What::Lost(error.to_string());
+    /// Runs the connection until it ends. The error is the message that explains the end.
+    fn run_plan(&self, job: &Job) -> Result<(), FeedMessage> {
+        let lost = |error: &dyn std::fmt::Display| FeedMessage::ConnectionLost(error.to_string());
         if matches!(job, Job::Calls { .. }) {
-            self.stage("connecting, loading the agent where it is not there yet");
+            self.report_progress("connecting; loading the agent if necessary");
         }
         let mut client = veneer_client::connect(self.pid).map_err(|e| lost(&e))?;
         let closer = client.closer().map_err(|e| lost(&e))?;
         *self
-            .line
+            .state
             .closer
             .lock()
             .unwrap_or_else(PoisonError::into_inner) = Some(closer);
-        if self.line.is_closed() {
+        if self.state.is_closed() {
             return Ok(());
         }
         let source = self.source(job)?;
-        let hold = (!matches!(job, Job::Graph(_))).then_some(LEASE);
+        let hold = (!matches!(job, Job::Graph(_))).then_some(LEASE_MILLIS);
         client
             .send(&Request::Exec {
-                name: NAME.into(),
+                name: PLAN_NAME.into(),
                 source,
                 settings: Default::default(),
                 modules: Default::default(),
@@ -211,21 +215,23 @@ impl Call {
             .map_err(|e| lost(&e))?;
         if hold.is_some() {
             client
-                .keep_renewing(Duration::from_millis(LEASE / 4))
+                .keep_renewing(RENEWAL_INTERVAL)
                 .map_err(|e| lost(&e))?;
         }
         let mut ids = BTreeMap::new();
         loop {
             match client.receive() {
-                Ok(Reply::Print(text)) => match figures::read(&text) {
-                    Some(Told::Ids(told)) => ids = told,
-                    Some(told) => self.tell(What::Told(told)),
-                    // Of all methods, `main` and its like began before; of a chosen one that is worth a line.
-                    None if matches!(job, Job::Calls { .. }) && text.contains(BEGAN_BEFORE) => {}
-                    None => self.tell(What::Said(unplaced(&text))),
+                Ok(Reply::Print(text)) => match measurements::parse_line(&text) {
+                    Some(PlanOutput::Ids(printed)) => ids = printed,
+                    Some(output) => self.send(FeedMessage::PlanOutput(output)),
+                    // Among all methods there are always some with running activations, such as
+                    // `main`, so the warning says nothing. For a single method the user must know.
+                    None if matches!(job, Job::Calls { .. })
+                        && text.contains(RUNNING_ACTIVATIONS_WARNING) => {}
+                    None => self.send(FeedMessage::Warning(strip_position(&text))),
                 },
                 Ok(Reply::Done { .. }) => {
-                    self.tell(What::Holds);
+                    self.send(FeedMessage::Attached);
                     if hold.is_none() {
                         return Ok(());
                     }
@@ -238,17 +244,23 @@ impl Call {
                     let asked = client.send(&Request::Subscribe(wanted));
                     asked.map_err(|e| lost(&e))?;
                 }
-                Ok(Reply::Update(update)) => self.look(*update, &ids)?,
-                Ok(Reply::Failed { message }) => return Err(What::Failed(unplaced(&message))),
+                Ok(Reply::Update(update)) => self.forward_sample(*update, &ids)?,
+                Ok(Reply::Failed { message }) => {
+                    return Err(FeedMessage::Refused(strip_position(&message)));
+                }
                 Ok(_) => return Err(lost(&ControlError::Unexpected(self.pid))),
-                Err(error) => return Err(self.end(&error)),
+                Err(error) => return Err(self.connection_end(&error)),
             }
         }
     }
 
-    /// Figures have come.
-    fn look(&self, update: Update, ids: &BTreeMap<String, Role>) -> Result<(), What> {
-        let mut look = Look {
+    /// Forwards an update as a sample. Fails if another client has detached an instrument.
+    fn forward_sample(
+        &self,
+        update: Update,
+        ids: &BTreeMap<String, Role>,
+    ) -> Result<(), FeedMessage> {
+        let mut sample = Sample {
             at: update.millis as f64 / 1000.0,
             rows: Vec::new(),
         };
@@ -257,66 +269,68 @@ impl Call {
                 continue;
             };
             if !instrument.attached {
-                return Err(What::TakenOff);
+                return Err(FeedMessage::DetachedByOther);
             }
             let rows = instrument.points.into_iter();
-            look.rows.extend(rows.map(|point| (*role, point.into())));
+            sample.rows.extend(rows.map(|point| (*role, point.into())));
         }
-        self.tell(What::Look(look));
+        self.send(FeedMessage::Sample(sample));
         Ok(())
     }
 
-    fn source(&self, job: &Job) -> Result<String, What> {
+    fn source(&self, job: &Job) -> Result<String, FeedMessage> {
         Ok(match job {
             Job::Calls { patterns, limit } => {
                 let found;
                 let patterns = match patterns {
                     Some(patterns) => patterns,
                     None => {
-                        self.stage("looking which classes are loaded");
+                        self.report_progress("listing the loaded classes");
                         found = self.outside_jdk()?;
                         &found
                     }
                 };
-                self.stage("attaching a counter to each method");
+                self.report_progress("attaching a counter to each method");
                 plan::calls(patterns, *limit)
             }
-            Job::Inside(place) => plan::inside(&place.pattern()),
-            Job::Probe(place, kind) => plan::probe(place, kind, self.every),
-            Job::Graph(place) => plan::graph(&place.pattern()),
+            Job::CountInside(location) => plan::count_inside(&location.pattern()),
+            Job::Probe(location, kind) => plan::probe(location, kind, self.every),
+            Job::Graph(location) => plan::graph(&location.pattern()),
         })
     }
 
-    fn outside_jdk(&self) -> Result<Vec<String>, What> {
+    fn outside_jdk(&self) -> Result<Vec<String>, FeedMessage> {
         let pid = self.pid;
         let ask = "name the methods: veneer top";
         let loaded = Target::inspect(pid)
-            .map_err(|e| What::Lost(e.to_string()))
+            .map_err(|e| FeedMessage::ConnectionLost(e.to_string()))
             .and_then(|target| {
                 let loaded = classes::loaded(&target);
-                loaded.map_err(|e| What::Lost(format!("{e}; or {ask} {pid} 'com.shop..*'")))
+                loaded.map_err(|e| {
+                    FeedMessage::ConnectionLost(format!("{e}; or {ask} {pid} 'com.shop..*'"))
+                })
             })?;
         let patterns = packages::patterns(&loaded);
         if patterns.is_empty() {
             let text = format!(
                 "process {pid} has loaded no class outside the JDK; {ask} {pid} 'java.text..*'"
             );
-            return Err(What::Failed(text));
+            return Err(FeedMessage::Refused(text));
         }
         Ok(patterns)
     }
 
-    /// Why the connection broke: with the JVM, or alone.
-    fn end(&self, error: &ControlError) -> What {
-        let deadline = Instant::now() + END;
-        while !self.line.is_closed() && Instant::now() < deadline {
+    /// Finds out why the connection broke: because the JVM has ended, or for another reason.
+    fn connection_end(&self, error: &ControlError) -> FeedMessage {
+        let deadline = Instant::now() + JVM_END_TIMEOUT;
+        while !self.state.is_closed() && Instant::now() < deadline {
             match Target::inspect(self.pid) {
                 Ok(target) if target.is_alive() => thread::sleep(Duration::from_millis(20)),
-                _ => return What::Ended,
+                _ => return FeedMessage::JvmEnded,
             }
         }
         let pid = self.pid;
-        What::Lost(format!(
+        FeedMessage::ConnectionLost(format!(
             "{error}; process {pid} runs on: was the agent taken out (`veneer detach {pid} --unload`)?"
         ))
     }
@@ -327,13 +341,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn places_in_plans_that_nobody_typed_are_not_told() {
-        for (message, told) in [
+    fn positions_in_plans_are_removed() {
+        for (message, stripped) in [
             ("top:1:44: no such method", "no such method"),
             ("top: no", "top: no"),
             ("the JVM is shutting down", "the JVM is shutting down"),
         ] {
-            assert_eq!(unplaced(message), told);
+            assert_eq!(strip_position(message), stripped);
         }
     }
 }

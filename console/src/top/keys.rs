@@ -1,41 +1,31 @@
-//! What keys mean.
+//! Keys and the actions that they trigger.
 
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
-/// A key, as far as it matters here.
+/// A key that has a meaning in this view.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Key {
-    /// A character.
     Letter(char),
-    /// Enter.
     Enter,
-    /// Escape.
     Escape,
-    /// Backspace.
     Backspace,
-    /// Up.
     Up,
-    /// Down.
     Down,
-    /// Left.
     Left,
-    /// Right.
     Right,
-    /// A page up.
     PageUp,
-    /// A page down.
     PageDown,
-    /// The first row.
+    /// The Home key: first row.
     Home,
-    /// The last row.
+    /// The End key: last row.
     End,
-    /// Ctrl-C.
+    /// Ctrl-C, which ends the view in every mode.
     Interrupt,
 }
 
 impl Key {
-    /// What was pressed; none where it means nothing here, or was let go.
-    pub fn of(event: &KeyEvent) -> Option<Key> {
+    /// Converts a terminal event. Returns `None` for keys without a meaning and for key releases.
+    pub fn from_event(event: &KeyEvent) -> Option<Key> {
         if event.kind == KeyEventKind::Release {
             return None;
         }
@@ -64,65 +54,63 @@ impl Key {
     }
 }
 
-/// What is asked for by a key in the view itself.
+/// An action in the table of methods or among the fragments of a method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Action {
-    /// Nothing.
     None,
-    /// End.
     Quit,
     /// Show all keys.
     Help,
-    /// Select the row so many further down.
+    /// Move the selection down by this number of rows, or up if negative.
     Move(isize),
-    /// Look into the selected method.
+    /// Show the fragments of the selected method.
     Open,
-    /// Back to the methods; there, drop the filter.
+    /// Return to the table of methods. In the table of methods: remove the filter.
     Back,
-    /// Select the hottest fragment.
+    /// Select the block with the most passes.
     Hottest,
     /// Sort by the next column.
     Sort,
-    /// Sort the other way round.
+    /// Reverse the order.
     Reverse,
-    /// Type a filter.
+    /// Begin typing a filter.
     Filter,
-    /// Let figures stand still, or go on.
+    /// Freeze the displayed measurements, or continue.
     Pause,
-    /// Write everything to a file.
+    /// Write the whole state to a file.
     Save {
-        /// As text.
+        /// As text instead of JSON.
         text: bool,
     },
-    /// A counter on what is selected, on or off.
+    /// Attach a counter to the selected row, or detach it.
     Counter,
-    /// A timer.
+    /// Attach a timer to the selected row, or detach it.
     Timer,
-    /// A watch.
+    /// Attach a watch to the selected row, or detach it.
     Watch,
-    /// Take off what is attached to what is selected.
+    /// Detach the instruments at the selected row.
     Detach,
-    /// Take off everything that was attached by keys.
+    /// Detach all instruments that keys have attached.
     DetachAll,
 }
 
-/// Rows of a page.
-const PAGE: isize = 10;
-/// More rows than there are.
-const ALL: isize = 1 << 40;
+/// Number of rows of a page.
+const PAGE_ROWS: isize = 10;
+/// More rows than any table has.
+const ALL_ROWS: isize = 1 << 40;
 
 impl Action {
-    /// Of a key among the methods, or inside a method.
-    pub fn of(key: Key, inside: bool) -> Action {
+    /// Returns the action of a key. `inside` is true if the fragments of a method are shown.
+    pub fn for_key(key: Key, inside: bool) -> Action {
         match key {
             Key::Letter('q') => Action::Quit,
             Key::Letter('?') => Action::Help,
             Key::Up | Key::Letter('k') => Action::Move(-1),
             Key::Down | Key::Letter('j') => Action::Move(1),
-            Key::PageUp => Action::Move(-PAGE),
-            Key::PageDown => Action::Move(PAGE),
-            Key::Home => Action::Move(-ALL),
-            Key::End => Action::Move(ALL),
+            Key::PageUp => Action::Move(-PAGE_ROWS),
+            Key::PageDown => Action::Move(PAGE_ROWS),
+            Key::Home => Action::Move(-ALL_ROWS),
+            Key::End => Action::Move(ALL_ROWS),
             Key::Enter | Key::Right => Action::Open,
             Key::Escape | Key::Left | Key::Backspace => Action::Back,
             Key::Letter('o') if inside => Action::Hottest,
@@ -142,22 +130,22 @@ impl Action {
     }
 }
 
-/// All keys and what they do, for the help.
+/// All keys with their descriptions, for the help.
 pub const HELP: &[(&str, &str)] = &[
     ("↑ ↓ k j PgUp PgDn Home End", "select"),
-    ("Enter →", "the fragments of the selected method"),
-    ("Esc ←", "back to the methods; there: no filter"),
-    ("c", "a counter here, from now on; again: off"),
-    ("t", "a timer here, callees included; again: off"),
-    ("w", "the values of variables here; again: off"),
-    ("d", "take off what c, t and w attached here"),
-    ("D", "take off all that they attached anywhere"),
+    ("Enter →", "show the fragments of the selected method"),
+    ("Esc ←", "return to the methods; there: remove the filter"),
+    ("c", "attach a counter; again: detach"),
+    ("t", "attach a timer, callees included; again: detach"),
+    ("w", "attach a watch of variables; again: detach"),
+    ("d", "detach what c, t and w attached here"),
+    ("D", "detach all that c, t and w attached"),
     ("o", "sort by the next column; inside: to the hottest"),
-    ("r", "the other way round"),
-    ("/", "only methods with this in their names"),
-    ("space", "figures stand still, and go on"),
+    ("r", "reverse the order"),
+    ("/", "show only methods with this in their names"),
+    ("space", "freeze the measurements, or continue"),
     ("s S", "write everything to a file, JSON or text"),
-    ("q Ctrl-C", "end; everything is taken off"),
+    ("q Ctrl-C", "end and detach everything"),
 ];
 
 #[cfg(test)]
@@ -165,20 +153,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_key_counts_when_it_is_pressed() {
+    fn key_releases_are_ignored() {
         let mut event = KeyEvent::new(KeyCode::Char('c'), KeyModifiers::NONE);
-        assert_eq!(Key::of(&event), Some(Key::Letter('c')));
+        assert_eq!(Key::from_event(&event), Some(Key::Letter('c')));
         event.modifiers = KeyModifiers::CONTROL;
-        assert_eq!(Key::of(&event), Some(Key::Interrupt));
+        assert_eq!(Key::from_event(&event), Some(Key::Interrupt));
         event.kind = KeyEventKind::Release;
-        assert_eq!(Key::of(&event), None);
-        assert_eq!(Key::of(&KeyCode::F(1).into()), None);
+        assert_eq!(Key::from_event(&event), None);
+        assert_eq!(Key::from_event(&KeyCode::F(1).into()), None);
     }
 
     #[test]
-    fn letters_of_the_table_mean_other_things_inside() {
-        assert_eq!(Action::of(Key::Letter('o'), false), Action::Sort);
-        assert_eq!(Action::of(Key::Letter('o'), true), Action::Hottest);
-        assert_eq!(Action::of(Key::Letter('/'), true), Action::None);
+    fn keys_have_other_actions_in_an_open_method() {
+        assert_eq!(Action::for_key(Key::Letter('o'), false), Action::Sort);
+        assert_eq!(Action::for_key(Key::Letter('o'), true), Action::Hottest);
+        assert_eq!(Action::for_key(Key::Letter('/'), true), Action::None);
     }
 }

@@ -1,94 +1,93 @@
-//! The flow graph as lines of text: blocks in the order of the bytecode, the edges of each below it, and to their left a gutter in
-//! which edges that do not lead to the next block are drawn, as disassemblers do.
+//! Draws a flow graph as lines of text, as disassemblers do. Blocks are listed in the order of the
+//! bytecode, each followed by its outgoing edges. Edges that do not lead to the next block are
+//! drawn as lines in a gutter on the left.
 //!
 //! ```text
-//!        f0              Blocks(0)
-//!          ↓ f1          Edge(0, 1)     to the next block: no line in the gutter
-//!   ╭──▶ f1  loop        a line for each target: sources and the target itself are ticks on it
+//!        f0              Block(0)
+//!          ↓ f1          Edge 0 → 1     to the next block: no line in the gutter
+//!   ╭──▶ f1  loop        a line for each target; its sources and the target are ticks on it
 //!   │      ↓ f2
-//!   │╭──   → f3          forwards
+//!   │╭──   → f3          forward edge
 //!   ││   f2
-//!   ╰┼──   ↺ f1          back to the loop's header
+//!   ╰┼──   ↺ f1          back edge to the loop header
 //!    ╰─▶ f3
 //! ```
 //!
-//! All edges to one target share a line. Lines that would meet stand side by side; where there is no room for one more, the edge is
-//! told by its text alone.
+//! All edges to one target share a vertical line. Lines that would overlap are placed in different
+//! lanes. If no lane is free, the edge is not drawn, and only its text shows the target.
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::figures::Graph;
+use super::measurements::Graph;
 
-/// Lines side by side at most.
-const LANES: usize = 7;
+/// Maximum number of vertical lines side by side.
+const MAX_LANES: usize = 7;
 
-/// What a line of the drawing shows.
+/// The content of a line of the drawing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Line {
-    /// The block with this index.
+pub enum LineContent {
+    /// The block with this index in `graph.blocks`.
     Block(usize),
-    /// An edge between blocks with these numbers.
+    /// An edge between two blocks.
     Edge {
-        /// From here.
+        /// The number of the source block.
         from: u32,
-        /// To there.
+        /// The number of the target block.
         to: u32,
-        /// Where it leads in the drawing.
-        way: Way,
+        /// The direction of the edge in the drawing.
+        direction: Direction,
     },
-    /// A block that is left by no edge: by a return, or an exception.
+    /// The exit of a block without outgoing edges: a return or an exception.
     Exit,
 }
 
-/// Where an edge leads.
+/// The direction of an edge in the drawing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Way {
+pub enum Direction {
     /// To the next block.
     Next,
-    /// Further down.
+    /// Down, further than the next block.
     Forward,
-    /// Up, to the header of a loop around it.
+    /// Up, to a loop header (back edge).
     Back,
-    /// Up, otherwise.
+    /// Up, to another block.
     Up,
 }
 
-impl Way {
-    /// An arrow for it.
+impl Direction {
     pub fn arrow(self) -> char {
         match self {
-            Way::Next => '↓',
-            Way::Forward => '→',
-            Way::Back => '↺',
-            Way::Up => '↑',
+            Direction::Next => '↓',
+            Direction::Forward => '→',
+            Direction::Back => '↺',
+            Direction::Up => '↑',
         }
     }
 }
 
 /// A line of the drawing.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Drawn {
-    /// What is drawn to the left; all of one width.
+pub struct DrawnLine {
+    /// The characters to the left of the text. All gutters of a drawing have the same width.
     pub gutter: String,
-    /// What stands there.
-    pub what: Line,
+    pub what: LineContent,
 }
 
-/// See the module documentation.
+/// The drawing of a flow graph.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Layout {
     /// From top to bottom.
-    pub lines: Vec<Drawn>,
-    /// Characters of each gutter.
+    pub lines: Vec<DrawnLine>,
+    /// Number of characters of each gutter.
     pub width: usize,
 }
 
-/// The vertical line that leads to a target.
+/// A vertical line in the gutter, which leads to one target.
 #[derive(Debug, Clone)]
 struct Trunk {
-    /// Line of the target.
+    /// The row of the target block.
     target: usize,
-    /// Lines of the edges that lead there.
+    /// The rows of the edges that lead to the target.
     sources: Vec<usize>,
     top: usize,
     bottom: usize,
@@ -96,14 +95,14 @@ struct Trunk {
 }
 
 impl Layout {
-    /// The drawing of a graph.
-    pub fn of(graph: &Graph) -> Layout {
+    /// Draws a graph.
+    pub fn new(graph: &Graph) -> Layout {
         let lines = lines(graph);
         let trunks = trunks(graph, &lines);
         let lanes = trunks.iter().map(|t| t.lane + 1).max().unwrap_or(0);
-        // The lanes, then `─▶`.
+        // The lanes, followed by `─▶`.
         let width = if lanes == 0 { 0 } else { lanes + 2 };
-        let drawn = lines.iter().enumerate().map(|(row, what)| Drawn {
+        let drawn = lines.iter().enumerate().map(|(row, what)| DrawnLine {
             gutter: gutter(row, lanes, width, &trunks),
             what: *what,
         });
@@ -114,7 +113,7 @@ impl Layout {
     }
 }
 
-fn lines(graph: &Graph) -> Vec<Line> {
+fn lines(graph: &Graph) -> Vec<LineContent> {
     let mut leaving: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
     for &(from, to) in &graph.edges {
         let to_all = leaving.entry(from).or_default();
@@ -122,42 +121,42 @@ fn lines(graph: &Graph) -> Vec<Line> {
             to_all.push(to);
         }
     }
-    let place: HashMap<u32, usize> = (0..)
+    let index_of: HashMap<u32, usize> = (0..)
         .zip(&graph.blocks)
         .map(|(i, b)| (b.number, i))
         .collect();
     let mut lines = Vec::new();
     for (index, block) in graph.blocks.iter().enumerate() {
-        lines.push(Line::Block(index));
+        lines.push(LineContent::Block(index));
         let Some(targets) = leaving.get(&block.number) else {
-            lines.push(Line::Exit);
+            lines.push(LineContent::Exit);
             continue;
         };
         for &to in targets {
-            let at = place.get(&to).copied();
+            let at = index_of.get(&to).copied();
             let is_header = at
                 .and_then(|at| graph.blocks.get(at))
                 .is_some_and(|b| b.header);
-            let way = match at {
-                Some(at) if at == index + 1 => Way::Next,
-                Some(at) if at > index => Way::Forward,
-                Some(_) if is_header => Way::Back,
-                _ => Way::Up,
+            let direction = match at {
+                Some(at) if at == index + 1 => Direction::Next,
+                Some(at) if at > index => Direction::Forward,
+                Some(_) if is_header => Direction::Back,
+                _ => Direction::Up,
             };
-            lines.push(Line::Edge {
+            lines.push(LineContent::Edge {
                 from: block.number,
                 to,
-                way,
+                direction,
             });
         }
     }
     lines
 }
 
-fn trunks(graph: &Graph, lines: &[Line]) -> Vec<Trunk> {
+fn trunks(graph: &Graph, lines: &[LineContent]) -> Vec<Trunk> {
     let mut rows: HashMap<u32, usize> = HashMap::new();
     for (row, line) in lines.iter().enumerate() {
-        if let Line::Block(index) = line
+        if let LineContent::Block(index) = line
             && let Some(block) = graph.blocks.get(*index)
         {
             rows.insert(block.number, row);
@@ -165,10 +164,10 @@ fn trunks(graph: &Graph, lines: &[Line]) -> Vec<Trunk> {
     }
     let mut trunks: BTreeMap<usize, Trunk> = BTreeMap::new();
     for (row, line) in lines.iter().enumerate() {
-        let Line::Edge { to, way, .. } = line else {
+        let LineContent::Edge { to, direction, .. } = line else {
             continue;
         };
-        let Some(&target) = rows.get(to).filter(|_| *way != Way::Next) else {
+        let Some(&target) = rows.get(to).filter(|_| *direction != Direction::Next) else {
             continue;
         };
         let trunk = trunks.entry(target).or_insert(Trunk {
@@ -182,7 +181,7 @@ fn trunks(graph: &Graph, lines: &[Line]) -> Vec<Trunk> {
         trunk.top = trunk.top.min(row);
         trunk.bottom = trunk.bottom.max(row);
     }
-    // Short ones go to the right, next to the text.
+    // Short lines are assigned first, so that they are on the right, next to the text.
     let mut trunks: Vec<Trunk> = trunks.into_values().collect();
     trunks.sort_by_key(|t| (t.bottom - t.top, t.top));
     let mut placed: Vec<Trunk> = Vec::new();
@@ -191,7 +190,7 @@ fn trunks(graph: &Graph, lines: &[Line]) -> Vec<Trunk> {
             let meets = |other: &Trunk| trunk.top <= other.bottom && other.top <= trunk.bottom;
             !placed.iter().any(|t| t.lane == *lane && meets(t))
         };
-        if let Some(lane) = (0..LANES).find(free) {
+        if let Some(lane) = (0..MAX_LANES).find(free) {
             trunk.lane = lane;
             placed.push(trunk);
         }
@@ -199,7 +198,7 @@ fn trunks(graph: &Graph, lines: &[Line]) -> Vec<Trunk> {
     placed
 }
 
-/// The part of the drawing to the left of one line. Lane 0 is the one next to the text.
+/// Draws the gutter of one row. Lane 0 is the lane next to the text.
 fn gutter(row: usize, lanes: usize, width: usize, trunks: &[Trunk]) -> String {
     let mut cells = vec![' '; width];
     let column = |trunk: &Trunk| lanes - 1 - trunk.lane;
@@ -208,7 +207,7 @@ fn gutter(row: usize, lanes: usize, width: usize, trunks: &[Trunk]) -> String {
             *cell = '│';
         }
     }
-    // At most one trunk has a tick here: a line is one block, or one edge.
+    // At most one trunk has a tick in this row, because a row is either one block or one edge.
     let tick = trunks
         .iter()
         .find(|t| t.target == row || t.sources.contains(&row));
@@ -235,7 +234,7 @@ fn gutter(row: usize, lanes: usize, width: usize, trunks: &[Trunk]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::top::figures::Block;
+    use crate::top::measurements::Block;
 
     fn graph(blocks: u32, headers: &[u32], edges: &[(u32, u32)]) -> Graph {
         let block = |number| Block {
@@ -251,19 +250,19 @@ mod tests {
     }
 
     fn drawn(graph: &Graph) -> String {
-        let line = |line: &Drawn| {
+        let line = |line: &DrawnLine| {
             let text = match line.what {
-                Line::Block(index) => format!("f{index}"),
-                Line::Edge { to, way, .. } => format!("  {} f{to}", way.arrow()),
-                Line::Exit => "  end".to_owned(),
+                LineContent::Block(index) => format!("f{index}"),
+                LineContent::Edge { to, direction, .. } => format!("  {} f{to}", direction.arrow()),
+                LineContent::Exit => "  end".to_owned(),
             };
             format!("{}{text}\n", line.gutter)
         };
-        Layout::of(graph).lines.iter().map(line).collect()
+        Layout::new(graph).lines.iter().map(line).collect()
     }
 
     #[test]
-    fn a_loop_has_its_way_back() {
+    fn a_loop_has_a_back_edge() {
         let graph = graph(4, &[1], &[(0, 1), (1, 2), (1, 3), (2, 1)]);
         let text = "    f0
       ↓ f1
@@ -303,12 +302,12 @@ mod tests {
     }
 
     #[test]
-    fn what_finds_no_lane_is_told_by_its_text() {
-        let n = 2 * LANES as u32;
+    fn an_edge_without_a_lane_has_its_text_only() {
+        let n = 2 * MAX_LANES as u32;
         let edges: Vec<(u32, u32)> = (0..n).map(|f| (f, 2 * n - f)).collect();
         let graph = graph(2 * n + 1, &[], &edges);
-        let layout = Layout::of(&graph);
-        assert_eq!(layout.width, LANES + 2);
+        let layout = Layout::new(&graph);
+        assert_eq!(layout.width, MAX_LANES + 2);
         let all = layout.lines.iter();
         assert!(
             all.clone()
@@ -317,8 +316,8 @@ mod tests {
         let forward = all.filter(|l| {
             matches!(
                 l.what,
-                Line::Edge {
-                    way: Way::Forward,
+                LineContent::Edge {
+                    direction: Direction::Forward,
                     ..
                 }
             )
@@ -338,23 +337,23 @@ mod tests {
         for _ in 0..500 {
             let blocks = 1 + below(30);
             let mut edges: Vec<(u32, u32)> = (0..below(60))
-                // Some lead to blocks that are not there.
+                // Some edges lead to blocks that do not exist.
                 .map(|_| (below(blocks), below(blocks + 1)))
                 .collect();
             edges.sort_unstable();
             edges.dedup();
             let headers: Vec<u32> = (0..below(5)).map(|_| below(blocks)).collect();
-            let layout = Layout::of(&graph(blocks, &headers, &edges));
+            let layout = Layout::new(&graph(blocks, &headers, &edges));
             let widths = layout.lines.iter().map(|l| l.gutter.chars().count());
             assert!(widths.clone().all(|width| width == layout.width));
             let drawn = layout.lines.iter().filter_map(|l| match l.what {
-                Line::Edge { from, to, .. } => Some((from, to)),
+                LineContent::Edge { from, to, .. } => Some((from, to)),
                 _ => None,
             });
             assert_eq!(drawn.collect::<Vec<_>>(), edges);
-            // Each line that leads to a block ends there once.
+            // An arrow in the gutter always points to a block.
             let mut arrows = layout.lines.iter().filter(|l| l.gutter.ends_with('▶'));
-            assert!(arrows.all(|l| matches!(l.what, Line::Block(_))));
+            assert!(arrows.all(|l| matches!(l.what, LineContent::Block(_))));
         }
     }
 }

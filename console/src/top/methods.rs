@@ -1,25 +1,25 @@
-//! The table of methods: calls and calls a second, sorted and filtered.
+//! The table of methods: number of calls and calls per second, sorted and filtered.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
 
-use super::figures::Row;
-use super::place::Place;
+use super::location::Location;
+use super::measurements::Row;
 
-/// What the table is sorted by.
+/// The column that the table is sorted by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Column {
-    /// Calls a second, since the last look.
+    /// Calls per second.
     #[default]
     Rate,
-    /// Calls since the counters stand.
+    /// Calls since the counters were attached.
     Calls,
     /// Class and method.
     Name,
 }
 
 impl Column {
-    /// The next one.
+    /// The column that the `o` key selects next.
     pub fn next(self) -> Column {
         match self {
             Column::Rate => Column::Calls,
@@ -29,66 +29,67 @@ impl Column {
     }
 }
 
-/// A method and its figures.
+/// A row of the table.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Method {
-    /// Which.
-    pub place: Place,
-    /// `shop.Desk.serve(int)`.
+    pub location: Location,
+    /// For example `shop.Desk.serve(int)`.
     pub name: String,
-    /// Where it begins in the source.
+    /// The source line at which the method begins.
     pub line: Option<u32>,
-    /// Calls so far.
+    /// Number of calls at the last sample that was shown.
     pub calls: u64,
-    /// Calls a second, since the look before.
+    /// Calls per second, calculated from the last two samples that were shown.
     pub rate: f64,
-    /// Calls so far, shown or not.
+    /// Number of calls at the last sample, shown or not.
     live: u64,
-    /// The look that told them.
-    look: u64,
+    /// The number of the last sample that contained this method.
+    last_sample: u64,
 }
 
-/// See the module documentation.
+/// The table of methods.
 #[derive(Debug, Clone, Default)]
 pub struct Methods {
     all: Vec<Method>,
-    /// Their places in `all`.
-    known: HashMap<Place, usize>,
-    looks: u64,
-    /// Places in `all`, those that the filter lets through, in order.
+    /// The index in `all` of each method.
+    index_of: HashMap<Location, usize>,
+    samples: u64,
+    /// Indices in `all` of the methods that match the filter, sorted.
     shown: Vec<usize>,
     column: Column,
     reversed: bool,
     filter: String,
-    /// The selected method; none: whichever is first.
-    selected: Option<Place>,
-    /// Seconds from the agent's beginning to the last look that was shown.
+    /// The selected method. `None` means the first row, whichever method that is.
+    selected: Option<Location>,
+    /// Time of the last sample that was shown, in seconds since the agent began.
     at: Option<f64>,
 }
 
 impl Methods {
-    /// A look: the rows that have changed. They are not shown yet where `show` does not say so.
-    pub fn look(&mut self, at: f64, rows: Vec<Row>, show: bool) {
-        self.looks += 1;
+    /// Adds a sample: the rows that have changed. If `show` is false, the sample is stored, but not
+    /// shown yet.
+    pub fn add_sample(&mut self, at: f64, rows: Vec<Row>, show: bool) {
+        self.samples += 1;
         for row in rows {
-            let place = Place {
+            let location = Location {
                 class: row.class,
                 method: row.method,
                 fragment: None,
             };
-            let index = match self.known.get(&place) {
+            let index = match self.index_of.get(&location) {
                 Some(index) => *index,
-                None => self.add(place, row.line),
+                None => self.add(location, row.line),
             };
             if let Some(method) = self.all.get_mut(index) {
-                // Classes of one name, by several loaders, are one row.
-                let others = if method.look == self.looks {
+                // Classes with the same name in several loaders share a row, so their counts are
+                // added.
+                let others = if method.last_sample == self.samples {
                     method.live
                 } else {
                     0
                 };
                 method.live = others.saturating_add(row.hits);
-                method.look = self.looks;
+                method.last_sample = self.samples;
             }
         }
         if !show {
@@ -103,87 +104,88 @@ impl Methods {
         self.arrange();
     }
 
-    fn add(&mut self, place: Place, line: Option<u32>) -> usize {
+    fn add(&mut self, location: Location, line: Option<u32>) -> usize {
         let index = self.all.len();
-        self.known.insert(place.clone(), index);
+        self.index_of.insert(location.clone(), index);
         self.all.push(Method {
-            name: place.name(),
-            place,
+            name: location.name(),
+            location,
             line,
             calls: 0,
             rate: 0.0,
             live: 0,
-            look: 0,
+            last_sample: 0,
         });
         index
     }
 
-    /// Calls of all methods so far, shown or not.
+    /// Number of calls of all methods at the last sample, shown or not.
     pub fn live(&self) -> u64 {
         let add = |sum: u64, m: &Method| sum.saturating_add(m.live);
         self.all.iter().fold(0, add)
     }
 
-    /// Those that are shown, in order.
+    /// The rows that match the filter, sorted.
     pub fn rows(&self) -> impl ExactSizeIterator<Item = &Method> {
         self.shown.iter().map(|index| &self.all[*index])
     }
 
-    /// How many there are, shown or not, and how many of them were ever called.
+    /// Number of all methods, and number of methods that were called at least once.
     pub fn count(&self) -> (usize, usize) {
         let called = self.all.iter().filter(|m| m.calls > 0).count();
         (self.all.len(), called)
     }
 
-    /// Calls of all methods.
+    /// Number of calls of all methods at the last sample that was shown.
     pub fn calls(&self) -> u64 {
         let add = |sum: u64, m: &Method| sum.saturating_add(m.calls);
         self.all.iter().fold(0, add)
     }
 
-    /// What it is sorted by, and whether the other way round.
+    /// The column that the table is sorted by, and whether the order is reversed.
     pub fn order(&self) -> (Column, bool) {
         (self.column, self.reversed)
     }
 
-    /// Sorts by this column; the other way round where it says so.
+    /// Sorts by a column.
     pub fn sort(&mut self, column: Column, reversed: bool) {
         (self.column, self.reversed) = (column, reversed);
         self.arrange();
     }
 
-    /// What the names have in them.
+    /// The text that a method's name must contain.
     pub fn filter(&self) -> &str {
         &self.filter
     }
 
-    /// Shows those only whose names have this in them, in capitals or not.
+    /// Restricts the table to names that contain this text. Upper and lower case are not
+    /// distinguished.
     pub fn set_filter(&mut self, text: &str) {
         self.filter = text.to_owned();
         self.arrange();
     }
 
-    /// The selected method's place among the rows.
+    /// The index of the selected row.
     pub fn cursor(&self) -> usize {
         let Some(selected) = &self.selected else {
             return 0;
         };
         let mut rows = self.rows();
-        rows.position(|m| m.place == *selected).unwrap_or(0)
+        rows.position(|m| m.location == *selected).unwrap_or(0)
     }
 
-    /// The selected method.
     pub fn selected(&self) -> Option<&Method> {
         self.rows().nth(self.cursor())
     }
 
-    /// Selects the row so many further down, or the first or last one. The first row stays selected whichever method is there.
+    /// Moves the selection down by `rows`, or up if negative, at most to the first or last row. If
+    /// the first row is selected, it stays selected even if another method moves there.
     pub fn move_by(&mut self, rows: isize) {
         let last = self.shown.len().saturating_sub(1);
         let to = self.cursor().saturating_add_signed(rows).min(last);
         self.selected = match to {
             0 => None,
-            to => self.rows().nth(to).map(|m| m.place.clone()),
+            to => self.rows().nth(to).map(|m| m.location.clone()),
         };
     }
 
@@ -211,7 +213,7 @@ impl Methods {
     }
 }
 
-/// How many a second.
+/// Returns the increase per second. 0 if no time has passed.
 pub fn rate(before: u64, now: u64, seconds: f64) -> f64 {
     if seconds > 0.0 {
         now.saturating_sub(before) as f64 / seconds
@@ -238,13 +240,13 @@ mod tests {
     }
 
     #[test]
-    fn the_hottest_comes_first_and_what_is_selected_stays_so() {
+    fn the_hottest_is_first_and_the_selection_is_kept() {
         let mut methods = Methods::default();
-        methods.look(1.0, vec![row("x", 10), row("y", 30), row("z", 20)], true);
+        methods.add_sample(1.0, vec![row("x", 10), row("y", 30), row("z", 20)], true);
         assert_eq!(names(&methods), ["a.B.y()", "a.B.z()", "a.B.x()"]);
         methods.move_by(2);
         assert_eq!(methods.selected().unwrap().name, "a.B.x()");
-        methods.look(3.0, vec![row("x", 110), row("z", 22)], true);
+        methods.add_sample(3.0, vec![row("x", 110), row("z", 22)], true);
         assert_eq!(names(&methods), ["a.B.x()", "a.B.z()", "a.B.y()"]);
         let first = methods.selected().unwrap();
         assert_eq!((methods.cursor(), first.rate), (0, 50.0));
@@ -262,24 +264,24 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_shown_is_kept_for_later() {
+    fn hidden_samples_are_kept() {
         let mut methods = Methods::default();
-        methods.look(1.0, vec![row("x", 10), row("y", 5)], true);
-        methods.look(2.0, vec![row("x", 20)], false);
-        methods.look(3.0, vec![row("y", 9)], false);
+        methods.add_sample(1.0, vec![row("x", 10), row("y", 5)], true);
+        methods.add_sample(2.0, vec![row("x", 20)], false);
+        methods.add_sample(3.0, vec![row("y", 9)], false);
         assert_eq!((methods.calls(), methods.live()), (15, 29));
-        methods.look(5.0, vec![], true);
+        methods.add_sample(5.0, vec![], true);
         let rows: Vec<(u64, f64)> = methods.rows().map(|m| (m.calls, m.rate)).collect();
         assert_eq!(rows, [(20, 2.5), (9, 1.0)]);
-        methods.look(6.0, vec![], true);
+        methods.add_sample(6.0, vec![], true);
         assert!(methods.rows().all(|m| m.rate == 0.0));
     }
 
     #[test]
     fn classes_of_one_name_are_one_row() {
         let mut methods = Methods::default();
-        methods.look(1.0, vec![row("x", 10), row("x", 5)], true);
-        methods.look(2.0, vec![row("x", 11), row("x", 5)], true);
+        methods.add_sample(1.0, vec![row("x", 10), row("x", 5)], true);
+        methods.add_sample(2.0, vec![row("x", 11), row("x", 5)], true);
         assert_eq!(methods.rows().len(), 1);
         assert_eq!(methods.selected().unwrap().calls, 16);
     }

@@ -1,138 +1,133 @@
-//! The state of the view, and how it changes: events in, wishes out. It draws nothing and talks to nobody.
+//! The state of the view and its transitions: `update` receives events and returns effects. The
+//! model performs no input or output.
 //!
 //! ```text
-//!   keys ──▶ Event::Key ──┐                    ┌──▶ Wish::Inside, Attach, Close …  ─▶ feed
-//!   feed ──▶ Event::News ─┼─▶ Model::update ───┼──▶ Wish::Save                     ─▶ a file
-//!   clock ─▶ Event::Tick ─┘                    └──▶ Wish::Quit
+//!   keys ──▶ Event::Key ──┐                    ┌──▶ Effect::CountInside, Attach, Close … ─▶ feed
+//!   feed ──▶ Event::Feed ─┼─▶ Model::update ───┼──▶ Effect::Save                         ─▶ a file
+//!   clock ─▶ Event::Tick ─┘                    └──▶ Effect::Quit
 //! ```
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::cost::{self, Cost};
-use super::figures::{Attached, Graph, Look, Role, Told};
-use super::inside::Inside;
+use super::events::{Channel, FeedEvent, FeedMessage};
 use super::keys::{Action, Key};
+use super::location::{InstrumentKind, Location};
+use super::measurements::{Attached, Graph, PlanOutput, Role, Sample};
 use super::methods::Methods;
-use super::news::{Channel, News, What};
-use super::picker::{Picked, Picker};
-use super::place::{Kind, Place};
-use super::probe::{Probe, State};
+use super::open_method::OpenMethod;
+use super::picker::{Picker, PickerResult};
+use super::probe::{Probe, ProbeState};
 
-/// Instruments attached by keys at most: each has a connection, and the agent serves 32 clients.
-pub const PROBES: usize = 12;
-/// How long a message stays.
-const STAYS: Duration = Duration::from_secs(6);
+/// Maximum number of instruments attached by keys. Each needs a connection, and the agent accepts
+/// 32 clients.
+pub const MAX_PROBES: usize = 12;
+/// How long a message is shown.
+const MESSAGE_DURATION: Duration = Duration::from_secs(6);
 
-/// Something that happened.
+/// An input of the model.
 #[derive(Debug, Clone)]
 pub enum Event {
-    /// A key was pressed.
     Key(Key),
-    /// The feed brings something.
-    News(News),
-    /// So much time has passed since the beginning.
+    /// A connection has sent a message.
+    Feed(FeedEvent),
+    /// The time since the view began.
     Tick(Duration),
-    /// The process has had so much processor time so far, in nanoseconds.
+    /// The processor time that the process has used so far, in nanoseconds.
     Processor(f64),
 }
 
-/// Something to be done.
+/// An action that the model requests from its caller.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Wish {
-    /// End.
+pub enum Effect {
+    /// Ends the view.
     Quit,
-    /// Count inside this method.
-    Inside(u64, Place),
-    /// Attach this.
-    Attach(u64, Place, Kind),
-    /// Ask for the variables of this method.
-    Ask(u64, Place),
-    /// Close this connection: the agent takes off what it held.
+    /// Count the blocks and edges of this method, on the connection with this number.
+    CountInside(u64, Location),
+    /// Attach an instrument, on the connection with this number.
+    Attach(u64, Location, InstrumentKind),
+    /// Request the variables of this method, on the connection with this number.
+    QueryVariables(u64, Location),
+    /// Close this connection. The agent then detaches what it held.
     Close(Channel),
-    /// Write everything to a file; as text, where it says so.
+    /// Write the whole state to a file.
     Save {
-        /// Text, and not JSON.
+        /// As text instead of JSON.
         text: bool,
     },
 }
 
-/// What takes the keys.
+/// The part of the view that receives the keys.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Mode {
-    /// The view itself.
     View,
-    /// The filter is being typed; what it was before.
+    /// The filter is being typed. Contains the previous filter, which Escape restores.
     Filter(String),
-    /// Variables are being chosen.
+    /// The variables of a watch are being selected.
     Pick(Picker),
     /// The help is shown.
     Help,
 }
 
-/// Why it ends by itself.
+/// Why the view ends without a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum End {
     /// The JVM has ended.
-    Jvm,
+    JvmEnded,
     /// The agent refused the counters.
     Refused(String),
     /// The JVM could not be reached, or the connection broke.
-    Lost(String),
+    ConnectionLost(String),
 }
 
-/// A message at the bottom.
+/// A message in the status line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Message {
-    /// What it says.
     pub text: String,
-    /// Something went wrong.
+    /// Whether the message reports an error. Errors are shown until a key is pressed.
     pub bad: bool,
     since: Duration,
 }
 
-/// See the module documentation.
+/// The state of the view.
 #[derive(Debug, Clone)]
 pub struct Model {
-    /// The JVM.
     pub pid: u32,
-    /// What is counted, in words.
+    /// A description of the counted methods.
     pub scope: String,
-    /// The methods.
     pub methods: Methods,
-    /// The method that is looked into.
-    pub inside: Option<Inside>,
-    /// What was attached by keys, the oldest first.
+    /// The method whose fragments are shown, or `None` if the table of methods is shown.
+    pub open_method: Option<OpenMethod>,
+    /// Instruments attached by keys, the oldest first.
     pub probes: Vec<Probe>,
-    /// What all that costs.
+    /// The estimated cost of all instruments.
     pub cost: Cost,
-    /// Figures stand still.
+    /// Whether the displayed measurements are frozen.
     pub paused: bool,
-    /// What takes the keys.
     pub mode: Mode,
-    /// Since the beginning.
+    /// Time since the view began.
     pub now: Duration,
-    /// What the counters of the methods stand on, once they do.
+    /// The number of methods and points with counters; `None` until the counters are attached.
     pub attached: Option<Attached>,
-    /// Why it ends by itself.
     pub end: Option<End>,
-    /// Looks at the methods that have come.
-    pub looks: u64,
+    /// Number of samples of the counters of all methods.
+    pub samples: u64,
     message: Option<Message>,
     busy: BTreeMap<u64, (Channel, String, Duration)>,
     next: u64,
-    /// Passes of each channel at its last look, for the cost.
+    /// Passes of each channel at its last sample, for the cost.
     passes: Vec<(Channel, u64)>,
 }
 
 impl Model {
-    /// Of this JVM, before anything has come.
+    /// Creates the state before any event.
     pub fn new(pid: u32, scope: &str) -> Model {
         let mut model = Model {
             pid,
             scope: scope.into(),
             methods: Methods::default(),
-            inside: None,
+            open_method: None,
             probes: Vec::new(),
             cost: Cost::default(),
             paused: false,
@@ -140,7 +135,7 @@ impl Model {
             now: Duration::ZERO,
             attached: None,
             end: None,
-            looks: 0,
+            samples: 0,
             message: None,
             busy: BTreeMap::new(),
             next: 1,
@@ -150,27 +145,27 @@ impl Model {
         model
     }
 
-    /// Takes in an event.
-    pub fn update(&mut self, event: Event) -> Vec<Wish> {
+    /// Processes an event and returns the effects that the caller must carry out.
+    pub fn update(&mut self, event: Event) -> Vec<Effect> {
         match event {
             Event::Tick(now) => {
                 self.now = now;
                 Vec::new()
             }
             Event::Processor(ns) => {
-                self.cost.look(ns);
+                self.cost.end_sample(ns);
                 Vec::new()
             }
-            Event::News(news) => {
-                self.news(news);
+            Event::Feed(event) => {
+                self.feed_event(event);
                 Vec::new()
             }
             Event::Key(key) => self.key(key),
         }
     }
 
-    /// Says something at the bottom.
-    pub fn say(&mut self, text: impl Into<String>, bad: bool) {
+    /// Shows a message in the status line.
+    pub fn show_message(&mut self, text: impl Into<String>, bad: bool) {
         self.message = Some(Message {
             text: text.into(),
             bad,
@@ -178,30 +173,31 @@ impl Model {
         });
     }
 
-    /// What is to be said, as long as it is new; what went wrong, until a key is pressed.
+    /// The message to show. Errors are shown until a key is pressed, other messages for a limited
+    /// time.
     pub fn message(&self) -> Option<&Message> {
         let message = self.message.as_ref()?;
-        let is_new = self.now.saturating_sub(message.since) < STAYS;
+        let is_new = self.now.saturating_sub(message.since) < MESSAGE_DURATION;
         (message.bad || is_new).then_some(message)
     }
 
-    /// What takes long and is not done yet, and for how long it has taken; the oldest first.
+    /// The operations that are not finished, and how long each has taken so far; the oldest first.
     pub fn busy(&self) -> impl Iterator<Item = (&str, Duration)> {
         let entries = self.busy.values();
         entries.map(|(_, what, since)| (what.as_str(), self.now.saturating_sub(*since)))
     }
 
-    /// What is selected.
-    pub fn selected(&self) -> Option<Place> {
-        match &self.inside {
-            Some(inside) => inside.selected_place(),
-            None => self.methods.selected().map(|m| m.place.clone()),
+    /// The location of the selected row.
+    pub fn selected(&self) -> Option<Location> {
+        match &self.open_method {
+            Some(inside) => inside.selected_location(),
+            None => self.methods.selected().map(|m| m.location.clone()),
         }
     }
 
-    /// What is attached by keys here.
-    pub fn probes_at<'a>(&'a self, place: &'a Place) -> impl Iterator<Item = &'a Probe> {
-        self.probes.iter().filter(move |p| p.place == *place)
+    /// The instruments attached to this location by keys.
+    pub fn probes_at<'a>(&'a self, location: &'a Location) -> impl Iterator<Item = &'a Probe> {
+        self.probes.iter().filter(move |p| p.location == *location)
     }
 
     fn number(&mut self) -> u64 {
@@ -219,34 +215,34 @@ impl Model {
         self.busy.retain(|_, (of, ..)| *of != channel);
     }
 
-    fn news(&mut self, news: News) {
-        let channel = news.channel;
+    fn feed_event(&mut self, event: FeedEvent) {
+        let channel = event.channel;
         if !self.is_open(channel) {
             return;
         }
-        match news.what {
-            What::Stage(stage) => {
+        match event.message {
+            FeedMessage::Progress(stage) => {
                 for (of, what, _) in self.busy.values_mut() {
                     if *of == channel && channel == Channel::Calls {
                         what.clone_from(&stage);
                     }
                 }
             }
-            What::Told(told) => self.told(channel, told),
-            What::Look(look) => self.look(channel, &look),
-            What::TakenOff => self.taken_off(channel),
-            What::Said(text) => self.say(text, true),
-            What::Holds => self.done(channel),
-            What::Failed(message) => self.failed(channel, message, false),
-            What::Lost(message) => self.failed(channel, message, true),
-            What::Ended => self.end = Some(End::Jvm),
+            FeedMessage::PlanOutput(output) => self.plan_output(channel, output),
+            FeedMessage::Sample(sample) => self.add_sample(channel, &sample),
+            FeedMessage::DetachedByOther => self.detached_by_other(channel),
+            FeedMessage::Warning(text) => self.show_message(text, true),
+            FeedMessage::Attached => self.done(channel),
+            FeedMessage::Refused(message) => self.failed(channel, message, false),
+            FeedMessage::ConnectionLost(message) => self.failed(channel, message, true),
+            FeedMessage::JvmEnded => self.end = Some(End::JvmEnded),
         }
     }
 
     fn is_open(&self, channel: Channel) -> bool {
         match channel {
             Channel::Calls => true,
-            Channel::Inside(n) => self.inside.as_ref().is_some_and(|i| i.number == n),
+            Channel::Inside(n) => self.open_method.as_ref().is_some_and(|i| i.number == n),
             Channel::Probe(n) => self.probes.iter().any(|p| p.number == n),
             Channel::Question(_) => self.busy.values().any(|(of, ..)| *of == channel),
         }
@@ -255,88 +251,95 @@ impl Model {
     fn failed(&mut self, channel: Channel, message: String, lost: bool) {
         self.done(channel);
         match channel {
-            Channel::Calls if lost => self.end = Some(End::Lost(message)),
+            Channel::Calls if lost => self.end = Some(End::ConnectionLost(message)),
             Channel::Calls => self.end = Some(End::Refused(message)),
             Channel::Inside(_) => {
-                self.inside = None;
-                self.say(message, true);
+                self.open_method = None;
+                self.show_message(message, true);
             }
             Channel::Probe(number) => {
                 self.probes.retain(|p| p.number != number);
-                self.say(message, true);
+                self.show_message(message, true);
             }
-            Channel::Question(_) => self.say(message, true),
+            Channel::Question(_) => self.show_message(message, true),
         }
     }
 
-    fn told(&mut self, channel: Channel, told: Told) {
-        match told {
-            Told::Attached(attached) => self.attached = Some(attached),
-            // That is for the connection.
-            Told::Ids(_) => {}
-            Told::Graph(graph) => self.graph(channel, graph),
-            Told::Watch(values) => {
+    fn plan_output(&mut self, channel: Channel, output: PlanOutput) {
+        match output {
+            PlanOutput::Attached(attached) => self.attached = Some(attached),
+            // The ids are only needed by the feed.
+            PlanOutput::Ids(_) => {}
+            PlanOutput::Graph(graph) => self.graph(channel, graph),
+            PlanOutput::Watch(values) => {
                 let Channel::Probe(number) = channel else {
                     return;
                 };
                 if let Some(probe) = self.probes.iter_mut().find(|p| p.number == number) {
-                    probe.watch(values);
+                    probe.set_values(values);
                 }
             }
         }
     }
 
-    /// Takes in figures. While there is a pause they are counted for the cost and kept, but not shown.
-    fn look(&mut self, channel: Channel, look: &Look) {
+    /// Adds a sample. While the view is paused, the sample is counted for the cost and stored, but
+    /// not shown.
+    fn add_sample(&mut self, channel: Channel, sample: &Sample) {
         let show = !self.paused;
         let (passes, ns) = match channel {
             Channel::Calls => {
-                self.looks += 1;
-                let first = self.looks == 1;
+                self.samples += 1;
+                let first = self.samples == 1;
                 self.methods
-                    .look(look.at, look.of(Role::Calls), show || first);
-                (self.methods.live(), cost::COUNTER)
+                    .add_sample(sample.at, sample.rows_of(Role::Calls), show || first);
+                (self.methods.live(), cost::COUNTER_NS)
             }
             Channel::Inside(_) => {
-                let Some(inside) = &mut self.inside else {
+                let Some(inside) = &mut self.open_method else {
                     return;
                 };
-                inside.look(look.at, &look.of(Role::Blocks), &look.of(Role::Edges), show);
-                // Edges follow from blocks, or blocks from edges: both together would be counted twice.
-                (inside.live(), cost::COUNTER)
+                inside.add_sample(
+                    sample.at,
+                    &sample.rows_of(Role::Blocks),
+                    &sample.rows_of(Role::Edges),
+                    show,
+                );
+                // The edge counts are not added: the agent derives edges from blocks or blocks from
+                // edges, so a counter would be counted twice.
+                (inside.live(), cost::COUNTER_NS)
             }
             Channel::Probe(number) => {
                 let Some(probe) = self.probes.iter_mut().find(|p| p.number == number) else {
                     return;
                 };
-                probe.look(&look.of(Role::Probe));
-                if show || probe.state == State::Attaching {
-                    probe.show(look.at);
+                probe.add_sample(&sample.rows_of(Role::Probe));
+                if show || probe.state == ProbeState::Attaching {
+                    probe.show(sample.at);
                 }
-                (probe.live(), cost::of_pass(&probe.kind))
+                (probe.live(), cost::pass_ns(&probe.kind))
             }
             Channel::Question(_) => return,
         };
-        self.passed(channel, passes, ns);
+        self.add_passes(channel, passes, ns);
     }
 
-    fn taken_off(&mut self, channel: Channel) {
+    fn detached_by_other(&mut self, channel: Channel) {
         let by = "was taken off by somebody else (`veneer detach`)";
         match channel {
             Channel::Calls => {
                 let message = format!("the counter of each method {by}");
-                self.end = Some(End::Lost(message));
+                self.end = Some(End::ConnectionLost(message));
             }
             Channel::Inside(_) => {
-                self.inside = None;
-                self.say(format!("what counted inside the method {by}"), true);
+                self.open_method = None;
+                self.show_message(format!("what counted inside the method {by}"), true);
             }
             Channel::Probe(number) => {
-                let of = |p: &Probe| format!("the {} of {} {by}", p.kind.name(), p.place);
+                let of = |p: &Probe| format!("the {} of {} {by}", p.kind.name(), p.location);
                 let gone = self.probes.iter().find(|p| p.number == number).map(of);
                 self.probes.retain(|p| p.number != number);
                 if let Some(text) = gone {
-                    self.say(text, true);
+                    self.show_message(text, true);
                 }
             }
             Channel::Question(_) => {}
@@ -347,7 +350,7 @@ impl Model {
     fn graph(&mut self, channel: Channel, graph: Graph) {
         match channel {
             Channel::Question(_) => {
-                let place = Place {
+                let location = Location {
                     class: graph.class.clone(),
                     method: graph.method.clone(),
                     fragment: None,
@@ -355,42 +358,42 @@ impl Model {
                 let first = graph.blocks.into_iter().next();
                 self.done(channel);
                 if self.mode == Mode::View {
-                    self.pick(place, first.map(|b| b.variables).unwrap_or_default());
+                    self.pick(location, first.map(|b| b.variables).unwrap_or_default());
                 }
             }
             _ => {
-                if let Some(inside) = &mut self.inside {
+                if let Some(inside) = &mut self.open_method {
                     inside.set_graph(graph);
                 }
             }
         }
     }
 
-    /// Notes how many passes a channel has had so far, for the cost.
-    fn passed(&mut self, channel: Channel, so_far: u64, ns: f64) {
+    /// Records the number of passes of a channel so far, and adds the new ones to the cost.
+    fn add_passes(&mut self, channel: Channel, so_far: u64, ns: f64) {
         match self.passes.iter_mut().find(|(of, _)| *of == channel) {
             Some((_, before)) => {
-                self.cost.passed(so_far.saturating_sub(*before), ns);
+                self.cost.add_passes(so_far.saturating_sub(*before), ns);
                 *before = so_far;
             }
             None => {
-                self.cost.passed(so_far, ns);
+                self.cost.add_passes(so_far, ns);
                 self.passes.push((channel, so_far));
             }
         }
     }
 
-    fn close(&mut self, channel: Channel) -> Wish {
+    fn close(&mut self, channel: Channel) -> Effect {
         self.done(channel);
         self.passes.retain(|(of, _)| *of != channel);
-        Wish::Close(channel)
+        Effect::Close(channel)
     }
 
-    fn key(&mut self, key: Key) -> Vec<Wish> {
+    fn key(&mut self, key: Key) -> Vec<Effect> {
         if key == Key::Interrupt {
-            return vec![Wish::Quit];
+            return vec![Effect::Quit];
         }
-        // Whoever presses a key has read what was said.
+        // Pressing a key dismisses the message.
         self.message = None;
         match &mut self.mode {
             Mode::Help => {
@@ -420,33 +423,33 @@ impl Model {
             }
             Mode::Pick(picker) => match picker.key(key) {
                 None => Vec::new(),
-                Some(Picked::Nothing) => {
+                Some(PickerResult::Nothing) => {
                     self.mode = Mode::View;
                     Vec::new()
                 }
-                Some(Picked::Values(values)) => {
-                    let place = picker.place.clone();
+                Some(PickerResult::Values(values)) => {
+                    let location = picker.location.clone();
                     self.mode = Mode::View;
-                    self.attach(place, Kind::Watch(values))
+                    self.attach(location, InstrumentKind::Watch(values))
                 }
             },
-            Mode::View => self.act(Action::of(key, self.inside.is_some())),
+            Mode::View => self.perform(Action::for_key(key, self.open_method.is_some())),
         }
     }
 
-    fn act(&mut self, action: Action) -> Vec<Wish> {
+    fn perform(&mut self, action: Action) -> Vec<Effect> {
         match action {
             Action::None => {}
-            Action::Quit => return vec![Wish::Quit],
+            Action::Quit => return vec![Effect::Quit],
             Action::Help => self.mode = Mode::Help,
-            Action::Move(rows) => match &mut self.inside {
+            Action::Move(rows) => match &mut self.open_method {
                 Some(inside) => inside.move_by(rows),
                 None => self.methods.move_by(rows),
             },
             Action::Open => return self.open(),
             Action::Back => return self.back(),
             Action::Hottest => {
-                if let Some(inside) = &mut self.inside {
+                if let Some(inside) = &mut self.open_method {
                     inside.move_to_hottest();
                 }
             }
@@ -460,13 +463,13 @@ impl Model {
             }
             Action::Filter => self.mode = Mode::Filter(self.methods.filter().to_owned()),
             Action::Pause => self.paused = !self.paused,
-            Action::Save { text } => return vec![Wish::Save { text }],
-            Action::Counter => return self.toggle(Kind::Counter),
-            Action::Timer => return self.toggle(Kind::Timer),
-            Action::Watch => return self.toggle(Kind::Watch(Vec::new())),
+            Action::Save { text } => return vec![Effect::Save { text }],
+            Action::Counter => return self.toggle(InstrumentKind::Counter),
+            Action::Timer => return self.toggle(InstrumentKind::Timer),
+            Action::Watch => return self.toggle(InstrumentKind::Watch(Vec::new())),
             Action::Detach => {
-                if let Some(place) = self.selected() {
-                    return self.detach(|p| p.place == place);
+                if let Some(location) = self.selected() {
+                    return self.detach(|p| p.location == location);
                 }
             }
             Action::DetachAll => return self.detach(|_| true),
@@ -474,24 +477,24 @@ impl Model {
         Vec::new()
     }
 
-    fn open(&mut self) -> Vec<Wish> {
-        if self.inside.is_some() {
+    fn open(&mut self) -> Vec<Effect> {
+        if self.open_method.is_some() {
             return Vec::new();
         }
-        let Some(place) = self.selected() else {
+        let Some(location) = self.selected() else {
             return Vec::new();
         };
         let number = self.number();
         self.begin(
             Channel::Inside(number),
-            format!("counting inside {}", place.short_name()),
+            format!("counting inside {}", location.short_name()),
         );
-        self.inside = Some(Inside::new(number, place.clone()));
-        vec![Wish::Inside(number, place)]
+        self.open_method = Some(OpenMethod::new(number, location.clone()));
+        vec![Effect::CountInside(number, location)]
     }
 
-    fn back(&mut self) -> Vec<Wish> {
-        match self.inside.take() {
+    fn back(&mut self) -> Vec<Effect> {
+        match self.open_method.take() {
             Some(inside) => vec![self.close(Channel::Inside(inside.number))],
             None => {
                 self.methods.set_filter("");
@@ -500,22 +503,26 @@ impl Model {
         }
     }
 
-    /// Attaches to what is selected, or takes off what is there.
-    fn toggle(&mut self, kind: Kind) -> Vec<Wish> {
-        let Some(place) = self.selected() else {
-            self.say("nothing is selected", true);
+    /// Attaches an instrument to the selected row. If one of this kind is attached there, detaches
+    /// it instead.
+    fn toggle(&mut self, kind: InstrumentKind) -> Vec<Effect> {
+        let Some(location) = self.selected() else {
+            self.show_message("nothing is selected", true);
             return Vec::new();
         };
-        if self.probes_at(&place).any(|p| p.kind.is_like(&kind)) {
-            return self.detach(|p| p.place == place && p.kind.is_like(&kind));
+        if self
+            .probes_at(&location)
+            .any(|p| p.kind.is_same_kind(&kind))
+        {
+            return self.detach(|p| p.location == location && p.kind.is_same_kind(&kind));
         }
-        if !matches!(kind, Kind::Watch(_)) {
-            return self.attach(place, kind);
+        if !matches!(kind, InstrumentKind::Watch(_)) {
+            return self.attach(location, kind);
         }
-        match self.inside.as_ref().map(Inside::selected) {
+        match self.open_method.as_ref().map(OpenMethod::selected) {
             Some(Some(block)) => {
                 let variables = block.variables.clone();
-                self.pick(place, variables);
+                self.pick(location, variables);
                 Vec::new()
             }
             Some(None) => Vec::new(),
@@ -523,21 +530,21 @@ impl Model {
                 let number = self.number();
                 self.begin(
                     Channel::Question(number),
-                    format!("asking for the variables of {}", place.short_name()),
+                    format!("requesting the variables of {}", location.short_name()),
                 );
-                vec![Wish::Ask(number, place)]
+                vec![Effect::QueryVariables(number, location)]
             }
         }
     }
 
-    fn pick(&mut self, place: Place, variables: Vec<super::figures::Variable>) {
-        self.mode = Mode::Pick(Picker::new(place, variables));
+    fn pick(&mut self, location: Location, variables: Vec<super::measurements::Variable>) {
+        self.mode = Mode::Pick(Picker::new(location, variables));
     }
 
-    fn attach(&mut self, place: Place, kind: Kind) -> Vec<Wish> {
-        if self.probes.len() >= PROBES {
-            self.say(
-                format!("{PROBES} instruments are the most; take one off with d, or all with D"),
+    fn attach(&mut self, location: Location, kind: InstrumentKind) -> Vec<Effect> {
+        if self.probes.len() >= MAX_PROBES {
+            self.show_message(
+                format!("at most {MAX_PROBES} instruments can be attached; detach one with d, or all with D"),
                 true,
             );
             return Vec::new();
@@ -545,14 +552,14 @@ impl Model {
         let number = self.number();
         self.begin(
             Channel::Probe(number),
-            format!("attaching a {} to {place}", kind.name()),
+            format!("attaching a {} to {location}", kind.name()),
         );
         self.probes
-            .push(Probe::new(number, place.clone(), kind.clone()));
-        vec![Wish::Attach(number, place, kind)]
+            .push(Probe::new(number, location.clone(), kind.clone()));
+        vec![Effect::Attach(number, location, kind)]
     }
 
-    fn detach(&mut self, which: impl Fn(&Probe) -> bool) -> Vec<Wish> {
+    fn detach(&mut self, which: impl Fn(&Probe) -> bool) -> Vec<Effect> {
         let gone: Vec<(u64, String)> = self
             .probes
             .iter()
@@ -560,15 +567,15 @@ impl Model {
             .map(|p| {
                 (
                     p.number,
-                    format!("the {} of {} is taken off", p.kind.name(), p.place),
+                    format!("the {} of {} is taken off", p.kind.name(), p.location),
                 )
             })
             .collect();
         self.probes.retain(|p| !which(p));
         match gone.as_slice() {
-            [] => self.say("nothing is attached here; c, t and w attach", false),
-            [(_, text)] => self.say(text.clone(), false),
-            more => self.say(format!("{} instruments are taken off", more.len()), false),
+            [] => self.show_message("nothing is attached here; c, t and w attach", false),
+            [(_, text)] => self.show_message(text.clone(), false),
+            more => self.show_message(format!("{} instruments are taken off", more.len()), false),
         }
         let close = |(number, _): &(u64, String)| self.close(Channel::Probe(*number));
         gone.iter().map(close).collect()

@@ -1,24 +1,26 @@
-//! Patterns for everything outside the JDK, from the classes that a JVM has loaded.
+//! Builds patterns for everything outside the JDK from the classes that a JVM has loaded.
 //!
-//! There is no pattern that leaves something out. So each package of the application gets one: `com.shop.desk.Order` becomes
-//! `com.shop..*`, which takes in packages that are loaded later, unless the JDK has classes there too; then it is `com.shop.desk.*`.
+//! The pattern language has no exclusion. So each package of the application gets a pattern, made
+//! from the first two parts of its name: `com.shop.desk.Order` becomes `com.shop..*`, which also
+//! matches packages that are loaded later. If the JDK also has classes below `com.shop`, the
+//! pattern is `com.shop.desk.*` instead.
 
 use std::collections::BTreeSet;
 
 use veneer_client::classes::Loaded;
 
-/// Where classes of the JDK may come from later.
-const OF_JDK: [&str; 10] = [
+/// Packages from which the JVM may load JDK classes later.
+const JDK_PACKAGES: [&str; 10] = [
     "java", "javax", "jdk", "sun", "com.sun", "org.w3c", "org.xml", "org.ietf", "org.jcp",
     "netscape",
 ];
 
-/// Names of the package, and of the first of those around it.
+/// The package of a class.
 fn package(class: &str) -> &str {
     class.rsplit_once('.').map_or("", |(package, _)| package)
 }
 
-/// The first two names of a package.
+/// The first two parts of a package name.
 fn stem(package: &str) -> &str {
     match package.match_indices('.').nth(1) {
         Some((end, _)) => &package[..end],
@@ -32,11 +34,11 @@ fn is_below(package: &str, root: &str) -> bool {
         .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
 
-/// The patterns, in order of their names.
+/// Returns the patterns in alphabetical order.
 pub fn patterns(loaded: &Loaded) -> Vec<String> {
     let jdk: BTreeSet<&str> = loaded.jdk.iter().map(|class| package(class)).collect();
     let shared = |stem: &str| {
-        OF_JDK
+        JDK_PACKAGES
             .iter()
             .any(|root| is_below(stem, root) || is_below(root, stem))
             || jdk.iter().any(|package| is_below(package, stem))
@@ -59,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn packages_of_the_application_are_named_and_none_of_the_jdk() {
+    fn patterns_match_the_application_and_not_the_jdk() {
         let names = |all: &[&str]| all.iter().map(|name| (*name).to_owned()).collect();
         let loaded = Loaded {
             jdk: names(&["java.lang.Object", "com.sun.jndi.X", "org.w3c.dom.Node"]),

@@ -1,94 +1,92 @@
-//! Choosing what a watch shows: live variables, and expressions that are typed.
+//! The selection of the values of a watch: live variables, and expressions that the user types.
 
-use super::figures::Variable;
 use super::keys::Key;
-use super::place::Place;
+use super::location::Location;
+use super::measurements::Variable;
 
-/// Values of one pass at most, as a table of the agent keeps them.
-pub const MOST: usize = 4;
+/// Maximum number of values of a watch. The agent's table has at most four values in a row.
+pub const MAX_VALUES: usize = 4;
 
-/// Something that can be watched.
+/// A variable or an expression that can be watched.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Choice {
-    /// A variable's name, or an expression.
+    /// The name of a variable, or an expression.
     pub text: String,
-    /// Its type; empty for an expression.
-    pub of: String,
-    /// Whether it is chosen.
+    /// The type of a variable. Empty for an expression.
+    pub type_name: String,
     pub chosen: bool,
 }
 
-/// See the module documentation.
+/// The state of the selection.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Picker {
-    /// Where the watch will stand.
-    pub place: Place,
-    /// What there is.
+    /// The location that the watch will be attached to.
+    pub location: Location,
     pub choices: Vec<Choice>,
-    /// The selected one.
+    /// The index of the highlighted choice.
     pub cursor: usize,
-    /// The expression that is being typed.
+    /// The expression that is being typed, if any.
     pub typed: Option<String>,
 }
 
-/// How it ended.
+/// The result of the selection.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Picked {
-    /// Nothing is to be watched.
+pub enum PickerResult {
+    /// The user cancelled.
     Nothing,
-    /// These are.
+    /// Watch these variables and expressions.
     Values(Vec<String>),
 }
 
 impl Picker {
-    /// Among these variables, none of them chosen.
-    pub fn new(place: Place, variables: Vec<Variable>) -> Picker {
+    /// Creates a selection among these variables. None of them is chosen.
+    pub fn new(location: Location, variables: Vec<Variable>) -> Picker {
         let choice = |v: Variable| Choice {
             text: v.name,
-            of: v.of,
+            type_name: v.type_name,
             chosen: false,
         };
         let choices: Vec<Choice> = variables.into_iter().map(choice).collect();
         Picker {
-            place,
-            // Where there is no variable there may be something to type: `thread_name()`.
+            location,
+            // Even without variables there are expressions to type, such as `thread_name()`.
             typed: choices.is_empty().then(String::new),
             choices,
             cursor: 0,
         }
     }
 
-    /// So many are chosen.
+    /// Number of chosen values.
     pub fn chosen(&self) -> usize {
         self.choices.iter().filter(|c| c.chosen).count()
     }
 
-    /// Takes a key; tells when it has ended.
-    pub fn key(&mut self, key: Key) -> Option<Picked> {
+    /// Processes a key. Returns the result when the selection has ended.
+    pub fn key(&mut self, key: Key) -> Option<PickerResult> {
         if self.typed.is_some() {
             return self.type_key(key);
         }
         match key {
-            Key::Escape | Key::Letter('q') => return Some(Picked::Nothing),
+            Key::Escape | Key::Letter('q') => return Some(PickerResult::Nothing),
             Key::Up | Key::Letter('k') => self.cursor = self.cursor.saturating_sub(1),
             Key::Down | Key::Letter('j') => {
                 let last = self.choices.len().saturating_sub(1);
                 self.cursor = (self.cursor + 1).min(last);
             }
             Key::Letter(' ') => {
-                let room = self.chosen() < MOST;
+                let room = self.chosen() < MAX_VALUES;
                 if let Some(choice) = self.choices.get_mut(self.cursor) {
                     choice.chosen = !choice.chosen && room;
                 }
             }
             Key::Letter('e') => self.typed = Some(String::new()),
-            Key::Enter => return Some(self.picked()),
+            Key::Enter => return Some(self.result()),
             _ => {}
         }
         None
     }
 
-    fn type_key(&mut self, key: Key) -> Option<Picked> {
+    fn type_key(&mut self, key: Key) -> Option<PickerResult> {
         let text = self.typed.as_mut()?;
         match key {
             Key::Letter(letter) => text.push(letter),
@@ -97,37 +95,37 @@ impl Picker {
             }
             Key::Escape => {
                 self.typed = None;
-                return self.choices.is_empty().then_some(Picked::Nothing);
+                return self.choices.is_empty().then_some(PickerResult::Nothing);
             }
             Key::Enter => {
                 let text = text.trim().to_owned();
                 self.typed = None;
                 if !text.is_empty() {
-                    let chosen = self.chosen() < MOST;
+                    let chosen = self.chosen() < MAX_VALUES;
                     self.cursor = self.choices.len();
                     self.choices.push(Choice {
                         text,
-                        of: String::new(),
+                        type_name: String::new(),
                         chosen,
                     });
                 }
-                return self.choices.is_empty().then_some(Picked::Nothing);
+                return self.choices.is_empty().then_some(PickerResult::Nothing);
             }
             _ => {}
         }
         None
     }
 
-    /// The chosen ones; where there are none, the selected one.
-    fn picked(&self) -> Picked {
+    /// The chosen values. If none was chosen, the highlighted value.
+    fn result(&self) -> PickerResult {
         let chosen = self.choices.iter().filter(|c| c.chosen);
         let mut values: Vec<String> = chosen.map(|c| c.text.clone()).collect();
         if values.is_empty() {
             values.extend(self.choices.get(self.cursor).map(|c| c.text.clone()));
         }
         match values.is_empty() {
-            true => Picked::Nothing,
-            false => Picked::Values(values),
+            true => PickerResult::Nothing,
+            false => PickerResult::Values(values),
         }
     }
 }
@@ -139,17 +137,17 @@ mod tests {
     fn picker(names: &[&str]) -> Picker {
         let variable = |name: &&str| Variable {
             name: (*name).into(),
-            of: "int".into(),
+            type_name: "int".into(),
         };
-        let place = Place {
+        let location = Location {
             class: "a.B".into(),
             method: "m()V".into(),
             fragment: None,
         };
-        Picker::new(place, names.iter().map(variable).collect())
+        Picker::new(location, names.iter().map(variable).collect())
     }
 
-    fn press(picker: &mut Picker, keys: &str) -> Option<Picked> {
+    fn press(picker: &mut Picker, keys: &str) -> Option<PickerResult> {
         keys.chars()
             .map(|letter| match letter {
                 '\n' => Key::Enter,
@@ -161,14 +159,17 @@ mod tests {
     #[test]
     fn variables_are_chosen_and_expressions_typed() {
         let mut one = picker(&["a", "b", "c"]);
-        let values =
-            |names: &[&str]| Some(Picked::Values(names.iter().map(|n| (*n).into()).collect()));
+        let values = |names: &[&str]| {
+            Some(PickerResult::Values(
+                names.iter().map(|n| (*n).into()).collect(),
+            ))
+        };
         assert_eq!(
             press(&mut one, "j j ee.user.name\n\n"),
             values(&["b", "c", "e.user.name"])
         );
         assert_eq!(press(&mut picker(&["a", "b"]), "j\n"), values(&["b"]));
-        assert_eq!(press(&mut picker(&["a"]), "q"), Some(Picked::Nothing));
+        assert_eq!(press(&mut picker(&["a"]), "q"), Some(PickerResult::Nothing));
         let mut many = picker(&["a", "b", "c", "d", "e"]);
         assert_eq!(
             press(&mut many, " j j j j \n"),
@@ -179,6 +180,6 @@ mod tests {
             press(&mut none, "thread_name()\n\n"),
             values(&["thread_name()"])
         );
-        assert_eq!(picker(&[]).key(Key::Escape), Some(Picked::Nothing));
+        assert_eq!(picker(&[]).key(Key::Escape), Some(PickerResult::Nothing));
     }
 }

@@ -1,18 +1,21 @@
-//! The plans that this command holds. Each has a connection of its own, so what it attached goes when that is closed.
+//! The source of the plans that this command holds. Each plan has its own connection, so closing
+//! the connection detaches what the plan attached.
 //!
-//! A plan attaches and tells the ids of its instruments; their figures are subscribed to. So the agent's one thread for plans is free
-//! for those of others, and only what has changed is sent.
+//! A plan attaches its instruments, prints their ids, and ends. The command then subscribes to
+//! their measurements. The agent's only thread for plans is therefore free for the plans of other
+//! clients, and only changed measurements are sent.
 
-use crate::ask::expression::of_point;
+use crate::ask::expression::to_plan_expression;
 use crate::ask::literal;
 
-use super::place::{Kind, Place};
+use super::location::{InstrumentKind, Location};
 
-/// Values of a watch that are shown, and how many of them a thread may add in a second.
+/// Number of values of a watch that the agent keeps, and maximum number that a thread may record in
+/// a second.
 const VALUES: u32 = 50;
-const VALUES_A_SECOND: u32 = 20;
+const VALUES_PER_SECOND: u32 = 20;
 
-/// Counts the calls of all that the patterns select.
+/// Attaches a counter to all methods that the patterns select.
 pub fn calls(patterns: &[String], limit: u32) -> String {
     let patterns: Vec<String> = patterns.iter().map(|p| literal(p)).collect();
     format!(
@@ -24,8 +27,8 @@ pub fn calls(patterns: &[String], limit: u32) -> String {
     )
 }
 
-/// Counts blocks and edges of one method, after its flow graph.
-pub fn inside(pattern: &str) -> String {
+/// Prints the flow graph of one method and attaches counters to its blocks and edges.
+pub fn count_inside(pattern: &str) -> String {
     let pattern = literal(pattern);
     format!(
         "let m = methods({pattern});\n\
@@ -37,30 +40,30 @@ pub fn inside(pattern: &str) -> String {
     )
 }
 
-/// Tells the flow graph of one method.
+/// Prints the flow graph of one method.
 pub fn graph(pattern: &str) -> String {
     let pattern = literal(pattern);
     format!("for g in methods({pattern}).graphs() {{ print(#{{graph: g}}.to_json()); }}\n")
 }
 
-/// One instrument at one place.
-pub fn probe(place: &Place, kind: &Kind, every: f64) -> String {
-    let methods = format!("methods({})", literal(&place.pattern()));
-    let points = match place.fragment {
+/// Attaches one instrument.
+pub fn probe(location: &Location, kind: &InstrumentKind, every: f64) -> String {
+    let methods = format!("methods({})", literal(&location.pattern()));
+    let points = match location.fragment {
         Some(fragment) => format!("{methods}.block({fragment})"),
         None => methods,
     };
     let ids = "let ids = #{}; ids[h.id()] = \"probe\"; print(#{ids: ids}.to_json());\n";
     match kind {
-        Kind::Counter => {
+        InstrumentKind::Counter => {
             format!("let h = {points}.before(counter().each());\n{ids}")
         }
-        Kind::Timer => format!("let h = {points}.around(timer());\n{ids}"),
-        Kind::Watch(values) => {
-            let values: Vec<String> = values.iter().map(|v| of_point(v)).collect();
+        InstrumentKind::Timer => format!("let h = {points}.around(timer());\n{ids}"),
+        InstrumentKind::Watch(values) => {
+            let values: Vec<String> = values.iter().map(|v| to_plan_expression(v)).collect();
             format!(
                 "let seen = last({VALUES});\n\
-                 let h = {points}.before(|p| if per_second({VALUES_A_SECOND}) {{ seen.put({}) }});\n\
+                 let h = {points}.before(|p| if per_second({VALUES_PER_SECOND}) {{ seen.put({}) }});\n\
                  every({every:?}, || print(#{{watch: seen.rows()}}.to_json()));\n{ids}",
                 values.join(", ")
             )
@@ -73,13 +76,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_watch_asks_for_its_values() {
-        let place = Place {
+    fn a_watch_records_its_values() {
+        let location = Location {
             class: "a.B".into(),
             method: "m(I)V".into(),
             fragment: Some(3),
         };
-        let plan = probe(&place, &Kind::Watch(vec!["this".into(), "n".into()]), 1.0);
+        let plan = probe(
+            &location,
+            &InstrumentKind::Watch(vec!["this".into(), "n".into()]),
+            1.0,
+        );
         assert!(
             plan.contains("methods(\"a.B::m(int)\").block(3).before(|p| if per_second(20) { seen.put(p.self, p[\"n\"]) })"),
             "{plan}"
@@ -87,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn the_limit_on_points_is_said() {
+    fn the_limit_on_methods_is_passed_on() {
         let plan = calls(&["a..*".into(), "b.C".into()], 7);
         assert!(plan.starts_with("let calls = methods([\"a..*\", \"b.C\"]).limit(7)"));
     }

@@ -1,114 +1,108 @@
-//! An instrument that was attached by a key, and what it has measured.
+//! An instrument that was attached by a key, and its measurements.
 
 use serde::Serialize;
 
-use super::figures::{Row, Seen};
+use super::location::{InstrumentKind, Location};
+use super::measurements::{RecordedValues, Row};
 use super::methods::rate;
-use super::place::{Kind, Place};
 
-/// How far it has come.
+/// Whether the instrument is already attached.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum State {
-    /// It is being attached.
+pub enum ProbeState {
     Attaching,
-    /// It stands.
-    On,
+    Attached,
 }
 
-/// See the module documentation.
+/// An instrument that was attached by a key.
 #[derive(Debug, Clone)]
 pub struct Probe {
-    /// Which of the connections holds it.
+    /// The number of the connection that holds the instrument.
     pub number: u64,
-    /// Where.
-    pub place: Place,
-    /// What.
-    pub kind: Kind,
-    /// Whether it stands.
-    pub state: State,
-    /// What it has measured, as it is shown.
-    pub figures: Figures,
-    /// What it has measured by now.
-    live: Figures,
-    /// The last look that was shown, in seconds since the agent began.
+    pub location: Location,
+    pub kind: InstrumentKind,
+    pub state: ProbeState,
+    /// The measurements on the screen. They do not change while the view is paused.
+    pub shown: ProbeResults,
+    /// The latest measurements, shown or not.
+    live: ProbeResults,
+    /// Time of the last sample that was shown, in seconds since the agent began.
     at: Option<f64>,
 }
 
-/// What was measured so far. Times are in nanoseconds, callees included.
+/// Measurements of one instrument. Durations include callees.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub struct Figures {
-    /// Passes, or finished intervals.
+pub struct ProbeResults {
+    /// Number of passes of a counter or watch, or of finished intervals of a timer.
     pub passes: u64,
-    /// A second, since the last look.
+    /// Passes per second, calculated from the last two samples that were shown.
     pub rate: f64,
-    /// The sum of the intervals.
+    /// The sum of all intervals.
     pub total_ns: u64,
-    /// The shortest.
     pub min_ns: u64,
-    /// The longest.
     pub max_ns: u64,
-    /// The newest values, the oldest first.
+    /// The latest values of a watch, in the order in which they were recorded.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub values: Vec<Seen>,
+    pub values: Vec<RecordedValues>,
 }
 
 impl Probe {
-    /// One that is being attached.
-    pub fn new(number: u64, place: Place, kind: Kind) -> Probe {
+    /// Creates a probe that is being attached.
+    pub fn new(number: u64, location: Location, kind: InstrumentKind) -> Probe {
         Probe {
             number,
-            place,
+            location,
             kind,
-            state: State::Attaching,
-            figures: Figures::default(),
-            live: Figures::default(),
+            state: ProbeState::Attaching,
+            shown: ProbeResults::default(),
+            live: ProbeResults::default(),
             at: None,
         }
     }
 
-    /// A look at a counter or a timer: the rows that have changed.
-    pub fn look(&mut self, rows: &[Row]) {
+    /// Adds a sample of a counter or a timer: the rows that have changed.
+    pub fn add_sample(&mut self, rows: &[Row]) {
         if rows.is_empty() {
             return;
         }
-        let mut figures = Figures::default();
+        let mut results = ProbeResults::default();
         for row in rows {
-            figures.passes = figures.passes.saturating_add(row.hits + row.count);
-            figures.total_ns = figures.total_ns.saturating_add(row.total_ns);
-            figures.max_ns = figures.max_ns.max(row.max_ns);
-            if row.count > 0 && (figures.min_ns == 0 || row.min_ns < figures.min_ns) {
-                figures.min_ns = row.min_ns;
+            results.passes = results.passes.saturating_add(row.hits + row.count);
+            results.total_ns = results.total_ns.saturating_add(row.total_ns);
+            results.max_ns = results.max_ns.max(row.max_ns);
+            if row.count > 0 && (results.min_ns == 0 || row.min_ns < results.min_ns) {
+                results.min_ns = row.min_ns;
             }
         }
-        figures.values = std::mem::take(&mut self.live.values);
-        self.live = figures;
+        results.values = std::mem::take(&mut self.live.values);
+        self.live = results;
     }
 
-    /// What a watch has seen.
-    pub fn watch(&mut self, values: Vec<Seen>) {
+    /// Stores the latest values of a watch.
+    pub fn set_values(&mut self, values: Vec<RecordedValues>) {
         self.live.values = values;
     }
 
-    /// Shows what it has measured by now.
+    /// Makes the latest measurements the shown ones. `at` is the time of the sample, in seconds
+    /// since the agent began.
     pub fn show(&mut self, at: f64) {
         let seconds = self.at.map_or(0.0, |before| at - before);
-        let rate = rate(self.figures.passes, self.live.passes, seconds);
-        self.figures = Figures {
+        let rate = rate(self.shown.passes, self.live.passes, seconds);
+        self.shown = ProbeResults {
             rate,
             ..self.live.clone()
         };
         self.at = Some(at);
-        self.state = State::On;
+        self.state = ProbeState::Attached;
     }
 
-    /// Passes so far, shown or not.
+    /// Number of passes so far, shown or not.
     pub fn live(&self) -> u64 {
         self.live.passes
     }
 
-    /// The average of the intervals, in nanoseconds.
+    /// The average interval, in nanoseconds.
     pub fn average_ns(&self) -> u64 {
-        self.figures.total_ns / self.figures.passes.max(1)
+        self.shown.total_ns / self.shown.passes.max(1)
     }
 }
 
@@ -117,13 +111,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_timer_has_ends_and_an_average() {
-        let place = Place {
+    fn a_timer_has_a_minimum_a_maximum_and_an_average() {
+        let location = Location {
             class: "a.B".into(),
             method: "m()V".into(),
             fragment: None,
         };
-        let mut probe = Probe::new(1, place, Kind::Timer);
+        let mut probe = Probe::new(1, location, InstrumentKind::Timer);
         let row = |count, total_ns, min_ns, max_ns| Row {
             count,
             total_ns,
@@ -131,13 +125,13 @@ mod tests {
             max_ns,
             ..Row::default()
         };
-        probe.look(&[row(2, 30, 10, 20), row(1, 60, 60, 60), row(0, 0, 0, 0)]);
+        probe.add_sample(&[row(2, 30, 10, 20), row(1, 60, 60, 60), row(0, 0, 0, 0)]);
         probe.show(1.0);
         assert_eq!(probe.average_ns(), 30);
-        assert_eq!((probe.figures.min_ns, probe.figures.max_ns), (10, 60));
-        probe.look(&[row(13, 30, 10, 20)]);
-        assert_eq!((probe.figures.passes, probe.live()), (3, 13));
+        assert_eq!((probe.shown.min_ns, probe.shown.max_ns), (10, 60));
+        probe.add_sample(&[row(13, 30, 10, 20)]);
+        assert_eq!((probe.shown.passes, probe.live()), (3, 13));
         probe.show(2.0);
-        assert_eq!(probe.figures.rate, 10.0);
+        assert_eq!(probe.shown.rate, 10.0);
     }
 }

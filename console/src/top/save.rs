@@ -1,4 +1,4 @@
-//! Everything that is known, as JSON or as text, and the file that it is written to.
+//! Writes the state of the view, as JSON or as text, to a file.
 
 use std::fs::OpenOptions;
 use std::io::{self, Write};
@@ -7,43 +7,37 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 use thiserror::Error;
 
-use super::inside::Inside;
+use super::location::InstrumentKind;
 use super::model::Model;
-use super::place::Kind;
+use super::open_method::OpenMethod;
 use super::probe::Probe;
 use super::view;
 
-/// Files of one process that are looked at for a free name.
-const NAMES: u32 = 10_000;
+/// Maximum number of file names that are tried for one process.
+const MAX_FILES: u32 = 10_000;
 
 /// Why nothing was written.
 #[derive(Debug, Error)]
 pub enum SaveError {
-    /// The file.
+    /// The file could not be written.
     #[error("{path} cannot be written: {source}; start the command in a directory of your own", path = .path.display())]
-    File {
-        /// Which.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
-    /// All names are taken.
-    #[error("there are {NAMES} files veneer-top-{0}-*; remove some")]
+    File { path: PathBuf, source: io::Error },
+    /// All names are in use.
+    #[error("there are {MAX_FILES} files veneer-top-{0}-*; remove some")]
     Full(u32),
 }
 
-/// Writes everything to a new file in the working directory, and tells its name.
+/// Writes the state to a new file in the working directory and returns its name.
 ///
-/// # Errors
-/// The file cannot be made or written.
+/// # Errors Fails if the file cannot be created or written.
 pub fn save(model: &Model, text: bool) -> Result<PathBuf, SaveError> {
     let (extension, content) = match text {
         true => ("txt", view::as_text(model, usize::MAX)),
         false => ("json", format!("{:#}\n", json(model, usize::MAX))),
     };
-    for number in 1..=NAMES {
+    for number in 1..=MAX_FILES {
         let path = PathBuf::from(format!("veneer-top-{}-{number}.{extension}", model.pid));
-        // Never over another file.
+        // `create_new` never overwrites an existing file.
         let written = OpenOptions::new()
             .write(true)
             .create_new(true)
@@ -58,11 +52,12 @@ pub fn save(model: &Model, text: bool) -> Result<PathBuf, SaveError> {
     Err(SaveError::Full(model.pid))
 }
 
-/// All figures as an object; of methods the first so many, as they are sorted and filtered.
+/// Returns the state as a JSON object. Of the methods, it contains the first `rows` in the order of
+/// the table, after filtering.
 pub fn json(model: &Model, rows: usize) -> Value {
     let method = |m: &super::methods::Method| {
         json!({
-            "class": m.place.class, "method": m.place.method, "line": m.line,
+            "class": m.location.class, "method": m.location.method, "line": m.line,
             "calls": m.calls, "calls_per_second": m.rate,
         })
     };
@@ -76,7 +71,7 @@ pub fn json(model: &Model, rows: usize) -> Value {
         "methods_called": called,
         "methods": methods,
     });
-    if let Some(inside) = &model.inside {
+    if let Some(inside) = &model.open_method {
         object["inside"] = inside_json(inside);
     }
     if !model.probes.is_empty() {
@@ -85,7 +80,7 @@ pub fn json(model: &Model, rows: usize) -> Value {
     object
 }
 
-fn inside_json(inside: &Inside) -> Value {
+fn inside_json(inside: &OpenMethod) -> Value {
     let graph = inside.graph();
     let blocks = graph.blocks.iter().map(|block| {
         let passes = inside.passes(block.number);
@@ -99,14 +94,14 @@ fn inside_json(inside: &Inside) -> Value {
         json!({"from": from, "to": to, "passes": passes})
     });
     json!({
-        "class": inside.place.class, "method": inside.place.method,
+        "class": inside.location.class, "method": inside.location.method,
         "fragments": blocks.collect::<Vec<_>>(), "edges": edges.collect::<Vec<_>>(),
     })
 }
 
 fn probe_json(probe: &Probe) -> Value {
-    let mut object = json!({"kind": probe.kind, "at": probe.place, "figures": probe.figures});
-    if let Kind::Watch(values) = &probe.kind {
+    let mut object = json!({"kind": probe.kind, "at": probe.location, "figures": probe.shown});
+    if let InstrumentKind::Watch(values) = &probe.kind {
         object["watched"] = json!(values);
     }
     object

@@ -1,4 +1,5 @@
-//! The terminal: taken over, drawn on, listened to, and given back whatever happens.
+//! The terminal: switched to full screen, drawn on, read for keys, and restored however the view
+//! ends.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,7 +8,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use ratatui::DefaultTerminal;
-use ratatui::crossterm::event::{self, Event as Happened};
+use ratatui::crossterm::event::{self, Event as TerminalEvent};
 use signal_hook::consts::{SIGINT, SIGTERM};
 
 use super::Session;
@@ -17,17 +18,18 @@ use super::theme::Theme;
 use super::view;
 use crate::output::wants_colour;
 
-/// How long a key is waited for before the screen is looked after again.
-const WAIT: Duration = Duration::from_millis(100);
+/// How long to wait for a key before the screen is drawn again.
+const REDRAW_INTERVAL: Duration = Duration::from_millis(100);
 
-/// The terminal as long as it is ours. A panic gives it back too: `ratatui::try_init` sees to that.
+/// Owns the full-screen terminal and restores it when dropped. `ratatui::try_init` installs a hook
+/// that also restores the terminal after a panic.
 struct Screen {
     terminal: DefaultTerminal,
 }
 
 impl Screen {
-    fn take() -> Result<Screen> {
-        // Part of it may have been done.
+    fn enter() -> Result<Screen> {
+        // If initialisation failed halfway, `restore` undoes the part that was done.
         let terminal = ratatui::try_init().inspect_err(|_| ratatui::restore());
         let terminal = terminal.context("the terminal cannot be taken over; use --once")?;
         Ok(Screen { terminal })
@@ -40,8 +42,9 @@ impl Drop for Screen {
     }
 }
 
-/// Ends the process when its terminal is closed, also where SIGHUP is ignored (`nohup`): reading keys would not notice. The kernel
-/// closes the connections, so the agent takes everything off; there is no terminal to be given back.
+/// Starts a thread that ends the process when its terminal is closed. Reading keys would not notice
+/// that if SIGHUP is ignored (`nohup`). When the process ends, the kernel closes the connections,
+/// so the agent detaches everything. There is no terminal left to restore.
 fn end_with_terminal() -> Result<()> {
     let watch = || {
         let mut terminal = libc::pollfd {
@@ -50,7 +53,7 @@ fn end_with_terminal() -> Result<()> {
             revents: 0,
         };
         loop {
-            // SAFETY: one entry, which lives as long as the call.
+            // SAFETY: the array has one entry, which is borrowed for the duration of the call.
             let ready = unsafe { libc::poll(&mut terminal, 1, -1) };
             if ready > 0 {
                 std::process::exit(0);
@@ -62,7 +65,7 @@ fn end_with_terminal() -> Result<()> {
     Ok(())
 }
 
-/// Shows the view until it is to end.
+/// Shows the view until it ends.
 pub fn run(session: &mut Session) -> Result<()> {
     let end = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM] {
@@ -72,9 +75,9 @@ pub fn run(session: &mut Session) -> Result<()> {
     let theme = Theme {
         colour: wants_colour(),
     };
-    let mut screen = Screen::take()?;
+    let mut screen = Screen::enter()?;
     loop {
-        session.listen(Duration::ZERO);
+        session.process_events(Duration::ZERO);
         if end.load(Ordering::Relaxed) || session.model.end.is_some() {
             return Ok(());
         }
@@ -83,11 +86,12 @@ pub fn run(session: &mut Session) -> Result<()> {
             .terminal
             .draw(draw)
             .context("the terminal cannot be written to")?;
-        let mut wait = WAIT;
+        let mut wait = REDRAW_INTERVAL;
         while event::poll(wait).context("the terminal cannot be read")? {
             wait = Duration::ZERO;
-            if let Happened::Key(pressed) = event::read().context("the terminal cannot be read")?
-                && let Some(key) = Key::of(&pressed)
+            if let TerminalEvent::Key(pressed) =
+                event::read().context("the terminal cannot be read")?
+                && let Some(key) = Key::from_event(&pressed)
                 && session.update(Event::Key(key))
             {
                 return Ok(());

@@ -1,9 +1,9 @@
-//! Figures and names as they stand in columns.
+//! Formats measurements and names for columns.
 
 use serde_json::Value;
 use veneer_instruments::table;
 
-/// A number a second: with a decimal below ten.
+/// Formats a rate per second. Rates below ten have one decimal.
 pub fn rate(rate: f64) -> String {
     match rate {
         r if r <= 0.0 => "0".to_owned(),
@@ -12,7 +12,7 @@ pub fn rate(rate: f64) -> String {
     }
 }
 
-/// A part of a whole, in percent; `-` of nothing.
+/// Formats a part of a whole in percent. Returns `-` if the whole is 0.
 pub fn percent(part: u64, whole: u64) -> String {
     match whole {
         0 => "-".to_owned(),
@@ -20,7 +20,7 @@ pub fn percent(part: u64, whole: u64) -> String {
     }
 }
 
-/// The share that instruments have of the processor time; `–` as long as it is not known.
+/// Formats the share of processor time that instruments use. Returns `–` if it is not known.
 pub fn cost(share: Option<f64>) -> String {
     match share {
         None => "–".to_owned(),
@@ -29,26 +29,28 @@ pub fn cost(share: Option<f64>) -> String {
     }
 }
 
-/// At the right end of so many columns. What is longer takes more.
+/// Pads the text on the left to this number of columns. Longer text is not cut.
 pub fn right(text: &str, columns: usize) -> String {
     format!("{text:>columns$}")
 }
 
-/// At the left end of so many columns, cut where it is longer.
+/// Pads the text on the right to this number of columns. Longer text is shortened.
 pub fn left(text: &str, columns: usize) -> String {
     let text = table::shorten(text, columns);
     format!("{text:<columns$}")
 }
 
-/// Without control characters, which would move the cursor; there are names and values with anything in them.
+/// Replaces control characters, because they could move the cursor. Names and values may contain
+/// any character.
 pub fn clean(text: &str) -> String {
     let clean = |c: char| if c.is_control() { '\u{fffd}' } else { c };
     text.chars().map(clean).collect()
 }
 
-/// The first line of a message, broken between words into rows of so many columns. (Behind it are source and caret of a plan that
-/// nobody has typed.)
-pub fn rows(message: &str, columns: usize) -> Vec<String> {
+/// Wraps the first line of a message between words into rows of at most `columns` characters. The
+/// other lines contain the source of the plan and are dropped, because the user did not write that
+/// plan.
+pub fn wrap(message: &str, columns: usize) -> Vec<String> {
     let mut rows: Vec<String> = Vec::new();
     for word in clean(message.lines().next().unwrap_or_default()).split(' ') {
         match rows.last_mut() {
@@ -62,7 +64,7 @@ pub fn rows(message: &str, columns: usize) -> Vec<String> {
     rows
 }
 
-/// A value that was seen.
+/// Formats a recorded value.
 pub fn value(value: &Value) -> String {
     match value {
         Value::String(text) => clean(text),
@@ -70,8 +72,8 @@ pub fn value(value: &Value) -> String {
     }
 }
 
-/// A type's simple name: `Map` of `java.util.Map`, `int[]` of itself.
-pub fn simple(of: &str) -> &str {
+/// The simple name of a type: `Map` for `java.util.Map`, `int[]` for `int[]`.
+pub fn simple_name(of: &str) -> &str {
     of.rsplit('.').next().unwrap_or(of)
 }
 
@@ -80,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn figures_fit_their_size() {
+    fn numbers_are_formatted_by_their_size() {
         assert_eq!(
             [0.0, 0.04, 3.25, 9.96, 1234.6].map(rate),
             ["0", "0.0", "3.2", "10", "1,235"]
@@ -92,7 +94,7 @@ mod tests {
         );
         assert_eq!(left("Desk", 6), "Desk  ");
         assert_eq!(left("com.shop.Desk", 9).chars().count(), 9);
-        assert_eq!(rows("ab cd efghij\nx", 5), ["ab cd", "efghij"]);
+        assert_eq!(wrap("ab cd efghij\nx", 5), ["ab cd", "efghij"]);
         assert_eq!(clean("a\x1b[2J\n"), "a\u{fffd}[2J\u{fffd}");
     }
 }

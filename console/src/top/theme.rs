@@ -1,11 +1,11 @@
-//! Colours, or none: where `NO_COLOR` is set, bold, dim and reversed text must do.
+//! The colours of the view. Without colours (`NO_COLOR`), bold, dim and reversed text is used
+//! instead.
 
 use ratatui::style::{Color, Modifier, Style};
 
-/// See the module documentation.
+/// The style of all parts of the view.
 #[derive(Debug, Clone, Copy)]
 pub struct Theme {
-    /// With colours.
     pub colour: bool,
 }
 
@@ -22,32 +22,29 @@ impl Theme {
         Style::new().add_modifier(Modifier::REVERSED)
     }
 
-    /// Titles of columns.
     pub fn title(self) -> Style {
         Style::new().add_modifier(Modifier::BOLD)
     }
 
-    /// What matters less.
+    /// Text of secondary importance.
     pub fn faint(self) -> Style {
         self.with(Color::DarkGray, Modifier::DIM)
     }
 
-    /// The selected row.
     pub fn selected(self) -> Style {
         Style::new().add_modifier(Modifier::REVERSED)
     }
 
-    /// What went wrong.
     pub fn bad(self) -> Style {
         self.with(Color::Red, Modifier::BOLD)
     }
 
-    /// What is attached.
+    /// Marks of attached instruments.
     pub fn attached(self) -> Style {
         self.with(Color::Green, Modifier::BOLD)
     }
 
-    /// Figures, by their part of the greatest.
+    /// A measurement, by its share of the largest one.
     pub fn heat(self, part: f64) -> Style {
         match part {
             p if p >= 0.5 => self.with(Color::Red, Modifier::BOLD),

@@ -1,18 +1,19 @@
-//! Drawing the model. Each part is made of lines, so what is drawn can also be written to a file.
+//! Draws the model. Each part consists of lines of text, so the same lines can be written to a
+//! file.
 //!
 //! ```text
 //!   bar      pid, cost, time                          always
-//!   summary  what is counted                          from 12 rows on
+//!   summary  which methods are counted                if the screen has at least 12 rows
 //!   body     methods, or the fragments of one         always
-//!   detail   what is attached to the selected row     where there is something, and a third of the rows
-//!   status   what is being done, messages             where there is something, and from 12 rows on
-//!   hints    keys                                     from 16 rows on
+//!   detail   what is attached to the selected row     if not empty; at most a third of the rows
+//!   status   progress, messages                       from 12 rows on always, else if not empty
+//!   hints    keys                                     if the screen has at least 16 rows
 //! ```
 
 mod detail;
 mod help;
-mod inside;
 mod methods;
+mod open_method;
 mod picker;
 
 use ratatui::Frame;
@@ -25,11 +26,11 @@ use super::model::{Mode, Model};
 use super::text;
 use super::theme::Theme;
 
-/// From so many rows on there is a summary, and a line with hints.
+/// Minimum number of rows of a screen with the summary and the detail, and with the hints.
 const ROWS_FOR_SUMMARY: u16 = 12;
 const ROWS_FOR_HINTS: u16 = 16;
 
-/// Lines, and which of them is to be seen.
+/// The lines of a table, and the selected one, which must be visible.
 #[derive(Debug, Default)]
 struct Body {
     /// Titles of the columns.
@@ -38,7 +39,7 @@ struct Body {
     cursor: usize,
 }
 
-/// Draws everything.
+/// Draws the whole screen.
 pub fn draw(frame: &mut Frame, model: &Model, theme: Theme) {
     let area = frame.area();
     if model.mode == Mode::Help {
@@ -51,13 +52,13 @@ pub fn draw(frame: &mut Frame, model: &Model, theme: Theme) {
     let hints = u16::from(area.height >= ROWS_FOR_HINTS);
     let room = (area.height / 3) * summary;
     let rows = (detail.len() as u16).min(room);
-    let said = status_lines(model, theme, usize::from(area.width));
-    let said_rows = match area.height {
+    let status_text = status_lines(model, theme, usize::from(area.width));
+    let status_rows = match area.height {
         0..=2 => 0,
-        rows if rows < ROWS_FOR_SUMMARY => said.len().min(2) as u16,
-        _ => said.len().max(1) as u16,
+        rows if rows < ROWS_FOR_SUMMARY => status_text.len().min(2) as u16,
+        _ => status_text.len().max(1) as u16,
     };
-    // The cost comes before everything else.
+    // On a tiny screen, the cost has priority over everything else.
     let bar = Rect {
         height: area.height.min(1),
         ..area
@@ -71,7 +72,7 @@ pub fn draw(frame: &mut Frame, model: &Model, theme: Theme) {
         Constraint::Length(summary),
         Constraint::Min(1),
         Constraint::Length(rows),
-        Constraint::Length(said_rows),
+        Constraint::Length(status_rows),
         Constraint::Length(hints),
     ])
     .areas(rest);
@@ -79,7 +80,7 @@ pub fn draw(frame: &mut Frame, model: &Model, theme: Theme) {
     frame.render_widget(Paragraph::new(summary_line(model)), above);
     draw_body(frame, body, model, theme);
     frame.render_widget(Paragraph::new(detail), below);
-    frame.render_widget(Paragraph::new(said), status);
+    frame.render_widget(Paragraph::new(status_text), status);
     frame.render_widget(Paragraph::new(hint_line(model, theme)), last);
     if let Mode::Pick(picker) = &model.mode {
         picker::draw(frame, picker, theme);
@@ -88,17 +89,17 @@ pub fn draw(frame: &mut Frame, model: &Model, theme: Theme) {
 
 fn draw_body(frame: &mut Frame, area: Rect, model: &Model, theme: Theme) {
     let width = usize::from(area.width);
-    // A single row is for figures, not for titles.
+    // A single row shows data and not titles.
     let titled = u16::from(area.height > 1);
     let [head, rows] =
         Layout::vertical([Constraint::Length(titled), Constraint::Min(0)]).areas(area);
     let height = usize::from(rows.height);
-    let body = match &model.inside {
-        Some(inside) => inside::body(model, inside, theme, width),
+    let body = match &model.open_method {
+        Some(inside) => open_method::body(model, inside, theme, width),
         None => methods::body(model, theme, width, height),
     };
     frame.render_widget(Paragraph::new(body.head), head);
-    // The selected row in the middle, as far as there are rows.
+    // The selected row is in the middle unless it is near the first or last line.
     let most = body.lines.len().saturating_sub(height);
     let first = body.cursor.saturating_sub(height / 2).min(most);
     let lines: Vec<Line> = body.lines.into_iter().skip(first).take(height).collect();
@@ -116,8 +117,8 @@ fn bar_line(model: &Model) -> Line<'static> {
 }
 
 fn summary_line(model: &Model) -> Line<'static> {
-    if let Some(inside) = &model.inside {
-        return Line::from(format!(" {}", text::clean(&inside.place.name())));
+    if let Some(inside) = &model.open_method {
+        return Line::from(format!(" {}", text::clean(&inside.location.name())));
     }
     let (all, called) = model.methods.count();
     let standing = model.attached.map_or(all as u64, |a| a.methods);
@@ -135,11 +136,11 @@ fn summary_line(model: &Model) -> Line<'static> {
     Line::from(words)
 }
 
-/// Characters that turn.
-const TURN: [char; 4] = ['|', '/', '-', '\\'];
+/// The frames of the animation that shows progress.
+const SPINNER: [char; 4] = ['|', '/', '-', '\\'];
 
-/// Rows of a message at most.
-const SAID: usize = 3;
+/// Maximum number of rows of a message.
+const MAX_MESSAGE_ROWS: usize = 3;
 
 fn status_lines(model: &Model, theme: Theme, width: usize) -> Vec<Line<'static>> {
     if let Mode::Filter(_) = model.mode {
@@ -152,24 +153,26 @@ fn status_lines(model: &Model, theme: Theme, width: usize) -> Vec<Line<'static>>
             true => theme.bad(),
             false => theme.title(),
         };
-        let rows = text::rows(&message.text, width.saturating_sub(1));
+        let rows = text::wrap(&message.text, width.saturating_sub(1));
         let line = |row: String| Line::from(Span::styled(format!(" {row}"), style));
-        return rows.into_iter().take(SAID).map(line).collect();
+        return rows.into_iter().take(MAX_MESSAGE_ROWS).map(line).collect();
     }
     let Some((what, since)) = model.busy().next() else {
         return Vec::new();
     };
-    let turn = TURN[(since.as_millis() / 250) as usize % TURN.len()];
+    let spinner = SPINNER[(since.as_millis() / 250) as usize % SPINNER.len()];
     let more = match model.busy().count() {
         0 | 1 => String::new(),
         n => format!(" (and {} more)", n - 1),
     };
     let (what, seconds) = (text::clean(what), since.as_secs_f64());
-    vec![Line::from(format!(" {turn} {what} … {seconds:.1} s{more}"))]
+    vec![Line::from(format!(
+        " {spinner} {what} … {seconds:.1} s{more}"
+    ))]
 }
 
 fn hint_line(model: &Model, theme: Theme) -> Line<'static> {
-    let hints = match (&model.mode, model.inside.is_some()) {
+    let hints = match (&model.mode, model.open_method.is_some()) {
         (Mode::View, false) => {
             " ? keys  Enter inside  c t w attach  d off  o sort  / filter  s save  q end"
         }
@@ -181,29 +184,30 @@ fn hint_line(model: &Model, theme: Theme) -> Line<'static> {
     Line::from(Span::styled(hints, theme.faint()))
 }
 
-/// The methods, and what is attached, as text without a terminal.
+/// Returns the methods, the fragments of the open method and the attached instruments as plain
+/// text.
 pub fn as_text(model: &Model, rows: usize) -> String {
     let theme = Theme { colour: false };
     let width = 120;
     let mut lines = vec![bar_line(model), Line::default()];
     let mut outside = model.clone();
-    outside.inside = None;
+    outside.open_method = None;
     lines.push(summary_line(&outside));
     let body = methods::body(&outside, theme, width, rows);
     lines.push(body.head);
     lines.extend(body.lines.into_iter().take(rows));
-    if let Some(inside) = &model.inside {
+    if let Some(inside) = &model.open_method {
         lines.extend([Line::default(), summary_line(model)]);
-        let body = inside::body(model, inside, theme, width);
+        let body = open_method::body(model, inside, theme, width);
         lines.push(body.head);
         lines.extend(body.lines);
     }
     for probe in &model.probes {
         lines.extend([
             Line::default(),
-            Line::from(format!(" {}", probe.place.name())),
+            Line::from(format!(" {}", probe.location.name())),
         ]);
-        lines.extend(detail::of_probe(probe, theme, usize::MAX));
+        lines.extend(detail::probe_lines(probe, theme, usize::MAX));
     }
     let plain = |line: &Line| {
         let text: String = line.spans.iter().map(|s| s.content.as_ref()).collect();

@@ -1,6 +1,6 @@
-//! JVMs for the tests: a program that says `ready` and waits for its input to end.
+//! JVMs for the tests: a Java program that prints `ready` and waits for the end of its input.
 
-// Each test binary uses a part of it.
+// Each test binary uses only a part of this module.
 #![allow(dead_code)]
 
 use std::fs;
@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 pub const NOBODY: u32 = 65534;
 
-/// The `veneer` command, with nothing of the tester's settings.
+/// Returns the `veneer` command, without environment variables that would change its behaviour.
 pub fn veneer() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_veneer"));
     for name in [
@@ -25,8 +25,10 @@ pub fn veneer() -> Command {
         command.env_remove(name);
     }
     command.stdin(Stdio::null());
-    // A shell starts its background jobs with signals ignored, and that is inherited: a test must not depend on it.
-    // SAFETY: `signal` may be called between fork and exec.
+    // A shell starts background jobs with some signals ignored, and children inherit that. The
+    // tests must not depend on it.
+    //
+    // SAFETY: `signal` is async-signal-safe and may be called between fork and exec.
     unsafe {
         command.pre_exec(|| {
             for signal in [libc::SIGINT, libc::SIGQUIT, libc::SIGTERM, libc::SIGHUP] {
@@ -38,7 +40,7 @@ pub fn veneer() -> Command {
     command
 }
 
-/// Exit code, standard output, standard error.
+/// Returns exit code, standard output and standard error.
 pub fn outcome(output: &Output) -> (Option<i32>, String, String) {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     (
@@ -48,7 +50,7 @@ pub fn outcome(output: &Output) -> (Option<i32>, String, String) {
     )
 }
 
-/// Runs it, expects exit code 2 and one line on standard error, and gives that line.
+/// Runs the command, expects exit code 2 and one line on standard error, and returns that line.
 pub fn refusal(command: &mut Command) -> String {
     let (code, stdout, stderr) = outcome(&command.output().unwrap());
     assert_eq!(code, Some(2), "{stderr}");
@@ -58,7 +60,7 @@ pub fn refusal(command: &mut Command) -> String {
     stderr
 }
 
-/// Every JDK of this machine that Veneer works on, at least one.
+/// Returns every installed JDK that Veneer supports; at least one.
 pub fn jdks() -> Vec<PathBuf> {
     let installed = fs::read_dir("/usr/lib/jvm").into_iter().flatten().flatten();
     let mut homes: Vec<PathBuf> = installed
@@ -84,7 +86,7 @@ fn feature(home: &Path) -> Option<u32> {
     version.split(['.', '"', '-']).next()?.parse().ok()
 }
 
-/// A system library that is certainly no agent.
+/// Returns the path of a system library that is not an agent.
 pub fn no_agent() -> String {
     let maps = fs::read_to_string("/proc/self/maps").unwrap();
     let line = maps
@@ -107,7 +109,7 @@ impl Jvm {
         Self::start_as(home, options, None)
     }
 
-    /// Starts it as another user, which only root can.
+    /// Starts the JVM as another user. Only root can do that.
     pub fn start_as(home: &Path, options: &[&str], user: Option<u32>) -> Jvm {
         let directory = tempfile::tempdir().unwrap();
         let source = directory.path().join("Wait.java");
@@ -160,11 +162,12 @@ impl Jvm {
     }
 
     pub fn signal(&self, signal: i32) {
-        // SAFETY: our own child, which has not been waited for.
+        // SAFETY: the child belongs to this process and was not waited for, so its process id is
+        // still valid.
         assert_eq!(unsafe { libc::kill(self.child.id() as i32, signal) }, 0);
     }
 
-    /// Lets it end, and checks that nobody disturbed it: exit code 0 and not a word more.
+    /// Ends the JVM, and checks that it was not disturbed: exit code 0 and no additional output.
     pub fn end_undisturbed(mut self) {
         drop(self.stdin.take());
         let mut rest = String::new();
@@ -181,7 +184,7 @@ impl Drop for Jvm {
     }
 }
 
-/// Waits for something that must become true soon.
+/// Waits until the condition is true; panics after 20 seconds.
 pub fn eventually(what: &str, mut condition: impl FnMut() -> bool) {
     let deadline = Instant::now() + Duration::from_secs(20);
     while !condition() {

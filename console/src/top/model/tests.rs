@@ -1,6 +1,6 @@
 use super::*;
-use crate::top::figures::{Block, Row, Seen, Variable};
-use crate::top::inside::tests::graph;
+use crate::top::measurements::{Block, RecordedValues, Row, Variable};
+use crate::top::open_method::tests::graph;
 use serde_json::json;
 
 fn row(method: &str, hits: u64) -> Row {
@@ -12,18 +12,24 @@ fn row(method: &str, hits: u64) -> Row {
     }
 }
 
-fn news(model: &mut Model, channel: Channel, told: Told) {
-    let what = What::Told(told);
-    assert_eq!(model.update(Event::News(News { channel, what })), []);
+fn print(model: &mut Model, channel: Channel, output: PlanOutput) {
+    let message = FeedMessage::PlanOutput(output);
+    assert_eq!(
+        model.update(Event::Feed(FeedEvent { channel, message })),
+        []
+    );
 }
 
-fn look(model: &mut Model, channel: Channel, at: f64, role: Role, rows: Vec<Row>) {
+fn add_sample(model: &mut Model, channel: Channel, at: f64, role: Role, rows: Vec<Row>) {
     let rows = rows.into_iter().map(|row| (role, row)).collect();
-    let what = What::Look(Look { at, rows });
-    assert_eq!(model.update(Event::News(News { channel, what })), []);
+    let message = FeedMessage::Sample(Sample { at, rows });
+    assert_eq!(
+        model.update(Event::Feed(FeedEvent { channel, message })),
+        []
+    );
 }
 
-fn press(model: &mut Model, keys: &str) -> Vec<Wish> {
+fn press(model: &mut Model, keys: &str) -> Vec<Effect> {
     let key = |letter| match letter {
         '\n' => Key::Enter,
         '\x1b' => Key::Escape,
@@ -38,7 +44,7 @@ fn press(model: &mut Model, keys: &str) -> Vec<Wish> {
 
 fn calls(model: &mut Model, at: f64, m: u64, n: u64) {
     let rows = vec![row("m(I)V", m), row("n()V", n)];
-    look(model, Channel::Calls, at, Role::Calls, rows);
+    add_sample(model, Channel::Calls, at, Role::Calls, rows);
 }
 
 fn model() -> Model {
@@ -47,8 +53,8 @@ fn model() -> Model {
     model
 }
 
-fn place(fragment: Option<u32>) -> Place {
-    Place {
+fn location(fragment: Option<u32>) -> Location {
+    Location {
         class: "a.B".into(),
         method: "m(I)V".into(),
         fragment,
@@ -58,35 +64,35 @@ fn place(fragment: Option<u32>) -> Place {
 #[test]
 fn enter_opens_the_hottest_method_and_escape_closes_it() {
     let mut model = model();
-    let wishes = press(&mut model, "\n");
-    let [Wish::Inside(number, at)] = wishes.as_slice() else {
-        panic!("{wishes:?}");
+    let effects = press(&mut model, "\n");
+    let [Effect::CountInside(number, at)] = effects.as_slice() else {
+        panic!("{effects:?}");
     };
     let (number, channel) = (*number, Channel::Inside(*number));
-    assert_eq!(*at, place(None));
+    assert_eq!(*at, location(None));
     assert_eq!(model.busy().count(), 2);
-    news(&mut model, channel, Told::Graph(graph()));
-    // What comes late from a connection that was closed belongs to nothing.
-    let late = Told::Graph(Graph {
+    print(&mut model, channel, PlanOutput::Graph(graph()));
+    // A late message from a closed connection has no effect.
+    let late = PlanOutput::Graph(Graph {
         blocks: vec![Block::default(); 9],
         ..graph()
     });
-    news(&mut model, Channel::Inside(number + 7), late);
-    assert_eq!(model.inside.as_ref().unwrap().graph().blocks.len(), 4);
-    assert_eq!(model.selected(), Some(place(Some(0))));
-    assert_eq!(press(&mut model, ">>\x1b"), [Wish::Close(channel)]);
-    assert_eq!(model.selected(), Some(place(None)));
-    assert_eq!(press(&mut model, "q"), [Wish::Quit]);
+    print(&mut model, Channel::Inside(number + 7), late);
+    assert_eq!(model.open_method.as_ref().unwrap().graph().blocks.len(), 4);
+    assert_eq!(model.selected(), Some(location(Some(0))));
+    assert_eq!(press(&mut model, ">>\x1b"), [Effect::Close(channel)]);
+    assert_eq!(model.selected(), Some(location(None)));
+    assert_eq!(press(&mut model, "q"), [Effect::Quit]);
 }
 
 #[test]
-fn a_key_attaches_and_the_same_key_takes_off() {
+fn a_key_attaches_and_the_same_key_detaches() {
     let mut model = model();
-    let wishes = press(&mut model, "t");
-    let [Wish::Attach(number, at, Kind::Timer)] = wishes.as_slice() else {
-        panic!("{wishes:?}");
+    let effects = press(&mut model, "t");
+    let [Effect::Attach(number, at, InstrumentKind::Timer)] = effects.as_slice() else {
+        panic!("{effects:?}");
     };
-    assert_eq!((at, model.probes.len()), (&place(None), 1));
+    assert_eq!((at, model.probes.len()), (&location(None), 1));
     let channel = Channel::Probe(*number);
     let rows = vec![Row {
         count: 3,
@@ -95,84 +101,88 @@ fn a_key_attaches_and_the_same_key_takes_off() {
         max_ns: 15,
         ..Row::default()
     }];
-    look(&mut model, channel, 1.0, Role::Probe, rows);
-    assert_eq!(model.probes[0].state, State::On);
+    add_sample(&mut model, channel, 1.0, Role::Probe, rows);
+    assert_eq!(model.probes[0].state, ProbeState::Attached);
     assert_eq!(model.probes[0].average_ns(), 10);
-    assert_eq!(press(&mut model, "t"), [Wish::Close(channel)]);
+    assert_eq!(press(&mut model, "t"), [Effect::Close(channel)]);
     assert!(model.probes.is_empty());
-    for _ in 0..PROBES {
+    for _ in 0..MAX_PROBES {
         model.move_on();
         press(&mut model, "c");
     }
-    assert_eq!(model.probes.len(), PROBES);
+    assert_eq!(model.probes.len(), MAX_PROBES);
     model.move_on();
     assert!(press(&mut model, "c").is_empty() && model.message().unwrap().bad);
-    assert_eq!(press(&mut model, "D").len(), PROBES);
+    assert_eq!(press(&mut model, "D").len(), MAX_PROBES);
 }
 
 impl Model {
-    /// Another method for another instrument.
+    /// Selects another method, so that another instrument can be attached.
     fn move_on(&mut self) {
         let number = self.number();
         let rows = vec![row(&format!("x{number}()V"), 1 + number)];
-        self.methods.look(1.0 + number as f64, rows, true);
+        self.methods.add_sample(1.0 + number as f64, rows, true);
     }
 }
 
 #[test]
 fn a_watch_asks_for_variables_of_a_method_and_has_those_of_a_fragment() {
     let mut model = model();
-    let wishes = press(&mut model, "w");
-    let [Wish::Ask(number, _)] = wishes.as_slice() else {
-        panic!("{wishes:?}");
+    let effects = press(&mut model, "w");
+    let [Effect::QueryVariables(number, _)] = effects.as_slice() else {
+        panic!("{effects:?}");
     };
     let mut asked = graph();
     let variable = |name: &str| Variable {
         name: name.into(),
-        of: "int".into(),
+        type_name: "int".into(),
     };
     asked.blocks[0].variables = vec![variable("n"), variable("k")];
     asked.blocks[1].variables = vec![variable("sum")];
-    news(
+    print(
         &mut model,
         Channel::Question(*number),
-        Told::Graph(asked.clone()),
+        PlanOutput::Graph(asked.clone()),
     );
-    let wishes = press(&mut model, " > \n");
-    let [Wish::Attach(number, at, Kind::Watch(values))] = wishes.as_slice() else {
-        panic!("{wishes:?}");
+    let effects = press(&mut model, " > \n");
+    let [Effect::Attach(number, at, InstrumentKind::Watch(values))] = effects.as_slice() else {
+        panic!("{effects:?}");
     };
     assert_eq!(
         (at, values.as_slice()),
-        (&place(None), &["n".to_owned(), "k".to_owned()][..])
+        (&location(None), &["n".to_owned(), "k".to_owned()][..])
     );
-    let seen = Seen {
+    let seen = RecordedValues {
         values: vec![json!(7), json!("x")],
         time_ns: 1,
         thread_id: 1,
         number: 0,
     };
     let channel = Channel::Probe(*number);
-    news(&mut model, channel, Told::Watch(vec![seen]));
+    print(&mut model, channel, PlanOutput::Watch(vec![seen]));
     let passes = vec![Row {
         hits: 9,
         ..Row::default()
     }];
-    look(&mut model, channel, 1.0, Role::Probe, passes);
-    assert_eq!(model.probes[0].figures.values.len(), 1);
-    assert_eq!(model.probes[0].figures.passes, 9);
+    add_sample(&mut model, channel, 1.0, Role::Probe, passes);
+    assert_eq!(model.probes[0].shown.values.len(), 1);
+    assert_eq!(model.probes[0].shown.passes, 9);
 
-    let wishes = press(&mut model, "\n");
-    let [Wish::Inside(number, _)] = wishes.as_slice() else {
-        panic!("{wishes:?}");
+    let effects = press(&mut model, "\n");
+    let [Effect::CountInside(number, _)] = effects.as_slice() else {
+        panic!("{effects:?}");
     };
-    news(&mut model, Channel::Inside(*number), Told::Graph(asked));
-    let wishes = press(&mut model, ">w\n");
-    assert!(
-        matches!(wishes.as_slice(), [Wish::Attach(_, at, Kind::Watch(values))] if *at == place(Some(1)) && *values == ["sum"]),
-        "{wishes:?}"
+    print(
+        &mut model,
+        Channel::Inside(*number),
+        PlanOutput::Graph(asked),
     );
-    // Escape takes nothing.
+    let effects = press(&mut model, ">w\n");
+    assert!(
+        matches!(effects.as_slice(), [Effect::Attach(_, at, InstrumentKind::Watch(values))] if *at == location(Some(1)) && *values == ["sum"]),
+        "{effects:?}"
+    );
+    // Escape cancels the selection.
     assert!(press(&mut model, ">w\x1b").is_empty());
     assert_eq!(model.mode, Mode::View);
 }
@@ -206,25 +216,25 @@ fn a_pause_stops_figures_and_not_the_cost() {
     press(&mut model, " ");
     calls(&mut model, 3.0, 100_000_300, 10);
     let first = model.methods.selected().unwrap();
-    // Since the last look that was shown.
+    // The rate is calculated from the last sample that was shown.
     assert_eq!((first.calls, first.rate), (100_000_300, 50_000_100.0));
 }
 
 #[test]
-fn what_is_refused_is_said_and_gone() {
+fn a_refused_instrument_is_reported_and_removed() {
     let mut model = model();
-    let wishes = press(&mut model, "c");
-    let [Wish::Attach(number, ..)] = wishes.as_slice() else {
-        panic!("{wishes:?}");
+    let effects = press(&mut model, "c");
+    let [Effect::Attach(number, ..)] = effects.as_slice() else {
+        panic!("{effects:?}");
     };
-    let news = |channel, what| Event::News(News { channel, what });
-    let refused = What::Failed("no fragment 9".into());
-    model.update(news(Channel::Probe(*number), refused));
+    let event = |channel, message| Event::Feed(FeedEvent { channel, message });
+    let refused = FeedMessage::Refused("no fragment 9".into());
+    model.update(event(Channel::Probe(*number), refused));
     assert!(model.probes.is_empty());
     assert_eq!(model.message().unwrap().text, "no fragment 9");
-    model.update(news(Channel::Calls, What::Ended));
-    assert_eq!(model.end, Some(End::Jvm));
-    model.update(news(Channel::Calls, What::Failed("x".into())));
+    model.update(event(Channel::Calls, FeedMessage::JvmEnded));
+    assert_eq!(model.end, Some(End::JvmEnded));
+    model.update(event(Channel::Calls, FeedMessage::Refused("x".into())));
     assert_eq!(model.end, Some(End::Refused("x".into())));
 }
 
@@ -232,41 +242,41 @@ fn what_is_refused_is_said_and_gone() {
 fn long_actions_show_until_they_are_done() {
     let mut model = Model::new(1, "");
     model.update(Event::Tick(Duration::from_secs(3)));
-    let news = |what| {
-        Event::News(News {
+    let event = |message| {
+        Event::Feed(FeedEvent {
             channel: Channel::Calls,
-            what,
+            message,
         })
     };
-    model.update(news(What::Stage("attaching".into())));
+    model.update(event(FeedMessage::Progress("attaching".into())));
     assert_eq!(
         model.busy().collect::<Vec<_>>(),
         [("attaching", Duration::from_secs(3))]
     );
-    model.update(news(What::Holds));
+    model.update(event(FeedMessage::Attached));
     assert_eq!(model.busy().count(), 0);
-    model.say("done", false);
+    model.show_message("done", false);
     assert!(model.message().is_some());
     model.update(Event::Tick(Duration::from_secs(30)));
     assert!(model.message().is_none());
 }
 
 #[test]
-fn what_somebody_else_takes_off_is_gone() {
+fn an_instrument_that_another_client_detaches_is_removed() {
     let mut model = model();
-    let wishes = press(&mut model, "c");
-    let [Wish::Attach(number, ..)] = wishes.as_slice() else {
-        panic!("{wishes:?}");
+    let effects = press(&mut model, "c");
+    let [Effect::Attach(number, ..)] = effects.as_slice() else {
+        panic!("{effects:?}");
     };
     let channel = Channel::Probe(*number);
-    let news = |channel| {
-        Event::News(News {
+    let event = |channel| {
+        Event::Feed(FeedEvent {
             channel,
-            what: What::TakenOff,
+            message: FeedMessage::DetachedByOther,
         })
     };
-    model.update(news(channel));
+    model.update(event(channel));
     assert!(model.probes.is_empty() && model.message().unwrap().bad);
-    model.update(news(Channel::Calls));
-    assert!(matches!(model.end, Some(End::Lost(_))));
+    model.update(event(Channel::Calls));
+    assert!(matches!(model.end, Some(End::ConnectionLost(_))));
 }

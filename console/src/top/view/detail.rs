@@ -1,25 +1,26 @@
-//! What is known of the selected row beside its figures, and what the instruments there have measured.
+//! The details of the selected row: the code and live variables of a block, and the measurements of
+//! the instruments attached there.
 
 use ratatui::text::{Line, Span};
 use veneer_instruments::table;
 
-use super::inside::{cut, variables};
+use super::open_method::{cut, variables};
+use crate::top::location::InstrumentKind;
 use crate::top::model::Model;
-use crate::top::place::Kind;
-use crate::top::probe::{Probe, State};
+use crate::top::probe::{Probe, ProbeState};
 use crate::top::text::{clean, rate, value};
 use crate::top::theme::Theme;
 
-/// The newest values of a watch that are shown.
-const VALUES: usize = 3;
+/// Number of recorded values of a watch that are shown.
+const SHOWN_VALUES: usize = 3;
 
-/// The lines below the table; none where there is nothing to tell.
+/// Returns the lines below the table. Empty if there are no details.
 pub fn lines(model: &Model, theme: Theme, width: usize) -> Vec<Line<'static>> {
-    let Some(place) = model.selected() else {
+    let Some(location) = model.selected() else {
         return Vec::new();
     };
     let mut lines = Vec::new();
-    if let Some(block) = model.inside.as_ref().and_then(|i| i.selected()) {
+    if let Some(block) = model.open_method.as_ref().and_then(|i| i.selected()) {
         let code = clean(&block.instructions.join(" "));
         lines.push(Line::from(cut(
             &format!(" f{}: {code}", block.number),
@@ -31,8 +32,8 @@ pub fn lines(model: &Model, theme: Theme, width: usize) -> Vec<Line<'static>> {
         };
         lines.push(Line::from(cut(&format!(" live: {live}"), width)));
     }
-    for probe in model.probes_at(&place) {
-        lines.extend(of_probe(probe, theme, width));
+    for probe in model.probes_at(&location) {
+        lines.extend(probe_lines(probe, theme, width));
     }
     if !lines.is_empty() {
         let rule = "─".repeat(width);
@@ -41,34 +42,34 @@ pub fn lines(model: &Model, theme: Theme, width: usize) -> Vec<Line<'static>> {
     lines
 }
 
-/// What an instrument has measured.
-pub fn of_probe(probe: &Probe, theme: Theme, width: usize) -> Vec<Line<'static>> {
-    let figures = &probe.figures;
+/// Returns the measurements of an instrument.
+pub fn probe_lines(probe: &Probe, theme: Theme, width: usize) -> Vec<Line<'static>> {
+    let results = &probe.shown;
     let name = match &probe.kind {
-        Kind::Watch(values) => format!("watch {}", values.join(", ")),
+        InstrumentKind::Watch(values) => format!("watch {}", values.join(", ")),
         kind => kind.name().to_owned(),
     };
-    let passes = table::count(figures.passes);
+    let passes = table::count(results.passes);
     let words = match (&probe.state, &probe.kind) {
-        (State::Attaching, _) => "is being attached".to_owned(),
-        (_, Kind::Timer) if figures.passes == 0 => "nothing was timed yet".to_owned(),
-        (_, Kind::Timer) => format!(
+        (ProbeState::Attaching, _) => "is being attached".to_owned(),
+        (_, InstrumentKind::Timer) if results.passes == 0 => "nothing was timed yet".to_owned(),
+        (_, InstrumentKind::Timer) => format!(
             "{} on average, {} … {}, {passes} times, {} a second",
             table::duration(probe.average_ns()),
-            table::duration(figures.min_ns),
-            table::duration(figures.max_ns),
-            rate(figures.rate)
+            table::duration(results.min_ns),
+            table::duration(results.max_ns),
+            rate(results.rate)
         ),
-        _ => format!("{passes} passes, {} a second", rate(figures.rate)),
+        _ => format!("{passes} passes, {} a second", rate(results.rate)),
     };
     let first = vec![
         Span::styled(format!(" {}", clean(&name)), theme.attached()),
         Span::raw(format!(": {words}")),
     ];
     let mut lines = vec![Line::from(first)];
-    if let Kind::Watch(names) = &probe.kind {
-        // The newest comes first: below it there may be no room.
-        for seen in figures.values.iter().rev().take(VALUES) {
+    if let InstrumentKind::Watch(names) = &probe.kind {
+        // The latest values are first, because the lines at the end may not fit on the screen.
+        for seen in results.values.iter().rev().take(SHOWN_VALUES) {
             let pairs = names.iter().zip(&seen.values);
             let pairs: Vec<String> = pairs
                 .map(|(name, of)| format!("{} = {}", clean(name), value(of)))

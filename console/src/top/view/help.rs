@@ -1,12 +1,12 @@
-//! The help.
+//! The help screen.
 
 use ratatui::text::{Line, Span};
 
-use crate::top::cost::{CODE, COUNTER, TIMER};
+use crate::top::cost::{CODE_NS, COUNTER_NS, TIMER_NS};
 use crate::top::keys::HELP;
 use crate::top::theme::Theme;
 
-/// All of it; any key ends it.
+/// Returns all lines of the help. Any key closes the help.
 pub fn lines(theme: Theme) -> Vec<Line<'static>> {
     let key = |(keys, what): &(&'static str, &'static str)| {
         Line::from(vec![
@@ -16,15 +16,16 @@ pub fn lines(theme: Theme) -> Vec<Line<'static>> {
     };
     let mut lines: Vec<Line> = HELP.iter().map(key).collect();
     lines.push(Line::default());
-    let times = format!("times {COUNTER} ns (counter), {TIMER} ns (timer), {CODE} ns (watch),");
+    let times =
+        format!("times {COUNTER_NS} ns (counter), {TIMER_NS} ns (timer), {CODE_NS} ns (watch),");
     for text in [
-        "The cost is an estimate: passes of instruments since the last looks,",
+        "The cost is an estimate: passes of instruments in the last samples,",
         &times,
-        "by the processor time of the process in that time (/proc/PID/stat).",
-        "It counts what was attached here, and not what the compiler makes less",
-        "of because of it.",
+        "divided by the processor time of the process (/proc/PID/stat).",
+        "It includes what was attached here. It does not include compiler",
+        "optimisations that the instruments prevent.",
         "",
-        "Any key goes back.",
+        "Any key closes the help.",
     ] {
         lines.push(Line::from(format!(" {text}")));
     }

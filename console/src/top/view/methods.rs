@@ -1,21 +1,23 @@
-//! The table of methods.
+//! Draws the table of methods.
 
 use ratatui::text::{Line, Span};
 use veneer_instruments::table;
 
 use super::Body;
+use crate::top::location::Location;
 use crate::top::methods::{Column, Method};
 use crate::top::model::Model;
-use crate::top::place::Place;
 use crate::top::text::{clean, left, percent, rate, right};
 use crate::top::theme::Theme;
 
-/// Columns from which on there is room for both figures, for shares, and for lines.
-const FOR_BOTH: usize = 55;
-const FOR_SHARE: usize = 60;
-const FOR_LINE: usize = 70;
+/// Minimum width in columns to show both the rate and the number of calls, to show shares, and to
+/// show source lines.
+const MIN_WIDTH_FOR_BOTH: usize = 55;
+const MIN_WIDTH_FOR_SHARE: usize = 60;
+const MIN_WIDTH_FOR_LINE: usize = 70;
 
-/// Only the rows around the selected one are made, for `height` rows on the screen; the others are empty.
+/// Draws the rows that can be visible if the screen has `height` rows: those near the selected row.
+/// All other lines are empty.
 pub fn body(model: &Model, theme: Theme, width: usize, height: usize) -> Body {
     let (column, reversed) = model.methods.order();
     let mark = |title: &str, of: Column| match (column == of, reversed) {
@@ -23,7 +25,7 @@ pub fn body(model: &Model, theme: Theme, width: usize, height: usize) -> Body {
         (true, false) => format!("{title}▼"),
         (true, true) => format!("{title}▲"),
     };
-    let (rates, totals) = figures(model, width);
+    let (rates, totals) = shown_columns(model, width);
     let head = [
         if rates {
             right(&mark("calls/s", Column::Rate), 12)
@@ -35,12 +37,12 @@ pub fn body(model: &Model, theme: Theme, width: usize, height: usize) -> Body {
         } else {
             String::new()
         },
-        if width >= FOR_SHARE {
+        if width >= MIN_WIDTH_FOR_SHARE {
             right("share", 7)
         } else {
             String::new()
         },
-        if width >= FOR_LINE {
+        if width >= MIN_WIDTH_FOR_LINE {
             right("line", 6)
         } else {
             String::new()
@@ -70,10 +72,11 @@ pub fn body(model: &Model, theme: Theme, width: usize, height: usize) -> Body {
     }
 }
 
-/// Whether calls a second, and calls, are shown: where there is little room, what the table is sorted by.
-fn figures(model: &Model, width: usize) -> (bool, bool) {
+/// Whether to show calls per second, and whether to show calls. If there is room for one of them
+/// only, the column that the table is sorted by is shown.
+fn shown_columns(model: &Model, width: usize) -> (bool, bool) {
     let by_calls = model.methods.order().0 == Column::Calls;
-    match width >= FOR_BOTH {
+    match width >= MIN_WIDTH_FOR_BOTH {
         true => (true, true),
         false => (!by_calls, by_calls),
     }
@@ -87,7 +90,7 @@ fn row(
     all: u64,
     part: f64,
 ) -> Line<'static> {
-    let (rates, totals) = figures(model, width);
+    let (rates, totals) = shown_columns(model, width);
     let mut spans = Vec::new();
     if rates {
         spans.push(Span::styled(
@@ -98,35 +101,37 @@ fn row(
     if totals {
         spans.push(Span::raw(right(&table::count(method.calls), 15)));
     }
-    if width >= FOR_SHARE {
+    if width >= MIN_WIDTH_FOR_SHARE {
         spans.push(Span::raw(right(&percent(method.calls, all), 7)));
     }
-    if width >= FOR_LINE {
+    if width >= MIN_WIDTH_FOR_LINE {
         let line = method.line.map(|l| l.to_string()).unwrap_or_default();
         spans.push(Span::styled(right(&line, 6), theme.faint()));
     }
     spans.push(Span::styled(
-        format!("  {:<4}", letters(model, &method.place)),
+        format!("  {:<4}", letters(model, &method.location)),
         theme.attached(),
     ));
     let used: usize = spans.iter().map(|s| s.content.chars().count()).sum();
     let room = width.saturating_sub(used);
     let name = match method.name.chars().count() <= room {
         true => clean(&method.name),
-        // Without its package it says more than without its middle.
-        false => clean(&method.place.short_name()),
+        // The name without its package is more informative than a name shortened in the middle.
+        false => clean(&method.location.short_name()),
     };
     spans.push(Span::raw(left(&name, room)));
     Line::from(spans)
 }
 
-/// The letters of what is attached at a place, or anywhere in it: `c`, `t`, `w`.
-pub fn letters(model: &Model, place: &Place) -> String {
-    let here = |at: &Place| at == place || (place.fragment.is_none() && at.whole() == *place);
+/// The letters of the instruments that are attached to a location, or to any fragment of the
+/// method: `c`, `t`, `w`.
+pub fn letters(model: &Model, location: &Location) -> String {
+    let here =
+        |at: &Location| at == location || (location.fragment.is_none() && at.whole() == *location);
     let mut letters: Vec<char> = model
         .probes
         .iter()
-        .filter(|probe| here(&probe.place))
+        .filter(|probe| here(&probe.location))
         .map(|probe| probe.kind.letter())
         .collect();
     letters.sort_unstable();

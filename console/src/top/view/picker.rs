@@ -1,22 +1,22 @@
-//! The window in which the variables of a watch are chosen.
+//! Draws the window in which the values of a watch are selected.
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::Line;
 use ratatui::widgets::{Block, Clear, Paragraph};
 
-use super::inside::cut;
+use super::open_method::cut;
 use crate::top::picker::Picker;
-use crate::top::text::{clean, simple};
+use crate::top::text::{clean, simple_name};
 use crate::top::theme::Theme;
 
-/// The widest window.
-const WIDTH: u16 = 60;
+/// Maximum width of the window in columns.
+const MAX_WIDTH: u16 = 60;
 
-/// Draws it over the rest.
+/// Draws the window over the view.
 pub fn draw(frame: &mut Frame, picker: &Picker, theme: Theme) {
     let area = frame.area();
-    let width = area.width.min(WIDTH);
+    let width = area.width.min(MAX_WIDTH);
     let rows = picker.choices.len() as u16 + 4;
     let height = rows.min(area.height);
     let window = Rect {
@@ -29,14 +29,18 @@ pub fn draw(frame: &mut Frame, picker: &Picker, theme: Theme) {
     let mut lines: Vec<Line> = Vec::new();
     for (index, choice) in picker.choices.iter().enumerate() {
         let mark = if choice.chosen { 'x' } else { ' ' };
-        let text = format!("[{mark}] {} {}", simple(&choice.of), choice.text);
+        let text = format!(
+            "[{mark}] {} {}",
+            simple_name(&choice.type_name),
+            choice.text
+        );
         let line = Line::from(cut(&clean(&text), inner));
         lines.push(match index == picker.cursor && picker.typed.is_none() {
             true => line.style(theme.selected()),
             false => line,
         });
     }
-    // The last two rows are for what can be done.
+    // The last two rows are an empty row and the row with the keys or the expression.
     let room = usize::from(height.saturating_sub(4)).max(1);
     let first = (picker.cursor + 1).saturating_sub(room);
     let mut lines: Vec<Line> = lines.into_iter().skip(first).take(room).collect();
@@ -46,7 +50,7 @@ pub fn draw(frame: &mut Frame, picker: &Picker, theme: Theme) {
         None => Line::from("space choose  e expression  Enter attach  Esc back"),
     });
     let title = cut(
-        &format!(" watch at {} ", clean(&picker.place.to_string())),
+        &format!(" watch at {} ", clean(&picker.location.to_string())),
         inner,
     );
     let frame_of = Block::bordered().title(title);

@@ -1,4 +1,4 @@
-//! What is drawn, held against files in `screens`; `VENEER_BLESS=1` writes them anew.
+//! Compares drawn screens with the files in `screens`. `VENEER_BLESS=1` overwrites the files.
 
 use std::path::Path;
 use std::time::Duration;
@@ -9,11 +9,11 @@ use ratatui::style::Color;
 use serde_json::json;
 
 use super::*;
-use crate::top::figures::{Attached, Look, Role, Row, Seen, Told, Variable};
-use crate::top::inside::tests::graph;
+use crate::top::events::{Channel, FeedEvent, FeedMessage};
 use crate::top::keys::Key;
-use crate::top::model::{Event, Wish};
-use crate::top::news::{Channel, News, What};
+use crate::top::measurements::{Attached, PlanOutput, RecordedValues, Role, Row, Sample, Variable};
+use crate::top::model::{Effect, Event};
+use crate::top::open_method::tests::graph;
 
 fn row(class: &str, method: &str, line: u32, hits: u64) -> Row {
     Row {
@@ -25,23 +25,23 @@ fn row(class: &str, method: &str, line: u32, hits: u64) -> Row {
     }
 }
 
-fn news(model: &mut Model, channel: Channel, told: Told) {
-    let what = What::Told(told);
-    model.update(Event::News(News { channel, what }));
+fn print(model: &mut Model, channel: Channel, output: PlanOutput) {
+    let message = FeedMessage::PlanOutput(output);
+    model.update(Event::Feed(FeedEvent { channel, message }));
 }
 
-fn look(model: &mut Model, channel: Channel, at: f64, rows: Vec<(Role, Row)>) {
-    let what = What::Look(Look { at, rows });
-    model.update(Event::News(News { channel, what }));
+fn add_sample(model: &mut Model, channel: Channel, at: f64, rows: Vec<(Role, Row)>) {
+    let message = FeedMessage::Sample(Sample { at, rows });
+    model.update(Event::Feed(FeedEvent { channel, message }));
 }
 
-fn press(model: &mut Model, keys: &[Key]) -> Vec<Wish> {
+fn press(model: &mut Model, keys: &[Key]) -> Vec<Effect> {
     let keys = keys.iter();
     keys.flat_map(|key| model.update(Event::Key(*key)))
         .collect()
 }
 
-/// Two looks at four methods.
+/// Two samples of four methods.
 fn methods() -> Model {
     let mut model = Model::new(4711, "of com.shop..*");
     let rows = |n: u64| {
@@ -61,38 +61,38 @@ fn methods() -> Model {
         methods: 4,
         points: 4,
     };
-    news(&mut model, Channel::Calls, Told::Attached(attached));
+    print(&mut model, Channel::Calls, PlanOutput::Attached(attached));
     model.update(Event::Processor(0.0));
     for n in 1..=2 {
         let rows = rows(n).into_iter().map(|row| (Role::Calls, row)).collect();
-        look(&mut model, Channel::Calls, n as f64, rows);
+        add_sample(&mut model, Channel::Calls, n as f64, rows);
     }
     model.update(Event::Processor(1e9));
-    let what = What::Holds;
+    let message = FeedMessage::Attached;
     let channel = Channel::Calls;
-    model.update(Event::News(News { channel, what }));
+    model.update(Event::Feed(FeedEvent { channel, message }));
     model.update(Event::Tick(Duration::from_secs(2)));
     model
 }
 
-/// Inside the hottest of them, with a timer on its loop and a watch.
+/// Shows the fragments of the hottest method, with a timer on its loop and a watch.
 fn inside() -> Model {
     let mut model = methods();
-    let wishes = press(&mut model, &[Key::Enter]);
-    let [Wish::Inside(number, _)] = wishes.as_slice() else {
-        panic!("{wishes:?}");
+    let effects = press(&mut model, &[Key::Enter]);
+    let [Effect::CountInside(number, _)] = effects.as_slice() else {
+        panic!("{effects:?}");
     };
     let mut graph = graph();
     let variable = |name: &str, of: &str| Variable {
         name: name.into(),
-        of: of.into(),
+        type_name: of.into(),
     };
     for block in &mut graph.blocks {
         block.variables = vec![variable("this", "com.shop.Order"), variable("sum", "long")];
     }
     graph.blocks[3].instructions = vec!["lload".into(), "lreturn".into()];
     let channel = Channel::Inside(*number);
-    news(&mut model, channel, Told::Graph(graph));
+    print(&mut model, channel, PlanOutput::Graph(graph));
     let pass = |fragment, to, hits| Row {
         fragment: Some(fragment),
         to,
@@ -104,14 +104,14 @@ fn inside() -> Model {
     let blocks = blocks.map(|(f, hits)| (Role::Blocks, pass(f, None, hits)));
     let edges = edges.map(|(f, to, hits)| (Role::Edges, pass(f, Some(to), hits)));
     let rows: Vec<(Role, Row)> = blocks.into_iter().chain(edges).collect();
-    look(&mut model, channel, 2.0, Vec::new());
-    look(&mut model, channel, 4.0, rows);
-    let holds = News {
+    add_sample(&mut model, channel, 2.0, Vec::new());
+    add_sample(&mut model, channel, 4.0, rows);
+    let holds = FeedEvent {
         channel,
-        what: What::Holds,
+        message: FeedMessage::Attached,
     };
-    model.update(Event::News(holds));
-    let wishes = press(
+    model.update(Event::Feed(holds));
+    let effects = press(
         &mut model,
         &[
             Key::Letter('o'),
@@ -121,8 +121,8 @@ fn inside() -> Model {
             Key::Enter,
         ],
     );
-    let [Wish::Attach(timer, ..), Wish::Attach(watch, ..)] = wishes.as_slice() else {
-        panic!("{wishes:?}");
+    let [Effect::Attach(timer, ..), Effect::Attach(watch, ..)] = effects.as_slice() else {
+        panic!("{effects:?}");
     };
     let timed = Row {
         count: 110,
@@ -132,33 +132,37 @@ fn inside() -> Model {
         ..Row::default()
     };
     let timed = vec![(Role::Probe, timed)];
-    look(&mut model, Channel::Probe(*timer), 1.0, Vec::new());
-    look(&mut model, Channel::Probe(*timer), 2.0, timed);
-    let seen = |sum: u64| Seen {
+    add_sample(&mut model, Channel::Probe(*timer), 1.0, Vec::new());
+    add_sample(&mut model, Channel::Probe(*timer), 2.0, timed);
+    let seen = |sum: u64| RecordedValues {
         values: vec![json!(sum)],
         time_ns: 1,
         thread_id: 1,
         number: sum,
     };
     let channel = Channel::Probe(*watch);
-    news(&mut model, channel, Told::Watch(vec![seen(3), seen(7)]));
+    print(
+        &mut model,
+        channel,
+        PlanOutput::Watch(vec![seen(3), seen(7)]),
+    );
     let passed = Row {
         hits: 110,
         ..Row::default()
     };
-    look(&mut model, channel, 1.0, Vec::new());
-    look(&mut model, channel, 2.0, vec![(Role::Probe, passed)]);
+    add_sample(&mut model, channel, 1.0, Vec::new());
+    add_sample(&mut model, channel, 2.0, vec![(Role::Probe, passed)]);
     for number in [*timer, *watch] {
         let channel = Channel::Probe(number);
-        model.update(Event::News(News {
+        model.update(Event::Feed(FeedEvent {
             channel,
-            what: What::Holds,
+            message: FeedMessage::Attached,
         }));
     }
     model
 }
 
-/// The rows of a screen of this size.
+/// Draws the model on a screen of this size and returns its rows.
 fn drawn(model: &Model, width: u16, height: u16) -> Vec<String> {
     let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
     let theme = Theme { colour: true };
@@ -172,7 +176,7 @@ fn drawn(model: &Model, width: u16, height: u16) -> Vec<String> {
     .collect()
 }
 
-/// The screen is that of a file.
+/// Compares the screen with its file.
 fn same(name: &str, rows: &[String]) {
     let text = rows.join("\n") + "\n";
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/top/view/screens");
@@ -196,10 +200,10 @@ fn the_fragments_fit_eighty_columns() {
 }
 
 #[test]
-fn a_small_terminal_has_what_matters_most() {
+fn a_small_terminal_shows_the_most_important_lines() {
     same("methods-40x8", &drawn(&methods(), 40, 8));
     same("inside-40x10", &drawn(&inside(), 40, 10));
-    // However small, nothing fails, and the cost stands first.
+    // Drawing succeeds on a screen of any size, and the cost has priority.
     for (width, height) in [(1, 1), (2, 3), (10, 2), (30, 1), (200, 4), (5, 60)] {
         for model in [methods(), inside()] {
             drawn(&model, width, height);
@@ -236,9 +240,9 @@ fn windows_and_messages_are_drawn() {
         rows[0].ends_with("PAUSED") && rows.iter().any(|row| row.starts_with(" /T_")),
         "{rows:?}"
     );
-    model.say("it failed\nsecond line", true);
+    model.show_message("it failed\nsecond line", true);
     press(&mut model, &[Key::Enter]);
-    model.say("it\x1b failed\nsecond line", true);
+    model.show_message("it\x1b failed\nsecond line", true);
     assert!(
         drawn(&model, 80, 24)
             .iter()

@@ -1,42 +1,43 @@
-//! How far a text of Rhai has been typed: is something open at its end, a bracket, a string, a comment?
+//! Finds out whether an input is complete: whether a bracket, a string or a comment is open at its
+//! end.
 //!
 //! ```text
 //!   let f = || { "a(" }     nothing is open
-//!   methods("shop.De        a string is open; its text so far is shop.De, and what stands before it is methods(
+//!   methods("shop.De        a string is open: the text `shop.De` after the code `methods(`
 //!   if x { // }             a bracket is open
 //! ```
 //!
-//! The agent reads the text for good; this here knows no more of the language than where its words begin and end.
+//! The agent parses the input. This module only finds the boundaries of strings, comments and
+//! brackets.
 
-/// What stands at the end of a text.
+/// The kind of text that an input ends in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum End {
-    /// Code.
     Code,
-    /// A string in quotes that is not closed; it begins behind the quote at this byte.
-    Text(usize),
+    /// A quoted string that is not closed. Its text starts at this byte, after the quote.
+    OpenString(usize),
     /// A string in backticks that is not closed.
-    Raw,
+    RawString,
     /// A comment that ends with the line.
-    Comment,
-    /// A comment that needs a closing mark.
-    Block,
+    LineComment,
+    /// A comment that is not closed.
+    BlockComment,
 }
 
-/// The state at the end of a text.
+/// The state at the end of an input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct State {
-    /// Brackets that are open; below zero where too many were closed.
+pub struct InputState {
+    /// Number of open brackets. Negative if the input has more closing brackets than opening ones.
     pub depth: i32,
-    /// What the last character belongs to.
     pub end: End,
 }
 
-impl State {
-    /// Reads a text.
-    pub fn of(text: &str) -> State {
+impl InputState {
+    /// Scans the input.
+    pub fn scan(text: &str) -> InputState {
         let mut depth = 0;
-        // Where `${` in a raw string leads back into code: the depth at which it ends.
+        // For each `${` inside a string in backticks: the bracket depth at which the string
+        // continues.
         let mut nested: Vec<i32> = Vec::new();
         let mut end = End::Code;
         let mut comments = 0;
@@ -46,7 +47,7 @@ impl State {
             let pair = |other| next == Some(other);
             match (end, c) {
                 (End::Code, '/') if pair('/') => {
-                    end = End::Comment;
+                    end = End::LineComment;
                     for (_, c) in characters.by_ref() {
                         if c == '\n' {
                             end = End::Code;
@@ -56,28 +57,28 @@ impl State {
                 }
                 (End::Code, '/') if pair('*') => {
                     characters.next();
-                    (end, comments) = (End::Block, 1);
+                    (end, comments) = (End::BlockComment, 1);
                 }
-                (End::Block, '*') if pair('/') => {
+                (End::BlockComment, '*') if pair('/') => {
                     characters.next();
                     comments -= 1;
                     if comments == 0 {
                         end = End::Code;
                     }
                 }
-                (End::Block, '/') if pair('*') => {
+                (End::BlockComment, '/') if pair('*') => {
                     characters.next();
                     comments += 1;
                 }
-                (End::Code, '"') => end = End::Text(at + 1),
-                (End::Text(_), '"' | '\n') => end = End::Code,
-                (End::Text(_), '\\') => {
+                (End::Code, '"') => end = End::OpenString(at + 1),
+                (End::OpenString(_), '"' | '\n') => end = End::Code,
+                (End::OpenString(_), '\\') => {
                     characters.next();
                 }
                 (End::Code, '\'') => skip_character(&mut characters),
-                (End::Code, '`') => end = End::Raw,
-                (End::Raw, '`') => end = End::Code,
-                (End::Raw, '$') if pair('{') => {
+                (End::Code, '`') => end = End::RawString,
+                (End::RawString, '`') => end = End::Code,
+                (End::RawString, '$') if pair('{') => {
                     characters.next();
                     nested.push(depth);
                     depth += 1;
@@ -88,28 +89,29 @@ impl State {
                     depth -= 1;
                     if c == '}' && nested.last() == Some(&depth) {
                         nested.pop();
-                        end = End::Raw;
+                        end = End::RawString;
                     }
                 }
                 _ => {}
             }
         }
-        State { depth, end }
+        InputState { depth, end }
     }
 
-    /// Whether more must come before the text can be run. A string in quotes ends with its line, closed or not.
+    /// Whether the input needs more lines before it can run. A quoted string ends with its line,
+    /// whether or not it is closed, unless the line ends with a backslash.
     pub fn is_open(&self, text: &str) -> bool {
         match self.end {
-            End::Text(_) => text.ends_with('\\'),
-            End::Raw | End::Block => true,
-            End::Comment | End::Code => self.depth > 0,
+            End::OpenString(_) => text.ends_with('\\'),
+            End::RawString | End::BlockComment => true,
+            End::LineComment | End::Code => self.depth > 0,
         }
     }
 }
 
-/// Passes over the rest of a character such as 'a' or '\''.
+/// Skips the rest of a character literal such as `'a'` or `'\''`.
 fn skip_character(characters: &mut std::iter::Peekable<std::str::CharIndices<'_>>) {
-    // The longest is '\U12345678'.
+    // The longest literal is `'\U12345678'`.
     for _ in 0..12 {
         match characters.next() {
             Some((_, '\\')) => {
@@ -126,7 +128,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_text_is_whole_when_nothing_is_open() {
+    fn an_input_is_complete_if_nothing_is_open() {
         for whole in [
             "",
             "1 + 1",
@@ -141,7 +143,7 @@ mod tests {
             "1 )",
             "\"a",
         ] {
-            assert!(!State::of(whole).is_open(whole), "{whole}");
+            assert!(!InputState::scan(whole).is_open(whole), "{whole}");
         }
         for open in [
             "fn f(x) {",
@@ -153,14 +155,14 @@ mod tests {
             "/* /* */ 1",
             "[1, // one",
         ] {
-            assert!(State::of(open).is_open(open), "{open}");
+            assert!(InputState::scan(open).is_open(open), "{open}");
         }
     }
 
     #[test]
     fn an_open_string_is_found() {
-        let state = State::of("let m = methods(\"shop.De");
-        assert_eq!(state.end, End::Text(17));
-        assert_eq!(State::of("m(\"a\").x").end, End::Code);
+        let state = InputState::scan("let m = methods(\"shop.De");
+        assert_eq!(state.end, End::OpenString(17));
+        assert_eq!(InputState::scan("m(\"a\").x").end, End::Code);
     }
 }

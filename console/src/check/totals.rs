@@ -1,28 +1,28 @@
-//! What came out of a check, added up: for a path, for a policy, for a refusal by name.
+//! The totals of a check: for each path, for each policy, and for each kind of refusal.
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 use veneer_fragmenter::Refusal;
 
-/// What was done to a method when it was refused.
+/// The step at which a method was refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Stage {
-    /// Arming, without a plan that names the method.
+    /// Arming without a plan that names the method.
     Arm,
-    /// Arming where a plan names it.
+    /// Arming with a plan that names the method.
     Named,
     /// Emitting a version with a counter on each block.
     Emit,
     /// Emitting a version with an edit.
     Edit,
-    /// A single place of an armed method gets no capture point.
+    /// A single place of an armed method has no capture point.
     Place,
 }
 
 impl Stage {
-    /// In tables.
+    /// The name in tables.
     pub fn name(self) -> &'static str {
         match self {
             Stage::Arm => "arm",
@@ -34,72 +34,70 @@ impl Stage {
     }
 }
 
-/// Something that is not as it must be.
+/// A failure: the check of a class or method did not succeed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Failure {
-    /// Dotted; where the class file does not say, the name of its place.
+    /// Name with dots. If the class file cannot be parsed, the name according to its path.
     pub class: String,
-    /// Name and descriptor; empty: the whole class.
+    /// Name and descriptor. Empty for the whole class.
     pub method: String,
-    /// What was being done: `read`, `write`, `arm loop`, `emit loop`, `prove loop` …
+    /// The step that failed: `read`, `write`, `arm loop`, `emit loop`, `prove loop` …
     pub doing: String,
-    /// What is wrong.
     pub reason: String,
 }
 
-/// Figures of one policy.
+/// The totals under one policy.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ByPolicy {
+pub struct PolicyTotals {
     /// Methods that are armed without being named.
     pub armed: u64,
-    /// Methods that are armed where a plan names them.
+    /// Methods that are armed if a plan names them.
     pub named: u64,
-    /// Methods with versions for new and running activations, each block counted.
+    /// Methods with versions for new and running activations, in which each block is counted.
     pub emitted: u64,
-    /// Capture points of the armed methods (named).
+    /// Capture points of the methods in `named`.
     pub points: u64,
     /// Versions with an edit.
     pub edited: u64,
     /// Armed bodies and versions that the checker proved.
     pub proved: u64,
-    /// How often each refusal came.
+    /// Number of refusals, by step and name.
     pub refused: BTreeMap<(Stage, String), u64>,
 }
 
-/// Figures of a class, a path, or of everything.
+/// The totals of a class, of a path, or of all paths.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Tally {
-    /// Classes read.
+pub struct Totals {
+    /// Number of classes that were read.
     pub classes: u64,
-    /// Classes that are written byte for byte as they were.
+    /// Number of classes that are written byte for byte as they were read.
     pub identical: u64,
-    /// Methods with code.
+    /// Number of methods with code.
     pub methods: u64,
-    /// Static initialisers among them: they are armed where a pattern names them.
+    /// Number of static initialisers among them. They are armed if a pattern names them.
     pub initialisers: u64,
-    /// Classes that the agent never arms, because its cells need them.
+    /// Number of classes that the agent never arms, because its cells depend on them.
     pub on_cell_path: u64,
-    /// Methods with code in those.
+    /// Number of methods with code in these classes.
     pub methods_on_cell_path: u64,
-    /// The least and the greatest class-file version.
+    /// The smallest and the largest class-file version.
     pub versions: Option<(u16, u16)>,
-    /// By policy, in the order of the command.
-    pub policies: Vec<ByPolicy>,
-    /// What is not as it must be.
+    /// In the order of the policies on the command line.
+    pub policies: Vec<PolicyTotals>,
     pub failures: Vec<Failure>,
     /// Processor time of all threads, in nanoseconds.
     pub nanos: u64,
 }
 
-impl ByPolicy {
-    /// Counts a refusal; `n` methods or places.
+impl PolicyTotals {
+    /// Counts a refusal of `n` methods or places.
     pub fn refuse(&mut self, stage: Stage, reason: &Refusal, n: u64) {
         if n > 0 {
             *self.refused.entry((stage, reason.name())).or_default() += n;
         }
     }
 
-    fn add(&mut self, other: ByPolicy) {
+    fn add(&mut self, other: PolicyTotals) {
         self.armed += other.armed;
         self.named += other.named;
         self.emitted += other.emitted;
@@ -112,9 +110,9 @@ impl ByPolicy {
     }
 }
 
-impl Tally {
-    /// Takes another one in.
-    pub fn add(&mut self, other: Tally) {
+impl Totals {
+    /// Adds other totals.
+    pub fn add(&mut self, other: Totals) {
         self.classes += other.classes;
         self.identical += other.identical;
         self.methods += other.methods;
@@ -127,7 +125,7 @@ impl Tally {
         };
         if self.policies.len() < other.policies.len() {
             self.policies
-                .resize(other.policies.len(), ByPolicy::default());
+                .resize(other.policies.len(), PolicyTotals::default());
         }
         for (mine, theirs) in self.policies.iter_mut().zip(other.policies) {
             mine.add(theirs);
@@ -136,13 +134,13 @@ impl Tally {
         self.nanos += other.nanos;
     }
 
-    /// Microseconds of processor time that a class took, on average.
+    /// Average processor time for a class, in microseconds.
     pub fn micros(&self) -> f64 {
         self.nanos as f64 / 1000.0 / self.classes.max(1) as f64
     }
 }
 
-/// `part` of `whole`, in percent; of nothing, all.
+/// Returns `part` of `whole` in percent. If the whole is 0, returns 100.
 pub fn percent(part: u64, whole: u64) -> f64 {
     if whole == 0 {
         100.0
@@ -156,21 +154,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sums_keep_everything() {
+    fn all_totals_are_added() {
         let one = |version: u16, armed: u64| {
-            let mut policy = ByPolicy {
+            let mut policy = PolicyTotals {
                 armed,
-                ..ByPolicy::default()
+                ..PolicyTotals::default()
             };
             policy.refuse(Stage::Arm, &Refusal::MonitorHeld, 2);
-            Tally {
+            Totals {
                 classes: 1,
                 versions: Some((version, version)),
                 policies: vec![policy],
-                ..Tally::default()
+                ..Totals::default()
             }
         };
-        let mut sum = Tally::default();
+        let mut sum = Totals::default();
         sum.add(one(61, 3));
         sum.add(one(45, 4));
         assert_eq!((sum.classes, sum.versions), (2, Some((45, 61))));

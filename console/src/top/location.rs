@@ -1,4 +1,4 @@
-//! Where an instrument stands, and what it measures.
+//! The location that an instrument is attached to, and the kind of instrument.
 
 use std::fmt;
 
@@ -7,18 +7,18 @@ use veneer_instruments::{ArmedMethod, table};
 
 /// A method, or a fragment of it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
-pub struct Place {
-    /// With dots.
+pub struct Location {
+    /// In Java form, with dots.
     pub class: String,
     /// Name and descriptor.
     pub method: String,
-    /// None: the method as a whole.
+    /// `None` means the method as a whole.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fragment: Option<u32>,
 }
 
-impl Place {
-    /// The pattern that selects the method.
+impl Location {
+    /// Returns the pattern that selects the method.
     pub fn pattern(&self) -> String {
         let method = ArmedMethod {
             id: 0,
@@ -30,27 +30,27 @@ impl Place {
             .unwrap_or_else(|| format!("{}::{}", self.class, self.method))
     }
 
-    /// The method as a whole.
-    pub fn whole(&self) -> Place {
-        Place {
+    /// Returns the location of the whole method.
+    pub fn whole(&self) -> Location {
+        Location {
             fragment: None,
             ..self.clone()
         }
     }
 
-    /// Class and method as people write them: `shop.Desk.serve(int)`.
+    /// The class and method in the form `shop.Desk.serve(int)`.
     pub fn name(&self) -> String {
         format!("{}.{}", self.class, table::signature(&self.method))
     }
 
-    /// The same without package: `Desk.serve(int)`.
+    /// The class and method without the package: `Desk.serve(int)`.
     pub fn short_name(&self) -> String {
         let simple = self.class.rsplit('.').next().unwrap_or(&self.class);
         format!("{simple}.{}", table::signature(&self.method))
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.fragment {
             Some(number) => write!(f, "f{number} of {}", self.short_name()),
@@ -59,43 +59,44 @@ impl fmt::Display for Place {
     }
 }
 
-/// What is measured there.
+/// The kind of an instrument.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Kind {
-    /// How often.
+pub enum InstrumentKind {
+    /// Counts the passes of the location.
     Counter,
-    /// How long.
+    /// Measures durations of calls or of a fragment.
     Timer,
-    /// The values of these expressions.
+    /// Records the values of these expressions.
     Watch(Vec<String>),
 }
 
-impl Kind {
-    /// As in messages.
+impl InstrumentKind {
+    /// The name in messages and in saved files.
     pub fn name(&self) -> &'static str {
         match self {
-            Kind::Counter => "counter",
-            Kind::Timer => "timer",
-            Kind::Watch(_) => "watch",
+            InstrumentKind::Counter => "counter",
+            InstrumentKind::Timer => "timer",
+            InstrumentKind::Watch(_) => "watch",
         }
     }
 
-    /// The letter that stands for it in tables; the key too.
+    /// The letter that marks the instrument in tables. The same letter is the key that attaches it.
     pub fn letter(&self) -> char {
         match self {
-            Kind::Counter => 'c',
-            Kind::Timer => 't',
-            Kind::Watch(_) => 'w',
+            InstrumentKind::Counter => 'c',
+            InstrumentKind::Timer => 't',
+            InstrumentKind::Watch(_) => 'w',
         }
     }
 
-    /// Whether both are of one kind, whatever they watch.
-    pub fn is_like(&self, other: &Kind) -> bool {
+    /// Whether both instruments are counters, timers or watches. The expressions of a watch are not
+    /// compared.
+    pub fn is_same_kind(&self, other: &InstrumentKind) -> bool {
         self.letter() == other.letter()
     }
 }
 
-impl Serialize for Kind {
+impl Serialize for InstrumentKind {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.name())
     }

@@ -1,6 +1,8 @@
-//! Figures of several JVMs as one table.
+//! Merges the results of several JVMs into one table.
 //!
-//! Rows are those that plans give as JSON. What is no figure says where and for what a row stands; rows that agree in that are one.
+//! Plans print their rows as JSON objects. Some members of a row are measurements (`hits`, `count`,
+//! `min`, …); all other members are the key of the row. Rows with equal keys are merged into one
+//! row.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -10,62 +12,64 @@ use serde_json::{Map, Number, Value};
 use crate::output::Style;
 use crate::table;
 
-/// Figures that add up.
+/// Measurements that are added.
 const SUMS: [&str; 4] = ["hits", "count", "total_ns", "sum"];
-/// Those of which the least, and the greatest, is kept.
-const LEAST: [&str; 2] = ["min", "min_ns"];
-const GREATEST: [&str; 2] = ["max", "max_ns"];
-/// Those that follow from others.
+/// Measurements of which the minimum or the maximum is kept.
+const MINIMA: [&str; 2] = ["min", "min_ns"];
+const MAXIMA: [&str; 2] = ["max", "max_ns"];
+/// Measurements that are calculated from others.
 const DERIVED: [&str; 2] = ["avg", "mean_ns"];
 
-fn is_figure(name: &str) -> bool {
+fn is_measurement(name: &str) -> bool {
     SUMS.contains(&name)
-        || LEAST.contains(&name)
-        || GREATEST.contains(&name)
+        || MINIMA.contains(&name)
+        || MAXIMA.contains(&name)
         || DERIVED.contains(&name)
         || name == "buckets"
 }
 
-/// Rows of several JVMs as one list, the greatest figure first.
+/// Merges the rows of several JVMs into one list, sorted by descending `total_ns`, `hits` or
+/// `count`.
 pub fn merge(lists: &[&Vec<Value>]) -> Vec<Value> {
     let mut rows: BTreeMap<String, Map<String, Value>> = BTreeMap::new();
     for row in lists.iter().flat_map(|list| list.iter()) {
         let Value::Object(row) = row else { continue };
         let place: Map<String, Value> = row
             .iter()
-            .filter(|(name, _)| !is_figure(name))
+            .filter(|(name, _)| !is_measurement(name))
             .map(|(n, v)| (n.clone(), v.clone()))
             .collect();
         match rows.get_mut(&Value::Object(place.clone()).to_string()) {
             None => {
                 rows.insert(Value::Object(place).to_string(), row.clone());
             }
-            Some(known) => add(known, row),
+            Some(known) => add_row(known, row),
         }
     }
     let mut all: Vec<Value> = rows.into_values().map(Value::Object).collect();
-    all.sort_by_key(|row| std::cmp::Reverse(weight(row)));
+    all.sort_by_key(|row| std::cmp::Reverse(sort_key(row)));
     all
 }
 
-fn add(known: &mut Map<String, Value>, row: &Map<String, Value>) {
-    // A row of nothing has 0 for its least.
+fn add_row(known: &mut Map<String, Value>, row: &Map<String, Value>) {
+    // The row of a point that was never reached has 0 as its minimum and maximum. These zeros are
+    // no measurements.
     let is_empty = |row: &Map<String, Value>| row.get("count").and_then(Value::as_i64) == Some(0);
     let (empty, other_empty) = (is_empty(known), is_empty(row));
     for (name, value) in row {
         let (Some(a), Some(b)) = (known.get(name).and_then(Value::as_i64), value.as_i64()) else {
             if name == "buckets" {
-                let merged = buckets(known.get(name), value);
+                let merged = add_buckets(known.get(name), value);
                 known.insert(name.clone(), merged);
             }
             continue;
         };
         let both = match name.as_str() {
             n if SUMS.contains(&n) => a.saturating_add(b),
-            n if LEAST.contains(&n) || GREATEST.contains(&n) => match (empty, other_empty) {
+            n if MINIMA.contains(&n) || MAXIMA.contains(&n) => match (empty, other_empty) {
                 (true, _) => b,
                 (_, true) => a,
-                _ if LEAST.contains(&n) => a.min(b),
+                _ if MINIMA.contains(&n) => a.min(b),
                 _ => a.max(b),
             },
             _ => continue,
@@ -79,8 +83,9 @@ fn add(known: &mut Map<String, Value>, row: &Map<String, Value>) {
     }
 }
 
-/// Pairs of where a bucket begins and how many are in it.
-fn buckets(one: Option<&Value>, other: &Value) -> Value {
+/// Adds two histograms. A histogram is an array of pairs: start of the bucket, number of values in
+/// it.
+fn add_buckets(one: Option<&Value>, other: &Value) -> Value {
     let mut all: BTreeMap<i64, i64> = BTreeMap::new();
     for pairs in [one, Some(other)]
         .into_iter()
@@ -98,16 +103,17 @@ fn buckets(one: Option<&Value>, other: &Value) -> Value {
         .collect()
 }
 
-/// What rows are sorted by.
-fn weight(row: &Value) -> i64 {
-    let figures = ["total_ns", "hits", "count"];
-    figures
+/// The measurement that rows are sorted by.
+fn sort_key(row: &Value) -> i64 {
+    let measurements = ["total_ns", "hits", "count"];
+    measurements
         .iter()
         .find_map(|name| row.get(name)?.as_i64())
         .unwrap_or(0)
 }
 
-/// Writes rows as a table of three columns: figure, where or for what, and what else there is.
+/// Writes at most `most` rows as a table of three columns: the main measurement, its key, and the
+/// other measurements.
 pub fn write(to: &mut impl Write, rows: &[Value], most: usize, style: Style) -> io::Result<()> {
     let cells: Vec<[String; 3]> = rows.iter().take(most).map(cells).collect();
     table::write(to, ["figure", "of", "more"], &cells, style)?;
@@ -167,7 +173,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn rows_of_one_place_are_one() {
+    fn rows_with_equal_keys_are_merged() {
         let first = vec![
             json!({"class":"A","method":"m()V","fragment":null,"count":2,"total_ns":30,"min_ns":10,"max_ns":20}),
             json!({"class":"B","method":"m()V","fragment":null,"count":0,"total_ns":0,"min_ns":0,"max_ns":0}),

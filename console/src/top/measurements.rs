@@ -1,10 +1,11 @@
-//! What plans of this command tell, one JSON object in each line that they print, and what comes of their instruments' figures.
+//! The data that plans of this command print, one JSON object a line, and the measurements of their
+//! instruments.
 //!
 //! ```text
-//!   {"attached":{"methods":42,"points":42}}      once, when the counters stand
-//!   {"ids":{"i1":"calls"}}                       once: instruments whose figures are wanted, and what they count
-//!   {"graph":{…}}                                of the method that is looked into
-//!   {"watch":[{"values":[…],…}]}                 again and again: what a watch has seen
+//!   {"attached":{"methods":42,"points":42}}      once, when the counters are attached
+//!   {"ids":{"i1":"calls"}}                       once: the instruments to subscribe to, with their roles
+//!   {"graph":{…}}                                the flow graph of the open method
+//!   {"watch":[{"values":[…],…}]}                 repeatedly: the values that a watch has recorded
 //! ```
 
 use std::collections::BTreeMap;
@@ -13,82 +14,78 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use veneer_protocol::{Point, Readings};
 
-/// One line.
+/// A line that a plan printed.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Told {
-    /// The counters of the methods stand.
+pub enum PlanOutput {
+    /// The counters of the methods are attached.
     Attached(Attached),
-    /// Instruments, and what each counts.
+    /// The instruments, by id, and what each counts.
     Ids(BTreeMap<String, Role>),
-    /// The flow graph of a method; once for each class of that name.
+    /// The flow graph of a method. If several classes have this name, there is one line for each.
     Graph(Graph),
-    /// Values that were seen: the newest, the oldest of them first.
-    Watch(Vec<Seen>),
+    /// The latest recorded values, in the order in which they were recorded.
+    Watch(Vec<RecordedValues>),
 }
 
-/// What an instrument counts.
+/// The purpose of an instrument.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
-    /// Calls of methods.
     Calls,
     /// Passes of blocks.
     Blocks,
     /// Passes of edges.
     Edges,
-    /// Whatever a key attached.
+    /// The passes or intervals of an instrument that a key attached.
     Probe,
 }
 
-/// Figures that have changed since the look before.
+/// The measurements that have changed since the previous sample.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Look {
+pub struct Sample {
     /// Seconds since the agent began.
     pub at: f64,
-    /// What they are figures of.
+    /// The changed points, each with the role of its instrument.
     pub rows: Vec<(Role, Row)>,
 }
 
-impl Look {
-    /// The rows of one kind.
-    pub fn of(&self, role: Role) -> Vec<Row> {
+impl Sample {
+    /// Returns the rows of all instruments with this role.
+    pub fn rows_of(&self, role: Role) -> Vec<Row> {
         let mine = self.rows.iter().filter(|(of, _)| *of == role);
         mine.map(|(_, row)| row.clone()).collect()
     }
 }
 
-/// What the counters stand on.
+/// The number of methods and points that the counters are attached to.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 pub struct Attached {
-    /// Methods with an instrument.
     pub methods: u64,
-    /// Points with one.
     pub points: u64,
 }
 
-/// Figures at one point. A counter has `hits`, a timer the four others.
+/// Measurements at one point. A counter sets `hits`; a timer sets `count`, `total_ns`, `min_ns` and
+/// `max_ns`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Row {
-    /// With dots.
+    /// In Java form, with dots.
     pub class: String,
     /// Name and descriptor.
     pub method: String,
-    /// The fragment's number.
+    /// The number of the fragment, or `None` for the method as a whole.
     pub fragment: Option<u32>,
-    /// Of an edge: where it leads.
+    /// For an edge: the number of the target block.
     pub to: Option<u32>,
     /// The source line.
     pub line: Option<u32>,
-    /// Passes.
+    /// Number of passes.
     pub hits: u64,
-    /// Finished intervals.
+    /// Number of finished intervals.
     pub count: u64,
-    /// Their sum, in nanoseconds.
+    /// The sum of the intervals.
     pub total_ns: u64,
-    /// The shortest.
     pub min_ns: u64,
-    /// The longest.
     pub max_ns: u64,
 }
 
@@ -124,66 +121,65 @@ impl From<Point> for Row {
     }
 }
 
-/// Values at one pass of a point.
+/// Values that a watch recorded at one pass of a point.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
-pub struct Seen {
-    /// In the order in which they were asked for.
+pub struct RecordedValues {
+    /// In the order of the expressions of the watch.
     pub values: Vec<Value>,
     /// Nanoseconds since the agent began.
     #[serde(default)]
     pub time_ns: u64,
-    /// The Java thread.
+    /// The id of the Java thread.
     #[serde(default)]
     pub thread_id: u64,
-    /// How many came before.
+    /// Number of values that were recorded before.
     #[serde(default)]
     pub number: u64,
 }
 
-/// The flow graph of a method.
+/// The control-flow graph of a method.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct Graph {
-    /// With dots.
+    /// In Java form, with dots.
     pub class: String,
     /// Name and descriptor.
     pub method: String,
-    /// By their numbers.
+    /// In ascending order of their numbers.
     pub blocks: Vec<Block>,
-    /// Pairs of numbers; those to exception handlers are not among them.
+    /// Pairs of block numbers. Edges to exception handlers are not included.
     pub edges: Vec<(u32, u32)>,
 }
 
 /// A basic block.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct Block {
-    /// Its number.
     pub number: u32,
-    /// Where it begins in the source.
+    /// The source line of its first instruction.
     pub line: Option<u32>,
-    /// Mnemonics.
+    /// The mnemonics of its instructions.
     pub instructions: Vec<String>,
-    /// Loops around it.
+    /// Number of loops that contain the block.
     pub depth: u32,
-    /// A loop begins there.
+    /// Whether the block is a loop header.
     pub header: bool,
-    /// Instruments can stand there.
+    /// Whether instruments can be attached to the block.
     pub reachable: bool,
-    /// What is live at its beginning.
+    /// The variables that are live at the beginning of the block.
     pub variables: Vec<Variable>,
 }
 
 /// A live variable.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
 pub struct Variable {
-    /// As in the source, `this`, or `local3`.
+    /// The name in the source, `this`, or `local3`.
     pub name: String,
-    /// As in Java.
+    /// The type in Java syntax.
     #[serde(rename = "type")]
-    pub of: String,
+    pub type_name: String,
 }
 
-/// Reads a line; none where it is something else, a warning say.
-pub fn read(line: &str) -> Option<Told> {
+/// Parses a line that a plan printed. Returns `None` for any other text, such as a warning.
+pub fn parse_line(line: &str) -> Option<PlanOutput> {
     serde_json::from_str(line).ok()
 }
 
@@ -192,7 +188,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_point_is_a_row() {
+    fn a_point_becomes_a_row() {
         let text = r#"{"class":"a.B","method":"m()V","line":12,"hits":7}"#;
         let row = Row {
             class: "a.B".into(),
@@ -205,12 +201,15 @@ mod tests {
     }
 
     #[test]
-    fn lines_of_plans_are_read_and_others_left() {
+    fn lines_of_plans_are_parsed_and_others_ignored() {
         let ids = BTreeMap::from([("i1".to_owned(), Role::Calls)]);
-        assert_eq!(read(r#"{"ids":{"i1":"calls"}}"#), Some(Told::Ids(ids)));
+        assert_eq!(
+            parse_line(r#"{"ids":{"i1":"calls"}}"#),
+            Some(PlanOutput::Ids(ids))
+        );
         let line =
             r#"{"watch":[{"values":[1,"x",null],"time_ns":3,"thread_id":1,"number":0,"count":1}]}"#;
-        assert!(matches!(read(line), Some(Told::Watch(values)) if values.len() == 1));
-        assert_eq!(read("top:1:1: warning: a.B matches nothing"), None);
+        assert!(matches!(parse_line(line), Some(PlanOutput::Watch(values)) if values.len() == 1));
+        assert_eq!(parse_line("top:1:1: warning: a.B matches nothing"), None);
     }
 }

@@ -1,10 +1,11 @@
-//! Which JVMs a command is about: process ids, or a pattern of main classes.
+//! Selects the JVMs that a command applies to, by process ids or by a pattern of main classes.
 
 use anyhow::{Result, bail};
 use veneer_client::machine::{Jvm, jvms};
 use veneer_client::{Client, Target};
 
-/// Does a name match a pattern in which `*` stands for anything? A class also by its name without packages.
+/// Whether a name matches a pattern, in which `*` matches any text. A class also matches by its
+/// simple name, without the package.
 pub fn matches(pattern: &str, name: &str) -> bool {
     let simple = name.rsplit(['.', '/']).next().unwrap_or(name);
     glob(pattern, name) || glob(pattern, simple)
@@ -38,10 +39,10 @@ pub fn matching(pattern: &str) -> Vec<Jvm> {
     all
 }
 
-/// The process ids that are meant.
+/// Returns the given process ids and those of the JVMs that match the pattern, sorted and without
+/// duplicates.
 ///
-/// # Errors
-/// Where none matches.
+/// # Errors Fails if there is a pattern and no JVM matches.
 pub fn pids(pids: &[u32], pattern: Option<&str>) -> Result<Vec<u32>> {
     let mut all = pids.to_vec();
     if let Some(pattern) = pattern {
@@ -58,10 +59,9 @@ pub fn pids(pids: &[u32], pattern: Option<&str>) -> Result<Vec<u32>> {
     Ok(all)
 }
 
-/// The agent in a JVM that must have one.
+/// Connects to the agent of a JVM, without loading it.
 ///
-/// # Errors
-/// Where it has none, or does not answer.
+/// # Errors Fails if the JVM has no agent, or if the agent does not answer.
 pub fn agent_in(pid: u32) -> Result<Client> {
     let target = Target::inspect(pid)?;
     match Client::connect(&target)? {

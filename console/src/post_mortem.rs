@@ -1,14 +1,16 @@
-//! What a JVM has left in its data directory: the figures of its instruments, while it runs and after it is gone.
+//! Reads the data directory of a JVM: the measurements of its instruments. The JVM may run, have
+//! ended, or have been killed.
 //!
 //! ```text
-//!   catalogue ──▶ instruments and their points ─┐
-//!   counters.bin ─▶ sums over the shards ───────┼─▶ rows
-//!   events.bin ─▶ figures of log points ────────┤
-//!       └──────▶ events not drained yet ─┐      │
-//!   drained.0/.1 ─▶ drained events ──────┴──────┴─▶ events
+//!   catalogue ──▶ instruments and their points ─────┐
+//!   counters.bin ─▶ sums over the shards ───────────┼─▶ rows
+//!   events.bin ─▶ event counts of log points ───────┤
+//!       └──────▶ events not drained yet ─┐          │
+//!   drained.0/.1 ─▶ drained events ──────┴──────────┴─▶ events
 //! ```
 //!
-//! The files are read, never mapped: one that is cut short gives an error then, and no signal.
+//! The files are read and not mapped into memory. A truncated file then causes an error and no
+//! signal.
 
 use std::collections::HashMap;
 use std::fs::{self, File};
@@ -26,46 +28,46 @@ use veneer_protocol::data::{
 };
 use veneer_protocol::{Kind, Readings};
 
-/// Is the JVM still there?
+/// The state of the process that writes the directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
-    /// It runs; the figures are those of now.
+pub enum ProcessState {
+    /// The JVM runs. The measurements are the current ones.
     Running,
-    /// It came to its end in good order; the figures are final.
+    /// The JVM ended normally. The measurements are final.
     Ended,
-    /// It was killed, or crashed.
+    /// The JVM was killed or crashed.
     Killed,
 }
 
-/// An instrument with its figures.
+/// An instrument with its measurements.
 #[derive(Debug)]
-pub struct Measured {
-    /// As the catalogue has it.
+pub struct MeasuredInstrument {
+    /// The instrument's record in the metadata journal.
     pub recorded: Recorded,
-    /// One for each point.
+    /// One row for each point.
     pub rows: Vec<Row>,
-    /// Of a log: what is left of its events, oldest first.
+    /// For a log: the events that are still stored, the oldest first.
     pub events: Vec<Event>,
 }
 
-/// Everything that is left of one JVM.
+/// Everything that a data directory contains about one JVM.
 #[derive(Debug)]
-pub struct Remains {
-    /// Its directory.
+pub struct DataDirectory {
     pub directory: PathBuf,
-    /// See [`State`].
-    pub state: State,
-    /// Milliseconds for which the agent has lived, as far as it could say so.
+    pub state: ProcessState,
+    /// Time in milliseconds between the start of the agent and its last sign of life in the
+    /// directory.
     pub millis: u64,
-    /// What was attached.
+    /// The contents of the metadata journal.
     pub catalogue: Catalogue,
-    /// In order of attachment.
-    pub instruments: Vec<Measured>,
-    /// What may be missing, in words.
+    /// In the order in which they were attached.
+    pub instruments: Vec<MeasuredInstrument>,
+    /// Descriptions of data that may be missing.
     pub missing: Vec<String>,
 }
 
-/// The directories of single JVMs that a path stands for: itself, or those in it, in order of their names.
+/// Returns the data directories of single JVMs that a path denotes: the path itself, or the
+/// directories in it, sorted by name.
 pub fn directories(path: &Path) -> Result<Vec<PathBuf>, DataError> {
     if is_data_directory(path) {
         return Ok(vec![path.to_owned()]);
@@ -80,7 +82,7 @@ pub fn directories(path: &Path) -> Result<Vec<PathBuf>, DataError> {
         },
     };
     let mut found = Vec::new();
-    // A default directory of `veneer run` has its data in `data`.
+    // The default directory of `veneer run` contains its data in the subdirectory `data`.
     for place in [path.to_owned(), path.join("data")] {
         if place != path && !place.is_dir() {
             continue;
@@ -99,40 +101,40 @@ pub fn directories(path: &Path) -> Result<Vec<PathBuf>, DataError> {
     Ok(found)
 }
 
-impl Remains {
-    /// Reads a directory.
-    pub fn read(directory: &Path) -> Result<Remains, DataError> {
-        // Before anything is read: what ends meanwhile must not pass for one that was killed.
-        let running = is_locked(directory)?;
+impl DataDirectory {
+    /// Reads a data directory.
+    pub fn read(directory: &Path) -> Result<DataDirectory, DataError> {
+        // The lock is checked before anything is read. Otherwise a JVM that ends during the reading
+        // would be reported as killed.
+        let running = holds_lock(directory)?;
         let catalogue = read_catalogue(directory)?;
         let counters = Counters::read(directory, &catalogue)?;
         let (logs, millis, torn) = Logs::read(directory)?;
         let state = match (catalogue.ended, running) {
-            (true, _) => State::Ended,
-            (false, true) => State::Running,
-            (false, false) => State::Killed,
+            (true, _) => ProcessState::Ended,
+            (false, true) => ProcessState::Running,
+            (false, false) => ProcessState::Killed,
         };
         let mut missing = Vec::new();
-        if catalogue.torn && state != State::Running {
-            missing.push("the last record of the catalogue is torn: what was being attached or detached when the process was killed".to_owned());
+        if catalogue.torn && state != ProcessState::Running {
+            missing.push("the last record of the metadata journal is incomplete: an attachment or detachment at the moment when the process was killed".to_owned());
         }
-        if torn && state != State::Running {
-            missing.push("the last drained events, whose record is torn".to_owned());
+        if torn && state != ProcessState::Running {
+            missing.push("the last drained events, whose record is incomplete".to_owned());
         }
-        if state == State::Killed {
+        if state == ProcessState::Killed {
             if catalogue
                 .instruments
                 .iter()
                 .flat_map(|i| &i.points)
                 .any(|p| p.flow.is_some())
             {
-                missing.push("where threads stood: counts of all fragments or edges of a method that was running may be off by one for each activation of it, and by 16,384 turns in loops that call nothing".to_owned());
+                missing.push("the positions of running activations: counts of all fragments or edges of a running method may be off by one for each activation, and by 16,384 iterations in loops without calls".to_owned());
             }
-            missing.push("what threads measured and had not stored yet: events that were being written, and times of calls that had not come to their end".to_owned());
+            missing.push("measurements that threads had not stored yet: events that were being written, and durations of calls that had not ended".to_owned());
         }
         missing.push(
-            "refusals, and tables that code at points filled (they are kept in the JVM only)"
-                .to_owned(),
+            "refusals, and tables that probes filled (both are kept in the JVM only)".to_owned(),
         );
         let mut logs = logs;
         let measured = |recorded: &Recorded| {
@@ -146,13 +148,13 @@ impl Remains {
         let rows: Vec<Vec<Row>> = catalogue.instruments.iter().map(measured).collect();
         let mut instruments = Vec::new();
         for (recorded, rows) in catalogue.instruments.iter().zip(rows) {
-            instruments.push(Measured {
+            instruments.push(MeasuredInstrument {
                 recorded: recorded.clone(),
                 rows,
-                events: logs.take(recorded, catalogue.began_ns),
+                events: logs.take_events(recorded, catalogue.began_ns),
             });
         }
-        Ok(Remains {
+        Ok(DataDirectory {
             directory: directory.to_owned(),
             state,
             millis,
@@ -163,13 +165,14 @@ impl Remains {
     }
 }
 
-/// Whether the process that writes the directory lives. False where that cannot be seen.
+/// Whether the process that writes the directory runs. False if that cannot be determined.
 pub fn is_running(directory: &Path) -> bool {
-    is_locked(directory).unwrap_or(false)
+    holds_lock(directory).unwrap_or(false)
 }
 
-/// Whether the process that writes the directory lives: then it holds a lock.
-fn is_locked(directory: &Path) -> Result<bool, DataError> {
+/// Whether the process that writes the directory runs. A running process holds a lock on the
+/// metadata journal.
+fn holds_lock(directory: &Path) -> Result<bool, DataError> {
     let path = directory.join(CATALOGUE);
     let file = File::open(&path).map_err(|source| match source.kind() {
         io::ErrorKind::NotFound => DataError::Nothing(directory.to_owned()),
@@ -178,13 +181,15 @@ fn is_locked(directory: &Path) -> Result<bool, DataError> {
             source,
         },
     })?;
-    // SAFETY: a plain system call on an open file; the lock goes with it.
+    // SAFETY: `flock` takes no pointers; the descriptor is open during the call. A lock that this
+    // call acquires is released when `file` is closed.
     let locked = unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_SH | libc::LOCK_NB) } != 0;
     Ok(locked && io::Error::last_os_error().kind() == io::ErrorKind::WouldBlock)
 }
 
-/// What a point's flow graph says; where threads stood in it, nobody knows any more.
-fn by_flow(point: &Standing, solved: &mut Solved, counters: &Counters) -> u64 {
+/// Returns the count of a point that is derived from the spanning-tree counters of its method. The
+/// positions of running activations are not stored, so they are not added.
+fn derived_count(point: &Standing, solved: &mut SolvedFlow, counters: &Counters) -> u64 {
     let Some(flow) = &point.flow else {
         return 0;
     };
@@ -199,13 +204,14 @@ fn by_flow(point: &Standing, solved: &mut Solved, counters: &Counters) -> u64 {
     }
 }
 
-/// The graph that was solved last: the points of one come one after the other.
-type Solved = Option<(Arc<Flow>, Counts)>;
+/// The flow that was solved last. Points with the same flow are stored one after another, so each
+/// flow is solved once.
+type SolvedFlow = Option<(Arc<Flow>, Counts)>;
 
 fn row(
     point: &Standing,
     kind: Kind,
-    (counters, flows): (&Counters, &mut Solved),
+    (counters, flows): (&Counters, &mut SolvedFlow),
     logs: &Logs,
 ) -> Row {
     let at = &point.at;
@@ -214,7 +220,7 @@ fn row(
             hits: counters
                 .sum(at.slot)
                 .wrapping_sub(at.base[0])
-                .wrapping_add(by_flow(point, flows, counters)),
+                .wrapping_add(derived_count(point, flows, counters)),
         },
         Kind::Timer => {
             let count = counters.sum(at.slot).wrapping_sub(at.base[0]);
@@ -229,7 +235,7 @@ fn row(
             }
         }
         Kind::Log => {
-            let (events, dropped) = logs.figures(at.slot);
+            let (events, dropped) = logs.event_counts(at.slot);
             Readings::Log {
                 events: events.saturating_add(dropped),
                 dropped,
@@ -261,7 +267,7 @@ fn row(
     }
 }
 
-/// Opens a file that must have this size at least.
+/// Opens a file that must have at least the size `expected`, in bytes.
 fn open(directory: &Path, name: &str, expected: u64) -> Result<(PathBuf, File), DataError> {
     let path = directory.join(name);
     let file = File::open(&path).and_then(|file| Ok((file.metadata()?.len(), file)));
@@ -276,7 +282,7 @@ fn open(directory: &Path, name: &str, expected: u64) -> Result<(PathBuf, File), 
     }
 }
 
-/// Sums and maxima over the shards, for the slots that are in use.
+/// Sums and maxima over all shards, for the slots that are in use.
 struct Counters {
     sums: Vec<u64>,
     maxima: Vec<u64>,
@@ -300,7 +306,7 @@ impl Counters {
         let mut bytes = vec![0; slots * 8];
         for shard in 0..Shards::COUNT {
             let from = shard * Shards::STRIDE;
-            // A shard that no thread ever had is a hole from its beginning to its end.
+            // The range of a shard that no thread has used is a hole in the file.
             if !has_data(&file, from, bytes.len() as u64) {
                 continue;
             }
@@ -327,27 +333,29 @@ impl Counters {
     }
 }
 
-/// Whether there is anything but a hole in a range of a file.
+/// Whether a range of a file contains data, and not only a hole.
 fn has_data(file: &File, from: u64, length: u64) -> bool {
-    // SAFETY: a plain system call on an open file.
+    // SAFETY: `lseek` takes no pointers; the descriptor is open during the call.
     let found = unsafe { libc::lseek(file.as_raw_fd(), from as i64, libc::SEEK_DATA) };
-    // A file system that knows no holes answers with the place asked for.
+    // A file system without support for holes returns the requested offset.
     found >= 0 && (found as u64) < from + length
 }
 
-/// Log points' figures and events.
+/// The event counts and the events of log points.
 #[derive(Default)]
 struct Logs {
-    /// Events that came out, by point.
-    seen: HashMap<u32, u64>,
-    /// Events that found no room, by point.
+    /// Number of events that were written, by point.
+    written: HashMap<u32, u64>,
+    /// Number of events that were dropped, by point. An event is dropped if its ring is full or its
+    /// thread has no ring.
     dropped: HashMap<u32, u64>,
-    /// What is left of them.
+    /// The events that are still stored, by point.
     events: HashMap<u32, Vec<Drained>>,
 }
 
 impl Logs {
-    /// With the milliseconds of the agent's life, and whether a record is torn.
+    /// Reads the files of events. Also returns the agent's lifetime in milliseconds, and whether a
+    /// record is torn.
     fn read(directory: &Path) -> Result<(Logs, u64, bool), DataError> {
         let mut logs = Logs::default();
         let mut segments = Vec::new();
@@ -365,25 +373,25 @@ impl Logs {
             }
         }
         segments.sort_by_key(|(number, _)| *number);
-        // Up to where each ring's events are there already.
+        // For each ring: the position up to which its events were already read from the segments.
         let mut ends: HashMap<u32, u64> = HashMap::new();
-        for spilled in segments.into_iter().flat_map(|(_, events)| events) {
-            ends.insert(spilled.ring, spilled.end);
-            logs.keep(spilled.event);
+        for drained in segments.into_iter().flat_map(|(_, events)| events) {
+            ends.insert(drained.ring, drained.end);
+            logs.add_event(drained.event);
         }
         let (path, file) = open(directory, EVENTS, Rings::SIZE)?;
         let unreadable = |source| DataError::Unreadable {
             path: path.clone(),
             source,
         };
-        let mut figures = vec![0; (Rings::POINTS * 16) as usize];
-        if has_data(&file, Rings::FIGURES, figures.len() as u64) {
-            file.read_exact_at(&mut figures, Rings::FIGURES)
+        let mut counts = vec![0; (Rings::POINTS * 16) as usize];
+        if has_data(&file, Rings::FIGURES, counts.len() as u64) {
+            file.read_exact_at(&mut counts, Rings::FIGURES)
                 .map_err(unreadable)?;
-            for (point, words) in figures.chunks_exact(16).enumerate() {
-                let (seen, dropped) = (word(words, 0), word(words, 8));
-                if seen + dropped > 0 {
-                    logs.seen.insert(point as u32, seen);
+            for (point, words) in counts.chunks_exact(16).enumerate() {
+                let (written, dropped) = (word(words, 0), word(words, 8));
+                if written + dropped > 0 {
+                    logs.written.insert(point as u32, written);
                     logs.dropped.insert(point as u32, dropped);
                 }
             }
@@ -393,7 +401,7 @@ impl Logs {
             if has_data(&file, n * Rings::STRIDE, Rings::STRIDE) {
                 file.read_exact_at(&mut ring, n * Rings::STRIDE)
                     .map_err(unreadable)?;
-                logs.take_ring(&ring, ends.get(&(n as u32)).copied().unwrap_or(0));
+                logs.add_ring(&ring, ends.get(&(n as u32)).copied().unwrap_or(0));
             }
         }
         let mut life = [0; 8];
@@ -402,16 +410,18 @@ impl Logs {
         Ok((logs, u64::from_ne_bytes(life), torn))
     }
 
-    fn keep(&mut self, event: Drained) {
+    fn add_event(&mut self, event: Drained) {
         self.events.entry(event.point).or_default().push(event);
     }
 
-    /// Takes what was not drained out of a ring. `end`: up to there the events are on the disk already.
-    fn take_ring(&mut self, ring: &[u8], end: u64) {
+    /// Reads the events of a ring that were not drained yet. Events up to the position `end` were
+    /// already read from the segments.
+    fn add_ring(&mut self, ring: &[u8], end: u64) {
         let head = word(ring, Rings::HEAD as usize);
         let counted = word(ring, Rings::COUNTED as usize);
         let mut at = word(ring, Rings::TAIL as usize);
-        // The writer never is further ahead than the data are long.
+        // A distance larger than the data area would be damage: the writer never gets further ahead
+        // of the reader than that.
         while at < head && head - at <= Rings::DATA {
             let place = at % Rings::DATA;
             let start = (Rings::HEADER + place) as usize;
@@ -429,21 +439,21 @@ impl Logs {
                 return;
             };
             if at > counted {
-                *self.seen.entry(event.point).or_default() += 1;
+                *self.written.entry(event.point).or_default() += 1;
             }
             if at > end {
-                self.keep(event);
+                self.add_event(event);
             }
         }
     }
 
-    fn figures(&self, point: u32) -> (u64, u64) {
+    fn event_counts(&self, point: u32) -> (u64, u64) {
         let of = |map: &HashMap<u32, u64>| map.get(&point).copied().unwrap_or(0);
-        (of(&self.seen), of(&self.dropped))
+        (of(&self.written), of(&self.dropped))
     }
 
-    /// The events of an instrument, oldest first.
-    fn take(&mut self, instrument: &Recorded, began_ns: u64) -> Vec<Event> {
+    /// Returns the events of an instrument, the oldest first, and removes them.
+    fn take_events(&mut self, instrument: &Recorded, began_ns: u64) -> Vec<Event> {
         let mut all = Vec::new();
         if instrument.kind != Kind::Log {
             return all;

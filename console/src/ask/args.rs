@@ -1,27 +1,25 @@
-//! The words of a question: `PID… PATTERN [EXPR…]`, as people type them.
+//! Parses the positional arguments `PID… PATTERN [EXPR…]` of `count`, `time`, `watch` and `hist`.
 
 use anyhow::{Result, bail};
 
 use crate::cli::Question;
-use crate::which;
+use crate::targets;
 
-/// A question with its words sorted out.
+/// The positional arguments of a question, parsed.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Asked {
-    /// Whom.
+pub struct ParsedQuestion {
     pub pids: Vec<u32>,
-    /// Which methods.
+    /// The pattern of the methods to measure.
     pub pattern: String,
-    /// Of `watch` and `hist`: what is wanted of each call.
+    /// The expressions that `watch` and `hist` read at each call; empty for `count` and `time`.
     pub values: Vec<String>,
 }
 
-impl Asked {
-    /// Sorts them: numbers in front are process ids.
+impl ParsedQuestion {
+    /// Parses the arguments. Numbers before the pattern are process ids.
     ///
-    /// # Errors
-    /// Where something is missing, or too much.
-    pub fn of(question: &Question) -> Result<Asked> {
+    /// # Errors Fails if an argument is missing or superfluous, or if no JVM matches `--match`.
+    pub fn parse(question: &Question) -> Result<ParsedQuestion> {
         let arguments = question.arguments();
         let words = &arguments.words;
         let numbers = words.iter().take_while(|word| word.parse::<u32>().is_ok());
@@ -34,7 +32,7 @@ impl Asked {
         let Some((pattern, values)) = rest.split_first() else {
             bail!("name the methods: veneer {name} PID 'a.b.C::m(..)'");
         };
-        let (least, most) = question.values();
+        let (least, most) = question.value_count_range();
         if !(least..=most).contains(&values.len()) {
             bail!(match (name, most) {
                 (_, 0) => format!(
@@ -45,8 +43,8 @@ impl Asked {
                 _ => format!("name one to {most} values: veneer {name} PID PATTERN EXPR…"),
             });
         }
-        Ok(Asked {
-            pids: which::pids(&front, arguments.matching.as_deref())?,
+        Ok(ParsedQuestion {
+            pids: targets::pids(&front, arguments.matching.as_deref())?,
             pattern: pattern.clone(),
             values: values.to_vec(),
         })
@@ -59,16 +57,16 @@ mod tests {
     use crate::cli::{Cli, Command};
     use clap::Parser;
 
-    fn asked(words: &str) -> Result<Asked> {
+    fn asked(words: &str) -> Result<ParsedQuestion> {
         let words = format!("veneer {words}");
         match Cli::parse_from(words.split(' ')).command {
-            Command::Ask(question) => Asked::of(&question),
+            Command::Ask(question) => ParsedQuestion::parse(&question),
             _ => panic!("no question"),
         }
     }
 
     #[test]
-    fn numbers_in_front_are_processes() {
+    fn leading_numbers_are_process_ids() {
         let all = asked("watch 1 2 a.B::m(..) n 3").unwrap();
         assert_eq!(all.pids, [1, 2]);
         assert_eq!(
@@ -78,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_or_too_much_is_said() {
+    fn missing_and_superfluous_arguments_are_reported() {
         for (words, error) in [
             ("count a.B::m(..)", "name a process id"),
             ("count 1", "name the methods"),
@@ -92,8 +90,8 @@ mod tests {
                 "no JVM that you may attach to",
             ),
         ] {
-            let said = asked(words).unwrap_err().to_string();
-            assert!(said.contains(error), "{words}: {said}");
+            let error_text = asked(words).unwrap_err().to_string();
+            assert!(error_text.contains(error), "{words}: {error_text}");
         }
     }
 }

@@ -1,47 +1,48 @@
-//! The method that is looked into: its flow graph, how often blocks and edges were passed, and the selected block.
+//! The method whose fragments are shown: its flow graph, the passes of its blocks and edges, and
+//! the selected block.
 
 use std::collections::BTreeMap;
 
-use super::figures::{Block, Graph, Row};
-use super::layout::{Layout, Line};
+use super::layout::{Layout, LineContent};
+use super::location::Location;
+use super::measurements::{Block, Graph, Row};
 use super::methods::rate;
-use super::place::Place;
 
-/// How often something was passed.
+/// The passes of a block or an edge.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Passes {
-    /// So far.
+    /// Number of passes at the last sample that was shown.
     pub hits: u64,
-    /// A second, since the look before.
+    /// Passes per second, calculated from the last two samples that were shown.
     pub rate: f64,
-    /// So far, shown or not.
+    /// Number of passes at the last sample, shown or not.
     live: u64,
 }
 
-/// See the module documentation.
+/// The method whose fragments are shown.
 #[derive(Debug, Clone)]
-pub struct Inside {
-    /// Which of the connections brings its figures.
+pub struct OpenMethod {
+    /// The number of the connection that sends the measurements.
     pub number: u64,
-    /// The method as a whole.
-    pub place: Place,
-    /// Its graph, once it is known.
+    /// The location of the whole method.
+    pub location: Location,
+    /// Empty until the agent has sent the graph.
     graph: Graph,
     layout: Layout,
     blocks: BTreeMap<u32, Passes>,
     edges: BTreeMap<(u32, u32), Passes>,
-    /// The selected block, as an index.
+    /// The selected block, as an index in `graph.blocks`.
     cursor: usize,
-    /// The last look that was shown, in seconds since the agent began.
+    /// Time of the last sample that was shown, in seconds since the agent began.
     at: Option<f64>,
 }
 
-impl Inside {
-    /// Of this method, of which nothing is known yet.
-    pub fn new(number: u64, place: Place) -> Inside {
-        Inside {
+impl OpenMethod {
+    /// Creates a view of a method whose graph is not known yet.
+    pub fn new(number: u64, location: Location) -> OpenMethod {
+        OpenMethod {
             number,
-            place,
+            location,
             graph: Graph::default(),
             layout: Layout::default(),
             blocks: BTreeMap::new(),
@@ -51,22 +52,23 @@ impl Inside {
         }
     }
 
-    /// Its graph. Where several loaders have a class of this name, the first one counts.
+    /// Sets the graph. If several classes have this name, the first graph is kept.
     pub fn set_graph(&mut self, graph: Graph) {
         if self.graph.blocks.is_empty() {
-            self.layout = Layout::of(&graph);
+            self.layout = Layout::new(&graph);
             self.graph = graph;
         }
     }
 
-    /// A look: what has changed. It is not shown yet where `show` does not say so.
-    pub fn look(&mut self, at: f64, blocks: &[Row], edges: &[Row], show: bool) {
+    /// Adds a sample: the blocks and edges that have changed. If `show` is false, the sample is
+    /// stored, but not shown yet.
+    pub fn add_sample(&mut self, at: f64, blocks: &[Row], edges: &[Row], show: bool) {
         let blocks = blocks.iter().filter_map(|r| Some((r.fragment?, r.hits)));
-        count(&mut self.blocks, blocks);
+        store_hits(&mut self.blocks, blocks);
         let edges = edges
             .iter()
             .filter_map(|r| Some(((r.fragment?, r.to?), r.hits)));
-        count(&mut self.edges, edges);
+        store_hits(&mut self.edges, edges);
         if show {
             let seconds = self.at.map_or(0.0, |before| at - before);
             let all = self.blocks.values_mut().chain(self.edges.values_mut());
@@ -78,79 +80,76 @@ impl Inside {
         }
     }
 
-    /// Passes of all blocks so far, shown or not.
+    /// Number of passes of all blocks at the last sample, shown or not.
     pub fn live(&self) -> u64 {
         self.blocks.values().map(|passes| passes.live).sum()
     }
 
-    /// Whether its graph is known.
+    /// Whether the agent has sent the graph.
     pub fn is_known(&self) -> bool {
         !self.graph.blocks.is_empty()
     }
 
-    /// The graph.
     pub fn graph(&self) -> &Graph {
         &self.graph
     }
 
-    /// How it is drawn.
     pub fn layout(&self) -> &Layout {
         &self.layout
     }
 
-    /// How often a block was passed; none where that is not known.
+    /// Returns the passes of a block, or `None` if it was not measured yet.
     pub fn passes(&self, block: u32) -> Option<Passes> {
         self.blocks.get(&block).copied()
     }
 
-    /// The same of an edge.
+    /// Returns the passes of an edge, or `None` if it was not measured yet.
     pub fn passes_of_edge(&self, from: u32, to: u32) -> Option<Passes> {
         self.edges.get(&(from, to)).copied()
     }
 
-    /// The passes of all edges that leave a block.
-    pub fn leaving(&self, from: u32) -> u64 {
+    /// The sum of the passes of all edges that leave a block.
+    pub fn hits_leaving(&self, from: u32) -> u64 {
         let edges = self.edges.range((from, 0)..=(from, u32::MAX));
         edges.map(|(_, passes)| passes.hits).sum()
     }
 
-    /// The most that any block was passed.
-    pub fn most(&self) -> u64 {
+    /// The largest number of passes of any block.
+    pub fn max_hits(&self) -> u64 {
         self.blocks.values().map(|p| p.hits).max().unwrap_or(0)
     }
 
-    /// The selected block.
     pub fn selected(&self) -> Option<&Block> {
         self.graph.blocks.get(self.cursor)
     }
 
-    /// Where instruments for the selected block stand.
-    pub fn selected_place(&self) -> Option<Place> {
+    /// The location that instruments for the selected block are attached to.
+    pub fn selected_location(&self) -> Option<Location> {
         let block = self.selected()?;
-        Some(Place {
+        Some(Location {
             fragment: Some(block.number),
-            ..self.place.clone()
+            ..self.location.clone()
         })
     }
 
-    /// The selected block's line of the drawing.
+    /// The line of the drawing that contains the selected block.
     pub fn cursor_line(&self) -> usize {
         let lines = self.layout.lines.iter();
         lines
             .map(|line| line.what)
-            .position(|what| what == Line::Block(self.cursor))
+            .position(|what| what == LineContent::Block(self.cursor))
             .unwrap_or(0)
     }
 
-    /// Selects the block so many further down.
+    /// Moves the selection down by `blocks`, or up if negative, at most to the first or last block.
     pub fn move_by(&mut self, blocks: isize) {
         let last = self.graph.blocks.len().saturating_sub(1);
         self.cursor = self.cursor.saturating_add_signed(blocks).min(last);
     }
 
-    /// Selects the hottest block.
+    /// Selects the block with the most passes.
     pub fn move_to_hottest(&mut self) {
-        let most = self.most();
+        let most = self.max_hits();
         let hottest = |block: &Block| self.passes(block.number).is_some_and(|p| p.hits == most);
         if let Some(index) = self.graph.blocks.iter().position(hottest) {
             self.cursor = index;
@@ -158,8 +157,9 @@ impl Inside {
     }
 }
 
-/// Takes in what has changed. (Classes of one name may bring several rows for one point.)
-fn count<K: Ord>(known: &mut BTreeMap<K, Passes>, rows: impl Iterator<Item = (K, u64)>) {
+/// Stores the new counts. Rows with the same key are added, because several classes may have the
+/// same name.
+fn store_hits<K: Ord>(known: &mut BTreeMap<K, Passes>, rows: impl Iterator<Item = (K, u64)>) {
     let mut sums: BTreeMap<K, u64> = BTreeMap::new();
     for (key, hits) in rows {
         let sum = sums.entry(key).or_default();
@@ -203,10 +203,10 @@ pub mod tests {
     }
 
     #[test]
-    fn counts_are_told_by_block_and_edge() {
-        let mut inside = Inside::new(
+    fn passes_are_counted_by_block_and_edge() {
+        let mut inside = OpenMethod::new(
             1,
-            Place {
+            Location {
                 class: "a.B".into(),
                 method: "m(I)V".into(),
                 fragment: None,
@@ -214,20 +214,20 @@ pub mod tests {
         );
         assert!(!inside.is_known() && inside.selected().is_none());
         inside.set_graph(graph());
-        inside.look(1.0, &[row(0, None, 1), row(1, None, 11)], &[], true);
+        inside.add_sample(1.0, &[row(0, None, 1), row(1, None, 11)], &[], true);
         let blocks = [row(1, None, 31), row(2, None, 30)];
         let edges = [row(1, Some(2), 30), row(1, Some(3), 1)];
-        inside.look(2.0, &blocks, &edges, false);
+        inside.add_sample(2.0, &blocks, &edges, false);
         assert_eq!(inside.passes(1).map(|p| p.hits), Some(11));
-        inside.look(3.0, &[], &[], true);
+        inside.add_sample(3.0, &[], &[], true);
         let passes = inside.passes(1).unwrap();
         assert_eq!((passes.hits, passes.rate), (31, 10.0));
         assert_eq!(inside.live(), 62);
-        assert_eq!((inside.leaving(1), inside.most()), (31, 31));
+        assert_eq!((inside.hits_leaving(1), inside.max_hits()), (31, 31));
         assert_eq!(inside.passes(3), None);
         assert_eq!(inside.passes_of_edge(1, 3).map(|p| p.hits), Some(1));
         inside.move_to_hottest();
-        assert_eq!(inside.selected_place().unwrap().fragment, Some(1));
+        assert_eq!(inside.selected_location().unwrap().fragment, Some(1));
         inside.move_by(9);
         assert_eq!(inside.selected().unwrap().number, 3);
         inside.move_by(-9);

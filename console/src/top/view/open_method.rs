@@ -1,41 +1,41 @@
-//! The fragments of a method: its flow graph with counts on blocks and edges.
+//! Draws the fragments of a method: its flow graph with the passes of blocks and edges.
 
 use ratatui::text::{Line, Span};
 use veneer_instruments::table;
 
 use super::Body;
 use super::methods::letters;
-use crate::top::figures::Block;
-use crate::top::inside::Inside;
-use crate::top::layout::{Line as Row, Way};
+use crate::top::layout::{Direction, LineContent};
+use crate::top::location::Location;
+use crate::top::measurements::Block;
 use crate::top::model::Model;
-use crate::top::place::Place;
-use crate::top::text::{clean, left, percent, rate, right, simple};
+use crate::top::open_method::OpenMethod;
+use crate::top::text::{clean, left, percent, rate, right, simple_name};
 use crate::top::theme::Theme;
 
-/// Columns from which on there is room for passes a second, and for variables.
-const FOR_RATE: usize = 54;
-const FOR_VARIABLES: usize = 66;
-/// Of a block's or an edge's name.
-const NAME: usize = 11;
+/// Minimum width in columns to show passes per second, and to show variables.
+const MIN_WIDTH_FOR_RATE: usize = 54;
+const MIN_WIDTH_FOR_VARIABLES: usize = 66;
+/// Width in columns of the name of a block or an edge.
+const NAME_WIDTH: usize = 11;
 
-/// Everything, from the first block to the last.
-pub fn body(model: &Model, inside: &Inside, theme: Theme, width: usize) -> Body {
+/// Draws all blocks and edges.
+pub fn body(model: &Model, inside: &OpenMethod, theme: Theme, width: usize) -> Body {
     if !inside.is_known() {
         return Body::default();
     }
-    let names = inside.layout().width + NAME;
+    let names = inside.layout().width + NAME_WIDTH;
     let head = [
         left(" fragment", names),
         right("line", 5),
         right("passes", 15),
-        if width >= FOR_RATE {
+        if width >= MIN_WIDTH_FOR_RATE {
             right("per s", 11)
         } else {
             String::new()
         },
         "  on ".into(),
-        if width >= FOR_VARIABLES {
+        if width >= MIN_WIDTH_FOR_VARIABLES {
             " live".into()
         } else {
             String::new()
@@ -50,9 +50,9 @@ pub fn body(model: &Model, inside: &Inside, theme: Theme, width: usize) -> Body 
         .map(|(index, drawn)| {
             let gutter = drawn.gutter.clone();
             match drawn.what {
-                Row::Block(block) => match inside.graph().blocks.get(block) {
+                LineContent::Block(block) => match inside.graph().blocks.get(block) {
                     Some(block) => {
-                        let line = of_block(model, inside, block, gutter, theme, width);
+                        let line = block_line(model, inside, block, gutter, theme, width);
                         if index == cursor {
                             line.style(theme.selected())
                         } else {
@@ -61,17 +61,21 @@ pub fn body(model: &Model, inside: &Inside, theme: Theme, width: usize) -> Body 
                     }
                     None => Line::default(),
                 },
-                Row::Edge { from, to, way } => {
-                    of_edge(inside, (from, to), way, gutter, theme, width)
-                }
-                Row::Exit => {
+                LineContent::Edge {
+                    from,
+                    to,
+                    direction,
+                } => edge_line(inside, (from, to), direction, gutter, theme, width),
+                LineContent::Exit => {
                     let above = inside
                         .layout()
                         .lines
                         .get(index.wrapping_sub(1))
                         .map(|d| d.what);
                     let end = match above {
-                        Some(Row::Block(block)) => end_of(inside.graph().blocks.get(block)),
+                        Some(LineContent::Block(block)) => {
+                            exit_name(inside.graph().blocks.get(block))
+                        }
                         _ => "",
                     };
                     Line::from(vec![
@@ -88,8 +92,8 @@ pub fn body(model: &Model, inside: &Inside, theme: Theme, width: usize) -> Body 
     }
 }
 
-/// How a block ends that no edge leaves.
-fn end_of(block: Option<&Block>) -> &'static str {
+/// How a block without outgoing edges ends.
+fn exit_name(block: Option<&Block>) -> &'static str {
     match block.and_then(|b| b.instructions.last()) {
         Some(last) if last.ends_with("return") => "return",
         Some(last) if last == "athrow" => "throw",
@@ -97,16 +101,16 @@ fn end_of(block: Option<&Block>) -> &'static str {
     }
 }
 
-fn of_block(
+fn block_line(
     model: &Model,
-    inside: &Inside,
+    inside: &OpenMethod,
     block: &Block,
     gutter: String,
     theme: Theme,
     width: usize,
 ) -> Line<'static> {
     let passes = inside.passes(block.number);
-    let part = match (passes, inside.most()) {
+    let part = match (passes, inside.max_hits()) {
         (Some(passes), most) if most > 0 => passes.hits as f64 / most as f64,
         _ => 0.0,
     };
@@ -115,30 +119,30 @@ fn of_block(
         (true, _) => " loop",
         _ => "",
     };
-    let place = Place {
+    let location = Location {
         fragment: Some(block.number),
-        ..inside.place.clone()
+        ..inside.location.clone()
     };
     let line = block.line.map(|l| l.to_string()).unwrap_or_default();
     let hits = passes.map_or("–".to_owned(), |p| table::count(p.hits));
     let mut spans = vec![
         Span::styled(gutter, theme.faint()),
         Span::styled(
-            left(&format!("f{}{mark}", block.number), NAME),
+            left(&format!("f{}{mark}", block.number), NAME_WIDTH),
             theme.title(),
         ),
         Span::styled(right(&line, 5), theme.faint()),
         Span::styled(right(&hits, 15), theme.heat(part)),
     ];
-    if width >= FOR_RATE {
+    if width >= MIN_WIDTH_FOR_RATE {
         let rate = passes.map(|p| rate(p.rate)).unwrap_or_default();
         spans.push(Span::raw(right(&rate, 11)));
     }
     spans.push(Span::styled(
-        format!("  {:<4}", letters(model, &place)),
+        format!("  {:<4}", letters(model, &location)),
         theme.attached(),
     ));
-    if width >= FOR_VARIABLES {
+    if width >= MIN_WIDTH_FOR_VARIABLES {
         let used: usize = spans.iter().map(|s| s.content.chars().count()).sum();
         let names: Vec<&str> = block.variables.iter().map(|v| v.name.as_str()).collect();
         let names = clean(&names.join(", "));
@@ -150,32 +154,32 @@ fn of_block(
     Line::from(spans)
 }
 
-fn of_edge(
-    inside: &Inside,
+fn edge_line(
+    inside: &OpenMethod,
     (from, to): (u32, u32),
-    way: Way,
+    direction: Direction,
     gutter: String,
     theme: Theme,
     width: usize,
 ) -> Line<'static> {
     let passes = inside.passes_of_edge(from, to);
     let hits = passes.map_or("–".to_owned(), |p| table::count(p.hits));
-    let name = format!("  {} f{to}", way.arrow());
+    let name = format!("  {} f{to}", direction.arrow());
     let mut spans = vec![
         Span::styled(gutter, theme.faint()),
-        Span::raw(left(&name, NAME + 5)),
+        Span::raw(left(&name, NAME_WIDTH + 5)),
         Span::raw(right(&hits, 15)),
     ];
-    if width >= FOR_RATE
+    if width >= MIN_WIDTH_FOR_RATE
         && let Some(passes) = passes
     {
-        let share = percent(passes.hits, inside.leaving(from));
+        let share = percent(passes.hits, inside.hits_leaving(from));
         spans.push(Span::styled(right(&share, 11), theme.faint()));
     }
     Line::from(spans)
 }
 
-/// The beginning of a text, where there is no room for all of it.
+/// Returns the beginning of a text that is too long, with `…` at the end.
 pub fn cut(text: &str, columns: usize) -> String {
     if text.chars().count() <= columns {
         return text.to_owned();
@@ -184,11 +188,11 @@ pub fn cut(text: &str, columns: usize) -> String {
     kept.chain(std::iter::once('…')).take(columns).collect()
 }
 
-/// The live variables of a block with their types.
+/// The live variables of a block, with their types.
 pub fn variables(block: &Block) -> String {
     let all = block.variables.iter();
     let all: Vec<String> = all
-        .map(|v| format!("{} {}", simple(&v.of), v.name))
+        .map(|v| format!("{} {}", simple_name(&v.type_name), v.name))
         .collect();
     clean(&all.join(", "))
 }

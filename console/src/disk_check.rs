@@ -1,4 +1,4 @@
-//! Will what is written later find room? Checked by writing, before the application starts.
+//! Checks by writing, before the application starts, whether the report can be written later.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -7,35 +7,33 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-/// How much a report is given at least, in bytes.
-const PROBE: usize = 64 << 10;
+/// Number of bytes that must be free for a report.
+const REQUIRED_BYTES: usize = 64 << 10;
 
 /// Why a report could not be written later.
 #[derive(Debug, Error)]
 pub enum SpaceError {
-    /// It cannot be opened.
+    /// The file cannot be opened.
     #[error("the report {path} cannot be written: {source}; choose another file for --report", path = .path.display())]
     Unwritable {
-        /// As given.
+        /// The path as the user wrote it.
         path: PathBuf,
-        /// What the system said.
         source: io::Error,
     },
-    /// A device, pipe or directory.
+    /// The path denotes a device, a pipe or a directory.
     #[error("the report {0} is not a regular file; choose another one for --report")]
     NotAFile(PathBuf),
     /// The disk is full.
     #[error("there is no room for the report {path}: {source}; free some space or choose another file for --report", path = .path.display())]
     Full {
-        /// As given.
+        /// The path as the user wrote it.
         path: PathBuf,
-        /// What the system said.
         source: io::Error,
     },
 }
 
-/// A report file that is known to be writable. Dropped without [`ReportFile::empty`], it leaves
-/// everything as it was.
+/// A report file that is known to be writable. If the value is dropped without
+/// [`ReportFile::empty`], the file is restored to its original state.
 #[derive(Debug)]
 pub struct ReportFile {
     path: PathBuf,
@@ -44,7 +42,7 @@ pub struct ReportFile {
 }
 
 impl ReportFile {
-    /// Opens or creates the file and writes a little behind its end, for a trial.
+    /// Opens or creates the file, and tests with [`probe`] whether it can be extended.
     pub fn check(path: &Path) -> Result<ReportFile, SpaceError> {
         let unwritable = |source| SpaceError::Unwritable {
             path: path.to_owned(),
@@ -59,7 +57,8 @@ impl ReportFile {
             .write(true)
             .create(true)
             .truncate(false)
-            // Never wait for the other end of a pipe that came in between.
+            // `O_NONBLOCK`: if the file was replaced by a pipe after the check above, opening must
+            // not wait for the other end.
             .custom_flags(libc::O_NONBLOCK)
             .open(&path_now)
             .map_err(unwritable)?;
@@ -80,7 +79,8 @@ impl ReportFile {
         &self.path
     }
 
-    /// Empties the file, now that the application is about to start: an old report must not pass for the new one.
+    /// Empties the file immediately before the application starts. Otherwise an old report could be
+    /// taken for the new one.
     pub fn empty(mut self) -> io::Result<PathBuf> {
         self.file.set_len(0)?;
         self.created = false;
@@ -96,11 +96,11 @@ impl Drop for ReportFile {
     }
 }
 
-/// Writes behind the end of the file, through to the disk, and takes it back.
+/// Writes behind the end of the file, through to the disk, and restores the file's length.
 fn probe(file: &File) -> io::Result<()> {
     let length = file.metadata()?.len();
     let written = file
-        .write_all_at(&[b' '; PROBE], length)
+        .write_all_at(&[b' '; REQUIRED_BYTES], length)
         .and_then(|()| file.sync_data());
     let taken_back = file.set_len(length);
     written.and(taken_back)
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_take_a_report_is_said() {
+    fn unwritable_reports_are_reported() {
         let directory = tempfile::tempdir().unwrap();
         let error = ReportFile::check(&directory.path().join("none/r.json")).unwrap_err();
         assert!(matches!(error, SpaceError::Unwritable { .. }), "{error}");
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_disk_is_noticed_before_anything_is_lost() {
+    fn a_full_disk_is_noticed() {
         // /dev/full answers every write with "no space left on device".
         let full = OpenOptions::new().write(true).open("/dev/full").unwrap();
         let error = probe(&full).unwrap_err();
