@@ -67,7 +67,7 @@ pub enum AttachError {
     )]
     NoAnswer {
         pid: u32,
-        /// The likely cause, from [`hang::describe_hang`].
+        /// The likely cause, from `hang::describe_hang`.
         waits: String,
         seconds: u64,
     },
@@ -79,7 +79,7 @@ pub enum AttachError {
     Late {
         pid: u32,
         seconds: u64,
-        /// The likely cause, from [`hang::describe_hang`].
+        /// The likely cause, from `hang::describe_hang`.
         waits: String,
     },
     /// The trigger file cannot be created.

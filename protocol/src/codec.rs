@@ -92,7 +92,7 @@ pub fn write_message<T: Serialize>(to: &mut impl Write, message: &T) -> Result<(
 /// between two messages. Skips empty lines.
 ///
 /// # Errors
-/// After [`WireError::Malformed`] the stream is positioned behind the bad line, and the caller can
+/// After [`WireError::Malformed`] the stream is positioned after the bad line, and the caller can
 /// read the next message. After any other error the stream is unusable.
 pub fn read_message<T: DeserializeOwned>(from: &mut impl BufRead) -> Result<Option<T>, WireError> {
     read_message_within(from, MESSAGE_LIMIT)

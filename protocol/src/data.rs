@@ -42,7 +42,7 @@ pub enum DataError {
     /// A file is missing, or this user may not read it.
     #[error("{path} cannot be read: {source}; the directory must be complete, and yours", path = .path.display())]
     Unreadable { path: PathBuf, source: io::Error },
-    /// A file is shorter than the agent made it.
+    /// A file is shorter than its format requires.
     #[error("{path} is cut short: {found} bytes of {expected}; copy the directory again, with all of its files", path = .path.display())]
     Truncated {
         path: PathBuf,

@@ -8,8 +8,9 @@
 //!   record   length(4) checksum(4) ring(4) unused(4) position(8)  event…
 //! ```
 //!
-//! Numbers are little-endian. The checksum is the CRC-32 (IEEE 802.3) of the bytes of the record
-//! behind it.
+//! Numbers are little-endian, except within the event, whose numbers have the byte order of the
+//! machine. The checksum is the CRC-32 (IEEE 802.3) of the bytes of the record that follow the
+//! checksum.
 //!
 //! The ring number and the position identify an event. The agent first writes an event here and
 //! then removes it from the ring buffer. If the process is killed between these steps, both files
@@ -47,7 +48,7 @@ pub fn spill(to: &mut Vec<u8>, ring: u32, position: u64, event: &[u8]) {
 pub struct Spilled {
     /// The number of the ring buffer that contained the event.
     pub ring: u32,
-    /// The position behind the event in that ring buffer.
+    /// The position after the event in that ring buffer.
     pub end: u64,
     pub event: Drained,
 }

@@ -333,7 +333,7 @@ impl Catalogue {
         found.ok_or_else(|| format!("it is about an instrument i{id} that was never attached"))
     }
 
-    /// Applies a record behind the first one. The error says why the record is invalid.
+    /// Applies a record that follows the first one. The error says why the record is invalid.
     fn apply(&mut self, record: Record) -> Result<(), String> {
         match record {
             Record::Run { .. } => return Err("a second `run`".into()),
