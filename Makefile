@@ -1,27 +1,30 @@
-# What there is to make:
+# Targets:
 #
-#   make build   the command and the agent, optimised: target/release/{veneer,libveneer_agent.so}
-#   make package the archive and the Debian package: target/package
-#   make test    all tests, on every JDK of this machine
-#   make demo    javac compiles a source tree under a plan that counts its parser's fragments
-#   make fuzz    every fuzz target for ten minutes, two at a time: half an hour
-#   make trust   the evidence that programs are the same under Veneer: docs/trust.md, under an hour
-#   make bench   Veneer beside other tools on the same work: docs/benchmarks.md, under an hour
-#   make setup   installs what is missing (as root), or prints the line to type
+#   make build        builds the optimised command and agent: target/release/{veneer,libveneer_agent.so}
+#   make package      builds the archive and the Debian package: target/package
+#   make test         runs all tests on every JDK of this machine
+#   make demo         runs javac under a plan that counts the basic blocks of javac's parser
+#   make fuzz         runs every fuzz target for ten minutes, two at a time: half an hour
+#   make trust        checks that programs behave the same under Veneer: docs/trust.md, < 1 hour
+#   make figures      measures the tables of docs/core-figures.md: about ten minutes
+#   make bench        compares Veneer with other tools: docs/benchmarks.md, < 1 hour
+#   make bench-quick  runs a sample of the comparison in minutes
+#   make setup        installs missing tools (as root), or prints the command that installs them
 #
-# Each of the first three does the set-up itself; it is quick where nothing is missing.
+# All targets that build run `make setup` first, which finishes at once if nothing is missing.
 
 .DEFAULT_GOAL := build
 .PHONY: bench bench-quick build demo figures fuzz package setup test trust
 
-# A Rust toolchain that the set-up has just installed is not on the PATH of this shell yet.
+# If `make setup` has just installed a Rust toolchain, the PATH of this shell lacks its directory.
 CARGO_HOME ?= $(HOME)/.cargo
 export PATH := $(CARGO_HOME)/bin:$(PATH)
 
 setup:
 	@sh build/setup.sh
 
-# Command and agent as two files; `cargo install --path console` makes one of them, for which it builds the agent again.
+# Builds the command and the agent as two files. `cargo install --path console` builds one file
+# instead: the command with the agent embedded, for which it builds the agent a second time.
 build: setup
 	cargo build --release --locked --no-default-features -p veneer-agent -p veneer-console
 
@@ -31,27 +34,30 @@ package: build
 demo: build
 	@sh tests/demo.sh
 
-# The build comes first since the end-to-end tests start the optimised command and load its agent.
+# Depends on `build`, because the end-to-end tests start the optimised command and load its agent.
 test: build
 	cargo test --locked --workspace
 
-# The tables of docs/core-figures.md: about ten minutes, best on a machine that does nothing else.
+# Measures the tables of docs/core-figures.md in about ten minutes. The machine should be idle.
 figures: build
 	cargo run --release --locked -p veneer-tests --bin figures
 
-# docs/trust.md: everything that exists, real programs, random ones, threads, memory; under an hour on two processors.
+# Writes docs/trust.md: checks of all classes of the JDKs and of a corpus of jars, of real programs,
+# of random programs, of threads and of memory. Takes less than an hour on two processors.
 trust: build
 	cargo run --release --locked -p veneer-tests --bin trust
 
-# Records fuzz/runs.json, which the trust part `fuzz` shows as long as the sources are the same.
+# Records the runs in fuzz/runs.json. The part `fuzz` of `make trust` shows these runs until the
+# sources change.
 fuzz: build
 	rm -f fuzz/runs.json
 	FUZZ_SECONDS=$${FUZZ_SECONDS:-600} cargo run --release --locked -p veneer-tests --bin trust -- fuzz
 
-# docs/benchmarks.md: Veneer beside other tools on the same work; under an hour, best on a machine that does nothing else.
+# Writes docs/benchmarks.md, a comparison of Veneer with other tools on the same work. Takes less
+# than an hour. The machine should be idle.
 bench: build
 	cargo run --release --locked -p veneer-tests --bin bench
 
-# A sample of it in minutes; prints, keeps nothing.
+# Runs a sample of the comparison in minutes. Prints the results and writes no file.
 bench-quick: build
 	cargo run --release --locked -p veneer-tests --bin bench -- --quick

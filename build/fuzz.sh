@@ -1,9 +1,17 @@
 #!/bin/sh
-# Runs the fuzz targets for FUZZ_SECONDS each (600), FUZZ_JOBS of them at once (2): `sh build/fuzz.sh [TARGET…]`.
+# Runs the fuzz targets: `sh build/fuzz.sh [TARGET…]`. Without arguments, runs all targets.
 #
-# What libFuzzer says goes to target/fuzz/TARGET.log, what it found to try to target/fuzz/corpus, inputs that fail to
-# target/fuzz/failures; the corpora in fuzz/corpus are only read. The exit code is 1 where a target fails, 3 where
-# something is missing that this script could not install.
+#   FUZZ_SECONDS   time per target in seconds (600)
+#   FUZZ_JOBS      number of targets that run at once (2)
+#
+# Output:
+#
+#   target/fuzz/TARGET.log         output of libFuzzer
+#   target/fuzz/corpus/TARGET      new inputs that libFuzzer found; fuzz/corpus is only read
+#   target/fuzz/failures/TARGET    inputs that fail
+#
+# The exit code is 1 if a target fails, and 3 if the script cannot install a missing tool or build
+# the targets.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -32,7 +40,8 @@ cargo +nightly fuzz build --target-dir "$out/build" </dev/null >"$out/build.log"
     exit 3
 }
 
-# run TARGET: the program that cargo-fuzz built, started directly, so that several can run at once.
+# run TARGET: runs the executable of a target directly, because `cargo fuzz run` cannot run several
+# targets at once.
 run() {
     mkdir -p "$out/corpus/$1" "$out/failures/$1"
     code=0
@@ -52,7 +61,8 @@ for target in "$@"; do
     run "$target" &
     running=$((running + 1))
     if [ "$running" -ge "$jobs" ]; then
-        # POSIX has no `wait` for any one of several.
+        # POSIX `wait` cannot wait for the first of several processes, so the script waits for the
+        # whole batch.
         wait
         running=0
     fi

@@ -1,18 +1,27 @@
 #!/bin/sh
-# Makes what is released: an archive for any Linux with a new enough C library, and a package for Debian and its kin.
+# Builds the release packages: an archive for every Linux with a sufficiently new C library, and a
+# package for Debian and derived systems.
 #
-#   package.sh [TARGET_DIR [OUT_DIR]]      of TARGET_DIR/release/{veneer,libveneer_agent.so}, as `make build` leaves them
+#   package.sh [TARGET_DIR [OUT_DIR]]
 #
-#   OUT_DIR/veneer-VERSION-ARCH-linux.tar.gz     bin  lib/veneer  share/{man,doc,bash-completion,zsh,fish}: to be unpacked anywhere
-#   OUT_DIR/veneer_VERSION_ARCH.deb              the same below /usr
+# Input, the output of `make build`:
 #
-# The same input gives the same archive: files are in order, belong to root and have the time of the last commit.
+#   TARGET_DIR/release/{veneer,libveneer_agent.so}
+#
+# Output:
+#
+#   OUT_DIR/veneer-VERSION-ARCH-linux.tar.gz   bin, lib/veneer and
+#                                              share/{man,doc,bash-completion,zsh,fish};
+#                                              can be unpacked in any directory
+#   OUT_DIR/veneer_VERSION_ARCH.deb            the same files below /usr
+#
+# Builds are reproducible: files are sorted, belong to root and have the time of the last commit.
 set -eu
 cd "$(dirname "$0")/.."
 
 built=${1:-${CARGO_TARGET_DIR:-target}}
 out=${2:-$built/package}
-# From 1, which is quick, to 9.
+# The compression level, from 1 (fast) to 9 (small).
 level=${PACKAGE_LEVEL:-9}
 
 say() { printf 'package: %s\n' "$*" >&2; }
@@ -27,12 +36,12 @@ mkdir -p "$out"
 work=$(mktemp -d "$out/work.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 
-# The tree that both have.
+# The directory tree of both packages.
 name=veneer-$version-$machine-linux
 tree=$work/$name
 install -D -m 755 "$built/release/veneer" "$tree/bin/veneer"
 install -D -m 644 "$built/release/libveneer_agent.so" "$tree/lib/veneer/libveneer_agent.so"
-# Names of functions stay, for crash reports and profilers.
+# Function names are kept, because crash reports and profilers need them.
 strip --strip-debug "$tree/bin/veneer" "$tree/lib/veneer/libveneer_agent.so"
 veneer=$tree/bin/veneer
 "$veneer" man "$tree/share/man/man1"
@@ -66,7 +75,7 @@ if ! command -v dpkg-deb >/dev/null 2>&1; then
     exit 0
 fi
 
-# The newest version of the C library whose symbols are used.
+# The newest version of the C library that a used symbol requires.
 libc=$(objdump -T "$tree/bin/veneer" "$tree/lib/veneer/libveneer_agent.so" |
     sed -n 's/.*(\{0,1\}GLIBC_\([0-9.]*\)).*/\1/p' | sort -V | tail -n 1)
 architecture=$(dpkg --print-architecture)

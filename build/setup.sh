@@ -1,15 +1,18 @@
 #!/bin/sh
-# Makes sure that everything needed to build and test Veneer is there: a C compiler for linking, a
-# Rust toolchain and a JDK. As root on Debian and its kin it installs what is missing; otherwise it
-# prints the one line to type, and fails. Where nothing is missing it does nothing, and is quick.
+# Checks the tools that building and testing Veneer requires: a C compiler for linking, a Rust
+# toolchain and a JDK. As root on Debian and derived systems, the script installs missing tools.
+# Otherwise it prints one command line that installs them, and fails. If nothing is missing, it
+# finishes at once.
 set -eu
 
-# The crates need 1.89; the oracle that the tests of class files use needs this.
+# The crates themselves require Rust 1.89 only. The class file parser with which the tests compare
+# results requires this version.
 RUST_OLDEST=1.95
 JDK_OLDEST=17
 RUSTUP_LINE="curl --proto '=https' --tlsv1.2 -sSf https://sh.rustup.rs | sh -s -- -y --profile default"
 
-# rustup puts its programs here; a shell that was open before does not know yet.
+# rustup installs its programs here. A shell that was started before the installation lacks this
+# directory in its PATH.
 PATH="${CARGO_HOME:-$HOME/.cargo}/bin:$PATH"
 export PATH
 
@@ -17,12 +20,12 @@ say() { printf 'setup: %s\n' "$*" >&2; }
 
 has() { command -v "$1" >/dev/null 2>&1; }
 
-# at_least VERSION OLDEST: compares dotted numbers.
+# at_least VERSION OLDEST: succeeds if VERSION is OLDEST or newer. Both are dotted numbers.
 at_least() {
     [ "$(printf '%s\n%s\n' "$2" "$1" | sort -V | head -n 1)" = "$2" ]
 }
 
-# Prints the version of a Rust program, or nothing where there is none that runs.
+# rust_version PROGRAM: prints the version of a Rust program, or nothing if it does not run.
 rust_version() {
     has "$1" || return 0
     { "$1" --version </dev/null 2>/dev/null || true; } | sed -n 's/^[^ ]* \([0-9][0-9.]*\).*/\1/p'
@@ -34,8 +37,8 @@ rust_is_there() {
     cargo fmt --version >/dev/null 2>&1 && cargo clippy --version >/dev/null 2>&1
 }
 
-# Debian's JDK tools lie on the PATH; elsewhere JAVA_HOME tells. The test programs need javac, the
-# listing of JDK modules needs jimage.
+# Searches the JDK in JAVA_HOME, or else by the javac on the PATH. The test programs require javac,
+# and the listing of JDK modules requires jimage.
 jdk_is_there() {
     if [ -n "${JAVA_HOME:-}" ]; then
         bin=$JAVA_HOME/bin
@@ -51,7 +54,7 @@ jdk_is_there() {
 
 compiler_is_there() { has cc && has make; }
 
-# Does the package archive know this package? (Asks for the version that would be installed.)
+# packaged PACKAGE: succeeds if apt-get could install a version of this package.
 packaged() {
     apt-cache policy "$1" 2>/dev/null | grep 'Candidate:' | grep -qv '(none)'
 }
@@ -69,7 +72,8 @@ install_packages() {
     DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "$@" </dev/null >&2
 }
 
-# The line for people without root: packages first, then Rust, in one go.
+# one_line PACKAGES NEED_RUST: prints a command line that installs the packages and, if NEED_RUST is
+# `yes`, Rust.
 one_line() {
     line=
     if [ -n "$1" ]; then
@@ -107,7 +111,7 @@ if [ "$(id -u)" -ne 0 ] || ! has apt-get; then
     exit 1
 fi
 
-# Only here are the archive's lists asked for, since that takes a while.
+# The package lists are updated only now, because updating takes long.
 say "updating the package lists"
 apt-get update </dev/null >&2
 if [ "$need_jdk" = yes ]; then
@@ -119,7 +123,7 @@ if [ "$need_rust" = yes ] && ! has rustup && packaged rustup; then
     packages="$packages rustup"
 fi
 if [ -n "$packages" ]; then
-    # shellcheck disable=SC2086 # a list of words
+    # shellcheck disable=SC2086 # $packages is a list of words
     install_packages $packages
 fi
 if [ "$need_rust" = yes ]; then
@@ -128,7 +132,7 @@ if [ "$need_rust" = yes ]; then
         rustup toolchain install stable --profile default </dev/null >&2
         rustup default stable </dev/null >&2
     else
-        # Debian 12 and before have no rustup, and a Rust that is too old.
+        # Debian 12 and older have no rustup package, and their Rust is too old.
         say "installing Rust as its makers advise: $RUSTUP_LINE"
         curl --proto '=https' --tlsv1.2 -sSf https://sh.rustup.rs | sh -s -- -y --profile default >&2
     fi

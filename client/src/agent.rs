@@ -1,5 +1,9 @@
-//! Where the agent library lies: `$VENEER_AGENT`, beside the `veneer` executable, in `../lib/veneer` as an installation
-//! has it, or inside the program ([`carry`]).
+//! The path of the agent library. The library is searched in this order:
+//!
+//! 1. the file that `$VENEER_AGENT` names;
+//! 2. the directory of the `veneer` executable, as in a build;
+//! 3. `../lib/veneer` relative to that directory, as in an installation;
+//! 4. the copy that is embedded in this program ([`carry`]).
 
 use std::env;
 use std::fs;
@@ -7,10 +11,10 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-use crate::carried;
+use crate::embedded_agent;
 use crate::target::Target;
 
-pub use crate::carried::carry;
+pub use crate::embedded_agent::carry;
 
 /// The file name of the library.
 pub const LIBRARY: &str = "libveneer_agent.so";
@@ -18,41 +22,46 @@ pub const LIBRARY: &str = "libveneer_agent.so";
 /// Why the library was not found.
 #[derive(Debug, Error, PartialEq, Eq)]
 pub enum AgentError {
-    /// VENEER_AGENT names no file.
+    /// The environment variable VENEER_AGENT does not name a file.
     #[error("VENEER_AGENT is {0}, which is no readable file; correct or unset it")]
     BadVariable(PathBuf),
-    /// It is in none of the usual places.
+    /// The library is neither in a searched directory nor embedded in this program.
     #[error(
         "the agent library is missing: there is no {LIBRARY} in {0}; build it with `make build` or set VENEER_AGENT"
     )]
     Missing(String),
-    /// The program has it inside and finds no place for it.
+    /// The library is embedded in this program, but cannot be written to any directory from which
+    /// a JVM could load it.
     #[error(
         "the agent that is part of this command cannot be put where a JVM finds it: {0}; set XDG_CACHE_HOME to a directory of yours, or VENEER_AGENT to the library"
     )]
     NoPlace(String),
 }
 
-/// The absolute path of the agent library, for JVMs of our own user.
+/// The absolute path of the agent library for JVMs of this user. Writes the embedded library to a
+/// file if there is no other one.
 pub fn find() -> Result<PathBuf, AgentError> {
-    match (find_file(), carried::library()) {
+    match (find_file(), embedded_agent::library()) {
         (Err(AgentError::Missing(_)), Some(library)) => {
-            carried::for_ourselves(library).map_err(AgentError::NoPlace)
+            embedded_agent::file_for_own_user(library).map_err(AgentError::NoPlace)
         }
         (found, _) => found,
     }
 }
 
-/// The absolute path of the agent library, as this JVM sees it where the library is part of this program.
+/// The absolute path of the agent library for this JVM.
+///
+/// If only the embedded library exists, the function writes it to a file that this JVM can read,
+/// and the path is valid in the JVM's own file system.
 pub fn find_for(target: &Target) -> Result<PathBuf, AgentError> {
-    match (find_file(), carried::library()) {
+    match (find_file(), embedded_agent::library()) {
         (Err(AgentError::Missing(_)), Some(library)) => {
-            // SAFETY: always succeeds.
+            // SAFETY: `geteuid` has no preconditions and cannot fail.
             let us = unsafe { libc::geteuid() };
-            let own = (us == target.uid).then(|| carried::for_ourselves(library));
+            let own = (us == target.uid).then(|| embedded_agent::file_for_own_user(library));
             match own {
                 Some(Ok(path)) if target.reach(&path).exists() => Ok(path),
-                _ => carried::for_target(library, target).map_err(AgentError::NoPlace),
+                _ => embedded_agent::file_for_target(library, target).map_err(AgentError::NoPlace),
             }
         }
         (found, _) => found,
@@ -61,26 +70,35 @@ pub fn find_for(target: &Target) -> Result<PathBuf, AgentError> {
 
 fn find_file() -> Result<PathBuf, AgentError> {
     let executable = env::current_exe().and_then(fs::canonicalize).ok();
-    let beside = executable.as_deref().and_then(Path::parent);
-    find_in(env::var_os("VENEER_AGENT").map(PathBuf::from), beside)
+    let executable_directory = executable.as_deref().and_then(Path::parent);
+    find_in(
+        env::var_os("VENEER_AGENT").map(PathBuf::from),
+        executable_directory,
+    )
 }
 
-fn find_in(variable: Option<PathBuf>, beside: Option<&Path>) -> Result<PathBuf, AgentError> {
+fn find_in(
+    variable: Option<PathBuf>,
+    executable_directory: Option<&Path>,
+) -> Result<PathBuf, AgentError> {
     if let Some(path) = variable.filter(|path| !path.as_os_str().is_empty()) {
         return match fs::canonicalize(&path) {
             Ok(found) if found.is_file() => Ok(found),
             _ => Err(AgentError::BadVariable(path)),
         };
     }
-    let places: Vec<PathBuf> = beside
+    let directories: Vec<PathBuf> = executable_directory
         .map(|bin| vec![bin.to_owned(), bin.join("../lib/veneer")])
         .unwrap_or_default();
-    places
+    directories
         .iter()
-        .filter_map(|place| fs::canonicalize(place.join(LIBRARY)).ok())
+        .filter_map(|directory| fs::canonicalize(directory.join(LIBRARY)).ok())
         .find(|path| path.is_file())
         .ok_or_else(|| {
-            let names: Vec<String> = places.iter().map(|p| p.display().to_string()).collect();
+            let names: Vec<String> = directories
+                .iter()
+                .map(|p| p.display().to_string())
+                .collect();
             AgentError::Missing(names.join(" or "))
         })
 }
@@ -90,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_variable_wins_then_the_neighbours() {
+    fn the_variable_has_precedence_over_the_searched_directories() {
         let root = tempfile::tempdir().unwrap();
         let root = fs::canonicalize(root.path()).unwrap();
         let bin = root.join("bin");

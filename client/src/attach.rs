@@ -1,9 +1,9 @@
-//! Loading an agent into a running JVM: HotSpot's attach protocol, spoken directly.
+//! Loads an agent into a running JVM by HotSpot's attach protocol.
 //!
 //! ```text
-//!   us                                            the JVM
+//!   client                                        JVM
 //!   create .attach_pid<pid> in its cwd or /tmp
-//!   SIGQUIT ───────────────────────────────────▶  sees the file: starts its attach listener
+//!   SIGQUIT ───────────────────────────────────▶  finds the file: starts its attach listener
 //!                                                 (without the file it would print a thread dump)
 //!   poll /tmp/.java_pid<pid>  ◀─────────────────  binds a socket there
 //!   connect, remove .attach_pid<pid>
@@ -11,10 +11,12 @@
 //!   ◀───────────────────────── "<status>\n<text>" and the end of the stream
 //! ```
 //!
-//! `<pid>` is the JVM's own view of its process id. This is what `jcmd` and `jattach` do; written
-//! here because it needs no Java on our side, and so that each way of failing has its own message.
-//! SIGQUIT kills a process that has no handler for it: it is only sent where [`Target`] has found
-//! HotSpot's library and the kernel says that there is a handler.
+//! `<pid>` is the process id in the JVM's own process namespace. `jcmd` and `jattach` use the same
+//! protocol. Veneer has its own implementation, because this implementation needs no Java on the
+//! client's side and has a separate message for each cause of failure.
+//!
+//! SIGQUIT kills a process without a handler for it. The client sends SIGQUIT only if [`Target`]
+//! has found HotSpot's library in the process and the kernel reports a handler.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -27,106 +29,91 @@ use std::time::{Duration, Instant};
 
 use thiserror::Error;
 
+use crate::hang;
 use crate::perfdata;
 use crate::target::{Target, TargetError};
-use crate::waiting;
 
-/// How long the JVM may take to open its socket.
-const LISTEN: Duration = Duration::from_secs(5);
-/// How long a JVM that has just started may take until it can be attached to.
-const START: Duration = Duration::from_secs(2);
-/// Between two looks at a JVM that is starting.
-const PAUSE: Duration = Duration::from_millis(20);
-/// The longest argument that HotSpot takes, in bytes.
-const ARGUMENT: usize = 1024;
+/// The longest wait for the socket of the JVM's attach listener.
+const LISTENER_TIMEOUT: Duration = Duration::from_secs(5);
+/// The longest wait for a JVM that is starting until it accepts attach requests.
+const STARTUP_TIMEOUT: Duration = Duration::from_secs(2);
+/// The interval between two checks of a JVM that is starting.
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
+/// The longest argument that HotSpot accepts, in bytes.
+const MAX_ARGUMENT_BYTES: usize = 1024;
 
-/// Why no agent could be loaded.
+/// Why the JVM has not loaded the agent.
 #[derive(Debug, Error)]
 pub enum AttachError {
-    /// The process itself.
+    /// The process has ended, or is not the inspected process.
     #[error(transparent)]
     Target(#[from] TargetError),
-    /// `-XX:+DisableAttachMechanism`.
+    /// The JVM was started with `-XX:+DisableAttachMechanism`.
     #[error(
         "process {0} was started with -XX:+DisableAttachMechanism; start it under `veneer run`, or without that option"
     )]
     Disabled(u32),
-    /// `-Xrs`.
+    /// The JVM has no handler for SIGQUIT, for instance because of `-Xrs`.
     #[error(
         "process {0} does not handle SIGQUIT (started with -Xrs?), so nothing can be loaded into it; start it under `veneer run`, or without that option"
     )]
     NoHandler(u32),
-    /// Stopped by a signal or a debugger.
+    /// A signal or a debugger has stopped the process.
     #[error("process {0} is stopped and cannot answer; continue it (kill -CONT {0}) and try again")]
     Stopped(u32),
-    /// No socket appeared.
+    /// The JVM did not open its socket within the timeout.
     #[error(
         "process {pid} did not answer within {seconds} s: {waits}; try again, or start it under `veneer run`"
     )]
     NoAnswer {
-        /// The JVM.
         pid: u32,
-        /// What it seems to wait for.
+        /// The likely cause, from `hang::describe_hang`.
         waits: String,
-        /// How long we waited.
         seconds: u64,
     },
-    /// It took the request, and has not done it.
+    /// The JVM accepted the request but did not answer within the timeout. It may still load the
+    /// agent.
     #[error(
         "process {pid} took the agent but has not loaded it within {seconds} s: {waits}. It may do so still; `veneer detach {pid} --unload` takes it out again"
     )]
     Late {
-        /// The JVM.
         pid: u32,
-        /// How long we waited.
         seconds: u64,
-        /// What it seems to wait for.
+        /// The likely cause, from `hang::describe_hang`.
         waits: String,
     },
     /// The trigger file cannot be created.
     #[error("{path} cannot be created: {source}; the JVM needs it as a sign: make room in /tmp", path = .path.display())]
-    Trigger {
-        /// Which file.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
-    /// The socket belongs to somebody else.
+    Trigger { path: PathBuf, source: io::Error },
+    /// Another user owns the file at the path of the JVM's socket.
     #[error("{path} belongs to user {uid} and not to the JVM's; remove it and try again", path = .path.display())]
     Forged {
-        /// The socket.
         path: PathBuf,
-        /// Its owner.
+        /// The owner of the file.
         uid: u32,
     },
-    /// A path that does not fit.
+    /// A path is longer than HotSpot's limit for arguments.
     #[error(
-        "the path {0} is longer than the {ARGUMENT} bytes that the JVM takes; move the library or the data directory"
+        "the path {0} is longer than the {MAX_ARGUMENT_BYTES} bytes that the JVM takes; move the library or the data directory"
     )]
     TooLong(String),
-    /// The JVM refused.
+    /// The JVM answered that it did not load the agent.
     #[error("the JVM {pid} did not load the agent: {message}")]
     Refused {
-        /// The JVM.
         pid: u32,
-        /// Its own words, in one line, and advice where we know some.
+        /// The JVM's message as one line, with a remedy if one is known.
         message: String,
     },
-    /// The connection broke.
+    /// The connection to the attach listener failed.
     #[error("the connection to the JVM {pid} failed: {source}; look whether it is alive still")]
-    Io {
-        /// The JVM.
-        pid: u32,
-        /// What the system said.
-        source: io::Error,
-    },
+    Io { pid: u32, source: io::Error },
 }
 
-/// Loads a native agent library with these options (both paths as the JVM sees them).
-/// `timeout`: how long the JVM may take.
+/// Loads a native agent library with these options. Both paths must be valid in the JVM's file
+/// system. `timeout` limits the wait for the JVM's answer.
 ///
 /// # Errors
-/// Each way of failing, with its remedy.
+/// The text of each error contains a remedy, if one is known.
 pub fn load_agent(
     target: &Target,
     library: &Path,
@@ -134,26 +121,27 @@ pub fn load_agent(
     timeout: Duration,
 ) -> Result<(), AttachError> {
     let request = load_request(library, options)?;
-    let deadline = Instant::now() + START;
+    let deadline = Instant::now() + STARTUP_TIMEOUT;
     let reply = loop {
-        let mut stream = open(target, timeout.min(LISTEN))?;
+        let mut stream = open(target, timeout.min(LISTENER_TIMEOUT))?;
         let reply = exchange(&mut stream, &request, timeout);
         let reply = reply.map_err(|source| match source.kind() {
             io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => AttachError::Late {
                 pid: target.pid,
                 seconds: timeout.as_secs(),
-                waits: waiting::told(target.pid),
+                waits: hang::describe_hang(target.pid),
             },
             _ => AttachError::Io {
                 pid: target.pid,
                 source,
             },
         })?;
-        // The listener of JDK 21 and later answers before the JVM has quite started.
+        // The listener of JDK 21 and later already answers while the JVM is starting. Then the
+        // request is repeated.
         if !reply.contains("only permitted in the live phase") || Instant::now() > deadline {
             break reply;
         }
-        thread::sleep(PAUSE);
+        thread::sleep(POLL_INTERVAL);
     };
     parse_reply(&reply).map_err(|message| AttachError::Refused {
         pid: target.pid,
@@ -161,11 +149,11 @@ pub fn load_agent(
     })
 }
 
-/// Version, command and exactly three arguments, each with a NUL behind it.
+/// Encodes a `load` request: version, command and exactly three arguments, each terminated by NUL.
 fn load_request(library: &Path, options: &Path) -> Result<Vec<u8>, AttachError> {
     let mut request = b"1\0load\0".to_vec();
     for argument in [library.as_os_str(), "true".as_ref(), options.as_os_str()] {
-        if argument.len() > ARGUMENT {
+        if argument.len() > MAX_ARGUMENT_BYTES {
             return Err(AttachError::TooLong(argument.to_string_lossy().into()));
         }
         request.extend_from_slice(argument.as_bytes());
@@ -182,8 +170,8 @@ fn exchange(stream: &mut UnixStream, request: &[u8], timeout: Duration) -> io::R
     Ok(String::from_utf8_lossy(&reply).into_owned())
 }
 
-/// A first line with the status of the command, then `return code: N` of `Agent_OnAttach` or words
-/// about what went wrong.
+/// Parses a reply: the first line is the status of the command, the rest is `return code: N` of
+/// `Agent_OnAttach` or an error message. The error is this message, with a remedy if one is known.
 fn parse_reply(reply: &str) -> Result<(), String> {
     let (status, text) = reply.split_once('\n').unwrap_or((reply, ""));
     let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -206,7 +194,7 @@ fn parse_reply(reply: &str) -> Result<(), String> {
     }
 }
 
-/// A connection to the JVM's attach listener, which is started where it does not run yet.
+/// Connects to the JVM's attach listener. Starts the listener if it is not running.
 pub(crate) fn open(target: &Target, patience: Duration) -> Result<UnixStream, AttachError> {
     let path = target.reach(Path::new(&format!("/tmp/.java_pid{}", target.own_pid)));
     if let Some(stream) = connect(target, &path)? {
@@ -236,7 +224,7 @@ pub(crate) fn open(target: &Target, patience: Duration) -> Result<UnixStream, At
             return Err(AttachError::NoAnswer {
                 pid: target.pid,
                 seconds: patience.as_secs(),
-                waits: waiting::told(target.pid),
+                waits: hang::describe_hang(target.pid),
             });
         }
         thread::sleep(pause);
@@ -244,15 +232,17 @@ pub(crate) fn open(target: &Target, patience: Duration) -> Result<UnixStream, At
     }
 }
 
-/// Makes sure that SIGQUIT will start the listener, and not end the process or print a thread dump
-/// into the application's output. Gives a connection where the listener comes up by itself meanwhile,
-/// as it does with `-Xrs`.
+/// Waits until SIGQUIT is certain to start the listener, and not to end the process or to print a
+/// thread dump into the application's output.
+///
+/// Returns a connection if the listener starts by itself during the wait, as it does with `-Xrs`;
+/// returns `None` if the caller may send SIGQUIT.
 fn wait_until_ready(target: &Target, socket: &Path) -> Result<Option<UnixStream>, AttachError> {
     if target.has_option("-XX:+DisableAttachMechanism") {
         return Err(AttachError::Disabled(target.pid));
     }
     let keeps_counters = !target.has_option("-XX:-UsePerfData");
-    let deadline = Instant::now() + START;
+    let deadline = Instant::now() + STARTUP_TIMEOUT;
     loop {
         if let Some(stream) = connect(target, socket)? {
             return Ok(Some(stream));
@@ -262,15 +252,17 @@ fn wait_until_ready(target: &Target, socket: &Path) -> Result<Option<UnixStream>
         match perfdata::attach_supported(target) {
             Some(false) => return Err(AttachError::Disabled(target.pid)),
             Some(true) if has_handler => return Ok(None),
-            // No counters, not even late: what the command line says must do.
+            // The JVM has no performance counters, even at the end of the wait. Then the options on
+            // the command line decide.
             None if has_handler && (late || !keeps_counters) => return Ok(None),
             _ if late => return Err(AttachError::NoHandler(target.pid)),
-            _ => thread::sleep(PAUSE),
+            _ => thread::sleep(POLL_INTERVAL),
         }
     }
 }
 
-/// `None` where there is no socket, or a stale one of an earlier process with the same id.
+/// Connects to the listener's socket. Returns `None` if there is no socket, or only a stale one of
+/// an earlier process with the same id.
 fn connect(target: &Target, path: &Path) -> Result<Option<UnixStream>, AttachError> {
     let Ok(meta) = fs::symlink_metadata(path) else {
         return Ok(None);
@@ -283,7 +275,8 @@ fn connect(target: &Target, path: &Path) -> Result<Option<UnixStream>, AttachErr
     }
     match UnixStream::connect(path) {
         Ok(stream) => {
-            // The path has no more than a number in it. As long as the process is there, nobody else has that.
+            // The path contains only the process id. If the inspected process is still alive, no
+            // other process can have this id, so the socket belongs to the inspected process.
             target.still_there()?;
             Ok(Some(stream))
         }
@@ -302,7 +295,8 @@ fn connect(target: &Target, path: &Path) -> Result<Option<UnixStream>, AttachErr
     }
 }
 
-/// The file `.attach_pid<pid>`, which tells the JVM that a SIGQUIT is meant for the attach listener.
+/// The file `.attach_pid<pid>`, from which the JVM recognises that a SIGQUIT is an attach request.
+/// Dropping removes the file if we created it.
 struct Trigger<'a> {
     target: &'a Target,
     path: PathBuf,
@@ -332,7 +326,8 @@ impl<'a> Trigger<'a> {
         };
         let ours = match target.as_its_user(create) {
             Ok(_) => true,
-            // Left over by, or shared with, another tool; good enough if the JVM will believe it.
+            // Another tool has created the file. The JVM accepts the file if the JVM's user or root
+            // owns it.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                 let owner = fs::symlink_metadata(&path)?.uid();
                 if owner != target.uid && owner != 0 {
@@ -362,7 +357,7 @@ mod tests {
     fn a_request_has_three_arguments() {
         let request = load_request(Path::new("/l/a.so"), Path::new("/t/c.json")).unwrap();
         assert_eq!(request, b"1\0load\0/l/a.so\0true\0/t/c.json\0");
-        let long = "/x".repeat(ARGUMENT);
+        let long = "/x".repeat(MAX_ARGUMENT_BYTES);
         let error = load_request(Path::new(&long), Path::new("/c")).unwrap_err();
         assert!(matches!(error, AttachError::TooLong(_)));
     }

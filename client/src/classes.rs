@@ -1,16 +1,17 @@
-//! Which classes a JVM has loaded outside the JDK, asked of the JVM itself (`VM.classloaders`): no agent is needed for it.
+//! Lists the loaded classes of a JVM. The list comes from HotSpot's diagnostic command
+//! `VM.classloaders`, so no agent is needed.
 //!
 //! ```text
-//!   +-- <bootstrap>                                                   the JDK's
+//!   +-- <bootstrap>                                                   JDK
 //!         |
 //!         |         Classes: java.lang.Object
 //!         |                  java.lang.String
 //!         |                  (452 classes)
 //!         |
-//!         +-- "platform", jdk.internal.loader.ClassLoaders$PlatformClassLoader     the JDK's
-//!         |     +-- "app", jdk.internal.loader.ClassLoaders$AppClassLoader         the application's, and the JDK's tools
-//!         |           |         Classes: com.shop.Desk
-//!         +-- com.server.PluginLoader                                              the application's
+//!         +-- "platform", jdk.internal.loader.ClassLoaders$PlatformClassLoader     JDK
+//!         |     +-- "app", jdk.internal.loader.ClassLoaders$AppClassLoader         application,
+//!         |           |         Classes: com.shop.Desk                             JDK tools
+//!         +-- com.server.PluginLoader                                              application
 //! ```
 
 use std::io::{self, Read, Write};
@@ -21,44 +22,41 @@ use thiserror::Error;
 use crate::attach::{self, AttachError};
 use crate::target::Target;
 
-/// The question, as `jcmd` asks it: version, command and three arguments, each with a NUL behind it. Without `fold=false` loaders
-/// of one name are told as one, with the classes of the first only.
+/// The request that `jcmd` sends: version, command and three arguments, each terminated by NUL.
+///
+/// `fold=false` is required, because otherwise the JVM reports all loaders with one name as one
+/// loader, with the classes of the first one only.
 const REQUEST: &[u8] = b"1\0jcmd\0VM.classloaders show-classes=true fold=false\0\0\0";
-/// What is read of the answer, in bytes.
-const ANSWER: u64 = 256 << 20;
-/// How long the JVM may take to listen.
-const LISTEN: Duration = Duration::from_secs(5);
-/// How long the answer may take.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// The largest answer that is read, in bytes. The rest of a longer answer is ignored.
+const MAX_ANSWER_BYTES: u64 = 256 << 20;
+/// The longest wait for the JVM's attach listener.
+const LISTENER_TIMEOUT: Duration = Duration::from_secs(5);
+/// The longest wait for the next bytes of the answer.
+const READ_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Why the classes are not known.
+/// Why the loaded classes could not be listed.
 #[derive(Debug, Error)]
 pub enum ClassesError {
-    /// The JVM cannot be asked.
+    /// Connecting to the JVM's attach listener failed.
     #[error(transparent)]
     Attach(#[from] AttachError),
-    /// The connection broke.
+    /// The connection failed before the answer was complete.
     #[error("process {pid} did not say which classes it has loaded: {source}; try again")]
-    Io {
-        /// The JVM.
-        pid: u32,
-        /// What the system said.
-        source: io::Error,
-    },
-    /// It does not understand the question.
+    Io { pid: u32, source: io::Error },
+    /// The JVM rejected the diagnostic command.
     #[error(
         "process {pid} did not say which classes it has loaded: {message}; another tool may have closed its diagnostic commands"
     )]
     Refused {
-        /// The JVM.
         pid: u32,
-        /// Its own words.
+        /// The beginning of the JVM's answer.
         message: String,
     },
 }
 
-/// Packages of JDK modules that the application's loader defines (`jdk.compiler`, `jdk.jshell` …).
-const TOOLS: [&str; 6] = [
+/// Package prefixes of those JDK modules that the application class loader defines (`jdk.compiler`,
+/// `jdk.jshell` …).
+const JDK_TOOL_PACKAGES: [&str; 6] = [
     "com.sun.tools.",
     "com.sun.source.",
     "com.sun.jarsigner.",
@@ -70,16 +68,17 @@ const TOOLS: [&str; 6] = [
 /// The loaded classes of a JVM.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Loaded {
-    /// Those of the JDK, with dots.
+    /// Class names of the JDK, with dots.
     pub jdk: Vec<String>,
-    /// All others, with dots; hidden ones are left out.
+    /// All other class names, with dots. Hidden classes are omitted.
     pub application: Vec<String>,
 }
 
-/// Asks a JVM for its classes. It stops the application while it writes them down: tens of milliseconds for some thousands.
+/// Asks a JVM for its loaded classes. The JVM stops the application while it writes the list: tens
+/// of milliseconds for a few thousand classes.
 ///
 /// # Errors
-/// The JVM cannot be attached to, or does not answer.
+/// Attaching to the JVM fails, or the JVM does not answer.
 pub fn loaded(target: &Target) -> Result<Loaded, ClassesError> {
     let pid = target.pid;
     let text = ask(target)?.map_err(|source| ClassesError::Io { pid, source })?;
@@ -94,12 +93,12 @@ pub fn loaded(target: &Target) -> Result<Loaded, ClassesError> {
 }
 
 fn ask(target: &Target) -> Result<io::Result<String>, AttachError> {
-    let mut stream = attach::open(target, LISTEN)?;
+    let mut stream = attach::open(target, LISTENER_TIMEOUT)?;
     let mut exchange = || {
-        stream.set_read_timeout(Some(PATIENCE))?;
+        stream.set_read_timeout(Some(READ_TIMEOUT))?;
         stream.write_all(REQUEST)?;
         let mut answer = Vec::new();
-        (&stream).take(ANSWER).read_to_end(&mut answer)?;
+        (&stream).take(MAX_ANSWER_BYTES).read_to_end(&mut answer)?;
         Ok(String::from_utf8_lossy(&answer).into_owned())
     };
     Ok(exchange())
@@ -114,19 +113,22 @@ fn parse(text: &str) -> Loaded {
             loader = name.trim();
             continue;
         }
-        // `Classes:`, `Hidden Classes:`
+        // The first class of a list follows `Classes:` or `Hidden Classes:`.
         let name = line.rsplit_once("Classes:").map_or(line, |(_, name)| name);
         let name = name.trim();
-        // The name of a hidden class has a slash, that of an array a bracket; behind the last one stands `(12 classes)`.
+        // The name of a hidden class contains a slash, the name of an array a bracket. A list ends
+        // with a line such as `(12 classes)`.
         let is_name = !name.is_empty() && !name.contains(['/', '[', '(', ' ']);
         if !is_name || loader.is_empty() {
             continue;
         }
-        let of_jdk = loader == "<bootstrap>"
+        let is_jdk = loader == "<bootstrap>"
             || loader.ends_with("ClassLoaders$PlatformClassLoader")
             || (loader.ends_with("ClassLoaders$AppClassLoader")
-                && TOOLS.iter().any(|package| name.starts_with(package)));
-        if of_jdk {
+                && JDK_TOOL_PACKAGES
+                    .iter()
+                    .any(|package| name.starts_with(package)));
+        if is_jdk {
             found.jdk.push(name.to_owned());
         } else {
             found.application.push(name.to_owned());
@@ -140,7 +142,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn classes_are_told_by_their_loaders() {
+    fn classes_are_classified_by_their_loaders() {
         let text = "\
 +-- <bootstrap>
       |

@@ -1,4 +1,4 @@
-//! The client's side of the control socket (or port) of an agent in a running JVM.
+//! Client side of the control socket or control port of an agent in a running JVM.
 
 use std::fs;
 use std::io::{self, BufReader, Read, Write};
@@ -18,36 +18,40 @@ use veneer_protocol::{
     socket_directory, socket_path, write_message,
 };
 
+use crate::error_text;
 use crate::target::Target;
 use crate::tls::{self, TlsError};
 
-/// How long the agent may take to say hello.
-const HELLO: Duration = Duration::from_secs(5);
+/// The longest wait for a TCP connection and for the agent's reply to `hello`.
+const HELLO_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How long it may take to answer a question about what it has at hand.
-const ANSWER: Duration = Duration::from_secs(10);
-/// How long it may take to take things off; it says itself when that takes longer.
-const TAKING: Duration = Duration::from_secs(150);
+/// The longest wait for the reply to a request that the agent answers from stored data.
+const QUERY_TIMEOUT: Duration = Duration::from_secs(10);
+/// The longest wait for the reply to `detach` or `analyse`. The agent itself reports an error
+/// before this time has passed.
+const DETACH_TIMEOUT: Duration = Duration::from_secs(150);
 
-/// A connection on which the agent has said hello.
+/// A connection on which the agent has answered `hello`.
 #[derive(Debug)]
 pub struct Client {
     pid: u32,
     reader: BufReader<Stream>,
-    /// Requests are sent whole, also by the thread that renews.
-    sending: Arc<Mutex<Stream>>,
+    /// The lock is held for a whole request, because the renewing thread and [`Sender`]s write to
+    /// the same stream.
+    writer: Arc<Mutex<Stream>>,
 }
 
-/// Ends a connection; see [`Client::closer`].
+/// Closes a connection from another thread; see [`Client::closer`].
 #[derive(Debug)]
 pub struct Closer {
     stream: Stream,
 }
 
 impl Closer {
-    /// Ends it; the agent takes off what it held. Twice is no error.
+    /// Closes the connection. The agent then detaches the attachments that this connection held.
+    /// Closing a closed connection has no effect.
     pub fn close(&self) {
-        // It may have ended by itself.
+        // `shutdown` fails if the agent has already closed the connection.
         let _ = match &self.stream {
             Stream::Unix(stream) => stream.shutdown(Shutdown::Both),
             Stream::Tcp(stream) => stream.shutdown(Shutdown::Both),
@@ -55,17 +59,17 @@ impl Closer {
     }
 }
 
-/// Sends over the connection of a [`Client`] that another thread reads from.
+/// Sends requests over the connection of a [`Client`] while another thread receives the replies.
 #[derive(Clone, Debug)]
 pub struct Sender {
     pid: u32,
-    sending: Arc<Mutex<Stream>>,
+    writer: Arc<Mutex<Stream>>,
 }
 
 impl Sender {
-    /// Sends a request; whoever holds the [`Client`] receives the reply.
+    /// Sends a request. The owner of the [`Client`] receives the reply.
     pub fn send(&self, request: &Request) -> Result<(), ControlError> {
-        let mut stream = self.sending.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut stream = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
         write_message(&mut *stream, request).map_err(|source| ControlError::Wire {
             pid: self.pid,
             source,
@@ -73,7 +77,7 @@ impl Sender {
     }
 }
 
-/// By socket or by port.
+/// A connection by Unix socket or by TCP.
 #[derive(Debug)]
 enum Stream {
     Unix(UnixStream),
@@ -118,88 +122,125 @@ impl Write for Stream {
     }
 }
 
-/// Why the agent cannot be talked to.
+/// Why the client cannot communicate with the agent. The text is the problem, `; ` and the remedy.
 #[derive(Debug, Error)]
+#[error("{}", error_text(self.problem(), self.remedy()))]
 pub enum ControlError {
-    /// Somebody else could have put a socket there.
-    #[error(
-        "{0} is not a private directory of the JVM's user; remove it and restart the application"
-    )]
+    /// The directory of the sockets belongs to another user or has a mode other than 0700, so
+    /// another user could have placed a socket in it.
     Unsafe(PathBuf),
-    /// The socket cannot be connected to.
-    #[error("the agent's socket {path} cannot be opened: {source}; try again, or restart the application", path = .path.display())]
-    Connect {
-        /// The socket.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
-    /// The port cannot be connected to.
-    #[error(
-        "nothing answers at {address}: {source}; check the address that the JVM told, and that it runs"
-    )]
+    /// Connecting to the Unix socket failed.
+    Connect { path: PathBuf, source: io::Error },
+    /// Connecting to the TCP port failed.
     Port {
-        /// The address.
         address: SocketAddr,
-        /// What the system said.
         source: io::Error,
     },
-    /// A token must not go over a network as it is.
-    #[error(
-        "{0} is another machine, and without --cert everybody between could read along; use `veneer relay` there and --cert here, or forward a port (ssh -L)"
-    )]
+    /// The address is not a loopback address and there is no certificate. The client refuses to
+    /// send the token unencrypted over a network.
     Plain(SocketAddr),
-    /// TLS.
     #[error(transparent)]
     Tls(#[from] TlsError),
-    /// Turned away.
-    #[error("the agent says: {0}")]
+    /// The agent refused the connection with this message, for instance because of a wrong token.
     TurnedAway(String),
-    /// The agent did not do what was asked.
-    #[error("the agent says: {0}")]
+    /// The agent could not execute the request; the message of its reply `failed`.
     Refused(String),
-    /// It does not answer.
-    #[error(
-        "the agent in process {pid} has not answered for {seconds} s; the JVM may be overloaded or stopped: try again"
-    )]
-    Silent {
-        /// The JVM.
-        pid: u32,
-        /// How long we waited.
-        seconds: u64,
-    },
-    /// Another version.
-    #[error(
-        "the agent in process {pid} speaks version {theirs} of the protocol (Veneer {version}), this command version {PROTOCOL}; use the command of that version"
-    )]
+    /// The agent did not answer within the timeout.
+    Silent { pid: u32, seconds: u64 },
+    /// The agent has another version of the protocol.
     Version {
-        /// The JVM.
         pid: u32,
-        /// Its protocol.
+        /// The agent's version of the protocol.
         theirs: u32,
-        /// Its release.
+        /// The agent's version of Veneer.
         version: String,
     },
-    /// It answered something else than was asked.
-    #[error(
-        "the agent in process {0} gave an unexpected answer; agent and `veneer` command must be of one version"
-    )]
+    /// The agent sent a reply that does not belong to the request.
     Unexpected(u32),
-    /// It closed the connection.
-    #[error("process {0} ended, or closed the connection, before the answer was complete")]
+    /// The agent closed the connection, or its JVM ended.
     Closed(u32),
-    /// The stream failed.
-    #[error("process {pid}: {source}")]
-    Wire {
-        /// The JVM.
-        pid: u32,
-        /// What happened.
-        source: WireError,
-    },
+    /// Reading or writing a message failed.
+    Wire { pid: u32, source: WireError },
+}
+
+impl ControlError {
+    /// The problem, without the remedy.
+    pub fn problem(&self) -> String {
+        match self {
+            ControlError::Unsafe(path) => {
+                format!(
+                    "{} is not a private directory of the JVM's user",
+                    path.display()
+                )
+            }
+            ControlError::Connect { path, source } => {
+                format!(
+                    "the agent's socket {} cannot be opened: {source}",
+                    path.display()
+                )
+            }
+            ControlError::Port { address, source } => {
+                format!("nothing answers at {address}: {source}")
+            }
+            ControlError::Plain(address) => format!(
+                "{address} is another machine, and without --cert everybody between could read along"
+            ),
+            ControlError::Tls(error) => error.problem(),
+            ControlError::TurnedAway(message) | ControlError::Refused(message) => {
+                format!("the agent says: {message}")
+            }
+            ControlError::Silent { pid, seconds } => {
+                format!("the agent in process {pid} has not answered for {seconds} s")
+            }
+            ControlError::Version {
+                pid,
+                theirs,
+                version,
+            } => format!(
+                "the agent in process {pid} speaks version {theirs} of the protocol (Veneer {version}), this command version {PROTOCOL}"
+            ),
+            ControlError::Unexpected(pid) => {
+                format!("the agent in process {pid} gave an unexpected answer")
+            }
+            ControlError::Closed(pid) => format!(
+                "process {pid} ended, or closed the connection, before the answer was complete"
+            ),
+            ControlError::Wire { pid, source } => format!("process {pid}: {}", source.problem()),
+        }
+    }
+
+    /// An action of the user that solves the problem, if one is known.
+    pub fn remedy(&self) -> Option<&'static str> {
+        match self {
+            ControlError::Unsafe(_) => Some("remove it and restart the application"),
+            ControlError::Connect { .. } => Some("try again, or restart the application"),
+            ControlError::Port { .. } => {
+                Some("check the address that the JVM told, and that it runs")
+            }
+            ControlError::Plain(_) => {
+                Some("use `veneer relay` there and --cert here, or forward a port (ssh -L)")
+            }
+            ControlError::Tls(error) => error.remedy(),
+            ControlError::Silent { .. } => Some("the JVM may be overloaded or stopped: try again"),
+            ControlError::Version { .. } => Some("use the command of that version"),
+            ControlError::Unexpected(_) => {
+                Some("agent and `veneer` command must be of one version")
+            }
+            ControlError::Wire { source, .. } => source.remedy(),
+            ControlError::TurnedAway(_) | ControlError::Refused(_) | ControlError::Closed(_) => {
+                None
+            }
+        }
+    }
 }
 
 impl Client {
-    /// Connects to the agent in this JVM; `None` where there is none.
+    /// Connects to the agent in this JVM over its Unix socket. Returns `None` if the JVM has no
+    /// agent.
+    ///
+    /// # Errors
+    /// The directory of the socket is not private, the socket cannot be opened, or the agent does
+    /// not answer `hello` with this version of the protocol.
     pub fn connect(target: &Target) -> Result<Option<Client>, ControlError> {
         let directory = target.reach(&socket_directory(target.uid));
         let path = socket_of(target);
@@ -208,7 +249,7 @@ impl Client {
         }
         let stream = match UnixStream::connect(&path) {
             Ok(stream) => stream,
-            // Refused: left behind by a process that is no more.
+            // `ConnectionRefused`: a process that has ended left the socket behind.
             Err(error)
                 if matches!(
                     error.kind(),
@@ -223,20 +264,22 @@ impl Client {
             path: path.clone(),
             source,
         };
-        // The kernel remembers who called `listen`. 0: a process outside our namespace.
+        // `SO_PEERCRED` is the process that called `listen`. The id is 0 if that process is
+        // outside our process namespace.
         let peer = peer_pid(&stream).map_err(connect)?;
         if peer != 0 && peer != target.pid {
             return Ok(None);
         }
-        Client::greet(target.pid, Stream::Unix(stream), connect).map(Some)
+        Client::handshake(target.pid, Stream::Unix(stream), connect).map(Some)
     }
 
-    /// Connects to the agent that listens at this address, and shows the token. With a certificate: to a relay, over TLS, which must
-    /// show that certificate.
+    /// Connects to the agent that listens at this address, and sends the token. With a certificate,
+    /// connects over TLS to a `veneer relay`, which must present exactly that certificate.
     ///
     /// # Errors
-    /// Where nobody answers there, another one does, or the token is not the right one. Without a certificate no other machine is
-    /// talked to.
+    /// No agent answers at the address, the relay presents another certificate, or the token is
+    /// wrong. Without a certificate, addresses of other machines fail with
+    /// [`ControlError::Plain`].
     pub fn connect_to(
         address: SocketAddr,
         token: &str,
@@ -246,7 +289,7 @@ impl Client {
             return Err(ControlError::Plain(address));
         }
         let port = |source| ControlError::Port { address, source };
-        let stream = TcpStream::connect_timeout(&address, HELLO).map_err(port)?;
+        let stream = TcpStream::connect_timeout(&address, HELLO_TIMEOUT).map_err(port)?;
         let mut stream = match certificate {
             Some(certificate) => Stream::Unix(tls::connect(stream, certificate)?),
             None => Stream::Tcp(stream),
@@ -254,23 +297,27 @@ impl Client {
         stream
             .write_all(format!("{token}\n").as_bytes())
             .map_err(port)?;
-        Client::greet(0, stream, port)
+        Client::handshake(0, stream, port)
     }
 
-    /// Asks who is there.
-    fn greet(
+    /// Exchanges `hello` and checks the version of the protocol. `pid` is 0 if the caller does not
+    /// know the JVM's process id.
+    fn handshake(
         pid: u32,
         stream: Stream,
         failed: impl Fn(io::Error) -> ControlError,
     ) -> Result<Client, ControlError> {
-        stream.set_read_timeout(Some(HELLO)).map_err(&failed)?;
-        let sending = Arc::new(Mutex::new(stream.try_clone().map_err(&failed)?));
+        stream
+            .set_read_timeout(Some(HELLO_TIMEOUT))
+            .map_err(&failed)?;
+        let writer = Arc::new(Mutex::new(stream.try_clone().map_err(&failed)?));
         let mut client = Client {
             pid,
             reader: BufReader::new(stream),
-            sending,
+            writer,
         };
-        // What was said before the connection was closed tells more than that it was.
+        // If writer fails, a reply that the agent sent before it closed the connection explains
+        // more than the failed write.
         let asked = client.send(&Request::Hello {});
         match client.receive() {
             Ok(Reply::Hello { protocol, pid, .. }) if protocol == PROTOCOL => {
@@ -296,19 +343,21 @@ impl Client {
         Ok(client)
     }
 
-    /// The JVM's process id.
+    /// The JVM's process id: from this namespace for a Unix socket, from the JVM's own namespace
+    /// for a TCP connection.
     pub fn pid(&self) -> u32 {
         self.pid
     }
 
-    /// From now on says again and again that we are still here.
+    /// Starts a thread that sends `renew` every `period`, so that the agent keeps the attachments
+    /// that this connection holds. The thread ends when the connection does.
     pub fn keep_renewing(&self, period: Duration) -> Result<(), ControlError> {
-        let (pid, sending) = (self.pid, self.sending.clone());
+        let (pid, writer) = (self.pid, self.writer.clone());
         let renew = move || {
             let mut good = true;
             while good {
                 thread::sleep(period);
-                let mut stream = sending.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut stream = writer.lock().unwrap_or_else(PoisonError::into_inner);
                 good = write_message(&mut *stream, &Request::Renew {}).is_ok();
             }
         };
@@ -319,28 +368,28 @@ impl Client {
         })
     }
 
-    /// A way to end this connection from another thread: whoever waits in [`Client::receive`] gets [`ControlError::Closed`].
+    /// A handle that closes this connection from another thread. A thread that waits in
+    /// [`Client::receive`] then gets [`ControlError::Closed`].
     ///
     /// # Errors
-    /// The system has no file left for it.
+    /// The process has no free file descriptor.
     pub fn closer(&self) -> Result<Closer, ControlError> {
-        let stream = self.sending.lock().unwrap_or_else(PoisonError::into_inner);
+        let stream = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
         match stream.try_clone() {
             Ok(stream) => Ok(Closer { stream }),
             Err(source) => Err(self.wire(WireError::Io(source))),
         }
     }
 
-    /// Sends a request.
     pub fn send(&mut self, request: &Request) -> Result<(), ControlError> {
         self.sender().send(request)
     }
 
-    /// A way to send while another thread waits for replies.
+    /// A handle that sends requests while another thread waits for replies.
     pub fn sender(&self) -> Sender {
         Sender {
             pid: self.pid,
-            sending: self.sending.clone(),
+            writer: self.writer.clone(),
         }
     }
 
@@ -356,15 +405,16 @@ impl Client {
         }
     }
 
-    /// Sends a question and waits for what `take` makes an answer of. Prints and updates that come in between are passed over.
+    /// Sends a request and waits for its reply. Skips prints and updates that arrive before the
+    /// reply. `take` converts the reply; if `take` returns `None`, the reply has the wrong kind.
     fn ask<T>(
         &mut self,
         request: &Request,
-        patience: Duration,
+        timeout: Duration,
         take: impl Fn(Reply) -> Option<T>,
     ) -> Result<T, ControlError> {
         self.send(request)?;
-        self.wait_at_most(Some(patience))?;
+        self.set_timeout(Some(timeout))?;
         let answer = loop {
             match self.receive() {
                 Ok(Reply::Print(_) | Reply::Update(_)) => {}
@@ -380,52 +430,57 @@ impl Client {
                 {
                     break Err(ControlError::Silent {
                         pid: self.pid,
-                        seconds: patience.as_secs(),
+                        seconds: timeout.as_secs(),
                     });
                 }
                 Err(error) => break Err(error),
             }
         };
-        self.wait_at_most(None)?;
+        self.set_timeout(None)?;
         answer
     }
 
-    fn wait_at_most(&self, patience: Option<Duration>) -> Result<(), ControlError> {
-        let set = self.reader.get_ref().set_read_timeout(patience);
+    fn set_timeout(&self, timeout: Option<Duration>) -> Result<(), ControlError> {
+        let set = self.reader.get_ref().set_read_timeout(timeout);
         set.map_err(|error| self.wire(WireError::Io(error)))
     }
 
-    /// What is attached, by whom, since when.
+    /// Asks for all attachments with their owners and ages.
     ///
     /// # Errors
-    /// Where the connection does not carry the answer.
+    /// The connection fails, or the agent does not answer within 10 seconds.
     pub fn status(&mut self) -> Result<Status, ControlError> {
-        self.ask(&Request::Status {}, ANSWER, |reply| match reply {
+        self.ask(&Request::Status {}, QUERY_TIMEOUT, |reply| match reply {
             Reply::Status(status) => Some(*status),
             _ => None,
         })
     }
 
-    /// Takes off what is named.
+    /// Detaches the named instruments, patches or components.
     ///
     /// # Errors
-    /// Where the connection does not carry the answer, or the agent is busy for too long.
+    /// The connection fails, or the agent does not answer within 150 seconds.
     pub fn detach(&mut self, which: Which) -> Result<Detached, ControlError> {
-        self.ask(&Request::Detach(which), TAKING, |reply| match reply {
-            Reply::Detached(detached) => Some(*detached),
-            _ => None,
-        })
+        self.ask(
+            &Request::Detach(which),
+            DETACH_TIMEOUT,
+            |reply| match reply {
+                Reply::Detached(detached) => Some(*detached),
+                _ => None,
+            },
+        )
     }
 
-    /// What the analyser of a component says. What it prints goes where its plan prints.
+    /// Runs the analyser of a component and returns its result. The analyser prints to the output
+    /// of its plan.
     ///
     /// # Errors
-    /// There is no such component, its analyser fails, or the connection does not carry the answer.
+    /// There is no such component, its analyser fails, or the connection fails.
     pub fn analyse(&mut self, component: &str) -> Result<Analysis, ControlError> {
         let component = component.to_owned();
         self.ask(
             &Request::Analyse { component },
-            TAKING,
+            DETACH_TIMEOUT,
             |reply| match reply {
                 Reply::Analysis(analysis) => Some(*analysis),
                 _ => None,
@@ -441,12 +496,12 @@ impl Client {
     }
 }
 
-/// Where the socket of the agent in this JVM lies, as it is reached from here.
+/// The path of the control socket of the agent in this JVM, as seen by this process.
 pub fn socket_of(target: &Target) -> PathBuf {
     target.reach(&socket_path(target.uid, target.own_pid))
 }
 
-/// Is the directory there, and nobody else's business? False where it is not there.
+/// Whether the directory exists. Fails if it exists but is not a directory of `uid` with mode 0700.
 fn is_private(directory: &Path, uid: u32) -> Result<bool, ControlError> {
     let Ok(meta) = fs::symlink_metadata(directory) else {
         return Ok(false);
@@ -457,6 +512,7 @@ fn is_private(directory: &Path, uid: u32) -> Result<bool, ControlError> {
     Ok(true)
 }
 
+/// The process at the other end of the socket, in our process namespace.
 fn peer_pid(stream: &UnixStream) -> io::Result<u32> {
     let mut peer = MaybeUninit::<libc::ucred>::zeroed();
     let mut length = size_of::<libc::ucred>() as libc::socklen_t;
@@ -473,5 +529,80 @@ fn peer_pid(stream: &UnixStream) -> io::Result<u32> {
             return Err(io::Error::last_os_error());
         }
         Ok(peer.assume_init().pid as u32)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::error::Error;
+
+    #[test]
+    fn an_error_is_its_problem_and_its_remedy() {
+        let refused = || io::Error::from(io::ErrorKind::ConnectionRefused);
+        for (error, remedy, text) in [
+            (
+                ControlError::Unsafe("/tmp/veneer-7".into()),
+                Some("remove it and restart the application"),
+                "/tmp/veneer-7 is not a private directory of the JVM's user; remove it and restart the application",
+            ),
+            (
+                ControlError::Connect {
+                    path: "/tmp/s".into(),
+                    source: refused(),
+                },
+                Some("try again, or restart the application"),
+                "the agent's socket /tmp/s cannot be opened: connection refused; try again, or restart the application",
+            ),
+            (
+                ControlError::Port {
+                    address: ([127, 0, 0, 1], 9).into(),
+                    source: refused(),
+                },
+                Some("check the address that the JVM told, and that it runs"),
+                "nothing answers at 127.0.0.1:9: connection refused; check the address that the JVM told, and that it runs",
+            ),
+            (
+                ControlError::Refused("no; not now".into()),
+                None,
+                "the agent says: no; not now",
+            ),
+            (
+                ControlError::Silent { pid: 7, seconds: 5 },
+                Some("the JVM may be overloaded or stopped: try again"),
+                "the agent in process 7 has not answered for 5 s; the JVM may be overloaded or stopped: try again",
+            ),
+            (
+                ControlError::Closed(7),
+                None,
+                "process 7 ended, or closed the connection, before the answer was complete",
+            ),
+            (
+                ControlError::Wire {
+                    pid: 7,
+                    source: WireError::TooLong { limit: 9 },
+                },
+                Some("send less at once"),
+                "process 7: a message is larger than the limit of 9 bytes; send less at once",
+            ),
+            (
+                ControlError::Tls(TlsError::Session(refused())),
+                Some(
+                    "both ends must have been given the same certificate, and the other one must be `veneer relay`",
+                ),
+                "no TLS session: connection refused; both ends must have been given the same certificate, and the other one must be `veneer relay`",
+            ),
+        ] {
+            assert_eq!(error.to_string(), text);
+            assert_eq!(error.remedy(), remedy);
+            assert_eq!(text, error_text(error.problem(), remedy));
+        }
+    }
+
+    #[test]
+    fn a_tls_error_is_transparent() {
+        let inner = TlsError::Session(io::Error::other("inner"));
+        let error = ControlError::Tls(inner);
+        assert_eq!(error.source().unwrap().to_string(), "inner");
     }
 }

@@ -1,11 +1,11 @@
-//! Reaching the agent in a running JVM, from any Rust program: the `veneer` command is one of them.
+//! A client of the agent in a running JVM, for any Rust program. The `veneer` command uses it too.
 //!
 //! ```text
-//!   Target::inspect(pid) ─▶ is it a JVM, and ours?       /proc only; nothing is sent
+//!   Target::inspect(pid) ─▶ is the process a JVM of this user?   reads /proc, sends nothing
 //!        │
-//!   Client::connect ─▶ an agent is there? ─ yes ─▶ Client: requests and replies
-//!        │ no                                          ▲
-//!   load(target) ─▶ attach (perfdata) ─▶ the JVM loads the agent and opens its socket
+//!   Client::connect ─▶ does an agent answer? ─ yes ─▶ Client: requests and replies
+//!        │ no                                           ▲
+//!   load(target) ─▶ attach (perfdata) ─▶ the JVM loads the agent; the agent opens its socket
 //! ```
 //!
 //! ```no_run
@@ -19,22 +19,39 @@
 //! # Ok(()) }
 //! ```
 //!
-//! **Invariant:** nothing is sent to a process before it is known to be a JVM that can take it.
+//! **Invariant:** this crate sends nothing to a process before it has verified that the process is
+//! a JVM that handles the message. The reason is that the attach protocol begins with SIGQUIT,
+//! which ends a process without a handler.
 
 pub mod agent;
 pub mod attach;
-mod carried;
 pub mod classes;
 pub mod connection;
-pub mod examination;
+pub mod diagnostics;
+mod embedded_agent;
+mod hang;
 pub mod load;
 pub mod machine;
 mod perfdata;
-pub mod release;
 pub mod target;
 pub mod tls;
 pub mod token;
-mod waiting;
+pub mod version;
+
+/// The former name of [`diagnostics`], for crates that still use it.
+#[doc(hidden)]
+pub use diagnostics as examination;
+/// The former name of [`version`], for crates that still use it.
+#[doc(hidden)]
+pub use version as release;
+
+/// The text of an error: the problem, and `; ` and the remedy if there is one.
+fn error_text(problem: String, remedy: Option<impl std::fmt::Display>) -> String {
+    match remedy {
+        Some(remedy) => format!("{problem}; {remedy}"),
+        None => problem,
+    }
+}
 
 pub use connection::{Client, Closer, ControlError, Sender};
 pub use load::{LoadError, Loading, connect, load};

@@ -1,4 +1,4 @@
-//! Bringing the agent into a JVM that runs without it, and waiting until it can be talked to.
+//! Loads the agent into a running JVM and connects to the agent.
 
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, Write};
@@ -16,66 +16,60 @@ use crate::attach::{self, AttachError};
 use crate::connection::{Client, ControlError};
 use crate::target::{Target, TargetError};
 
-/// How long a freshly loaded agent may take to open its control socket.
-const START: Duration = Duration::from_secs(5);
+/// The longest wait for the control socket of an agent that has just been loaded.
+const SOCKET_TIMEOUT: Duration = Duration::from_secs(5);
+/// The interval between two attempts to lock the directory or to connect to the agent.
+const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
-/// Why there is no agent to talk to.
+/// Why the agent could not be loaded or reached.
 #[derive(Debug, Error)]
 pub enum LoadError {
-    /// The process itself.
+    /// The process is not a JVM to which this user can attach.
     #[error(transparent)]
     Target(#[from] TargetError),
-    /// The library is missing on our side.
+    /// The agent library was not found.
     #[error(transparent)]
     Agent(#[from] AgentError),
-    /// The JVM did not take it.
+    /// The JVM did not load the agent.
     #[error(transparent)]
     Attach(#[from] AttachError),
-    /// The agent cannot be talked to.
+    /// The client cannot communicate with the agent.
     #[error(transparent)]
     Control(#[from] ControlError),
-    /// The JVM sees another file system, without the library.
+    /// The JVM has its own file system, which does not contain the library.
     #[error("the JVM {pid} has its own file system (a container) without {library}; copy the library to the same place there", library = .library.display())]
     Elsewhere {
-        /// The JVM.
         pid: u32,
-        /// Where it looks.
+        /// The path of the library in the JVM's file system.
         library: PathBuf,
     },
-    /// The agent's files cannot be made.
+    /// The files for the agent cannot be created.
     #[error("{directory} cannot be set up: {source}; make room in /tmp", directory = .directory.display())]
     Place {
-        /// Where.
         directory: PathBuf,
-        /// What the system said.
         source: io::Error,
     },
-    /// The configuration cannot be put into JSON.
+    /// The configuration cannot be converted to JSON.
     #[error("the agent's configuration cannot be written: {0}")]
     Config(io::Error),
-    /// It was loaded and is not heard of.
+    /// The JVM loaded the agent, but the agent opened no control socket.
     #[error(
         "the agent was loaded into {pid} but did not open its control socket within {seconds} s; its standard error may say why"
     )]
-    Silent {
-        /// The JVM.
-        pid: u32,
-        /// How long we waited.
-        seconds: u64,
-    },
+    Silent { pid: u32, seconds: u64 },
 }
 
-/// How an agent is loaded.
+/// Options for loading an agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Loading {
-    /// It proves of all emitted code that it does what the original does.
+    /// Whether the agent proves that all emitted code is equivalent to the original code.
     pub check: bool,
-    /// How long the JVM may take.
+    /// The longest wait for the JVM to load the agent.
     pub timeout: Duration,
 }
 
 impl Default for Loading {
-    /// Without proofs; two minutes.
+    /// No proofs, and a timeout of two minutes.
     fn default() -> Self {
         Loading {
             check: false,
@@ -84,10 +78,11 @@ impl Default for Loading {
     }
 }
 
-/// A connection to the agent in a JVM, which is loaded where it is not there yet.
+/// Connects to the agent in a JVM. Loads the agent first if the JVM has none.
 ///
 /// # Errors
-/// Every way in which that can fail, each with its remedy.
+/// The process is not a suitable JVM, loading fails, or the agent does not answer. The text of each
+/// error contains a remedy, if one is known.
 pub fn connect(pid: u32) -> Result<Client, LoadError> {
     let target = Target::inspect(pid)?;
     match Client::connect(&target)? {
@@ -96,10 +91,11 @@ pub fn connect(pid: u32) -> Result<Client, LoadError> {
     }
 }
 
-/// Loads the agent and waits for its control socket.
+/// Loads the agent into a JVM and connects to its control socket. If another process loads the
+/// agent at the same time, this function waits and connects to that agent.
 ///
 /// # Errors
-/// As for [`connect`].
+/// See [`connect`].
 pub fn load(target: &Target, how: &Loading) -> Result<Client, LoadError> {
     let library = agent::find_for(target)?;
     if !target.reach(&library).exists() {
@@ -113,54 +109,55 @@ pub fn load(target: &Target, how: &Loading) -> Result<Client, LoadError> {
         directory: directory.clone(),
         source,
     };
-    // Two at once would take each other's files away. Whoever comes second finds the agent there.
-    let turn = target.as_its_user(|| {
-        make_private(&target.reach(&directory), true)?;
+    // Two processes that load the agent at the same time would delete each other's files. A lock
+    // serialises them, so the second process finds the agent of the first one below.
+    let opened = target.as_its_user(|| {
+        create_private(&target.reach(&directory), true)?;
         File::open(target.reach(&directory))
     });
-    let _turn = wait_for(turn.map_err(place)?, how.timeout).map_err(place)?;
+    let _lock = lock(opened.map_err(place)?, how.timeout).map_err(place)?;
     if let Some(client) = Client::connect(target)? {
         return Ok(client);
     }
-    // What cannot be removed stays, as it has so far.
-    let _ = target.as_its_user(|| sweep(&target.reach(&directory)));
+    // Stale sockets that cannot be removed do no harm.
+    let _ = target.as_its_user(|| remove_stale_sockets(&target.reach(&directory)));
     let data = data_directory(target.uid, target.own_pid);
-    let config = data.join("agent.json");
-    let config_of = AgentConfig {
+    let config_path = data.join("agent.json");
+    let config = AgentConfig {
         check: how.check,
         ..AgentConfig::new(&data)
     };
-    let text = config_of
-        .to_json()
-        .map_err(|e| LoadError::Config(e.into()))?;
+    let text = config.to_json().map_err(|e| LoadError::Config(e.into()))?;
     target
         .as_its_user(|| {
             let data = target.reach(&data);
             match fs::remove_dir_all(&data) {
-                // Of an earlier process with the same id.
+                // An earlier process with the same id has left the directory behind.
                 Ok(()) => {}
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 Err(error) => return Err(error),
             }
-            make_private(&data, false)?;
+            create_private(&data, false)?;
             let mut file = OpenOptions::new()
                 .write(true)
                 .create_new(true)
                 .mode(0o600)
-                .open(target.reach(&config))?;
+                .open(target.reach(&config_path))?;
             file.write_all(text.as_bytes())
         })
         .map_err(place)?;
 
-    if let Err(error) = attach::load_agent(target, &library, &config, how.timeout) {
-        // A JVM that is late reads it still. Else nobody will; if that fails too, the first error is the one to tell.
+    if let Err(error) = attach::load_agent(target, &library, &config_path, how.timeout) {
+        // After `Late`, the JVM may still load the agent, which then reads the configuration.
+        // After other errors the directory is useless. If removing it fails, the first error is
+        // still the more important one.
         if !matches!(error, AttachError::Late { .. }) {
             let _ = target.as_its_user(|| fs::remove_dir_all(target.reach(&data)));
         }
         return Err(error.into());
     }
 
-    let deadline = Instant::now() + START;
+    let deadline = Instant::now() + SOCKET_TIMEOUT;
     loop {
         if let Some(client) = Client::connect(target)? {
             return Ok(client);
@@ -169,21 +166,22 @@ pub fn load(target: &Target, how: &Loading) -> Result<Client, LoadError> {
         if Instant::now() > deadline {
             return Err(LoadError::Silent {
                 pid: target.pid,
-                seconds: START.as_secs(),
+                seconds: SOCKET_TIMEOUT.as_secs(),
             });
         }
-        thread::sleep(Duration::from_millis(10));
+        thread::sleep(POLL_INTERVAL);
     }
 }
 
-/// Locks the directory of a user's sockets, for as long as the file is open: its JVMs are attached to one after the other.
-fn wait_for(directory: File, timeout: Duration) -> io::Result<File> {
+/// Locks the directory of a user's sockets until the returned file is closed. While one process
+/// holds the lock, no other process attaches to the user's JVMs.
+fn lock(directory: File, timeout: Duration) -> io::Result<File> {
     let deadline = Instant::now() + timeout;
     loop {
         match directory.try_lock() {
             Ok(()) => return Ok(directory),
             Err(TryLockError::WouldBlock) if Instant::now() < deadline => {
-                thread::sleep(Duration::from_millis(10));
+                thread::sleep(POLL_INTERVAL);
             }
             Err(TryLockError::WouldBlock) => {
                 return Err(io::Error::other("another program attaches there just now"));
@@ -193,9 +191,12 @@ fn wait_for(directory: File, timeout: Duration) -> io::Result<File> {
     }
 }
 
-/// Removes sockets that JVMs have left which were killed: nobody has that id, and nobody listens. (Where there are several process namespaces, only
-/// the latter says something.)
-fn sweep(directory: &Path) -> io::Result<()> {
+/// Removes the sockets of killed JVMs.
+///
+/// A socket is stale if no process has the id in its name and if connecting to the socket is
+/// refused. The second condition is necessary because the id may belong to another process
+/// namespace.
+fn remove_stale_sockets(directory: &Path) -> io::Result<()> {
     for entry in fs::read_dir(directory)? {
         let path = entry?.path();
         let stem = path.file_stem().and_then(|stem| stem.to_str());
@@ -214,9 +215,9 @@ fn sweep(directory: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Makes a directory with mode 0700; one that is there may stay if allowed (its owner and mode are
-/// checked when the client connects).
-fn make_private(path: &Path, may_exist: bool) -> io::Result<()> {
+/// Creates a directory with mode 0700. If `may_exist`, an existing directory is no error;
+/// [`Client::connect`] checks its owner and mode later.
+fn create_private(path: &Path, may_exist: bool) -> io::Result<()> {
     match DirBuilder::new().mode(0o700).create(path) {
         Err(error) if may_exist && error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
         result => result,

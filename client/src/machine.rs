@@ -1,4 +1,5 @@
-//! The JVMs of this machine, found in `/proc`. Nothing is sent to any of them.
+//! Lists the JVMs of this machine. All data comes from `/proc` and the JVMs' performance counters;
+//! nothing is sent to any process.
 
 use std::fs;
 use std::time::Duration;
@@ -6,20 +7,21 @@ use std::time::Duration;
 use crate::perfdata;
 use crate::target::{Target, TargetError};
 
-/// A process that is a JVM, or says so by its name.
+/// A process that is a JVM. A process of another user counts as a JVM if its name is `java`.
 #[derive(Debug)]
 pub struct Jvm {
-    /// Its process id here.
+    /// The process id in the namespace of this process.
     pub pid: u32,
-    /// The main class or the jar that it runs; the program's name where that is not known.
+    /// The main class or the jar; the name of the executable if neither is known.
     pub main: String,
-    /// How long it has been running, in seconds.
+    /// The age of the process in seconds.
     pub seconds: Option<u64>,
-    /// The way to it, or why there is none.
+    /// The inspected process, or the reason why this user cannot reach it.
     pub target: Result<Target, TargetError>,
 }
 
-/// All JVMs, by their process ids. Those of other users are among them as far as the system shows that they are JVMs.
+/// All JVMs of this machine, sorted by process id. JVMs of other users are included if the system
+/// reveals that they are JVMs.
 pub fn jvms() -> Vec<Jvm> {
     let Ok(entries) = fs::read_dir("/proc") else {
         return Vec::new();
@@ -31,46 +33,49 @@ pub fn jvms() -> Vec<Jvm> {
     all
 }
 
-/// A process, if it is a JVM.
+/// The process with this id, if it is a JVM.
 pub fn jvm(pid: u32) -> Option<Jvm> {
     let target = Target::inspect_within(pid, Duration::ZERO);
     let name = fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
     match &target {
         Ok(_) | Err(TargetError::NotHotSpot(_) | TargetError::TooOld { .. }) => {}
-        // What belongs to others can be told by its name only.
+        // `/proc` reveals only the name of a process of another user.
         Err(TargetError::Foreign { .. } | TargetError::Hidden { .. }) if name.trim() == "java" => {}
         Err(_) => return None,
     }
     let command = target.as_ref().ok().and_then(perfdata::command);
-    let main = command.as_deref().and_then(main_of);
-    let main = main.or_else(|| main_in(&fs::read(format!("/proc/{pid}/cmdline")).ok()?));
+    let main = command.as_deref().and_then(main_of_java_command);
+    let main =
+        main.or_else(|| main_of_command_line(&fs::read(format!("/proc/{pid}/cmdline")).ok()?));
     Some(Jvm {
         pid,
         main: main.unwrap_or_else(|| name.trim().to_owned()),
-        seconds: running_for(pid),
+        seconds: age_seconds(pid),
         target,
     })
 }
 
-/// The first word of `sun.rt.javaCommand`. A module comes before its main class, with `/`; a jar may lie anywhere.
-fn main_of(command: &str) -> Option<String> {
+/// The main class or jar in a value of `sun.rt.javaCommand`: its first word, or the path of a jar,
+/// which may contain spaces. The value `module/class` is returned as it is.
+fn main_of_java_command(command: &str) -> Option<String> {
     let whole = match command.find(".jar") {
-        // Its path may have spaces.
+        // The path of the jar may contain spaces.
         Some(end) if !command[..end].contains(char::is_whitespace) || command.starts_with('/') => {
             &command[..end + ".jar".len()]
         }
         _ => command.split_whitespace().next()?,
     };
-    shortened(whole)
+    short_name(whole)
 }
 
-/// The main class in a command line: the first word that is no option of the launcher, nor what one of these takes.
-fn main_in(line: &[u8]) -> Option<String> {
+/// The main class or jar in a command line of NUL-separated words: the first word that is neither
+/// an option of the launcher nor the argument of such an option.
+fn main_of_command_line(line: &[u8]) -> Option<String> {
     let words = line.split(|byte| *byte == 0).map(String::from_utf8_lossy);
     let mut words = words.skip(1).filter(|word| !word.is_empty());
     while let Some(word) = words.next() {
         match &*word {
-            "-jar" | "-m" | "--module" => return shortened(&words.next()?),
+            "-jar" | "-m" | "--module" => return short_name(&words.next()?),
             "-cp"
             | "-classpath"
             | "--class-path"
@@ -86,14 +91,14 @@ fn main_in(line: &[u8]) -> Option<String> {
                 words.next()?;
             }
             option if option.starts_with('-') || option.starts_with('@') => {}
-            main => return shortened(main),
+            main => return short_name(main),
         }
     }
     None
 }
 
-/// A jar by its file name, a class as it is.
-fn shortened(main: &str) -> Option<String> {
+/// The file name of a jar; the name of a class unchanged.
+fn short_name(main: &str) -> Option<String> {
     let name = match main.strip_suffix(".jar") {
         Some(_) => main.rsplit('/').next()?,
         None => main,
@@ -101,16 +106,16 @@ fn shortened(main: &str) -> Option<String> {
     (!name.is_empty()).then(|| name.to_owned())
 }
 
-/// Seconds since its start, by the kernel's clock.
-fn running_for(pid: u32) -> Option<u64> {
+/// The age of a process in seconds, by the kernel's clock.
+fn age_seconds(pid: u32) -> Option<u64> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name in brackets may have anything in it.
+    // The name in parentheses may contain any character, `)` included.
     let (_, rest) = stat.rsplit_once(')')?;
-    // Field 22 of `proc(5)`; the rest begins with field 3.
+    // `starttime` is field 22 in `proc(5)`; `rest` begins with field 3.
     let start: u64 = rest.split_whitespace().nth(22 - 3)?.parse().ok()?;
     let uptime = fs::read_to_string("/proc/uptime").ok()?;
     let uptime: f64 = uptime.split_whitespace().next()?.parse().ok()?;
-    // SAFETY: a plain system call.
+    // SAFETY: `sysconf` takes a plain number and accesses no memory of ours.
     let ticks = unsafe { libc::sysconf(libc::_SC_CLK_TCK) };
     let start = start / u64::try_from(ticks).ok().filter(|ticks| *ticks > 0)?;
     Some((uptime as u64).saturating_sub(start))
@@ -122,7 +127,7 @@ mod tests {
 
     #[test]
     fn the_main_class_is_found_among_options() {
-        let line = |text: &str| main_in(text.replace(' ', "\0").as_bytes());
+        let line = |text: &str| main_of_command_line(text.replace(' ', "\0").as_bytes());
         for (text, main) in [
             ("java -Xmx1g -cp a:b shop.Main x y", "shop.Main"),
             (
@@ -148,7 +153,11 @@ mod tests {
             ("app.jar", "app.jar"),
             ("Main x.jar", "Main"),
         ] {
-            assert_eq!(main_of(command).as_deref(), Some(main), "{command}");
+            assert_eq!(
+                main_of_java_command(command).as_deref(),
+                Some(main),
+                "{command}"
+            );
         }
     }
 

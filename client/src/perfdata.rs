@@ -1,12 +1,16 @@
-//! Two facts from the performance counters that HotSpot keeps in `/tmp/hsperfdata_<user>/<pid>`.
+//! Reads two of the performance counters that HotSpot keeps in `/tmp/hsperfdata_<user>/<pid>`.
 //!
-//! The counter `sun.rt.jvmCapabilities` is a string of digits; the first says whether the JVM
-//! accepts attaching. With `-XX:+DisableAttachMechanism` a SIGQUIT would make it print a thread dump
-//! into the application's output instead, so this is asked first. `sun.rt.javaCommand` is what the JVM was told to run.
+//! * `sun.rt.jvmCapabilities` is a string of digits. The first digit is `1` if the JVM accepts
+//!   attach requests. The client reads it before it sends SIGQUIT, because a JVM with
+//!   `-XX:+DisableAttachMechanism` would print a thread dump into the application's output.
+//! * `sun.rt.javaCommand` is the main class or jar of the JVM, with the program's arguments.
 //!
 //! ```text
-//!   entry:  u32 length, u32 name offset, u32 vector length, u8 type, flags, unit, variability, u32 data offset
-//!           name, NUL, padding, data          (offsets count from the entry; native byte order)
+//!   entry:  u32 length, u32 name offset, u32 vector length,
+//!           u8 type, u8 flags, u8 unit, u8 variability, u32 data offset,
+//!           name, NUL, padding, data
+//!
+//!   Offsets are relative to the entry. Numbers have native byte order.
 //! ```
 
 use std::fs;
@@ -15,25 +19,27 @@ use std::path::Path;
 
 use crate::target::Target;
 
-const COUNTER: &[u8] = b"sun.rt.jvmCapabilities\0";
-const COMMAND: &[u8] = b"sun.rt.javaCommand\0";
-/// Bytes before an entry's name.
-const HEADER: usize = 20;
-/// Where the data offset stands in it.
+const CAPABILITIES_COUNTER: &[u8] = b"sun.rt.jvmCapabilities\0";
+const JAVA_COMMAND_COUNTER: &[u8] = b"sun.rt.javaCommand\0";
+/// Size of an entry before its name, in bytes.
+const ENTRY_HEADER_BYTES: usize = 20;
+/// Position of the field "data offset" in an entry.
 const DATA_OFFSET: usize = 16;
 
-/// Does this JVM accept attaching? `None` where it keeps no counters (`-XX:-UsePerfData`).
+/// Whether this JVM accepts attach requests. `None` if the JVM keeps no counters
+/// (`-XX:-UsePerfData`).
 pub fn attach_supported(target: &Target) -> Option<bool> {
-    capability(&counters(target)?)
+    accepts_attach(&read_file(target)?)
 }
 
-/// What `jps -l` shows: the main class, or the path of the jar, and the arguments of the program.
+/// The main class or the path of the jar, followed by the arguments of the program, as `jps -lm`
+/// shows them.
 pub fn command(target: &Target) -> Option<String> {
-    text(&counters(target)?, COMMAND)
+    counter_text(&read_file(target)?, JAVA_COMMAND_COUNTER)
 }
 
-/// The whole file.
-fn counters(target: &Target) -> Option<Vec<u8>> {
+/// The content of the JVM's performance counter file.
+fn read_file(target: &Target) -> Option<Vec<u8>> {
     let name = target.own_pid.to_string();
     fs::read_dir(target.reach(Path::new("/tmp")))
         .ok()?
@@ -51,29 +57,29 @@ fn counters(target: &Target) -> Option<Vec<u8>> {
         .find_map(|file| fs::read(file).ok())
 }
 
-/// The data of a counter, from where it begins.
-fn data<'b>(bytes: &'b [u8], counter: &[u8]) -> Option<&'b [u8]> {
+/// The bytes of the file from the start of this counter's data.
+fn counter_data<'b>(bytes: &'b [u8], counter: &[u8]) -> Option<&'b [u8]> {
     let name = bytes
         .windows(counter.len())
         .position(|window| window == counter)?;
-    let entry = name.checked_sub(HEADER)?;
+    let entry = name.checked_sub(ENTRY_HEADER_BYTES)?;
     let field = bytes.get(entry + DATA_OFFSET..)?.first_chunk::<4>()?;
     let data = entry.checked_add(u32::from_ne_bytes(*field) as usize)?;
     bytes.get(data..)
 }
 
-/// The first digit of the counter, as true or false.
-fn capability(bytes: &[u8]) -> Option<bool> {
-    match data(bytes, COUNTER)?.first()? {
+/// The first digit of `sun.rt.jvmCapabilities` as a boolean.
+fn accepts_attach(bytes: &[u8]) -> Option<bool> {
+    match counter_data(bytes, CAPABILITIES_COUNTER)?.first()? {
         b'1' => Some(true),
         b'0' => Some(false),
         _ => None,
     }
 }
 
-/// A text, which ends with NUL.
-fn text(bytes: &[u8], counter: &[u8]) -> Option<String> {
-    let data = data(bytes, counter)?;
+/// The NUL-terminated text of this counter; `None` if the text is empty.
+fn counter_text(bytes: &[u8], counter: &[u8]) -> Option<String> {
+    let data = counter_data(bytes, counter)?;
     let end = data.iter().position(|byte| *byte == 0)?;
     let text = String::from_utf8_lossy(data.get(..end)?);
     (!text.is_empty()).then(|| text.into_owned())
@@ -85,25 +91,31 @@ mod tests {
 
     fn file(digit: u8) -> Vec<u8> {
         let mut bytes = vec![7; 13];
-        let data = HEADER + COUNTER.len() + 1;
-        for field in [data as u32 + 64, HEADER as u32, 64, 0, data as u32] {
+        let data = ENTRY_HEADER_BYTES + CAPABILITIES_COUNTER.len() + 1;
+        for field in [
+            data as u32 + 64,
+            ENTRY_HEADER_BYTES as u32,
+            64,
+            0,
+            data as u32,
+        ] {
             bytes.extend_from_slice(&field.to_ne_bytes());
         }
-        bytes.extend_from_slice(COUNTER);
+        bytes.extend_from_slice(CAPABILITIES_COUNTER);
         bytes.push(0);
         bytes.push(digit);
         bytes
     }
 
     #[test]
-    fn the_first_digit_counts_and_damage_does_no_harm() {
-        assert_eq!(capability(&file(b'1')), Some(true));
-        assert_eq!(capability(&file(b'0')), Some(false));
-        assert_eq!(capability(&file(0)), None);
+    fn the_first_digit_decides_and_damaged_files_are_ignored() {
+        assert_eq!(accepts_attach(&file(b'1')), Some(true));
+        assert_eq!(accepts_attach(&file(b'0')), Some(false));
+        assert_eq!(accepts_attach(&file(0)), None);
         let whole = file(b'1');
         for length in 0..whole.len() {
-            assert_eq!(capability(&whole[..length]), None, "cut to {length}");
+            assert_eq!(accepts_attach(&whole[..length]), None, "cut to {length}");
         }
-        assert_eq!(capability(COUNTER), None);
+        assert_eq!(accepts_attach(CAPABILITIES_COUNTER), None);
     }
 }

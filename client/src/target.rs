@@ -1,7 +1,8 @@
-//! A running process looked at from outside: is it a JVM that we may and can talk to?
+//! Inspects a running process from outside: is it a JVM to which this user can attach?
 //!
-//! Everything is read from `/proc`; nothing is sent to the process. That comes first because the
-//! attach protocol begins with SIGQUIT, which ends any program that does not expect it.
+//! The inspection reads `/proc` only and sends nothing to the process. Clients inspect a process
+//! before they attach, because the attach protocol begins with SIGQUIT, which ends every program
+//! that does not pidfd it.
 
 use std::fs;
 use std::io;
@@ -14,97 +15,125 @@ use std::time::{Duration, Instant};
 use libc::{c_int, gid_t, uid_t};
 use thiserror::Error;
 
-use crate::release::{OLDEST, release_feature};
+use crate::error_text;
+use crate::version::{OLDEST, release_feature};
 
-/// A HotSpot JVM of version 17 or newer that belongs to us (or we are root).
+/// A HotSpot JVM of version 17 or newer that belongs to this user, or to any user if this process
+/// is root.
 #[derive(Debug)]
 pub struct Target {
-    /// Its process id here.
+    /// The process id in our process namespace.
     pub pid: u32,
-    /// Its process id as it knows it itself (it may run in a container).
+    /// The process id in the JVM's own process namespace, which differs in a container.
     pub own_pid: u32,
-    /// Its effective user.
+    /// The effective user of the process.
     pub uid: uid_t,
-    /// Its effective group.
+    /// The effective group of the process.
     pub gid: gid_t,
-    /// Its root directory as seen from here: `/`, or `/proc/PID/root` in a container.
+    /// The root directory of the process as seen by us: `/`, or `/proc/PID/root` for a container.
     pub root: PathBuf,
-    /// Its feature release, 17 or more; `None` where its JDK does not tell.
+    /// The feature release of its JDK, 17 or more; `None` if the JDK has no `release` file.
     pub feature: Option<u32>,
-    /// Refers to this very process, even if its id is used again. Absent before Linux 5.3.
-    handle: Option<OwnedFd>,
-    /// When it began, in ticks since the machine did: tells it from a later process with its id. 0 where that was not to be seen.
-    began: u64,
+    /// A pidfd, which refers to this process even if the kernel reuses its id. `None` before Linux
+    /// 5.3.
+    pidfd: Option<OwnedFd>,
+    /// Start of the process in clock ticks since the machine's start. Distinguishes the process
+    /// from a later process with the same id. 0 if the start is unknown.
+    start_ticks: u64,
 }
 
-/// Why a process cannot be reached.
+/// The remedy of all errors that name a wrong process.
+const LIST_JVMS: &str = "`veneer ps` shows the JVMs that run";
+
+/// Why this process cannot attach to another process. The text is the problem, `; ` and the remedy.
 #[derive(Debug, Error)]
+#[error("{}", error_text(self.problem(), Some(self.remedy())))]
 pub enum TargetError {
-    /// No such process.
-    #[error("there is no process {0}; `veneer ps` shows the JVMs that run")]
     NoProcess(u32),
-    /// A zombie.
-    #[error("process {0} has ended already; `veneer ps` shows the JVMs that run")]
+    /// The process is a zombie.
     Ended(u32),
-    /// The process that was looked at is gone, and its number is that of another one.
-    #[error(
-        "process {0} has ended meanwhile, and another process has its number now; that one was left alone; `veneer ps` shows the JVMs that run"
-    )]
+    /// The inspected process has ended, and the kernel has reused its id for another process.
     Reused(u32),
-    /// A thread's id was given.
-    #[error("{pid} is a thread of process {process}; use {process}")]
+    /// The id is the id of a thread, not of a process.
     Thread {
-        /// As given.
         pid: u32,
-        /// Its process.
+        /// The process of the thread.
         process: u32,
     },
-    /// Somebody else's process.
-    #[error(
-        "process {pid} belongs to user {uid}, not to you; run the command as that user (sudo -u '#{uid}' veneer …)"
-    )]
+    /// The process belongs to another user.
     Foreign {
-        /// As given.
         pid: u32,
-        /// The owner.
         uid: uid_t,
     },
-    /// Not a JVM.
-    #[error("process {pid} ({name}) is no JVM; `veneer ps` shows the JVMs that run")]
     NoJvm {
-        /// As given.
         pid: u32,
-        /// The program's name.
+        /// The name of the executable.
         name: String,
     },
-    /// A JVM of another make.
-    #[error(
-        "process {0} is a JVM, but not HotSpot; run the application on an OpenJDK build with HotSpot"
-    )]
+    /// The process is a JVM with another implementation than HotSpot.
     NotHotSpot(u32),
-    /// Too old.
-    #[error(
-        "process {pid} runs on JDK {feature}, and Veneer needs {OLDEST} or newer; start the application on a newer JDK"
-    )]
+    /// The JVM is older than [`OLDEST`].
     TooOld {
-        /// As given.
         pid: u32,
-        /// Its feature release.
         feature: u32,
     },
-    /// `/proc` does not tell.
-    #[error(
-        "process {pid} cannot be looked at: {source}; if it is a JVM, run the command with more rights (as root, with CAP_SYS_PTRACE)"
-    )]
+    /// The system denies access to `/proc/PID`.
     Hidden {
-        /// As given.
         pid: u32,
-        /// What the system said.
         source: io::Error,
     },
 }
 
-/// What `/proc/PID/status` says, as far as it matters here.
+impl TargetError {
+    /// The problem, without the remedy.
+    pub fn problem(&self) -> String {
+        match self {
+            TargetError::NoProcess(pid) => format!("there is no process {pid}"),
+            TargetError::Ended(pid) => format!("process {pid} has ended already"),
+            TargetError::Reused(pid) => format!(
+                "process {pid} has ended meanwhile, and another process has its number now; that one was left alone"
+            ),
+            TargetError::Thread { pid, process } => {
+                format!("{pid} is a thread of process {process}")
+            }
+            TargetError::Foreign { pid, uid } => {
+                format!("process {pid} belongs to user {uid}, not to you")
+            }
+            TargetError::NoJvm { pid, name } => format!("process {pid} ({name}) is no JVM"),
+            TargetError::NotHotSpot(pid) => format!("process {pid} is a JVM, but not HotSpot"),
+            TargetError::TooOld { pid, feature } => {
+                format!("process {pid} runs on JDK {feature}, and Veneer needs {OLDEST} or newer")
+            }
+            TargetError::Hidden { pid, source } => {
+                format!("process {pid} cannot be looked at: {source}")
+            }
+        }
+    }
+
+    /// An action of the user that solves the problem.
+    pub fn remedy(&self) -> String {
+        match self {
+            TargetError::NoProcess(_)
+            | TargetError::Ended(_)
+            | TargetError::Reused(_)
+            | TargetError::NoJvm { .. } => LIST_JVMS.into(),
+            TargetError::Thread { process, .. } => format!("use {process}"),
+            TargetError::Foreign { uid, .. } => {
+                format!("run the command as that user (sudo -u '#{uid}' veneer …)")
+            }
+            TargetError::NotHotSpot(_) => {
+                "run the application on an OpenJDK build with HotSpot".into()
+            }
+            TargetError::TooOld { .. } => "start the application on a newer JDK".into(),
+            TargetError::Hidden { .. } => {
+                "if it is a JVM, run the command with more rights (as root, with CAP_SYS_PTRACE)"
+                    .into()
+            }
+        }
+    }
+}
+
+/// The fields of `/proc/PID/status` that this module uses.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Status {
     name: String,
@@ -113,24 +142,27 @@ struct Status {
     own_pid: u32,
     uid: uid_t,
     gid: gid_t,
-    /// One bit for each signal that has a handler; signal 1 is bit 0.
+    /// The signals with a handler, as a bit set; signal 1 is bit 0.
     caught: u64,
 }
 
 impl Target {
-    /// Looks at a process and says what is wrong with it, if anything.
+    /// Inspects a process. Waits up to one second for a `java` process that has just started and
+    /// has not yet loaded the JVM's library.
     ///
     /// # Errors
-    /// What is wrong. A `java` that has just started gets a second to become a JVM.
+    /// The reason why this user cannot attach to the process.
     pub fn inspect(pid: u32) -> Result<Target, TargetError> {
         Target::inspect_within(pid, Duration::from_secs(1))
     }
 
-    /// The same with another time for a `java` that has just started.
+    /// Like [`Target::inspect`], but waits up to `patience` for a `java` process that has just
+    /// started.
     pub(crate) fn inspect_within(pid: u32, patience: Duration) -> Result<Target, TargetError> {
-        // First of all, so that the checks and the signal later are about the same process.
-        let handle = open_handle(pid);
-        let began = beginning(pid);
+        // The pidfd is opened first, so that all checks and a later signal concern the same
+        // process.
+        let pidfd = open_pidfd(pid);
+        let start_ticks = start_ticks_of(pid);
         let status = Status::read(pid)?;
         if status.process != pid {
             return Err(TargetError::Thread {
@@ -141,7 +173,7 @@ impl Target {
         if matches!(status.state, 'Z' | 'X') {
             return Err(TargetError::Ended(pid));
         }
-        // SAFETY: always succeeds.
+        // SAFETY: `geteuid` has no preconditions and cannot fail.
         let us = unsafe { libc::geteuid() };
         if us != 0 && us != status.uid {
             return Err(TargetError::Foreign {
@@ -151,7 +183,7 @@ impl Target {
         }
         let library = jvm_library(pid, &status.name, patience)?;
         let root = root_of(pid);
-        let feature = feature_beside(&root, &library);
+        let feature = feature_of_jdk(&root, &library);
         if let Some(feature) = feature.filter(|feature| *feature < OLDEST) {
             return Err(TargetError::TooOld { pid, feature });
         }
@@ -162,26 +194,28 @@ impl Target {
             gid: status.gid,
             root,
             feature,
-            handle,
-            began,
+            pidfd,
+            start_ticks,
         };
-        // What was read is about one process only if it is there still.
+        // If the process is still alive, all data above belongs to this one process.
         target.still_there()?;
         Ok(target)
     }
 
-    /// A path of the target's own file system, as it is reached from here.
+    /// Converts a path of the target's file system into a path that is valid for us.
     pub fn reach(&self, path: &Path) -> PathBuf {
         self.root.join(path.strip_prefix("/").unwrap_or(path))
     }
 
-    /// Does it have a handler for this signal? (A JVM with `-Xrs` or one that just starts has none for SIGQUIT.)
+    /// Whether the process handles this signal. A JVM with `-Xrs`, or a JVM that is starting, does
+    /// not pidfd SIGQUIT.
     pub fn catches(&self, signal: c_int) -> Result<bool, TargetError> {
         Ok(Status::read(self.pid)?.caught & (1 << (signal - 1)) != 0)
     }
 
-    /// Was it started with this option, on its command line or in a variable that the JVM reads? False
-    /// where that cannot be seen (files of options).
+    /// Whether the JVM was started with this option, on its command line or in an environment
+    /// variable that the JVM reads. Options in argument files are not visible; then the result is
+    /// false.
     pub fn has_option(&self, option: &str) -> bool {
         let read = |name: &str| fs::read(format!("/proc/{}/{name}", self.pid)).unwrap_or_default();
         let is_option = |word: &[u8]| word == option.as_bytes();
@@ -197,25 +231,25 @@ impl Target {
                 .any(|value| value.split(u8::is_ascii_whitespace).any(is_option))
     }
 
-    /// Is it stopped (Ctrl-Z, a debugger), so that it cannot answer?
+    /// Whether the process is stopped (by Ctrl-Z or a debugger), so that it cannot answer.
     pub fn is_stopped(&self) -> bool {
         Status::read(self.pid).is_ok_and(|status| matches!(status.state, 'T' | 't'))
     }
 
-    /// Is it alive still? Not another process that has its id now.
+    /// Whether the inspected process is alive. A later process with the same id does not count.
     pub fn is_alive(&self) -> bool {
         self.still_there().is_ok()
     }
 
-    /// Fails where the process that was inspected has ended, whoever has its id now.
+    /// Succeeds if the inspected process is alive.
     ///
     /// # Errors
-    /// [`TargetError::Reused`] where there is another process under its id, else [`TargetError::Ended`].
+    /// [`TargetError::Reused`] if another process has its id now, [`TargetError::Ended`] otherwise.
     pub fn still_there(&self) -> Result<(), TargetError> {
         let there = Status::read(self.pid).is_ok_and(|s| !matches!(s.state, 'Z' | 'X'));
-        let same = match &self.handle {
-            Some(handle) => !has_ended(handle),
-            None => beginning(self.pid) == self.began,
+        let same = match &self.pidfd {
+            Some(pidfd) => !has_ended(pidfd),
+            None => start_ticks_of(self.pid) == self.start_ticks,
         };
         match (there, same) {
             (true, true) => Ok(()),
@@ -226,12 +260,13 @@ impl Target {
 
     /// Sends a signal to exactly the process that was inspected.
     pub fn signal(&self, signal: c_int) -> io::Result<()> {
-        // SAFETY: plain system calls; a null `siginfo_t` means the same as `kill`.
-        let result = match &self.handle {
-            Some(handle) => unsafe {
+        // SAFETY: both system calls take plain numbers and access no memory of ours. With a null
+        // `siginfo_t`, `pidfd_send_signal` has the effect of `kill`.
+        let result = match &self.pidfd {
+            Some(pidfd) => unsafe {
                 libc::syscall(
                     libc::SYS_pidfd_send_signal,
-                    handle.as_raw_fd(),
+                    pidfd.as_raw_fd(),
                     signal,
                     std::ptr::null::<libc::siginfo_t>(),
                     0,
@@ -246,31 +281,36 @@ impl Target {
         }
     }
 
-    /// Does something with the rights of the target's user, so that files get the right owner and
-    /// root is not led astray by links in that user's directories. Without root nothing changes.
+    /// Runs `work` with the effective user and group of the target, if we are root. Then new files
+    /// belong to the target's user, and symbolic links in that user's directories cannot make root
+    /// write elsewhere. If we are not root, `work` runs unchanged.
     pub fn as_its_user<T>(&self, work: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
-        let _borrowed = Identity::assume(self.uid, self.gid)?;
+        let _borrowed = BorrowedIdentity::assume(self.uid, self.gid)?;
         work()
     }
 }
 
-/// Another user's effective identity, given back when dropped.
-struct Identity {
-    back: Option<(uid_t, gid_t)>,
+/// A temporary effective user and group; dropping restores the previous ones.
+struct BorrowedIdentity {
+    previous: Option<(uid_t, gid_t)>,
 }
 
-impl Identity {
-    fn assume(uid: uid_t, gid: gid_t) -> io::Result<Identity> {
-        // SAFETY: plain system calls; the command has one thread.
+impl BorrowedIdentity {
+    fn assume(uid: uid_t, gid: gid_t) -> io::Result<BorrowedIdentity> {
+        // SAFETY: the system calls take plain numbers and access no memory of ours. The C library
+        // applies a new identity to all threads of the process, so other threads must not access
+        // files until this value is dropped.
         unsafe {
             let ours = (libc::geteuid(), libc::getegid());
             if ours.0 != 0 || uid == 0 {
-                return Ok(Identity { back: None });
+                return Ok(BorrowedIdentity { previous: None });
             }
             if libc::setegid(gid) != 0 {
                 return Err(io::Error::last_os_error());
             }
-            let identity = Identity { back: Some(ours) };
+            let identity = BorrowedIdentity {
+                previous: Some(ours),
+            };
             if libc::seteuid(uid) != 0 {
                 return Err(io::Error::last_os_error());
             }
@@ -279,10 +319,11 @@ impl Identity {
     }
 }
 
-impl Drop for Identity {
+impl Drop for BorrowedIdentity {
     fn drop(&mut self) {
-        if let Some((uid, gid)) = self.back {
-            // SAFETY: as above; the saved user id is still root, so both succeed.
+        if let Some((uid, gid)) = self.previous {
+            // SAFETY: the system calls take plain numbers and access no memory of ours. The saved
+            // user id is still root, so both calls succeed.
             unsafe {
                 libc::seteuid(uid);
                 libc::setegid(gid);
@@ -294,7 +335,7 @@ impl Drop for Identity {
 impl Status {
     fn read(pid: u32) -> Result<Status, TargetError> {
         let text = fs::read(format!("/proc/{pid}/status")).map_err(|source| {
-            // ESRCH: it ended between open and read.
+            // ESRCH: the process ended between `open` and `read`.
             let gone = source.kind() == io::ErrorKind::NotFound
                 || source.raw_os_error() == Some(libc::ESRCH);
             if gone {
@@ -318,10 +359,10 @@ impl Status {
                 "Name" => status.name = value.to_owned(),
                 "State" => status.state = value.chars().next().unwrap_or('X'),
                 "Tgid" => status.process = number(0).unwrap_or(0),
-                // Real, effective, saved, file system.
+                // The values are the real, effective, saved and file system id.
                 "Uid" => status.uid = number(1).unwrap_or(uid_t::MAX),
                 "Gid" => status.gid = number(1).unwrap_or(gid_t::MAX),
-                // From the outermost namespace to its own.
+                // The ids in all namespaces, from the outermost one to the process's own.
                 "NSpid" => {
                     let innermost = value.split_whitespace().next_back();
                     status.own_pid = innermost.and_then(|n| n.parse().ok()).unwrap_or(0);
@@ -337,36 +378,40 @@ impl Status {
     }
 }
 
-fn open_handle(pid: u32) -> Option<OwnedFd> {
-    // SAFETY: a fresh descriptor, or an error that leaves us without one.
+fn open_pidfd(pid: u32) -> Option<OwnedFd> {
+    // SAFETY: a non-negative result is a new file descriptor that nothing else owns.
     unsafe {
         let fd = libc::syscall(libc::SYS_pidfd_open, pid as libc::pid_t, 0) as c_int;
         (fd >= 0).then(|| OwnedFd::from_raw_fd(fd))
     }
 }
 
-/// Whether the process that a handle refers to has ended.
-fn has_ended(handle: &OwnedFd) -> bool {
+/// Whether the process of this pidfd has ended.
+fn has_ended(pidfd: &OwnedFd) -> bool {
     let mut one = libc::pollfd {
-        fd: handle.as_raw_fd(),
+        fd: pidfd.as_raw_fd(),
         events: libc::POLLIN,
         revents: 0,
     };
-    // SAFETY: one entry, and a look without waiting. A handle can be read from when its process has ended.
+    // A pidfd becomes readable when its process ends.
+    // SAFETY: `one` is valid for reads and writes of one entry; the timeout of 0 does not wait.
     unsafe { libc::poll(&mut one, 1, 0) > 0 }
 }
 
-/// The 22nd word of `/proc/PID/stat` (proc(5)); 0 where it cannot be read. The second word, in brackets, may have spaces in it.
-fn beginning(pid: u32) -> u64 {
+/// The start of a process in clock ticks: field 22 of `/proc/PID/stat` (see `proc(5)`). 0 if the
+/// file cannot be read. Field 2, in parentheses, may contain spaces, so fields are counted from
+/// the last `)`.
+fn start_ticks_of(pid: u32) -> u64 {
     let text = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     let behind = text.rsplit_once(')').map_or("", |(_, behind)| behind);
     let word = behind.split_whitespace().nth(19);
     word.and_then(|word| word.parse().ok()).unwrap_or(0)
 }
 
-/// The path of `libjvm.so` in the process, which is what makes it a HotSpot JVM.
+/// The path of `libjvm.so` in the memory map of the process. A process that maps this library is a
+/// HotSpot JVM.
 fn jvm_library(pid: u32, name: &str, patience: Duration) -> Result<PathBuf, TargetError> {
-    // `java` maps the library some milliseconds after its start.
+    // `java` maps the library a few milliseconds after its start.
     let deadline = Instant::now() + patience;
     loop {
         let maps = fs::read(format!("/proc/{pid}/maps")).map_err(|source| match source.kind() {
@@ -393,14 +438,15 @@ fn jvm_library(pid: u32, name: &str, patience: Duration) -> Result<PathBuf, Targ
 fn library_in(maps: &str) -> Option<PathBuf> {
     maps.lines().find_map(|line| {
         let path = line.get(line.find('/')?..)?;
-        // A JDK that was upgraded under the running JVM.
+        // The kernel appends this if a JDK upgrade has replaced the file of the running JVM.
         let path = path.strip_suffix(" (deleted)").unwrap_or(path);
         path.ends_with("/libjvm.so").then(|| PathBuf::from(path))
     })
 }
 
-/// The feature release in the `release` file of the JDK that has this library; `None` where there is no such file.
-fn feature_beside(root: &Path, library: &Path) -> Option<u32> {
+/// The feature release in the `release` file of the JDK that contains this library; `None` if there
+/// is no such file.
+fn feature_of_jdk(root: &Path, library: &Path) -> Option<u32> {
     let reached = root.join(library.strip_prefix("/").unwrap_or(library));
     // HOME/lib/server/libjvm.so; before JDK 9 HOME/jre/lib/amd64/server/libjvm.so.
     reached
@@ -410,11 +456,12 @@ fn feature_beside(root: &Path, library: &Path) -> Option<u32> {
         .find_map(release_feature)
 }
 
+/// `/` if the process has the same root file system as we, else `/proc/PID/root`.
 fn root_of(pid: u32) -> PathBuf {
     let theirs = PathBuf::from(format!("/proc/{pid}/root"));
     let identity = |path: &Path| fs::metadata(path).map(|meta| (meta.dev(), meta.ino())).ok();
     let same = |below: &str| identity(&theirs.join(below)) == identity(&Path::new("/").join(below));
-    // Not readable counts as the same: then the plain path is the only one there is.
+    // If `/proc/PID/root` is unreadable, only plain paths can work, so `/` is returned.
     if identity(&theirs).is_none() || (same("") && same("tmp")) {
         PathBuf::from("/")
     } else {
@@ -443,6 +490,58 @@ mod tests {
     }
 
     #[test]
+    fn an_error_is_its_problem_and_its_remedy() {
+        let denied = || io::Error::from(io::ErrorKind::PermissionDenied);
+        for (error, remedy, text) in [
+            (
+                TargetError::NoProcess(7),
+                LIST_JVMS,
+                "there is no process 7; `veneer ps` shows the JVMs that run",
+            ),
+            (
+                TargetError::Reused(7),
+                LIST_JVMS,
+                "process 7 has ended meanwhile, and another process has its number now; that one was left alone; `veneer ps` shows the JVMs that run",
+            ),
+            (
+                TargetError::Thread { pid: 8, process: 7 },
+                "use 7",
+                "8 is a thread of process 7; use 7",
+            ),
+            (
+                TargetError::Foreign { pid: 7, uid: 1000 },
+                "run the command as that user (sudo -u '#1000' veneer …)",
+                "process 7 belongs to user 1000, not to you; run the command as that user (sudo -u '#1000' veneer …)",
+            ),
+            (
+                TargetError::NoJvm {
+                    pid: 7,
+                    name: "a; b".into(),
+                },
+                LIST_JVMS,
+                "process 7 (a; b) is no JVM; `veneer ps` shows the JVMs that run",
+            ),
+            (
+                TargetError::TooOld { pid: 7, feature: 8 },
+                "start the application on a newer JDK",
+                "process 7 runs on JDK 8, and Veneer needs 17 or newer; start the application on a newer JDK",
+            ),
+            (
+                TargetError::Hidden {
+                    pid: 7,
+                    source: denied(),
+                },
+                "if it is a JVM, run the command with more rights (as root, with CAP_SYS_PTRACE)",
+                "process 7 cannot be looked at: permission denied; if it is a JVM, run the command with more rights (as root, with CAP_SYS_PTRACE)",
+            ),
+        ] {
+            assert_eq!(error.to_string(), text);
+            assert_eq!(error.remedy(), remedy);
+            assert_eq!(text, format!("{}; {remedy}", error.problem()));
+        }
+    }
+
+    #[test]
     fn the_library_is_found_in_the_map() {
         let maps = "7f00-7f01 r-xp 00000000 fe:00 12 /usr/lib/libc.so.6\n\
                     7f02-7f03 r-xp 00000000 fe:00 13                 /opt/my jdk/lib/server/libjvm.so (deleted)\n";
@@ -458,8 +557,8 @@ mod tests {
         fs::create_dir_all(home.join("jre/lib/amd64/server")).unwrap();
         fs::write(home.join("release"), "JAVA_VERSION=\"1.8.0_392\"\n").unwrap();
         let old = Path::new("/jdk8/jre/lib/amd64/server/libjvm.so");
-        assert_eq!(feature_beside(root.path(), old), Some(8));
+        assert_eq!(feature_of_jdk(root.path(), old), Some(8));
         let none = Path::new("/other/lib/server/libjvm.so");
-        assert_eq!(feature_beside(root.path(), none), None);
+        assert_eq!(feature_of_jdk(root.path(), none), None);
     }
 }

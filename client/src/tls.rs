@@ -1,11 +1,15 @@
-//! TLS for control from other machines: each end has a thread that stands between the network and a plain stream.
+//! TLS for clients on other machines. At each end a thread encrypts and decrypts between the
+//! network and a socket pair:
 //!
 //! ```text
-//!   client ◀─ socket pair ─▶ thread ◀═══ TLS over TCP ═══▶ thread ◀─ socket pair ─▶ relay ◀─▶ the agent's own socket
+//!   client ◀─ socket pair ─▶ thread ◀═ TLS over TCP ═▶ thread ◀─ socket pair ─▶ relay ◀─▶ agent
 //! ```
 //!
-//! So nobody else has to know of it, and the agent in the JVM does not: the end at the JVM is `veneer relay`, a process of its own.
-//! There are no authorities: the client is given the certificate that the other end must show, and takes no other one.
+//! The rest of the client sees a plain stream. The agent in the JVM has no TLS code: the server is
+//! `veneer relay`, a separate process, which connects to the agent's socket.
+//!
+//! There is no certificate authority. The client knows the certificate of the relay and accepts no
+//! other one (certificate pinning).
 
 use std::fmt;
 use std::io::{self, Read, Write};
@@ -27,35 +31,60 @@ use rustls::{
 };
 use thiserror::Error;
 
-/// How long the other end may take to agree on a session.
-const HANDSHAKE: Duration = Duration::from_secs(5);
-/// Bytes that are read at once, and that may wait for a reader.
-const ROOM: usize = 64 << 10;
+use crate::error_text;
 
-/// Why there is no TLS.
+/// The timeout of each read and write during the TLS handshake.
+const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(5);
+/// The number of decrypted bytes in the buffer from which on no more data is read from the network.
+/// The limit bounds the memory if the local reader is slow.
+const MAX_BUFFERED_BYTES: usize = 64 << 10;
+
+/// Why there is no TLS session. The text is the problem, `; ` and the remedy.
 #[derive(Debug, Error)]
+#[error("{}", error_text(self.problem(), self.remedy()))]
 pub enum TlsError {
-    /// A file is missing or holds something else.
-    #[error("{path} holds no {what}: {reason}; make both with `openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 365 -subj /CN=veneer -keyout key.pem -out cert.pem`", path = .path.display())]
+    /// The file is missing, or does not contain the expected PEM item.
     File {
-        /// Which.
         path: PathBuf,
-        /// What should be in it.
+        /// The expected item: `certificate` or `private key`.
         what: &'static str,
-        /// What was found.
         reason: String,
     },
-    /// Certificate and key are no pair, for instance.
-    #[error("TLS cannot be set up: {0}; certificate and key must be a pair")]
+    /// The TLS library rejected the configuration, for instance because certificate and key are not
+    /// a pair.
     Setup(#[from] rustls::Error),
-    /// The other end does not agree.
-    #[error(
-        "no TLS session: {0}; both ends must have been given the same certificate, and the other one must be `veneer relay`"
-    )]
+    /// The handshake failed.
     Session(#[source] io::Error),
-    /// The system.
-    #[error("TLS cannot be set up: {0}")]
+    /// A system call failed.
     Io(#[source] io::Error),
+}
+
+impl TlsError {
+    /// The problem, without the remedy.
+    pub fn problem(&self) -> String {
+        match self {
+            TlsError::File { path, what, reason } => {
+                format!("{} holds no {what}: {reason}", path.display())
+            }
+            TlsError::Setup(error) => format!("TLS cannot be set up: {error}"),
+            TlsError::Session(error) => format!("no TLS session: {error}"),
+            TlsError::Io(error) => format!("TLS cannot be set up: {error}"),
+        }
+    }
+
+    /// An action of the user that solves the problem, if one is known.
+    pub fn remedy(&self) -> Option<&'static str> {
+        match self {
+            TlsError::File { .. } => Some(
+                "make both with `openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 365 -subj /CN=veneer -keyout key.pem -out cert.pem`",
+            ),
+            TlsError::Setup(_) => Some("certificate and key must be a pair"),
+            TlsError::Session(_) => Some(
+                "both ends must have been given the same certificate, and the other one must be `veneer relay`",
+            ),
+            TlsError::Io(_) => None,
+        }
+    }
 }
 
 fn provider() -> Arc<CryptoProvider> {
@@ -70,15 +99,15 @@ fn certificate(path: &Path) -> Result<CertificateDer<'static>, TlsError> {
     })
 }
 
-/// What `veneer relay` shows of itself.
+/// The certificate and private key with which `veneer relay` identifies itself.
 #[derive(Debug, Clone)]
 pub struct Identity(Arc<ServerConfig>);
 
 impl Identity {
-    /// From a certificate and its key, both as PEM.
+    /// Reads a certificate and its private key, both as PEM.
     ///
     /// # Errors
-    /// Where one of the files is something else, or they are no pair.
+    /// A file does not contain the expected item, or certificate and key are not a pair.
     pub fn read(certificate_file: &Path, key_file: &Path) -> Result<Identity, TlsError> {
         let chain = vec![certificate(certificate_file)?];
         let key = PrivateKeyDer::from_pem_file(key_file).map_err(|error| TlsError::File {
@@ -93,20 +122,22 @@ impl Identity {
         Ok(Identity(Arc::new(config)))
     }
 
-    /// Agrees with a client on a session, and gives what it says as a plain stream.
+    /// Performs the TLS handshake with a client, and returns the decrypted connection.
     ///
     /// # Errors
-    /// Where they do not agree in time.
+    /// The handshake fails or times out.
     pub fn accept(&self, stream: TcpStream) -> Result<UnixStream, TlsError> {
         let connection = ServerConnection::new(self.0.clone())?;
-        begin(connection.into(), stream)
+        start_session(connection.into(), stream)
     }
 }
 
-/// Agrees with the other end on a session, which must show this certificate (PEM), and gives what it says as a plain stream.
+/// Performs the TLS handshake with a server that must present this certificate (PEM), and returns
+/// the decrypted connection.
 ///
 /// # Errors
-/// Where it shows another one, or they do not agree in time.
+/// The file contains no certificate, the server presents another certificate, or the handshake
+/// fails or times out.
 pub fn connect(stream: TcpStream, certificate_file: &Path) -> Result<UnixStream, TlsError> {
     let pinned = Pinned {
         certificate: certificate(certificate_file)?,
@@ -117,13 +148,13 @@ pub fn connect(stream: TcpStream, certificate_file: &Path) -> Result<UnixStream,
         .dangerous()
         .with_custom_certificate_verifier(Arc::new(pinned))
         .with_no_client_auth();
-    // Names say nothing here; the certificate itself is compared.
+    // The server name is irrelevant, because `Pinned` compares the certificate itself.
     let name = ServerName::try_from("veneer").map_err(|e| TlsError::Io(io::Error::other(e)))?;
     let connection = ClientConnection::new(Arc::new(config), name)?;
-    begin(connection.into(), stream)
+    start_session(connection.into(), stream)
 }
 
-/// Takes one certificate and no other.
+/// Accepts one certificate and no other.
 struct Pinned {
     certificate: CertificateDer<'static>,
     provider: Arc<CryptoProvider>,
@@ -152,7 +183,8 @@ impl ServerCertVerifier for Pinned {
         }
     }
 
-    // That the other end has the key to it is proved as always.
+    // The TLS library verifies the handshake signature as usual, which proves that the server has
+    // the private key of the certificate.
     fn verify_tls12_signature(
         &self,
         message: &[u8],
@@ -180,11 +212,11 @@ impl ServerCertVerifier for Pinned {
     }
 }
 
-/// The handshake, and then a thread between the two streams.
-fn begin(mut tls: Connection, mut tcp: TcpStream) -> Result<UnixStream, TlsError> {
-    tcp.set_read_timeout(Some(HANDSHAKE))
+/// Performs the handshake, and starts the thread between the network and the returned stream.
+fn start_session(mut tls: Connection, mut tcp: TcpStream) -> Result<UnixStream, TlsError> {
+    tcp.set_read_timeout(Some(HANDSHAKE_TIMEOUT))
         .map_err(TlsError::Io)?;
-    tcp.set_write_timeout(Some(HANDSHAKE))
+    tcp.set_write_timeout(Some(HANDSHAKE_TIMEOUT))
         .map_err(TlsError::Io)?;
     while tls.is_handshaking() {
         tls.complete_io(&mut tcp).map_err(TlsError::Session)?;
@@ -193,76 +225,80 @@ fn begin(mut tls: Connection, mut tcp: TcpStream) -> Result<UnixStream, TlsError
     tcp.set_nonblocking(true).map_err(TlsError::Io)?;
     ours.set_nonblocking(true).map_err(TlsError::Io)?;
     let run = move || {
-        let mut between = Between {
+        let mut pump = TlsPump {
             tls,
             tcp,
-            plain: ours,
-            waiting: Vec::new(),
-            heard_all: false,
-            said_all: false,
+            local: ours,
+            undelivered: Vec::new(),
+            network_closed: false,
+            local_closed: false,
         };
-        // Either end sees the connection close.
-        let _ = between.run();
-        let _ = between.tls.write_tls(&mut between.tcp);
+        // Errors need no report: each end notices that its stream is closed.
+        let _ = pump.run();
+        let _ = pump.tls.write_tls(&mut pump.tcp);
     };
     let thread = thread::Builder::new().name("tls".into()).spawn(run);
     thread.map_err(TlsError::Io)?;
     Ok(theirs)
 }
 
-struct Between {
+/// The data of the thread between the network and the local stream.
+struct TlsPump {
     tls: Connection,
     tcp: TcpStream,
-    plain: UnixStream,
-    /// What has come and was not taken yet.
-    waiting: Vec<u8>,
-    /// The other end sends no more.
-    heard_all: bool,
-    /// Our end sends no more.
-    said_all: bool,
+    local: UnixStream,
+    /// Decrypted bytes that the local stream has not yet accepted.
+    undelivered: Vec<u8>,
+    /// Whether the network end has closed its sending side.
+    network_closed: bool,
+    /// Whether the local end has closed its sending side.
+    local_closed: bool,
 }
 
-impl Between {
+impl TlsPump {
+    /// Copies data in both directions until one end has closed and all its data is delivered.
     fn run(&mut self) -> io::Result<()> {
-        self.plaintext()?;
+        self.decrypt()?;
         loop {
-            if self.heard_all && self.waiting.is_empty() {
+            if self.network_closed && self.undelivered.is_empty() {
                 return Ok(());
             }
-            if self.said_all && !self.tls.wants_write() {
+            if self.local_closed && !self.tls.wants_write() {
                 return Ok(());
             }
-            let (network, own) = self.wait()?;
+            let (network, local) = self.wait()?;
             if network & libc::POLLOUT != 0 {
-                quiet(self.tls.write_tls(&mut self.tcp))?;
+                non_blocking(self.tls.write_tls(&mut self.tcp))?;
             }
             if network & (libc::POLLIN | libc::POLLHUP | libc::POLLERR) != 0 {
-                self.hear()?;
+                self.receive()?;
             }
-            if own & libc::POLLOUT != 0 {
-                let taken = quiet(self.plain.write(&self.waiting))?.unwrap_or(0);
-                self.waiting.drain(..taken);
+            if local & libc::POLLOUT != 0 {
+                let taken = non_blocking(self.local.write(&self.undelivered))?.unwrap_or(0);
+                self.undelivered.drain(..taken);
             }
-            if own & (libc::POLLIN | libc::POLLHUP | libc::POLLERR) != 0 {
-                self.say()?;
+            if local & (libc::POLLIN | libc::POLLHUP | libc::POLLERR) != 0 {
+                self.send()?;
             }
         }
     }
 
-    /// Waits until something can be done; what can, for the network and for our end.
+    /// Waits until a stream is ready. Returns the ready events of the network stream and of the
+    /// local stream.
     fn wait(&self) -> io::Result<(i16, i16)> {
-        let (mut network, mut own) = (0, 0);
+        let (mut network, mut local) = (0, 0);
         if self.tls.wants_write() {
             network |= libc::POLLOUT;
-        } else if !self.said_all {
-            // What our end says goes out before more of it is taken.
-            own |= libc::POLLIN;
+        } else if !self.local_closed {
+            // Local data is read only when all earlier data has been sent, so that the TLS buffer
+            // stays small if the network is slow.
+            local |= libc::POLLIN;
         }
-        if !self.heard_all && self.waiting.len() < ROOM {
+        if !self.network_closed && self.undelivered.len() < MAX_BUFFERED_BYTES {
             network |= libc::POLLIN;
         }
-        if !self.waiting.is_empty() {
-            own |= libc::POLLOUT;
+        if !self.undelivered.is_empty() {
+            local |= libc::POLLOUT;
         }
         let poll = |fd, events| libc::pollfd {
             fd,
@@ -271,9 +307,10 @@ impl Between {
         };
         let mut both = [
             poll(self.tcp.as_raw_fd(), network),
-            poll(self.plain.as_raw_fd(), own),
+            poll(self.local.as_raw_fd(), local),
         ];
-        // SAFETY: two open files, and an array of two.
+        // SAFETY: `both` is valid for reads and writes of two entries, and both descriptors are
+        // open.
         let result = unsafe { libc::poll(both.as_mut_ptr(), 2, -1) };
         if result < 0 {
             let error = io::Error::last_os_error();
@@ -285,36 +322,39 @@ impl Between {
         Ok((both[0].revents, both[1].revents))
     }
 
-    fn hear(&mut self) -> io::Result<()> {
-        match quiet(self.tls.read_tls(&mut self.tcp))? {
-            Some(0) => self.heard_all = true,
+    /// Reads from the network and decrypts.
+    fn receive(&mut self) -> io::Result<()> {
+        match non_blocking(self.tls.read_tls(&mut self.tcp))? {
+            Some(0) => self.network_closed = true,
             None => return Ok(()),
             Some(_) => {}
         }
         self.tls.process_new_packets().map_err(io::Error::other)?;
-        self.plaintext()
+        self.decrypt()
     }
 
-    fn plaintext(&mut self) -> io::Result<()> {
+    /// Moves all decrypted bytes from the TLS library to the buffer for the local stream.
+    fn decrypt(&mut self) -> io::Result<()> {
         let mut buffer = [0; 4096];
         loop {
-            match quiet(self.tls.reader().read(&mut buffer))? {
+            match non_blocking(self.tls.reader().read(&mut buffer))? {
                 None => return Ok(()),
                 Some(0) => {
-                    self.heard_all = true;
+                    self.network_closed = true;
                     return Ok(());
                 }
-                Some(n) => self.waiting.extend_from_slice(&buffer[..n]),
+                Some(n) => self.undelivered.extend_from_slice(&buffer[..n]),
             }
         }
     }
 
-    fn say(&mut self) -> io::Result<()> {
+    /// Reads from the local stream and encrypts.
+    fn send(&mut self) -> io::Result<()> {
         let mut buffer = [0; 16 << 10];
-        match quiet(self.plain.read(&mut buffer))? {
+        match non_blocking(self.local.read(&mut buffer))? {
             None => {}
             Some(0) => {
-                self.said_all = true;
+                self.local_closed = true;
                 self.tls.send_close_notify();
             }
             Some(n) => self.tls.writer().write_all(&buffer[..n])?,
@@ -323,8 +363,9 @@ impl Between {
     }
 }
 
-/// `None` where it would have to wait.
-fn quiet(result: io::Result<usize>) -> io::Result<Option<usize>> {
+/// Converts the result of a non-blocking operation: `None` if the operation would block, 0 if the
+/// other end has closed the connection without a TLS close message.
+fn non_blocking(result: io::Result<usize>) -> io::Result<Option<usize>> {
     match result {
         Ok(n) => Ok(Some(n)),
         Err(error)
@@ -335,7 +376,7 @@ fn quiet(result: io::Result<usize>) -> io::Result<Option<usize>> {
         {
             Ok(None)
         }
-        // The other end went without a word.
+        // The other end has closed the connection without `close_notify`.
         Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(Some(0)),
         Err(error) => Err(error),
     }

@@ -1,4 +1,5 @@
-//! The token of the control port: 256 bits from the operating system, in a file that only its owner can read.
+//! The token of the control port: 256 random bits from the operating system, as hexadecimal digits
+//! in a file that only its owner can read.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -8,34 +9,29 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 use veneer_protocol::TOKEN_LENGTH;
 
-/// Where random bytes come from.
-const RANDOM: &str = "/dev/urandom";
+/// The source of random bytes.
+const RANDOM_SOURCE: &str = "/dev/urandom";
 
-/// Why there is no token.
+/// Why the token could not be read or created.
 #[derive(Debug, Error)]
 pub enum TokenError {
-    /// It cannot be read or written.
+    /// The file cannot be read or written.
     #[error("the token file {path}: {source}; choose another one for --token-file", path = .path.display())]
-    File {
-        /// As given.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
-    /// Others can read it.
+    File { path: PathBuf, source: io::Error },
+    /// Users other than the owner can access the file.
     #[error("the token file {path} can be read by others (mode {mode:o}); remove it, it is made anew", path = .path.display())]
     Exposed {
-        /// As given.
         path: PathBuf,
-        /// Its mode.
+        /// The permission bits of the file.
         mode: u32,
     },
-    /// Something else.
+    /// The file does not contain a token.
     #[error("{0} holds no token; remove it, it is made anew")]
     NoToken(PathBuf),
 }
 
-/// Makes the file where it is missing, and makes sure of one that is there. Gives its absolute path.
+/// Creates the file with a new token if the file is missing; validates the file if it exists.
+/// Returns the absolute path of the file.
 pub fn provide(path: &Path) -> Result<PathBuf, TokenError> {
     let failed = |source| TokenError::File {
         path: path.to_owned(),
@@ -48,7 +44,7 @@ pub fn provide(path: &Path) -> Result<PathBuf, TokenError> {
         .open(path);
     match made {
         Ok(mut file) => {
-            let token = random().map_err(failed)?;
+            let token = random_token().map_err(failed)?;
             file.write_all(format!("{token}\n").as_bytes())
                 .map_err(failed)?;
         }
@@ -60,7 +56,8 @@ pub fn provide(path: &Path) -> Result<PathBuf, TokenError> {
     std::fs::canonicalize(path).map_err(failed)
 }
 
-/// Reads the token.
+/// Reads the token in this file. The permissions of anything but a regular file are not checked, so
+/// that the token can come from a pipe.
 pub fn read(path: &Path) -> Result<String, TokenError> {
     let failed = |source| TokenError::File {
         path: path.to_owned(),
@@ -84,9 +81,9 @@ pub fn read(path: &Path) -> Result<String, TokenError> {
     Ok(token.to_owned())
 }
 
-fn random() -> io::Result<String> {
+fn random_token() -> io::Result<String> {
     let mut bytes = [0; TOKEN_LENGTH / 2];
-    File::open(RANDOM)?.read_exact(&mut bytes)?;
+    File::open(RANDOM_SOURCE)?.read_exact(&mut bytes)?;
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
@@ -111,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_token_is_named() {
+    fn each_invalid_token_file_has_its_error() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("t");
         fs::write(&path, "secret\n").unwrap();

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""Attaches a plan to a JVM and follows its figures, a line of text for each that has changed.
+"""Attaches a plan to a JVM and prints a line for each count that changes and for each logged event.
 
     python3 examples/python/follow.py 4711 scripts/plans/hot.rhai --set methods='com.shop..*' --seconds 10
     python3 examples/python/follow.py 127.0.0.1:4712 plan.rhai --token-file t
 
-The plan is taken off when this program ends, however that comes about. Exit codes: 0 done, 1 the plan was refused, 2 the JVM could not be reached.
+The agent detaches the plan when this program ends, even if it is killed.
+
+Exit codes: 0 success, 1 the plan was refused, 2 the JVM could not be reached.
 """
 
 import argparse
@@ -15,8 +17,8 @@ import time
 from veneer import Agent, Ended, Refused
 
 
-def figures(point):
-    """The numbers of a point, as text."""
+def counts(point):
+    """Returns the counts of a point as text."""
     if "hits" in point:
         return f"{point['hits']} hits"
     if "events" in point:
@@ -25,13 +27,13 @@ def figures(point):
 
 
 def show(update, others):
-    """Prints what is in an update, except of other instruments."""
+    """Prints the counts and events of an update, except those of the instruments in `others`."""
     for instrument in update["instruments"]:
         if instrument["id"] in others:
             continue
         for point in instrument["points"]:
             fragment = f" f{point['fragment']}" if "fragment" in point else ""
-            print(f"{instrument['name']}: {point['class']}.{point['method']}{fragment}: {figures(point)}")
+            print(f"{instrument['name']}: {point['class']}.{point['method']}{fragment}: {counts(point)}")
     for event in update.get("events", []):
         if event["instrument"] in others:
             continue
@@ -42,8 +44,8 @@ def show(update, others):
     sys.stdout.flush()
 
 
-def connected(arguments):
-    """A connection, by process id or by address."""
+def connect(arguments):
+    """Opens a connection by process id, or by address if there is a token file."""
     if arguments.token_file:
         host, _, port = arguments.jvm.rpartition(":")
         return Agent.at(host, int(port), arguments.token_file)
@@ -55,17 +57,17 @@ def main():
     parser.add_argument("jvm", help="a process id, or HOST:PORT with --token-file")
     parser.add_argument("plan", help="a plan (Rhai)")
     parser.add_argument("--token-file", help="the file with the token of the control port")
-    parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="what param(NAME) in the plan gives")
-    parser.add_argument("--every", type=float, default=1.0, metavar="SECONDS", help="how often to look")
-    parser.add_argument("--seconds", type=float, metavar="SECONDS", help="end after so long [at Ctrl-C, or with the JVM]")
+    parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="the value of param(NAME) in the plan")
+    parser.add_argument("--every", type=float, default=1.0, metavar="SECONDS", help="the period of the updates")
+    parser.add_argument("--seconds", type=float, metavar="SECONDS", help="end after this time [default: at Ctrl-C or when the JVM ends]")
     arguments = parser.parse_args()
     settings = dict(setting.split("=", 1) for setting in arguments.set)
     with open(arguments.plan, encoding="utf-8") as file:
         source = file.read()
     try:
-        # One connection holds the plan, the other is for its figures.
-        with contextlib.closing(connected(arguments)) as holding, contextlib.closing(connected(arguments)) as watching:
-            # What others have attached is theirs.
+        # One connection runs and holds the plan; the other one receives the updates.
+        with contextlib.closing(connect(arguments)) as holding, contextlib.closing(connect(arguments)) as watching:
+            # Instruments that were attached before belong to other clients and are not printed.
             others = {instrument["id"] for instrument in watching.report()["instruments"]}
             value = holding.hold(arguments.plan, source, settings)
             if value:

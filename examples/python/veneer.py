@@ -1,11 +1,14 @@
-"""A client of Veneer's control protocol, version 3, with nothing but Python's standard library.
+"""A client of Veneer's control protocol, version 3. It uses Python's standard library only.
 
-    with Agent.of(4711) as agent:                       # by the Unix socket, as the JVM's user or root
+    with Agent.of(4711) as agent:                       # Unix socket, as the JVM's user or root
         agent.send("exec", name="mine", source="1 + 1")
         print(agent.receive())                          # ('done', {'value': '2'})
 
-Each message is a JSON object on a line. It has one member: the name says what it is. The module that documents all of them is
-protocol/src/message.rs. The agent has to be in the JVM: `veneer run` starts one with it, `veneer exec PID -e '()'` brings it into one that runs.
+Each message is a JSON object on one line with one member, whose name is the kind of the message.
+The module protocol/src/message.rs documents all messages.
+
+The JVM must contain the agent: `veneer run` starts a JVM with the agent, and
+`veneer exec PID -e '()'` loads the agent into a running JVM.
 """
 
 import json
@@ -17,11 +20,11 @@ PROTOCOL = 3
 
 
 class Refused(Exception):
-    """The agent could not do what was asked; the text says why."""
+    """The agent could not execute a request. The text is the reason."""
 
 
 class Ended(Exception):
-    """The JVM has ended, or has closed the connection."""
+    """The JVM has ended, or the agent has closed the connection."""
 
 
 class Agent:
@@ -41,7 +44,7 @@ class Agent:
 
     @classmethod
     def of(cls, pid):
-        """By the Unix socket of a JVM of this machine."""
+        """Connects to the Unix socket of a JVM on this machine."""
         owner = os.stat(f"/proc/{pid}").st_uid
         connected = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         connected.connect(f"/tmp/veneer-{owner}/{pid}.sock")
@@ -49,7 +52,7 @@ class Agent:
 
     @classmethod
     def at(cls, host, port, token_file):
-        """By the control port of `veneer run --listen HOST:PORT --token-file F`."""
+        """Connects to the control port of `veneer run --listen HOST:PORT --token-file F`."""
         with open(token_file, encoding="ascii") as file:
             token = file.read().strip()
         connected = socket.create_connection((host, port))
@@ -57,13 +60,13 @@ class Agent:
         return cls(connected)
 
     def send(self, request, **fields):
-        """Sends a request; see the protocol for its fields."""
+        """Sends a request. protocol/src/message.rs lists the fields of each request."""
         line = json.dumps({request: fields}).encode("utf-8") + b"\n"
         with self._sending:
             self._socket.sendall(line)
 
     def receive(self):
-        """Waits for the next answer: its name, and what it has."""
+        """Waits for the next reply. Returns its kind and content; raises Refused for `failed`."""
         line = self._lines.readline()
         if not line.endswith(b"\n"):
             raise Ended("the JVM has ended, or has closed the connection")
@@ -73,7 +76,12 @@ class Agent:
         return kind, body
 
     def hold(self, name, source, settings=None, seconds=10, printed=print):
-        """Runs a plan. What it attaches is taken off when this connection is closed, or has been silent for so long."""
+        """Runs a plan and returns its value.
+
+        The agent detaches the plan's attachments when this connection is closed, or when it has been
+        silent for `seconds`. A background thread sends `renew` four times in this period. `printed`
+        is called with each line that the plan prints before its top level has ended.
+        """
         self.send("exec", name=name, source=source, settings=settings or {}, hold=int(seconds * 1000))
         kind, body = self.receive()
         while kind == "print":
@@ -90,7 +98,7 @@ class Agent:
                 return
 
     def report(self):
-        """All figures as they are now: docs/report.md."""
+        """Returns the report with the current counts. docs/report.md describes its fields."""
         self.send("report")
         kind, body = self.receive()
         if kind != "report":
@@ -98,7 +106,7 @@ class Agent:
         return body
 
     def updates(self, every=1.0, events=True, instruments=()):
-        """What changes, again and again: figures, and values that were logged."""
+        """Yields an update every `every` seconds: changed counts and, if `events`, logged values."""
         self.send("subscribe", every=int(every * 1000), events=events, instruments=list(instruments))
         while True:
             kind, body = self.receive()
@@ -106,7 +114,7 @@ class Agent:
                 yield body
 
     def close(self):
-        """Ends the connection, and with it what it holds."""
+        """Closes the connection. The agent then detaches the attachments that this connection held."""
         self._closed.set()
         try:
             self._socket.shutdown(socket.SHUT_RDWR)

@@ -1,13 +1,16 @@
-//! Collapsed stacks, the input of flame graph tools: frames joined by `;`, a space, and a number.
+//! Collapsed stacks, the input format of flame graph tools. A line has frames joined by `;`, a
+//! space and a weight.
 //!
 //! ```text
-//!   hits;shop.Desk;serve(shop.Order, int);block 3 (line 41) 1000
-//!   took;shop.Desk;serve(shop.Order, int) 34567            of a timer: microseconds in all
-//!   orders;ann;book 12                                     of a table: the name, then the keys; of a set, how many values
-//!   made;shop.Main.main;shop.Desk.serve;shop.Cart 7        of one with call stacks: these before the other keys
+//!   hits;shop.Desk;serve(shop.Order, int);block 3 (line 41) 1000    counter: hits
+//!   took;shop.Desk;serve(shop.Order, int) 34567                     timer: total microseconds
+//!   orders;ann;book 12                                              table: name, keys; count
+//!   made;shop.Main.main;shop.Desk.serve;shop.Cart 7                 call stack, then other keys
 //! ```
 //!
-//! The instrument's name is the root, since figures of different instruments are not to be added up.
+//! The weight of an entry of a `distinct` table is the number of different values. The root frame
+//! is the name of the instrument or table, because counts of different instruments have no
+//! meaningful sum.
 
 use std::fmt::Write;
 
@@ -17,41 +20,41 @@ use veneer_protocol::{Figures, Instrument, Point, Readings, Report, Table};
 
 use crate::descriptor::readable;
 
-/// All of a report, a line for each stack; figures of 0 are left out.
+/// The stacks of a report, one line each. Stacks with weight 0 are omitted.
 pub fn render(report: &Report) -> String {
     let mut stacks: IndexMap<String, u64> = IndexMap::new();
     let mut add = |frames: Vec<String>, number: u64| {
         if number > 0 {
-            let stack: Vec<String> = frames.iter().map(|frame| clean(frame)).collect();
+            let stack: Vec<String> = frames.iter().map(|frame| clean_frame(frame)).collect();
             let sum = stacks.entry(stack.join(";")).or_default();
             *sum = sum.saturating_add(number);
         }
     };
     for instrument in &report.instruments {
         for point in &instrument.points {
-            add(frames(instrument, point), number(point.readings));
+            add(point_frames(instrument, point), weight(point.readings));
         }
     }
     for table in &report.tables {
         for entry in &table.entries {
             let number = match entry.figures {
-                // Values that came once each are no stacks.
+                // `last` and `sample` store single combinations, which have no count.
                 Figures::Moment { .. } => continue,
                 Figures::Distinct { distinct, .. } => distinct,
                 _ => entry.figures.count(),
             };
-            add(keys(table, &entry.keys), number);
+            add(entry_frames(table, &entry.keys), number);
         }
     }
     let mut text = String::new();
     for (stack, sum) in stacks {
-        // Writing to a string does not fail.
+        // Writing to a string cannot fail.
         let _ = writeln!(text, "{stack} {sum}");
     }
     text
 }
 
-fn number(readings: Readings) -> u64 {
+fn weight(readings: Readings) -> u64 {
     match readings {
         Readings::Count { hits } => hits,
         Readings::Time { total_ns, .. } => total_ns / 1000,
@@ -59,7 +62,7 @@ fn number(readings: Readings) -> u64 {
     }
 }
 
-fn frames(instrument: &Instrument, point: &Point) -> Vec<String> {
+fn point_frames(instrument: &Instrument, point: &Point) -> Vec<String> {
     let mut frames = vec![
         instrument.name.clone(),
         point.class.clone(),
@@ -76,11 +79,15 @@ fn frames(instrument: &Instrument, point: &Point) -> Vec<String> {
     frames
 }
 
-fn keys(table: &Table, keys: &[Value]) -> Vec<String> {
+fn entry_frames(table: &Table, keys: &[Value]) -> Vec<String> {
     let mut frames = vec![table.name.clone()];
-    // A call stack comes first, from the outermost method on, and what came with it counts as called by the innermost one.
+    // The call stack precedes the other keys and begins with the outermost method. So the other
+    // keys appear as callees of the innermost method.
     let stacks = keys.iter().filter_map(Value::as_array).flatten();
-    let methods: Vec<String> = stacks.filter_map(Value::as_str).map(method).collect();
+    let methods: Vec<String> = stacks
+        .filter_map(Value::as_str)
+        .map(method_of_line)
+        .collect();
     frames.extend(methods.into_iter().rev());
     frames.extend(keys.iter().filter_map(|key| match key {
         Value::Array(_) => None,
@@ -90,16 +97,17 @@ fn keys(table: &Table, keys: &[Value]) -> Vec<String> {
     frames
 }
 
-/// A line of a call stack without its number.
-fn method(line: &str) -> String {
+/// The method of a stack line `method:line`, without the line number.
+fn method_of_line(line: &str) -> String {
     match line.rsplit_once(':') {
         Some((method, number)) if number.bytes().all(|b| b.is_ascii_digit()) => method.into(),
         _ => line.into(),
     }
 }
 
-/// A frame without what would end it, and never empty.
-fn clean(frame: &str) -> String {
+/// A frame in which `;` is replaced by `:` and control characters by spaces, because both would end
+/// the frame. An empty frame becomes `-`.
+fn clean_frame(frame: &str) -> String {
     let clean: String = frame
         .chars()
         .map(|c| match c {
@@ -135,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn each_figure_is_a_stack() {
+    fn each_count_is_a_stack() {
         let text = render(&report());
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(

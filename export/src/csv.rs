@@ -1,33 +1,34 @@
-//! Comma-separated values (RFC 4180): a row for each point of an instrument, each entry of a table, and behind it each bucket, each second,
-//! how many different values, and how much may be others'.
+//! Comma-separated values (RFC 4180). There is a row for each point of an instrument and for each
+//! entry of a table. Rows with further metrics of the entry follow the entry's row: its buckets,
+//! its seconds, its number of different values, or the error bound of its count.
 //!
 //! ```text
 //!   id,name,kind,plan,attached,class,method,fragment,to,what,line,key1,key2,key3,key4,count,sum,min,max
 //!   i1,hits,counter,hot.rhai,true,shop.Desk,serve(I)V,3,,,41,,,,,1000,,,
-//!   i2,took,timer,hot.rhai,true,shop.Desk,serve(I)V,,,,,,,,,3,5600,100,4500          nanoseconds
+//!   i2,took,timer,hot.rhai,true,shop.Desk,serve(I)V,,,,,,,,,3,5600,100,4500   times in nanoseconds
 //!   t1,cost,histogram,hot.rhai,true,,,,,,,book,,,,4,10,0,6
-//!   t1,cost,bucket,hot.rhai,true,,,,,,,book,,,,3,,0,0                                 3 values from 0 to 0
-//!   t2,often,second,hot.rhai,true,,,,,,,ann,,,,30,,1,1                                of a rate: 30 one second ago
-//!   t3,users,different,hot.rhai,true,,,,,,,shop,,,,5,,,                               of a set: 5 different values
-//!   t4,paths,error,hot.rhai,true,,,,,,,/a,,,,8,,,                                     of the most frequent: 8 may be others'
+//!   t1,cost,bucket,hot.rhai,true,,,,,,,book,,,,3,,0,0        3 values from 0 to 0
+//!   t2,often,second,hot.rhai,true,,,,,,,ann,,,,30,,1,1       rate: 30 values one second ago
+//!   t3,users,different,hot.rhai,true,,,,,,,shop,,,,5,,,      distinct: 5 different values
+//!   t4,paths,error,hot.rhai,true,,,,,,,/a,,,,8,,,            top: 8 may belong to other keys
 //! ```
 
 use serde_json::Value;
 use thiserror::Error;
 use veneer_protocol::{Figures, Instrument, Kind, Point, Readings, Report, Table, TableEntry};
 
-/// The columns.
+/// The names of the columns, in order.
 pub const COLUMNS: [&str; 19] = [
     "id", "name", "kind", "plan", "attached", "class", "method", "fragment", "to", "what", "line",
     "key1", "key2", "key3", "key4", "count", "sum", "min", "max",
 ];
 
-/// Why no text came of a report.
+/// Why a report could not be converted.
 #[derive(Debug, Error)]
 #[error("the figures cannot be written as CSV: {0}")]
 pub struct CsvError(String);
 
-/// What the columns have from `count` on; an absent one is empty.
+/// The values of the columns from `count` on; `None` is an empty column.
 #[derive(Default)]
 struct Numbers {
     count: Option<u64>,
@@ -45,7 +46,7 @@ impl Numbers {
     }
 }
 
-/// All of a report, with a line of names first.
+/// A report as CSV text. The first line has the names of the columns.
 pub fn render(report: &Report) -> Result<String, CsvError> {
     let mut writer = csv::WriterBuilder::new()
         .terminator(csv::Terminator::CRLF)
@@ -64,17 +65,17 @@ pub fn render(report: &Report) -> Result<String, CsvError> {
 fn rows(report: &Report) -> Vec<[String; COLUMNS.len()]> {
     let mut rows = Vec::new();
     for instrument in &report.instruments {
-        rows.extend(instrument.points.iter().map(|p| of_point(instrument, p)));
+        rows.extend(instrument.points.iter().map(|p| point_row(instrument, p)));
     }
     for table in &report.tables {
         for entry in &table.entries {
-            rows.extend(of_entry(table, entry));
+            rows.extend(entry_rows(table, entry));
         }
     }
     rows
 }
 
-fn of_point(instrument: &Instrument, point: &Point) -> [String; COLUMNS.len()] {
+fn point_row(instrument: &Instrument, point: &Point) -> [String; COLUMNS.len()] {
     let kind = match instrument.kind {
         Kind::Counter => "counter",
         Kind::Timer => "timer",
@@ -109,7 +110,7 @@ fn of_point(instrument: &Instrument, point: &Point) -> [String; COLUMNS.len()] {
     row(head, instrument.attached, at, &[], &numbers)
 }
 
-fn of_entry(table: &Table, entry: &TableEntry) -> Vec<[String; COLUMNS.len()]> {
+fn entry_rows(table: &Table, entry: &TableEntry) -> Vec<[String; COLUMNS.len()]> {
     let with = |kind: &str, numbers: &Numbers| {
         let head = (
             table.id.as_str(),
@@ -218,7 +219,7 @@ mod tests {
     use crate::metric::sample::report;
 
     #[test]
-    fn every_row_has_every_column_and_quotes_what_needs_it() {
+    fn rows_have_all_columns_and_special_characters_are_quoted() {
         let text = render(&report()).unwrap();
         let mut reader = csv::Reader::from_reader(text.as_bytes());
         let rows: Vec<csv::StringRecord> = reader.records().collect::<Result<_, _>>().unwrap();

@@ -1,6 +1,8 @@
-//! Method descriptors (JVMS 4.3.3) as people write them: `serve(Ljava/lang/String;[I)V` is `serve(java.lang.String, int[])`.
+//! Converts method descriptors (JVMS 4.3.3) to Java source form:
+//! `serve(Ljava/lang/String;[I)V` becomes `serve(java.lang.String, int[])`.
 
-/// The method with its arguments; as it is, where it has no descriptor.
+/// The method in source form, without its return type. Returns `method` unchanged if it has no
+/// valid descriptor.
 pub fn readable(method: &str) -> String {
     let parts = method.split_once('(').and_then(|(name, rest)| {
         let (arguments, _) = rest.split_once(')')?;
@@ -12,6 +14,7 @@ pub fn readable(method: &str) -> String {
     }
 }
 
+/// The types of a sequence of field descriptors in source form; `None` if a descriptor is invalid.
 fn types(mut text: &str) -> Option<Vec<String>> {
     let mut all = Vec::new();
     while !text.is_empty() {

@@ -1,15 +1,15 @@
-//! Figures of a JVM in the forms that other programs read.
+//! Converts reports and updates of an agent into formats of other tools.
 //!
 //! ```text
-//!   Report ─ Scope ─┬─▶ metric ─┬─▶ openmetrics   text, for Prometheus and its kin
+//!   Report ─ Scope ─┬─▶ metric ─┬─▶ openmetrics   text, for Prometheus and compatible scrapers
 //!                   │           └─▶ otlp          protobuf or JSON, for OpenTelemetry collectors
-//!                   ├─▶ collapsed                 stacks, for flame graphs
-//!                   ├─▶ csv                       a row for each point and each entry
+//!                   ├─▶ collapsed                 collapsed stacks, for flame graphs
+//!                   ├─▶ csv                       one row per point and per table entry
 //!                   └─▶ json                      the report itself
-//!   Update, Update, … ───▶ perfetto               a trace: what was logged, and counters over time
+//!   Update, Update, … ───▶ perfetto               a trace: logged values, and counters over time
 //! ```
 //!
-//! The crate knows no connection and no file: it turns values of `veneer-protocol` into bytes.
+//! The crate opens no connection and no file. It converts values of `veneer-protocol` into bytes.
 
 pub mod collapsed;
 pub mod csv;

@@ -1,4 +1,4 @@
-//! A report as families of metrics: what OpenMetrics and OTLP have in common.
+//! A report as metric families, the common data model of OpenMetrics and OTLP.
 //!
 //! ```text
 //!   counters, code    hits                                  counter
@@ -7,15 +7,22 @@
 //!   tally             table_hits                            counter
 //!   sums              table_hits, table_sum, _min, _max     counter, gauges
 //!   histogram, linear table_values                          histogram
-//!   rate              table_hits                            counter: receivers make the rate
+//!   rate              table_hits                            counter; receivers compute the rate
 //!   distinct          table_hits, table_distinct            counter, gauge
 //!   top               table_top, table_top_error            gauges
 //!   the JVM           jvm, uptime, classes_armed, …         info, gauges
 //! ```
 //!
-//! Every sample has `pid`, then `instrument`, `name`, `class`, `method`, and as far as they apply `fragment`, `to`, `what`, `line`; those of
-//! tables `table`, `name`, `key1` … `key4`. What is absent has no label. A class that several loaders have defined comes several times in a
-//! report with the same names; receivers take each set of labels once, so such figures are added up.
+//! Labels:
+//!
+//! * Every sample has `pid`.
+//! * Samples of points have `instrument`, `name`, `class`, `method`, and `fragment`, `to`, `what`
+//!   and
+//!   `line` if the point has them.
+//! * Samples of tables have `table`, `name`, and `key1` … `key4` if the entry has them.
+//!
+//! If several class loaders have defined a class, the report has several points with equal names.
+//! Receivers accept each set of labels only once, so the samples of such points are merged.
 
 use indexmap::IndexMap;
 use serde_json::Value as Json;
@@ -26,81 +33,79 @@ use veneer_protocol::{
 #[cfg(test)]
 pub mod sample;
 
-/// Names and values, in a fixed order.
+/// Label names and values, in a fixed order.
 pub type Labels = Vec<(&'static str, String)>;
 
-/// What kind of number a family has.
+/// The metric type of a family.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Type {
-    /// Only rises, as long as nobody clears it.
+    /// A number that only increases, unless a plan clears it.
     Counter,
-    /// Rises and falls.
+    /// A number that can increase and decrease.
     Gauge,
-    /// How many, and their sum.
+    /// The number and the sum of values.
     Summary,
-    /// How many up to each bound.
+    /// Numbers of values by bucket.
     Histogram,
-    /// Only labels.
+    /// A constant 1, whose labels contain the information.
     Info,
 }
 
-/// Metrics of one name.
+/// A metric family: all samples with one metric name.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Family {
-    /// Without prefix, unit and suffixes: `time_min`.
+    /// The name without prefix, unit and suffixes: `time_min`.
     pub name: &'static str,
-    /// What it is, in a sentence.
+    /// A sentence that describes the metric.
     pub help: &'static str,
-    /// The figures' type.
     pub kind: Type,
-    /// Figures are nanoseconds, to be shown as seconds.
+    /// Whether the values are nanoseconds, which are exported as seconds.
     pub is_time: bool,
-    /// By labels, in the report's order.
+    /// The samples by labels, in the order of the report.
     pub samples: IndexMap<Labels, Figure>,
 }
 
-/// A figure.
+/// The value of a sample.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Figure {
-    /// Of a counter or an info.
+    /// The value of a counter or info.
     Count(u64),
-    /// Of a gauge.
+    /// The value of a gauge.
     Level(i128),
-    /// Of a summary; least and greatest are 0 where there is no value.
+    /// The value of a summary. If `count` is 0, `min` and `max` are 0.
     Summary {
-        /// How many values.
+        /// Number of values.
         count: u64,
-        /// Of the values.
+        /// Sum of the values.
         sum: u128,
-        /// The least.
         min: u64,
-        /// The greatest.
         max: u64,
     },
-    /// Of a histogram.
+    /// The value of a histogram.
     Histogram {
-        /// How many values.
+        /// Number of values.
         count: u64,
-        /// Of the values, exact unless it wrapped around.
+        /// Sum of the values, modulo 2⁶⁴.
         sum: i64,
-        /// The least.
         min: i64,
-        /// The greatest.
         max: i64,
-        /// The greatest value of each bucket and how many are in it, from the bottom to the highest that is not empty.
+        /// The largest value of each bucket and the number of values in the bucket, in ascending
+        /// order. For `histogram`, the last bucket is the highest non-empty one; for `linear`, all
+        /// buckets are present.
         buckets: Vec<(i64, u64)>,
     },
 }
 
 impl Figure {
-    /// Adds the figure of another thing with the same labels.
+    /// Merges a sample with the same labels into this one. `merge` selects the operation for
+    /// gauges.
     fn add(&mut self, other: Figure, merge: Merge) {
         match (self, other) {
             (Figure::Count(a), Figure::Count(b)) => *a = a.saturating_add(b),
             (Figure::Level(a), Figure::Level(b)) => match merge {
                 Merge::Sum => *a += b,
-                Merge::Least => *a = (*a).min(b),
-                Merge::Greatest => *a = (*a).max(b),
+                Merge::Minimum => *a = (*a).min(b),
+                Merge::Maximum => *a = (*a).max(b),
             },
             (
                 Figure::Summary {
@@ -124,21 +129,21 @@ impl Figure {
                 *count = count.saturating_add(n);
                 *sum += s;
             }
-            // Tables are each their own.
+            // Each table has its own labels, so histograms are never merged.
             _ => {}
         }
     }
 }
 
-/// What two levels with the same labels come to.
+/// The operation that merges two gauges with the same labels.
 #[derive(Clone, Copy)]
 enum Merge {
     Sum,
-    Least,
-    Greatest,
+    Minimum,
+    Maximum,
 }
 
-/// The families of a report, in a fixed order; those without samples are left out.
+/// The metric families of a report, in a fixed order. Families without samples are omitted.
 pub fn families(report: &Report) -> Vec<Family> {
     let mut all = Families::default();
     all.jvm(report);
@@ -173,62 +178,58 @@ fn labels(pid: &str, instrument: &Instrument, point: &Point) -> Labels {
     labels
 }
 
-/// All families that there can be, in their order: name, type, whether it is a time, help.
-const ALL: [(&str, Type, bool, &str); 21] = [
-    ("jvm", Type::Info, false, "The JVM that the figures are of."),
-    (
-        "uptime",
-        Type::Gauge,
-        true,
-        "How long the agent has been in the JVM.",
-    ),
+/// All families except [`REST_FAMILY`] in the order of the output: name, type, whether values are
+/// times, help text.
+const FAMILIES: [(&str, Type, bool, &str); 21] = [
+    ("jvm", Type::Info, false, "The JVM of these metrics."),
+    ("uptime", Type::Gauge, true, "Time since the agent's start."),
     (
         "classes_armed",
         Type::Gauge,
         false,
-        "Classes that were armed.",
+        "Number of armed classes.",
     ),
     (
         "methods_armed",
         Type::Gauge,
         false,
-        "Methods that were armed.",
+        "Number of armed methods.",
     ),
     (
         "versions",
         Type::Counter,
         false,
-        "Versions of methods that were made.",
+        "Number of method versions that were created.",
     ),
     (
         "refused_classes",
         Type::Gauge,
         false,
-        "Classes that were left as they were.",
+        "Number of classes that the agent refused to change.",
     ),
     (
         "refused_methods",
         Type::Gauge,
         false,
-        "Single methods that were left as they were.",
+        "Number of single methods that the agent refused to change.",
     ),
     (
         "events_dropped",
         Type::Counter,
         false,
-        "Logged values that found no room, of all instruments.",
+        "Number of logged events that were dropped, of all instruments.",
     ),
     (
         "hits",
         Type::Counter,
         false,
-        "How often a point was passed, or code of a plan ran there.",
+        "Number of passes of a point, or of runs of a plan's code there.",
     ),
     (
         "time",
         Type::Summary,
         true,
-        "How long it took from one point to another, mostly through a method.",
+        "Time from one point to another, usually from method entry to exit.",
     ),
     (
         "time_min",
@@ -241,63 +242,63 @@ const ALL: [(&str, Type, bool, &str); 21] = [
         "events",
         Type::Counter,
         false,
-        "How often values were logged at a point.",
+        "Number of logged events of a point.",
     ),
     (
         "table_hits",
         Type::Counter,
         false,
-        "How often a combination of keys came to a table.",
+        "Number of values with a combination of keys.",
     ),
     (
         "table_sum",
         Type::Gauge,
         false,
-        "The sum of the values that came with a combination of keys.",
+        "Sum of the values with a combination of keys.",
     ),
     (
         "table_min",
         Type::Gauge,
         false,
-        "The least of these values.",
+        "The smallest of these values.",
     ),
     (
         "table_max",
         Type::Gauge,
         false,
-        "The greatest of these values.",
+        "The largest of these values.",
     ),
     (
         "table_values",
         Type::Histogram,
         false,
-        "How the values are distributed that came with a combination of keys.",
+        "Distribution of the values with a combination of keys.",
     ),
     (
         "table_distinct",
         Type::Gauge,
         false,
-        "How many different values came with a combination of keys.",
+        "Number of different values with a combination of keys.",
     ),
     (
         "table_top",
         Type::Gauge,
         false,
-        "How often one of the most frequent combinations of keys came, at most.",
+        "Upper bound of the number of values with a frequent combination of keys.",
     ),
     (
         "table_top_error",
         Type::Gauge,
         false,
-        "How much of that may be other combinations.",
+        "Part of this bound that may belong to other combinations.",
     ),
 ];
-/// The same for what a table could not keep.
-const REST: (&str, Type, bool, &str) = (
+/// The family, in the form of [`FAMILIES`], for combinations that a full table could not store.
+const REST_FAMILY: (&str, Type, bool, &str) = (
     "table_rest",
     Type::Counter,
     false,
-    "How often a combination of keys found no room in a table.",
+    "Number of values whose combination of keys a full table could not store.",
 );
 
 struct Families(Vec<Family>);
@@ -311,7 +312,13 @@ impl Default for Families {
             is_time,
             samples: IndexMap::new(),
         };
-        Families(ALL.into_iter().chain([REST]).map(family).collect())
+        Families(
+            FAMILIES
+                .into_iter()
+                .chain([REST_FAMILY])
+                .map(family)
+                .collect(),
+        )
     }
 }
 
@@ -364,10 +371,10 @@ impl Families {
                 max_ns,
             } => {
                 if count > 0 {
-                    let least = Figure::Level(min_ns.into());
-                    self.merge("time_min", labels.clone(), least, Merge::Least);
-                    let greatest = Figure::Level(max_ns.into());
-                    self.merge("time_max", labels.clone(), greatest, Merge::Greatest);
+                    let min = Figure::Level(min_ns.into());
+                    self.merge("time_min", labels.clone(), min, Merge::Minimum);
+                    let max = Figure::Level(max_ns.into());
+                    self.merge("time_max", labels.clone(), max, Merge::Maximum);
                 }
                 let summary = Figure::Summary {
                     count,
@@ -389,11 +396,11 @@ impl Families {
         for entry in &table.entries {
             let mut labels = head.clone();
             let names = ["key1", "key2", "key3", "key4"].into_iter();
-            labels.extend(names.zip(entry.keys.iter().map(text)));
+            labels.extend(names.zip(entry.keys.iter().map(label_value)));
             self.entry(labels, &entry.figures, table.kind);
         }
         let lost = table.rest.count();
-        // Of a sample it is what was not drawn, and nothing is lost.
+        // The rest of a sample is the unselected combinations, which are not lost.
         if lost > 0 && table.kind != TableKind::Sample {
             self.add("table_rest", head, Figure::Count(lost));
         }
@@ -409,7 +416,9 @@ impl Families {
                 self.add("table_distinct", labels.clone(), level);
                 self.add("table_hits", labels, Figure::Count(*count));
             }
-            // No counters: what a combination begins with, and begins with again, has been others'.
+            // These are gauges and not counters. The space-saving algorithm replaces rare
+            // combinations, and a new combination inherits the count of the replaced one as its
+            // error. So the count of a combination can decrease.
             Figures::Bound { count, error } => {
                 let level = |n: u64| Figure::Level(n.into());
                 self.add("table_top", labels.clone(), level(*count));
@@ -434,7 +443,7 @@ impl Families {
                 max,
                 buckets,
             } if kind == TableKind::Linear => {
-                // They are all there, and have bounds of their own.
+                // A linear histogram reports all its buckets, with its own bounds.
                 let histogram = Figure::Histogram {
                     count: *count,
                     sum: *sum,
@@ -453,7 +462,8 @@ impl Families {
             } => {
                 let known = |bound: i64| buckets.iter().find(|b| b.to == bound).map(|b| b.count);
                 let top = buckets.last().map_or(-1, |b| b.to);
-                // The bounds stay as they are while values come in: only higher ones are added.
+                // The bounds below the highest non-empty bucket are always the same. Later exports
+                // only add higher bounds, as receivers require.
                 let bounds = bucket_bounds().take_while(|bound| *bound <= top);
                 let below = known(-1).map(|count| (-1, count));
                 let rest = bounds.map(|bound| (bound, known(bound).unwrap_or(0)));
@@ -466,20 +476,20 @@ impl Families {
                 };
                 self.add("table_values", labels, histogram);
             }
-            // Single values are no metric.
+            // Single combinations have no numeric metric.
             Figures::Moment { .. } => {}
         }
     }
 }
 
-/// A call stack as one text, the innermost line first.
+/// A call stack as one text, with the innermost frame first.
 pub(crate) fn stack(lines: &[Json]) -> String {
     let lines: Vec<&str> = lines.iter().filter_map(Json::as_str).collect();
     lines.join(" < ")
 }
 
-/// A key as a label has it.
-fn text(key: &Json) -> String {
+/// A key as a label value.
+fn label_value(key: &Json) -> String {
     match key {
         Json::String(text) => text.clone(),
         Json::Array(lines) => stack(lines),
@@ -497,7 +507,7 @@ mod tests {
     }
 
     #[test]
-    fn classes_of_one_name_are_added_up() {
+    fn points_with_equal_labels_are_merged() {
         let mut report = sample::report();
         let points = &mut report.instruments[0].points;
         points.push(points[0].clone());
@@ -534,9 +544,9 @@ mod tests {
     }
 
     #[test]
-    fn every_name_in_use_is_in_the_list() {
+    fn every_used_name_is_in_the_list() {
         let mut report = sample::report();
         report.tables[0].rest = Figures::Count { count: 1 };
-        assert_eq!(families(&report).len(), ALL.len() + 1);
+        assert_eq!(families(&report).len(), FAMILIES.len() + 1);
     }
 }

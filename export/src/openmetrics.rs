@@ -2,13 +2,15 @@
 //!
 //! ```text
 //!   # TYPE veneer_hits counter
-//!   # HELP veneer_hits How often a point was passed, or code of a plan ran there.
+//!   # HELP veneer_hits Number of passes of a point, or of runs of a plan's code there.
 //!   veneer_hits_total{pid="4711",instrument="i1",name="hits",class="shop.Desk",method="serve(I)V",fragment="3",line="41"} 1000
 //!   # EOF
 //! ```
 //!
-//! Times are in seconds with nine digits, written from whole nanoseconds, so nothing is rounded. It is written here and not by a client
-//! library because those keep metrics of their own, have no summaries whose figures come from elsewhere, and not all of them escape labels.
+//! Times are seconds with nine decimal places, so whole nanoseconds are exact.
+//!
+//! The module writes the text itself and uses no client library. Client libraries maintain their
+//! own metrics, cannot export summaries with given values, and do not all escape label values.
 
 use std::fmt::Write;
 
@@ -16,20 +18,20 @@ use veneer_protocol::Report;
 
 use crate::metric::{Family, Figure, Labels, Type, families};
 
-/// What a response with this text has as its `Content-Type`.
+/// The value of the HTTP header `Content-Type` for this format.
 pub const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-/// All of a report.
+/// A report in the text format of OpenMetrics.
 pub fn render(report: &Report) -> String {
     let mut text = String::new();
     for family in families(report) {
-        // Writing to a string does not fail.
+        // Writing to a string cannot fail.
         let _ = write(&mut text, &family);
     }
     text + "# EOF\n"
 }
 
-/// Prefix, name and unit.
+/// The metric name with prefix and unit.
 fn full_name(family: &Family) -> String {
     let unit = if family.is_time { "_seconds" } else { "" };
     format!("veneer_{}{unit}", family.name)
@@ -50,7 +52,7 @@ fn write(to: &mut String, family: &Family) -> std::fmt::Result {
     }
     writeln!(to, "# HELP {name} {}", family.help)?;
     for (labels, figure) in &family.samples {
-        let labels = &written(labels);
+        let labels = &label_list(labels);
         match figure {
             Figure::Count(n) if family.kind == Type::Info => {
                 writeln!(to, "{name}_info{{{labels}}} {n}")?;
@@ -72,14 +74,15 @@ fn write(to: &mut String, family: &Family) -> std::fmt::Result {
                 let mut below = 0u64;
                 for (bound, count) in buckets {
                     below = below.saturating_add(*count);
-                    // What lies above all bounds is in the last line.
+                    // Values above all bounds are counted in the bucket `+Inf` below.
                     if *bound < i64::MAX {
                         writeln!(to, "{name}_bucket{{{labels},le=\"{bound}.0\"}} {below}")?;
                     }
                 }
                 let all = below.max(*count);
                 writeln!(to, "{name}_bucket{{{labels},le=\"+Inf\"}} {all}")?;
-                // A sum that can fall is no counter, and the format has no place for it.
+                // OpenMetrics requires that the sum of a histogram never decreases. A sum
+                // that may have decreased is omitted, and with it the count.
                 if *min >= 0 && *sum >= 0 {
                     writeln!(to, "{name}_count{{{labels}}} {all}")?;
                     writeln!(to, "{name}_sum{{{labels}}} {sum}")?;
@@ -90,6 +93,7 @@ fn write(to: &mut String, family: &Family) -> std::fmt::Result {
     Ok(())
 }
 
+/// The value as text; a time in nanoseconds is written in seconds.
 fn number(value: i128, is_time: bool) -> String {
     if !is_time {
         return value.to_string();
@@ -102,15 +106,16 @@ fn number(value: i128, is_time: bool) -> String {
     format!("{sign}{whole}.{rest:09}")
 }
 
-fn written(labels: &Labels) -> String {
+/// The labels as `name="value"` pairs, separated by commas.
+fn label_list(labels: &Labels) -> String {
     let pairs = labels
         .iter()
-        .map(|(name, value)| format!("{name}=\"{}\"", escaped(value)));
+        .map(|(name, value)| format!("{name}=\"{}\"", escape(value)));
     pairs.collect::<Vec<_>>().join(",")
 }
 
-/// A label's value: `\`, `"` and line feeds are escaped, and nothing else.
-fn escaped(value: &str) -> String {
+/// Escapes `\`, `"` and line feeds in a label value. OpenMetrics permits no other escapes.
+fn escape(value: &str) -> String {
     let mut text = String::with_capacity(value.len());
     for c in value.chars() {
         match c {
@@ -130,7 +135,7 @@ mod tests {
     use veneer_protocol::{Bucket, Figures};
 
     #[test]
-    fn every_kind_has_its_lines() {
+    fn each_metric_type_has_its_lines() {
         let text = render(&report());
         let has = |line: &str| assert!(text.lines().any(|l| l == line), "{line} is not in\n{text}");
         let at = r#"class="shop.Desk",method="serve(Lshop/Order;I)V""#;
@@ -174,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sum_that_may_fall_is_left_out() {
+    fn a_sum_that_may_decrease_is_omitted() {
         let mut report = report();
         let distribution = Figures::Distribution {
             count: 2,

@@ -9,7 +9,7 @@
 //!          └─ veneer.table.values  histogram with bounds
 //! ```
 //!
-//! All figures are totals since the agent came in, so a push that is lost costs nothing.
+//! All values are totals since the agent's start, so a lost push loses no counts.
 
 use opentelemetry_proto::tonic::collector::metrics::v1::ExportMetricsServiceRequest;
 use opentelemetry_proto::tonic::common::v1::{AnyValue, InstrumentationScope, KeyValue, any_value};
@@ -24,33 +24,34 @@ use veneer_protocol::Report;
 
 use crate::metric::{Family, Figure, Labels, Type, families};
 
-/// What a request with protobuf has as its `Content-Type`.
+/// The value of the HTTP header `Content-Type` for protobuf requests.
 pub const CONTENT_TYPE: &str = "application/x-protobuf";
-/// Where a collector takes metrics, behind its address.
+/// The URL path at which a collector accepts metrics.
 pub const PATH: &str = "/v1/metrics";
 
-/// Why no text came of a report.
+/// Why a report could not be converted.
 #[derive(Debug, Error)]
 #[error("the figures cannot be written as OTLP JSON: {0}")]
 pub struct OtlpError(#[from] serde_json::Error);
 
-/// What a report does not say.
+/// Data of a request that the report does not contain.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct About {
     /// `service.name`.
     pub service: String,
-    /// When the agent came in, in nanoseconds since 1970: the same in each request, else receivers take it for a new start.
+    /// Start of the agent, in nanoseconds since 1970. The value must be the same in all requests;
+    /// otherwise receivers assume that the counters were reset.
     pub began: u64,
-    /// When the figures were read, in nanoseconds since 1970.
+    /// Time at which the values were read, in nanoseconds since 1970.
     pub now: u64,
 }
 
-/// The body of a request.
+/// The body of a protobuf request.
 pub fn protobuf(report: &Report, about: &About) -> Vec<u8> {
     request(report, about).encode_to_vec()
 }
 
-/// The same as a line of JSON, as in files of collectors.
+/// The request as one line of JSON, the file format of collectors.
 pub fn json(report: &Report, about: &About) -> Result<String, OtlpError> {
     Ok(serde_json::to_string(&request(report, about))? + "\n")
 }
@@ -73,7 +74,7 @@ fn request(report: &Report, about: &About) -> ExportMetricsServiceRequest {
         ),
     ];
     let families = families(report).into_iter();
-    // What the info says is in the resource.
+    // The labels of the info metric are attributes of the resource.
     let metrics = families.filter(|family| family.kind != Type::Info);
     let metrics = metrics.map(|family| to_metric(&family, about)).collect();
     ExportMetricsServiceRequest {
@@ -104,7 +105,7 @@ fn attribute(key: &str, value: any_value::Value) -> KeyValue {
     }
 }
 
-/// All but the pid, which is the resource's.
+/// All labels except `pid`, which is an attribute of the resource.
 fn attributes(labels: &Labels) -> Vec<KeyValue> {
     let own = labels.iter().filter(|(name, _)| *name != "pid");
     own.map(|(name, value)| attribute(name, any_value::Value::StringValue(value.clone())))
@@ -189,7 +190,7 @@ fn distribution(figure: &Figure, is_time: bool) -> HistogramDataPoint {
                 sum: Some(scaled(i128::try_from(*sum).unwrap_or(i128::MAX))),
                 min: known(*min),
                 max: known(*max),
-                // Without bounds there is one bucket.
+                // A histogram without bounds has one bucket.
                 bucket_counts: vec![*count],
                 ..HistogramDataPoint::default()
             }
@@ -202,16 +203,18 @@ fn distribution(figure: &Figure, is_time: bool) -> HistogramDataPoint {
             buckets,
         } => {
             let known = |n: i64| (*count > 0).then(|| scaled(n.into()));
-            // The last bucket has no bound above it: it is empty, or has what is beyond all bounds.
+            // OTLP requires a last bucket without an upper bound. It contains the values above all
+            // bounds, if any.
             let bounded = buckets.iter().filter(|(bound, _)| *bound < i64::MAX);
             let mut counts: Vec<u64> = bounded.clone().map(|(_, count)| *count).collect();
             let inside = counts.iter().fold(0u64, |sum, n| sum.saturating_add(*n));
             let all = inside.max(*count);
             counts.push(all - inside);
             HistogramDataPoint {
-                // It must be the sum of the buckets, which threads may have filled meanwhile.
+                // OTLP requires that `count` is the sum of the buckets. The report's count can be
+                // smaller, because threads may add values between the reads of count and buckets.
                 count: all,
-                // A sum that can fall is not allowed.
+                // OTLP permits a sum only if the sum never decreases.
                 sum: (*min >= 0 && *sum >= 0).then_some(*sum as f64),
                 min: known(*min),
                 max: known(*max),
@@ -285,7 +288,7 @@ mod tests {
             .unwrap()
             .iter()
             .find(|m| m["name"] == "veneer.hits");
-        // 64-bit numbers are strings there.
+        // The JSON form of protobuf writes 64-bit integers as strings.
         assert_eq!(hits.unwrap()["sum"]["dataPoints"][0]["asInt"], "1000");
     }
 }

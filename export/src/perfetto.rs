@@ -1,16 +1,20 @@
-//! A trace for Perfetto (`ui.perfetto.dev`, `trace_processor`), made piece by piece from a subscription's updates.
+//! A trace for Perfetto (`ui.perfetto.dev`, `trace_processor`), written incrementally from the
+//! updates of a subscription.
 //!
 //! ```text
 //!   process 4711 java
-//!     ├─ Java thread 1    ·serve:41 {total: 900, user: "ann"}   ·serve:41 {…}      what was logged: instants with arguments
-//!     ├─ Java thread 17        ·serve:41 {…}
-//!     ├─ hits shop.Desk.serve(shop.Order, int) f3 :41     ▁▂▂▃▅▇                   counters: a value for each update
-//!     └─ took shop.Desk.serve(shop.Order, int) calls      ▁▁▂▃▃▅                   timers: calls, and their times in all
+//!     ├─ Java thread 1    ·serve:41 {total: 900}   ·serve:41 {…}    logged values: instant events
+//!     ├─ Java thread 17        ·serve:41 {…}                        with arguments
+//!     ├─ hits shop.Desk.serve(shop.Order, int) f3 :41     ▁▂▂▃▅▇    counters: a value per update
+//!     └─ took shop.Desk.serve(shop.Order, int) calls      ▁▁▂▃▃▅    timers: calls and total times
 //! ```
 //!
-//! A trace is a sequence of packets, so pieces one after the other are a trace too, also when the last one never comes. Times count from when
-//! the agent came in; a snapshot of the clocks at the beginning says when that was. Java's thread ids are not those of the system, so the
-//! tracks are plain ones with a name, and Perfetto's table of threads stays empty.
+//! A trace is a sequence of packets. So the concatenation of the pieces is a valid trace, even if
+//! the last pieces are missing. Timestamps are relative to the agent's start; a clock snapshot in
+//! the first piece relates them to the real time.
+//!
+//! Java's thread ids differ from the system's thread ids. Therefore a thread's track is a plain
+//! named track and not a thread track, and Perfetto's table of threads is empty.
 
 mod schema;
 
@@ -28,32 +32,37 @@ use schema::{
     Unit, Value,
 };
 
-/// All packets come from one writer.
-const SEQUENCE: u32 = 1;
-/// The track of the process; those of threads and counters have the numbers behind.
-const PROCESS: u64 = 1;
+/// The packet sequence of all packets. Perfetto requires one sequence id per writer.
+const PACKET_SEQUENCE_ID: u32 = 1;
+/// The uuid of the process track. Tracks of threads and counters have the following uuids.
+const PROCESS_TRACK: u64 = 1;
 
-/// A trace in the making.
+/// Writes a trace incrementally.
 #[derive(Debug)]
 pub struct Writer {
     scope: Scope,
-    /// Names of the instruments that are wanted, by id.
+    /// Names of the selected instruments, by instrument id.
     names: HashMap<String, String>,
+    /// Track uuids by Java thread id.
     threads: HashMap<u64, u64>,
+    /// Track uuids by counter name.
     counters: HashMap<String, u64>,
+    /// The last assigned track uuid.
     tracks: u64,
+    /// Total number of lost events.
     lost: u64,
 }
 
 impl Writer {
-    /// A trace of a JVM, and its first piece. `began`: when the agent came in, in nanoseconds since 1970.
+    /// Starts a trace of a JVM, and returns its first piece. `began` is the agent's start in
+    /// nanoseconds since 1970.
     pub fn begin(scope: Scope, pid: u32, name: &str, began: u64) -> (Writer, Vec<u8>) {
         let writer = Writer {
             scope,
             names: HashMap::new(),
             threads: HashMap::new(),
             counters: HashMap::new(),
-            tracks: PROCESS,
+            tracks: PROCESS_TRACK,
             lost: 0,
         };
         let clock = |clock_id, timestamp| Clock {
@@ -62,7 +71,7 @@ impl Writer {
         };
         let clocks = vec![clock(BOOTTIME, 0), clock(REALTIME, began)];
         let process = TrackDescriptor {
-            uuid: Some(PROCESS),
+            uuid: Some(PROCESS_TRACK),
             process: Some(ProcessDescriptor {
                 pid: i32::try_from(pid).ok(),
                 process_name: Some(name.into()),
@@ -73,10 +82,10 @@ impl Writer {
             packet(Some(0), Data::ClockSnapshot(ClockSnapshot { clocks })),
             packet(None, Data::TrackDescriptor(process)),
         ];
-        (writer, encoded(packets))
+        (writer, encode(packets))
     }
 
-    /// The next piece: counters at the update's time, and what was logged.
+    /// The next piece of the trace: counters at the time of the update, and logged events.
     pub fn update(&mut self, update: &Update) -> Vec<u8> {
         let mut packets = Vec::new();
         let at = update.millis.saturating_mul(1_000_000);
@@ -85,7 +94,8 @@ impl Writer {
                 let name = instrument.name.clone();
                 self.names.insert(instrument.id.clone(), name);
             }
-            // Detached: its last figures still belong to the trace.
+            // The scope may exclude a detached instrument, but its last counts still belong to the
+            // trace.
             if self.names.contains_key(&instrument.id) {
                 for point in &instrument.points {
                     self.point(&mut packets, at, instrument, point);
@@ -98,17 +108,19 @@ impl Writer {
                 self.event(&mut packets, event, category);
             }
         }
-        // What had been lost before the plan came is not its.
+        // The first update reports all events that were lost since the agent's start, including
+        // events from before the plan.
         let before = update.number == 1 && matches!(self.scope, Scope::Plan { .. });
         if update.events_lost > 0 && !before {
             self.lost = self.lost.saturating_add(update.events_lost);
             let lost = self.lost;
             self.counter(&mut packets, at, "events lost".into(), Unit::Count, lost);
         }
-        encoded(packets)
+        encode(packets)
     }
 
-    fn track(&mut self) -> u64 {
+    /// Assigns a new track uuid.
+    fn new_track(&mut self) -> u64 {
         self.tracks += 1;
         self.tracks
     }
@@ -120,7 +132,7 @@ impl Writer {
         instrument: &Instrument,
         point: &Point,
     ) {
-        let place = format!("{} {}", instrument.name, place(point));
+        let place = format!("{} {}", instrument.name, point_name(point));
         match point.readings {
             Readings::Count { hits } => self.counter(packets, at, place, Unit::Count, hits),
             Readings::Time {
@@ -152,11 +164,11 @@ impl Writer {
         let uuid = match self.counters.get(&name) {
             Some(uuid) => *uuid,
             None => {
-                let uuid = self.track();
+                let uuid = self.new_track();
                 let descriptor = TrackDescriptor {
                     uuid: Some(uuid),
                     name: Some(name.clone()),
-                    parent_uuid: Some(PROCESS),
+                    parent_uuid: Some(PROCESS_TRACK),
                     counter: Some(CounterDescriptor {
                         unit: Some(unit as i32),
                     }),
@@ -180,11 +192,11 @@ impl Writer {
         let uuid = match self.threads.get(&event.thread) {
             Some(uuid) => *uuid,
             None => {
-                let uuid = self.track();
+                let uuid = self.new_track();
                 let descriptor = TrackDescriptor {
                     uuid: Some(uuid),
                     name: Some(format!("Java thread {}", event.thread)),
-                    parent_uuid: Some(PROCESS),
+                    parent_uuid: Some(PROCESS_TRACK),
                     ..TrackDescriptor::default()
                 };
                 packets.push(packet(None, Data::TrackDescriptor(descriptor)));
@@ -197,7 +209,7 @@ impl Writer {
         let line = event.line.map(|line| format!(":{line}"));
         let annotation = |(name, value): (&String, &Json)| DebugAnnotation {
             name: Some(name.clone()),
-            value: Some(argument(value)),
+            value: Some(annotation_value(value)),
         };
         let instant = TrackEvent {
             r#type: Some(EventType::Instant as i32),
@@ -218,17 +230,17 @@ impl Writer {
 fn packet(timestamp: Option<u64>, data: Data) -> TracePacket {
     TracePacket {
         timestamp,
-        trusted_packet_sequence_id: Some(SEQUENCE),
+        trusted_packet_sequence_id: Some(PACKET_SEQUENCE_ID),
         data: Some(data),
     }
 }
 
-fn encoded(packet: Vec<TracePacket>) -> Vec<u8> {
+fn encode(packet: Vec<TracePacket>) -> Vec<u8> {
     Trace { packet }.encode_to_vec()
 }
 
-/// `shop.Desk.serve(shop.Order, int) f3->f4 :41`
-fn place(point: &Point) -> String {
+/// The display name of a point, for instance `shop.Desk.serve(shop.Order, int) f3->f4 :41`.
+fn point_name(point: &Point) -> String {
     let mut text = format!("{}.{}", point.class, readable(&point.method));
     match (point.fragment, point.to, &point.what) {
         (_, _, Some(what)) => text += &format!(" {what}"),
@@ -242,7 +254,7 @@ fn place(point: &Point) -> String {
     text
 }
 
-fn argument(value: &Json) -> Value {
+fn annotation_value(value: &Json) -> Value {
     match value {
         Json::Bool(b) => Value::Bool(*b),
         Json::String(text) => Value::Text(text.clone()),
@@ -299,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn pieces_are_one_trace_with_each_track_once() {
+    fn pieces_form_one_trace_with_each_track_once() {
         let (mut writer, first) = Writer::begin(Scope::Attached, 4711, "java", 1_000);
         let pieces = [first, writer.update(&update()), writer.update(&update())];
         let packets = read(&pieces);
@@ -330,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_wanted_is_not_in_the_trace() {
+    fn the_trace_contains_only_selected_instruments() {
         let scope = Scope::Plan {
             name: "other.rhai".into(),
             before: Default::default(),

@@ -1,28 +1,30 @@
-//! Which of a report's instruments and tables are exported.
+//! The selection of the instruments and tables of a report that are exported.
 
 use std::collections::HashSet;
 
 use veneer_protocol::{Instrument, Report, Table};
 
-/// What is wanted.
+/// A selection of instruments and tables.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Scope {
-    /// What is attached now.
+    /// Instruments and tables that are attached now.
     #[default]
     Attached,
-    /// Also what was detached.
+    /// All instruments and tables, including detached ones.
     All,
-    /// What a plan has attached since, also where it has detached it again: its counters should not vanish for that.
+    /// Instruments and tables that a plan has attached since a given time. Detached ones are
+    /// included, so that the plan's counters do not vanish when the plan detaches them.
     Plan {
-        /// The plan's name, as the agent has it.
+        /// The plan's name in the report.
         name: String,
-        /// Ids (`i7`, `t7`) that were there before.
+        /// Ids (`i7`, `t7`) that existed at the given time, and are not exported.
         before: HashSet<String>,
     },
 }
 
 impl Scope {
-    /// Of a plan that is about to be attached to the JVM of this report.
+    /// The attachments of a plan that will run later. `before` is a report of the JVM from before
+    /// the plan runs.
     pub fn of_plan(name: &str, before: &Report) -> Scope {
         let instruments = before.instruments.iter().map(|i| i.id.clone());
         let tables = before.tables.iter().map(|t| t.id.clone());
@@ -32,12 +34,12 @@ impl Scope {
         }
     }
 
-    /// Is this instrument exported?
+    /// Whether this instrument is exported.
     pub fn has(&self, instrument: &Instrument) -> bool {
         self.wants(&instrument.id, &instrument.plan, instrument.attached)
     }
 
-    /// Is this table exported?
+    /// Whether this table is exported.
     pub fn has_table(&self, table: &Table) -> bool {
         self.wants(&table.id, &table.plan, table.attached)
     }
@@ -50,7 +52,8 @@ impl Scope {
         }
     }
 
-    /// Takes out of a report what is not wanted; its totals stay those of the whole run.
+    /// Removes unselected instruments and tables from a report. The report's totals remain the
+    /// totals of the whole run.
     pub fn narrow(&self, report: &mut Report) {
         report.instruments.retain(|instrument| self.has(instrument));
         report.tables.retain(|table| self.has_table(table));

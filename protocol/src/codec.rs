@@ -1,8 +1,8 @@
-//! Messages on a byte stream: one JSON object a line, at most [`MESSAGE_LIMIT`] bytes each.
+//! Messages on a byte stream: one JSON object per line, at most [`MESSAGE_LIMIT`] bytes each.
 //!
-//! JSON text written by `serde_json` has no raw line feed inside, so a line feed ends a message and
-//! nothing needs escaping. The limit keeps a broken or hostile peer from filling the memory of the
-//! JVM: no more than the limit is ever buffered.
+//! JSON text from `serde_json` contains no raw line feed, so a line feed ends a message and no
+//! escaping is needed. The reader never buffers more than the limit, so a broken or hostile peer
+//! cannot fill the JVM's memory.
 
 use std::io::{self, BufRead, Read, Write};
 
@@ -13,35 +13,65 @@ use thiserror::Error;
 /// The largest message, in bytes, without its line feed: 16 MiB.
 pub const MESSAGE_LIMIT: usize = 16 << 20;
 
-/// The largest request that an agent reads, in bytes: 1 MiB. Every client can make it keep that much.
+/// The largest request that an agent reads, in bytes: 1 MiB. The limit is lower than
+/// [`MESSAGE_LIMIT`] because every connected client can make the agent buffer one request.
 pub const REQUEST_LIMIT: usize = 1 << 20;
 
-/// Why a message could not be sent or received.
+/// Why a message could not be sent or received. The text is the problem, `; ` and the remedy.
 #[derive(Debug, Error)]
+#[error("{}", self.text())]
 pub enum WireError {
     /// The message is larger than the limit.
-    #[error("a message is larger than the limit of {limit} bytes; send less at once")]
     TooLong {
-        /// The limit that it passes.
+        /// The exceeded limit, in bytes.
         limit: usize,
     },
     /// The other side closed the connection in the middle of a message.
-    #[error(
-        "the connection closed after {bytes} bytes of an unfinished message; the other side has ended"
-    )]
     Truncated {
-        /// How much of it had arrived.
+        /// The number of bytes of the message that had arrived.
         bytes: usize,
     },
-    /// The line is not the JSON form of what was expected.
-    #[error("a message is not understood: {0}; agent and `veneer` command must be of one version")]
+    /// The line is not the JSON form of the expected type.
     Malformed(#[source] serde_json::Error),
     /// The message cannot be put into JSON.
-    #[error("a message cannot be written as JSON: {0}")]
     Unserialisable(#[source] serde_json::Error),
     /// The stream failed.
-    #[error("the connection failed: {0}")]
     Io(#[from] io::Error),
+}
+
+impl WireError {
+    /// The problem, without the remedy.
+    pub fn problem(&self) -> String {
+        match self {
+            WireError::TooLong { limit } => {
+                format!("a message is larger than the limit of {limit} bytes")
+            }
+            WireError::Truncated { bytes } => format!(
+                "the connection closed after {bytes} bytes of an unfinished message; the other side has ended"
+            ),
+            WireError::Malformed(error) => format!("a message is not understood: {error}"),
+            WireError::Unserialisable(error) => {
+                format!("a message cannot be written as JSON: {error}")
+            }
+            WireError::Io(error) => format!("the connection failed: {error}"),
+        }
+    }
+
+    /// An action of the user that solves the problem, if one is known.
+    pub fn remedy(&self) -> Option<&'static str> {
+        match self {
+            WireError::TooLong { .. } => Some("send less at once"),
+            WireError::Malformed(_) => Some("agent and `veneer` command must be of one version"),
+            WireError::Truncated { .. } | WireError::Unserialisable(_) | WireError::Io(_) => None,
+        }
+    }
+
+    fn text(&self) -> String {
+        match self.remedy() {
+            Some(remedy) => format!("{}; {remedy}", self.problem()),
+            None => self.problem(),
+        }
+    }
 }
 
 /// Writes one message and its line feed, and flushes.
@@ -58,15 +88,17 @@ pub fn write_message<T: Serialize>(to: &mut impl Write, message: &T) -> Result<(
     Ok(())
 }
 
-/// Reads the next message; `None` where the stream ends between messages. Empty lines are passed over.
+/// Reads the next message of at most [`MESSAGE_LIMIT`] bytes. Returns `None` if the stream ends
+/// between two messages. Skips empty lines.
 ///
-/// After [`WireError::Malformed`] the stream stands behind the bad line and can be read on; after
-/// any other error it is of no more use.
+/// # Errors
+/// After [`WireError::Malformed`] the stream is positioned after the bad line, and the caller can
+/// read the next message. After any other error the stream is unusable.
 pub fn read_message<T: DeserializeOwned>(from: &mut impl BufRead) -> Result<Option<T>, WireError> {
     read_message_within(from, MESSAGE_LIMIT)
 }
 
-/// The same with a limit of one's own.
+/// Like [`read_message`], with a limit in bytes that the caller chooses.
 pub fn read_message_within<T: DeserializeOwned>(
     from: &mut impl BufRead,
     limit: usize,
@@ -74,7 +106,8 @@ pub fn read_message_within<T: DeserializeOwned>(
     let mut line = Vec::new();
     loop {
         line.clear();
-        // One byte more than the limit and one for the line feed: enough to tell too long from just right.
+        // A message of exactly `limit` bytes plus its line feed fits. If `limit + 1` bytes contain
+        // no line feed, the message is too long.
         let window = (limit + 1) as u64;
         from.by_ref().take(window).read_until(b'\n', &mut line)?;
         if line.is_empty() {
@@ -125,7 +158,42 @@ mod tests {
     }
 
     #[test]
-    fn a_cut_message_is_told_from_the_end() {
+    fn an_error_is_its_problem_and_its_remedy() {
+        let malformed = read_message::<Request>(&mut &b"7\n"[..]).unwrap_err();
+        for (error, problem, remedy) in [
+            (
+                WireError::TooLong { limit: 7 },
+                "a message is larger than the limit of 7 bytes",
+                Some("send less at once"),
+            ),
+            (
+                WireError::Truncated { bytes: 9 },
+                "the connection closed after 9 bytes of an unfinished message; the other side has ended",
+                None,
+            ),
+            (
+                WireError::Io(io::Error::other("torn; off")),
+                "the connection failed: torn; off",
+                None,
+            ),
+            (
+                malformed,
+                "a message is not understood: ",
+                Some("agent and `veneer` command must be of one version"),
+            ),
+        ] {
+            let text = error.to_string();
+            assert!(text.starts_with(problem), "{text}");
+            assert_eq!(error.remedy(), remedy);
+            match remedy {
+                Some(remedy) => assert_eq!(text, format!("{}; {remedy}", error.problem())),
+                None => assert_eq!(text, error.problem()),
+            }
+        }
+    }
+
+    #[test]
+    fn a_truncated_message_differs_from_the_end_of_the_stream() {
         let error = read_message::<Request>(&mut &b"{\"hello\":"[..]).unwrap_err();
         assert!(matches!(error, WireError::Truncated { bytes: 9 }));
     }

@@ -1,9 +1,11 @@
-//! What the agent is told when it is loaded.
+//! The configuration that the agent reads when the JVM loads it.
 //!
-//! The options of the agent (the text after `=` in `-agentpath:LIB=OPTIONS`, the third argument of
-//! HotSpot's `load` command) are the path of a file that holds one [`AgentConfig`] as JSON. A path
-//! rather than the settings themselves: options pass through shells, environment variables and
-//! files of arguments, each with quoting rules of its own, and plans are many lines long.
+//! The agent's options are the path of a file that contains one [`AgentConfig`] as JSON. JVM users
+//! pass options after `=` in `-agentpath:LIB=OPTIONS`; an attaching process passes them as the
+//! third argument of HotSpot's `load` command.
+//!
+//! The options contain only a path, because options pass through shells, environment variables and
+//! argument files. Each of these has its own quoting rules, and plans have many lines.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -15,54 +17,61 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-/// Everything that the agent needs to know at start.
+/// The configuration of an agent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AgentConfig {
-    /// The plans to run, in this order.
+    /// The plans that the agent runs at start, in this order.
     #[serde(default)]
     pub plans: Vec<PlanSource>,
-    /// Class or method patterns to arm at load. Empty: everything outside the JDK.
+    /// Patterns of the classes or methods that the agent arms when their class is loaded. If the
+    /// list is empty, the agent arms everything outside the JDK.
     #[serde(default)]
     pub arm: Vec<String>,
-    /// Patterns that are never armed; they win over `arm`.
+    /// Patterns of classes or methods that the agent never arms. `skip` has precedence over `arm`.
     #[serde(default)]
     pub skip: Vec<String>,
-    /// Where methods are cut into fragments.
+    /// The granularity of fragments (basic blocks or regions).
     #[serde(default)]
     pub policy: Policy,
-    /// Patterns of the invocations at which the policy `call` cuts. Not used by the others.
+    /// Patterns of the call sites at which the policy `call` splits fragments. Other policies
+    /// ignore these patterns.
     #[serde(default)]
     pub calls: Vec<String>,
-    /// Absolute path of the report that is written when the JVM ends.
+    /// Absolute path of the report that the agent writes when the JVM ends.
     #[serde(default)]
     pub report: Option<PathBuf>,
-    /// The configuration is that of several processes, each of which writes a report of its own; see [`AgentConfig::report_of`].
+    /// Whether several processes use this configuration. Then each process writes its own report;
+    /// see [`AgentConfig::report_of`].
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub children: bool,
-    /// Directory for the memory-mapped data files; exists, belongs to the JVM's user, mode 0700.
+    /// Directory of the memory-mapped data files. The directory must exist, belong to the JVM's
+    /// user and have mode 0700.
     pub data_dir: PathBuf,
-    /// An error in a plan ends the JVM before the application starts.
+    /// Whether an error in a plan ends the JVM before the application starts.
     #[serde(default)]
     pub strict: bool,
-    /// Prove of everything that is emitted that it does what the original does, before the JVM gets it.
+    /// Whether the agent proves that all emitted code is equivalent to the original code before the
+    /// JVM loads the emitted code.
     #[serde(default)]
     pub check: bool,
-    /// Leave the data files in place when the JVM ends.
+    /// Whether the agent keeps the data files when the JVM ends.
     #[serde(default)]
     pub keep_data: bool,
-    /// Where `print` in a plan writes to.
+    /// The output of `print` in a plan.
     #[serde(default)]
     pub prints: Prints,
-    /// A TCP address of this machine to be controlled at, besides the socket: `127.0.0.1:4712`, port 0 for any.
+    /// A loopback TCP address at which the agent accepts clients in addition to the Unix socket:
+    /// `127.0.0.1:4712`. Port 0 selects any free port.
     #[serde(default)]
     pub listen: Option<String>,
-    /// Absolute path of the file that holds the token for it; belongs to the JVM's user, mode 0600.
+    /// Absolute path of the file with the token for `listen`. The file must belong to the JVM's
+    /// user and have mode 0600.
     #[serde(default)]
     pub token_file: Option<PathBuf>,
 }
 
 impl AgentConfig {
-    /// A configuration without plans that arms everything outside the JDK by policy `loop`.
+    /// A configuration without plans that arms everything outside the JDK with policy `loop`.
     pub fn new(data_dir: impl Into<PathBuf>) -> Self {
         AgentConfig {
             plans: Vec::new(),
@@ -82,7 +91,7 @@ impl AgentConfig {
         }
     }
 
-    /// Reads the file whose path is the agent's option text.
+    /// Reads a configuration file. `path` is the agent's option text.
     pub fn read(path: &Path) -> Result<Self, ConfigError> {
         let text = fs::read(path).map_err(|source| ConfigError::Unreadable {
             path: path.to_owned(),
@@ -94,8 +103,8 @@ impl AgentConfig {
         })
     }
 
-    /// Where a process writes its report: where it was asked for, or with `children` beside that, under a name with the process
-    /// id: `r.json` becomes `r.4711.json`.
+    /// The path to which the process `pid` writes its report. Without `children`, this is
+    /// `report`. With `children`, the file name has the process id: `r.json` becomes `r.4711.json`.
     pub fn report_of(&self, pid: u32) -> Option<PathBuf> {
         let path = self.report.as_ref()?;
         if !self.children {
@@ -110,7 +119,7 @@ impl AgentConfig {
         Some(path.with_file_name(name))
     }
 
-    /// The JSON text of the file.
+    /// The content of the configuration file.
     pub fn to_json(&self) -> Result<String, serde_json::Error> {
         let mut text = serde_json::to_string_pretty(self)?;
         text.push('\n');
@@ -118,54 +127,55 @@ impl AgentConfig {
     }
 }
 
-/// Why the agent's configuration could not be had.
+/// Why the agent's configuration could not be read.
 #[derive(Debug, Error)]
 pub enum ConfigError {
-    /// The file is missing or may not be read by the JVM's user.
+    /// The file is missing, or the JVM's user may not read it.
     #[error("the agent's configuration {path} cannot be read: {source}; start it through `veneer run` or `veneer exec`", path = .path.display())]
     Unreadable {
-        /// The file as it was named in the options.
+        /// The path in the agent's options.
         path: PathBuf,
-        /// What the system said.
         source: io::Error,
     },
-    /// The file holds something else.
+    /// The file is not an [`AgentConfig`].
     #[error("the agent's configuration {path} is not understood: {source}; agent and `veneer` command must be of one version", path = .path.display())]
     Malformed {
-        /// The file as it was named in the options.
+        /// The path in the agent's options.
         path: PathBuf,
-        /// Line, column and reason.
+        /// The parser's error, with line and column.
         source: serde_json::Error,
     },
 }
 
-/// A plan: its text, and the name by which messages speak of it.
+/// A plan: a Rhai script that attaches instruments or patches.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlanSource {
-    /// As given on the command line, for instance `plans/hot.rhai`.
+    /// The name that messages use: the path on the command line, for instance `plans/hot.rhai`.
     pub name: String,
     /// The Rhai source text.
     pub source: String,
-    /// What `param(…)` in the plan gives, by name.
+    /// Values that `param(…)` returns in the plan, by parameter name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub settings: BTreeMap<String, String>,
-    /// The texts of what the plan imports, by their paths from its directory, without `.rhai`: `lib/desks`.
+    /// Source texts of the imported modules. A key is the module's path relative to the plan's
+    /// directory, without `.rhai`: `lib/desks`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub modules: BTreeMap<String, String>,
 }
 
-/// The fragmentation policy: where a method is cut.
+/// The fragmentation policy: the positions at which a method is split into fragments. Each fragment
+/// boundary is a point at which a running activation can leave the code (OSR exit).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Policy {
-    /// One fragment a method: it can be left at its entry and exits.
+    /// One fragment per method: boundaries are the method's entry and exits only.
     Method,
-    /// At loop headers too.
+    /// Boundaries of `Method`, and loop headers.
     #[default]
     Loop,
-    /// At invocations that match a pattern too.
+    /// Boundaries of `Loop`, and call sites that match a pattern in [`AgentConfig::calls`].
     Call,
-    /// At every basic block.
+    /// Boundaries at every basic block.
     Block,
 }
 
@@ -173,7 +183,7 @@ impl Policy {
     /// All policies, from the coarsest to the finest.
     pub const ALL: [Policy; 4] = [Policy::Method, Policy::Loop, Policy::Call, Policy::Block];
 
-    /// The word that stands for it in options and files.
+    /// The policy's name in options and files.
     pub fn name(self) -> &'static str {
         match self {
             Policy::Method => "method",
@@ -190,7 +200,7 @@ impl fmt::Display for Policy {
     }
 }
 
-/// A word that names no policy.
+/// A text that is not the name of a policy.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("no policy is called `{0}`: choose method, loop, call or block")]
 pub struct UnknownPolicy(pub String);
@@ -206,7 +216,8 @@ impl FromStr for Policy {
     }
 }
 
-/// Where plans print to. (What `veneer exec` runs prints to its own connection.)
+/// The output of `print` in plans of the configuration. Programs of `veneer exec` print to their
+/// own connection instead.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Prints {

@@ -1,27 +1,30 @@
-//! The data directory of a JVM: what the agent leaves there, so that it can be read after the JVM is gone.
+//! The data directory of a JVM: files from which counts and events can be read after the JVM has
+//! ended, even if it was killed.
 //!
 //! ```text
-//!   DIR/<pid>/catalogue     which counter and which log point stands where; a record a line, checksummed
-//!             counters.bin  the counters, one copy a thread; mapped, so they outlive a killed process
-//!             events.bin    a ring of events for each thread, and figures of each log point; mapped
-//!             drained.0/.1  events that the agent has taken out of the rings, the newest 16 MiB at least
+//!   DIR/<pid>/catalogue     metadata journal: the point of each counter and log point;
+//!                           one record per line, with a checksum
+//!             counters.bin  the counters, one shard per thread; mapped
+//!             events.bin    a ring buffer of events per thread, and metrics per log point; mapped
+//!             drained.0/.1  event log: events that the agent has drained from the ring buffers;
+//!                           at least the newest 16 MiB
 //! ```
 //!
-//! All of it is written by one process, which holds a lock (`flock`) on the catalogue as long as it lives. A killed process
-//! leaves what it had stored: stores into a mapping belong to the file at once. A machine that loses its power may lose more.
+//! One process writes the whole directory. It holds a lock (`flock`) on `catalogue` as long as it
+//! lives. A store into a mapped file belongs to the file at once, so the data of a killed process
+//! is complete. If the machine loses power, newer data may be lost.
 
-mod catalogue;
-mod checksum;
 mod event;
+mod event_log;
 mod layout;
-mod spill;
+mod metadata_journal;
 
-pub use catalogue::{Catalogue, Record, Recorded, Stand, Standing, encode, read_catalogue};
 pub use event::{Drained, Value, decode};
+pub use event_log::{Spilled, read_segment, segment_header, spill};
 pub use layout::{
     CATALOGUE, COUNTERS, EVENTS, ROTATED, Rings, SEGMENT, Shards, TALLIES, is_data_directory,
 };
-pub use spill::{Spilled, read_segment, segment_header, spill};
+pub use metadata_journal::{Catalogue, Record, Recorded, Stand, Standing, encode, read_catalogue};
 
 use std::io;
 use std::path::PathBuf;
@@ -31,47 +34,38 @@ use thiserror::Error;
 /// Why a data directory cannot be read.
 #[derive(Debug, Error)]
 pub enum DataError {
-    /// There is nothing of the kind.
+    /// The directory has no metadata journal.
     #[error(
         "{0} holds no data of a JVM: name the directory given with --data, or one that `veneer run` told of"
     )]
     Nothing(PathBuf),
-    /// A file is missing or may not be read.
+    /// A file is missing, or this user may not read it.
     #[error("{path} cannot be read: {source}; the directory must be complete, and yours", path = .path.display())]
-    Unreadable {
-        /// The file.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
-    /// A file is shorter than the agent made it.
+    Unreadable { path: PathBuf, source: io::Error },
+    /// A file is shorter than its format requires.
     #[error("{path} is cut short: {found} bytes of {expected}; copy the directory again, with all of its files", path = .path.display())]
     Truncated {
-        /// The file.
         path: PathBuf,
-        /// Bytes that it should have at least.
+        /// The least number of bytes that the file must have.
         expected: u64,
-        /// Bytes that it has.
+        /// The number of bytes that the file has.
         found: u64,
     },
-    /// A record is not what was written.
+    /// A record differs from the record that the agent wrote.
     #[error("{path} is damaged at record {record}: {reason}; what comes after it cannot be trusted", path = .path.display())]
     Damaged {
-        /// The file.
         path: PathBuf,
-        /// The record's number, from 1.
+        /// The record's number; the first record has number 1.
         record: u64,
-        /// What is wrong with it.
         reason: String,
     },
-    /// Written by another version.
+    /// Another version of Veneer wrote the directory in another format.
     #[error("{path} has format {found}, this command reads format {expected}; use the `veneer` of that version", path = .path.display())]
     Format {
-        /// The file.
         path: PathBuf,
-        /// Its format.
+        /// The format of the directory.
         found: u32,
-        /// The format that is read here.
+        /// The format that this crate reads.
         expected: u32,
     },
 }

@@ -1,19 +1,22 @@
-//! What the agent and the `veneer` command say to each other, and nothing else.
+//! The data that the agent and the `veneer` command exchange: messages, reports and data files.
 //!
-//! Four things cross the border between the two programs, all of them JSON:
+//! Four kinds of data cross the border between the two programs. The first three are JSON; the
+//! data directory holds JSON records and binary files:
 //!
 //! ```text
-//!   veneer run  ── agent.json (AgentConfig) ──▶  libveneer_agent.so   at load, by the path after `=`
-//!   veneer exec ── Request, one a line ───────▶  control socket       while the JVM runs
-//!               ◀─ Reply, one a line ──────────
-//!   a file      ◀─ Report ────────────────────  at the JVM's exit, or on request
-//!   veneer report ◀ data::Catalogue and figures  a directory, while the JVM runs and after
+//!   veneer run  ── agent.json (AgentConfig) ──▶  libveneer_agent.so   at load; path after `=`
+//!   veneer exec ── Request, one per line ─────▶  control socket       while the JVM runs
+//!               ◀─ Reply, one per line ────────
+//!   a file      ◀─ Report ─────────────────────  at the JVM's exit, or on request
+//!   veneer report ◀─ data::Catalogue, counters ─  data directory, while the JVM runs and after
 //! ```
 //!
-//! The crate is linked into the agent, so it depends on `serde`, `serde_json` and `thiserror` only.
+//! The agent links this crate into the JVM's process, so the crate has few dependencies: `serde`,
+//! `serde_json`, `thiserror`, `crc32fast`, and `veneer-frequency` for the flow graph from which
+//! counts are derived.
 //!
-//! **Architecture invariant.** Nothing here knows a class file, a JVM or a script: names are text
-//! in the form in which people read them (`a.b.C`, `m(I)I`).
+//! **Architecture invariant.** This crate knows no class file, no JVM and no script. Class and
+//! method names are text in the form in which people read them (`a.b.C`, `m(I)I`).
 
 mod codec;
 mod config;

@@ -1,28 +1,36 @@
-//! The control messages: what can be asked of the agent in a running JVM, and its answers.
+//! The control messages: requests to the agent in a running JVM, and the agent's replies.
 //!
 //! ```text
 //! {"hello":{}}                               {"hello":{"version":"0.1.0","pid":1,"protocol":3}}
-//! {"exec":{"name":"f.rhai","source":"…"}}    {"print":"text"} …, then {"done":{"value":"42"}} or {"failed":{"message":"…"}}
-//! {"exec":{…,"hold":10000}}                  the same; then more {"print":…}, as long as {"renew":{}} comes in time
-//! {"input":{"source":"…","hold":10000}}      the same; the next input sees its variables and functions
+//! {"exec":{"name":"f.rhai","source":"…"}}    {"print":"text"} …, then {"done":{"value":"42"}}
+//!                                            or {"failed":{"message":"…"}}
+//! {"exec":{…,"hold":10000}}                  the same; then more {"print":…} as long as the
+//!                                            client sends {"renew":{}} in time
+//! {"input":{"source":"…","hold":10000}}      the same; the next input sees its variables
+//!                                            and functions
 //! {"refusals":{}}                            {"refusals":[{"class":…,"method":…,"reason":…,"detail":…}]}
 //! {"report":{}}                              {"report":{…}}
-//! {"status":{}}                              {"status":{…}}: what is attached, and whose it is
+//! {"status":{}}                              {"status":{…}}: attachments and their owners
 //! {"detach":"all"}                           {"detached":{…}}
-//! {"analyse":{"component":"slow orders"}}    {"analysis":{…}}: what the component's analyser says
+//! {"analyse":{"component":"slow orders"}}    {"analysis":{…}}: the component analyser's result
 //! {"subscribe":{"every":1000}}               {"update":{…}} {"update":{…}} …, until {"unsubscribe":{}}
 //! ```
 //!
-//! A request that the agent cannot read or answer gets `failed`. The client asks, the agent
-//! answers, in turn, as often as the client likes on one connection. Updates and prints come in between.
+//! The agent answers the requests of one connection in order. A client may send any number of
+//! requests on one connection. Updates and prints may arrive between a request and its reply. If
+//! the agent cannot read or execute a request, its reply is `failed`.
 //!
-//! What a program attaches stays when the program has ended well and the client was still there to be told so. With `hold` it stays
-//! only as long as the client does: until the connection ends, or nothing has come over it for that many milliseconds.
+//! **Lifetime of attachments.** Without `hold`, instruments and patches of a program remain
+//! attached if the program ends without an error and the agent can still send `done`. With `hold`,
+//! they remain only as long as the client: the agent detaches them when the connection ends, or
+//! when the connection has been silent for `hold` milliseconds.
 //!
-//! Inputs are pieces of one program, as they are typed at a prompt. From the first one on the connection is a prompt: it takes no `exec`,
-//! and what the inputs attach is held as with `hold`, unless {"keep":{}} comes before the end.
+//! **Inputs** are the pieces of one program that a user types at a prompt. The first input makes
+//! the connection a prompt, and the agent then refuses `exec` on that connection. Attachments of
+//! inputs are held as with `hold`, unless the client sends {"keep":{}} before the connection ends.
 //!
-//! Over TCP the first line is the token, 64 hexadecimal digits; there is no answer to a right one.
+//! **TCP.** The first line of a TCP connection is the token, 64 hexadecimal digits. The agent does
+//! not answer a correct token.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -31,106 +39,112 @@ use crate::report::{Refusal, Report};
 use crate::status::{Analysis, Detached, Status, Which};
 use crate::update::{Subscription, Update};
 
-/// The version of this protocol; `hello` carries it. It rises when an old peer would misunderstand.
+/// The version of this protocol, which `hello` reports. The version is raised when an old peer
+/// would misunderstand a message.
 pub const PROTOCOL: u32 = 3;
 
-/// What a client asks.
+/// A message from a client to the agent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Request {
-    /// Who is there?
+    /// Asks for the agent's version, process id and protocol version.
     Hello {},
-    /// Run this Rhai source.
+    /// Runs a Rhai program.
     Exec {
         /// The name that error messages use.
         name: String,
-        /// The program.
         source: String,
-        /// What `param(…)` in it gives, by name.
+        /// Values that `param(…)` returns in the program, by parameter name.
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
         settings: BTreeMap<String, String>,
-        /// What it imports: texts by their paths from its directory, without `.rhai`. The agent opens nothing.
+        /// Source texts of the imported modules. A key is the module's path relative to the
+        /// program's directory, without `.rhai`. The agent itself opens no file.
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
         modules: BTreeMap<String, String>,
-        /// What it attaches is taken off when the connection ends, or is silent for so many milliseconds.
+        /// If set, the agent detaches the program's instruments and patches when the connection
+        /// ends, or when the connection has been silent for this many milliseconds.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         hold: Option<u64>,
     },
-    /// Run this piece of a program, which sees the variables and functions of those before it on this connection.
+    /// Runs one piece of a program. The piece sees the variables and functions of earlier inputs on
+    /// this connection.
     Input {
-        /// What messages call the text, where it was read from a file; none where it was typed. The agent opens nothing.
+        /// The name that messages use for the text if the client read it from a file; `None` if the
+        /// user typed it. The agent itself opens no file.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         file: Option<String>,
-        /// The text.
         source: String,
-        /// What it imports, as for `exec`.
+        /// Source texts of the imported modules, by path, as in [`Request::Exec`].
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
         modules: BTreeMap<String, String>,
-        /// Only look: the value is shown, as a table of so many rows where it has one, and nothing else stays.
+        /// If set, the agent only shows the value of the input and keeps no other result. If the
+        /// value is a table, the agent shows at most this many rows.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         look: Option<u32>,
-        /// What all inputs attach is taken off when the connection ends, or is silent for so many milliseconds; that of the first counts.
+        /// The agent detaches the attachments of all inputs when the connection ends, or when the
+        /// connection has been silent for this many milliseconds. The value in the first input of
+        /// the connection applies to all inputs.
         hold: u64,
     },
-    /// What the inputs on this connection attach stays when it ends; not answered.
+    /// Keeps the attachments of this connection's inputs after the connection ends. No reply.
     Keep {},
-    /// I am still here; not answered.
+    /// Renews the lease of held attachments. No reply.
     Renew {},
-    /// What was left alone, and why?
+    /// Asks for the classes and methods that the agent refused to instrument, with reasons.
     Refusals {},
-    /// The report as it would be written now.
+    /// Asks for the report with the current counts.
     Report {},
-    /// What is attached, by whom, since when?
+    /// Asks for all attachments with their owners and ages.
     Status {},
-    /// Take something off, whoever attached it.
+    /// Detaches instruments or patches of any owner.
     Detach(Which),
-    /// What does this component's analyser say?
+    /// Runs the analyser of a component and asks for its result.
     Analyse {
-        /// Its name, or the name of its load (`l3`).
+        /// The component's name, or the id of its plan instance (`l3`).
         component: String,
     },
-    /// Send what changes, again and again; a second one takes the place of the first.
+    /// Starts periodic updates. A second subscription on a connection replaces the first one.
     Subscribe(Subscription),
-    /// No more of that; not answered.
+    /// Ends the subscription. No reply.
     Unsubscribe {},
 }
 
-/// What the agent answers.
+/// A message from the agent to a client.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Reply {
-    /// To `hello`.
+    /// Answers `hello`.
     Hello {
         /// The agent's version.
         version: String,
-        /// The process id, as the JVM itself knows it.
+        /// The process id in the JVM's own process namespace.
         pid: u32,
-        /// [`PROTOCOL`] of the agent.
+        /// The agent's value of [`PROTOCOL`].
         protocol: u32,
     },
-    /// A line that the program of `exec` printed; more follows.
+    /// A line that the program of `exec` or `input` printed. Further replies follow.
     Print(String),
-    /// The program of `exec` ended with this value, as text; empty for Rhai's unit value `()`.
+    /// The program of `exec` or `input` ended without an error.
     Done {
-        /// The value as text.
+        /// The program's value as text; empty for Rhai's unit value `()`.
         value: String,
     },
-    /// The request failed.
+    /// Answers any request that the agent could not execute.
     Failed {
-        /// What happened and where; may have several lines (source line and caret).
+        /// The error and its position; may have several lines (source line and caret).
         message: String,
     },
-    /// To `refusals`.
+    /// Answers `refusals`.
     Refusals(Vec<Refusal>),
-    /// To `report`.
+    /// Answers `report`.
     Report(Box<Report>),
-    /// To `status`.
+    /// Answers `status`.
     Status(Box<Status>),
-    /// To `detach`.
+    /// Answers `detach`.
     Detached(Box<Detached>),
-    /// To `analyse`.
+    /// Answers `analyse`.
     Analysis(Box<Analysis>),
-    /// To `subscribe`, as long as it lasts.
+    /// Answers `subscribe` periodically until the subscription ends.
     Update(Box<Update>),
 }
 

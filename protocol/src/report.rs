@@ -1,29 +1,28 @@
-//! The report: what was instrumented and measured, what was edited, what was refused.
+//! The report: instruments with their counts, tables, patches and refusals of one JVM.
 //!
-//! `docs/report.md` describes every field for its readers, and `docs/report.schema.json` is its
-//! JSON Schema; a test holds a full sample against the schema.
+//! `docs/report.md` describes every field for users. `docs/report.schema.json` is the JSON Schema;
+//! a test validates a full sample against the schema.
 
 use serde::{Deserialize, Serialize};
 
 use crate::table::Table;
 
-/// The version of the report's form, its field `schema`.
+/// The version of the report format, written to the field `schema`.
 pub const SCHEMA: u32 = 1;
 
-/// A whole report.
+/// A report of one JVM.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Report {
-    /// [`SCHEMA`].
+    /// The report format, [`SCHEMA`].
     pub schema: u32,
-    /// The JVM that it is about.
     pub jvm: Jvm,
-    /// Every instrument of the run, detached ones too, in the order in which they were attached.
+    /// All instruments of the run, including detached ones, in the order of attachment.
     pub instruments: Vec<Instrument>,
-    /// Every table that code at points fills, in the order in which they were made.
+    /// All tallies (aggregation maps) that probes fill, in the order of creation.
     pub tables: Vec<Table>,
-    /// Every edit of flow graphs, undone ones too.
+    /// All edits of control-flow graphs, including undone ones.
     pub patches: Vec<Patch>,
-    /// Every class and method that was left as it was.
+    /// All classes and methods that the agent refused to change.
     pub refusals: Vec<Refusal>,
     /// Errors of plans and of the agent itself.
     pub problems: Vec<Problem>,
@@ -32,7 +31,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// An empty report about this JVM.
+    /// An empty report of this JVM.
     pub fn new(jvm: Jvm) -> Self {
         Report {
             schema: SCHEMA,
@@ -47,157 +46,143 @@ impl Report {
     }
 }
 
-/// The JVM that a report is about.
+/// The JVM of a report.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Jvm {
-    /// Process id, as the JVM itself knows it.
+    /// The process id in the JVM's own process namespace.
     pub pid: u32,
     /// `java.vm.name`, for instance `OpenJDK 64-Bit Server VM`.
     pub name: String,
     /// `java.vm.version`, for instance `17.0.15+6`.
     pub version: String,
-    /// Milliseconds from the agent's start to the report.
+    /// Time from the agent's start to the report, in milliseconds.
     pub millis: u64,
 }
 
-/// What an instrument measures.
+/// The kind of an instrument.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
-    /// How often a point was passed.
+    /// Counts how often a point was passed.
     Counter,
-    /// How long it took from a method's entry to its exit.
+    /// Measures the time from a method's entry to its exit.
     Timer,
-    /// The values of chosen variables.
+    /// Records the values of variables.
     Log,
-    /// How often code of the plan ran.
+    /// Runs probe code of the plan, and counts how often it ran.
     Code,
 }
 
-/// An instrument and its figures.
+/// An instrument and its readings.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Instrument {
     /// For instance `i7`; unique in the run.
     pub id: String,
-    /// The name that the plan gave, or one made from kind and pattern.
+    /// The name in the plan, or a name that the agent derives from kind and pattern.
     pub name: String,
-    /// What it measures; decides which figures the points have.
+    /// The kind of the instrument, which selects the variant of the points' [`Readings`].
     pub kind: Kind,
-    /// The plan that attached it.
+    /// The name of the plan that attached the instrument.
     pub plan: String,
-    /// Still attached when the report was made.
+    /// Whether the instrument was attached when the agent wrote the report.
     pub attached: bool,
-    /// The figures, one entry for each place.
     pub points: Vec<Point>,
 }
 
-/// The figures of one instrument at one place.
+/// The readings of one instrument at one point.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Point {
-    /// With dots: `a.b.C`, `a.b.C$D`.
+    /// The class name with dots: `a.b.C`, `a.b.C$D`.
     pub class: String,
-    /// Name and descriptor: `m(I)I`.
+    /// The method's name and descriptor: `m(I)I`.
     pub method: String,
-    /// The fragment's number in its method; absent where the point is the method as a whole.
+    /// The number of the fragment (basic block or region) in its method; absent if the point is
+    /// the whole method.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fragment: Option<u32>,
-    /// For an edge: the fragment to which it leads.
+    /// For an edge, the fragment to which the edge leads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<u32>,
-    /// For an instruction: what it does, and its index in the bytecode: `call a.b.C::m @17`.
+    /// For an instruction, its effect and its bytecode index: `call a.b.C::m @17`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub what: Option<String>,
-    /// The source line at which the place begins, where the class file says so.
+    /// The source line at which the point begins, if the class file has line numbers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<u16>,
-    /// The figures themselves, beside the other fields.
+    /// The counts, written as members beside the other fields.
     #[serde(flatten)]
     pub readings: Readings,
 }
 
-/// The figures of a point, by kind of instrument.
+/// The counts of a point, by kind of instrument.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Readings {
-    /// Of a counter.
+    /// Readings of a counter, or of probe code.
     Count {
-        /// How often the point was passed.
+        /// Number of passes of the point.
         hits: u64,
     },
-    /// Of a timer; times in nanoseconds. With `count` 0 the others are 0.
+    /// Readings of a timer. If `count` is 0, the other fields are 0.
     Time {
-        /// Activations that were measured to their end.
+        /// Number of intervals that were measured to their end.
         count: u64,
-        /// Sum of their times.
+        /// Sum of the intervals, in nanoseconds.
         total_ns: u64,
-        /// The shortest.
+        /// The shortest interval, in nanoseconds.
         min_ns: u64,
-        /// The longest.
+        /// The longest interval, in nanoseconds.
         max_ns: u64,
     },
-    /// Of a log.
+    /// Readings of a log.
     Log {
-        /// Events that were recorded.
+        /// Number of recorded events.
         events: u64,
-        /// Events that found the ring full.
+        /// Number of events that were dropped because the thread's ring buffer was full.
         dropped: u64,
     },
 }
 
-/// An edit of flow graphs.
+/// A patch: edits of the control-flow graphs of methods.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Patch {
     /// For instance `p7`; unique in the run.
     pub id: String,
-    /// The plan that made it.
+    /// The name of the plan that applied the patch.
     pub plan: String,
-    /// The methods, as the plan named them.
+    /// The method patterns in the plan.
     pub patterns: Vec<String>,
-    /// What was changed in each of them, in this order.
+    /// The edits of each method, in the order of application.
     pub edits: Vec<Edit>,
-    /// How many methods it changed.
+    /// Number of changed methods.
     pub methods: u64,
-    /// Still in place when the report was made.
+    /// Whether the patch was in effect when the agent wrote the report.
     pub active: bool,
 }
 
-/// One change of a flow graph; the numbers are fragments.
+/// One edit of a control-flow graph. All numbers are fragment numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "edit", rename_all = "lowercase")]
 pub enum Edit {
-    /// The edge `from` → `to` leads to `target` instead.
-    Redirect {
-        /// Where the edge begins.
-        from: u32,
-        /// Where it led.
-        to: u32,
-        /// Where it leads now.
-        target: u32,
-    },
-    /// The fragment is passed over.
-    Skip {
-        /// Which.
-        fragment: u32,
-    },
-    /// The code of `by` runs in place of `fragment`.
-    Replace {
-        /// Which.
-        fragment: u32,
-        /// Whose code.
-        by: u32,
-    },
+    /// Redirects the edge `from` → `to` to `target`.
+    Redirect { from: u32, to: u32, target: u32 },
+    /// Skips the fragment: control continues at the fragment's successor.
+    Skip { fragment: u32 },
+    /// Runs the code of `by` instead of the code of `fragment`.
+    Replace { fragment: u32, by: u32 },
 }
 
-/// Something that was left exactly as it was, and why.
+/// A class or method that the agent refused to change, with the reason.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Refusal {
-    /// With dots.
+    /// The class name with dots.
     pub class: String,
-    /// Name and descriptor; empty where the whole class was refused.
+    /// The method's name and descriptor; empty if the whole class was refused. If only one
+    /// instruction was refused, `@` and its bytecode index follow: `m(I)I@12`.
     pub method: String,
-    /// The reason's name, for instance `MethodTooLarge`.
+    /// The refusal code, for instance `MethodTooLarge`.
     pub reason: String,
-    /// The reason in words, with figures.
+    /// The reason as a sentence, with the values that led to it.
     #[serde(default)]
     pub detail: String,
 }
@@ -205,9 +190,8 @@ pub struct Refusal {
 /// An error that did not reach the application.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Problem {
-    /// The plan it came from; empty where it was the agent itself.
+    /// The plan that caused the error; empty for an error of the agent itself.
     pub plan: String,
-    /// What happened.
     pub message: String,
 }
 
@@ -215,22 +199,22 @@ pub struct Problem {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Totals {
-    /// Classes that were armed.
+    /// Number of armed (instrumented, switchable) classes.
     pub classes_armed: u64,
-    /// Methods with at least one capture point.
+    /// Number of methods with at least one capture point (OSR exit).
     pub methods_armed: u64,
-    /// Entries under `points` of all instruments.
+    /// Number of entries under `points` of all instruments.
     pub points: u64,
-    /// `hits` of all counters.
+    /// Sum of `hits` of all counters.
     pub hits: u64,
-    /// Events recorded by all logs.
+    /// Number of events that all logs recorded.
     pub events: u64,
-    /// Events dropped by all logs.
+    /// Number of events that all logs dropped.
     pub dropped: u64,
-    /// Executor versions that were defined.
+    /// Number of versions (hidden classes with specialised code) that the agent defined.
     pub versions: u64,
-    /// Classes refused as a whole.
+    /// Number of classes that were refused as a whole.
     pub refused_classes: u64,
-    /// Single methods refused.
+    /// Number of single methods that were refused.
     pub refused_methods: u64,
 }

@@ -1,37 +1,39 @@
-//! Where the agent's control endpoint lies in the file system.
+//! Paths and addresses of the agent's control endpoint.
 //!
 //! ```text
 //! /tmp/veneer-<uid>/            mode 0700, owned by the user whose JVMs are in it
-//!     <pid>.sock                the control socket of one JVM (its own view of its process id)
-//!     <pid>.data/               its data files, where it was loaded into a running JVM
+//!     <pid>.sock                control socket of one JVM (pid in the JVM's own namespace)
+//!     <pid>.data/               data directory, if the agent was loaded into a running JVM
 //! ```
 //!
-//! The place is fixed rather than taken from `TMPDIR`: HotSpot does the same for its attach socket,
-//! since the two processes need not have the same environment.
+//! The directory is fixed and does not depend on `TMPDIR`, because the JVM and the command may have
+//! different environments. HotSpot uses a fixed path for its attach socket for the same reason.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
 use thiserror::Error;
 
-/// Digits of a token: 256 bits in hexadecimal form.
+/// Length of a token in hexadecimal digits: 256 bits.
 pub const TOKEN_LENGTH: usize = 64;
 
-/// An address that control is not offered at.
+/// Why an address cannot be the address of the control port.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum AddressError {
-    /// Not an address with a port.
+    /// The text is not an address with a port.
     #[error("`{0}` is no address: write 127.0.0.1:PORT (port 0: any that is free)")]
     NoAddress(String),
-    /// Others could reach it.
+    /// Other machines could reach the address.
     #[error(
         "{0} is not an address of this machine alone: write 127.0.0.1:PORT, and forward the port (ssh -L) where control must come from elsewhere"
     )]
     NotLoopback(SocketAddr),
 }
 
-/// Reads `127.0.0.1:PORT`, `[::1]:PORT` or `localhost:PORT`, with or without `tcp://`. Names are not looked up: what
-/// `localhost` means is not left to a file.
+/// Parses `127.0.0.1:PORT`, `[::1]:PORT` or `localhost:PORT`, with or without `tcp://`.
+///
+/// `localhost` always means 127.0.0.1. The function resolves no names, so that `/etc/hosts` cannot
+/// map `localhost` to an address that other machines reach.
 pub fn loopback_address(text: &str) -> Result<SocketAddr, AddressError> {
     let plain = text.strip_prefix("tcp://").unwrap_or(text);
     let address = match plain.strip_prefix("localhost:") {
@@ -48,17 +50,17 @@ pub fn loopback_address(text: &str) -> Result<SocketAddr, AddressError> {
     }
 }
 
-/// The directory with the sockets of the user's JVMs.
+/// The directory that contains the control sockets of a user's JVMs.
 pub fn socket_directory(uid: u32) -> PathBuf {
     PathBuf::from(format!("/tmp/veneer-{uid}"))
 }
 
-/// The control socket of one JVM.
+/// The path of the control socket of one JVM.
 pub fn socket_path(uid: u32, pid: u32) -> PathBuf {
     socket_directory(uid).join(format!("{pid}.sock"))
 }
 
-/// The data directory of a JVM into which the agent was loaded while it ran.
+/// The data directory of a JVM into which the agent was loaded while the JVM was running.
 pub fn data_directory(uid: u32, pid: u32) -> PathBuf {
     socket_directory(uid).join(format!("{pid}.data"))
 }
@@ -97,7 +99,8 @@ mod tests {
     #[test]
     fn the_longest_path_fits_a_socket_address() {
         let path = socket_path(u32::MAX, u32::MAX);
-        // 108 bytes in `sockaddr_un`; another process's root comes before it when seen from outside a container.
+        // `sockaddr_un` holds 108 bytes. A client outside the JVM's container prefixes the path
+        // with `/proc/<pid>/root`.
         assert!("/proc/4294967295/root".len() + path.as_os_str().len() < 108);
     }
 }

@@ -1,4 +1,6 @@
-//! What is going on in a JVM: since when the agent is there, what plans have attached, and who they belong to.
+//! The status of an agent: its age, the attached instruments and patches, and their owners.
+//!
+//! A running plan is a *plan instance*, with an id such as `l3`. The type is called [`Load`].
 
 use std::collections::BTreeMap;
 
@@ -11,160 +13,163 @@ use crate::report::Kind;
 pub struct Status {
     /// The agent's version.
     pub version: String,
-    /// Process id, as the JVM itself knows it.
+    /// The process id in the JVM's own process namespace.
     pub pid: u32,
     /// `java.vm.name`.
     pub vm: String,
     /// `java.vm.version`.
     pub vm_version: String,
-    /// Milliseconds since the agent came in.
+    /// Time since the agent's start, in milliseconds.
     pub millis: u64,
-    /// It came in while the JVM was running; else it was there from the start.
+    /// Whether the agent was loaded into a running JVM; false if the JVM started with the agent.
     pub attached: bool,
-    /// Classes that are armed now.
+    /// Number of classes that are armed (instrumented and switchable) now.
     pub classes_armed: u64,
-    /// Their methods with a capture point.
+    /// Number of methods of armed classes that have a capture point (OSR exit).
     pub methods_armed: u64,
-    /// Clients that are connected, the one that asks included.
+    /// Number of connected clients, including the client that asks.
     pub clients: u32,
-    /// What plans have attached and not taken off, the oldest first.
+    /// Plan instances with attachments or callbacks, the oldest first.
     pub loads: Vec<Load>,
-    /// What plans have deployed, the oldest first.
+    /// Components, the oldest first.
     #[serde(default)]
     pub components: Vec<Component>,
 }
 
-/// What a plan has deployed, as a whole.
+/// A component: the attachments of one plan instance as a unit with a name and a version.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Component {
-    /// The load of its plan, for instance `l3`.
+    /// The id of its plan instance, for instance `l3`.
     pub id: String,
-    /// What the plan calls it, else the plan's name.
+    /// The name in the plan's `component(…)` call, or the plan's name if there is no such call.
     pub name: String,
-    /// None where the plan says nothing.
+    /// The component's version, if the plan states one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
     /// The plan's name.
     pub plan: String,
-    /// Whose it is, as for [`Load`].
+    /// The owner, as in [`Load::owner`].
     pub owner: String,
-    /// It goes with its client.
+    /// Whether the agent detaches the component when its client disconnects.
     pub held: bool,
-    /// When it began, in milliseconds since the agent came in.
+    /// Start of the plan instance, in milliseconds since the agent's start.
     pub since: u64,
-    /// What the plan asked for with `param(…)`, and what it got.
+    /// Names that the plan passed to `param(…)`, with the returned values.
     pub parameters: BTreeMap<String, String>,
-    /// Instruments that stand: `i7`.
+    /// Ids of attached instruments: `i7`.
     pub instruments: Vec<String>,
-    /// Edits that are in place: `p7`.
+    /// Ids of applied patches: `p7`.
     pub patches: Vec<String>,
-    /// Callbacks that wait.
+    /// Number of pending callbacks of the plan.
     pub callbacks: u64,
-    /// It can be asked for a report.
+    /// Whether the component has an analyser, so that clients can send `analyse`.
     pub analyser: bool,
-    /// It has not been taken off as a whole.
+    /// False if the component was detached as a whole.
     pub attached: bool,
 }
 
-/// What the analyser of a component says.
+/// The result of a component's analyser.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Analysis {
     /// The component's name.
     pub component: String,
-    /// Its version, where it has one.
+    /// The component's version, if the plan states one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
-    /// As text; empty for Rhai's unit value `()`.
+    /// The result as text; empty for Rhai's unit value `()`.
     pub text: String,
-    /// As it is.
+    /// The result as JSON.
     pub value: serde_json::Value,
 }
 
-/// A plan that was run, as long as something of it is left.
+/// A plan instance: a plan that was run. The instance exists as long as it has attachments or
+/// callbacks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Load {
     /// For instance `l3`; unique in the run.
     pub id: String,
     /// The plan's name.
     pub plan: String,
-    /// Whose it is: `start` (of the command line), `uid 1000 pid 4711`, `tcp 127.0.0.1:40112`.
+    /// The owner: `start` for plans of the command line, `uid 1000 pid 4711` for a client of the
+    /// Unix socket, `tcp 127.0.0.1:40112` for a client of the TCP port.
     pub owner: String,
-    /// It is taken off when its client goes.
+    /// Whether the agent detaches the instance when its client disconnects.
     pub held: bool,
-    /// When it began, in milliseconds since the agent came in.
+    /// Start of the plan instance, in milliseconds since the agent's start.
     pub since: u64,
-    /// Callbacks of the plan that wait for their time, or for the end.
+    /// Number of callbacks that wait for their time or for the end of the JVM.
     pub callbacks: u64,
-    /// Instruments that stand.
+    /// Instruments that are attached now.
     pub instruments: Vec<Attached>,
-    /// Edits that are in place.
+    /// Patches that are in effect now.
     pub patches: Vec<Edited>,
 }
 
-/// An instrument that stands.
+/// An attached instrument.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Attached {
     /// For instance `i7`.
     pub id: String,
-    /// The name that the plan gave, or one made from kind and pattern.
+    /// The name in the plan, or a name that the agent derives from kind and pattern.
     pub name: String,
-    /// What it measures.
     pub kind: Kind,
-    /// Methods in which it stands.
+    /// Number of methods in which the instrument is installed.
     pub methods: u64,
-    /// Points at which it stands.
+    /// Number of points at which the instrument is installed.
     pub points: u64,
 }
 
-/// An edit of flow graphs that is in place.
+/// A patch (edits of control-flow graphs) that is in effect.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Edited {
     /// For instance `p7`.
     pub id: String,
-    /// The methods, as the plan named them.
+    /// The method patterns in the plan.
     pub patterns: Vec<String>,
-    /// How many it changed.
+    /// Number of changed methods.
     pub methods: u64,
 }
 
-/// What is to be taken off.
+/// The target of a `detach` request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Which {
-    /// Everything that plans have attached; their callbacks end too.
+    /// All attachments of all plans. Their callbacks end too.
     All,
-    /// The same, and then the agent leaves: armed classes become what they were, and the socket closes.
+    /// Like `All`; then the agent restores the original code of armed classes and closes its
+    /// socket.
     Unload,
-    /// These: `i7`, `p7`, or `l3` for all of a plan.
+    /// Single attachments by id: `i7`, `p7`, or `l3` for all attachments of a plan instance.
     These(Vec<String>),
-    /// The components of these names, as wholes: `slow orders`.
+    /// Whole components by name: `slow orders`.
     Components(Vec<String>),
 }
 
-/// What was taken off.
+/// The result of a `detach` request.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Detached {
-    /// Instruments and patches that are gone now: `i7`, `p7`.
+    /// Ids of the detached instruments and patches: `i7`, `p7`.
     pub taken: Vec<String>,
-    /// Names that were asked for and of which nothing is attached.
+    /// Requested ids and names without any attachment.
     #[serde(default)]
     pub unknown: Vec<String>,
-    /// With `unload`: classes that have their original code again.
+    /// For `unload`: number of classes whose original code was restored.
     #[serde(default)]
     pub classes_restored: u64,
-    /// With `unload`: activations that are in a version still; each goes on there until it returns.
+    /// For `unload`: number of activations that still run in a version. Each activation remains in
+    /// its version until it returns.
     #[serde(default)]
     pub running: u64,
-    /// With `unload`: classes that are armed still, and why.
+    /// For `unload`: classes that are still armed, with the reasons.
     #[serde(default)]
     pub left: Vec<Left>,
 }
 
-/// A class that could not be given its original code back.
+/// A class whose original code could not be restored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Left {
-    /// With dots.
+    /// The class name with dots.
     pub class: String,
-    /// What the JVM said.
+    /// The JVM's error.
     pub reason: String,
 }

@@ -1,40 +1,42 @@
-//! The tables that code at points fills, as a report has them: what was counted and summed up, by keys.
+//! Tallies in a report. A *tally* is an aggregation map that probes fill: metrics by keys.
 //!
 //! ```text
-//!   let t = histogram(100).named("cost");   methods("shop.Desk::serve(..)").before(|p| t.add(p.kind, p.cost))
-//!                                                                                             │
-//!   {"id":"t1","name":"cost","kind":"histogram","entries":[{"keys":["book"],"count":7,…}]}  ◀──┘
+//!   let t = histogram(100).named("cost");
+//!   methods("shop.Desk::serve(..)").before(|p| t.add(p.kind, p.cost))
+//!                                              │
+//!   {"id":"t1","name":"cost",            ◀─────┘
+//!    "kind":"histogram","entries":[{"keys":["book"],"count":7,…}]}
 //! ```
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// What a table keeps for each combination of keys.
+/// The kind of a table: the metrics that it keeps for each combination of keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TableKind {
-    /// How often: `tally()`.
+    /// Number of values: `tally()`.
     Tally,
-    /// Also sum, least and greatest: `sums()`.
+    /// Number, sum, minimum and maximum of the values: `sums()`.
     Sums,
-    /// Also how often in each bucket: `histogram()`.
+    /// Like `Sums`, and the number of values in each of 249 logarithmic buckets: `histogram()`.
     Histogram,
-    /// The same with buckets of one width: `linear()`.
+    /// Like `Histogram`, with buckets of equal width: `linear()`.
     Linear,
-    /// How often, and how often in each of the last seconds: `rate()`.
+    /// Number of values, in total and in each of the last 60 seconds: `rate()`.
     Rate,
-    /// How many different values: `distinct()`.
+    /// Number of different values: `distinct()`.
     Distinct,
-    /// The most frequent, with bounds: `top()`.
+    /// The most frequent combinations, with error bounds of their counts: `top()`.
     Top,
-    /// The newest combinations themselves: `last()`.
+    /// The newest combinations: `last()`.
     Last,
-    /// Combinations drawn evenly from all: `sample()`.
+    /// A uniform random sample of all combinations: `sample()`.
     Sample,
 }
 
 impl TableKind {
-    /// The word that makes one in a plan.
+    /// The function that creates a table of this kind in a plan.
     pub fn word(self) -> &'static str {
         match self {
             TableKind::Tally => "tally",
@@ -55,102 +57,114 @@ impl TableKind {
 pub struct Table {
     /// For instance `t7`; unique in the run.
     pub id: String,
-    /// The name that the plan gave, else that of the kind.
+    /// The name in the plan, or the name of the kind.
     pub name: String,
-    /// What it keeps; decides which figures the entries have.
+    /// The kind of the table, which selects the variant of the entries' [`Figures`].
     pub kind: TableKind,
-    /// The plan that made it.
+    /// The name of the plan that created the table.
     pub plan: String,
-    /// Code that gives values to it was attached when the report was made.
+    /// Whether a probe that adds values was attached when the agent wrote the report.
     pub attached: bool,
-    /// The most frequent first, of `distinct` those with most values; of `last` and `sample` the oldest.
+    /// The entries, sorted by kind of table:
+    ///
+    /// * `last` and `sample`: the oldest entry first;
+    /// * `distinct`: the entry with the most different values first;
+    /// * other kinds: the entry with the highest count first.
     pub entries: Vec<TableEntry>,
-    /// Entries that are not among `entries`, since a report has room for so many only: the least frequent, or the oldest.
+    /// Number of entries that the report omits because its size is limited: the least frequent
+    /// entries, or the oldest ones for `last` and `sample`.
     pub omitted: u64,
-    /// What found no room in the table, or was not drawn for the sample; no keys are known of it.
+    /// Metrics, without keys, of the values that the full table could not store or that the sample
+    /// did not select.
     pub rest: Figures,
 }
 
-/// What a table has for a combination of keys.
+/// The metrics of one combination of keys.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TableEntry {
-    /// Up to four: null, a number, a boolean or a text. An object is `@` and its identity hash in hexadecimal digits. Of `last` and `sample` they
-    /// are the values themselves.
+    /// Up to four keys: null, a number, a boolean, a string, or an array of frames for a call
+    /// stack. An object is `@` and its identity hash in hexadecimal digits. For `last` and
+    /// `sample`, the keys are the recorded values.
     pub keys: Vec<Value>,
-    /// The figures themselves, beside the keys.
+    /// The metrics, written as members beside the keys.
     #[serde(flatten)]
     pub figures: Figures,
 }
 
-/// The figures of an entry, by kind of table. (Read back, the first that has all its fields is taken.)
+/// The metrics of an entry, by kind of table.
+///
+/// The JSON form has no tag: the parser selects the first variant whose fields are all present.
+/// Therefore a variant must precede every variant that has a subset of its fields.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Figures {
-    /// Of `histogram` and `linear`; with `count` 0 the others are 0.
+    /// For `histogram` and `linear`. If `count` is 0, the other numbers are 0.
     Distribution {
-        /// How many values.
+        /// Number of values.
         count: u64,
-        /// Of the values; wraps around beyond 2⁶³.
+        /// Sum of the values; wraps around beyond 2⁶³.
         sum: i64,
-        /// The least.
+        /// The smallest value.
         min: i64,
-        /// The greatest.
+        /// The largest value.
         max: i64,
-        /// In order of the values: of `histogram` those that are not empty, of `linear` all.
+        /// Buckets in ascending order: the non-empty buckets of `histogram`, or all buckets of
+        /// `linear`.
         buckets: Vec<Bucket>,
     },
-    /// Of `rate`.
+    /// For `rate`.
     Rate {
-        /// How often.
+        /// Number of values.
         count: u64,
-        /// Whole seconds since the first came, that one among them, 60 at most: what an average is over.
+        /// Number of whole seconds since the second of the first value, that second included, at
+        /// most 60. An average rate is a mean over this number of seconds.
         whole: u64,
-        /// How often in each of the last seconds, as far as not 0, the latest first.
+        /// Numbers of values in each of the last seconds, except zeros, the newest second first.
         seconds: Vec<Second>,
     },
-    /// Of `distinct`.
+    /// For `distinct`.
     Distinct {
-        /// How often any value came.
+        /// Number of all values.
         count: u64,
-        /// How many different values.
+        /// Number of different values.
         distinct: u64,
     },
-    /// Of `top`.
+    /// For `top`. The true number of values is between `count` − `error` and `count`.
     Bound {
-        /// How often at most; at least `count` − `error`.
+        /// Upper bound of the number of values.
         count: u64,
-        /// How much of it may be others'.
+        /// The largest part of `count` that may belong to other combinations.
         error: u64,
     },
-    /// Of `sums`; with `count` 0 the others are 0.
+    /// For `sums`. If `count` is 0, the other fields are 0.
     Sums {
-        /// How many values.
+        /// Number of values.
         count: u64,
-        /// Of the values; wraps around beyond 2⁶³.
+        /// Sum of the values; wraps around beyond 2⁶³.
         sum: i64,
-        /// The least.
+        /// The smallest value.
         min: i64,
-        /// The greatest.
+        /// The largest value.
         max: i64,
     },
-    /// Of `last` and `sample`.
+    /// For `last` and `sample`.
     Moment {
-        /// How many came before it.
+        /// Number of combinations that were recorded before this one.
         number: u64,
-        /// Nanoseconds since the agent came in.
+        /// Time since the agent's start, in nanoseconds.
         time_ns: u64,
         /// The Java thread's id.
         thread: i64,
     },
-    /// Of `tally`.
+    /// For `tally`, and for the rest of kinds without other metrics.
     Count {
-        /// How often.
+        /// Number of values.
         count: u64,
     },
 }
 
 impl Figures {
-    /// How often the combination came; a moment is one.
+    /// How often the combination was recorded; 1 for [`Figures::Moment`].
     pub fn count(&self) -> u64 {
         match *self {
             Figures::Distribution { count, .. }
@@ -164,12 +178,13 @@ impl Figures {
     }
 }
 
-/// The greatest values of all buckets for values that are not negative, in order: 0 to 3 by themselves, then four for each power of two.
+/// The largest values of all histogram buckets for non-negative values, in ascending order. The
+/// values 0 to 3 have a bucket each; above, each power of two has four buckets.
 pub fn bucket_bounds() -> impl Iterator<Item = i64> {
     let quarters = (2..63u32).flat_map(|bits| (0..4i64).map(move |part| (bits, part)));
     let next = quarters.map(|(bits, part)| match (bits, part) {
         (62, 3) => i64::MAX,
-        // (5 + part) << (bits - 2) is where the bucket behind begins.
+        // (5 + part) << (bits - 2) is the smallest value of the next bucket.
         (bits, part) => ((5 + part) << (bits - 2)) - 1,
     });
     (0..4).chain(next)
@@ -178,20 +193,21 @@ pub fn bucket_bounds() -> impl Iterator<Item = i64> {
 /// A bucket of a histogram.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Bucket {
-    /// The least value in it; −2⁶³ for the one of all negative values, and of all that is below the others.
+    /// The smallest value in the bucket. −2⁶³ for the bucket of all negative values of a
+    /// `histogram`, and for the bucket of all values below the range of a `linear` histogram.
     pub from: i64,
-    /// The greatest value in it.
+    /// The largest value in the bucket.
     pub to: i64,
-    /// How many.
+    /// Number of values in the bucket.
     pub count: u64,
 }
 
-/// A second of a rate.
+/// One second of a rate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Second {
-    /// How many seconds ago, up to 60; 0 is the one that is running.
+    /// Age of the second, up to 60; the current second has age 0.
     pub ago: u64,
-    /// How often in it.
+    /// Number of values in this second.
     pub count: u64,
 }
 

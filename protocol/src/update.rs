@@ -1,12 +1,20 @@
-//! What a subscription brings: figures that changed, and values that were logged.
+//! Subscriptions: periodic updates with changed counts and logged values.
 //!
 //! ```text
-//!   {"subscribe":{"every":1000,"events":true}}  ─▶  {"update":{"number":1,…}}  {"update":{"number":2,…}}  …  until  {"unsubscribe":{}}
+//!   {"subscribe":{"every":1000,"events":true}}
+//!       ─▶  {"update":{"number":1,…}}  {"update":{"number":2,…}}  …  until  {"unsubscribe":{}}
 //! ```
 //!
-//! An update is made when it is due, from what has changed since the last one that this client got. A client that reads slowly gets
-//! fewer of them, each with more in it; `number` says how many were due, so a gap shows how many it has missed. Figures lose nothing
-//! by that: they are totals. Of many points so many are sent at once as the client wants, and the others with the updates that follow. Of logged values the newest [`EVENTS_AT_ONCE`] are sent, and `events_lost` says how many were not.
+//! When an update is due, the agent builds it from the changes since the client's previous update.
+//! A client that reads slowly receives fewer and larger updates. `number` counts the due updates,
+//! so a gap in the numbers is the number of skipped updates. Skipped updates lose no counts,
+//! because counts are totals.
+//!
+//! * **Points.** An update has at most `points` changed points; the other changed points follow in
+//!   the next updates.
+//! * **Logged values.** An update has the newest [`EVENTS_AT_ONCE`] events at most; `events_lost`
+//!   is
+//!   the number of events that were not sent.
 
 use std::collections::BTreeMap;
 
@@ -14,25 +22,26 @@ use serde::{Deserialize, Serialize};
 
 use crate::report::Instrument;
 
-/// Logged values in an update at most.
+/// The largest number of logged events in an update.
 pub const EVENTS_AT_ONCE: usize = 4096;
-/// Points in an update at most: with the longest names that there are, a message has room for so many.
+/// The largest number of points in an update. A message has room for this number of points even if
+/// all names have the longest permitted length.
 pub const POINTS_AT_ONCE: usize = 10_000;
-/// The shortest and the longest time between updates, in milliseconds.
+/// The permitted periods of updates, in milliseconds.
 pub const EVERY: std::ops::RangeInclusive<u64> = 50..=3_600_000;
 
-/// What is wanted.
+/// A request for periodic updates.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Subscription {
-    /// Milliseconds between updates; see [`EVERY`].
+    /// Period of the updates in milliseconds, within [`EVERY`].
     pub every: u64,
-    /// Only of these instruments (`i7`); of all where there are none.
+    /// Ids of the wanted instruments (`i7`). An empty list selects all instruments.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub instruments: Vec<String>,
-    /// Logged values too.
+    /// Whether the updates contain logged values.
     #[serde(default)]
     pub events: bool,
-    /// Points in an update at most; see [`POINTS_AT_ONCE`].
+    /// The largest number of points in an update; at most [`POINTS_AT_ONCE`].
     #[serde(default = "all_points", skip_serializing_if = "is_all_points")]
     pub points: usize,
 }
@@ -49,42 +58,43 @@ fn is_zero(n: &u64) -> bool {
     *n == 0
 }
 
-/// What has changed.
+/// The changes since the client's previous update.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Update {
-    /// Which one this is, of those that were due. The first is 1, and everything has changed for it.
+    /// The number of this update among all due updates. Update 1 contains all instruments and
+    /// points.
     pub number: u64,
-    /// Milliseconds since the agent came in.
+    /// Time since the agent's start, in milliseconds.
     pub millis: u64,
-    /// Instruments whose figures or state have changed, with the points that did.
+    /// Instruments whose counts or state have changed, with their changed points only.
     pub instruments: Vec<Instrument>,
-    /// Logged values, the oldest first.
+    /// Logged events, the oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub events: Vec<Event>,
-    /// Logged values that were not sent, or were dropped by the application's thread.
+    /// Number of logged events that were not sent, or that the application thread dropped.
     #[serde(default)]
     pub events_lost: u64,
-    /// Points that have changed and come with the next updates.
+    /// Number of changed points that follow in the next updates.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub points_left: u64,
 }
 
-/// Values that a log recorded at one pass of a point.
+/// The values that a log recorded in one pass of a point.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Event {
-    /// The instrument: `i7`.
+    /// The instrument's id: `i7`.
     pub instrument: String,
-    /// With dots.
+    /// The class name with dots.
     pub class: String,
-    /// Name and descriptor.
+    /// The method's name and descriptor.
     pub method: String,
-    /// The source line, where the class file says so.
+    /// The source line, if the class file has line numbers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<u16>,
-    /// Nanoseconds since the agent came in.
+    /// Time since the agent's start, in nanoseconds.
     pub time_ns: u64,
     /// The Java thread's id.
     pub thread: u64,
-    /// By the names of the variables: null, a number or a text.
+    /// The logged values by variable name: null, a number or a string.
     pub values: BTreeMap<String, serde_json::Value>,
 }

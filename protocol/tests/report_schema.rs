@@ -1,5 +1,5 @@
-//! `docs/report.schema.json` and the Rust types say the same: what the types write is valid, and
-//! what lacks a field, has one too many or a wrong one is not.
+//! `docs/report.schema.json` agrees with the Rust types. A report that the types write is valid; a
+//! report with a missing, an additional or a wrong field is invalid.
 
 use serde_json::{Value, json};
 use veneer_protocol::*;
@@ -105,7 +105,7 @@ fn tables() -> Vec<Table> {
     ]
 }
 
-/// A report in which everything that can be said is said.
+/// A report that uses every field and every variant.
 fn sample() -> Report {
     let mut report = Report::new(Jvm {
         pid: 4711,
@@ -196,7 +196,7 @@ fn an_empty_report_is_valid() {
 
 #[test]
 fn every_field_of_the_types_is_in_the_schema_and_the_reverse() {
-    // Take one field away at a time, then add one that nobody knows: each must be noticed.
+    // Remove one field at a time, then add an unknown field. The schema must reject each change.
     let whole = serde_json::to_value(sample()).unwrap();
     let schema = schema();
     let optional = ["line", "fragment", "to", "what"];
@@ -218,7 +218,8 @@ fn every_field_of_the_types_is_in_the_schema_and_the_reverse() {
                 .as_object_mut()
                 .unwrap();
             object.remove(&name);
-            // An edge without its source has no meaning; alone the four may be missing.
+            // Each of the four optional fields may be absent. Only `fragment` is required if the
+            // point is an edge (has `to`), because an edge without its source has no meaning.
             let allowed = pointer.contains("/points/")
                 && optional.contains(&name.as_str())
                 && !(name == "fragment" && object.contains_key("to"));
@@ -257,7 +258,7 @@ fn figures_fit_the_kind_of_instrument() {
     assert!(!schema().is_valid(&value));
 }
 
-/// The JSON pointers of all objects in a value, itself included.
+/// The JSON pointers of all objects in a value, including the value itself.
 fn objects(value: &Value, at: String) -> Vec<String> {
     match value {
         Value::Object(members) => {

@@ -1,4 +1,4 @@
-//! A report with one of each, for tests.
+//! A test report with one instrument or table of each kind.
 
 use serde_json::json;
 use veneer_protocol::*;
@@ -45,7 +45,6 @@ fn table(
     }
 }
 
-/// The report.
 pub fn report() -> Report {
     let mut report = Report::new(Jvm {
         pid: 4711,
@@ -201,7 +200,7 @@ pub fn report() -> Report {
             vec![(vec![json!(3)], moment)],
         ),
     ];
-    // What was not drawn.
+    // Values that the sample did not select.
     if let Some(sample) = report.tables.last_mut() {
         sample.rest = Figures::Count { count: 99 };
     }

@@ -1,6 +1,8 @@
-//! The few messages of Perfetto's trace format that are written here, with the field numbers of its definitions
-//! (`protos/perfetto/trace/trace_packet.proto` and what it imports). The whole set has hundreds; crates that have it take longer to compile
-//! than all of Veneer. The tests read the output back with Perfetto's own tools.
+//! The messages of Perfetto's trace format that this crate writes. The field numbers are those of
+//! `protos/perfetto/trace/trace_packet.proto` and its imports.
+//!
+//! The complete format has hundreds of messages, and crates that contain it take longer to compile
+//! than all of Veneer. Tests read the traces with Perfetto's own tools.
 
 /// `perfetto.protos.Trace`
 #[derive(Clone, PartialEq, prost::Message)]
@@ -12,7 +14,7 @@ pub struct Trace {
 /// `perfetto.protos.TracePacket`
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct TracePacket {
-    /// Nanoseconds.
+    /// Time in nanoseconds, by the clock [`BOOTTIME`].
     #[prost(uint64, optional, tag = "8")]
     pub timestamp: Option<u64>,
     #[prost(uint32, optional, tag = "10")]
@@ -32,7 +34,7 @@ pub enum Data {
     TrackDescriptor(TrackDescriptor),
 }
 
-/// `perfetto.protos.ClockSnapshot`: what several clocks show at one moment.
+/// `perfetto.protos.ClockSnapshot`: the values of several clocks at one instant.
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct ClockSnapshot {
     #[prost(message, repeated, tag = "1")]
@@ -50,7 +52,7 @@ pub struct Clock {
 
 /// `BuiltinClock.BUILTIN_CLOCK_REALTIME`
 pub const REALTIME: u32 = 1;
-/// `BuiltinClock.BUILTIN_CLOCK_BOOTTIME`, the clock of packets that name none.
+/// `BuiltinClock.BUILTIN_CLOCK_BOOTTIME`, the default clock of packets.
 pub const BOOTTIME: u32 = 6;
 
 /// `perfetto.protos.TrackDescriptor`

@@ -1,28 +1,40 @@
-//! One logged event, as versions write it into a ring.
+//! One logged event, as a version (the specialised code version of a method) writes it into a ring
+//! buffer.
 //!
 //! ```text
-//!   length(4) point(4) time(8) tid(8) –(8)  value…      value: kind(8) word(8) [characters, 2 bytes each, padded to 8]
+//!   event   length(4) point(4) time(8) tid(8) unused(8)  value…
+//!   value   kind(8) word(8) [characters, 2 bytes each, padded to a multiple of 8 bytes]
 //! ```
+//!
+//! Numbers have the byte order of the machine. The kind of a value selects the meaning of its word:
+//!
+//! | kind | word |
+//! | --- | --- |
+//! | 0 | unused; the value is `null` |
+//! | 1 | an integer |
+//! | 2 | the bits of a double |
+//! | 3 | the number of characters of a string |
+//! | others | low half: characters of the class name; high half: identity hash of the object |
 
 /// A value of a Java variable.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
     /// `null`.
     Null,
-    /// boolean (0 or 1), byte, char, short, int, long.
+    /// A `boolean` (0 or 1), `byte`, `char`, `short`, `int` or `long`.
     Int(i64),
-    /// float, double.
+    /// A `float` or `double`.
     Float(f64),
-    /// A string, or for another object its class and identity.
+    /// A string, or `class@hash` with the identity hash for any other object.
     Text(String),
 }
 
-/// An event; which variables the values belong to is known to the point.
+/// A logged event. The event has no variable names; the log point has them in the same order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Drained {
-    /// The log point.
+    /// The number of the log point.
     pub point: u32,
-    /// `System.nanoTime()`.
+    /// `System.nanoTime()` when the application thread passed the point.
     pub time_ns: u64,
     /// The Java thread's id.
     pub thread: u64,
@@ -30,7 +42,8 @@ pub struct Drained {
     pub values: Vec<Value>,
 }
 
-/// Reads an event. Bytes that are missing read as zero: an event never fails, it only says less.
+/// Decodes an event. Missing bytes read as zero, so decoding never fails; a truncated event has
+/// fewer or empty values.
 pub fn decode(bytes: &[u8]) -> Drained {
     let word = |at: usize| {
         bytes

@@ -1,71 +1,76 @@
-//! Where things lie in the mapped files; the agent writes by these numbers, the command reads by them.
+//! Layout of the mapped files. The agent writes and the command reads with these offsets.
 //!
 //! ```text
-//!   counters.bin  shard 0 (shared) | shard 1 | …            a shard: SLOTS words of 8 bytes
-//!   events.bin    ring 0 | ring 1 | … | points | life       a ring: head tail – size counted … | data
-//!                                                           a point: drained dropped      life: milliseconds
+//!   counters.bin  shard 0 (shared) | shard 1 | …         shard: SLOTS words of 8 bytes
+//!   events.bin    ring 0 | ring 1 | … | points | life    ring: head tail – size counted … | data
+//!                                                        point: drained dropped
+//!                                                        life: milliseconds
 //! ```
 
 use std::path::Path;
 
-/// Name of the catalogue.
+/// File name of the metadata journal.
 pub const CATALOGUE: &str = "catalogue";
-/// Name of the file of counters.
+/// File name of the counters.
 pub const COUNTERS: &str = "counters.bin";
-/// Tables of compiled probes.
+/// File name of the tallies (aggregation maps) that compiled probes fill.
 pub const TALLIES: &str = "tallies.bin";
-/// Name of the file of rings.
+/// File name of the ring buffers of events.
 pub const EVENTS: &str = "events.bin";
-/// Names of the two files of drained events; when one is full the other one is emptied.
+/// File names of the event log. When one of the two files is full, the agent empties the other one.
 pub const ROTATED: [&str; 2] = ["drained.0", "drained.1"];
-/// When one of them is full, in bytes.
+/// The size at which a file of the event log is full, in bytes.
 pub const SEGMENT: u64 = 16 << 20;
 
-/// The counters' file.
+/// Layout of `counters.bin`. The value of a counter is its sum over all shards.
+///
+/// A platform thread owns a shard while it lives. Virtual threads, and threads that find no free
+/// shard, add atomically in the shared shard 0.
 pub struct Shards;
 
 impl Shards {
-    /// Shards in the file, the shared one included.
+    /// Number of shards in the file, including the shared shard 0.
     pub const COUNT: u64 = 256;
-    /// Counters in a shard.
+    /// Number of counters in a shard.
     pub const SLOTS: u64 = 1 << 19;
-    /// Bytes of a shard.
+    /// Size of a shard in bytes.
     pub const STRIDE: u64 = Self::SLOTS * 8;
-    /// Bytes of the file.
+    /// Size of the file in bytes.
     pub const SIZE: u64 = Self::COUNT * Self::STRIDE;
 }
 
-/// The rings' file.
+/// Layout of `events.bin`.
 pub struct Rings;
 
 impl Rings {
-    /// Rings in the file.
+    /// Number of ring buffers in the file.
     pub const COUNT: u64 = 128;
-    /// Bytes of a ring, its header included.
+    /// Size of a ring buffer in bytes, including its header.
     pub const STRIDE: u64 = 1 << 18;
-    /// Bytes of a ring's header.
+    /// Size of the header of a ring buffer in bytes.
     pub const HEADER: u64 = 64;
-    /// Bytes of a ring's data.
+    /// Size of the data of a ring buffer in bytes.
     pub const DATA: u64 = Self::STRIDE - 4096;
-    /// Offset in the header of the position up to which events have been written.
+    /// Header offset of the position up to which the application thread has written events.
     pub const HEAD: u64 = 0;
-    /// Offset in the header of the position up to which they have been taken out.
+    /// Header offset of the position up to which the agent has drained events.
     pub const TAIL: u64 = 8;
-    /// Offset in the header of the size of the data.
+    /// Header offset of the size of the data.
     pub const CAPACITY: u64 = 24;
-    /// Offset in the header of the position up to which they are counted under their points.
+    /// Header offset of the position up to which the agent has counted drained events under their
+    /// log points.
     pub const COUNTED: u64 = 32;
-    /// Log points that have figures of their own.
+    /// Number of log points that have their own metrics.
     pub const POINTS: u64 = 1 << 16;
-    /// Where those figures begin: 16 bytes for each point.
+    /// File offset of the log points' metrics, 16 bytes per log point.
     pub const FIGURES: u64 = Self::COUNT * Self::STRIDE;
-    /// Where the milliseconds stand for which the agent has lived.
+    /// File offset of the age of the agent in milliseconds.
     pub const LIFE: u64 = Self::FIGURES + Self::POINTS * 16;
-    /// Bytes of the file.
+    /// Size of the file in bytes.
     pub const SIZE: u64 = Self::LIFE + 4096;
 }
 
-/// Whether a directory is that of one JVM.
+/// Whether a directory is the data directory of one JVM.
 pub fn is_data_directory(path: &Path) -> bool {
     path.join(CATALOGUE).is_file()
 }

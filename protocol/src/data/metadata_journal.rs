@@ -1,13 +1,15 @@
-//! The catalogue: what each counter and each log point stands for, appended while the JVM runs.
+//! The metadata journal (file `catalogue`): the point that each counter and each log point
+//! measures. The agent appends a record whenever an instrument or patch changes.
 //!
 //! ```text
-//!   1c291ca3 {"run":{…}}⏎            a line: the CRC-32 of the text behind it, a space, a record as JSON
+//!   1c291ca3 {"run":{…}}⏎            line: CRC-32 of the JSON text, a space, the record as JSON
 //!   90b2f1d0 {"instrument":{…}}⏎
 //!   5f0e88c1 {"stands":{…}}⏎         written before the first count at these points can happen
-//!   77aa01▯                          the last line may be torn, where the process was killed while it wrote
+//!   77aa01▯                          torn: the process was killed while it wrote the last line
 //! ```
 //!
-//! Only the last line may be torn; anything else that does not fit its checksum is damage, and said.
+//! Only the last line may be torn. The reader reports every other line whose checksum does not
+//! match as [`DataError::Damaged`].
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -19,16 +21,15 @@ use serde::{Deserialize, Serialize};
 use veneer_frequency::Flow;
 
 use super::DataError;
-use super::checksum::crc32;
 use super::layout::{CATALOGUE, Rings, Shards};
 use crate::report::{Kind, Patch, Problem, Readings};
 
-/// The format that is written here.
+/// The format of the data directory that this crate writes and reads.
 const FORMAT: u32 = 2;
-/// The most nodes that a method's graph can have.
-const NODES: u32 = 1 << 16;
+/// The largest number of nodes that the flow graph of a method can have.
+const MAX_FLOW_NODES: u32 = 1 << 16;
 
-/// One record.
+/// A record of the journal.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Record {
@@ -38,101 +39,102 @@ pub enum Record {
         format: u32,
         /// The agent's version.
         agent: String,
-        /// Process id, as the JVM knows it.
+        /// The process id in the JVM's own process namespace.
         pid: u32,
         /// `java.vm.name`.
         name: String,
         /// `java.vm.version`.
         version: String,
-        /// Milliseconds since 1970 when the agent began.
+        /// Start of the agent, in milliseconds since 1970.
         began_ms: u64,
-        /// `System.nanoTime()` when the agent began.
+        /// Start of the agent by `System.nanoTime()`.
         began_ns: u64,
     },
-    /// An instrument was asked for.
+    /// A plan attached an instrument.
     Instrument {
-        /// Its number: 7 for `i7`.
+        /// The instrument's number: 7 for `i7`.
         id: u32,
-        /// The name that the plan gave, or one made from kind and pattern.
+        /// The name in the plan, or a name that the agent derives from kind and pattern.
         name: String,
-        /// What it measures.
         kind: Kind,
-        /// The plan.
         plan: String,
     },
-    /// It stands at these points of a method from now on.
+    /// The instrument will be installed at these points of a method.
     Stands {
-        /// The instrument.
+        /// The instrument's number.
         id: u32,
-        /// With dots.
+        /// The class name with dots.
         class: String,
         /// Name and descriptor.
         method: String,
-        /// The points.
         points: Vec<Stand>,
-        /// The flow graph, where the points are its nodes (or, with a `t`, its edges) and follow from its counters. What their own
-        /// counters say comes on top: they count while the graph is edited.
+        /// The flow graph from which the counts of the points are derived, if any. A point is a
+        /// node of the graph, or an edge if it has a `t`. A point also has its own counter, which
+        /// counts while the control-flow graph is edited; its count is added to the derived count.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         flow: Option<Flow>,
     },
-    /// It could not be put into this method after all.
+    /// The instrument could not be installed in this method. The record cancels the preceding
+    /// record [`Record::Stands`] for the method.
     Leaves {
-        /// The instrument.
+        /// The instrument's number.
         id: u32,
-        /// With dots.
+        /// The class name with dots.
         class: String,
         /// Name and descriptor.
         method: String,
     },
-    /// It was taken off; its figures are final.
+    /// The instrument was detached; its readings are final.
     Detached {
-        /// The instrument.
+        /// The instrument's number.
         id: u32,
-        /// Of each point, by its first counter.
+        /// The final readings of each point, by the point's first counter.
         readings: Vec<(u32, Readings)>,
     },
-    /// Classes were unloaded; the figures of its points there are final, and their counters serve others from here on.
+    /// The JVM unloaded classes. The readings of the instrument's points in them are final.
+    /// From here on the agent reuses the points' counters for other points.
     Buried {
-        /// The instrument.
+        /// The instrument's number.
         id: u32,
-        /// Of each point, by its first counter.
+        /// The final readings of each point, by the point's first counter.
         readings: Vec<(u32, Readings)>,
     },
     /// A flow graph was edited.
     Patch(Patch),
-    /// The edit was taken back.
+    /// A patch was undone.
     Undone {
-        /// For instance `p7`.
+        /// The patch, for instance `p7`.
         id: String,
     },
-    /// Something went wrong, and did not reach the application.
+    /// An error that did not reach the application.
     Problem(Problem),
-    /// The JVM came to its end in good order.
+    /// The JVM ended normally.
     Ended {},
 }
 
-/// A point of an instrument.
+/// A point of an instrument, without its method.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Stand {
-    /// The fragment, where the point is not the method.
+    /// The fragment (basic block or region), unless the point is the whole method.
     #[serde(rename = "f", default, skip_serializing_if = "Option::is_none")]
     pub fragment: Option<u32>,
-    /// For an edge: the fragment to which it leads.
+    /// For an edge, the fragment to which the edge leads.
     #[serde(rename = "t", default, skip_serializing_if = "Option::is_none")]
     pub to: Option<u32>,
-    /// For an instruction: what it does.
+    /// For an instruction, a description of its effect.
     #[serde(rename = "w", default, skip_serializing_if = "Option::is_none")]
     pub what: Option<String>,
     /// The source line.
     #[serde(rename = "l", default, skip_serializing_if = "Option::is_none")]
     pub line: Option<u16>,
-    /// The first counter; of a log, the number of its point.
+    /// The point's first counter; for a log, the number of the log point.
     #[serde(rename = "s")]
     pub slot: u32,
-    /// What count and total stood at when the point was made.
+    /// The values of the count and total counters when the point was created. The reader
+    /// subtracts them, because the agent reuses counters without clearing them.
     #[serde(rename = "b", default, skip_serializing_if = "is_zero")]
     pub base: [u64; 2],
-    /// Names of logged values.
+    /// Names of the logged variables.
     #[serde(rename = "v", default, skip_serializing_if = "Vec::is_empty")]
     pub values: Vec<String>,
 }
@@ -141,18 +143,17 @@ fn is_zero(base: &[u64; 2]) -> bool {
     *base == [0, 0]
 }
 
-/// The line of a record.
+/// The line of the journal that contains this record.
 pub fn encode(record: &Record) -> Result<Vec<u8>, serde_json::Error> {
     let text = serde_json::to_vec(record)?;
-    let mut line = format!("{:08x} ", crc32(&text)).into_bytes();
+    let mut line = format!("{:08x} ", crc32fast::hash(&text)).into_bytes();
     line.extend_from_slice(&text);
     line.push(b'\n');
     Ok(line)
 }
 
-/// The record of the catalogue's beginning.
 impl Record {
-    /// With the format that is written here.
+    /// The first record of a journal, with the format that this crate writes.
     pub fn run(pid: u32, name: String, version: String, began_ms: u64, began_ns: u64) -> Record {
         Record::Run {
             format: FORMAT,
@@ -166,64 +167,64 @@ impl Record {
     }
 }
 
-/// A point with the method that it is in.
+/// A point with its method.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Standing {
-    /// With dots.
+    /// The class name with dots.
     pub class: String,
     /// Name and descriptor.
     pub method: String,
-    /// The point.
     pub at: Stand,
-    /// See [`Record::Stands`].
+    /// The flow graph of the `flow` field in [`Record::Stands`].
     pub flow: Option<Arc<Flow>>,
-    /// Its final figures, where the instrument was taken off.
+    /// The final readings, if the instrument was detached or the class was unloaded.
     pub last: Option<Readings>,
 }
 
-/// An instrument, put together from its records.
+/// An instrument, assembled from its records.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recorded {
-    /// Its number.
+    /// The instrument's number: 7 for `i7`.
     pub id: u32,
-    /// As tables call it.
+    /// The name in the plan, or a name that the agent derives from kind and pattern.
     pub name: String,
-    /// What it measures.
     pub kind: Kind,
-    /// The plan.
     pub plan: String,
-    /// Not taken off.
+    /// Whether the journal has no `detached` record of the instrument.
     pub attached: bool,
-    /// Its points.
     pub points: Vec<Standing>,
 }
 
-/// A whole catalogue.
+/// The content of a metadata journal.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Catalogue {
-    /// Process id, as the JVM knew it.
+    /// The process id in the JVM's own process namespace.
     pub pid: u32,
     /// `java.vm.name`.
     pub name: String,
     /// `java.vm.version`.
     pub version: String,
-    /// Milliseconds since 1970 when the agent began.
+    /// Start of the agent, in milliseconds since 1970.
     pub began_ms: u64,
-    /// `System.nanoTime()` then.
+    /// Start of the agent by `System.nanoTime()`.
     pub began_ns: u64,
-    /// In order of attachment.
+    /// All instruments, in the order in which plans attached them.
     pub instruments: Vec<Recorded>,
-    /// Edits, undone ones too.
+    /// All edits, including undone ones.
     pub patches: Vec<Patch>,
-    /// Errors of plans and of the agent.
+    /// Errors of plans and of the agent itself.
     pub problems: Vec<Problem>,
-    /// The JVM came to its end in good order.
+    /// Whether the JVM ended normally.
     pub ended: bool,
-    /// The last record is torn.
+    /// Whether the last line is torn.
     pub torn: bool,
 }
 
-/// Reads the catalogue of a data directory.
+/// Reads the metadata journal of a data directory.
+///
+/// # Errors
+/// The file is missing or unreadable, has no complete first record, or has a damaged record. A torn
+/// last line is no error.
 pub fn read_catalogue(directory: &Path) -> Result<Catalogue, DataError> {
     let path = directory.join(CATALOGUE);
     let file = File::open(&path).map_err(|source| match source.kind() {
@@ -234,7 +235,7 @@ pub fn read_catalogue(directory: &Path) -> Result<Catalogue, DataError> {
         },
     })?;
     let mut reader = BufReader::new(file);
-    let mut all: Option<Catalogue> = None;
+    let mut journal: Option<Catalogue> = None;
     let mut torn = false;
     for number in 1.. {
         let mut line = Vec::new();
@@ -256,16 +257,16 @@ pub fn read_catalogue(directory: &Path) -> Result<Catalogue, DataError> {
             reason,
         };
         let record = decode(&line).map_err(damaged)?;
-        match (&mut all, record) {
+        match (&mut journal, record) {
             (None, record) => {
-                all = Some(begin(&path, record).map_err(|e| {
+                journal = Some(new_journal(&path, record).map_err(|e| {
                     e.unwrap_or_else(|| damaged("the first record is no `run`".into()))
                 })?)
             }
-            (Some(catalogue), record) => catalogue.take(record).map_err(damaged)?,
+            (Some(catalogue), record) => catalogue.apply(record).map_err(damaged)?,
         }
     }
-    let mut catalogue = all.ok_or_else(|| DataError::Truncated {
+    let mut catalogue = journal.ok_or_else(|| DataError::Truncated {
         path: path.clone(),
         expected: 1,
         found: 0,
@@ -274,6 +275,7 @@ pub fn read_catalogue(directory: &Path) -> Result<Catalogue, DataError> {
     Ok(catalogue)
 }
 
+/// Checks the checksum of a line without its line feed, and parses its record.
 fn decode(line: &[u8]) -> Result<Record, String> {
     let (sum, text) = line
         .split_at_checked(9)
@@ -283,13 +285,14 @@ fn decode(line: &[u8]) -> Result<Record, String> {
         .and_then(|sum| sum.strip_suffix(' '))
         .and_then(|sum| u32::from_str_radix(sum, 16).ok())
         .ok_or("it does not begin with a checksum")?;
-    if crc32(text) != sum {
+    if crc32fast::hash(text) != sum {
         return Err("its checksum does not fit".into());
     }
     serde_json::from_slice(text).map_err(|error| format!("it is not understood: {error}"))
 }
 
-fn begin(path: &Path, record: Record) -> Result<Catalogue, Option<DataError>> {
+/// The empty journal of a `run` record. The error is `None` if the record is not `run`.
+fn new_journal(path: &Path, record: Record) -> Result<Catalogue, Option<DataError>> {
     let Record::Run {
         format,
         pid,
@@ -324,12 +327,14 @@ fn begin(path: &Path, record: Record) -> Result<Catalogue, Option<DataError>> {
 }
 
 impl Catalogue {
+    /// The newest instrument with this number.
     fn instrument(&mut self, id: u32) -> Result<&mut Recorded, String> {
         let found = self.instruments.iter_mut().rev().find(|one| one.id == id);
         found.ok_or_else(|| format!("it is about an instrument i{id} that was never attached"))
     }
 
-    fn take(&mut self, record: Record) -> Result<(), String> {
+    /// Applies a record that follows the first one. The error says why the record is invalid.
+    fn apply(&mut self, record: Record) -> Result<(), String> {
         match record {
             Record::Run { .. } => return Err("a second `run`".into()),
             Record::Instrument {
@@ -353,16 +358,16 @@ impl Catalogue {
                 flow,
             } => {
                 let instrument = self.instrument(id)?;
-                let room = match instrument.kind {
+                let last_slot = match instrument.kind {
                     Kind::Counter | Kind::Code => Shards::SLOTS - 1,
                     Kind::Timer => Shards::SLOTS - 4,
                     Kind::Log => Rings::POINTS - 1,
                 };
-                if let Some(beyond) = points.iter().find(|p| u64::from(p.slot) > room) {
+                if let Some(beyond) = points.iter().find(|p| u64::from(p.slot) > last_slot) {
                     return Err(format!("there is no counter {}", beyond.slot));
                 }
                 if let Some(flow) = &flow {
-                    if flow.nodes > NODES {
+                    if flow.nodes > MAX_FLOW_NODES {
                         return Err(format!("a method of {} fragments", flow.nodes));
                     }
                     if let Some(beyond) = flow.counters().find(|c| u64::from(*c) >= Shards::SLOTS) {
@@ -416,6 +421,15 @@ impl Catalogue {
 mod tests {
     use super::*;
 
+    #[test]
+    fn a_line_has_its_documented_bytes() {
+        // The check value of CRC-32 (IEEE 802.3).
+        assert_eq!(crc32fast::hash(b"123456789"), 0xCBF4_3926);
+        assert_eq!(crc32fast::hash(b""), 0);
+        let line = encode(&Record::Ended {}).unwrap();
+        assert_eq!(line, b"85ce29e4 {\"ended\":{}}\n");
+    }
+
     fn records() -> Vec<Record> {
         let counter = |slot| Stand {
             fragment: Some(slot),
@@ -462,7 +476,7 @@ mod tests {
         std::fs::write(directory.join(CATALOGUE), bytes).unwrap();
     }
 
-    /// A directory of this test's own.
+    /// Creates a temporary directory for one test of this process.
     fn directory(name: &str) -> PathBuf {
         let path = std::env::temp_dir().join(format!("veneer-{name}-{}", std::process::id()));
         std::fs::create_dir_all(&path).unwrap();
@@ -474,7 +488,7 @@ mod tests {
     }
 
     #[test]
-    fn records_come_together_again() {
+    fn records_are_assembled_into_instruments() {
         let directory = directory("catalogue");
         write(&directory, &bytes(&records()));
         let catalogue = read_catalogue(&directory).unwrap();
@@ -487,7 +501,7 @@ mod tests {
     }
 
     #[test]
-    fn cut_anywhere_it_reads_up_to_there() {
+    fn a_cut_journal_is_read_up_to_the_cut() {
         let directory = directory("cut");
         let all = bytes(&records());
         for length in 0..all.len() {
@@ -507,7 +521,7 @@ mod tests {
     }
 
     #[test]
-    fn damage_is_named_wherever_it_is() {
+    fn the_error_names_the_damaged_record() {
         let directory = directory("damage");
         let all = bytes(&records());
         for at in 0..all.len() {
@@ -519,7 +533,8 @@ mod tests {
                     let expected = 1 + all[..at].iter().filter(|b| **b == b'\n').count() as u64;
                     assert_eq!(record, expected, "byte {at}");
                 }
-                // The last line feed is gone, or the case of a hexadecimal digit.
+                // The bit flip removed the last line feed, or changed the case of a hexadecimal
+                // digit of a checksum.
                 Ok(catalogue) => assert!(catalogue.torn || all[at].is_ascii_hexdigit(), "{at}"),
                 Err(other) => panic!("{at}: {other}"),
             }
@@ -528,7 +543,7 @@ mod tests {
     }
 
     #[test]
-    fn records_that_make_no_sense_are_refused() {
+    fn contradictory_records_are_refused() {
         let directory = directory("sense");
         let run = Record::run(7, "VM".into(), "17".into(), 1, 2);
         let detached = |id, readings| Record::Detached { id, readings };

@@ -1,12 +1,13 @@
-//! The file `release` in the home directory of a JDK, which says what version it is.
+//! The version of a JDK, read from the file `release` in its home directory.
 
 use std::fs;
 use std::path::Path;
 
-/// The oldest JDK on which the agent works.
+/// The oldest feature release of the JDK on which the agent works.
 pub const OLDEST: u32 = 17;
 
-/// The feature release that the file `release` in this home directory states.
+/// The feature release in the file `release` of the JDK with this home directory. `None` if the
+/// file is missing or has no `JAVA_VERSION`.
 pub fn release_feature(home: &Path) -> Option<u32> {
     let text = fs::read_to_string(home.join("release")).ok()?;
     let value = text
@@ -15,7 +16,7 @@ pub fn release_feature(home: &Path) -> Option<u32> {
     feature(value.trim_matches('"'))
 }
 
-/// `17.0.15` → 17, `1.8.0_392` → 8, `25-ea` → 25.
+/// The feature release of a version: `17.0.15` → 17, `1.8.0_392` → 8, `25-ea` → 25.
 pub fn feature(version: &str) -> Option<u32> {
     let mut numbers = version.split(|character: char| !character.is_ascii_digit());
     match numbers.next()?.parse().ok()? {

@@ -1,17 +1,19 @@
-//! What a JVM that does not answer seems to wait for, by what the kernel says of its threads.
+//! Diagnoses a JVM that does not answer, from the kernel's data on its threads.
 //!
-//! A JVM stops all Java threads for some of its work. A thread that runs on without looking whether it should stop (a long counted
-//! loop, a long copy of an array) keeps everything waiting, the attach listener too. Such a thread is one that uses a processor all
-//! the time while the others stand still.
+//! For some operations a JVM stops all Java threads at a safepoint. A thread without safepoint
+//! polls (in a long counted loop or a long array copy) delays the safepoint, and with it all other
+//! threads, including the attach listener. Such a thread uses a processor all the time while the
+//! other threads are idle.
 
 use std::fs;
 use std::thread;
 use std::time::Duration;
 
-/// How long threads are watched.
-const WATCHED: Duration = Duration::from_millis(300);
-/// Names of the JVM's own threads begin with these; they do not keep the JVM from stopping.
-const OWN: [&str; 10] = [
+/// The period over which the processor time of the threads is measured.
+const OBSERVATION_PERIOD: Duration = Duration::from_millis(300);
+/// Prefixes of the names of the JVM's and the agent's own threads. These threads do not delay a
+/// safepoint, so a busy one is not the cause of a hang.
+const INTERNAL_THREAD_PREFIXES: [&str; 10] = [
     "GC Thread",
     "G1 ",
     "C1 Comp",
@@ -27,15 +29,16 @@ const OWN: [&str; 10] = [
 struct Thread {
     id: u32,
     name: String,
-    /// Processor time so far, in ticks.
+    /// Processor time since the thread's start, in clock ticks.
     ticks: u64,
     state: char,
 }
 
-/// In words.
-pub fn told(pid: u32) -> String {
+/// The likely reason why the JVM `pid` does not answer, as a clause for an error message. Takes
+/// [`OBSERVATION_PERIOD`].
+pub fn describe_hang(pid: u32) -> String {
     let before = threads(pid);
-    thread::sleep(WATCHED);
+    thread::sleep(OBSERVATION_PERIOD);
     let after = threads(pid);
     if after.is_empty() {
         return "it has ended meanwhile".into();
@@ -52,8 +55,10 @@ pub fn told(pid: u32) -> String {
     let busy = after.iter().filter_map(|now| {
         let then = before.iter().find(|t| t.id == now.id)?;
         let used = now.ticks.saturating_sub(then.ticks);
-        let own = OWN.iter().any(|own| now.name.starts_with(own));
-        (used > 0 && !own).then_some((used, now))
+        let is_internal = INTERNAL_THREAD_PREFIXES
+            .iter()
+            .any(|p| now.name.starts_with(p));
+        (used > 0 && !is_internal).then_some((used, now))
     });
     match busy.max_by_key(|(used, _)| *used) {
         Some((_, thread)) => format!(
@@ -78,7 +83,8 @@ fn threads(pid: u32) -> Vec<Thread> {
     entries.filter_map(Result::ok).filter_map(one).collect()
 }
 
-/// `proc(5)`: id, name in brackets, state, …, user and system time as fields 14 and 15.
+/// Parses `/proc/PID/task/TID/stat` (see `proc(5)`): thread id, name in parentheses, state, …, and
+/// user and system time as fields 14 and 15.
 fn parse(stat: &str) -> Option<Thread> {
     let (id, rest) = stat.split_once(" (")?;
     let (name, rest) = rest.rsplit_once(") ")?;
@@ -97,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_thread_is_read_whatever_its_name() {
+    fn names_with_parentheses_are_parsed() {
         let thread = parse("71 (a) (b) R 1 2 3 4 5 6 7 8 9 10 40 2 0 0").unwrap();
         assert_eq!(
             (thread.id, thread.name.as_str(), thread.ticks, thread.state),
@@ -107,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_that_runs_on_is_named() {
+    fn a_busy_thread_is_named() {
         let stop = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
         let seen = stop.clone();
         let busy = thread::Builder::new()
@@ -117,7 +123,7 @@ mod tests {
                     while !seen.load(std::sync::atomic::Ordering::Relaxed) {}
                 },
             );
-        let words = told(std::process::id());
+        let words = describe_hang(std::process::id());
         stop.store(true, std::sync::atomic::Ordering::Relaxed);
         busy.unwrap().join().unwrap();
         assert!(words.contains("`endless`"), "{words}");

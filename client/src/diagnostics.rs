@@ -1,6 +1,8 @@
-//! What would work here and what would not: findings about this machine, and about a JVM, each with its remedy.
+//! Diagnostics for `veneer doctor`: findings about this machine and about a JVM, with remedies.
 //!
-//! Everything is read from `/proc` and the file system; the only thing that is asked is an agent that is in the JVM already.
+//! The findings come from `/proc` and the file system. The only process that receives a message is
+//! a JVM in which an agent already runs; the agent is asked for its status. If the agent library is
+//! embedded in this program, searching it may write it to a file; see [`agent::find`].
 
 use std::env;
 use std::ffi::CString;
@@ -14,28 +16,29 @@ use veneer_protocol::socket_directory;
 
 use crate::connection::Client;
 use crate::perfdata;
-use crate::release::release_feature;
 use crate::target::Target;
-use crate::{agent, release};
+use crate::version::release_feature;
+use crate::{agent, version};
 
-/// Room that a JVM's data files take, in bytes, with counters of a large program.
-const ROOM: u64 = 64 << 20;
-/// JDKs from here on warn of agents that are loaded while they run (JEP 451).
-const WARNS: u32 = 21;
+/// The disk space for the data files of a JVM with a large program, in bytes.
+const MAX_DATA_BYTES: u64 = 64 << 20;
+/// The first feature release of the JDK that jvm_warns when an agent is loaded into a running JVM
+/// (JEP 451).
+const FIRST_WARNING_JDK: u32 = 21;
 
-/// How it stands with something.
+/// The severity of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
-    /// It works.
+    /// The checked condition holds.
     Good,
-    /// It works, and there is something to know.
+    /// Attaching works, but the user should know about a side effect or a restriction.
     Note,
-    /// It does not work.
+    /// The checked condition does not hold, so attaching or running fails.
     Bad,
 }
 
 impl State {
-    /// The word for it.
+    /// The severity's name in the output: `good`, `note` or `bad`.
     pub fn name(self) -> &'static str {
         match self {
             State::Good => "good",
@@ -45,16 +48,15 @@ impl State {
     }
 }
 
-/// One thing that was looked at.
+/// The result of one check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
-    /// What.
+    /// The checked subject, for instance `agent library`.
     pub what: &'static str,
-    /// How it stands with it.
     pub state: State,
-    /// What was found.
+    /// The observed fact or the problem.
     pub found: String,
-    /// What to do about it; empty where there is nothing to do.
+    /// An action of the user that solves the problem; empty if there is none.
     pub remedy: String,
 }
 
@@ -67,7 +69,7 @@ fn good(what: &'static str, found: impl Into<String>) -> Finding {
     }
 }
 
-fn other(
+fn finding(
     state: State,
     what: &'static str,
     found: impl Into<String>,
@@ -81,18 +83,18 @@ fn other(
     }
 }
 
-/// This machine.
+/// Checks this machine.
 pub fn machine() -> Vec<Finding> {
     vec![
-        system(),
-        library(),
-        jdk(),
-        place(),
-        room(Path::new("/tmp"), "room for data"),
+        platform(),
+        agent_library(),
+        default_jdk(),
+        socket_directory_access(),
+        disk_space(Path::new("/tmp"), "room for data"),
     ]
 }
 
-fn system() -> Finding {
+fn platform() -> Finding {
     let kernel = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
     let found = format!(
         "{} {} on {}",
@@ -102,7 +104,7 @@ fn system() -> Finding {
     );
     match (env::consts::OS, env::consts::ARCH) {
         ("linux", "x86_64") => good("system", found),
-        _ => other(
+        _ => finding(
             State::Bad,
             "system",
             found,
@@ -111,16 +113,16 @@ fn system() -> Finding {
     }
 }
 
-fn library() -> Finding {
+fn agent_library() -> Finding {
     match agent::find() {
-        Err(error) => other(State::Bad, "agent library", "not found", error.to_string()),
+        Err(error) => finding(State::Bad, "agent library", "not found", error.to_string()),
         Ok(path) => {
             let mode = fs::metadata(&path).map_or(0, |meta| meta.mode());
             let found = path.display().to_string();
-            // SAFETY: always succeeds.
+            // SAFETY: `geteuid` has no preconditions and cannot fail.
             let us = unsafe { libc::geteuid() };
             if us == 0 && mode & 0o004 == 0 {
-                return other(
+                return finding(
                     State::Note,
                     "agent library",
                     format!("{found}, which other users cannot read"),
@@ -132,7 +134,7 @@ fn library() -> Finding {
     }
 }
 
-fn jdk() -> Finding {
+fn default_jdk() -> Finding {
     let home = env::var_os("JAVA_HOME").filter(|home| !home.is_empty());
     let home = home.map(Into::into).or_else(|| {
         let path = env::var_os("PATH")?;
@@ -147,22 +149,22 @@ fn jdk() -> Finding {
     });
     let remedy = format!(
         "install a JDK {} or newer, or set JAVA_HOME; running JVMs can be attached to without",
-        release::OLDEST
+        version::OLDEST
     );
     match home.as_deref().map(|home| (home, release_feature(home))) {
-        None => other(
+        None => finding(
             State::Note,
             "JDK for `veneer run`",
             "none on the PATH, and JAVA_HOME is not set",
             remedy,
         ),
-        Some((home, None)) => other(
+        Some((home, None)) => finding(
             State::Note,
             "JDK for `veneer run`",
             format!("{}, which does not say its version", home.display()),
             remedy,
         ),
-        Some((home, Some(feature))) if feature < release::OLDEST => other(
+        Some((home, Some(feature))) if feature < version::OLDEST => finding(
             State::Bad,
             "JDK for `veneer run`",
             format!("JDK {feature} in {}", home.display()),
@@ -175,16 +177,16 @@ fn jdk() -> Finding {
     }
 }
 
-/// The directory of control sockets, which must be this user's alone.
-fn place() -> Finding {
-    // SAFETY: always succeeds.
+/// Checks that the directory of control sockets is private to this user, or can be created.
+fn socket_directory_access() -> Finding {
+    // SAFETY: `geteuid` has no preconditions and cannot fail.
     let us = unsafe { libc::geteuid() };
     let directory = socket_directory(us);
     let what = "control sockets";
     match fs::symlink_metadata(&directory) {
         Err(_) => match writable(Path::new("/tmp")) {
             true => good(what, format!("{} can be made", directory.display())),
-            false => other(
+            false => finding(
                 State::Bad,
                 what,
                 "/tmp cannot be written to",
@@ -194,7 +196,7 @@ fn place() -> Finding {
         Ok(meta) if meta.is_dir() && meta.uid() == us && meta.mode() & 0o077 == 0 => {
             good(what, directory.display().to_string())
         }
-        Ok(_) => other(
+        Ok(_) => finding(
             State::Bad,
             what,
             format!(
@@ -210,13 +212,13 @@ fn writable(directory: &Path) -> bool {
     let Ok(path) = CString::new(directory.as_os_str().as_bytes()) else {
         return false;
     };
-    // SAFETY: the path is NUL-terminated.
+    // SAFETY: the path is NUL-terminated and lives until the call returns.
     unsafe { libc::access(path.as_ptr(), libc::W_OK | libc::X_OK) == 0 }
 }
 
-fn room(directory: &Path, what: &'static str) -> Finding {
-    let Some(free) = free(directory) else {
-        return other(
+fn disk_space(directory: &Path, what: &'static str) -> Finding {
+    let Some(free) = free_bytes(directory) else {
+        return finding(
             State::Note,
             what,
             format!("{} does not tell how much is free", directory.display()),
@@ -224,24 +226,25 @@ fn room(directory: &Path, what: &'static str) -> Finding {
         );
     };
     let found = format!("{} MB free in {}", free >> 20, directory.display());
-    match free >= ROOM {
+    match free >= MAX_DATA_BYTES {
         true => good(what, found),
-        false => other(
+        false => finding(
             State::Bad,
             what,
             found,
             format!(
                 "make room: the counters and events of a JVM take up to {} MB",
-                ROOM >> 20
+                MAX_DATA_BYTES >> 20
             ),
         ),
     }
 }
 
-fn free(directory: &Path) -> Option<u64> {
+fn free_bytes(directory: &Path) -> Option<u64> {
     let path = CString::new(directory.as_os_str().as_bytes()).ok()?;
     let mut stat = MaybeUninit::<libc::statvfs>::zeroed();
-    // SAFETY: the path is NUL-terminated, and `stat` may be written to.
+    // SAFETY: the path is NUL-terminated, and `stat` is valid for writes. If `statvfs` succeeds, it
+    // has initialised `stat`.
     let stat = unsafe {
         if libc::statvfs(path.as_ptr(), stat.as_mut_ptr()) != 0 {
             return None;
@@ -251,14 +254,18 @@ fn free(directory: &Path) -> Option<u64> {
     Some(stat.f_bavail.saturating_mul(stat.f_frsize))
 }
 
-/// A process.
+/// Checks a process. If the process is not a JVM to which this user can attach, the only finding is
+/// the reason.
 pub fn process(pid: u32) -> Vec<Finding> {
     let target = match Target::inspect(pid) {
         Ok(target) => target,
         Err(error) => {
-            let text = error.to_string();
-            let (found, remedy) = text.split_once("; ").unwrap_or((&text, ""));
-            return vec![other(State::Bad, "process", found, remedy)];
+            return vec![finding(
+                State::Bad,
+                "process",
+                error.problem(),
+                error.remedy(),
+            )];
         }
     };
     let main = perfdata::command(&target).unwrap_or_else(|| "a HotSpot JVM".into());
@@ -270,27 +277,30 @@ pub fn process(pid: u32) -> Vec<Finding> {
         "process",
         format!("{pid} runs {main} on JDK {feature}"),
     )];
-    all.push(attaching(&target));
-    all.extend(warning(&target));
+    all.push(attachable(&target));
+    all.extend(loading_warning(&target));
     all.extend(container(&target));
-    all.push(room(&target.reach(Path::new("/tmp")), "room for its data"));
-    all.extend(others(&target));
-    all.extend(modes(&target));
-    all.push(inside(&target));
+    all.push(disk_space(
+        &target.reach(Path::new("/tmp")),
+        "room for its data",
+    ));
+    all.extend(other_agents(&target));
+    all.extend(slow_compiler_options(&target));
+    all.push(agent_status(&target));
     all
 }
 
-fn attaching(target: &Target) -> Finding {
+fn attachable(target: &Target) -> Finding {
     let what = "attaching";
     let start = "start it under `veneer run`, or without that option";
     let with = |option: &str| format!("it was started with {option}");
     if target.has_option("-XX:+DisableAttachMechanism")
         || perfdata::attach_supported(target) == Some(false)
     {
-        return other(State::Bad, what, with("-XX:+DisableAttachMechanism"), start);
+        return finding(State::Bad, what, with("-XX:+DisableAttachMechanism"), start);
     }
     if target.has_option("-XX:-EnableDynamicAgentLoading") {
-        return other(
+        return finding(
             State::Bad,
             what,
             with("-XX:-EnableDynamicAgentLoading"),
@@ -298,7 +308,7 @@ fn attaching(target: &Target) -> Finding {
         );
     }
     if target.is_stopped() {
-        return other(
+        return finding(
             State::Bad,
             what,
             "it is stopped",
@@ -307,22 +317,22 @@ fn attaching(target: &Target) -> Finding {
     }
     match target.catches(libc::SIGQUIT) {
         Ok(true) => good(what, "the JVM takes agents while it runs"),
-        Ok(false) if target.has_option("-Xrs") => other(
+        Ok(false) if target.has_option("-Xrs") => finding(
             State::Note,
             what,
             with("-Xrs"),
             "its attach listener must be running already; if not, start it under `veneer run`",
         ),
-        Ok(false) => other(State::Bad, what, "it does not handle SIGQUIT", start),
-        Err(error) => other(State::Bad, what, error.to_string(), "try again"),
+        Ok(false) => finding(State::Bad, what, "it does not handle SIGQUIT", start),
+        Err(error) => finding(State::Bad, what, error.to_string(), "try again"),
     }
 }
 
-fn warning(target: &Target) -> Option<Finding> {
-    let warns = target.feature.is_some_and(|f| f >= WARNS)
+fn loading_warning(target: &Target) -> Option<Finding> {
+    let jvm_warns = target.feature.is_some_and(|f| f >= FIRST_WARNING_JDK)
         && !target.has_option("-XX:+EnableDynamicAgentLoading");
-    warns.then(|| {
-        other(
+    jvm_warns.then(|| {
+        finding(
             State::Note,
             "warning of the JVM",
             "JDK 21 and newer write a warning to the application's standard error when an agent is loaded",
@@ -337,7 +347,7 @@ fn container(target: &Target) -> Option<Finding> {
     }
     let what = "container";
     Some(match agent::find() {
-        Ok(library) if !target.reach(&library).exists() => other(
+        Ok(library) if !target.reach(&library).exists() => finding(
             State::Bad,
             what,
             format!("its file system has no {}", library.display()),
@@ -357,8 +367,8 @@ fn container(target: &Target) -> Option<Finding> {
     })
 }
 
-/// Agents that rewrite classes too.
-fn others(target: &Target) -> Option<Finding> {
+/// Names other agents of the JVM, because they may rewrite classes too.
+fn other_agents(target: &Target) -> Option<Finding> {
     let line = fs::read(format!("/proc/{}/cmdline", target.pid)).ok()?;
     let words = line.split(|byte| *byte == 0).map(String::from_utf8_lossy);
     let agents: Vec<String> = words
@@ -371,7 +381,7 @@ fn others(target: &Target) -> Option<Finding> {
         .map(|word| word.into_owned())
         .collect();
     (!agents.is_empty()).then(|| {
-        other(
+        finding(
             State::Note,
             "other agents",
             agents.join(" "),
@@ -380,8 +390,9 @@ fn others(target: &Target) -> Option<Finding> {
     })
 }
 
-/// Modes in which the JVM runs without its optimising compiler, where an armed class is not free.
-fn modes(target: &Target) -> Option<Finding> {
+/// Names options that disable the JVM's optimising compiler. Without this compiler, armed methods
+/// are slower even when no instrument is attached.
+fn slow_compiler_options(target: &Target) -> Option<Finding> {
     let slow = [
         "-Xint",
         "-XX:TieredStopAtLevel=1",
@@ -393,7 +404,7 @@ fn modes(target: &Target) -> Option<Finding> {
         .filter(|option| target.has_option(option))
         .collect();
     (!found.is_empty()).then(|| {
-        other(
+        finding(
             State::Note,
             "compiler",
             format!("it was started with {}", found.join(" ")),
@@ -402,7 +413,7 @@ fn modes(target: &Target) -> Option<Finding> {
     })
 }
 
-fn inside(target: &Target) -> Finding {
+fn agent_status(target: &Target) -> Finding {
     let what = "agent";
     match Client::connect(target).map(|client| client.map(|mut client| client.status())) {
         Ok(None) => good(what, "not loaded yet; `veneer attach` loads it"),
@@ -417,9 +428,8 @@ fn inside(target: &Target) -> Finding {
             )
         }
         Ok(Some(Err(error))) | Err(error) => {
-            let text = error.to_string();
-            let (found, remedy) = text.rsplit_once("; ").unwrap_or((&text, ""));
-            other(State::Bad, what, found, remedy)
+            let remedy = error.remedy().unwrap_or_default();
+            finding(State::Bad, what, error.problem(), remedy)
         }
     }
 }
@@ -429,7 +439,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_process_that_is_no_jvm_has_one_finding_with_its_remedy() {
+    fn a_process_other_than_a_jvm_has_one_finding_with_a_remedy() {
         let findings = process(std::process::id());
         assert_eq!(findings.len(), 1, "{findings:?}");
         assert!(
@@ -439,7 +449,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_good_says_what_to_do() {
+    fn every_problem_of_the_machine_has_a_remedy() {
         for finding in machine() {
             assert!(
                 finding.state == State::Good || !finding.remedy.is_empty(),
