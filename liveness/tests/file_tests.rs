@@ -1,5 +1,5 @@
-//! Runs every `tests/file/*.flow`: parses the graph, runs the command that the first line names, and compares each
-//! expectation with what the analysis says. The form of the files is described in `flow/mod.rs`.
+//! Runs every `tests/file/*.flow`: parses the graph, runs the command that the first line names, and
+//! compares each expectation with the result of the analysis. `flow/mod.rs` describes the format.
 
 mod flow;
 
@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-/// Every expectation of the file `text` that does not hold, as lines to print.
+/// Returns every expectation of the file `text` that does not hold, as lines to print.
 fn failures(text: &str) -> Result<Vec<String>, String> {
     let file = flow::parse(text)?;
     let answer = flow::answer(&file);
