@@ -1,15 +1,16 @@
-//! What probes become, and what is said of those that have no compiled form.
+//! The compiled form of probes, and the errors of probes that have none.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
 use veneer_probes::compile::invoke::{list, parts};
-use veneer_probes::compile::{STEPS, WORDS};
+use veneer_probes::compile::{MAX_LOCAL_SLOTS, MAX_STEPS};
 use veneer_probes::step::{Callee, Kind, Owner};
 use veneer_probes::tree::{Code, Expr, Operator, Place, Shape, Statement};
 use veneer_probes::{Field, Label, Method, Reason, Scope, Step, Ty, compile};
 
-/// `long total`, `int[] lines`, `Order order` with `User user`, `double sum`, `boolean paid`, `String text`.
+/// A point with the variables `long total`, `int[] lines`, `Order order` with `User user`, `double
+/// sum`, `boolean paid` and `String text`.
 struct Shop;
 
 impl Scope for Shop {
@@ -124,7 +125,7 @@ fn of(body: Vec<Statement>) -> Result<Method, String> {
     compile(&Code { body }, &Shop).map_err(|e| e.to_string())
 }
 
-/// Words that a step takes off the stack and puts there.
+/// Returns how many words a step pops and how many it pushes.
 fn effect(step: &Step) -> (i32, i32) {
     let words = |kind: &Kind| i32::from(kind.words());
     match step {
@@ -171,7 +172,8 @@ fn effect(step: &Step) -> (i32, i32) {
     }
 }
 
-/// Fails unless the stack is empty at labels and jumps, never deeper than said, and every label is there once.
+/// Fails unless the stack is empty at labels and jumps, its depth never exceeds `max_stack`, and
+/// every label is defined once.
 fn well_formed(method: &Method) {
     let (mut depth, mut deepest) = (0, 0);
     let mut here = BTreeSet::new();
@@ -470,10 +472,10 @@ fn a_method_is_called_of_an_object_that_is_there_and_the_thread_says_so_before()
         "{method:?}"
     );
     assert_eq!(method.steps[enter + 1], Step::Store(Kind::Int, entered));
-    // As the method wants its arguments, and as probes want its result.
+    // The argument has the type of the method's parameter, and the result has the probe's type.
     assert_eq!(method.steps[called - 1], Step::Plain(144));
     assert_eq!(method.steps[called + 1], Step::Plain(133));
-    // Each way out but the one that has not come in.
+    // The probe calls `leave` on each exit except the one where `enter` has returned false.
     let leave = [
         Step::Load(Kind::Int, entered),
         helper("leave", "(Z)V"),
@@ -604,9 +606,9 @@ proptest! {
     fn whatever_compiles_is_well_formed(body in statements()) {
         if let Ok(method) = of(body) {
             well_formed(&method);
-            prop_assert!(method.steps.len() <= STEPS);
+            prop_assert!(method.steps.len() <= MAX_STEPS);
             let words: u16 = method.reads.iter().map(|r| r.1.words()).sum();
-            prop_assert!(words <= WORDS);
+            prop_assert!(words <= MAX_LOCAL_SLOTS);
         }
     }
 }
