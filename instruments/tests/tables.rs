@@ -1,4 +1,4 @@
-//! Tables against the text that they should be.
+//! Compares rendered tables with the expected text.
 
 use veneer_instruments::table::{WIDTH, render, render_events};
 use veneer_instruments::{Data, Event, Row, Value};

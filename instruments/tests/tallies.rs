@@ -1,4 +1,4 @@
-//! Tables of compiled code against the text that they should be.
+//! Compares rendered tables of probes with the expected text.
 
 use veneer_instruments::table::{render_bars, render_csv, render_tally};
 use veneer_instruments::{Entry, Key, Linear, Moment, Rate, Tally, TallyKind};
