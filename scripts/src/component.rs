@@ -1,15 +1,17 @@
-//! Components: what a plan deploys, as a whole with a name and a version.
+//! Components: plans that are managed as a whole, with a name and a version.
 //!
 //! ```text
-//!   component("slow orders", "1.1")   the plan's top level runs ─▶ attached: instruments, edits, callbacks, an analyser
-//!   component("slow orders", "1.2")   runs too ─▶ well: 1.1 is taken off as a whole and forgotten      ─▶ badly: 1.2 is, and 1.1 stays
-//!   taken off                         nothing of it is attached, its callbacks are cancelled; its analyser can still be asked
+//!   component("slow orders", "1.1")   the plan's top level runs ─▶ attaches instruments, edits, callbacks, an analyser
+//!   component("slow orders", "1.2")   runs too ─▶ success: 1.1 is detached as a whole and forgotten
+//!                                              ─▶ error: 1.2 is detached, and 1.1 remains
+//!   detached                          has no instruments, edits or callbacks; its analyser can still be called
 //! ```
 //!
-//! A plan that does not say what it is called is a component too, as long as something of it is left: its file's name is its name, it has no
-//! version, and it takes no other's place.
+//! A plan that does not call `component(…)` is a component too, as long as it has instruments,
+//! edits or callbacks. Its name is the plan's file name, it has no version, and it replaces no
+//! other component.
 //!
-//! No lock is held here while a plan runs or the runtime is asked.
+//! This module holds no lock while a plan runs or the runtime is called.
 
 use crate::api::json;
 use crate::context::{Context, lock};
@@ -24,69 +26,67 @@ use std::sync::{Arc, Mutex, Weak};
 use std::time::Instant;
 use veneer_instruments::table::count;
 
-/// What a plan says of what it deploys.
+/// The name and version that a plan has declared.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Declared {
     pub(crate) name: String,
     pub(crate) version: String,
 }
 
-/// A component as it stands.
+/// The current state of a component.
 #[derive(Clone, Debug)]
 pub struct Component {
-    /// The load of its plan; see `Session::reserve`.
+    /// The number of the plan instance; see `Session::reserve`.
     pub load: u64,
-    /// What its plan calls it, else the plan's name.
+    /// The declared name, otherwise the plan's name.
     pub name: String,
-    /// None where its plan says nothing.
+    /// `None` if the plan has declared no version.
     pub version: Option<String>,
     /// The plan's name: its file name.
     pub plan: String,
-    /// When its plan began.
+    /// The time at which the plan began.
     pub since: Instant,
-    /// What the plan asked for with `param(…)`, and what it got, as text.
+    /// The parameters that the plan has requested with `param(…)`, and their values as text.
     pub parameters: BTreeMap<String, String>,
-    /// Attached and not taken off, oldest first.
+    /// The instruments and edits that are attached now, oldest first.
     pub things: Vec<Thing>,
-    /// Callbacks that wait; known to [`crate::Session::components`] only.
+    /// The number of waiting callbacks. Only [`crate::Session::components`] sets this number.
     pub callbacks: usize,
-    /// It can be asked for a report.
+    /// Whether the component has an analyser.
     pub analyser: bool,
-    /// It has not been taken off as a whole.
+    /// False after the component was detached as a whole.
     pub attached: bool,
 }
 
-/// What an analyser gave.
+/// The report of an analyser.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Analysis {
-    /// The component's name.
     pub name: String,
-    /// Its version, where it has one.
     pub version: Option<String>,
-    /// As `print` shows it; empty for `()`.
+    /// The report as `print` shows it; empty for `()`.
     pub text: String,
-    /// The same as JSON.
+    /// The report as JSON.
     pub json: String,
 }
 
-/// Why a component gives no report.
+/// The reason why a component returns no report.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AnalysisError {
-    /// There is none of this name.
+    /// No component has this name.
     #[error("there is no component `{name}`{}", known(others))]
     Unknown {
-        /// As it was asked for.
+        /// The requested name.
         name: String,
-        /// Those that there are.
+        /// The names of the existing components.
         others: Vec<String>,
     },
-    /// Its plan has no `analyse(…)`.
+    /// The plan has not called `analyse(…)`.
     #[error("the component `{0}` has no analyser: its plan needs analyse(|| …)")]
     NoAnalyser(String),
-    /// An analyser that asks for its own report.
+    /// The analyser requests its own report.
     #[error("the analyser of `{0}` is at work already: an analyser cannot ask for its own report")]
     Busy(String),
-    /// The analyser failed.
+    /// The analyser has failed.
     #[error(transparent)]
     Failed(#[from] PlanError),
 }
@@ -100,7 +100,7 @@ fn known(others: &[String]) -> String {
 
 struct Entry {
     context: Arc<Context>,
-    /// Lives as long as a callback of it does.
+    /// Alive as long as a callback or the analyser of the plan exists.
     loaded: Weak<Loaded>,
     analyser: Option<Arc<Call>>,
 }
@@ -116,12 +116,12 @@ impl Entry {
         declared.map_or_else(|| self.context.name.clone(), |d| d.name)
     }
 
-    /// It stands whether something of it is attached or not.
+    /// Whether the component is listed even if it has nothing attached.
     fn is_lasting(&self) -> bool {
         self.analyser.is_some() || self.context.declared().is_some()
     }
 
-    /// Something is left of it, or is to be.
+    /// Whether the component is still listed: it has something attached, or can have.
     fn stands(&self, things: &BTreeMap<u64, Vec<Thing>>) -> bool {
         if self.analyser.is_some() {
             return true;
@@ -161,14 +161,14 @@ impl Entry {
 #[derive(Default)]
 pub(crate) struct Components(Mutex<Vec<Entry>>);
 
-/// What came of asking an analyser.
+/// The result of an analyser.
 pub(crate) struct Report {
     pub(crate) value: Dynamic,
     pub(crate) text: String,
     pub(crate) json: String,
 }
 
-/// Takes all off that a plan attached; its callbacks do not run any more.
+/// Detaches everything that a plan has attached. Its callbacks do not run any more.
 pub(crate) fn take_off(context: &Context) {
     context.set_off();
     context
@@ -177,7 +177,8 @@ pub(crate) fn take_off(context: &Context) {
 }
 
 impl Components {
-    /// A plan's top level has run. Of the name that it gave there is no other any more; gives those that there were.
+    /// Adds a plan whose top level has run. Removes the older components of the same declared name,
+    /// and returns them.
     pub(crate) fn add(&self, loaded: &Arc<Loaded>, analyser: Option<Call>) -> Vec<Arc<Context>> {
         let entry = Entry {
             context: loaded.context.clone(),
@@ -202,7 +203,7 @@ impl Components {
         gone.iter().map(|entry| entry.context.clone()).collect()
     }
 
-    /// All that stand. Those of which nothing is left are forgotten.
+    /// Returns the listed components. Forgets those that are not listed any more.
     pub(crate) fn list(&self, ledger: &Ledger) -> Vec<Component> {
         let things = ledger.by_load();
         let mut gone = Vec::new();
@@ -220,13 +221,13 @@ impl Components {
         }
         *all = left;
         let views = all.iter().map(|entry| entry.view(&things)).collect();
-        // What plans hold is dropped without the lock.
+        // The entries own values of plans, so they are dropped after the lock is released.
         drop(all);
         drop(gone);
         views
     }
 
-    /// Forgets a load.
+    /// Forgets a plan instance.
     pub(crate) fn forget(&self, load: u64) {
         let gone: Vec<Entry> = {
             let mut all = lock(&self.0);
@@ -241,21 +242,22 @@ impl Components {
         }
     }
 
-    /// Those of this name (or load, `l3`), the oldest first.
+    /// Returns the components with this name (or plan instance, `l3`), oldest first.
     pub(crate) fn of_name(&self, name: &str) -> Vec<Arc<Context>> {
         let all = lock(&self.0);
         let named = all.iter().filter(|entry| entry.is_called(name));
         named.map(|entry| entry.context.clone()).collect()
     }
 
-    /// The plan of a load.
+    /// Returns the plan instance with this number.
     pub(crate) fn of_load(&self, load: u64) -> Option<Arc<Context>> {
         let all = lock(&self.0);
         let found = all.iter().find(|entry| entry.context.load == load);
         found.map(|entry| entry.context.clone())
     }
 
-    /// Asks the newest of this name for its report. `level` says how deep in calls the plan that asks is.
+    /// Calls the analyser of the newest component with this name. `level` is the call depth of the
+    /// plan that requests the report.
     pub(crate) fn ask(
         &self,
         name: &str,
@@ -284,7 +286,8 @@ impl Components {
         Ok((context, report?))
     }
 
-    /// The JVM ends: what those give that have not been taken off, as text or as an error.
+    /// Returns the analysers that run when the JVM exits: those of the components that are not
+    /// detached.
     pub(crate) fn last_reports(&self) -> Vec<(Arc<Context>, Arc<Call>)> {
         let all = lock(&self.0);
         let standing = all.iter().filter(|entry| !entry.context.is_off());
@@ -298,7 +301,7 @@ pub(crate) fn analyse(analyser: &Call, level: usize) -> Result<Report, PlanError
     analyser.loaded.guard(analyser.position, |loaded| {
         let value = match loaded.call_at(&analyser.function, level) {
             Ok(value) => value.flatten(),
-            // `exit()` ends this call and nothing else.
+            // `exit()` ends only this call.
             Err(error) if matches!(error.unwrap_inner(), EvalAltResult::Exit(..)) => Dynamic::UNIT,
             Err(error) => return Err(error),
         };

@@ -1,7 +1,9 @@
-//! What the functions of one loaded plan share: the way to the runtime, and what they leave for the session.
+//! The state that the functions of one plan instance share: the access to the runtime, and the
+//! callbacks that the plan registers.
 //!
-//! No lock is held while the runtime is asked: [`Context::ask`] is the only way there, and what a plan
-//! registers is put into an inbox that the session empties after the call.
+//! No lock is held during a call of the runtime. Plans call the runtime only through
+//! [`Context::ask`]. Registered callbacks go to an inbox, which the session empties after the call
+//! of the plan.
 
 use crate::component::{Components, Declared};
 use crate::ledger::Ledger;
@@ -16,12 +18,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 use veneer_instruments::Runtime;
 
-/// Locks; a panic while it was held leaves plain data that is still good.
+/// Locks a mutex. A panic of another holder is ignored, because the protected data are valid after
+/// each single assignment.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// When a callback is to run.
+/// The time at which a callback runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Schedule {
     Every(Duration),
@@ -33,19 +36,19 @@ pub(crate) enum Schedule {
 pub(crate) struct Callback {
     pub(crate) schedule: Schedule,
     pub(crate) function: FnPtr,
-    /// It runs once, as soon as this is found to hold.
+    /// If set, the callback runs once, as soon as this condition is found to hold.
     pub(crate) condition: Option<FnPtr>,
     pub(crate) position: Position,
     pub(crate) cancelled: Arc<AtomicBool>,
-    /// Gives the place among [`limits::CALLBACKS`] back when the callback is gone.
+    /// Frees the callback's share of [`limits::CALLBACKS`] when the callback is dropped.
     pub(crate) slot: Slot,
 }
 
-/// One of the places for callbacks of a session.
+/// One of the callback slots of a session.
 pub(crate) struct Slot(Arc<AtomicUsize>);
 
 impl Slot {
-    /// None where all are taken.
+    /// Takes a slot; `None` if all slots are in use.
     pub(crate) fn take(taken: &Arc<AtomicUsize>) -> Option<Self> {
         taken
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |n| {
@@ -65,38 +68,39 @@ impl Drop for Slot {
 pub(crate) struct Context {
     /// The plan's name: its file name.
     pub(crate) name: String,
-    /// Tells plans of the same name apart.
+    /// The number of this plan instance, which distinguishes plans of the same name.
     pub(crate) load: u64,
     pub(crate) runtime: Arc<dyn Runtime>,
     pub(crate) ledger: Arc<Ledger>,
-    /// How many callbacks of the session wait, at most [`limits::CALLBACKS`].
+    /// The number of waiting callbacks of the session, at most [`limits::CALLBACKS`].
     pub(crate) slots: Arc<AtomicUsize>,
-    /// All components of the session. It has them, and they have this.
+    /// All components of the session. The reference is weak, because the components own the
+    /// context.
     pub(crate) components: Weak<Components>,
-    /// The plan itself: closures that become code at points are looked up in it.
+    /// The syntax tree of the plan, in which closures that become probes are looked up.
     pub(crate) tree: AST,
-    /// The plan's modules, which have run.
+    /// The evaluated modules of the plan.
     pub(crate) modules: Modules,
     transcript: Transcript,
-    /// Values from the command line.
+    /// The parameters from the command line.
     pub(crate) settings: Settings,
-    /// Whether code at points may call methods of the application.
+    /// Whether probes may call methods of the application.
     pub(crate) calls: Arc<AtomicBool>,
-    /// When the plan began.
+    /// The time at which the plan began.
     pub(crate) began: Instant,
     inbox: Mutex<Vec<Callback>>,
-    /// What the plan says that it deploys.
+    /// The component name and version that the plan has declared.
     declared: Mutex<Option<Declared>>,
     analyser: Mutex<Option<Analyser>>,
-    /// The analyser is at work.
+    /// Whether the analyser is running.
     pub(crate) analysing: AtomicBool,
-    /// The top level has ended.
+    /// Whether the top level has ended.
     loaded: AtomicBool,
-    /// The plan has been taken off as a whole.
+    /// Whether the plan has been detached as a whole.
     off: AtomicBool,
-    /// Calls that are running, one inside the other: an analyser may be asked from a callback of its own plan.
+    /// The number of nested calls of this plan. A callback may call the analyser of its own plan.
     running: AtomicUsize,
-    /// Nanoseconds since `began` after which the call that is running has used up its time.
+    /// The deadline of the current call, in nanoseconds since `began`.
     deadline: AtomicU64,
 }
 
@@ -137,7 +141,8 @@ impl Context {
         nanoseconds(self.began.elapsed())
     }
 
-    /// Begins a call: it gets [`limits::WALL_CLOCK`], unless it is inside another one of this plan.
+    /// Begins a call. An outermost call gets the time [`limits::WALL_CLOCK`]; a nested call of the
+    /// same plan shares the time of the outermost one.
     pub(crate) fn begin_call(&self) -> Running<'_> {
         if self.running.fetch_add(1, Ordering::Relaxed) == 0 {
             let deadline = self
@@ -152,7 +157,7 @@ impl Context {
         self.elapsed() > self.deadline.load(Ordering::Relaxed)
     }
 
-    /// Asks the runtime. The time that it takes is not the plan's.
+    /// Calls the runtime. The duration of the call does not count towards the plan's time limit.
     pub(crate) fn ask<R>(&self, question: impl FnOnce(&dyn Runtime) -> R) -> R {
         let begin = self.elapsed();
         let answer = question(self.runtime.as_ref());
@@ -161,12 +166,12 @@ impl Context {
         answer
     }
 
-    /// The texts of the plan and its modules.
+    /// The source texts of the plan and its modules.
     pub(crate) fn transcript(&self) -> &Transcript {
         &self.transcript
     }
 
-    /// `file:line:column`.
+    /// Formats a position as `file:line:column`.
     pub(crate) fn place(&self, position: Position) -> String {
         match (self.transcript.find(position), position.position()) {
             ((name, 0, _), _) => name.to_owned(),
@@ -175,12 +180,12 @@ impl Context {
         }
     }
 
-    /// What the plan says that it deploys, where it says something.
+    /// Returns the component that the plan has declared.
     pub(crate) fn declared(&self) -> Option<Declared> {
         lock(&self.declared).clone()
     }
 
-    /// Says what the plan deploys; what it said before is the error.
+    /// Declares the plan as a component. A second declaration fails and returns the first one.
     pub(crate) fn declare(&self, declared: Declared) -> Result<(), Declared> {
         let mut known = lock(&self.declared);
         match &*known {
@@ -192,7 +197,7 @@ impl Context {
         }
     }
 
-    /// False where there is one already.
+    /// Sets the analyser. Returns false if the plan already has one.
     pub(crate) fn set_analyser(&self, function: FnPtr, position: Position, slot: Slot) -> bool {
         let mut known = lock(&self.analyser);
         let is_first = known.is_none();
@@ -202,27 +207,27 @@ impl Context {
         is_first
     }
 
-    /// What was registered as the plan's analyser.
+    /// Removes and returns the registered analyser.
     pub(crate) fn take_analyser(&self) -> Option<Analyser> {
         lock(&self.analyser).take()
     }
 
-    /// The top level runs still.
+    /// Whether the top level is still running.
     pub(crate) fn is_loading(&self) -> bool {
         !self.loaded.load(Ordering::Relaxed)
     }
 
-    /// The top level has ended.
+    /// Records that the top level has ended.
     pub(crate) fn set_loaded(&self) {
         self.loaded.store(true, Ordering::Relaxed);
     }
 
-    /// The plan has been taken off as a whole.
+    /// Whether the plan has been detached as a whole.
     pub(crate) fn is_off(&self) -> bool {
         self.off.load(Ordering::Relaxed)
     }
 
-    /// The plan is taken off as a whole: no callback of it runs any more.
+    /// Records that the plan is detached as a whole. Its callbacks do not run any more.
     pub(crate) fn set_off(&self) {
         self.off.store(true, Ordering::Relaxed);
     }
@@ -231,16 +236,16 @@ impl Context {
         lock(&self.inbox).push(callback);
     }
 
-    /// What was registered since the last time.
+    /// Removes and returns the callbacks that were registered since the last call.
     pub(crate) fn registered(&self) -> Vec<Callback> {
         std::mem::take(&mut *lock(&self.inbox))
     }
 }
 
-/// An analyser that has been registered, and where.
+/// A registered analyser, with the position and the callback slot.
 pub(crate) type Analyser = (FnPtr, Position, Slot);
 
-/// A call that is running; ends when dropped.
+/// Guard of a running call. The call ends when the guard is dropped.
 pub(crate) struct Running<'a>(&'a Context);
 
 impl Drop for Running<'_> {

@@ -1,4 +1,4 @@
-//! What went wrong in a plan, shown the way compilers show it: place, message, source line, caret.
+//! Errors of plans, displayed as compilers do: position, message, source line, caret.
 //!
 //! ```text
 //! count.rhai:3:12: no function `countr()`; did you mean `counter()`?
@@ -13,30 +13,30 @@ use rhai::{EvalAltResult, ParseError, ParseErrorType, Position};
 use std::fmt;
 use veneer_instruments::table::count;
 
-/// When a plan failed.
+/// The stage at which a plan failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
-    /// It could not be read.
+    /// The plan could not be parsed.
     Compile,
-    /// It failed while it ran.
+    /// The plan failed while it ran.
     Run,
-    /// It was stopped by one of the [`limits`].
+    /// The plan exceeded one of the [`limits`].
     Limit,
 }
 
-/// An error in a plan. `Display` gives `file:line:column: message`, the source line and a caret.
+/// An error in a plan. `Display` prints `file:line:column: message`, the source line and a caret.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub struct PlanError {
     pub stage: Stage,
     /// The plan's name: its file name.
     pub file: String,
-    /// From 1; 0 where the error belongs to no place.
+    /// The line, from 1; 0 if the error has no position.
     pub line: usize,
-    /// In characters from 1; 0 where the error belongs to no place.
+    /// The column in characters, from 1; 0 if the error has no position.
     pub column: usize,
-    /// What happened and what to do, in one line.
+    /// The error and its remedy, in one line.
     pub message: String,
-    /// The source line, where there is one.
+    /// The source line, if it is known.
     pub source_line: Option<String>,
 }
 
@@ -63,10 +63,11 @@ impl PlanError {
         Self::new(Stage::Compile, within, error.position(), message)
     }
 
-    /// `around` is the place to show where the error has none of its own.
+    /// Converts an error of the engine. `around` is the position to show if the error has none of
+    /// its own.
     pub(crate) fn run(within: &Transcript, around: Position, mut error: EvalAltResult) -> Self {
-        // The innermost error is the cause, and its place the one to look at. Where it has none, that of the
-        // call around it will do.
+        // The innermost error is the cause, so its position is shown. If it has no position, the
+        // position of the enclosing call is shown.
         let mut position = error.position().or_else(around);
         while let EvalAltResult::ErrorInFunctionCall(_, _, inner, _)
         | EvalAltResult::ErrorInModule(_, inner, _) = error
@@ -132,7 +133,8 @@ fn run_message(error: &EvalAltResult, within: &Transcript) -> (Stage, String) {
     }
 }
 
-/// The message for a call that no function fits; the engine gives `name (type, type)`.
+/// Returns the message for a call without a matching function. `signature` is the engine's text
+/// `name (type, type)`.
 fn not_found(signature: &str) -> String {
     let name = signature.split([' ', '(']).next().unwrap_or(signature);
     let call = signature
@@ -149,7 +151,8 @@ fn not_found(signature: &str) -> String {
     }
 }
 
-/// Messages of the engine begin in capitals; ours go on after a colon.
+/// Changes the first letter to lower case. The engine's messages begin with a capital, but here
+/// they follow a colon.
 fn lower(text: &str) -> String {
     let mut characters = text.chars();
     match (characters.next(), characters.clone().next()) {
@@ -182,7 +185,7 @@ impl fmt::Display for PlanError {
         };
         write!(f, "\n{source}")?;
         if *column > 0 {
-            // Tabs stay tabs, so that the caret stands right however wide they are shown.
+            // Tabs remain tabs, so that the caret is in the right column for every tab width.
             let before = source
                 .chars()
                 .chain(std::iter::repeat(' '))

@@ -9,9 +9,12 @@
 //!            Session::next_deadline / run_due / finish, called by the agent's plan thread
 //! ```
 //!
-//! A plan runs in the plan thread, never in an application thread, under the limits in [`limits`]; whatever
-//! goes wrong in it becomes a [`PlanError`] or a printed line and changes nothing for the application. What a
-//! plan can call is in `api/`, one noun a file; `docs/plans.md` describes it for its users.
+//! A plan runs on the plan thread, never on an application thread, within the limits in [`limits`].
+//! An error in a plan becomes a [`PlanError`] or a printed line and has no effect on the
+//! application.
+//!
+//! The directory `api/` defines the functions that a plan can call, one noun per file.
+//! `docs/plans.md` is the guide for users.
 
 mod api;
 mod component;

@@ -1,4 +1,4 @@
-//! A plan and its modules made one program.
+//! The linker: combines a plan and its modules into one program.
 //!
 //! ```text
 //!   lib/desks.rhai   fn watch(m) { show(m) }      ──▶  fn veneer_m1_watch(m) { veneer_m1_show(m) }     in one list of functions
@@ -6,14 +6,20 @@
 //!                    desks::watch(x)              ──▶  veneer_m1::watch(x)                             the same function, by its plain name
 //! ```
 //!
-//! The engine has modules of its own, but there a function is looked for by its name alone in whatever ran before, a closure is lost
-//! when the module's function has returned, and imports are unknown in callbacks. So the names are made unique while the texts are read, by
-//! exchanging single words, which leaves every place where it was. All files share one sequence of lines (see [`crate::transcript`]),
-//! so two closures are never one, and an error's place says which file it is in.
+//! The engine has modules of its own, but they have three defects:
 //!
-//! Each module runs once, before the plan does, in the order of the imports.
+//! * A function in a module is found by its bare name in any program that ran before.
+//! * A closure is lost when the module's function has returned.
+//! * Imports are unknown in callbacks.
 //!
-//! **Invariant:** a name made here is in none of the texts.
+//! The linker therefore makes all names unique while the texts are parsed. The linker replaces
+//! single tokens, which changes no position. All files share one sequence of line numbers (see
+//! [`crate::source_map`]), so the names of two closures differ and the position of an error
+//! identifies the file.
+//!
+//! Each module runs once, before the plan, in the order of the imports.
+//!
+//! **Invariant:** a name generated here occurs in none of the texts.
 
 mod names;
 mod parts;
@@ -34,41 +40,41 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex};
 use veneer_instruments::table::count;
 
-/// A module that has been read.
+/// A module that has been parsed.
 #[derive(Debug)]
 pub(crate) struct Read {
-    /// Its path from the plan's directory.
+    /// The path from the plan's directory.
     key: String,
     text: String,
-    /// What the engine calls it.
+    /// The module's name in the engine.
     id: String,
-    /// What is to run, with all functions that it may call.
+    /// The program to run: the module's statements, with all functions that they may call.
     tree: AST,
-    /// What others may call.
+    /// The functions that importers may call.
     functions: Module,
-    /// `global::NAME` in it.
+    /// The constants that the module's text refers to as `global::NAME`.
     constants: Module,
-    /// Variables that others may read, and under which names.
+    /// The exported variables: the name in the module and the exported name.
     exports: Vec<(String, String)>,
 }
 
-/// The modules of a plan, or of a prompt so far.
+/// The modules of a plan, or of all inputs of a prompt so far.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Linked {
-    /// In the order in which they run.
+    /// The modules in the order in which they run.
     modules: Vec<Arc<Read>>,
-    /// What the plan's own text calls them.
+    /// The aliases in the plan's own text, with the engine's names.
     aliases: BTreeMap<String, String>,
 }
 
 impl Linked {
-    /// What the engine calls the modules.
+    /// Returns the engine's names of the modules.
     fn ids(&self) -> impl Iterator<Item = String> {
         self.modules.iter().map(|module| module.id.clone())
     }
 }
 
-/// What is there already when a text is read.
+/// The state that exists when a text is parsed.
 pub(crate) struct Before<'a> {
     pub(crate) transcript: &'a Transcript,
     pub(crate) functions: &'a AST,
@@ -76,18 +82,19 @@ pub(crate) struct Before<'a> {
     pub(crate) linked: &'a Linked,
 }
 
-/// A text with what it may import.
+/// A source text with the modules that it may import.
 pub(crate) struct Text<'a> {
-    /// Its file's name; modules lie in the same directory.
+    /// The file name. Modules are in the same directory.
     pub(crate) name: &'a str,
     pub(crate) source: &'a str,
-    /// The number of its first line for people.
+    /// The line number of the first line in messages. `None` continues the numbers of the previous
+    /// texts.
     pub(crate) shown: Option<usize>,
-    /// Texts of modules by their paths.
+    /// The source texts of the modules, by path.
     pub(crate) modules: &'a BTreeMap<String, String>,
 }
 
-/// A text as a program.
+/// A linked program.
 #[derive(Clone, Debug)]
 pub(crate) struct Program {
     pub(crate) transcript: Transcript,
@@ -97,7 +104,7 @@ pub(crate) struct Program {
 
 type Tokens = Vec<(Token, Position)>;
 
-/// Reads a text and the modules that it imports.
+/// Parses a text and the modules that it imports.
 pub(crate) fn read(text: &Text, before: &Before) -> Result<Program, PlanError> {
     let first = before.transcript.with(text.name, text.source, text.shown);
     let bytes: usize = text.modules.values().map(String::len).sum();
@@ -141,7 +148,7 @@ pub(crate) fn read(text: &Text, before: &Before) -> Result<Program, PlanError> {
     let paths = linker.follow("", &imports, &first, &mut aliases)?;
     let transcript = linker.transcript.with(text.name, text.source, text.shown);
     linker.fits(&transcript)?;
-    // The text stands further down than when it was looked at, so it is looked at again where it stands.
+    // The modules precede the text in the sequence of lines, so its tokens have moved down.
     let moved = transcript.next_line() - first.next_line();
     let names = Names {
         own: None,
@@ -185,7 +192,7 @@ fn refuse(stage: Stage, within: &Transcript, at: Position, message: String) -> P
     PlanError::new(stage, within, at, message)
 }
 
-/// A beginning of names that no text has.
+/// Returns a prefix that occurs in none of the texts.
 fn tag(text: &Text) -> String {
     let mut tag = "veneer_m".to_owned();
     let texts = || text.modules.values().map(String::as_str);
@@ -203,7 +210,7 @@ fn down(at: Position, lines: usize) -> Position {
     }
 }
 
-/// Reads a text as it is, and gives its words too.
+/// Parses a text without changes. Returns the tree and the tokens.
 fn look<'a>(
     within: &Transcript,
     text: &str,
@@ -216,7 +223,8 @@ fn look<'a>(
         engine.register_static_module(alias, Shared::new(Module::new()));
     }
     let sink = seen.clone();
-    // What is meant by "deprecated" there is that it may change; the engine's version is fixed.
+    // The engine marks this function "deprecated" because it may change. The engine's version is
+    // fixed.
     #[allow(deprecated)]
     engine.on_parse_token(move |token, at, _| {
         lock(&sink).push((token.clone(), at));
@@ -229,7 +237,7 @@ fn look<'a>(
     Ok((tree, tokens))
 }
 
-/// Reads a text with some of its words exchanged, by their places.
+/// Parses a text with some of its tokens replaced. `words` has the new words by position.
 fn exchange(
     within: &Transcript,
     text: &str,
@@ -255,16 +263,16 @@ fn exchange(
     tree.map_err(|error| PlanError::compile(within, &error))
 }
 
-/// An import in a text.
+/// An `import` statement.
 struct Found {
     path: String,
-    /// Of the path.
+    /// The position of the path.
     at: Position,
-    /// Nothing where it has none.
+    /// Empty if the import has no alias.
     alias: String,
 }
 
-/// The imports of a text: at its top level, with plain strings.
+/// Returns the imports of a text. Imports must be at the top level and have constant strings.
 fn found(
     tree: &AST,
     tokens: &[(Token, Position)],
@@ -329,18 +337,19 @@ fn found(
 
 struct Linker<'a> {
     given: &'a BTreeMap<String, String>,
-    /// Of the plan's file, with the slash; nothing where it has none.
+    /// The directory of the plan's file with a trailing slash; empty if the file has no directory.
     directory: &'a str,
     tag: String,
     transcript: Transcript,
     functions: AST,
     linked: Linked,
-    /// Modules that are being read.
+    /// The modules that are being parsed, to detect circular imports.
     open: Vec<String>,
 }
 
 impl Linker<'_> {
-    /// Reads what a text imports. Adds what it calls the modules to `aliases`, and gives what to write in place of the paths.
+    /// Links the imports of a text. Adds the aliases to `aliases`. Returns the new import paths by
+    /// position.
     fn follow(
         &mut self,
         from: &str,
@@ -371,7 +380,7 @@ impl Linker<'_> {
         Ok(paths)
     }
 
-    /// Reads a module, unless that was done, and gives what the engine calls it.
+    /// Parses a module unless it was parsed before. Returns the engine's name of the module.
     fn module(
         &mut self,
         key: &str,
@@ -441,7 +450,7 @@ impl Linker<'_> {
         Ok(id)
     }
 
-    /// The engine counts lines up to a number.
+    /// Checks the number of lines, because the engine counts lines only up to a limit.
     fn fits(&self, transcript: &Transcript) -> Result<(), PlanError> {
         if transcript.next_line() <= limits::PROMPT_LINES {
             return Ok(());

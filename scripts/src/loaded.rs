@@ -1,4 +1,4 @@
-//! A plan with the engine that runs it, and calls of what it has registered.
+//! A plan with the engine that runs it, and the calls of its callbacks.
 
 use crate::context::{Context, Slot};
 use crate::error::{PlanError, Stage};
@@ -8,7 +8,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A plan with the engine that runs it. Lives as long as one of its callbacks, or its analyser, does.
+/// A plan with the engine that runs it. The value lives as long as one of the plan's callbacks or
+/// its analyser.
 pub(crate) struct Loaded {
     pub(crate) engine: Engine,
     pub(crate) plan: Plan,
@@ -25,8 +26,8 @@ pub(crate) struct Call {
     pub(crate) _slot: Slot,
 }
 
-/// Runs script code: within the time limit, with errors made presentable (shown at `place` where they have none of their own), and
-/// with a panic of the engine caught, since it must not take the JVM down.
+/// Runs script code within the time limit. Converts errors for display; an error without a position
+/// is shown at `place`. Catches a panic of the engine, because a panic must not abort the JVM.
 pub(crate) fn guard<R>(
     context: &Context,
     plan: &Plan,
@@ -49,7 +50,7 @@ pub(crate) fn guard<R>(
 }
 
 impl Loaded {
-    /// [`guard`] for code of this plan.
+    /// Runs code of this plan as the function [`guard`] does.
     pub(crate) fn guard<R>(
         &self,
         place: Position,
@@ -58,7 +59,7 @@ impl Loaded {
         guard(&self.context, &self.plan, place, || code(self))
     }
 
-    /// Calls a function of the plan, as deep in calls as `level` says.
+    /// Calls a function of the plan at the call depth `level`.
     pub(crate) fn call_at(
         &self,
         function: &FnPtr,
@@ -79,7 +80,8 @@ impl Loaded {
         function.call_raw(&context, None, none)
     }
 
-    /// A value as `print` would show it; `()` as nothing.
+    /// Formats a value as `print` does; `()` is empty. With `rows`, a value that has a table is
+    /// shown as a table with this number of rows.
     pub(crate) fn show(
         &self,
         value: Dynamic,
@@ -103,12 +105,12 @@ impl Loaded {
 }
 
 impl Call {
-    /// It was cancelled, or its plan taken off.
+    /// Whether the callback was cancelled or its plan detached.
     pub(crate) fn is_cancelled(&self) -> bool {
         self.cancelled.load(Ordering::Relaxed) || self.loaded.context.is_off()
     }
 
-    /// Runs it, where its condition holds.
+    /// Runs the callback, unless it has a condition that does not hold.
     pub(crate) fn run(&self) -> Result<(), PlanError> {
         self.loaded.guard(self.position, |loaded| {
             let tree = loaded.plan.tree();
@@ -120,7 +122,7 @@ impl Call {
             }
             match self.function.call::<Dynamic>(&loaded.engine, tree, ()) {
                 Ok(_) => Ok(()),
-                // `exit()` ends this call and nothing else.
+                // `exit()` ends only this call.
                 Err(error) if matches!(error.unwrap_inner(), EvalAltResult::Exit(..)) => Ok(()),
                 Err(error) => Err(error),
             }

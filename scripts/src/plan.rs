@@ -1,4 +1,4 @@
-//! A plan that has been read.
+//! A plan that has been parsed.
 
 use crate::error::PlanError;
 use crate::link::{self, Before, Linked, Program, Text};
@@ -9,30 +9,32 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// The name, source and syntax tree of a plan. Reading one runs nothing.
+/// A plan: its name, source texts and syntax tree. Parsing a plan runs no code.
 #[derive(Clone, Debug)]
 pub struct Plan {
     program: Program,
     settings: BTreeMap<String, String>,
-    /// What `unsafe_calls(…)` says at the prompt that it is an input of.
+    /// At a prompt, the value of `unsafe_calls(…)`, which all inputs share.
     calls: Option<Arc<AtomicBool>>,
 }
 
 impl Plan {
-    /// Reads a plan that imports nothing. `name` is what messages call it: its file name.
+    /// Parses a plan without imports. `name` is the plan's file name, which messages show.
     ///
     /// # Errors
-    /// The first error of syntax, or a variable that was never declared.
+    /// The first syntax error, or a variable that was never declared.
     pub fn compile(name: &str, source: &str) -> Result<Self, PlanError> {
         Self::compile_with(name, source, &BTreeMap::new())
     }
 
-    /// Reads a plan and the modules that it imports: their texts by their paths from the plan's directory, without `.rhai`; see
-    /// [`crate::modules`].
+    /// Parses a plan and the modules that it imports. `modules` has the source texts of the modules
+    /// by their paths from the plan's directory, without `.rhai`; see [`crate::modules`].
     ///
     /// # Errors
-    /// The first error of syntax in any of them, a variable that was never declared, an import of what did not come along, modules
-    /// that import each other in a circle, or too many of them.
+    /// * a syntax error, or a variable that was never declared, in any of the texts;
+    /// * an import of a module that is not in `modules`;
+    /// * a circular import;
+    /// * too many modules.
     pub fn compile_with(
         name: &str,
         source: &str,
@@ -55,7 +57,7 @@ impl Plan {
         )
     }
 
-    /// Reads a text that may use functions, variables and modules that are there already.
+    /// Parses a text that may use existing functions, variables and modules.
     pub(crate) fn continuing(text: &Text, before: &Before) -> Result<Self, PlanError> {
         Ok(Plan {
             program: link::read(text, before)?,
@@ -64,25 +66,26 @@ impl Plan {
         })
     }
 
-    /// The same at a prompt, whose inputs share what `unsafe_calls(…)` says.
+    /// Makes the plan share the value of `unsafe_calls(…)` with the other inputs of a prompt.
     pub(crate) fn sharing(mut self, calls: &Arc<AtomicBool>) -> Self {
         self.calls = Some(calls.clone());
         self
     }
 
-    /// The same with values for its `param(…)`, by name.
+    /// Returns the plan with values for its `param(…)` calls, by name.
     #[must_use]
     pub fn with(mut self, settings: BTreeMap<String, String>) -> Self {
         self.settings = settings;
         self
     }
 
-    /// Runs the plan's top level where there is no JVM: everything can be attached and nothing was measured.
-    /// Finds misspelt functions, wrong arguments and malformed patterns before the application starts. A top
-    /// level that needs figures or ids of other plans (`h.rows()[0]`, `detach("i7")`) fails here.
+    /// Runs the plan's top level without a JVM: every attachment succeeds, and all measured data
+    /// are empty. The dry run finds misspelt functions, wrong arguments and malformed patterns
+    /// before the application starts. A top level that needs measured data or ids of other plans
+    /// (`h.rows()[0]`, `detach("i7")`) fails in a dry run.
     ///
     /// # Errors
-    /// What loading the plan into a JVM would give too.
+    /// The errors that loading the plan into a JVM would also report.
     pub fn rehearse(&self) -> Result<(), PlanError> {
         rehearsal::rehearse(self)
     }
@@ -92,7 +95,7 @@ impl Plan {
         self.program.transcript.name()
     }
 
-    /// Its text.
+    /// The plan's source text.
     pub fn source(&self) -> &str {
         self.program.transcript.text()
     }
@@ -105,7 +108,8 @@ impl Plan {
         &self.settings
     }
 
-    /// Where `unsafe_calls(…)` is kept: off at the beginning, at a prompt as it was.
+    /// The value of `unsafe_calls(…)`: initially false, but at a prompt the value that earlier
+    /// inputs have set.
     pub(crate) fn calls(&self) -> Arc<AtomicBool> {
         self.calls.clone().unwrap_or_default()
     }

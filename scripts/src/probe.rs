@@ -1,14 +1,15 @@
-//! A closure as code at a point: Rhai's tree of it becomes that of `veneer_probes`.
+//! Converts a closure to a probe: from Rhai's syntax tree to that of `veneer_probes`.
 //!
 //! ```text
 //!   .before(|p| if p.total > limit { slow.add(p.user.name, p.total) })
 //!            │        │        │       └ a table of the plan
-//!            │        │        └ a number, a string or a boolean that the plan had when it attached the closure
+//!            │        │        └ a captured number, string or boolean, with its value at attachment
 //!            │        └ a variable of the method at the point
 //!            └ the point
 //! ```
 //!
-//! The closure never runs in the engine. What it captures is looked at once, when it is attached.
+//! The script engine never runs the closure. The values of captured variables are read once, when
+//! the closure is attached.
 
 mod expression;
 mod statement;
@@ -19,7 +20,7 @@ use rhai::{AST, Dynamic, FnPtr, INT, ImmutableString, Position, Stmt};
 use veneer_instruments::TallyKind;
 use veneer_probes::tree::{Code, Shape};
 
-/// Why a closure has no compiled form, and where.
+/// The reason why a closure has no compiled form, with its position.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Refused {
     pub(crate) position: Position,
@@ -33,19 +34,19 @@ fn refuse<T>(position: Position, message: impl Into<String>) -> Answer<T> {
     Err(Refused { position, message })
 }
 
-/// What a closure can see besides itself.
+/// The environment of a closure.
 pub(crate) struct Around<'a> {
-    /// The number and kind of what the plan holds for a table, where it is one.
+    /// Returns the number and kind of the table, if a value of the plan is a table.
     pub(crate) table: &'a dyn Fn(&Dynamic) -> Option<(u32, TallyKind)>,
-    /// What a module has under a name.
+    /// Returns the value that a module has under a name.
     pub(crate) constant: &'a dyn Fn(&str, &str) -> Option<Dynamic>,
-    /// The texts that places lead to.
+    /// The source texts of the plan.
     pub(crate) transcript: &'a Transcript,
-    /// Whether it may call methods of the application.
+    /// Whether the closure may call methods of the application.
     pub(crate) calls: bool,
 }
 
-/// The code of a closure.
+/// Converts a closure.
 pub(crate) fn code(tree: &AST, closure: &FnPtr, around: &Around) -> Answer<Code> {
     let table = around.table;
     let name = closure.fn_name();
@@ -75,7 +76,7 @@ pub(crate) fn code(tree: &AST, closure: &FnPtr, around: &Around) -> Answer<Code>
             );
         }
     }
-    // Not `clone_functions_only_filtered`, which keeps all functions where there were none before.
+    // `clone_functions_only_filtered` would keep all functions if the tree had none before.
     let mut alone = tree.clone_functions_only();
     alone.retain_functions(|_, _, other, _| other == name);
     let mut body: Vec<Stmt> = Vec::new();
@@ -90,7 +91,7 @@ pub(crate) fn code(tree: &AST, closure: &FnPtr, around: &Around) -> Answer<Code>
     Ok(Code { body })
 }
 
-/// What a captured variable is to a probe.
+/// Returns the binding of a captured variable.
 fn captured(value: &Dynamic, table: &dyn Fn(&Dynamic) -> Option<(u32, TallyKind)>) -> Binding {
     let value = value.flatten_clone();
     if let Some((table, kind)) = table(&value) {

@@ -1,6 +1,8 @@
-//! A plan's top level run without a JVM, so that `veneer run --strict` can refuse it before the application starts.
+//! The dry run: runs a plan's top level without a JVM, so that `veneer run --strict` can refuse the
+//! plan before the application starts.
 //!
-//! The runtime here accepts every instrument and edit, has measured nothing and prints nowhere.
+//! The runtime in this module accepts every instrument and edit, has no measured data, and discards
+//! output.
 
 use crate::context::lock;
 use crate::{Plan, PlanError, Session};

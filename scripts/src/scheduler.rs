@@ -1,11 +1,11 @@
-//! Plans in a running JVM: loading them, and calling their callbacks when these are due.
+//! Sessions: the plans in a running JVM, and the execution of their callbacks.
 //!
 //! ```text
 //!   plan thread:  loop { wait until next_deadline() or a request; load(plan) | run_due(now) }   then finish()
 //! ```
 //!
-//! All calls of plans are meant to come from one thread. The session's own lock is only held to take callbacks
-//! out and to put them back, never while a plan runs or the runtime is asked.
+//! One thread makes all calls of plans. The session's lock is held only while callbacks are moved
+//! in or out, never while a plan runs or the runtime is called.
 
 use crate::api::component::registered as analyser_of;
 use crate::component::{self, Analysis, AnalysisError, Component, Components};
@@ -39,34 +39,35 @@ struct State {
     timers: Vec<Timer>,
     /// In order of registration.
     at_exit: Vec<Call>,
-    /// Counts loads and timers; gives equals an order.
+    /// The last number given to a plan instance or a timer. For timers, the number defines the
+    /// order of equal deadlines.
     next: u64,
     finished: bool,
 }
 
-/// What is left of a load of a plan.
+/// The attached things and waiting callbacks of a plan instance.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Left {
-    /// Attached and not taken off, oldest first.
+    /// The instruments and edits that are attached now, oldest first.
     pub things: Vec<Thing>,
-    /// Callbacks that wait for their time, or for the end.
+    /// The number of callbacks that wait for a time or for the exit of the JVM.
     pub callbacks: usize,
 }
 
 struct Timer {
     call: Call,
     due: Instant,
-    /// Equal deadlines run in order of registration.
+    /// The registration number: callbacks with equal deadlines run in this order.
     order: u64,
-    /// None: runs once.
+    /// `None` if the callback runs once.
     period: Option<Duration>,
     errors: u32,
-    /// The error that was reported last, so that the same one is not reported again.
+    /// The last reported error. An equal error is not reported again.
     reported: Option<PlanError>,
 }
 
 impl Session {
-    /// A session without plans.
+    /// Creates a session without plans.
     pub fn new(runtime: Arc<dyn Runtime>) -> Self {
         Session {
             runtime,
@@ -77,35 +78,36 @@ impl Session {
         }
     }
 
-    /// Runs a plan's top level and keeps its callbacks. Gives the printed value of its last expression, empty
-    /// for `()`.
+    /// Runs a plan's top level and keeps its callbacks. Returns the printed value of its last
+    /// expression; empty for `()`.
     ///
     /// # Errors
-    /// What stopped it. Nothing is left of the plan then: what it had attached is taken off again.
+    /// The error that stopped the plan. Everything that the plan had attached is detached again.
     pub fn load(&self, plan: Plan) -> Result<String, PlanError> {
         self.load_at(plan, Instant::now())
     }
 
-    /// Gives out the number of a load that is to come. With it the load can be told from others before it begins.
+    /// Reserves the number of a future plan instance. The number identifies the plan instance
+    /// before it begins.
     pub fn reserve(&self) -> u64 {
         let mut state = lock(&self.state);
         state.next += 1;
         state.next
     }
 
-    /// Takes a load back: cancels its callbacks, those of `at_exit` too, and takes off what it attached and has not taken off
-    /// itself. Its analyser goes too.
+    /// Unloads a plan instance: cancels its callbacks, including those of `at_exit`, detaches
+    /// everything that it has attached, and removes its analyser.
     pub fn unload(&self, load: u64) {
         self.components.forget(load);
         self.detach(load);
     }
 
-    /// The same, but its analyser can still be asked.
+    /// Detaches a plan instance as [`Session::unload`] does, but keeps its analyser callable.
     pub fn detach(&self, load: u64) {
         if let Some(context) = self.components.of_load(load) {
             context.set_off();
         }
-        // Dropped without the lock: what plans hold goes with them.
+        // The callbacks own values of plans, so they are dropped after the lock is released.
         let gone: (Vec<Timer>, Vec<Call>) = {
             let mut state = lock(&self.state);
             let of_load = |call: &Call| call.loaded.context.load == load;
@@ -121,8 +123,8 @@ impl Session {
         self.ledger.take_off(load, self.runtime.as_ref());
     }
 
-    /// Takes off the components of this name as wholes; their analysers can still be asked. False where there is none that is
-    /// attached.
+    /// Detaches all components of this name as a whole. Their analysers can still be called.
+    /// Returns false if no such component is attached.
     pub fn detach_component(&self, name: &str) -> bool {
         let named = self.components.of_name(name);
         let attached: Vec<u64> = named
@@ -136,16 +138,17 @@ impl Session {
         !attached.is_empty()
     }
 
-    /// Asks the newest component of this name for its report.
+    /// Returns the report of the newest component of this name.
     ///
     /// # Errors
-    /// There is none, it has no analyser, or that failed.
+    /// No component has this name, the component has no analyser, or the analyser fails.
     pub fn analyse(&self, name: &str) -> Result<Analysis, AnalysisError> {
         let (context, report) = self.components.ask(name, 0)?;
         Ok(Analysis::of(&context, report))
     }
 
-    /// What is deployed, in order of loading; what was taken off too, as long as its analyser can be asked.
+    /// Returns the components in order of loading, including detached ones whose analysers can be
+    /// called.
     pub fn components(&self) -> Vec<Component> {
         let left = self.left();
         let mut all = self.components.list(&self.ledger);
@@ -155,25 +158,27 @@ impl Session {
         all
     }
 
-    /// [`Session::load`], with `now` as the time from which delays count.
+    /// Loads a plan as [`Session::load`] does, with `now` as the time from which delays count.
     ///
     /// # Errors
-    /// As for `load`.
+    /// The errors of [`Session::load`].
     pub fn load_at(&self, plan: Plan, now: Instant) -> Result<String, PlanError> {
         self.load_as(self.reserve(), plan, now)
     }
 
-    /// [`Session::load_at`] under a number of [`Session::reserve`], which must not have been used before.
+    /// Loads a plan as [`Session::load_at`] does, under a number of [`Session::reserve`]. A number
+    /// must not be used twice.
     ///
     /// # Errors
-    /// As for `load`.
+    /// The errors of [`Session::load`].
     pub fn load_as(&self, load: u64, plan: Plan, now: Instant) -> Result<String, PlanError> {
         let (mut variables, mut ready) = (Scope::new(), Ready::new());
         self.run(load, plan, &mut variables, &mut ready, None, now)
     }
 
-    /// Runs a plan's top level with these variables, and keeps its callbacks. Its modules run first, but for those that are `ready`,
-    /// to which they are added. With `rows`, a value that has a table is shown as one.
+    /// Runs a plan's top level with these variables, and keeps its callbacks. Its modules run
+    /// before it, except those in `ready`; the new ones are added to `ready`. With `rows`, a value
+    /// that has a table is shown as a table.
     pub(crate) fn run(
         &self,
         load: u64,
@@ -241,7 +246,8 @@ impl Session {
         }
     }
 
-    /// The plan's top level has run: it is a component now, and takes the place of the one of its name.
+    /// Adds a plan whose top level has run as a component. The plan replaces the component of the
+    /// same name.
     fn deploy(&self, loaded: &Arc<Loaded>) {
         let new = loaded.context.declared();
         for old in self.components.add(loaded, analyser_of(loaded)) {
@@ -255,11 +261,11 @@ impl Session {
             self.detach(old.load);
             old.set_off();
         }
-        // Looking at them forgets those of which nothing is left.
+        // `list` also forgets the components that are not listed any more.
         drop(self.components.list(&self.ledger));
     }
 
-    /// Moves what a plan has registered into the session; delays count from `now`.
+    /// Moves the callbacks that a plan has registered to the session. Delays count from `now`.
     fn keep(&self, loaded: &Arc<Loaded>, now: Instant) {
         let registered = loaded.context.registered();
         let mut state = lock(&self.state);
@@ -304,7 +310,7 @@ impl Session {
         }
     }
 
-    /// When [`Session::run_due`] has something to do next.
+    /// Returns the time of the next call of [`Session::run_due`] that has a callback to run.
     pub fn next_deadline(&self) -> Option<Instant> {
         let state = lock(&self.state);
         let live = state
@@ -314,9 +320,9 @@ impl Session {
         live.map(|timer| timer.due).min()
     }
 
-    /// Runs the callbacks of `every` and `after` that are due at `now`, in order of their deadlines. One of
-    /// `every` that missed ticks runs once. Errors are printed; after [`limits::ERRORS_IN_A_ROW`] of them a
-    /// callback is cancelled.
+    /// Runs the callbacks of `every` and `after` that are due at `now`, in order of their
+    /// deadlines. A callback of `every` that has missed ticks runs once. Errors are printed. After
+    /// [`limits::ERRORS_IN_A_ROW`] consecutive errors, a callback is cancelled.
     pub fn run_due(&self, now: Instant) {
         let mut due = {
             let mut state = lock(&self.state);
@@ -355,7 +361,7 @@ impl Session {
         }
     }
 
-    /// Reports a callback's error, and says whether it may go on.
+    /// Reports the error of a callback. Returns whether the callback continues.
     fn failed(&self, timer: &mut Timer, error: PlanError) -> bool {
         timer.errors += 1;
         if timer.reported.as_ref() != Some(&error) {
@@ -373,8 +379,9 @@ impl Session {
         goes_on
     }
 
-    /// The JVM ends: runs the callbacks of `at_exit` in order of registration, then the analysers of what is deployed, and drops all
-    /// timers. What these callbacks register is dropped too. A second call does nothing.
+    /// Handles the exit of the JVM: runs the callbacks of `at_exit` in order of registration, then
+    /// the analysers of the attached components, and drops all timers. Callbacks that are
+    /// registered during these calls are dropped. A second call has no effect.
     pub fn finish(&self) {
         let at_exit = {
             let mut state = lock(&self.state);
@@ -405,7 +412,8 @@ impl Session {
         }
     }
 
-    /// What is left of each load: what it attached and has not taken off, oldest first, and how many callbacks wait.
+    /// Returns, for each plan instance, its attached instruments and edits, oldest first, and the
+    /// number of its waiting callbacks.
     pub fn left(&self) -> BTreeMap<u64, Left> {
         let mut all = BTreeMap::<u64, Left>::new();
         for (load, things) in self.ledger.by_load() {
@@ -421,10 +429,11 @@ impl Session {
         all
     }
 
-    /// Takes one thing off, whoever attached it. False where nothing of that name is attached.
+    /// Detaches one instrument or undoes one edit, regardless of the plan that owns it. Returns
+    /// false if nothing attached has this id.
     ///
     /// # Errors
-    /// What the runtime says; it counts as taken off all the same.
+    /// The error of the runtime. The instrument or edit then counts as detached nevertheless.
     pub fn take_off_one(&self, name: &str) -> Result<bool, AttachError> {
         let thing = self
             .ledger
@@ -438,20 +447,22 @@ impl Session {
         thing.take_off(self.runtime.as_ref()).map(|()| true)
     }
 
-    /// These are not attached any more: the runtime has taken them off by itself.
+    /// Removes instruments from the ownership records, because the runtime has detached them by
+    /// itself.
     pub fn forget(&self, taken: &[InstrumentId]) {
         for id in taken {
             self.ledger.detached(Thing::Instrument(*id));
         }
     }
 
-    /// The instruments that plans of this name have attached and not taken off, oldest first.
+    /// Returns the attached instruments of the plans of this name, oldest first.
     pub fn instruments_of(&self, plan: &str) -> Vec<InstrumentId> {
         self.ledger.instruments_of(plan)
     }
 }
 
-/// The first tick after `now` on the grid that `due` and `period` make: missed ticks are skipped.
+/// Returns the first tick after `now` of the schedule with the given deadline and period. Missed
+/// ticks are skipped.
 fn next_tick(due: Instant, period: Duration, now: Instant) -> Instant {
     let late = now.saturating_duration_since(due).as_nanos();
     let ticks = late / period.as_nanos().max(1) + 1;

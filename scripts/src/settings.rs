@@ -1,15 +1,15 @@
-//! Values from outside that a plan asks for with `param(…)`.
+//! Parameters: values from the command line that a plan requests with `param(…)`.
 
 use crate::context::lock;
 use rhai::{Dynamic, FLOAT, INT};
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
-/// The values by name, and the names for which the plan has asked.
+/// The given values by name, and the names that the plan has requested.
 #[derive(Debug, Default)]
 pub(crate) struct Settings {
     given: BTreeMap<String, String>,
-    /// With what the plan got.
+    /// The requested names, with the values that the plan received.
     asked: Mutex<BTreeMap<String, Dynamic>>,
 }
 
@@ -19,7 +19,7 @@ impl Settings {
         Settings { given, asked }
     }
 
-    /// The value of this name, as text.
+    /// Returns the given value of this name, as text.
     pub(crate) fn get(&self, name: &str) -> Option<&str> {
         let given = self.given.get(name);
         let value = given.map_or(Dynamic::UNIT, |text| text.clone().into());
@@ -27,12 +27,13 @@ impl Settings {
         given.map(String::as_str)
     }
 
-    /// What the plan has asked for so far, and what it got.
+    /// Returns the requested names and the values that the plan received.
     pub(crate) fn asked(&self) -> BTreeMap<String, Dynamic> {
         lock(&self.asked).clone()
     }
 
-    /// The value of this name as something like the default, which it is where none was given.
+    /// Returns the value of this name, converted to the type of the default. If no value was given,
+    /// returns the default.
     pub(crate) fn like(&self, name: &str, default: &Dynamic) -> Result<Dynamic, String> {
         let value = self.value(name, default)?;
         lock(&self.asked).insert(name.to_owned(), value.clone());
@@ -63,7 +64,7 @@ impl Settings {
         }
     }
 
-    /// What is wrong, where a value was given for which nothing asked.
+    /// Returns an error message if a value was given for a name that the plan has not requested.
     pub(crate) fn unasked(&self) -> Option<String> {
         let asked = lock(&self.asked);
         let name = self.given.keys().find(|name| !asked.contains_key(*name))?;

@@ -1,4 +1,4 @@
-//! What plans ask of the runtime, function by function.
+//! The calls that plans make to the runtime, function by function.
 
 mod recorder;
 

@@ -1,4 +1,4 @@
-//! Components: named, replaced and taken off as wholes, and asked for their reports.
+//! Components: declared, replaced and detached as a whole, and their reports.
 
 mod recorder;
 
@@ -36,14 +36,14 @@ impl Jvm {
             .unwrap_or_else(|error| panic!("{error}"))
     }
 
-    /// What is printed when this second is over.
+    /// Returns the lines that are printed up to the end of this second.
     fn at(&self, second: u64) -> Vec<String> {
         self.session
             .run_due(self.zero + Duration::from_secs(second));
         self.recorder.printed()
     }
 
-    /// Name, version, and whether it is attached, of each component.
+    /// Returns the name, the version and the state (attached or not) of each component.
     fn listed(&self) -> Vec<String> {
         let all = self.session.components();
         let line = |c: &veneer_scripts::Component| {
@@ -61,7 +61,7 @@ impl Jvm {
 
 const NOTHING: [&str; 0] = [];
 
-/// A component of this version that says so each second.
+/// A plan that declares a component of this version and prints the version each second.
 fn slow(version: &str) -> String {
     format!(
         "component(\"slow orders\", \"{version}\");
@@ -84,7 +84,7 @@ fn a_newer_version_takes_the_place_of_the_old_one() {
         jvm.recorder.printed(),
         ["slow orders 1.1 is replaced by 1.2"]
     );
-    // First the new one, then the old one off, newest first.
+    // The new component is attached first. Then the old one is detached, newest instrument first.
     assert_eq!(
         jvm.recorder.calls(),
         [
@@ -298,14 +298,14 @@ fn analysers_are_held_to_limits() {
         let error = jvm.report("c").expect_err(source).to_string();
         assert!(error.contains(expected), "{source}: {error}");
     }
-    // How deep the one that asks is counts for the one that is asked.
+    // The call depth of the plan that requests a report counts for the analyser.
     jvm.load("deep.rhai", "component(\"deep\", \"1\"); fn f(n) { if n == 0 { 0 } else { f(n - 1) } } analyse(|| f(20));");
     assert_eq!(jvm.report("deep").unwrap().0, "0");
     let ask = "fn g(n) { if n == 0 { component_report(\"deep\") } else { g(n - 1) } }";
     assert_eq!(jvm.load("a.rhai", &format!("{ask} g(1)")), "0");
     let error = jvm.try_load("a.rhai", &format!("{ask} g(20)")).unwrap_err();
     assert!(error.contains("32 calls inside each other"), "{error}");
-    // A callback that asks its own analyser has no more time for that.
+    // A callback that calls its own analyser gets no additional time.
     jvm.load(
         "own.rhai",
         "component(\"own\", \"1\"); analyse(|| 1); every(1, || { loop { component_report(\"own\"); } });",

@@ -1,4 +1,5 @@
-//! The example plans of docs/plans.md are loaded, run for ten minutes of the test's clock, and finished.
+//! Loads the example plans of docs/plans.md, runs them for ten minutes of simulated time, and
+//! finishes them.
 
 mod recorder;
 
@@ -11,14 +12,14 @@ const TEXT: &str = include_str!("../../docs/plans.md");
 
 /// A block tagged `rhai`.
 struct Block {
-    /// Of a module: its file's name.
+    /// The file name, if the block is a module.
     file: Option<&'static str>,
-    /// On which it begins.
+    /// The line on which the block begins.
     line: usize,
     text: String,
 }
 
-/// The blocks tagged `rhai`.
+/// Returns the blocks tagged `rhai`.
 fn blocks() -> Vec<Block> {
     let mut found = Vec::new();
     let mut current: Option<Block> = None;

@@ -1,4 +1,4 @@
-//! Errors of plans: where they point, what they say, and that endless plans are stopped.
+//! Errors of plans: positions and messages, and limits that stop endless plans.
 
 mod recorder;
 
@@ -6,7 +6,7 @@ use recorder::run;
 use std::time::{Duration, Instant};
 use veneer_scripts::{Plan, Stage, limits};
 
-/// The error's text against what it should be.
+/// Compares the text of the error with the expected text.
 #[track_caller]
 fn check(source: &str, expected: &str) {
     let (result, recorder) = run(source);

@@ -1,4 +1,4 @@
-//! Plans of several files: what they can call, what runs when, and where errors are.
+//! Plans with modules: visible names, order of evaluation, and positions of errors.
 
 mod recorder;
 
@@ -17,7 +17,7 @@ fn read(plan: &str, modules: &[(&str, &str)]) -> Result<Plan, PlanError> {
     Plan::compile_with("plans/p.rhai", plan, &texts(modules))
 }
 
-/// Loads a plan; its value and what there is to look at.
+/// Loads a plan. Returns its value and the recorder.
 fn run(
     plan: &str,
     modules: &[(&str, &str)],
@@ -74,7 +74,7 @@ fn functions_of_one_name_in_several_files_are_several() {
     let plan = "import \"one\" as one; import \"two\" as two;
         fn helper(x) { `plan ${x}` }
         let out = [];
-        // What was found once is remembered by its name in the engine, so each is called more than once.
+        // The engine caches resolved functions by name, so each function is called more than once.
         for i in 0..4 { out += [helper(i), one::helper(i), two::helper(i)]; out += one::all([i]); out += two::all([i]); }
         out.push(two::own(|text| helper(text)));
         let named = one::show;
@@ -117,7 +117,7 @@ fn closures_of_modules_are_found_wherever_they_go() {
 
 #[test]
 fn code_at_points_comes_from_the_module_that_has_it() {
-    // The same closure in the same place of two files, and once more in the plan.
+    // The same closure at the same position of two modules, and once more in the plan.
     let text = "fn watch(t, name) { methods(\"a.B\").line(1).before(|p| if p.n > global::TOP { t.count(name, p.x) }); }";
     let (one, two) = (
         format!("const TOP = 1; {text}"),
@@ -357,7 +357,7 @@ fn what_came_along_is_limited() {
         assert_eq!(error.stage, Stage::Limit, "{error}");
         assert!(error.message.contains(expected), "{expected}: {error}");
     }
-    // What is endless in a module is stopped as in a plan.
+    // An endless loop in a module is stopped as in a plan.
     for module in ["loop { }", "fn f() { f() } f();"] {
         let error = run("import \"a\" as a;", &[("a", module)]).0.unwrap_err();
         assert_eq!(error.stage, Stage::Limit, "{error}");

@@ -1,8 +1,9 @@
-//! Closures that become code at points: which tree comes out, and what is said of those that cannot.
+//! Closures that become probes: the resulting trees, and the messages for closures without a
+//! compiled form.
 
 mod recorder;
 
-/// What a closure becomes when it is attached; `limit`, `word` and the tables `t` and `h` are the plan's.
+/// Returns the text of the probe. The plan declares `limit`, `word` and the tables `t` and `h`.
 fn tree(closure: &str) -> Result<String, String> {
     let plan = format!(
         "let limit = 100; let share = 0.5; let word = \"GET\"; let t = tally(); let h = histogram(50); let other = [1];\n\

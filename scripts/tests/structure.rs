@@ -1,5 +1,8 @@
-//! Classes, methods and blocks as values, and predicates over them. The recorder has one class with methods 10 to 12; a method's
-//! blocks have sizes 2, its number, and 20, the last two in a loop; the last one is out of reach but in method 10.
+//! Classes, methods and blocks as values, and predicates on them.
+//!
+//! The recorder has one class with the methods 10 to 12. Each method has three blocks of the sizes
+//! 2, the method's number, and 20. The last two blocks are in a loop. The last block is
+//! unreachable, except in method 10.
 
 mod recorder;
 

@@ -1,5 +1,5 @@
-//! What a plan can ask without a handle: `refusals()`, `instruments()`, `stale()`, `names()`, `now()`, `pid()`, `param()`,
-//! `unsafe_calls()` and `detach_all()`.
+//! Global functions that need no handle: `refusals()`, `instruments()`, `stale()`, `names()`,
+//! `now()`, `pid()`, `param()`, `unsafe_calls()` and `detach_all()`.
 
 use super::{Answer, error, int};
 use crate::context::Context;
@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use veneer_instruments::{AttachError, RefusalRow, Summary};
 
-/// Names at once.
+/// The maximum number of names that one call of `names()` returns.
 const NAMES: usize = 200;
 
 fn map<const N: usize>(entries: [(&str, Dynamic); N]) -> Dynamic {
@@ -40,11 +40,11 @@ fn summary_map(summary: Summary) -> Dynamic {
     ])
 }
 
-/// Takes off the patches and instruments of all plans, newest first, and says how many. One that fails does
-/// not keep the others on; the first failure is the error then.
+/// Detaches the patches and instruments of all plans, newest first, and returns their number. If
+/// one fails, the others are detached nevertheless, and the first error is returned.
 fn detach_all(context: &Context) -> Answer<INT> {
     let mut things = context.ledger.all();
-    // The runtime may know instruments that came by another way than this session.
+    // The runtime may have instruments that other code than this session has attached.
     let attached = context.ask(|runtime| runtime.instruments());
     for summary in attached.iter().rev().filter(|summary| summary.attached) {
         let thing = Thing::Instrument(summary.id);

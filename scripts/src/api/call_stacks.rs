@@ -1,4 +1,4 @@
-//! `.collapsed()` and `.stacks()`: tables whose keys are call stacks, as other tools draw them.
+//! `.collapsed()` and `.stacks()`: output of tables whose keys are call stacks.
 
 use super::tally::Table;
 use super::{Answer, at_most, error};
@@ -7,10 +7,10 @@ use rhai::{Engine, INT};
 use std::sync::Arc;
 use veneer_instruments::{Tally, table};
 
-/// Stacks of a text where the plan does not say.
+/// The number of stacks to show, unless the plan sets it.
 const STACKS: usize = 10;
 
-/// What a table of counts or sums holds.
+/// Returns the content of a table of counts or sums.
 fn now(table: &Table, plan: &Arc<Context>) -> Answer<Tally> {
     match table.kind {
         kind if kind.is_own() || kind.has_moments() => {

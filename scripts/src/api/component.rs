@@ -1,5 +1,6 @@
-//! `component("slow orders", "1.2")`, `analyse(|| …)`: what a plan deploys. `components()`, `component_report(name)`,
-//! `component_detach(name)`: what there is, whichever plan deployed it.
+//! `component("slow orders", "1.2")` and `analyse(|| …)` declare the plan's component.
+//! `components()`, `component_report(name)` and `component_detach(name)` manage the components of
+//! all plans.
 
 use super::{Answer, error, int};
 use crate::component::{Component, Declared, take_off};
@@ -78,7 +79,8 @@ fn map(component: Component) -> Dynamic {
     map.into()
 }
 
-/// A report of another component, or of this one. The time that it takes is this plan's.
+/// Returns the report of any component. The duration of the analyser counts towards the time limit
+/// of the plan that calls this function.
 fn report(context: &Context, call: &NativeCallContext, name: &str) -> Answer<Dynamic> {
     let Some(components) = context.components.upgrade() else {
         return error("the JVM is shutting down");
@@ -91,7 +93,7 @@ fn report(context: &Context, call: &NativeCallContext, name: &str) -> Answer<Dyn
     }
 }
 
-/// Takes a component off as a whole; gives how many instruments and edits there were.
+/// Detaches a component as a whole. Returns the number of its instruments and edits.
 fn detach(context: &Context, name: &str) -> Answer<rhai::INT> {
     let Some(components) = context.components.upgrade() else {
         return error("the JVM is shutting down");
@@ -110,7 +112,7 @@ fn detach(context: &Context, name: &str) -> Answer<rhai::INT> {
     Ok(int(taken))
 }
 
-/// The load of a map of `components()`.
+/// Returns the id of the plan instance from a map of `components()`.
 fn id(component: &Map) -> Answer<String> {
     match component
         .get("id")
@@ -121,7 +123,7 @@ fn id(component: &Map) -> Answer<String> {
     }
 }
 
-/// What a plan has registered as its analyser, as a call.
+/// Returns the registered analyser of a plan as a call.
 pub(crate) fn registered(loaded: &Arc<crate::loaded::Loaded>) -> Option<Call> {
     let (function, position, slot) = loaded.context.take_analyser()?;
     Some(Call {

@@ -1,4 +1,4 @@
-//! A handle on an attached instrument: its figures, and taking it off.
+//! The handle of an attached instrument: its data, and detaching it.
 
 use super::{Answer, at_most, error, int, optional};
 use crate::context::Context;
@@ -7,15 +7,14 @@ use rhai::{Array, Dynamic, Engine, INT, ImmutableString, Map};
 use std::sync::Arc;
 use veneer_instruments::{Data, Event, InstrumentId, Row, Runtime, Value, table};
 
-/// One attached instrument.
 #[derive(Clone, Debug)]
 pub(super) struct Handle {
     pub(super) id: InstrumentId,
-    /// A value log, whose table is one of events.
+    /// Whether the instrument is a value log, whose table shows events.
     pub(super) log: bool,
 }
 
-/// Rows of a table when the plan does not say.
+/// The number of rows of a table, unless the plan sets it.
 const DEFAULT_ROWS: usize = 20;
 
 impl Handle {
@@ -84,7 +83,7 @@ fn event_map(event: Event) -> Dynamic {
     set(&mut map, "method", event.method);
     set(&mut map, "fragment", optional(event.fragment.map(int)));
     set(&mut map, "line", optional(event.line.map(int)));
-    // `thread` is reserved in Rhai, so it could not be read as a property.
+    // `thread` is reserved in Rhai, so a plan could not read it as a property.
     set(&mut map, "thread_id", int(event.thread));
     set(&mut map, "time_ns", int(event.time_ns));
     map.into()

@@ -4,16 +4,16 @@ use super::{Answer, element, error};
 use rhai::{Array, Engine, FLOAT, INT, ImmutableString};
 use veneer_instruments::{Kind, Times};
 
-/// What to measure, and what to call it.
+/// An instrument with its options.
 #[derive(Clone, Debug)]
 pub(super) struct Instrument {
     pub(super) kind: Kind,
     pub(super) name: Option<String>,
-    /// With a counter of its own on each point.
+    /// Whether each point has a counter of its own.
     pub(super) each: bool,
     pub(super) times: Option<Times>,
     pub(super) budget: Option<f64>,
-    /// Activations that began before are measured too.
+    /// Whether activations that are running at attachment are measured too.
     pub(super) late: bool,
 }
 
@@ -31,13 +31,13 @@ impl Instrument {
 }
 
 impl Instrument {
-    /// Code at the points.
+    /// Creates an instrument that runs a probe.
     pub(super) fn code(code: veneer_probes::Code) -> Self {
         Self::new(Kind::Code(code.into()))
     }
 }
 
-/// A log of these variables.
+/// Creates a log of these variables.
 fn log(names: Vec<String>) -> Answer<Instrument> {
     if names.is_empty() {
         return error("log needs at least one variable: write log(\"name\", …)");
@@ -52,7 +52,7 @@ fn log(names: Vec<String>) -> Answer<Instrument> {
     Ok(Instrument::new(Kind::Log(names)))
 }
 
-/// What an instrument with a budget may cost where the plan does not say more: a share of the processor time.
+/// The default of a cost budget, as a share of the processor time.
 const BUDGET: f64 = 0.05;
 
 fn times(instrument: &Instrument, most: INT, each: bool) -> Answer<Instrument> {
@@ -80,7 +80,7 @@ fn budget(instrument: &Instrument, share: FLOAT) -> Answer<Instrument> {
     })
 }
 
-/// Registers `log` with as many string arguments as there are words.
+/// Registers `log` with one string parameter for each of the given identifiers.
 macro_rules! log_of {
     ($engine:ident: $($name:ident)+) => {
         $engine.register_fn("log", |$($name: ImmutableString),+| {

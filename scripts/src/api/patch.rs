@@ -1,4 +1,4 @@
-//! Edits of the flow graph: `methods("…").redirect(3, 4, 7)` and its kin.
+//! Edits of the flow graph: `methods("…").redirect(3, 4, 7)` and the other edit functions.
 
 use super::selection::{Methods, fragment};
 use super::{Answer, element, error};
@@ -8,7 +8,7 @@ use rhai::{Array, Engine, INT};
 use std::sync::Arc;
 use veneer_instruments::{EditKind, EditSpec, PatchId};
 
-/// An edit that has been made.
+/// The handle of an edit.
 #[derive(Clone, Copy, Debug)]
 struct Patch {
     id: PatchId,

@@ -1,4 +1,5 @@
-//! `methods("…").blocks()`: which points, and `.before(…)`: attaching an instrument to them.
+//! Selections of points: `methods("…").blocks()`, and `.before(…)`, which attaches an instrument to
+//! them.
 
 use super::handle::Handle;
 use super::instrument::Instrument;
@@ -15,21 +16,21 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use veneer_instruments::{ArmedMethod, Kind, LIMIT, MethodPattern, Place, Spec, When, Which};
 
-/// Methods, by pattern.
+/// A selection of methods by pattern.
 #[derive(Clone, Debug)]
 pub(super) struct Methods {
     pub(super) patterns: Vec<MethodPattern>,
-    /// Of these, those that a predicate has chosen, by their ids.
+    /// The methods that a predicate has chosen, by id. `None` without a predicate.
     pub(super) only: Option<Arc<BTreeMap<u32, ArmedMethod>>>,
     pub(super) limit: u32,
 }
 
-/// Points of methods.
+/// A selection of points in methods.
 #[derive(Clone, Debug)]
 pub(super) struct Points {
     pub(super) methods: Methods,
     pub(super) place: Place,
-    /// The blocks that a predicate has chosen, by the ids of their methods.
+    /// The blocks that a predicate has chosen, by method id. `None` without a predicate.
     pub(super) chosen: Option<Arc<BTreeMap<u32, Vec<u32>>>>,
 }
 
@@ -56,7 +57,8 @@ impl Methods {
         Methods::new(texts.iter().map(ImmutableString::as_str))
     }
 
-    /// The patterns, or those of the methods that a predicate has chosen.
+    /// Returns the patterns of the selection. If a predicate has chosen methods, returns one
+    /// pattern for each of these methods.
     pub(super) fn exact(&self) -> Answer<Vec<MethodPattern>> {
         let Some(only) = &self.only else {
             return Ok(self.patterns.clone());
@@ -87,7 +89,7 @@ impl Methods {
     }
 }
 
-/// A fragment's number.
+/// Converts the number of a fragment.
 pub(super) fn fragment(value: INT) -> Answer<u32> {
     number("fragment: they are numbered from 0", value)
 }
@@ -99,7 +101,7 @@ fn line(value: INT) -> Answer<u16> {
     })
 }
 
-/// A pair of fragments out of an array of them.
+/// Converts an element of an array to a pair of fragments.
 fn edge(value: &Dynamic) -> Answer<(u32, u32)> {
     let what = "edges: write [[from, to], …]";
     match element::<Array>(what, value)?.as_slice() {
@@ -111,7 +113,7 @@ fn edge(value: &Dynamic) -> Answer<(u32, u32)> {
     }
 }
 
-/// Each of a non-empty array.
+/// Converts each element of a non-empty array.
 fn each<T>(values: &Array, read: impl Fn(&Dynamic) -> Answer<T>) -> Answer<Vec<T>> {
     if values.is_empty() {
         return error("the array is empty: name at least one point");
@@ -178,7 +180,7 @@ fn attach(
     })
 }
 
-/// Attaches code.
+/// Attaches a probe.
 fn run(
     context: &Arc<Context>,
     position: Position,
@@ -190,7 +192,7 @@ fn run(
     attach(context, position, points, when, &instrument)
 }
 
-/// Code as an instrument.
+/// Converts a closure to an instrument.
 fn code(context: &Context, position: Position, closure: &FnPtr) -> Answer<Instrument> {
     let table = |value: &Dynamic| {
         value
@@ -217,7 +219,7 @@ fn code(context: &Context, position: Position, closure: &FnPtr) -> Answer<Instru
     Ok(Instrument::code(code))
 }
 
-/// `.calls()` and its kin: single instructions.
+/// Registers `.calls()` and the other functions that select single instructions.
 fn instructions(engine: &mut Engine) {
     for (name, which) in [
         ("calls", Which::Calls(None)),

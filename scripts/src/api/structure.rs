@@ -1,9 +1,9 @@
-//! What there is, from classes down to instructions: `classes("…")`, and predicates over it, `methods("…").filter(|m| …)` and
-//! `.blocks().filter(|b| …)`.
+//! The structure of the program, from classes to instructions: `classes("…")`, and predicates on
+//! the structure, `methods("…").filter(|m| …)` and `.blocks().filter(|b| …)`.
 //!
 //! ```text
 //!   class ─▶ .methods ─▶ method ─▶ .blocks ─▶ block ─▶ .instructions
-//!                                  analysed when it is asked for
+//!                                  analysed when the plan reads it
 //! ```
 
 use super::armed::block;
@@ -15,14 +15,14 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 use veneer_instruments::{ArmedClass, DescribedMethod, Graph, Place, class_flag_words, flag_words};
 
-/// A class.
+/// A class as a value of the script.
 #[derive(Clone)]
 struct Class {
     context: Arc<Context>,
     class: Arc<ArmedClass>,
 }
 
-/// A method of it.
+/// A method as a value of the script.
 #[derive(Clone)]
 struct Method {
     context: Arc<Context>,
@@ -47,7 +47,7 @@ impl Method {
         }
     }
 
-    /// None where the method is gone.
+    /// Returns the flow graph; `None` if the method's class was unloaded.
     fn graph(&self) -> Option<&Graph> {
         let id = self.method.method.id;
         let ask = || self.context.ask(|runtime| runtime.graph(id));
@@ -59,7 +59,7 @@ impl Method {
         text.split('(').next().unwrap_or(text)
     }
 
-    /// The blocks as maps, each with the class and the method that it is in.
+    /// Returns the blocks as maps, each with its class and method.
     fn blocks(&self) -> Array {
         let graph = self.graph().into_iter();
         let blocks = graph.flat_map(|graph| graph.blocks.iter().enumerate());
@@ -83,7 +83,7 @@ impl Method {
     }
 }
 
-/// The classes of a selection, with its methods only.
+/// Returns the classes of a selection, with the selected methods only.
 fn described(context: &Context, methods: &Methods) -> Vec<ArmedClass> {
     let mut classes = context.ask(|runtime| runtime.classes(&methods.patterns));
     if let Some(only) = &methods.only {

@@ -1,4 +1,4 @@
-//! `tally()`, `sums()`, `histogram()` …: tables that code at points fills, and what a plan makes of them.
+//! `tally()`, `sums()`, `histogram()` …: the tables that probes fill, and their functions.
 
 mod row;
 
@@ -9,25 +9,25 @@ use row::{Scope, row};
 use std::sync::{Arc, Mutex};
 use veneer_instruments::{Linear, Runtime, Tally, TallyKind, merged, table};
 
-/// A table. Clones are one.
+/// A table. Clones refer to the same table.
 #[derive(Clone, Debug)]
 pub(crate) struct Table {
     pub(crate) number: u32,
     pub(crate) kind: TallyKind,
-    /// What it held when it was asked for the last time what had come since.
+    /// The content at the last call of `diff`.
     seen: Arc<Mutex<Tally>>,
 }
 
-/// Combinations of keys where the plan does not say.
+/// The default capacity, in combinations of keys.
 const ENTRIES: u32 = 1_000;
-/// Objects that have values where the plan does not say.
+/// The default number of objects that can have a value.
 const OBJECTS: INT = 100_000;
-/// The same of a set, where each value with its keys is one.
+/// The default capacity of a `distinct()`, in combinations of keys and value.
 const VALUES: u32 = 10_000;
-/// Entries of a text where the plan does not say.
+/// The default number of entries of a rendered table.
 const ROWS: usize = 20;
 
-/// What the plan calls for a number of entries.
+/// The name of a number of entries in messages.
 const NUMBER: &str = "number of entries: write 1 to 100000";
 
 impl Table {
@@ -36,12 +36,12 @@ impl Table {
         Table { number, kind, seen }
     }
 
-    /// What it holds, as it is shown.
+    /// Returns the current content in display form.
     pub(super) fn now(&self, runtime: &dyn Runtime) -> Tally {
         shown(runtime.tally_now(self.number), self.kind)
     }
 
-    /// What has come since the last call, as it is shown.
+    /// Returns the values recorded since the last call, in display form.
     fn since(&self, runtime: &dyn Runtime) -> Tally {
         let now = runtime.tally_now(self.number);
         let before = std::mem::replace(&mut *lock(&self.seen), now.clone());
@@ -49,7 +49,7 @@ impl Table {
     }
 }
 
-/// In the order of its rows; of a set how many values there are.
+/// Sorts the entries for display. For a `distinct()`, groups the entries by their keys first.
 fn shown(tally: Tally, kind: TallyKind) -> Tally {
     let mut tally = match kind {
         TallyKind::Distinct => tally.distinct(),
@@ -66,7 +66,7 @@ fn rows(tally: Tally, kind: TallyKind, scope: Scope) -> Array {
         .collect()
 }
 
-/// The rows of several tables together.
+/// Returns the merged rows of several tables.
 fn merge(tables: &Array, plan: &Arc<Context>) -> Answer<Array> {
     let tables = tables.iter().map(|table| element::<Table>("tables", table));
     let tables = tables.collect::<Answer<Vec<Table>>>()?;
@@ -77,7 +77,7 @@ fn merge(tables: &Array, plan: &Arc<Context>) -> Answer<Array> {
     });
     let (kind, both) = merged(now).or_else(error)?;
     let both = if kind.has_moments() {
-        // They are in order of their times, since numbers of several tables say nothing together.
+        // The entries are sorted by time, because the numbers of different tables are independent.
         both
     } else {
         shown(both, kind)
@@ -85,7 +85,7 @@ fn merge(tables: &Array, plan: &Arc<Context>) -> Answer<Array> {
     Ok(rows(both, kind, Scope::All))
 }
 
-/// A histogram's entries as bars.
+/// Renders the entries of a histogram as bars.
 fn bars(table: &Table, plan: &Arc<Context>, n: usize) -> Answer<String> {
     if !table.kind.has_buckets() {
         return error("bars are for a histogram() and a linear(from, step, buckets)");
@@ -116,7 +116,7 @@ pub(super) fn register(engine: &mut Engine, context: &Arc<Context>) {
         (TallyKind::Rate, Some(ENTRIES)),
         (TallyKind::Distinct, Some(VALUES)),
         (TallyKind::Last, Some(ENTRIES)),
-        // Of these two the number says what they are.
+        // For these two kinds the number of entries determines the result, so there is no default.
         (TallyKind::Top, None),
         (TallyKind::Sample, None),
     ] {

@@ -1,4 +1,4 @@
-//! `every(1.0, || …)`, `after(5.0, || …)`, `at_exit(|| …)`, `when(|| …, || …)`: callbacks.
+//! `every(1.0, || …)`, `after(5.0, || …)`, `at_exit(|| …)` and `when(|| …, || …)`: callbacks.
 
 use super::{Answer, error};
 use crate::context::{Callback, Context, Schedule, Slot};
@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use veneer_instruments::table::count;
 
-/// A registered callback, for taking it back.
+/// The handle of a registered callback, which can be cancelled.
 #[derive(Clone, Debug)]
 struct Timer {
     cancelled: Arc<AtomicBool>,

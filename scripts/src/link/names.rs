@@ -1,4 +1,4 @@
-//! Which words of a text are exchanged, and for what.
+//! Decides which tokens of a text are replaced, and by which words.
 
 use super::refuse;
 use crate::error::{PlanError, Stage};
@@ -6,18 +6,18 @@ use crate::transcript::Transcript;
 use rhai::{Position, Token};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// What becomes of the words of a text.
+/// The renaming rules for one text.
 pub(super) struct Names<'a> {
-    /// Of a module: what the engine calls it, and its functions.
+    /// For a module: its name in the engine, and the names of its functions.
     pub(super) own: Option<(&'a str, BTreeSet<String>)>,
-    /// What the text calls modules.
+    /// The aliases of modules in the text.
     pub(super) aliases: &'a BTreeMap<String, String>,
-    /// Paths of imports, by their places.
+    /// The new import paths, by position.
     pub(super) paths: HashMap<Position, String>,
 }
 
 impl Names<'_> {
-    /// The words to exchange.
+    /// Returns the new words, by position.
     pub(super) fn of(
         &self,
         tokens: &[(Token, Position)],
@@ -26,7 +26,7 @@ impl Names<'_> {
         let mut out = self.paths.clone();
         let mut importing = false;
         for (n, (token, at)) in tokens.iter().enumerate() {
-            // The engine counts no further.
+            // The engine counts columns only up to 65,535.
             if at
                 .position()
                 .is_some_and(|column| column >= usize::from(u16::MAX))
@@ -51,7 +51,7 @@ impl Names<'_> {
         Ok(out)
     }
 
-    /// A new word, where it gets one.
+    /// Returns the new word, or `None` if the word is unchanged.
     fn word(
         &self,
         word: &str,
@@ -59,7 +59,7 @@ impl Names<'_> {
         behind: Option<&Token>,
         alias: bool,
     ) -> Option<String> {
-        // A member, or the name of something in another module.
+        // A member of an object, or a name in another module.
         if let Some(Token::Period | Token::Elvis | Token::DoubleColon) = before {
             return None;
         }
@@ -69,7 +69,7 @@ impl Names<'_> {
                 _ => self.aliases.get(word).cloned(),
             };
         }
-        // The name of a property in a map; a type in front of a method.
+        // The name of a property in a map, or the type before a method.
         let typed = matches!((before, behind), (Some(Token::Fn), Some(Token::Period)));
         if typed || matches!(behind, Some(Token::Colon)) {
             return None;

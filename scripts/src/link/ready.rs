@@ -1,4 +1,4 @@
-//! Modules that have run.
+//! The modules that have been evaluated.
 
 use super::Linked;
 use crate::context::lock;
@@ -6,20 +6,20 @@ use rhai::{Engine, EvalAltResult, Module, ModuleResolver, Position, Scope, Share
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-/// By what the engine calls them.
+/// The evaluated modules, by their names in the engine.
 pub(crate) type Ready = BTreeMap<String, Shared<Module>>;
 
-/// Gives an engine the modules that have run. A clone gives the same ones.
+/// Resolves imports to evaluated modules. All clones share one set of modules.
 #[derive(Clone, Default)]
 pub(crate) struct Modules(Arc<Mutex<Ready>>);
 
 impl Modules {
-    /// What a module has under this name, as long as it is no function.
+    /// Returns the variable or constant of a module with this name. Functions are not found.
     pub(crate) fn value(&self, module: &str, name: &str) -> Option<rhai::Dynamic> {
         lock(&self.0).get(module)?.get_var(name)
     }
 
-    /// All that have run.
+    /// Returns all evaluated modules.
     pub(crate) fn ready(&self) -> Ready {
         lock(&self.0).clone()
     }
@@ -29,7 +29,7 @@ impl Modules {
         lock(&self.0).insert(id.to_owned(), module);
     }
 
-    /// Lets an engine have the modules; those that have not run yet run now.
+    /// Registers the modules with an engine. Modules that are not in `ready` are evaluated first.
     pub(crate) fn run(
         &self,
         engine: &mut Engine,

@@ -1,4 +1,4 @@
-//! Values.
+//! Converts expressions.
 
 use super::statement::{OF_OBJECTS, stacked};
 use super::{Answer, Around, captured, refuse};
@@ -7,31 +7,31 @@ use veneer_instruments::TallyKind;
 use veneer_probes::function;
 use veneer_probes::tree::{self, Operator, Place, Shape};
 
-/// What a name of a closure stands for.
+/// The meaning of a name in a closure.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Binding {
-    /// The point.
+    /// The parameter of the closure: the point.
     Point,
-    /// A table of the plan.
+    /// A table of the plan, by number.
     Table(u32, TallyKind),
-    /// A value that the plan had.
+    /// A captured value.
     Constant(Shape),
     /// A variable that the closure declares.
     Own,
-    /// Something that no probe can use, by its type.
+    /// A value that no probe can use, by the name of its type.
     Other(String),
 }
 
 const STACK: &str = "a per_thread(…) gives values with .pop() and .top()";
 
-/// The names that can be used, the innermost last.
+/// The names that are visible, innermost last.
 pub(super) struct Names<'a> {
     pub(super) bindings: Vec<(String, Binding)>,
     pub(super) around: &'a Around<'a>,
 }
 
 impl Names<'_> {
-    /// As people count lines.
+    /// Converts a position of the engine to a line and column for messages.
     pub(super) fn place(&self, position: Position) -> Place {
         let small = |n: usize| u16::try_from(n).unwrap_or(0);
         let (_, line, _) = self.around.transcript.find(position);
@@ -46,7 +46,7 @@ impl Names<'_> {
         found.map(|b| &b.1)
     }
 
-    /// A value.
+    /// Converts an expression.
     pub(super) fn value(&self, e: &Expr) -> Answer<tree::Expr> {
         let at = e.position();
         let shape = match e {
@@ -168,7 +168,7 @@ impl Names<'_> {
             if matches!(self.find(&v.1), Some(Binding::Table(_, kind)) if kind.is_own()))
     }
 
-    /// `stack.pop()`, and what follows it.
+    /// Converts `stack.pop()` and the accesses that follow it.
     fn stacked(&self, of: &Expr, rest: &Expr, ends: bool, at: Position) -> Answer<tree::Expr> {
         let table = match of {
             Expr::Variable(v, ..) => match self.find(&v.1) {
@@ -186,7 +186,7 @@ impl Names<'_> {
             return refuse(at, STACK);
         };
         if kind == TallyKind::PerObject {
-            // A whole number: nothing can follow it.
+            // The result is an integer, so no access can follow.
             let ([object], "get", None) = (&call.args[..], call.name.as_str(), &behind) else {
                 return refuse(at, OF_OBJECTS);
             };
@@ -227,8 +227,9 @@ impl Names<'_> {
         })
     }
 
-    /// What follows a value: `.name`, `[index]`, `.name(…)`, and so on. Rhai nests chains to the right, and marks where one ends.
-    /// Without a base it is the point that it follows.
+    /// Converts the accesses after a value: `.name`, `[index]`, `.name(…)`, and so on. Rhai nests a
+    /// chain of accesses to the right and marks its end. Without a base, the accesses are applied
+    /// to the point.
     fn chain(
         &self,
         base: Option<tree::Expr>,
@@ -275,12 +276,12 @@ impl Names<'_> {
             link.position()
         };
         let shape = match (base, link) {
-            // For names that are words of Rhai: p["match"], p.order["new"].
+            // `p["match"]` and `p.order["new"]` are for names that are keywords of Rhai.
             (None, Expr::StringConstant(name, _)) if index => Shape::Read(name.to_string()),
             (Some(base), Expr::StringConstant(name, _)) if index => {
                 Shape::Field(base.into(), name.to_string())
             }
-            // A name that the plan has in a variable: p[name].
+            // `p[name]`: the plan has the name in a variable.
             (None, Expr::Variable(v, ..))
                 if index && let Some(Binding::Constant(Shape::Text(name))) = self.find(&v.1) =>
             {
@@ -315,7 +316,7 @@ impl Names<'_> {
         Ok(tree::Expr { shape, place })
     }
 
-    /// Operators and functions; `receiver` is the first argument of `a.name(b)`.
+    /// Converts operators and function calls. `receiver` is the first argument of `a.name(b)`.
     pub(super) fn call(
         &self,
         call: &FnCallExpr,
@@ -360,7 +361,8 @@ impl Names<'_> {
         Ok(tree::Expr { shape, place })
     }
 
-    /// `of.name(…)`: a function, or where the plan allows it a method of the application.
+    /// Converts `of.name(…)`: a function or, if the plan allows such calls, a method of the
+    /// application.
     fn of(&self, of: tree::Expr, call: &FnCallExpr, at: Position) -> Answer<tree::Expr> {
         let values = call.args.iter().map(|argument| self.value(argument));
         let mut values = values.collect::<Answer<Vec<_>>>()?;

@@ -1,4 +1,4 @@
-//! Statements.
+//! Converts statements.
 
 use super::expression::{Binding, Names};
 use super::{Answer, refuse};
@@ -10,7 +10,7 @@ const NOTHING: &str =
     "nothing happens with this value: give it to a table of the plan with .add(…) or .count(…)";
 
 impl Names<'_> {
-    /// Statements in order. What they declare is forgotten behind them.
+    /// Converts a block. Variables that the block declares are not visible after it.
     pub(super) fn block<'s>(
         &mut self,
         body: impl IntoIterator<Item = &'s Stmt>,
@@ -106,7 +106,7 @@ impl Names<'_> {
             }
             Stmt::Expr(e) => self.effect(e, out)?,
             Stmt::FnCall(call, _) => {
-                // What is wrong with its arguments comes first.
+                // Errors in the arguments are reported first.
                 self.call(call, None, at)?;
                 return refuse(at, NOTHING);
             }
@@ -127,7 +127,7 @@ impl Names<'_> {
         Ok(())
     }
 
-    /// A value in the place of a statement: it must do something.
+    /// Converts an expression that is used as a statement. The expression must have an effect.
     fn effect(&mut self, e: &Expr, out: &mut Vec<Statement>) -> Answer<()> {
         match e {
             Expr::Unit(_) => return Ok(()),
@@ -141,7 +141,7 @@ impl Names<'_> {
                 {
                     let (table, kind) = (*table, *kind);
                     if let Some(operation) = stacked(&call.name, kind) {
-                        // For what it does, not for what it gives.
+                        // The value is dropped, because only the effect on the stack matters.
                         let (name, place) = (" dropped".into(), self.place(e.position()));
                         let shape = Shape::Stacked {
                             table,
@@ -167,17 +167,17 @@ impl Names<'_> {
             }
             _ => {}
         }
-        // What is wrong with the value itself comes first.
+        // Errors in the value itself are reported first.
         self.value(e)?;
         refuse(e.position(), NOTHING)
     }
 }
 
-/// What there is to do with values that belong to objects.
+/// The message for a wrong use of a `per_object(0)`.
 pub(super) const OF_OBJECTS: &str =
     "a per_object(0) takes .set(object, value), and gives values with .get(object)";
 
-/// How the code calls what takes a value from a stack of the thread's own.
+/// Returns the name of the probe operation that reads a per-thread stack.
 pub(super) fn stacked(operation: &str, kind: TallyKind) -> Option<&'static str> {
     match (operation, kind) {
         ("pop", TallyKind::Numbers) => Some("pop"),
@@ -188,7 +188,7 @@ pub(super) fn stacked(operation: &str, kind: TallyKind) -> Option<&'static str> 
     }
 }
 
-/// How the code calls what gives to a table of a kind.
+/// Returns the name of the probe operation that updates a table of this kind.
 fn operation(name: &str, kind: TallyKind) -> Result<&'static str, String> {
     use TallyKind::*;
     let wrong = match (name, kind) {
