@@ -1,9 +1,9 @@
 //! The functions that a plan can call, one noun per file.
 
-mod ambient;
 mod armed;
 mod call_stacks;
 pub(crate) mod component;
+mod global;
 mod handle;
 mod instrument;
 pub(crate) mod json;
@@ -18,7 +18,7 @@ use rhai::{Dynamic, Engine, EvalAltResult, INT};
 use std::sync::Arc;
 
 /// The result of an API function. The engine adds the position of the call to an error.
-type Answer<T> = Result<T, Box<EvalAltResult>>;
+type ApiResult<T> = Result<T, Box<EvalAltResult>>;
 
 pub(crate) fn register(engine: &mut Engine, context: &Arc<Context>) {
     selection::register(engine, context);
@@ -32,11 +32,11 @@ pub(crate) fn register(engine: &mut Engine, context: &Arc<Context>) {
     armed::register(engine, context);
     component::register(engine, context);
     structure::register(engine, context);
-    ambient::register(engine, context);
+    global::register(engine, context);
 }
 
 /// Returns an error with this message.
-fn error<T>(message: impl ToString) -> Answer<T> {
+fn error<T>(message: impl ToString) -> ApiResult<T> {
     Err(message.to_string().into())
 }
 
@@ -47,12 +47,12 @@ fn int(number: impl TryInto<INT>) -> INT {
 }
 
 /// Converts an integer of the script to a `T`. `what` names the value in the error.
-fn number<T: TryFrom<INT>>(what: &str, value: INT) -> Answer<T> {
+fn number<T: TryFrom<INT>>(what: &str, value: INT) -> ApiResult<T> {
     T::try_from(value).or_else(|_| error(format!("{value} is no {what}")))
 }
 
 /// Converts an element of an array to a `T`. `what` names the elements in the error.
-fn element<T: Clone + Send + Sync + 'static>(what: &str, value: &Dynamic) -> Answer<T> {
+fn element<T: Clone + Send + Sync + 'static>(what: &str, value: &Dynamic) -> ApiResult<T> {
     match value.clone().try_cast::<T>() {
         Some(value) => Ok(value),
         None => error(format!("the array must hold {what}, not `{value}`")),
@@ -65,6 +65,6 @@ fn optional(value: Option<impl Into<Dynamic>>) -> Dynamic {
 }
 
 /// Converts a number of rows or events to show.
-fn at_most(n: INT) -> Answer<usize> {
+fn at_most(n: INT) -> ApiResult<usize> {
     number("number of rows: write 0 or more", n)
 }

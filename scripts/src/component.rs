@@ -16,9 +16,9 @@
 use crate::api::json;
 use crate::context::{Context, lock};
 use crate::error::PlanError;
-use crate::ledger::{Ledger, Thing};
 use crate::limits;
-use crate::loaded::{Call, Loaded};
+use crate::ownership::{Ownership, Thing};
+use crate::running_plan::{Call, RunningPlan};
 use rhai::{Dynamic, EvalAltResult};
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
@@ -98,15 +98,15 @@ fn known(others: &[String]) -> String {
     }
 }
 
-struct Entry {
+struct ComponentEntry {
     context: Arc<Context>,
     /// Alive as long as a callback or the analyser of the plan exists.
-    loaded: Weak<Loaded>,
+    running_plan: Weak<RunningPlan>,
     analyser: Option<Arc<Call>>,
 }
 
-impl Entry {
-    fn is_called(&self, name: &str) -> bool {
+impl ComponentEntry {
+    fn has_name(&self, name: &str) -> bool {
         self.name() == name
             || name.strip_prefix('l').and_then(|n| n.parse().ok()) == Some(self.context.load)
     }
@@ -122,19 +122,19 @@ impl Entry {
     }
 
     /// Whether the component is still listed: it has something attached, or can have.
-    fn stands(&self, things: &BTreeMap<u64, Vec<Thing>>) -> bool {
+    fn is_listed(&self, things: &BTreeMap<u64, Vec<Thing>>) -> bool {
         if self.analyser.is_some() {
             return true;
         }
-        if self.context.is_off() {
+        if self.context.is_detached() {
             return false;
         }
         self.context.declared().is_some()
-            || self.loaded.strong_count() > 0
+            || self.running_plan.strong_count() > 0
             || things.contains_key(&self.context.load)
     }
 
-    fn view(&self, things: &BTreeMap<u64, Vec<Thing>>) -> Component {
+    fn to_component(&self, things: &BTreeMap<u64, Vec<Thing>>) -> Component {
         let text = |(name, value): (String, Dynamic)| (name, value.to_string());
         Component {
             load: self.context.load,
@@ -144,22 +144,22 @@ impl Entry {
             since: self.context.began,
             parameters: self
                 .context
-                .settings
-                .asked()
+                .params
+                .requested()
                 .into_iter()
                 .map(text)
                 .collect(),
             things: things.get(&self.context.load).cloned().unwrap_or_default(),
             callbacks: 0,
             analyser: self.analyser.is_some(),
-            attached: !self.context.is_off(),
+            attached: !self.context.is_detached(),
         }
     }
 }
 
 /// The components of a session, in order of loading.
 #[derive(Default)]
-pub(crate) struct Components(Mutex<Vec<Entry>>);
+pub(crate) struct Components(Mutex<Vec<ComponentEntry>>);
 
 /// The result of an analyser.
 pub(crate) struct Report {
@@ -169,88 +169,101 @@ pub(crate) struct Report {
 }
 
 /// Detaches everything that a plan has attached. Its callbacks do not run any more.
-pub(crate) fn take_off(context: &Context) {
-    context.set_off();
+pub(crate) fn detach_all(context: &Context) {
+    context.set_detached();
     context
-        .ledger
-        .take_off(context.load, context.runtime.as_ref());
+        .ownership
+        .detach_instance(context.load, context.runtime.as_ref());
 }
 
 impl Components {
     /// Adds a plan whose top level has run. Removes the older components of the same declared name,
     /// and returns them.
-    pub(crate) fn add(&self, loaded: &Arc<Loaded>, analyser: Option<Call>) -> Vec<Arc<Context>> {
-        let entry = Entry {
-            context: loaded.context.clone(),
-            loaded: Arc::downgrade(loaded),
+    pub(crate) fn add(
+        &self,
+        running_plan: &Arc<RunningPlan>,
+        analyser: Option<Call>,
+    ) -> Vec<Arc<Context>> {
+        let entry = ComponentEntry {
+            context: running_plan.context.clone(),
+            running_plan: Arc::downgrade(running_plan),
             analyser: analyser.map(Arc::new),
         };
-        let name = loaded.context.declared().map(|declared| declared.name);
-        let mut gone = Vec::new();
+        let name = running_plan
+            .context
+            .declared()
+            .map(|declared| declared.name);
+        let mut removed = Vec::new();
         {
             let mut all = lock(&self.0);
-            let same = |old: &Entry| {
+            let same = |old: &ComponentEntry| {
                 let old = old.context.declared();
                 old.is_some() && old.map(|declared| declared.name) == name
             };
             for at in (0..all.len()).rev() {
                 if same(&all[at]) {
-                    gone.push(all.remove(at));
+                    removed.push(all.remove(at));
                 }
             }
             all.push(entry);
         }
-        gone.iter().map(|entry| entry.context.clone()).collect()
+        removed.iter().map(|entry| entry.context.clone()).collect()
     }
 
     /// Returns the listed components. Forgets those that are not listed any more.
-    pub(crate) fn list(&self, ledger: &Ledger) -> Vec<Component> {
-        let things = ledger.by_load();
-        let mut gone = Vec::new();
+    pub(crate) fn list(&self, ownership: &Ownership) -> Vec<Component> {
+        let things = ownership.by_load();
+        let mut removed = Vec::new();
         let mut all = lock(&self.0);
-        let mut off = all.iter().filter(|entry| entry.context.is_off()).count();
+        let mut off = all
+            .iter()
+            .filter(|entry| entry.context.is_detached())
+            .count();
         let mut left = Vec::new();
         for entry in std::mem::take(&mut *all) {
-            let old = entry.context.is_off() && off > limits::COMPONENTS_OFF;
-            if entry.stands(&things) && !old {
+            let old = entry.context.is_detached() && off > limits::COMPONENTS_OFF;
+            if entry.is_listed(&things) && !old {
                 left.push(entry);
             } else {
-                off -= usize::from(entry.context.is_off());
-                gone.push(entry);
+                off -= usize::from(entry.context.is_detached());
+                removed.push(entry);
             }
         }
         *all = left;
-        let views = all.iter().map(|entry| entry.view(&things)).collect();
+        let components = all
+            .iter()
+            .map(|entry| entry.to_component(&things))
+            .collect();
         // The entries own values of plans, so they are dropped after the lock is released.
         drop(all);
-        drop(gone);
-        views
+        drop(removed);
+        components
     }
 
     /// Forgets a plan instance.
     pub(crate) fn forget(&self, load: u64) {
-        let gone: Vec<Entry> = {
+        let removed: Vec<ComponentEntry> = {
             let mut all = lock(&self.0);
-            let (gone, left) = std::mem::take(&mut *all)
+            let (removed, left) = std::mem::take(&mut *all)
                 .into_iter()
                 .partition(|entry| entry.context.load == load);
             *all = left;
-            gone
+            removed
         };
-        for entry in gone {
-            entry.context.set_off();
+        for entry in removed {
+            entry.context.set_detached();
         }
     }
 
     /// Returns the components with this name (or plan instance, `l3`), oldest first.
-    pub(crate) fn of_name(&self, name: &str) -> Vec<Arc<Context>> {
+    pub(crate) fn by_name(&self, name: &str) -> Vec<Arc<Context>> {
         let all = lock(&self.0);
-        let named = all.iter().filter(|entry| entry.is_called(name));
+        let named = all.iter().filter(|entry| entry.has_name(name));
         named.map(|entry| entry.context.clone()).collect()
     }
 
     /// Returns the plan instance with this number.
-    pub(crate) fn of_load(&self, load: u64) -> Option<Arc<Context>> {
+    pub(crate) fn by_instance(&self, load: u64) -> Option<Arc<Context>> {
         let all = lock(&self.0);
         let found = all.iter().find(|entry| entry.context.load == load);
         found.map(|entry| entry.context.clone())
@@ -265,12 +278,12 @@ impl Components {
     ) -> Result<(Arc<Context>, Report), AnalysisError> {
         let (context, analyser) = {
             let all = lock(&self.0);
-            let named = || all.iter().rev().filter(|entry| entry.is_called(name));
+            let named = || all.iter().rev().filter(|entry| entry.has_name(name));
             let Some(entry) = named().find(|e| e.analyser.is_some()).or(named().next()) else {
                 let others = all.iter().filter(|e| e.is_lasting());
                 return Err(AnalysisError::Unknown {
                     name: name.to_owned(),
-                    others: others.map(Entry::name).collect(),
+                    others: others.map(ComponentEntry::name).collect(),
                 });
             };
             (entry.context.clone(), entry.analyser.clone())
@@ -290,7 +303,7 @@ impl Components {
     /// detached.
     pub(crate) fn last_reports(&self) -> Vec<(Arc<Context>, Arc<Call>)> {
         let all = lock(&self.0);
-        let standing = all.iter().filter(|entry| !entry.context.is_off());
+        let standing = all.iter().filter(|entry| !entry.context.is_detached());
         let analysers = standing.filter_map(|e| Some((e.context.clone(), e.analyser.clone()?)));
         analysers.collect()
     }
@@ -298,22 +311,26 @@ impl Components {
 
 /// Runs an analyser.
 pub(crate) fn analyse(analyser: &Call, level: usize) -> Result<Report, PlanError> {
-    analyser.loaded.guard(analyser.position, |loaded| {
-        let value = match loaded.call_at(&analyser.function, level) {
-            Ok(value) => value.flatten(),
-            // `exit()` ends only this call.
-            Err(error) if matches!(error.unwrap_inner(), EvalAltResult::Exit(..)) => Dynamic::UNIT,
-            Err(error) => return Err(error),
-        };
-        let text = loaded.show(value.clone(), None)?;
-        let json = json::text_within(&value, limits::REPORT_BYTES)
-            .filter(|_| text.len() <= limits::REPORT_BYTES)
-            .ok_or_else(|| {
-                let limit = count(limits::REPORT_BYTES as u64);
-                format!("the report is larger than {limit} bytes, the limit of an analyser")
-            })?;
-        Ok(Report { value, text, json })
-    })
+    analyser
+        .running_plan
+        .guard(analyser.position, |running_plan| {
+            let value = match running_plan.call_at(&analyser.function, level) {
+                Ok(value) => value.flatten(),
+                // `exit()` ends only this call.
+                Err(error) if matches!(error.unwrap_inner(), EvalAltResult::Exit(..)) => {
+                    Dynamic::UNIT
+                }
+                Err(error) => return Err(error),
+            };
+            let text = running_plan.show(value.clone(), None)?;
+            let json = json::text_within(&value, limits::REPORT_BYTES)
+                .filter(|_| text.len() <= limits::REPORT_BYTES)
+                .ok_or_else(|| {
+                    let limit = count(limits::REPORT_BYTES as u64);
+                    format!("the report is larger than {limit} bytes, the limit of an analyser")
+                })?;
+            Ok(Report { value, text, json })
+        })
 }
 
 impl Analysis {

@@ -6,12 +6,12 @@
 //! of the plan.
 
 use crate::component::{Components, Declared};
-use crate::ledger::Ledger;
 use crate::limits;
-use crate::link::Modules;
+use crate::link::ModuleRegistry;
+use crate::ownership::Ownership;
+use crate::params::Params;
 use crate::plan::Plan;
-use crate::settings::Settings;
-use crate::transcript::Transcript;
+use crate::source_map::SourceMap;
 use rhai::{AST, FnPtr, Position};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -71,7 +71,7 @@ pub(crate) struct Context {
     /// The number of this plan instance, which distinguishes plans of the same name.
     pub(crate) load: u64,
     pub(crate) runtime: Arc<dyn Runtime>,
-    pub(crate) ledger: Arc<Ledger>,
+    pub(crate) ownership: Arc<Ownership>,
     /// The number of waiting callbacks of the session, at most [`limits::CALLBACKS`].
     pub(crate) slots: Arc<AtomicUsize>,
     /// All components of the session. The reference is weak, because the components own the
@@ -80,10 +80,10 @@ pub(crate) struct Context {
     /// The syntax tree of the plan, in which closures that become probes are looked up.
     pub(crate) tree: AST,
     /// The evaluated modules of the plan.
-    pub(crate) modules: Modules,
-    transcript: Transcript,
+    pub(crate) modules: ModuleRegistry,
+    source_map: SourceMap,
     /// The parameters from the command line.
-    pub(crate) settings: Settings,
+    pub(crate) params: Params,
     /// Whether probes may call methods of the application.
     pub(crate) calls: Arc<AtomicBool>,
     /// The time at which the plan began.
@@ -95,11 +95,11 @@ pub(crate) struct Context {
     /// Whether the analyser is running.
     pub(crate) analysing: AtomicBool,
     /// Whether the top level has ended.
-    loaded: AtomicBool,
+    has_loaded: AtomicBool,
     /// Whether the plan has been detached as a whole.
-    off: AtomicBool,
+    detached: AtomicBool,
     /// The number of nested calls of this plan. A callback may call the analyser of its own plan.
-    running: AtomicUsize,
+    active_calls: AtomicUsize,
     /// The deadline of the current call, in nanoseconds since `began`.
     deadline: AtomicU64,
 }
@@ -108,7 +108,7 @@ impl Context {
     pub(crate) fn new(
         load: u64,
         runtime: Arc<dyn Runtime>,
-        ledger: Arc<Ledger>,
+        ownership: Arc<Ownership>,
         slots: Arc<AtomicUsize>,
         components: &Arc<Components>,
         plan: &Plan,
@@ -117,22 +117,22 @@ impl Context {
             name: plan.name().to_owned(),
             load,
             runtime,
-            ledger,
+            ownership,
             slots,
             components: Arc::downgrade(components),
             tree: plan.tree().clone(),
-            modules: Modules::default(),
-            transcript: plan.transcript().clone(),
-            settings: Settings::new(plan.settings().clone()),
+            modules: ModuleRegistry::default(),
+            source_map: plan.source_map().clone(),
+            params: Params::new(plan.params().clone()),
             calls: plan.calls(),
             began: Instant::now(),
             inbox: Mutex::new(Vec::new()),
             declared: Mutex::new(None),
             analyser: Mutex::new(None),
             analysing: AtomicBool::new(false),
-            loaded: AtomicBool::new(false),
-            off: AtomicBool::new(false),
-            running: AtomicUsize::new(0),
+            has_loaded: AtomicBool::new(false),
+            detached: AtomicBool::new(false),
+            active_calls: AtomicUsize::new(0),
             deadline: AtomicU64::new(0),
         }
     }
@@ -143,14 +143,14 @@ impl Context {
 
     /// Begins a call. An outermost call gets the time [`limits::WALL_CLOCK`]; a nested call of the
     /// same plan shares the time of the outermost one.
-    pub(crate) fn begin_call(&self) -> Running<'_> {
-        if self.running.fetch_add(1, Ordering::Relaxed) == 0 {
+    pub(crate) fn begin_call(&self) -> ActiveCall<'_> {
+        if self.active_calls.fetch_add(1, Ordering::Relaxed) == 0 {
             let deadline = self
                 .elapsed()
                 .saturating_add(nanoseconds(limits::WALL_CLOCK));
             self.deadline.store(deadline, Ordering::Relaxed);
         }
-        Running(self)
+        ActiveCall(self)
     }
 
     pub(crate) fn out_of_time(&self) -> bool {
@@ -167,13 +167,13 @@ impl Context {
     }
 
     /// The source texts of the plan and its modules.
-    pub(crate) fn transcript(&self) -> &Transcript {
-        &self.transcript
+    pub(crate) fn source_map(&self) -> &SourceMap {
+        &self.source_map
     }
 
     /// Formats a position as `file:line:column`.
     pub(crate) fn place(&self, position: Position) -> String {
-        match (self.transcript.find(position), position.position()) {
+        match (self.source_map.locate(position), position.position()) {
             ((name, 0, _), _) => name.to_owned(),
             ((name, line, _), Some(column)) => format!("{name}:{line}:{column}"),
             ((name, line, _), None) => format!("{name}:{line}"),
@@ -214,22 +214,22 @@ impl Context {
 
     /// Whether the top level is still running.
     pub(crate) fn is_loading(&self) -> bool {
-        !self.loaded.load(Ordering::Relaxed)
+        !self.has_loaded.load(Ordering::Relaxed)
     }
 
     /// Records that the top level has ended.
     pub(crate) fn set_loaded(&self) {
-        self.loaded.store(true, Ordering::Relaxed);
+        self.has_loaded.store(true, Ordering::Relaxed);
     }
 
     /// Whether the plan has been detached as a whole.
-    pub(crate) fn is_off(&self) -> bool {
-        self.off.load(Ordering::Relaxed)
+    pub(crate) fn is_detached(&self) -> bool {
+        self.detached.load(Ordering::Relaxed)
     }
 
     /// Records that the plan is detached as a whole. Its callbacks do not run any more.
-    pub(crate) fn set_off(&self) {
-        self.off.store(true, Ordering::Relaxed);
+    pub(crate) fn set_detached(&self) {
+        self.detached.store(true, Ordering::Relaxed);
     }
 
     pub(crate) fn register(&self, callback: Callback) {
@@ -246,11 +246,11 @@ impl Context {
 pub(crate) type Analyser = (FnPtr, Position, Slot);
 
 /// Guard of a running call. The call ends when the guard is dropped.
-pub(crate) struct Running<'a>(&'a Context);
+pub(crate) struct ActiveCall<'a>(&'a Context);
 
-impl Drop for Running<'_> {
+impl Drop for ActiveCall<'_> {
     fn drop(&mut self) {
-        self.0.running.fetch_sub(1, Ordering::Relaxed);
+        self.0.active_calls.fetch_sub(1, Ordering::Relaxed);
     }
 }
 

@@ -8,7 +8,7 @@
 
 use crate::limits;
 use crate::reference::{nearest_usage, usage};
-use crate::transcript::Transcript;
+use crate::source_map::SourceMap;
 use rhai::{EvalAltResult, ParseError, ParseErrorType, Position};
 use std::fmt;
 use veneer_instruments::table::count;
@@ -43,29 +43,29 @@ pub struct PlanError {
 impl PlanError {
     pub(crate) fn new(
         stage: Stage,
-        within: &Transcript,
+        within: &SourceMap,
         position: Position,
         message: String,
     ) -> Self {
-        let (file, line, source_line) = within.find(position);
+        let (file, line, source_line) = within.locate(position);
         PlanError {
             stage,
             file: file.to_owned(),
             line,
             column: position.position().unwrap_or(0),
-            message: within.plain(&message),
+            message: within.restore_names(&message),
             source_line: source_line.map(str::to_owned),
         }
     }
 
-    pub(crate) fn compile(within: &Transcript, error: &ParseError) -> Self {
+    pub(crate) fn compile(within: &SourceMap, error: &ParseError) -> Self {
         let message = parse_message(error.err_type());
         Self::new(Stage::Compile, within, error.position(), message)
     }
 
     /// Converts an error of the engine. `around` is the position to show if the error has none of
     /// its own.
-    pub(crate) fn run(within: &Transcript, around: Position, mut error: EvalAltResult) -> Self {
+    pub(crate) fn run(within: &SourceMap, around: Position, mut error: EvalAltResult) -> Self {
         // The innermost error is the cause, so its position is shown. If it has no position, the
         // position of the enclosing call is shown.
         let mut position = error.position().or_else(around);
@@ -100,7 +100,7 @@ fn parse_message(error: &ParseErrorType) -> String {
     }
 }
 
-fn run_message(error: &EvalAltResult, within: &Transcript) -> (Stage, String) {
+fn run_message(error: &EvalAltResult, within: &SourceMap) -> (Stage, String) {
     use EvalAltResult as E;
     let limit = |what: String| (Stage::Limit, format!("stopped: {what}"));
     match error {
@@ -124,7 +124,9 @@ fn run_message(error: &EvalAltResult, within: &Transcript) -> (Stage, String) {
             count(limits::ARRAY_ELEMENTS as u64),
             count(limits::MAP_PROPERTIES as u64)
         )),
-        E::ErrorFunctionNotFound(signature, _) => (Stage::Run, not_found(&within.plain(signature))),
+        E::ErrorFunctionNotFound(signature, _) => {
+            (Stage::Run, not_found(&within.restore_names(signature)))
+        }
         E::ErrorModuleNotFound(name, _) => {
             (Stage::Run, format!("no module `{name}` has been imported"))
         }

@@ -21,20 +21,20 @@
 //!
 //! **Invariant:** a name generated here occurs in none of the texts.
 
-mod names;
-mod parts;
-mod ready;
+mod evaluated;
+mod exports;
+mod renaming;
 
-pub(crate) use ready::{Modules, Ready};
+pub(crate) use evaluated::{EvaluatedModules, ModuleRegistry};
 
 use crate::context::lock;
 use crate::engine;
 use crate::error::{PlanError, Stage};
 use crate::limits;
 use crate::modules::resolve;
-use crate::transcript::Transcript;
-use names::Names;
-use parts::{callable, constants, exports, is_closure};
+use crate::source_map::SourceMap;
+use exports::{callable, constants, exports, is_closure};
+use renaming::Renaming;
 use rhai::{AST, ASTNode, Expr, Module, Position, Scope, Shared, Stmt, Token};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex};
@@ -42,7 +42,7 @@ use veneer_instruments::table::count;
 
 /// A module that has been parsed.
 #[derive(Debug)]
-pub(crate) struct Read {
+pub(crate) struct ParsedModule {
     /// The path from the plan's directory.
     key: String,
     text: String,
@@ -62,7 +62,7 @@ pub(crate) struct Read {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Linked {
     /// The modules in the order in which they run.
-    modules: Vec<Arc<Read>>,
+    modules: Vec<Arc<ParsedModule>>,
     /// The aliases in the plan's own text, with the engine's names.
     aliases: BTreeMap<String, String>,
 }
@@ -75,15 +75,15 @@ impl Linked {
 }
 
 /// The state that exists when a text is parsed.
-pub(crate) struct Before<'a> {
-    pub(crate) transcript: &'a Transcript,
+pub(crate) struct ExistingState<'a> {
+    pub(crate) source_map: &'a SourceMap,
     pub(crate) functions: &'a AST,
     pub(crate) variables: &'a Scope<'static>,
     pub(crate) linked: &'a Linked,
 }
 
 /// A source text with the modules that it may import.
-pub(crate) struct Text<'a> {
+pub(crate) struct InputText<'a> {
     /// The file name. Modules are in the same directory.
     pub(crate) name: &'a str,
     pub(crate) source: &'a str,
@@ -97,7 +97,7 @@ pub(crate) struct Text<'a> {
 /// A linked program.
 #[derive(Clone, Debug)]
 pub(crate) struct Program {
-    pub(crate) transcript: Transcript,
+    pub(crate) source_map: SourceMap,
     pub(crate) tree: AST,
     pub(crate) linked: Linked,
 }
@@ -105,8 +105,10 @@ pub(crate) struct Program {
 type Tokens = Vec<(Token, Position)>;
 
 /// Parses a text and the modules that it imports.
-pub(crate) fn read(text: &Text, before: &Before) -> Result<Program, PlanError> {
-    let first = before.transcript.with(text.name, text.source, text.shown);
+pub(crate) fn link(text: &InputText, before: &ExistingState) -> Result<Program, PlanError> {
+    let first = before
+        .source_map
+        .with_text(text.name, text.source, text.shown);
     let bytes: usize = text.modules.values().map(String::len).sum();
     if text.modules.len() > limits::MODULES || bytes > limits::MODULE_BYTES {
         let message = format!(
@@ -116,21 +118,22 @@ pub(crate) fn read(text: &Text, before: &Before) -> Result<Program, PlanError> {
             limits::MODULES,
             count(limits::MODULE_BYTES as u64)
         );
-        return Err(refuse(Stage::Limit, &first, Position::NONE, message));
+        return Err(link_error(Stage::Limit, &first, Position::NONE, message));
     }
     let alone = |tree: &AST| Program {
         tree: before.functions.merge(tree),
-        transcript: first.clone(),
+        source_map: first.clone(),
         linked: before.linked.clone(),
     };
     if before.linked.aliases.is_empty() && !text.source.contains("import") {
-        let tree = engine::for_reading().compile_with_scope(before.variables, first.in_place());
+        let tree = engine::for_reading().compile_with_scope(before.variables, first.padded_text());
         let tree = tree.map_err(|error| PlanError::compile(&first, &error))?;
         return Ok(alone(&tree));
     }
     let aliases = before.linked.aliases.keys();
-    let (tree, tokens) = look(&first, &first.in_place(), before.variables, aliases)?;
-    let imports = found(&tree, &tokens, &first)?;
+    let (tree, tokens) =
+        parse_with_tokens(&first, &first.padded_text(), before.variables, aliases)?;
+    let imports = find_imports(&tree, &tokens, &first)?;
     if before.linked.aliases.is_empty() && imports.is_empty() {
         return Ok(alone(&tree));
     }
@@ -138,36 +141,38 @@ pub(crate) fn read(text: &Text, before: &Before) -> Result<Program, PlanError> {
     let mut linker = Linker {
         given: text.modules,
         directory,
-        tag: tag(text),
-        transcript: before.transcript.clone(),
+        name_prefix: name_prefix(text),
+        source_map: before.source_map.clone(),
         functions: before.functions.clone(),
         linked: before.linked.clone(),
         open: Vec::new(),
     };
     let mut aliases = before.linked.aliases.clone();
-    let paths = linker.follow("", &imports, &first, &mut aliases)?;
-    let transcript = linker.transcript.with(text.name, text.source, text.shown);
-    linker.fits(&transcript)?;
+    let paths = linker.link_imports("", &imports, &first, &mut aliases)?;
+    let source_map = linker
+        .source_map
+        .with_text(text.name, text.source, text.shown);
+    linker.check_line_count(&source_map)?;
     // The modules precede the text in the sequence of lines, so its tokens have moved down.
-    let moved = transcript.next_line() - first.next_line();
-    let names = Names {
+    let moved = source_map.next_line() - first.next_line();
+    let renaming = Renaming {
         own: None,
         aliases: &aliases,
         paths: paths
             .into_iter()
-            .map(|(at, id)| (down(at, moved), id))
+            .map(|(at, id)| (shift_lines(at, moved), id))
             .collect(),
     };
     let tokens: Tokens = tokens
         .into_iter()
-        .map(|(token, at)| (token, down(at, moved)))
+        .map(|(token, at)| (token, shift_lines(at, moved)))
         .collect();
-    let exchanged = names.of(&tokens, &transcript)?;
-    let parsed = exchange(
-        &transcript,
-        &transcript.in_place(),
+    let replacements = renaming.replacements(&tokens, &source_map)?;
+    let parsed = parse_with_replacements(
+        &source_map,
+        &source_map.padded_text(),
         before.variables,
-        exchanged,
+        replacements,
         linker.linked.ids(),
     )?;
     let tree = linker.functions.merge(&parsed);
@@ -176,10 +181,15 @@ pub(crate) fn read(text: &Text, before: &Before) -> Result<Program, PlanError> {
             "this plan and its modules define more than {} functions, the limit of a plan",
             count(limits::FUNCTIONS as u64)
         );
-        return Err(refuse(Stage::Limit, &transcript, Position::NONE, message));
+        return Err(link_error(
+            Stage::Limit,
+            &source_map,
+            Position::NONE,
+            message,
+        ));
     }
     Ok(Program {
-        transcript,
+        source_map,
         tree,
         linked: Linked {
             modules: linker.linked.modules,
@@ -188,21 +198,24 @@ pub(crate) fn read(text: &Text, before: &Before) -> Result<Program, PlanError> {
     })
 }
 
-fn refuse(stage: Stage, within: &Transcript, at: Position, message: String) -> PlanError {
+fn link_error(stage: Stage, within: &SourceMap, at: Position, message: String) -> PlanError {
     PlanError::new(stage, within, at, message)
 }
 
 /// Returns a prefix that occurs in none of the texts.
-fn tag(text: &Text) -> String {
-    let mut tag = "veneer_m".to_owned();
+fn name_prefix(text: &InputText) -> String {
+    let mut name_prefix = "veneer_m".to_owned();
     let texts = || text.modules.values().map(String::as_str);
-    while texts().chain([text.source]).any(|t| t.contains(&tag)) {
-        tag.push('_');
+    while texts()
+        .chain([text.source])
+        .any(|t| t.contains(&name_prefix))
+    {
+        name_prefix.push('_');
     }
-    tag
+    name_prefix
 }
 
-fn down(at: Position, lines: usize) -> Position {
+fn shift_lines(at: Position, lines: usize) -> Position {
     let small = |n: usize| u16::try_from(n).unwrap_or(u16::MAX);
     match (at.line(), at.position()) {
         (Some(line), column) => Position::new(small(line + lines), small(column.unwrap_or(0))),
@@ -211,8 +224,8 @@ fn down(at: Position, lines: usize) -> Position {
 }
 
 /// Parses a text without changes. Returns the tree and the tokens.
-fn look<'a>(
-    within: &Transcript,
+fn parse_with_tokens<'a>(
+    within: &SourceMap,
     text: &str,
     variables: &Scope<'static>,
     aliases: impl Iterator<Item = &'a String>,
@@ -238,8 +251,8 @@ fn look<'a>(
 }
 
 /// Parses a text with some of its tokens replaced. `words` has the new words by position.
-fn exchange(
-    within: &Transcript,
+fn parse_with_replacements(
+    within: &SourceMap,
     text: &str,
     variables: &Scope<'static>,
     words: HashMap<Position, String>,
@@ -264,7 +277,7 @@ fn exchange(
 }
 
 /// An `import` statement.
-struct Found {
+struct ImportStatement {
     path: String,
     /// The position of the path.
     at: Position,
@@ -273,13 +286,13 @@ struct Found {
 }
 
 /// Returns the imports of a text. Imports must be at the top level and have constant strings.
-fn found(
+fn find_imports(
     tree: &AST,
     tokens: &[(Token, Position)],
-    within: &Transcript,
-) -> Result<Vec<Found>, PlanError> {
-    let no = |at, message: &str| Err(refuse(Stage::Compile, within, at, message.to_owned()));
-    let mut out: Vec<Found> = Vec::new();
+    within: &SourceMap,
+) -> Result<Vec<ImportStatement>, PlanError> {
+    let no = |at, message: &str| Err(link_error(Stage::Compile, within, at, message.to_owned()));
+    let mut out: Vec<ImportStatement> = Vec::new();
     let mut top = BTreeSet::new();
     for one in tree.statements() {
         let Stmt::Import(import, at) = one else {
@@ -311,7 +324,7 @@ fn found(
                 "`global` is the plan's own constants: choose another name",
             );
         }
-        out.push(Found {
+        out.push(ImportStatement {
             path: text.to_string(),
             at: *place,
             alias: alias.as_str().to_owned(),
@@ -339,8 +352,8 @@ struct Linker<'a> {
     given: &'a BTreeMap<String, String>,
     /// The directory of the plan's file with a trailing slash; empty if the file has no directory.
     directory: &'a str,
-    tag: String,
-    transcript: Transcript,
+    name_prefix: String,
+    source_map: SourceMap,
     functions: AST,
     linked: Linked,
     /// The modules that are being parsed, to detect circular imports.
@@ -350,17 +363,17 @@ struct Linker<'a> {
 impl Linker<'_> {
     /// Links the imports of a text. Adds the aliases to `aliases`. Returns the new import paths by
     /// position.
-    fn follow(
+    fn link_imports(
         &mut self,
         from: &str,
-        imports: &[Found],
-        within: &Transcript,
+        imports: &[ImportStatement],
+        within: &SourceMap,
         aliases: &mut BTreeMap<String, String>,
     ) -> Result<HashMap<Position, String>, PlanError> {
         let mut paths = HashMap::new();
         let mut here = BTreeMap::new();
         for import in imports {
-            let no = |message| refuse(Stage::Compile, within, import.at, message);
+            let no = |message| link_error(Stage::Compile, within, import.at, message);
             let key = resolve(from, &import.path).map_err(|error| no(error.to_string()))?;
             let id = self.module(&key, within, import.at)?;
             if !import.alias.is_empty() {
@@ -381,13 +394,8 @@ impl Linker<'_> {
     }
 
     /// Parses a module unless it was parsed before. Returns the engine's name of the module.
-    fn module(
-        &mut self,
-        key: &str,
-        within: &Transcript,
-        at: Position,
-    ) -> Result<String, PlanError> {
-        let no = |stage, message| Err(refuse(stage, within, at, message));
+    fn module(&mut self, key: &str, within: &SourceMap, at: Position) -> Result<String, PlanError> {
+        let no = |stage, message| Err(link_error(stage, within, at, message));
         if self.open.iter().any(|open| open == key) {
             let circle = self.open.join(" imports ");
             return no(
@@ -403,41 +411,41 @@ impl Linker<'_> {
                 ),
             );
         };
-        let same = |module: &&Arc<Read>| module.key == key && module.text == *text;
+        let same = |module: &&Arc<ParsedModule>| module.key == key && module.text == *text;
         if let Some(known) = self.linked.modules.iter().find(same) {
             return Ok(known.id.clone());
         }
         let number = self.linked.modules.len() + self.open.len() + 1;
-        let id = format!("{}{number}", self.tag);
+        let id = format!("{}{number}", self.name_prefix);
         let file = format!("{}{key}.rhai", self.directory);
-        let own = self.transcript.with_module(&file, text, &id);
-        self.fits(&own)?;
-        let moved = own.in_place();
-        self.transcript = own.clone();
+        let own = self.source_map.with_module(&file, text, &id);
+        self.check_line_count(&own)?;
+        let moved = own.padded_text();
+        self.source_map = own.clone();
         self.open.push(key.to_owned());
 
         let none = Scope::new();
-        let (tree, tokens) = look(&own, &moved, &none, std::iter::empty())?;
-        let imports = found(&tree, &tokens, &own)?;
+        let (tree, tokens) = parse_with_tokens(&own, &moved, &none, std::iter::empty())?;
+        let imports = find_imports(&tree, &tokens, &own)?;
         let mut aliases = BTreeMap::new();
-        let paths = self.follow(key, &imports, &own, &mut aliases)?;
+        let paths = self.link_imports(key, &imports, &own, &mut aliases)?;
         let functions = tree.iter_functions().filter(|f| f.this_type.is_none());
         let functions = functions
             .map(|f| f.name.to_owned())
             .filter(|name| !is_closure(name));
-        let names = Names {
+        let renaming = Renaming {
             own: Some((&id, functions.collect())),
             aliases: &aliases,
             paths,
         };
-        let words = names.of(&tokens, &own)?;
+        let words = renaming.replacements(&tokens, &own)?;
         let ids = self.linked.ids().chain([id.clone()]);
-        let parsed = exchange(&own, &moved, &none, words, ids)?;
+        let parsed = parse_with_replacements(&own, &moved, &none, words, ids)?;
         self.open.pop();
 
         let all = self.functions.merge(&parsed);
         self.functions = all.clone_functions_only();
-        let module = Read {
+        let module = ParsedModule {
             key: key.to_owned(),
             text: text.clone(),
             functions: callable(&parsed, &id),
@@ -451,14 +459,19 @@ impl Linker<'_> {
     }
 
     /// Checks the number of lines, because the engine counts lines only up to a limit.
-    fn fits(&self, transcript: &Transcript) -> Result<(), PlanError> {
-        if transcript.next_line() <= limits::PROMPT_LINES {
+    fn check_line_count(&self, source_map: &SourceMap) -> Result<(), PlanError> {
+        if source_map.next_line() <= limits::PROMPT_LINES {
             return Ok(());
         }
         let message = format!(
             "a plan and its modules have {} lines together at most",
             count(limits::PROMPT_LINES as u64)
         );
-        Err(refuse(Stage::Limit, transcript, Position::NONE, message))
+        Err(link_error(
+            Stage::Limit,
+            source_map,
+            Position::NONE,
+            message,
+        ))
     }
 }

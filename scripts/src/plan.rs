@@ -1,9 +1,9 @@
 //! A plan that has been parsed.
 
+use crate::dry_run;
 use crate::error::PlanError;
-use crate::link::{self, Before, Linked, Program, Text};
-use crate::rehearsal;
-use crate::transcript::Transcript;
+use crate::link::{self, ExistingState, InputText, Linked, Program};
+use crate::source_map::SourceMap;
 use rhai::{AST, Scope};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use std::sync::atomic::AtomicBool;
 #[derive(Clone, Debug)]
 pub struct Plan {
     program: Program,
-    settings: BTreeMap<String, String>,
+    params: BTreeMap<String, String>,
     /// At a prompt, the value of `unsafe_calls(…)`, which all inputs share.
     calls: Option<Arc<AtomicBool>>,
 }
@@ -40,7 +40,7 @@ impl Plan {
         source: &str,
         modules: &BTreeMap<String, String>,
     ) -> Result<Self, PlanError> {
-        let text = Text {
+        let text = InputText {
             name,
             source,
             shown: Some(1),
@@ -48,8 +48,8 @@ impl Plan {
         };
         Self::continuing(
             &text,
-            &Before {
-                transcript: &Transcript::default(),
+            &ExistingState {
+                source_map: &SourceMap::default(),
                 functions: &AST::empty(),
                 variables: &Scope::new(),
                 linked: &Linked::default(),
@@ -58,10 +58,10 @@ impl Plan {
     }
 
     /// Parses a text that may use existing functions, variables and modules.
-    pub(crate) fn continuing(text: &Text, before: &Before) -> Result<Self, PlanError> {
+    pub(crate) fn continuing(text: &InputText, before: &ExistingState) -> Result<Self, PlanError> {
         Ok(Plan {
-            program: link::read(text, before)?,
-            settings: BTreeMap::new(),
+            program: link::link(text, before)?,
+            params: BTreeMap::new(),
             calls: None,
         })
     }
@@ -74,8 +74,8 @@ impl Plan {
 
     /// Returns the plan with values for its `param(…)` calls, by name.
     #[must_use]
-    pub fn with(mut self, settings: BTreeMap<String, String>) -> Self {
-        self.settings = settings;
+    pub fn with(mut self, params: BTreeMap<String, String>) -> Self {
+        self.params = params;
         self
     }
 
@@ -87,25 +87,25 @@ impl Plan {
     /// # Errors
     /// The errors that loading the plan into a JVM would also report.
     pub fn rehearse(&self) -> Result<(), PlanError> {
-        rehearsal::rehearse(self)
+        dry_run::dry_run(self)
     }
 
     /// The plan's file name.
     pub fn name(&self) -> &str {
-        self.program.transcript.name()
+        self.program.source_map.name()
     }
 
     /// The plan's source text.
     pub fn source(&self) -> &str {
-        self.program.transcript.text()
+        self.program.source_map.text()
     }
 
-    pub(crate) fn transcript(&self) -> &Transcript {
-        &self.program.transcript
+    pub(crate) fn source_map(&self) -> &SourceMap {
+        &self.program.source_map
     }
 
-    pub(crate) fn settings(&self) -> &BTreeMap<String, String> {
-        &self.settings
+    pub(crate) fn params(&self) -> &BTreeMap<String, String> {
+        &self.params
     }
 
     /// The value of `unsafe_calls(…)`: initially false, but at a prompt the value that earlier

@@ -14,7 +14,7 @@
 mod expression;
 mod statement;
 
-use crate::transcript::Transcript;
+use crate::source_map::SourceMap;
 use expression::Binding;
 use rhai::{AST, Dynamic, FnPtr, INT, ImmutableString, Position, Stmt};
 use veneer_instruments::TallyKind;
@@ -27,28 +27,28 @@ pub(crate) struct Refused {
     pub(crate) message: String,
 }
 
-type Answer<T> = Result<T, Refused>;
+type ProbeResult<T> = Result<T, Refused>;
 
-fn refuse<T>(position: Position, message: impl Into<String>) -> Answer<T> {
+fn refuse<T>(position: Position, message: impl Into<String>) -> ProbeResult<T> {
     let message = message.into();
     Err(Refused { position, message })
 }
 
 /// The environment of a closure.
-pub(crate) struct Around<'a> {
+pub(crate) struct Environment<'a> {
     /// Returns the number and kind of the table, if a value of the plan is a table.
     pub(crate) table: &'a dyn Fn(&Dynamic) -> Option<(u32, TallyKind)>,
     /// Returns the value that a module has under a name.
     pub(crate) constant: &'a dyn Fn(&str, &str) -> Option<Dynamic>,
     /// The source texts of the plan.
-    pub(crate) transcript: &'a Transcript,
+    pub(crate) source_map: &'a SourceMap,
     /// Whether the closure may call methods of the application.
     pub(crate) calls: bool,
 }
 
 /// Converts a closure.
-pub(crate) fn code(tree: &AST, closure: &FnPtr, around: &Around) -> Answer<Code> {
-    let table = around.table;
+pub(crate) fn code(tree: &AST, closure: &FnPtr, environment: &Environment) -> ProbeResult<Code> {
+    let table = environment.table;
     let name = closure.fn_name();
     let library = tree.shared_lib();
     let Some(function) = library
@@ -64,7 +64,7 @@ pub(crate) fn code(tree: &AST, closure: &FnPtr, around: &Around) -> Answer<Code>
     let given = closure.curry().len();
     let mut bindings = Vec::new();
     for (parameter, value) in function.params.iter().zip(closure.curry()) {
-        bindings.push((parameter.to_string(), captured(value, table)));
+        bindings.push((parameter.to_string(), captured_binding(value, table)));
     }
     match &function.params[given.min(function.params.len())..] {
         [] => {}
@@ -86,13 +86,19 @@ pub(crate) fn code(tree: &AST, closure: &FnPtr, around: &Around) -> Answer<Code>
         }
         true
     });
-    let mut names = expression::Names { bindings, around };
+    let mut names = expression::Names {
+        bindings,
+        environment,
+    };
     let body = names.block(&body)?;
     Ok(Code { body })
 }
 
 /// Returns the binding of a captured variable.
-fn captured(value: &Dynamic, table: &dyn Fn(&Dynamic) -> Option<(u32, TallyKind)>) -> Binding {
+fn captured_binding(
+    value: &Dynamic,
+    table: &dyn Fn(&Dynamic) -> Option<(u32, TallyKind)>,
+) -> Binding {
     let value = value.flatten_clone();
     if let Some((table, kind)) = table(&value) {
         return Binding::Table(table, kind);
@@ -108,7 +114,7 @@ fn captured(value: &Dynamic, table: &dyn Fn(&Dynamic) -> Option<(u32, TallyKind)
     } else if value.is_unit() {
         Shape::Null
     } else {
-        return Binding::Other(value.type_name().to_string());
+        return Binding::Unsupported(value.type_name().to_string());
     };
     Binding::Constant(shape)
 }

@@ -12,10 +12,10 @@
 
 use crate::error::{PlanError, Stage};
 use crate::limits;
-use crate::link::{Before, Linked, Ready, Text};
+use crate::link::{EvaluatedModules, ExistingState, InputText, Linked};
 use crate::plan::Plan;
 use crate::scheduler::Session;
-use crate::transcript::Transcript;
+use crate::source_map::SourceMap;
 use rhai::{AST, Position, Scope};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -28,12 +28,12 @@ pub struct Prompt {
     variables: Scope<'static>,
     /// A syntax tree with functions only.
     functions: AST,
-    transcript: Transcript,
+    source_map: SourceMap,
     /// The last value of `unsafe_calls(…)`.
     calls: Arc<AtomicBool>,
     linked: Linked,
     /// The evaluated modules.
-    ready: Ready,
+    ready: EvaluatedModules,
 }
 
 /// An input at a prompt.
@@ -73,7 +73,7 @@ impl Prompt {
         };
         // The scope keeps only the newest variable of each name, because a `let` hides older ones.
         let mut variables = self.variables.clone_visible();
-        let text = Text {
+        let text = InputText {
             name,
             source: input.text,
             shown,
@@ -81,8 +81,8 @@ impl Prompt {
         };
         let plan = Plan::continuing(
             &text,
-            &Before {
-                transcript: &self.transcript,
+            &ExistingState {
+                source_map: &self.source_map,
                 functions: &self.functions,
                 variables: &variables,
                 linked: &self.linked,
@@ -90,8 +90,8 @@ impl Prompt {
         )?
         .sharing(&self.calls);
         let calls = self.calls.load(Ordering::Relaxed);
-        let grown = plan.transcript().next_line() > limits::PROMPT_LINES
-            || plan.transcript().bytes() > limits::PROMPT_BYTES;
+        let grown = plan.source_map().next_line() > limits::PROMPT_LINES
+            || plan.source_map().bytes() > limits::PROMPT_BYTES;
         let functions = plan.tree().clone_functions_only();
         if grown || functions.iter_functions().count() > limits::FUNCTIONS {
             let message = format!(
@@ -100,7 +100,7 @@ impl Prompt {
                 limits::PROMPT_BYTES,
                 limits::FUNCTIONS
             );
-            let within = plan.transcript();
+            let within = plan.source_map();
             return Err(PlanError::new(
                 Stage::Limit,
                 within,
@@ -108,7 +108,7 @@ impl Prompt {
                 message,
             ));
         }
-        let (transcript, linked) = (plan.transcript().clone(), plan.linked().clone());
+        let (source_map, linked) = (plan.source_map().clone(), plan.linked().clone());
         let mut ready = self.ready.clone();
         let ran = session.run(load, plan, &mut variables, &mut ready, input.look, now);
         let value = ran.inspect_err(|_| self.calls.store(calls, Ordering::Relaxed))?;
@@ -118,7 +118,7 @@ impl Prompt {
             *self = Prompt {
                 variables,
                 functions,
-                transcript,
+                source_map,
                 calls: self.calls.clone(),
                 linked,
                 ready,

@@ -1,4 +1,5 @@
-//! What plans can call: for messages about calls that do not fit, for help at a prompt, and for `docs/reference.md`.
+//! The reference of all functions that plans can call. The texts are used in error messages, in the
+//! help at a prompt, and in `docs/reference.md`.
 
 use std::fmt::Write;
 use veneer_instruments::nearest_words;
@@ -6,15 +7,15 @@ use veneer_instruments::nearest_words;
 /// A function of plans.
 struct Function {
     name: &'static str,
-    /// How it is written.
+    /// The forms of the call.
     usage: &'static str,
-    /// The type of what it gives.
-    gives: &'static str,
-    /// What it does, in which units, and when it fails.
-    text: &'static str,
+    /// The type of the result.
+    returns: &'static str,
+    /// The effect or result of the function, its units, and its errors.
+    description: &'static str,
 }
 
-/// Functions that belong together.
+/// A group of related functions.
 struct Group {
     name: &'static str,
     functions: &'static [Function],
@@ -24,17 +25,18 @@ fn all() -> impl Iterator<Item = &'static Function> {
     GROUPS.iter().flat_map(|group| group.functions)
 }
 
-/// How the function of this name is written; none where it is not one of the API.
+/// Returns the usage of the function with this name; `None` if the API has no such function.
 pub(crate) fn usage(name: &str) -> Option<&'static str> {
     all().find(|f| f.name == name).map(|f| f.usage)
 }
 
-/// How the function with the name nearest to this one is written.
+/// Returns the usage of the function with the most similar name.
 pub(crate) fn nearest_usage(name: &str) -> Option<&'static str> {
     usage(nearest(name)?)
 }
 
-/// The function with the name nearest to this one; one that is called by itself comes first.
+/// Returns the function with the most similar name. Functions that are called without a receiver
+/// have priority.
 pub fn nearest(name: &str) -> Option<&'static str> {
     let (alone, others): (Vec<_>, Vec<_>) =
         all().partition(|f| f.usage.starts_with(&format!("{}(", f.name)));
@@ -45,16 +47,15 @@ pub fn nearest(name: &str) -> Option<&'static str> {
     nearest(&alone).or_else(|| nearest(&others))
 }
 
-/// What can be typed at a prompt, for completion.
+/// A function as a prompt completes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Callable {
-    /// `before`.
     pub name: &'static str,
-    /// It is called of something: `methods(…).before(…)`.
+    /// Whether the function is called on a receiver: `methods(…).before(…)`.
     pub of_something: bool,
 }
 
-/// All functions, in alphabetical order; one that is written in both ways is there twice.
+/// Returns all functions in alphabetical order. A function that has both forms is listed twice.
 pub fn callables() -> Vec<Callable> {
     let mut found = Vec::new();
     for f in all() {
@@ -76,18 +77,19 @@ pub fn callables() -> Vec<Callable> {
     found
 }
 
-/// What the reference says of a function, as text; of all functions of that name, those in code at a point too. None where there is none.
+/// Returns the description of all functions with this name as text, including functions of probes.
+/// Returns `None` if there is no such function.
 pub fn help(name: &str) -> Option<String> {
     let mut entries: Vec<String> = Vec::new();
     for f in all().filter(|f| f.name == name) {
-        let gives = match f.gives {
+        let returns = match f.returns {
             "" => String::new(),
-            gives => format!("  returns {gives}\n"),
+            returns => format!("  returns {returns}\n"),
         };
         entries.push(format!(
-            "{}\n{gives}  {}\n",
+            "{}\n{returns}  {}\n",
             f.usage,
-            f.text.replace('`', "")
+            f.description.replace('`', "")
         ));
     }
     for f in veneer_probes::function::FUNCTIONS {
@@ -104,7 +106,7 @@ pub fn help(name: &str) -> Option<String> {
     (!entries.is_empty()).then(|| entries.concat())
 }
 
-/// The names of all functions, by what they are for.
+/// Returns the names of all functions, by group.
 pub fn overview() -> String {
     let mut out = String::new();
     for group in GROUPS {
@@ -114,7 +116,7 @@ pub fn overview() -> String {
     out
 }
 
-/// The reference of all functions, as Markdown.
+/// Returns the reference of all functions as Markdown.
 pub fn reference() -> String {
     let mut out = String::from(HEAD);
     let cell = |text: &str| text.replace('|', "\\|");
@@ -129,8 +131,8 @@ pub fn reference() -> String {
                 out,
                 "| `{}` | {} | {} |",
                 cell(f.usage),
-                cell(f.gives),
-                cell(f.text)
+                cell(f.returns),
+                cell(f.description)
             );
         }
     }
@@ -162,44 +164,44 @@ const GROUPS: &[Group] = &[
             Function {
                 name: "methods",
                 usage: "methods(\"a.b..*::m(..)\") or methods([\"…\", \"…\"])",
-                gives: "methods",
-                text: "A selection of methods by patterns. Error: a pattern that cannot be parsed, with the column.",
+                returns: "methods",
+                description: "A selection of methods by patterns. Error: a pattern that cannot be parsed, with the column.",
             },
             Function {
                 name: "limit",
                 usage: "methods(…).limit(number)",
-                gives: "methods",
-                text: "The same selection with at most this number of points for an instrument (default 100,000). Error: an instrument has more points (`TooManyPoints`); nothing is attached then.",
+                returns: "methods",
+                description: "The same selection with at most this number of points for an instrument (default 100,000). Error: an instrument has more points (`TooManyPoints`); nothing is attached then.",
             },
             Function {
                 name: "classes",
                 usage: "classes(\"a.b..*::m(..)\") or classes([\"…\", \"…\"])",
-                gives: "array of classes",
-                text: "The loaded classes that contain methods selected by the patterns. As when an instrument is attached, these classes are armed first. Each class has `name`, `annotations`, `supertypes`, `flags`, `initialised` and `methods`, the selected methods. Each method has `class`, `method`, `name`, `pattern`, `size` (bytes of code), `annotations`, `flags`, `blocks` and `edges`.",
+                returns: "array of classes",
+                description: "The loaded classes that contain methods selected by the patterns. As when an instrument is attached, these classes are armed first. Each class has `name`, `annotations`, `supertypes`, `flags`, `initialised` and `methods`, the selected methods. Each method has `class`, `method`, `name`, `pattern`, `size` (bytes of code), `annotations`, `flags`, `blocks` and `edges`.",
             },
             Function {
                 name: "filter",
                 usage: "methods(…).filter(|m| …) or methods(…).blocks().filter(|b| …)",
-                gives: "methods, or points",
-                text: "The methods or blocks for which the predicate returns true, among the classes that are loaded now. Methods have the properties that `classes()` returns. Blocks are the reachable ones, with the properties that `graphs()` returns and with `class` and `method`. Error: the predicate does not return a boolean.",
+                returns: "methods, or points",
+                description: "The methods or blocks for which the predicate returns true, among the classes that are loaded now. Methods have the properties that `classes()` returns. Blocks are the reachable ones, with the properties that `graphs()` returns and with `class` and `method`. Error: the predicate does not return a boolean.",
             },
             Function {
                 name: "list",
                 usage: "methods(…).list()",
-                gives: "array of maps",
-                text: "`class`, `method` and `pattern` of each armed method that can be patched now.",
+                returns: "array of maps",
+                description: "`class`, `method` and `pattern` of each armed method that can be patched now.",
             },
             Function {
                 name: "sample",
                 usage: "methods(…).sample(number, seed)",
-                gives: "array of maps",
-                text: "A random sample of `list()` with at most this number of methods. Equal seeds draw equal samples.",
+                returns: "array of maps",
+                description: "A random sample of `list()` with at most this number of methods. Equal seeds draw equal samples.",
             },
             Function {
                 name: "graphs",
                 usage: "methods(…).graphs()",
-                gives: "array of maps",
-                text: "The flow graph of each method: `class`, `method`, `fragments` (the number of fragments), `edges` (pairs of numbers) and `blocks`. Each block has `number`, `line`, `instructions`, `size`, `depth`, `header`, `reachable` and `variables`.",
+                returns: "array of maps",
+                description: "The flow graph of each method: `class`, `method`, `fragments` (the number of fragments), `edges` (pairs of numbers) and `blocks`. Each block has `number`, `line`, `instructions`, `size`, `depth`, `header`, `reachable` and `variables`.",
             },
         ],
     },
@@ -209,134 +211,134 @@ const GROUPS: &[Group] = &[
             Function {
                 name: "entry",
                 usage: "methods(…).entry()",
-                gives: "points",
-                text: "The entry of each method.",
+                returns: "points",
+                description: "The entry of each method.",
             },
             Function {
                 name: "exits",
                 usage: "methods(…).exits()",
-                gives: "points",
-                text: "Every return. For counters also the exits by exception, as one row.",
+                returns: "points",
+                description: "Every return. For counters also the exits by exception, as one row.",
             },
             Function {
                 name: "blocks",
                 usage: "methods(…).blocks()",
-                gives: "points",
-                text: "Every basic block.",
+                returns: "points",
+                description: "Every basic block.",
             },
             Function {
                 name: "block",
                 usage: "methods(…).block(number) or .block([number, …])",
-                gives: "points",
-                text: "The blocks with these numbers. Refused if a method has no such block.",
+                returns: "points",
+                description: "The blocks with these numbers. Refused if a method has no such block.",
             },
             Function {
                 name: "loops",
                 usage: "methods(…).loops()",
-                gives: "points",
-                text: "Every loop header.",
+                returns: "points",
+                description: "Every loop header.",
             },
             Function {
                 name: "loop_exits",
                 usage: "methods(…).loop_exits()",
-                gives: "points",
-                text: "The exits of loops, including exits by exception. Only code can be attached there. The code can read `turns`, the number of times that the loop returned to its header.",
+                returns: "points",
+                description: "The exits of loops, including exits by exception. Only code can be attached there. The code can read `turns`, the number of times that the loop returned to its header.",
             },
             Function {
                 name: "edges",
                 usage: "methods(…).edges()",
-                gives: "points",
-                text: "Every edge, except the edges to exception handlers.",
+                returns: "points",
+                description: "Every edge, except the edges to exception handlers.",
             },
             Function {
                 name: "edge",
                 usage: "methods(…).edge(from, to) or .edge([[from, to], …])",
-                gives: "points",
-                text: "The edges between these blocks. Refused if a method has no such edge.",
+                returns: "points",
+                description: "The edges between these blocks. Refused if a method has no such edge.",
             },
             Function {
                 name: "line",
                 usage: "methods(…).line(number) or .line([number, …])",
-                gives: "points",
-                text: "The beginning of the code of each source line. Refused if a method has no code on the line.",
+                returns: "points",
+                description: "The beginning of the code of each source line. Refused if a method has no code on the line.",
             },
             Function {
                 name: "calls",
                 usage: "methods(…).calls() or .calls(\"a.B::m(..)\")",
-                gives: "points",
-                text: "Method calls. Code before a call can read `receiver`, `arg0` …; code after a call can read `result`.",
+                returns: "points",
+                description: "Method calls. Code before a call can read `receiver`, `arg0` …; code after a call can read `result`.",
             },
             Function {
                 name: "reads",
                 usage: "methods(…).reads() or .reads(\"a.B.field\")",
-                gives: "points",
-                text: "Reads of fields. Code before a read can read `object`; code after a read can read `result`.",
+                returns: "points",
+                description: "Reads of fields. Code before a read can read `object`; code after a read can read `result`.",
             },
             Function {
                 name: "writes",
                 usage: "methods(…).writes() or .writes(\"a.B.field\")",
-                gives: "points",
-                text: "Writes of fields. Code before a write can read `object` and `value`.",
+                returns: "points",
+                description: "Writes of fields. Code before a write can read `object` and `value`.",
             },
             Function {
                 name: "array_reads",
                 usage: "methods(…).array_reads()",
-                gives: "points",
-                text: "Reads of array elements. Code before a read can read `array` and `index`; code after a read can read `result`.",
+                returns: "points",
+                description: "Reads of array elements. Code before a read can read `array` and `index`; code after a read can read `result`.",
             },
             Function {
                 name: "array_writes",
                 usage: "methods(…).array_writes()",
-                gives: "points",
-                text: "Writes of array elements. Code before a write can read `array`, `index` and `value`.",
+                returns: "points",
+                description: "Writes of array elements. Code before a write can read `array`, `index` and `value`.",
             },
             Function {
                 name: "allocations",
                 usage: "methods(…).allocations()",
-                gives: "points",
-                text: "Allocations of objects and arrays by `new`. For arrays, code before an allocation can read `length`, and code after an allocation can read `result`.",
+                returns: "points",
+                description: "Allocations of objects and arrays by `new`. For arrays, code before an allocation can read `length`, and code after an allocation can read `result`.",
             },
             Function {
                 name: "monitor_enters",
                 usage: "methods(…).monitor_enters()",
-                gives: "points",
-                text: "The beginnings of `synchronized` blocks. Code before a beginning can read `object`.",
+                returns: "points",
+                description: "The beginnings of `synchronized` blocks. Code before a beginning can read `object`.",
             },
             Function {
                 name: "monitor_exits",
                 usage: "methods(…).monitor_exits()",
-                gives: "points",
-                text: "The ends of `synchronized` blocks. Code before an end can read `object`.",
+                returns: "points",
+                description: "The ends of `synchronized` blocks. Code before an end can read `object`.",
             },
             Function {
                 name: "throws",
                 usage: "methods(…).throws()",
-                gives: "points",
-                text: "`throw` statements. Code before a `throw` can read `exception`. No instrument can be attached after a `throw`.",
+                returns: "points",
+                description: "`throw` statements. Code before a `throw` can read `exception`. No instrument can be attached after a `throw`.",
             },
             Function {
                 name: "handlers",
                 usage: "methods(…).handlers()",
-                gives: "points",
-                text: "The beginnings of exception handlers, including those of `finally` and `synchronized`. Code before a beginning can read `exception`.",
+                returns: "points",
+                description: "The beginnings of exception handlers, including those of `finally` and `synchronized`. Code before a beginning can read `exception`.",
             },
             Function {
                 name: "branches",
                 usage: "methods(…).branches()",
-                gives: "points",
-                text: "Conditional branches. Code before a branch can read `value`, or `left` and `right`. No instrument can be attached after a branch; use its edges instead.",
+                returns: "points",
+                description: "Conditional branches. Code before a branch can read `value`, or `left` and `right`. No instrument can be attached after a branch; use its edges instead.",
             },
             Function {
                 name: "switches",
                 usage: "methods(…).switches()",
-                gives: "points",
-                text: "`switch` instructions. Code before a switch can read `key`.",
+                returns: "points",
+                description: "`switch` instructions. Code before a switch can read `key`.",
             },
             Function {
                 name: "instructions",
                 usage: "methods(…).instructions() or .instructions(\"iadd\")",
-                gives: "points",
-                text: "All JVM instructions, or those with this mnemonic.",
+                returns: "points",
+                description: "All JVM instructions, or those with this mnemonic.",
             },
         ],
     },
@@ -346,80 +348,80 @@ const GROUPS: &[Group] = &[
             Function {
                 name: "before",
                 usage: "methods(…).before(instrument), where an instrument is counter(), log(\"name\", …) or code: |p| …",
-                gives: "handle",
-                text: "Attaches the instrument before each point. Error: the instrument can be attached at no point; the message has the reason for the first point.",
+                returns: "handle",
+                description: "Attaches the instrument before each point. Error: the instrument can be attached at no point; the message has the reason for the first point.",
             },
             Function {
                 name: "after",
                 usage: "after(seconds, || …), or methods(…).after(instrument) where an instrument is counter(), log(\"name\", …) or code: |p| …",
-                gives: "handle, or timer",
-                text: "Attaches the instrument after each point; for methods, at every return and every exit by exception. With seconds (0.01 at least): runs the closure once.",
+                returns: "handle, or timer",
+                description: "Attaches the instrument after each point; for methods, at every return and every exit by exception. With seconds (0.01 at least): runs the closure once.",
             },
             Function {
                 name: "around",
                 usage: "methods(…).around(instrument), where an instrument is timer() or log(\"name\", …)",
-                gives: "handle",
-                text: "Attaches the instrument on both sides of each point.",
+                returns: "handle",
+                description: "Attaches the instrument on both sides of each point.",
             },
             Function {
                 name: "counter",
                 usage: "counter()",
-                gives: "instrument",
-                text: "Counts how often a point is passed.",
+                returns: "instrument",
+                description: "Counts how often a point is passed.",
             },
             Function {
                 name: "timer",
                 usage: "timer()",
-                gives: "instrument",
-                text: "Measures the time in nanoseconds, including callees.",
+                returns: "instrument",
+                description: "Measures the time in nanoseconds, including callees.",
             },
             Function {
                 name: "log",
                 usage: "log(\"name\", …) with up to eight variables, or log([\"name\", …])",
-                gives: "instrument",
-                text: "Records the values of variables each time the point is passed. Refused if a variable is not live at a point; the message names the live variables.",
+                returns: "instrument",
+                description: "Records the values of variables each time the point is passed. Refused if a variable is not live at a point; the message names the live variables.",
             },
             Function {
                 name: "code",
                 usage: "code(|p| …)",
-                gives: "instrument",
-                text: "Makes code at points an instrument, so that `.named(…)`, `.times(…)` and `.budget(…)` can be applied.",
+                returns: "instrument",
+                description: "Makes code at points an instrument, so that `.named(…)`, `.times(…)` and `.budget(…)` can be applied.",
             },
             Function {
                 name: "times",
                 usage: "counter().times(number), or code(…).times(number), or log(…).times(number)",
-                gives: "instrument",
-                text: "The same instrument, limited to this number of passes over all its points. The agent then detaches the instrument. Error: the instrument is a timer.",
+                returns: "instrument",
+                description: "The same instrument, limited to this number of passes over all its points. The agent then detaches the instrument. Error: the instrument is a timer.",
             },
             Function {
                 name: "times_each",
                 usage: "counter().times_each(number), or code(…).times_each(number), or log(…).times_each(number)",
-                gives: "instrument",
-                text: "The same instrument, limited to this number of passes of each point. The instrument remains attached.",
+                returns: "instrument",
+                description: "The same instrument, limited to this number of passes of each point. The instrument remains attached.",
             },
             Function {
                 name: "late",
                 usage: "timer().late()",
-                gives: "instrument",
-                text: "The same timer, which also measures activations that began before it was attached. These are measured from that time on and have a row of their own, because the time is only a lower bound. Error: another instrument than a timer, or other points than whole methods.",
+                returns: "instrument",
+                description: "The same timer, which also measures activations that began before it was attached. These are measured from that time on and have a row of their own, because the time is only a lower bound. Error: another instrument than a timer, or other points than whole methods.",
             },
             Function {
                 name: "budget",
                 usage: "counter().budget(share) or counter().budget()",
-                gives: "instrument",
-                text: "The same instrument with a limit for its estimated cost, as a share of the processor time of the program (default 0.05). The agent checks the cost once a second. If the cost exceeds the limit, the agent detaches the instrument and prints a message.",
+                returns: "instrument",
+                description: "The same instrument with a limit for its estimated cost, as a share of the processor time of the program (default 0.05). The agent checks the cost once a second. If the cost exceeds the limit, the agent detaches the instrument and prints a message.",
             },
             Function {
                 name: "each",
                 usage: "counter().each()",
-                gives: "instrument",
-                text: "Gives each point a counter of its own. Otherwise most counts are derived from the counts of other points.",
+                returns: "instrument",
+                description: "Gives each point a counter of its own. Otherwise most counts are derived from the counts of other points.",
             },
             Function {
                 name: "named",
                 usage: "counter().named(\"…\") or tally().named(\"…\")",
-                gives: "instrument or table",
-                text: "The same instrument or table under a name.",
+                returns: "instrument or table",
+                description: "The same instrument or table under a name.",
             },
         ],
     },
@@ -429,44 +431,44 @@ const GROUPS: &[Group] = &[
             Function {
                 name: "table",
                 usage: "handle.table() or handle.table(rows), or table.table() or table.table(rows)",
-                gives: "string",
-                text: "The heaviest rows (default 20) as text, 100 columns wide.",
+                returns: "string",
+                description: "The heaviest rows (default 20) as text, 100 columns wide.",
             },
             Function {
                 name: "rows",
                 usage: "handle.rows() or table.rows()",
-                gives: "array of maps",
-                text: "The rows of a handle have `class`, `method`, `fragment`, `to`, `what` and `line`. Counters add `hits`; timers add `count`, `total_ns`, `min_ns` and `max_ns`; logs add `events` and `dropped`. The rows of a table have `keys` and `count` and, depending on its kind, `sum`, `avg`, `min`, `max`, `buckets`, `below`, `above`, `per_second`, `seconds`, `distinct` and `error`. The rows of a last() or sample() have `values`, `number`, `time_ns` and `thread_id` instead.",
+                returns: "array of maps",
+                description: "The rows of a handle have `class`, `method`, `fragment`, `to`, `what` and `line`. Counters add `hits`; timers add `count`, `total_ns`, `min_ns` and `max_ns`; logs add `events` and `dropped`. The rows of a table have `keys` and `count` and, depending on its kind, `sum`, `avg`, `min`, `max`, `buckets`, `below`, `above`, `per_second`, `seconds`, `distinct` and `error`. The rows of a last() or sample() have `values`, `number`, `time_ns` and `thread_id` instead.",
             },
             Function {
                 name: "hits",
                 usage: "handle.hits()",
-                gives: "int",
-                text: "The sum over all points.",
+                returns: "int",
+                description: "The sum over all points.",
             },
             Function {
                 name: "events",
                 usage: "handle.events(number)",
-                gives: "array of maps",
-                text: "The last events of a log, newest last: `class`, `method`, `fragment`, `line`, `thread_id`, `time_ns` and `values`.",
+                returns: "array of maps",
+                description: "The last events of a log, newest last: `class`, `method`, `fragment`, `line`, `thread_id`, `time_ns` and `values`.",
             },
             Function {
                 name: "detach",
                 usage: "handle.detach() or detach(\"i7\")",
-                gives: "()",
-                text: "Detaches the instrument. Error: an id that was never assigned.",
+                returns: "()",
+                description: "Detaches the instrument. Error: an id that was never assigned.",
             },
             Function {
                 name: "attached",
                 usage: "handle.attached()",
-                gives: "bool",
-                text: "Whether the instrument is attached.",
+                returns: "bool",
+                description: "Whether the instrument is attached.",
             },
             Function {
                 name: "id",
                 usage: "handle.id()",
-                gives: "string",
-                text: "The id of the instrument, `i7`, or of the patch, `p3`.",
+                returns: "string",
+                description: "The id of the instrument, `i7`, or of the patch, `p3`.",
             },
         ],
     },
@@ -476,176 +478,176 @@ const GROUPS: &[Group] = &[
             Function {
                 name: "tally",
                 usage: "tally() or tally(combinations of keys)",
-                gives: "table",
-                text: "Counts by up to four keys. The table has room for 1,000 combinations of keys, or for the given number (at most 100,000). Error: the memory for tables (256 MiB) is exhausted.",
+                returns: "table",
+                description: "Counts by up to four keys. The table has room for 1,000 combinations of keys, or for the given number (at most 100,000). Error: the memory for tables (256 MiB) is exhausted.",
             },
             Function {
                 name: "sums",
                 usage: "sums() or sums(combinations of keys)",
-                gives: "table",
-                text: "Also the sum, the minimum and the maximum of integers.",
+                returns: "table",
+                description: "Also the sum, the minimum and the maximum of integers.",
             },
             Function {
                 name: "histogram",
                 usage: "histogram() or histogram(combinations of keys)",
-                gives: "table",
-                text: "Also a count for each of 249 buckets.",
+                returns: "table",
+                description: "Also a count for each of 249 buckets.",
             },
             Function {
                 name: "linear",
                 usage: "linear(from, step, buckets) or linear(from, step, buckets, combinations of keys)",
-                gives: "table",
-                text: "Also a count for each of the given buckets (1 to 1,000) of equal width, and two more buckets for the values below and above. Error: a width less than 1, or buckets that end beyond 2⁶³.",
+                returns: "table",
+                description: "Also a count for each of the given buckets (1 to 1,000) of equal width, and two more buckets for the values below and above. Error: a width less than 1, or buckets that end beyond 2⁶³.",
             },
             Function {
                 name: "rate",
                 usage: "rate() or rate(combinations of keys)",
-                gives: "table",
-                text: "A count, and a count for each of the last 60 seconds.",
+                returns: "table",
+                description: "A count, and a count for each of the last 60 seconds.",
             },
             Function {
                 name: "distinct",
                 usage: "distinct() or distinct(combinations of keys and value)",
-                gives: "table",
-                text: "The number of different values, by up to three keys. The number is exact while the table has room for each value with its keys (default 10,000).",
+                returns: "table",
+                description: "The number of different values, by up to three keys. The number is exact while the table has room for each value with its keys (default 10,000).",
             },
             Function {
                 name: "top",
                 usage: "top(number of keys)",
-                gives: "table",
-                text: "The most frequent keys out of an unbounded number, by the Space-Saving algorithm: `count` may be too high by at most `error`.",
+                returns: "table",
+                description: "The most frequent keys out of an unbounded number, by the Space-Saving algorithm: `count` may be too high by at most `error`.",
             },
             Function {
                 name: "sample",
                 usage: "sample(number of combinations)",
-                gives: "table",
-                text: "A uniform random sample of all recorded values, with time and thread.",
+                returns: "table",
+                description: "A uniform random sample of all recorded values, with time and thread.",
             },
             Function {
                 name: "last",
                 usage: "last() or last(number of combinations)",
-                gives: "table",
-                text: "The newest values, with time and thread.",
+                returns: "table",
+                description: "The newest values, with time and thread.",
             },
             Function {
                 name: "per_thread",
                 usage: "per_thread(0) for whole numbers, or per_thread(()) for objects",
-                gives: "stack",
-                text: "A stack for each thread, with room for 32 values.",
+                returns: "stack",
+                description: "A stack for each thread, with room for 32 values.",
             },
             Function {
                 name: "count",
                 usage: "table.count(key, …), with up to four keys, in code at a point",
-                gives: "",
-                text: "Adds 1 to the count of the keys. For tally(), sums(), histogram(), linear(), rate() and top().",
+                returns: "",
+                description: "Adds 1 to the count of the keys. For tally(), sums(), histogram(), linear(), rate() and top().",
             },
             Function {
                 name: "add",
                 usage: "table.add(key, …, value), with up to four keys, in code at a point",
-                gives: "",
-                text: "Records a value for the keys. A floating-point value is rounded, and NaN is 0. In a distinct(), there are up to three keys and the value is of any type.",
+                returns: "",
+                description: "Records a value for the keys. A floating-point value is rounded, and NaN is 0. In a distinct(), there are up to three keys and the value is of any type.",
             },
             Function {
                 name: "put",
                 usage: "last(…).put(value, …) or sample(…).put(value, …), with up to four values, in code at a point",
-                gives: "",
-                text: "Records a combination of values.",
+                returns: "",
+                description: "Records a combination of values.",
             },
             Function {
                 name: "per_object",
                 usage: "per_object(0) or per_object(0, objects)",
-                gives: "values of objects",
-                text: "An integer for each object, initially 0, for 100,000 objects at a time or for the given number. The integer is dropped when the object is collected. Error: the memory for tables is exhausted.",
+                returns: "values of objects",
+                description: "An integer for each object, initially 0, for 100,000 objects at a time or for the given number. The integer is dropped when the object is collected. Error: the memory for tables is exhausted.",
             },
             Function {
                 name: "set",
                 usage: "per_object(0).set(object, value), in code at a point",
-                gives: "",
-                text: "Sets the value of an object. Has no effect for `()`.",
+                returns: "",
+                description: "Sets the value of an object. Has no effect for `()`.",
             },
             Function {
                 name: "get",
                 usage: "per_object(0).get(object), in code at a point",
-                gives: "int",
-                text: "The value of an object; 0 if no value was set, and for `()`.",
+                returns: "int",
+                description: "The value of an object; 0 if no value was set, and for `()`.",
             },
             Function {
                 name: "push",
                 usage: "per_thread(…).push(value), in code at a point",
-                gives: "",
-                text: "Pushes a value on the stack of the current thread.",
+                returns: "",
+                description: "Pushes a value on the stack of the current thread.",
             },
             Function {
                 name: "pop",
                 usage: "per_thread(…).pop(), in code at a point",
-                gives: "int or object",
-                text: "Removes and returns the top value of the stack; 0 or `()` if the stack is empty.",
+                returns: "int or object",
+                description: "Removes and returns the top value of the stack; 0 or `()` if the stack is empty.",
             },
             Function {
                 name: "top",
                 usage: "per_thread(…).top(), in code at a point",
-                gives: "int or object",
-                text: "The top value of the stack; 0 or `()` if the stack is empty.",
+                returns: "int or object",
+                description: "The top value of the stack; 0 or `()` if the stack is empty.",
             },
             Function {
                 name: "collapsed",
                 usage: "tally(…).collapsed(), sums(…).collapsed() or histogram(…).collapsed()",
-                gives: "string",
-                text: "The entries that have a `stack()` among their keys, as collapsed stacks for flame graphs: weighted by count, or by sum. Error: a table of another kind.",
+                returns: "string",
+                description: "The entries that have a `stack()` among their keys, as collapsed stacks for flame graphs: weighted by count, or by sum. Error: a table of another kind.",
             },
             Function {
                 name: "stacks",
                 usage: "tally(…).stacks() or tally(…).stacks(number), for a tally(), sums() or histogram()",
-                gives: "string",
-                text: "The heaviest stacks (default 10), one line for each frame. Error: a table of another kind.",
+                returns: "string",
+                description: "The heaviest stacks (default 10), one line for each frame. Error: a table of another kind.",
             },
             Function {
                 name: "bars",
                 usage: "histogram(…).bars() or histogram(…).bars(combinations of keys), for a histogram() or linear()",
-                gives: "string",
-                text: "Histograms as bars. Error: a table of another kind.",
+                returns: "string",
+                description: "Histograms as bars. Error: a table of another kind.",
             },
             Function {
                 name: "csv",
                 usage: "table.csv()",
-                gives: "string",
-                text: "All rows as comma-separated values (RFC 4180).",
+                returns: "string",
+                description: "All rows as comma-separated values (RFC 4180).",
             },
             Function {
                 name: "json",
                 usage: "table.json()",
-                gives: "string",
-                text: "All rows as an array of JSON objects.",
+                returns: "string",
+                description: "All rows as an array of JSON objects.",
             },
             Function {
                 name: "rest",
                 usage: "table.rest()",
-                gives: "map",
-                text: "The values that did not fit into the table, as a row without keys; for a sample(), the values that were not drawn.",
+                returns: "map",
+                description: "The values that did not fit into the table, as a row without keys; for a sample(), the values that were not drawn.",
             },
             Function {
                 name: "total",
                 usage: "table.total()",
-                gives: "int",
-                text: "The number of recorded values, including those that did not fit into the table.",
+                returns: "int",
+                description: "The number of recorded values, including those that did not fit into the table.",
             },
             Function {
                 name: "diff",
                 usage: "table.diff()",
-                gives: "array of maps",
-                text: "Rows of the values recorded since the last call of `diff`, without `min`, `max`, `per_second` and `seconds`.",
+                returns: "array of maps",
+                description: "Rows of the values recorded since the last call of `diff`, without `min`, `max`, `per_second` and `seconds`.",
             },
             Function {
                 name: "merge",
                 usage: "merge([table, …])",
-                gives: "array of maps",
-                text: "The merged rows of several tables of one kind. Error: tables of different kinds, a top() or a sample().",
+                returns: "array of maps",
+                description: "The merged rows of several tables of one kind. Error: tables of different kinds, a top() or a sample().",
             },
             Function {
                 name: "clear",
                 usage: "table.clear()",
-                gives: "()",
-                text: "Removes all entries.",
+                returns: "()",
+                description: "Removes all entries.",
             },
         ],
     },
@@ -655,32 +657,32 @@ const GROUPS: &[Group] = &[
             Function {
                 name: "every",
                 usage: "every(seconds, || …)",
-                gives: "timer",
-                text: "Runs the closure periodically; the period is given in seconds (0.01 at least). After three errors in a row, the closure is cancelled.",
+                returns: "timer",
+                description: "Runs the closure periodically; the period is given in seconds (0.01 at least). After three errors in a row, the closure is cancelled.",
             },
             Function {
                 name: "when",
                 usage: "when(|| condition, || …)",
-                gives: "timer",
-                text: "Checks the condition ten times a second. When the condition holds, runs the second closure, once.",
+                returns: "timer",
+                description: "Checks the condition ten times a second. When the condition holds, runs the second closure, once.",
             },
             Function {
                 name: "at_exit",
                 usage: "at_exit(|| …)",
-                gives: "timer",
-                text: "Runs the closure when the JVM exits.",
+                returns: "timer",
+                description: "Runs the closure when the JVM exits.",
             },
             Function {
                 name: "cancel",
                 usage: "every(…).cancel()",
-                gives: "()",
-                text: "Cancels the callback.",
+                returns: "()",
+                description: "Cancels the callback.",
             },
             Function {
                 name: "now",
                 usage: "now()",
-                gives: "float",
-                text: "Seconds since the plan began.",
+                returns: "float",
+                description: "Seconds since the plan began.",
             },
         ],
     },
@@ -690,38 +692,38 @@ const GROUPS: &[Group] = &[
             Function {
                 name: "component",
                 usage: "component(\"name\", \"version\")",
-                gives: "()",
-                text: "Declares the name and version of the plan as a component. The component replaces an existing component of the same name. Error: a second call, or a call that is not at the top level.",
+                returns: "()",
+                description: "Declares the name and version of the plan as a component. The component replaces an existing component of the same name. Error: a second call, or a call that is not at the top level.",
             },
             Function {
                 name: "analyse",
                 usage: "analyse(|| …)",
-                gives: "()",
-                text: "Sets the analyser of the component. Its result is the component's report, on request and when the JVM exits. Error: a second call, or a call that is not at the top level.",
+                returns: "()",
+                description: "Sets the analyser of the component. Its result is the component's report, on request and when the JVM exits. Error: a second call, or a call that is not at the top level.",
             },
             Function {
                 name: "components",
                 usage: "components()",
-                gives: "array of maps",
-                text: "The components in order of loading: `id`, `name`, `version`, `plan`, `since` (seconds), `parameters` (a map of strings), `instruments` (ids), `things` (the number of instruments and edits), `analyser` and `attached`.",
+                returns: "array of maps",
+                description: "The components in order of loading: `id`, `name`, `version`, `plan`, `since` (seconds), `parameters` (a map of strings), `instruments` (ids), `things` (the number of instruments and edits), `analyser` and `attached`.",
             },
             Function {
                 name: "component_report",
                 usage: "component_report(\"name\")",
-                gives: "the result of the analyser",
-                text: "The report of the newest component of this name. Error: there is no such component, it has no analyser, or the analyser fails.",
+                returns: "the result of the analyser",
+                description: "The report of the newest component of this name. Error: there is no such component, it has no analyser, or the analyser fails.",
             },
             Function {
                 name: "report",
                 usage: "components()[n].report()",
-                gives: "the result of the analyser",
-                text: "The report of this component. Error: the component has no analyser, or the analyser fails.",
+                returns: "the result of the analyser",
+                description: "The report of this component. Error: the component has no analyser, or the analyser fails.",
             },
             Function {
                 name: "component_detach",
                 usage: "component_detach(\"name\"), or components()[n].detach()",
-                gives: "int",
-                text: "Detaches everything that the component has attached and cancels its callbacks. Returns the number of instruments and edits. Error: there is no such component.",
+                returns: "int",
+                description: "Detaches everything that the component has attached and cancels its callbacks. Returns the number of instruments and edits. Error: there is no such component.",
             },
         ],
     },
@@ -731,26 +733,26 @@ const GROUPS: &[Group] = &[
             Function {
                 name: "redirect",
                 usage: "methods(…).redirect(from, to, target)",
-                gives: "patch",
-                text: "The edge leads to the target fragment instead. Error: the variables, monitors or handlers at the target do not fit.",
+                returns: "patch",
+                description: "The edge leads to the target fragment instead. Error: the variables, monitors or handlers at the target do not fit.",
             },
             Function {
                 name: "skip",
                 usage: "methods(…).skip(fragment)",
-                gives: "patch",
-                text: "The fragment is skipped. Error: the variables, monitors or handlers at its successor do not fit.",
+                returns: "patch",
+                description: "The fragment is skipped. Error: the variables, monitors or handlers at its successor do not fit.",
             },
             Function {
                 name: "replace",
                 usage: "methods(…).replace(fragment, by)",
-                gives: "patch",
-                text: "The fragment runs the code of the other fragment. Error: the variables, monitors or handlers of the two do not fit.",
+                returns: "patch",
+                description: "The fragment runs the code of the other fragment. Error: the variables, monitors or handlers of the two do not fit.",
             },
             Function {
                 name: "edit",
                 usage: "methods(…).edit([redirect(from, to, target), skip(fragment), replace(fragment, by)])",
-                gives: "patch",
-                text: "Several edits, which take effect together or not at all.",
+                returns: "patch",
+                description: "Several edits, which take effect together or not at all.",
             },
         ],
     },
@@ -760,50 +762,50 @@ const GROUPS: &[Group] = &[
             Function {
                 name: "param",
                 usage: "param(\"name\", default) or param(\"name\")",
-                gives: "int, float, bool or string",
-                text: "The value given by `--set name=…`, otherwise the default. Error: the value does not have the type of the default, or there is neither a value nor a default.",
+                returns: "int, float, bool or string",
+                description: "The value given by `--set name=…`, otherwise the default. Error: the value does not have the type of the default, or there is neither a value nor a default.",
             },
             Function {
                 name: "unsafe_calls",
                 usage: "unsafe_calls(true)",
-                gives: "()",
-                text: "Allows code at points, from here on, to call public methods of the objects that it reads: `p.request.getRequestURI()`. Such calls may change the behaviour of the program. Initially off.",
+                returns: "()",
+                description: "Allows code at points, from here on, to call public methods of the objects that it reads: `p.request.getRequestURI()`. Such calls may change the behaviour of the program. Initially off.",
             },
             Function {
                 name: "refusals",
                 usage: "refusals()",
-                gives: "array of maps",
-                text: "The classes and methods that were not instrumented: `class`, `method`, `reason` and `detail`.",
+                returns: "array of maps",
+                description: "The classes and methods that were not instrumented: `class`, `method`, `reason` and `detail`.",
             },
             Function {
                 name: "instruments",
                 usage: "instruments()",
-                gives: "array of maps",
-                text: "All instruments: `id`, `name`, `kind`, `plan`, `methods`, `points` and `attached`.",
+                returns: "array of maps",
+                description: "All instruments: `id`, `name`, `kind`, `plan`, `methods`, `points` and `attached`.",
             },
             Function {
                 name: "stale",
                 usage: "stale()",
-                gives: "int",
-                text: "The number of activations that run older code.",
+                returns: "int",
+                description: "The number of activations that run older code.",
             },
             Function {
                 name: "names",
                 usage: "names(\"shop.De\")",
-                gives: "array of strings",
-                text: "At most 200 completions of the text: names of loaded classes, up to the next dot; after `::`, names of the class's methods.",
+                returns: "array of strings",
+                description: "At most 200 completions of the text: names of loaded classes, up to the next dot; after `::`, names of the class's methods.",
             },
             Function {
                 name: "pid",
                 usage: "pid()",
-                gives: "int",
-                text: "The process id of the JVM.",
+                returns: "int",
+                description: "The process id of the JVM.",
             },
             Function {
                 name: "detach_all",
                 usage: "detach_all()",
-                gives: "int",
-                text: "Detaches the instruments and patches of all plans. Returns their number.",
+                returns: "int",
+                description: "Detaches the instruments and patches of all plans. Returns their number.",
             },
         ],
     },
@@ -814,7 +816,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_called_of_something_is_told_from_what_is_not() {
+    fn functions_with_and_without_receiver_are_distinguished() {
         let all = callables();
         let is = |name: &str, of_something| {
             all.iter()
@@ -827,14 +829,17 @@ mod tests {
             assert!(is(name, true), "{name}");
         }
         assert!(!is("methods", true) && !is("before", false) && !is("table", false));
-        // Written in both ways.
+        // `after` has both forms.
         assert!(is("after", true) && is("after", false));
     }
 
     #[test]
     fn help_is_the_text_of_the_reference() {
         let text = help("counter").unwrap_or_default();
-        assert_eq!(text, "counter()\n  returns instrument\n  Counts how often a point is passed.\n");
+        assert_eq!(
+            text,
+            "counter()\n  returns instrument\n  Counts how often a point is passed.\n"
+        );
         assert!(help("starts_with").is_some_and(|text| text.contains("in code at a point")));
         assert_eq!(help("countr"), None);
         assert_eq!(nearest("countr"), Some("counter"));

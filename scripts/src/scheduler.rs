@@ -7,16 +7,16 @@
 //! One thread makes all calls of plans. The session's lock is held only while callbacks are moved
 //! in or out, never while a plan runs or the runtime is called.
 
-use crate::api::component::registered as analyser_of;
+use crate::api::component::registered_analyser;
 use crate::component::{self, Analysis, AnalysisError, Component, Components};
 use crate::context::{Callback, Context, Schedule, lock};
 use crate::engine;
 use crate::error::{PlanError, Stage};
-use crate::ledger::{Ledger, Thing};
 use crate::limits;
-use crate::link::Ready;
-use crate::loaded::{Call, Loaded, guard};
+use crate::link::EvaluatedModules;
+use crate::ownership::{Ownership, Thing};
 use crate::plan::Plan;
+use crate::running_plan::{Call, RunningPlan, guard};
 use rhai::{Dynamic, Position, Scope};
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicUsize;
@@ -27,7 +27,7 @@ use veneer_instruments::{AttachError, InstrumentId, Runtime};
 /// The plans of one JVM and their callbacks.
 pub struct Session {
     runtime: Arc<dyn Runtime>,
-    ledger: Arc<Ledger>,
+    ownership: Arc<Ownership>,
     slots: Arc<AtomicUsize>,
     components: Arc<Components>,
     state: Mutex<State>,
@@ -71,7 +71,7 @@ impl Session {
     pub fn new(runtime: Arc<dyn Runtime>) -> Self {
         Session {
             runtime,
-            ledger: Arc::default(),
+            ownership: Arc::default(),
             slots: Arc::default(),
             components: Arc::default(),
             state: Mutex::default(),
@@ -104,13 +104,13 @@ impl Session {
 
     /// Detaches a plan instance as [`Session::unload`] does, but keeps its analyser callable.
     pub fn detach(&self, load: u64) {
-        if let Some(context) = self.components.of_load(load) {
-            context.set_off();
+        if let Some(context) = self.components.by_instance(load) {
+            context.set_detached();
         }
         // The callbacks own values of plans, so they are dropped after the lock is released.
-        let gone: (Vec<Timer>, Vec<Call>) = {
+        let removed: (Vec<Timer>, Vec<Call>) = {
             let mut state = lock(&self.state);
-            let of_load = |call: &Call| call.loaded.context.load == load;
+            let of_load = |call: &Call| call.running_plan.context.load == load;
             let timers = std::mem::take(&mut state.timers).into_iter();
             let (timers, left) = timers.partition(|timer| of_load(&timer.call));
             state.timers = left;
@@ -119,17 +119,17 @@ impl Session {
             state.at_exit = left;
             (timers, calls)
         };
-        drop(gone);
-        self.ledger.take_off(load, self.runtime.as_ref());
+        drop(removed);
+        self.ownership.detach_instance(load, self.runtime.as_ref());
     }
 
     /// Detaches all components of this name as a whole. Their analysers can still be called.
     /// Returns false if no such component is attached.
     pub fn detach_component(&self, name: &str) -> bool {
-        let named = self.components.of_name(name);
+        let named = self.components.by_name(name);
         let attached: Vec<u64> = named
             .iter()
-            .filter(|context| !context.is_off())
+            .filter(|context| !context.is_detached())
             .map(|context| context.load)
             .collect();
         for load in &attached {
@@ -151,7 +151,7 @@ impl Session {
     /// called.
     pub fn components(&self) -> Vec<Component> {
         let left = self.left();
-        let mut all = self.components.list(&self.ledger);
+        let mut all = self.components.list(&self.ownership);
         for one in &mut all {
             one.callbacks = left.get(&one.load).map_or(0, |left| left.callbacks);
         }
@@ -172,7 +172,7 @@ impl Session {
     /// # Errors
     /// The errors of [`Session::load`].
     pub fn load_as(&self, load: u64, plan: Plan, now: Instant) -> Result<String, PlanError> {
-        let (mut variables, mut ready) = (Scope::new(), Ready::new());
+        let (mut variables, mut ready) = (Scope::new(), EvaluatedModules::new());
         self.run(load, plan, &mut variables, &mut ready, None, now)
     }
 
@@ -184,7 +184,7 @@ impl Session {
         load: u64,
         plan: Plan,
         variables: &mut Scope,
-        ready: &mut Ready,
+        ready: &mut EvaluatedModules,
         rows: Option<u32>,
         now: Instant,
     ) -> Result<String, PlanError> {
@@ -194,7 +194,7 @@ impl Session {
                 let message = "the JVM is shutting down: no plan can begin".to_owned();
                 return Err(PlanError::new(
                     Stage::Run,
-                    plan.transcript(),
+                    plan.source_map(),
                     Position::NONE,
                     message,
                 ));
@@ -203,44 +203,44 @@ impl Session {
         let context = Arc::new(Context::new(
             load,
             self.runtime.clone(),
-            self.ledger.clone(),
+            self.ownership.clone(),
             self.slots.clone(),
             &self.components,
             &plan,
         ));
         let mut engine = engine::for_plan(&context);
         let modules = guard(&context, &plan, Position::NONE, || {
-            context.modules.run(&mut engine, plan.linked(), ready)
+            context.modules.evaluate(&mut engine, plan.linked(), ready)
         });
-        let loaded = Arc::new(Loaded {
+        let running_plan = Arc::new(RunningPlan {
             engine,
             plan,
             context,
         });
         let result = modules.and_then(|()| {
-            loaded.guard(Position::NONE, |loaded| {
-                let tree = loaded.plan.tree();
-                let value = loaded
+            running_plan.guard(Position::NONE, |running_plan| {
+                let tree = running_plan.plan.tree();
+                let value = running_plan
                     .engine
                     .eval_ast_with_scope::<Dynamic>(variables, tree)?;
-                match loaded.context.settings.unasked() {
+                match running_plan.context.params.unused_message() {
                     Some(message) => Err(message.into()),
-                    None => loaded.show(value, rows),
+                    None => running_plan.show(value, rows),
                 }
             })
         });
-        loaded.context.set_loaded();
+        running_plan.context.set_loaded();
         match result {
             Ok(value) => {
-                *ready = loaded.context.modules.ready();
-                self.keep(&loaded, now);
-                self.deploy(&loaded);
+                *ready = running_plan.context.modules.evaluated();
+                self.keep(&running_plan, now);
+                self.deploy(&running_plan);
                 Ok(value)
             }
             Err(error) => {
-                drop(loaded.context.registered());
-                drop(loaded.context.take_analyser());
-                self.ledger.take_off(load, self.runtime.as_ref());
+                drop(running_plan.context.registered());
+                drop(running_plan.context.take_analyser());
+                self.ownership.detach_instance(load, self.runtime.as_ref());
                 Err(error)
             }
         }
@@ -248,9 +248,12 @@ impl Session {
 
     /// Adds a plan whose top level has run as a component. The plan replaces the component of the
     /// same name.
-    fn deploy(&self, loaded: &Arc<Loaded>) {
-        let new = loaded.context.declared();
-        for old in self.components.add(loaded, analyser_of(loaded)) {
+    fn deploy(&self, running_plan: &Arc<RunningPlan>) {
+        let new = running_plan.context.declared();
+        for old in self
+            .components
+            .add(running_plan, registered_analyser(running_plan))
+        {
             if let (Some(was), Some(new)) = (old.declared(), &new) {
                 let line = format!(
                     "{} {} is replaced by {}",
@@ -259,15 +262,15 @@ impl Session {
                 self.runtime.print(&line);
             }
             self.detach(old.load);
-            old.set_off();
+            old.set_detached();
         }
         // `list` also forgets the components that are not listed any more.
-        drop(self.components.list(&self.ledger));
+        drop(self.components.list(&self.ownership));
     }
 
     /// Moves the callbacks that a plan has registered to the session. Delays count from `now`.
-    fn keep(&self, loaded: &Arc<Loaded>, now: Instant) {
-        let registered = loaded.context.registered();
+    fn keep(&self, running_plan: &Arc<RunningPlan>, now: Instant) {
+        let registered = running_plan.context.registered();
         let mut state = lock(&self.state);
         if state.finished {
             return;
@@ -282,7 +285,7 @@ impl Session {
                 slot,
             } = callback;
             let call = Call {
-                loaded: loaded.clone(),
+                running_plan: running_plan.clone(),
                 function,
                 condition,
                 position,
@@ -341,42 +344,42 @@ impl Session {
                 continue;
             }
             let result = timer.call.run();
-            self.keep(&timer.call.loaded, now);
-            let goes_on = match result {
+            self.keep(&timer.call.running_plan, now);
+            let continues = match result {
                 Ok(()) => {
                     timer.errors = 0;
                     timer.reported = None;
                     true
                 }
-                Err(error) => self.failed(&mut timer, error),
+                Err(error) => self.report_error(&mut timer, error),
             };
             let Some(period) = timer.period else {
                 continue;
             };
             timer.due = next_tick(timer.due, period, now);
             let mut state = lock(&self.state);
-            if goes_on && !state.finished && !timer.call.is_cancelled() {
+            if continues && !state.finished && !timer.call.is_cancelled() {
                 state.timers.push(timer);
             }
         }
     }
 
     /// Reports the error of a callback. Returns whether the callback continues.
-    fn failed(&self, timer: &mut Timer, error: PlanError) -> bool {
+    fn report_error(&self, timer: &mut Timer, error: PlanError) -> bool {
         timer.errors += 1;
         if timer.reported.as_ref() != Some(&error) {
             self.runtime.print(&error.to_string());
             timer.reported = Some(error);
         }
-        let goes_on = timer.errors < limits::ERRORS_IN_A_ROW;
-        if !goes_on && timer.period.is_some() {
-            let place = timer.call.loaded.context.place(timer.call.position);
+        let continues = timer.errors < limits::ERRORS_IN_A_ROW;
+        if !continues && timer.period.is_some() {
+            let place = timer.call.running_plan.context.place(timer.call.position);
             self.runtime.print(&format!(
                 "{place}: every: cancelled after {} errors in a row",
                 timer.errors
             ));
         }
-        goes_on
+        continues
     }
 
     /// Handles the exit of the JVM: runs the callbacks of `at_exit` in order of registration, then
@@ -398,10 +401,10 @@ impl Session {
             if let Err(error) = call.run() {
                 self.runtime.print(&error.to_string());
             }
-            drop(call.loaded.context.registered());
+            drop(call.running_plan.context.registered());
         }
         for (context, analyser) in self.components.last_reports() {
-            if context.is_off() {
+            if context.is_detached() {
                 continue;
             }
             match component::analyse(&analyser, 0) {
@@ -416,14 +419,16 @@ impl Session {
     /// number of its waiting callbacks.
     pub fn left(&self) -> BTreeMap<u64, Left> {
         let mut all = BTreeMap::<u64, Left>::new();
-        for (load, things) in self.ledger.by_load() {
+        for (load, things) in self.ownership.by_load() {
             all.entry(load).or_default().things = things;
         }
         let state = lock(&self.state);
         let timers = state.timers.iter().map(|timer| &timer.call);
         for call in timers.chain(&state.at_exit) {
             if !call.is_cancelled() {
-                all.entry(call.loaded.context.load).or_default().callbacks += 1;
+                all.entry(call.running_plan.context.load)
+                    .or_default()
+                    .callbacks += 1;
             }
         }
         all
@@ -436,28 +441,28 @@ impl Session {
     /// The error of the runtime. The instrument or edit then counts as detached nevertheless.
     pub fn take_off_one(&self, name: &str) -> Result<bool, AttachError> {
         let thing = self
-            .ledger
+            .ownership
             .all()
             .into_iter()
             .find(|t| t.to_string() == name);
         let Some(thing) = thing else {
             return Ok(false);
         };
-        self.ledger.detached(thing);
-        thing.take_off(self.runtime.as_ref()).map(|()| true)
+        self.ownership.record_detached(thing);
+        thing.detach(self.runtime.as_ref()).map(|()| true)
     }
 
     /// Removes instruments from the ownership records, because the runtime has detached them by
     /// itself.
     pub fn forget(&self, taken: &[InstrumentId]) {
         for id in taken {
-            self.ledger.detached(Thing::Instrument(*id));
+            self.ownership.record_detached(Thing::Instrument(*id));
         }
     }
 
     /// Returns the attached instruments of the plans of this name, oldest first.
     pub fn instruments_of(&self, plan: &str) -> Vec<InstrumentId> {
-        self.ledger.instruments_of(plan)
+        self.ownership.instruments_of(plan)
     }
 }
 

@@ -2,7 +2,7 @@
 //! graphs.
 
 use super::selection::Methods;
-use super::{Answer, int, number};
+use super::{ApiResult, int, number};
 use crate::context::Context;
 use rhai::{Array, Dynamic, Engine, INT, Map};
 use std::sync::Arc;
@@ -87,7 +87,7 @@ pub(super) fn register(engine: &mut Engine, context: &Arc<Context>) {
     let plan = context.clone();
     engine.register_fn(
         "sample",
-        move |methods: &mut Methods, count: INT, seed: INT| -> Answer<Array> {
+        move |methods: &mut Methods, count: INT, seed: INT| -> ApiResult<Array> {
             let count = number("number of methods: write 0 or more", count)?;
             // Any integer is a valid seed, so its bits are reinterpreted.
             let seed = seed as u64;

@@ -1,7 +1,7 @@
 //! `.collapsed()` and `.stacks()`: output of tables whose keys are call stacks.
 
 use super::tally::Table;
-use super::{Answer, at_most, error};
+use super::{ApiResult, at_most, error};
 use crate::context::Context;
 use rhai::{Engine, INT};
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use veneer_instruments::{Tally, table};
 const STACKS: usize = 10;
 
 /// Returns the content of a table of counts or sums.
-fn now(table: &Table, plan: &Arc<Context>) -> Answer<Tally> {
+fn now(table: &Table, plan: &Arc<Context>) -> ApiResult<Tally> {
     match table.kind {
         kind if kind.is_own() || kind.has_moments() => {
             error("call stacks are counted by a tally(), or summed up by a sums() or a histogram()")
@@ -22,19 +22,19 @@ fn now(table: &Table, plan: &Arc<Context>) -> Answer<Tally> {
 
 pub(super) fn register(engine: &mut Engine, context: &Arc<Context>) {
     let plan = context.clone();
-    engine.register_fn("collapsed", move |table: &mut Table| -> Answer<String> {
+    engine.register_fn("collapsed", move |table: &mut Table| -> ApiResult<String> {
         let by_sum = table.kind.has_sums();
         Ok(table::render_collapsed(&now(table, &plan)?, by_sum))
     });
     let plan = context.clone();
-    engine.register_fn("stacks", move |table: &mut Table| -> Answer<String> {
+    engine.register_fn("stacks", move |table: &mut Table| -> ApiResult<String> {
         let by_sum = table.kind.has_sums();
         Ok(table::render_stacks(&now(table, &plan)?, by_sum, STACKS))
     });
     let plan = context.clone();
     engine.register_fn(
         "stacks",
-        move |table: &mut Table, n: INT| -> Answer<String> {
+        move |table: &mut Table, n: INT| -> ApiResult<String> {
             let by_sum = table.kind.has_sums();
             Ok(table::render_stacks(
                 &now(table, &plan)?,

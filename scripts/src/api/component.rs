@@ -2,17 +2,17 @@
 //! `components()`, `component_report(name)` and `component_detach(name)` manage the components of
 //! all plans.
 
-use super::{Answer, error, int};
-use crate::component::{Component, Declared, take_off};
+use super::{ApiResult, error, int};
+use crate::component::{Component, Declared, detach_all};
 use crate::context::{Context, Slot};
-use crate::ledger::Thing;
 use crate::limits;
-use crate::loaded::Call;
+use crate::ownership::Thing;
+use crate::running_plan::Call;
 use rhai::{Array, Dynamic, Engine, FLOAT, FnPtr, ImmutableString, Map, NativeCallContext};
 use std::sync::Arc;
 use veneer_instruments::table::count;
 
-fn declare(context: &Context, name: &str, version: &str) -> Answer<()> {
+fn declare(context: &Context, name: &str, version: &str) -> ApiResult<()> {
     for (what, text) in [("name", name), ("version", version)] {
         let long = text.chars().count() > limits::COMPONENT_NAME;
         if text.trim().is_empty() || long || text.chars().any(char::is_control) {
@@ -38,7 +38,7 @@ fn declare(context: &Context, name: &str, version: &str) -> Answer<()> {
     }
 }
 
-fn analyse(context: &Context, call: &NativeCallContext, function: FnPtr) -> Answer<()> {
+fn analyse(context: &Context, call: &NativeCallContext, function: FnPtr) -> ApiResult<()> {
     if !context.is_loading() {
         return error("analyse(…) is for a plan's top level: a callback comes too late");
     }
@@ -81,7 +81,7 @@ fn map(component: Component) -> Dynamic {
 
 /// Returns the report of any component. The duration of the analyser counts towards the time limit
 /// of the plan that calls this function.
-fn report(context: &Context, call: &NativeCallContext, name: &str) -> Answer<Dynamic> {
+fn report(context: &Context, call: &NativeCallContext, name: &str) -> ApiResult<Dynamic> {
     let Some(components) = context.components.upgrade() else {
         return error("the JVM is shutting down");
     };
@@ -94,26 +94,26 @@ fn report(context: &Context, call: &NativeCallContext, name: &str) -> Answer<Dyn
 }
 
 /// Detaches a component as a whole. Returns the number of its instruments and edits.
-fn detach(context: &Context, name: &str) -> Answer<rhai::INT> {
+fn detach(context: &Context, name: &str) -> ApiResult<rhai::INT> {
     let Some(components) = context.components.upgrade() else {
         return error("the JVM is shutting down");
     };
-    let named = components.of_name(name);
+    let named = components.by_name(name);
     if named.is_empty() {
         return error(format!(
             "there is no component `{name}`: components() lists those that there are"
         ));
     }
-    let mut taken = 0;
+    let mut detached = 0;
     for one in named {
-        taken += context.ledger.of_load(one.load).len();
-        context.ask(|_| take_off(&one));
+        detached += context.ownership.of_instance(one.load).len();
+        context.ask(|_| detach_all(&one));
     }
-    Ok(int(taken))
+    Ok(int(detached))
 }
 
 /// Returns the id of the plan instance from a map of `components()`.
-fn id(component: &Map) -> Answer<String> {
+fn id(component: &Map) -> ApiResult<String> {
     match component
         .get("id")
         .and_then(|id| id.clone().try_cast::<ImmutableString>())
@@ -124,10 +124,12 @@ fn id(component: &Map) -> Answer<String> {
 }
 
 /// Returns the registered analyser of a plan as a call.
-pub(crate) fn registered(loaded: &Arc<crate::loaded::Loaded>) -> Option<Call> {
-    let (function, position, slot) = loaded.context.take_analyser()?;
+pub(crate) fn registered_analyser(
+    running_plan: &Arc<crate::running_plan::RunningPlan>,
+) -> Option<Call> {
+    let (function, position, slot) = running_plan.context.take_analyser()?;
     Some(Call {
-        loaded: loaded.clone(),
+        running_plan: running_plan.clone(),
         function,
         condition: None,
         position,
@@ -150,7 +152,7 @@ pub(super) fn register(engine: &mut Engine, context: &Arc<Context>) {
     let plan = context.clone();
     engine.register_fn("components", move || {
         let all = plan.components.upgrade();
-        let all = all.map_or_else(Vec::new, |all| all.list(&plan.ledger));
+        let all = all.map_or_else(Vec::new, |all| all.list(&plan.ownership));
         all.into_iter().map(map).collect::<Array>()
     });
     let plan = context.clone();

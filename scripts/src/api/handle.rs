@@ -1,8 +1,8 @@
 //! The handle of an attached instrument: its data, and detaching it.
 
-use super::{Answer, at_most, error, int, optional};
+use super::{ApiResult, at_most, error, int, optional};
 use crate::context::Context;
-use crate::ledger::Thing;
+use crate::ownership::Thing;
 use rhai::{Array, Dynamic, Engine, INT, ImmutableString, Map};
 use std::sync::Arc;
 use veneer_instruments::{Data, Event, InstrumentId, Row, Runtime, Value, table};
@@ -89,9 +89,9 @@ fn event_map(event: Event) -> Dynamic {
     map.into()
 }
 
-fn detach(context: &Context, id: InstrumentId) -> Answer<()> {
+fn detach(context: &Context, id: InstrumentId) -> ApiResult<()> {
     context.ask(|runtime| runtime.detach(id)).or_else(error)?;
-    context.ledger.detached(Thing::Instrument(id));
+    context.ownership.record_detached(Thing::Instrument(id));
     Ok(())
 }
 
@@ -100,7 +100,7 @@ pub(super) fn register(engine: &mut Engine, context: &Arc<Context>) {
     let plan = context.clone();
     engine.register_fn(
         "table",
-        move |handle: &mut Handle, n: INT| -> Answer<String> {
+        move |handle: &mut Handle, n: INT| -> ApiResult<String> {
             let n = at_most(n)?;
             Ok(plan.ask(|runtime| handle.table(runtime, n)))
         },
@@ -121,7 +121,7 @@ pub(super) fn register(engine: &mut Engine, context: &Arc<Context>) {
     let plan = context.clone();
     engine.register_fn(
         "events",
-        move |handle: &mut Handle, n: INT| -> Answer<Array> {
+        move |handle: &mut Handle, n: INT| -> ApiResult<Array> {
             let n = at_most(n)?;
             let events = plan.ask(|runtime| runtime.events(handle.id, n));
             Ok(events.into_iter().map(event_map).collect())

@@ -1,6 +1,6 @@
 //! `counter()`, `timer()`, `log("a", "b")`: instruments that are not attached yet.
 
-use super::{Answer, element, error};
+use super::{ApiResult, element, error};
 use rhai::{Array, Engine, FLOAT, INT, ImmutableString};
 use veneer_instruments::{Kind, Times};
 
@@ -38,7 +38,7 @@ impl Instrument {
 }
 
 /// Creates a log of these variables.
-fn log(names: Vec<String>) -> Answer<Instrument> {
+fn log(names: Vec<String>) -> ApiResult<Instrument> {
     if names.is_empty() {
         return error("log needs at least one variable: write log(\"name\", …)");
     }
@@ -55,7 +55,7 @@ fn log(names: Vec<String>) -> Answer<Instrument> {
 /// The default of a cost budget, as a share of the processor time.
 const BUDGET: f64 = 0.05;
 
-fn times(instrument: &Instrument, most: INT, each: bool) -> Answer<Instrument> {
+fn times(instrument: &Instrument, most: INT, each: bool) -> ApiResult<Instrument> {
     if instrument.kind == Kind::Timer {
         return error("a timer has no .times(…): the first interval would end, and the next begin");
     }
@@ -68,7 +68,7 @@ fn times(instrument: &Instrument, most: INT, each: bool) -> Answer<Instrument> {
     }
 }
 
-fn budget(instrument: &Instrument, share: FLOAT) -> Answer<Instrument> {
+fn budget(instrument: &Instrument, share: FLOAT) -> ApiResult<Instrument> {
     if !(share > 0.0 && share <= 1.0) {
         return error(format!(
             "{share} is no share of the processor time: write more than 0, and 1 at most, such as 0.05"
@@ -107,7 +107,7 @@ pub(super) fn register(engine: &mut Engine) {
             .map(|name| element::<ImmutableString>("names of variables", name));
         log(names
             .map(|name| name.map(|name| name.to_string()))
-            .collect::<Answer<_>>()?)
+            .collect::<ApiResult<_>>()?)
     });
     engine.register_fn(
         "named",

@@ -8,7 +8,7 @@
 
 use super::armed::block;
 use super::selection::{Methods, Points};
-use super::{Answer, error, int};
+use super::{ApiResult, error, int};
 use crate::context::Context;
 use rhai::{Array, Dynamic, Engine, FnPtr, ImmutableString, NativeCallContext};
 use std::collections::BTreeMap;
@@ -95,7 +95,7 @@ fn described(context: &Context, methods: &Methods) -> Vec<ArmedClass> {
     classes
 }
 
-fn holds(call: &NativeCallContext, predicate: &FnPtr, of: Dynamic) -> Answer<bool> {
+fn holds(call: &NativeCallContext, predicate: &FnPtr, of: Dynamic) -> ApiResult<bool> {
     let answer: Dynamic = predicate.call_within_context(call, (of,))?;
     match answer.as_bool() {
         Ok(holds) => Ok(holds),
@@ -108,7 +108,7 @@ fn filtered_methods(
     call: &NativeCallContext,
     methods: &Methods,
     predicate: &FnPtr,
-) -> Answer<Methods> {
+) -> ApiResult<Methods> {
     let mut only = BTreeMap::new();
     for method in described(context, methods)
         .into_iter()
@@ -131,7 +131,7 @@ fn filtered_blocks(
     call: &NativeCallContext,
     points: &Points,
     predicate: &FnPtr,
-) -> Answer<Points> {
+) -> ApiResult<Points> {
     let before = match (&points.place, &points.chosen) {
         (Place::Blocks, None) => None,
         (Place::Chosen, Some(before)) => Some(before),
@@ -182,12 +182,15 @@ pub(super) fn register(engine: &mut Engine, context: &Arc<Context>) {
     engine.register_type_with_name::<Class>("Class");
     engine.register_type_with_name::<Method>("Method");
     let plan = context.clone();
-    engine.register_fn("classes", move |text: ImmutableString| -> Answer<Array> {
-        let methods = Methods::new(std::iter::once(text.as_str()))?;
-        Ok(classes(&plan, &methods))
-    });
+    engine.register_fn(
+        "classes",
+        move |text: ImmutableString| -> ApiResult<Array> {
+            let methods = Methods::new(std::iter::once(text.as_str()))?;
+            Ok(classes(&plan, &methods))
+        },
+    );
     let plan = context.clone();
-    engine.register_fn("classes", move |texts: Array| -> Answer<Array> {
+    engine.register_fn("classes", move |texts: Array| -> ApiResult<Array> {
         Ok(classes(&plan, &Methods::of_array(&texts)?))
     });
     let plan = context.clone();

@@ -2,7 +2,7 @@
 
 mod row;
 
-use super::{Answer, at_most, element, error, int, number};
+use super::{ApiResult, at_most, element, error, int, number};
 use crate::context::{Context, lock};
 use rhai::{Array, Engine, INT, ImmutableString, Map};
 use row::{Scope, row};
@@ -67,9 +67,9 @@ fn rows(tally: Tally, kind: TallyKind, scope: Scope) -> Array {
 }
 
 /// Returns the merged rows of several tables.
-fn merge(tables: &Array, plan: &Arc<Context>) -> Answer<Array> {
+fn merge(tables: &Array, plan: &Arc<Context>) -> ApiResult<Array> {
     let tables = tables.iter().map(|table| element::<Table>("tables", table));
-    let tables = tables.collect::<Answer<Vec<Table>>>()?;
+    let tables = tables.collect::<ApiResult<Vec<Table>>>()?;
     let now = plan.ask(|runtime| {
         let tables = tables.iter();
         let now = tables.map(|table| (table.kind, runtime.tally_now(table.number)));
@@ -86,7 +86,7 @@ fn merge(tables: &Array, plan: &Arc<Context>) -> Answer<Array> {
 }
 
 /// Renders the entries of a histogram as bars.
-fn bars(table: &Table, plan: &Arc<Context>, n: usize) -> Answer<String> {
+fn bars(table: &Table, plan: &Arc<Context>, n: usize) -> ApiResult<String> {
     if !table.kind.has_buckets() {
         return error("bars are for a histogram() and a linear(from, step, buckets)");
     }
@@ -98,7 +98,7 @@ pub(super) fn register(engine: &mut Engine, context: &Arc<Context>) {
     engine.register_type_with_name::<Table>("Table");
     let make = |context: &Arc<Context>| {
         let context = context.clone();
-        move |kind: TallyKind, entries: u32| -> Answer<Table> {
+        move |kind: TallyKind, entries: u32| -> ApiResult<Table> {
             let made = context.ask(|runtime| {
                 let made = runtime.tally(kind, entries);
                 if let Ok(number) = made {
@@ -129,7 +129,7 @@ pub(super) fn register(engine: &mut Engine, context: &Arc<Context>) {
             many(kind, number(NUMBER, entries)?)
         });
     }
-    let linear = |from: INT, step: INT, buckets: INT| -> Answer<TallyKind> {
+    let linear = |from: INT, step: INT, buckets: INT| -> ApiResult<TallyKind> {
         let linear = Linear::new(from, step, buckets).or_else(error)?;
         Ok(TallyKind::Linear(linear))
     };
@@ -149,12 +149,12 @@ pub(super) fn register(engine: &mut Engine, context: &Arc<Context>) {
         plan.ask(|runtime| runtime.tally_is(table.number, &plan.name, Some(&name)));
         table.clone()
     });
-    let stack = |context: &Arc<Context>, kind: TallyKind| -> Answer<Table> {
+    let stack = |context: &Arc<Context>, kind: TallyKind| -> ApiResult<Table> {
         let made = context.ask(|runtime| runtime.tally(kind, ENTRIES));
         Ok(Table::new(made.or_else(error)?, kind))
     };
     let plan = context.clone();
-    engine.register_fn("per_thread", move |default: INT| -> Answer<Table> {
+    engine.register_fn("per_thread", move |default: INT| -> ApiResult<Table> {
         match default {
             0 => stack(&plan, TallyKind::Numbers),
             _ => error("per_thread(0) is for whole numbers, and per_thread(()) for objects"),
@@ -164,7 +164,7 @@ pub(super) fn register(engine: &mut Engine, context: &Arc<Context>) {
     engine.register_fn("per_thread", move |(): ()| stack(&plan, TallyKind::Objects));
     let of_objects = |context: &Arc<Context>| {
         let context = context.clone();
-        move |default: INT, objects: INT| -> Answer<Table> {
+        move |default: INT, objects: INT| -> ApiResult<Table> {
             if default != 0 {
                 return error("per_object(0) is for whole numbers, 0 where an object has none yet");
             }
@@ -212,10 +212,12 @@ pub(super) fn register(engine: &mut Engine, context: &Arc<Context>) {
     let plan = context.clone();
     engine.register_fn(
         "table",
-        move |table: &mut Table, n: INT| -> Answer<String> { Ok(text(table, &plan, at_most(n)?)) },
+        move |table: &mut Table, n: INT| -> ApiResult<String> {
+            Ok(text(table, &plan, at_most(n)?))
+        },
     );
     let plan = context.clone();
-    engine.register_fn("bars", move |table: &mut Table| -> Answer<String> {
+    engine.register_fn("bars", move |table: &mut Table| -> ApiResult<String> {
         bars(table, &plan, ROWS)
     });
     let plan = context.clone();

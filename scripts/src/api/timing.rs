@@ -1,6 +1,6 @@
 //! `every(1.0, || …)`, `after(5.0, || …)`, `at_exit(|| …)` and `when(|| …, || …)`: callbacks.
 
-use super::{Answer, error};
+use super::{ApiResult, error};
 use crate::context::{Callback, Context, Schedule, Slot};
 use crate::limits;
 use rhai::{Engine, FLOAT, FnPtr, INT, NativeCallContext};
@@ -15,7 +15,7 @@ struct Timer {
     cancelled: Arc<AtomicBool>,
 }
 
-fn seconds(value: FLOAT, least: f64) -> Answer<Duration> {
+fn seconds(value: FLOAT, least: f64) -> ApiResult<Duration> {
     if !(least..=limits::LONGEST_DELAY).contains(&value) {
         return error(format!(
             "{value} is no number of seconds here: write {least} to {}",
@@ -25,11 +25,11 @@ fn seconds(value: FLOAT, least: f64) -> Answer<Duration> {
     Duration::try_from_secs_f64(value).or_else(error)
 }
 
-fn every(value: FLOAT) -> Answer<Schedule> {
+fn every(value: FLOAT) -> ApiResult<Schedule> {
     seconds(value, limits::SHORTEST_PERIOD).map(Schedule::Every)
 }
 
-fn after(value: FLOAT) -> Answer<Schedule> {
+fn after(value: FLOAT) -> ApiResult<Schedule> {
     seconds(value, 0.0).map(Schedule::After)
 }
 
@@ -39,7 +39,7 @@ fn add(
     schedule: Schedule,
     function: FnPtr,
     condition: Option<FnPtr>,
-) -> Answer<Timer> {
+) -> ApiResult<Timer> {
     if context.analysing.load(Ordering::Relaxed) {
         return error("an analyser only reports: register callbacks at the plan's top level");
     }
@@ -64,7 +64,7 @@ fn add(
 pub(super) fn register(engine: &mut Engine, context: &Arc<Context>) {
     engine.register_type_with_name::<Timer>("Timer");
     for (name, schedule) in [
-        ("every", every as fn(FLOAT) -> Answer<Schedule>),
+        ("every", every as fn(FLOAT) -> ApiResult<Schedule>),
         ("after", after),
     ] {
         let plan = context.clone();

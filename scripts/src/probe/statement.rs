@@ -1,12 +1,12 @@
 //! Converts statements.
 
 use super::expression::{Binding, Names};
-use super::{Answer, refuse};
+use super::{ProbeResult, refuse};
 use rhai::{ASTFlags, Expr, Stmt};
 use veneer_instruments::TallyKind;
 use veneer_probes::tree::{self, Operator, Shape, Statement};
 
-const NOTHING: &str =
+const UNUSED_VALUE: &str =
     "nothing happens with this value: give it to a table of the plan with .add(…) or .count(…)";
 
 impl Names<'_> {
@@ -14,7 +14,7 @@ impl Names<'_> {
     pub(super) fn block<'s>(
         &mut self,
         body: impl IntoIterator<Item = &'s Stmt>,
-    ) -> Answer<Vec<Statement>> {
+    ) -> ProbeResult<Vec<Statement>> {
         let before = self.bindings.len();
         let mut out = Vec::new();
         for one in body {
@@ -24,14 +24,14 @@ impl Names<'_> {
         Ok(out)
     }
 
-    fn statement(&mut self, one: &Stmt, out: &mut Vec<Statement>) -> Answer<()> {
+    fn statement(&mut self, one: &Stmt, out: &mut Vec<Statement>) -> ProbeResult<()> {
         let at = one.position();
         match one {
             Stmt::Noop(_) => {}
             Stmt::Var(v, flags, _) if !flags.contains(ASTFlags::EXPORTED) => {
                 let value = self.value(&v.1)?;
                 let name = v.0.name.to_string();
-                self.bindings.push((name.clone(), Binding::Own));
+                self.bindings.push((name.clone(), Binding::Local));
                 out.push(Statement::Let { name, value });
             }
             Stmt::Assignment(a) => {
@@ -41,7 +41,7 @@ impl Names<'_> {
                         "code at a point writes to no field and no element: only to variables of its own",
                     );
                 };
-                if self.find(&v.1) != Some(&Binding::Own) {
+                if self.find(&v.1) != Some(&Binding::Local) {
                     return refuse(
                         at,
                         format!(
@@ -87,7 +87,7 @@ impl Names<'_> {
                 let array = self.value(&f.2.expr)?;
                 let name = f.0.name.to_string();
                 let before = self.bindings.len();
-                self.bindings.push((name.clone(), Binding::Own));
+                self.bindings.push((name.clone(), Binding::Local));
                 let body = self.block(f.2.body.iter())?;
                 self.bindings.truncate(before);
                 out.push(Statement::For { name, array, body });
@@ -108,7 +108,7 @@ impl Names<'_> {
             Stmt::FnCall(call, _) => {
                 // Errors in the arguments are reported first.
                 self.call(call, None, at)?;
-                return refuse(at, NOTHING);
+                return refuse(at, UNUSED_VALUE);
             }
             Stmt::While(..) | Stmt::Do(..) => {
                 return refuse(
@@ -128,7 +128,7 @@ impl Names<'_> {
     }
 
     /// Converts an expression that is used as a statement. The expression must have an effect.
-    fn effect(&mut self, e: &Expr, out: &mut Vec<Statement>) -> Answer<()> {
+    fn effect(&mut self, e: &Expr, out: &mut Vec<Statement>) -> ProbeResult<()> {
         match e {
             Expr::Unit(_) => return Ok(()),
             Expr::Stmt(block) => {
@@ -140,7 +140,7 @@ impl Names<'_> {
                     && let Some(Binding::Table(table, kind)) = self.find(&v.1)
                 {
                     let (table, kind) = (*table, *kind);
-                    if let Some(operation) = stacked(&call.name, kind) {
+                    if let Some(operation) = stack_operation(&call.name, kind) {
                         // The value is dropped, because only the effect on the stack matters.
                         let (name, place) = (" dropped".into(), self.place(e.position()));
                         let shape = Shape::Stacked {
@@ -151,10 +151,10 @@ impl Names<'_> {
                         out.push(Statement::Let { name, value });
                         return Ok(());
                     }
-                    let operation = operation(&call.name, kind);
+                    let operation = table_operation(&call.name, kind);
                     let operation = operation.or_else(|what| refuse(e.position(), what))?;
                     let values = call.args.iter().map(|a| self.value(a));
-                    let values = values.collect::<Answer<_>>()?;
+                    let values = values.collect::<ProbeResult<_>>()?;
                     let place = self.place(e.position());
                     out.push(Statement::Give {
                         table,
@@ -169,16 +169,16 @@ impl Names<'_> {
         }
         // Errors in the value itself are reported first.
         self.value(e)?;
-        refuse(e.position(), NOTHING)
+        refuse(e.position(), UNUSED_VALUE)
     }
 }
 
 /// The message for a wrong use of a `per_object(0)`.
-pub(super) const OF_OBJECTS: &str =
+pub(super) const PER_OBJECT_USAGE: &str =
     "a per_object(0) takes .set(object, value), and gives values with .get(object)";
 
 /// Returns the name of the probe operation that reads a per-thread stack.
-pub(super) fn stacked(operation: &str, kind: TallyKind) -> Option<&'static str> {
+pub(super) fn stack_operation(operation: &str, kind: TallyKind) -> Option<&'static str> {
     match (operation, kind) {
         ("pop", TallyKind::Numbers) => Some("pop"),
         ("top", TallyKind::Numbers) => Some("top"),
@@ -189,11 +189,11 @@ pub(super) fn stacked(operation: &str, kind: TallyKind) -> Option<&'static str> 
 }
 
 /// Returns the name of the probe operation that updates a table of this kind.
-fn operation(name: &str, kind: TallyKind) -> Result<&'static str, String> {
+fn table_operation(name: &str, kind: TallyKind) -> Result<&'static str, String> {
     use TallyKind::*;
     let wrong = match (name, kind) {
         ("set", PerObject) => return Ok("set"),
-        (_, PerObject) => OF_OBJECTS,
+        (_, PerObject) => PER_OBJECT_USAGE,
         ("push", Numbers) => return Ok("push"),
         ("push", Objects) => return Ok("keep"),
         (_, kind) if kind.is_stack() => "a per_thread(…) takes .push(value), .pop() and .top()",

@@ -12,7 +12,7 @@ use veneer_instruments::{
     PatchId, RefusalRow, Row, Runtime, Sample, Spec, Summary, Tally, TallyKind,
 };
 
-pub(crate) fn rehearse(plan: &Plan) -> Result<(), PlanError> {
+pub(crate) fn dry_run(plan: &Plan) -> Result<(), PlanError> {
     let session = Session::new(Arc::new(NoJvm::default()));
     session.load(plan.clone()).map(drop)
 }

@@ -31,20 +31,20 @@ struct Piece {
 
 /// The source texts, in the order of their engine lines. Cloning copies no text.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Transcript {
+pub(crate) struct SourceMap {
     pieces: Vec<Arc<Piece>>,
 }
 
-impl Transcript {
+impl SourceMap {
     /// Creates a source map with one text.
     #[cfg(test)]
     pub(crate) fn of(name: &str, text: &str) -> Self {
-        Transcript::default().with(name, text, Some(1))
+        SourceMap::default().with_text(name, text, Some(1))
     }
 
     /// Returns a source map with one more text. `shown` is the number of its first line in
     /// messages; `None` continues the numbers of the previous texts.
-    pub(crate) fn with(&self, name: &str, text: &str, shown: Option<usize>) -> Self {
+    pub(crate) fn with_text(&self, name: &str, text: &str, shown: Option<usize>) -> Self {
         let mut longer = self.clone();
         let shown = shown.unwrap_or_else(|| longer.next_shown());
         longer.push(name, text, shown, None);
@@ -100,7 +100,7 @@ impl Transcript {
     }
 
     /// The newest text after empty lines, so that the engine counts its lines from `first`.
-    pub(crate) fn in_place(&self) -> String {
+    pub(crate) fn padded_text(&self) -> String {
         let above = self.pieces.last().map_or(0, |last| last.first - 1);
         let mut moved = "\n".repeat(above);
         moved.push_str(self.text());
@@ -108,7 +108,7 @@ impl Transcript {
     }
 
     /// Replaces the engine's names in a message by the names that the user has written.
-    pub(crate) fn plain(&self, message: &str) -> String {
+    pub(crate) fn restore_names(&self, message: &str) -> String {
         let mut plain = message.to_owned();
         for piece in &self.pieces {
             let Some(id) = piece.id.as_ref().filter(|id| plain.contains(*id)) else {
@@ -126,7 +126,7 @@ impl Transcript {
 
     /// Returns the text's name, the line number in messages (0 if unknown), and the source line of
     /// a position.
-    pub(crate) fn find(&self, position: Position) -> (&str, usize, Option<&str>) {
+    pub(crate) fn locate(&self, position: Position) -> (&str, usize, Option<&str>) {
         let Some(line) = position.line() else {
             return (self.name(), 0, None);
         };
@@ -149,27 +149,27 @@ mod tests {
 
     #[test]
     fn positions_lead_back_to_the_text_that_has_them() {
-        let all = Transcript::of("shell", "let a = 1;")
-            .with("shell", "fn half(x) {\n  x / 2 }\n", None)
-            .with("hot.rhai", "let top = 5;\nlet low = 1;", Some(1))
-            .with("shell", "a", None);
-        let at = |line| all.find(Position::new(line, 1));
+        let all = SourceMap::of("shell", "let a = 1;")
+            .with_text("shell", "fn half(x) {\n  x / 2 }\n", None)
+            .with_text("hot.rhai", "let top = 5;\nlet low = 1;", Some(1))
+            .with_text("shell", "a", None);
+        let at = |line| all.locate(Position::new(line, 1));
         assert_eq!(at(1), ("shell", 1, Some("let a = 1;")));
         assert_eq!(at(3), ("shell", 3, Some("  x / 2 }")));
         assert_eq!(at(5), ("hot.rhai", 2, Some("let low = 1;")));
         assert_eq!(at(6), ("shell", 6, Some("a")));
-        assert_eq!(all.find(Position::NONE), ("shell", 0, None));
-        assert_eq!(all.in_place(), "\n\n\n\n\na");
+        assert_eq!(all.locate(Position::NONE), ("shell", 0, None));
+        assert_eq!(all.padded_text(), "\n\n\n\n\na");
         assert_eq!((all.next_line(), all.bytes()), (7, 10 + 23 + 25 + 1));
     }
 
     #[test]
     fn messages_have_the_names_that_people_gave() {
-        let all = Transcript::default()
+        let all = SourceMap::default()
             .with_module("plans/lib/desks.rhai", "", "veneer_m1")
-            .with("plans/hot.rhai", "", Some(1));
+            .with_text("plans/hot.rhai", "", Some(1));
         assert_eq!(
-            all.plain(
+            all.restore_names(
                 "no `veneer_m1_show` (veneer_m1::watch, veneer_m1_global::TOP, veneer_m12_a)"
             ),
             "no `show` (desks::watch, global::TOP, veneer_m12_a)"

@@ -7,20 +7,20 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 /// The evaluated modules, by their names in the engine.
-pub(crate) type Ready = BTreeMap<String, Shared<Module>>;
+pub(crate) type EvaluatedModules = BTreeMap<String, Shared<Module>>;
 
 /// Resolves imports to evaluated modules. All clones share one set of modules.
 #[derive(Clone, Default)]
-pub(crate) struct Modules(Arc<Mutex<Ready>>);
+pub(crate) struct ModuleRegistry(Arc<Mutex<EvaluatedModules>>);
 
-impl Modules {
+impl ModuleRegistry {
     /// Returns the variable or constant of a module with this name. Functions are not found.
     pub(crate) fn value(&self, module: &str, name: &str) -> Option<rhai::Dynamic> {
         lock(&self.0).get(module)?.get_var(name)
     }
 
     /// Returns all evaluated modules.
-    pub(crate) fn ready(&self) -> Ready {
+    pub(crate) fn evaluated(&self) -> EvaluatedModules {
         lock(&self.0).clone()
     }
 
@@ -30,11 +30,11 @@ impl Modules {
     }
 
     /// Registers the modules with an engine. Modules that are not in `ready` are evaluated first.
-    pub(crate) fn run(
+    pub(crate) fn evaluate(
         &self,
         engine: &mut Engine,
         linked: &Linked,
-        ready: &Ready,
+        ready: &EvaluatedModules,
     ) -> Result<(), Box<EvalAltResult>> {
         if linked.modules.is_empty() {
             return Ok(());
@@ -62,7 +62,7 @@ impl Modules {
     }
 }
 
-impl ModuleResolver for Modules {
+impl ModuleResolver for ModuleRegistry {
     fn resolve(
         &self,
         _: &Engine,

@@ -27,7 +27,7 @@ impl fmt::Display for Thing {
 }
 
 impl Thing {
-    pub(crate) fn take_off(self, runtime: &dyn Runtime) -> Result<(), AttachError> {
+    pub(crate) fn detach(self, runtime: &dyn Runtime) -> Result<(), AttachError> {
         match self {
             Thing::Instrument(id) => runtime.detach(id),
             Thing::Patch(id) => runtime.undo(id),
@@ -35,7 +35,7 @@ impl Thing {
     }
 }
 
-struct Entry {
+struct OwnedThing {
     load: u64,
     plan: String,
     thing: Thing,
@@ -43,38 +43,38 @@ struct Entry {
 
 /// The attached instruments and edits of all plans, in order of attachment.
 #[derive(Default)]
-pub(crate) struct Ledger(Mutex<Vec<Entry>>);
+pub(crate) struct Ownership(Mutex<Vec<OwnedThing>>);
 
-impl Ledger {
-    pub(crate) fn attached(&self, load: u64, plan: &str, thing: Thing) {
-        lock(&self.0).push(Entry {
+impl Ownership {
+    pub(crate) fn record_attached(&self, load: u64, plan: &str, thing: Thing) {
+        lock(&self.0).push(OwnedThing {
             load,
             plan: plan.to_owned(),
             thing,
         });
     }
 
-    pub(crate) fn detached(&self, thing: Thing) {
+    pub(crate) fn record_detached(&self, thing: Thing) {
         lock(&self.0).retain(|entry| entry.thing != thing);
     }
 
     /// Returns the instruments and edits of one plan instance with the plan's name, newest first.
     /// They are detached in this order.
-    pub(crate) fn of_load(&self, load: u64) -> Vec<(String, Thing)> {
+    pub(crate) fn of_instance(&self, load: u64) -> Vec<(String, Thing)> {
         let entries = lock(&self.0);
-        let of_load = entries.iter().rev().filter(|entry| entry.load == load);
-        of_load
+        let of_instance = entries.iter().rev().filter(|entry| entry.load == load);
+        of_instance
             .map(|entry| (entry.plan.clone(), entry.thing))
             .collect()
     }
 
     /// Detaches everything that one plan instance has attached, newest first. Errors are printed.
-    pub(crate) fn take_off(&self, load: u64, runtime: &dyn Runtime) {
-        for (plan, thing) in self.of_load(load) {
-            if let Err(error) = thing.take_off(runtime) {
+    pub(crate) fn detach_instance(&self, load: u64, runtime: &dyn Runtime) {
+        for (plan, thing) in self.of_instance(load) {
+            if let Err(error) = thing.detach(runtime) {
                 runtime.print(&format!("{plan}: while taking the plan back: {error}"));
             }
-            self.detached(thing);
+            self.record_detached(thing);
         }
     }
 

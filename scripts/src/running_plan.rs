@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A plan with the engine that runs it. The value lives as long as one of the plan's callbacks or
 /// its analyser.
-pub(crate) struct Loaded {
+pub(crate) struct RunningPlan {
     pub(crate) engine: Engine,
     pub(crate) plan: Plan,
     pub(crate) context: Arc<Context>,
@@ -18,7 +18,7 @@ pub(crate) struct Loaded {
 
 /// A callback and the plan that it belongs to.
 pub(crate) struct Call {
-    pub(crate) loaded: Arc<Loaded>,
+    pub(crate) running_plan: Arc<RunningPlan>,
     pub(crate) function: FnPtr,
     pub(crate) condition: Option<FnPtr>,
     pub(crate) position: Position,
@@ -36,7 +36,7 @@ pub(crate) fn guard<R>(
 ) -> Result<R, PlanError> {
     context.runtime.speaks(context.load);
     let _call = context.begin_call();
-    let within = plan.transcript();
+    let within = plan.source_map();
     match catch_unwind(AssertUnwindSafe(code)) {
         Ok(Ok(value)) => Ok(value),
         Ok(Err(error)) => Err(PlanError::run(within, place, *error)),
@@ -49,7 +49,7 @@ pub(crate) fn guard<R>(
     }
 }
 
-impl Loaded {
+impl RunningPlan {
     /// Runs code of this plan as the function [`guard`] does.
     pub(crate) fn guard<R>(
         &self,
@@ -107,20 +107,23 @@ impl Loaded {
 impl Call {
     /// Whether the callback was cancelled or its plan detached.
     pub(crate) fn is_cancelled(&self) -> bool {
-        self.cancelled.load(Ordering::Relaxed) || self.loaded.context.is_off()
+        self.cancelled.load(Ordering::Relaxed) || self.running_plan.context.is_detached()
     }
 
     /// Runs the callback, unless it has a condition that does not hold.
     pub(crate) fn run(&self) -> Result<(), PlanError> {
-        self.loaded.guard(self.position, |loaded| {
-            let tree = loaded.plan.tree();
+        self.running_plan.guard(self.position, |running_plan| {
+            let tree = running_plan.plan.tree();
             if let Some(condition) = &self.condition {
-                if !condition.call::<bool>(&loaded.engine, tree, ())? {
+                if !condition.call::<bool>(&running_plan.engine, tree, ())? {
                     return Ok(());
                 }
                 self.cancelled.store(true, Ordering::Relaxed);
             }
-            match self.function.call::<Dynamic>(&loaded.engine, tree, ()) {
+            match self
+                .function
+                .call::<Dynamic>(&running_plan.engine, tree, ())
+            {
                 Ok(_) => Ok(()),
                 // `exit()` ends only this call.
                 Err(error) if matches!(error.unwrap_inner(), EvalAltResult::Exit(..)) => Ok(()),
