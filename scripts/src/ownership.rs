@@ -59,7 +59,7 @@ impl Ownership {
     }
 
     /// Returns the instruments and edits of one plan instance with the plan's name, newest first.
-    /// They are detached in this order.
+    /// Callers detach them in this order.
     pub(crate) fn of_instance(&self, load: u64) -> Vec<(String, Thing)> {
         let entries = lock(&self.0);
         let of_instance = entries.iter().rev().filter(|entry| entry.load == load);

@@ -117,7 +117,7 @@ fn closures_of_modules_are_found_wherever_they_go() {
 
 #[test]
 fn code_at_points_comes_from_the_module_that_has_it() {
-    // The same closure at the same position of two modules, and once more in the plan.
+    // Two modules have an equal closure at the same position, and the plan has it once more.
     let text = "fn watch(t, name) { methods(\"a.B\").line(1).before(|p| if p.n > global::TOP { t.count(name, p.x) }); }";
     let (one, two) = (
         format!("const TOP = 1; {text}"),
