@@ -46,7 +46,7 @@ fn walk(edges: &[Edge], walks: &[Vec<u8>]) -> (Vec<u64>, Vec<u32>) {
 
 proptest! {
     #[test]
-    fn every_edge_and_node_follows((nodes, edges, walks) in graphs(), first in 0u32..9) {
+    fn every_edge_and_node_count_is_derived((nodes, edges, walks) in graphs(), first in 0u32..9) {
         let (passed, inside) = walk(&edges, &walks);
         let flow = Flow::of(nodes, &edges).shifted(first);
         let of_counter: Vec<u64> = edges

@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sample_has_each_once_and_depends_on_its_seed() {
+    fn a_sample_has_no_duplicates_and_depends_on_its_seed() {
         let draw = |seed| Sample { count: 10, seed }.draw(1000);
         let mut first = draw(1);
         assert_eq!(first, draw(1));

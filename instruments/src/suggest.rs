@@ -11,8 +11,8 @@ use crate::MethodPattern;
 use crate::pattern::Step;
 
 /// The costs are in units of half an edit.
-const EDIT: usize = 2;
-const HALF: usize = 1;
+const EDIT_COST: usize = 2;
+const HALF_EDIT_COST: usize = 1;
 
 /// One element of a pattern.
 #[derive(Clone, Copy)]
@@ -37,7 +37,7 @@ pub fn nearest<'a>(
     pick(names, n, limit(&tokens), |name| {
         let whole = distance(&tokens, name);
         match name.rsplit_once('.') {
-            Some((_, last)) if simple => whole.min(distance(&tokens, last) + HALF),
+            Some((_, last)) if simple => whole.min(distance(&tokens, last) + HALF_EDIT_COST),
             _ => whole,
         }
     })
@@ -80,7 +80,7 @@ fn limit(tokens: &[Token]) -> usize {
         .iter()
         .filter(|token| matches!(token, Token::Literal(_)))
         .count();
-    literals * 2 / 5 * EDIT
+    literals * 2 / 5 * EDIT_COST
 }
 
 fn tokens(steps: &[Step]) -> Vec<Token> {
@@ -116,7 +116,7 @@ fn distance(tokens: &[Token], name: &str) -> usize {
     for c in name.chars() {
         // `diagonal` is the cell above and to the left of the current cell.
         let mut diagonal = row.first().copied().unwrap_or(0);
-        let mut left = diagonal + EDIT;
+        let mut left = diagonal + EDIT_COST;
         if let Some(first) = row.first_mut() {
             *first = left;
         }
@@ -134,7 +134,7 @@ fn distance(tokens: &[Token], name: &str) -> usize {
 
 fn skip_token(token: Token) -> usize {
     match token {
-        Token::Literal(_) => EDIT,
+        Token::Literal(_) => EDIT_COST,
         Token::Star | Token::Gap => 0,
     }
 }
@@ -143,16 +143,16 @@ fn skip_character(token: Token, c: char) -> usize {
     match token {
         Token::Star if c != '.' => 0,
         Token::Gap => 0,
-        _ => EDIT,
+        _ => EDIT_COST,
     }
 }
 
 fn replace(token: Token, c: char) -> usize {
     match token {
         Token::Literal(literal) if literal == c => 0,
-        Token::Literal(literal) if literal.eq_ignore_ascii_case(&c) => HALF,
-        Token::Literal('.') if c == '$' => HALF,
-        Token::Literal(_) => EDIT,
+        Token::Literal(literal) if literal.eq_ignore_ascii_case(&c) => HALF_EDIT_COST,
+        Token::Literal('.') if c == '$' => HALF_EDIT_COST,
+        Token::Literal(_) => EDIT_COST,
         Token::Star | Token::Gap => skip_character(token, c),
     }
 }
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn a_package_left_out_and_a_dot_for_a_dollar() {
+    fn a_missing_package_and_a_dot_for_a_dollar_cost_half_an_edit() {
         assert_eq!(
             suggestions("JavacParser").first().map(String::as_str),
             Some(NAMES[1])

@@ -52,7 +52,7 @@ pub enum TallyKind {
 
 /// The maximum depth of a thread's stack, equal to `VeneerThreads.DEPTH`. Values pushed beyond it
 /// are dropped.
-pub const DEPTH: u64 = 32;
+pub const MAX_STACK_DEPTH: u64 = 32;
 
 impl TallyKind {
     /// The size of an entry's values, in words of 8 bytes.
@@ -71,7 +71,7 @@ impl TallyKind {
             // group.
             Self::Top => 3,
             Self::Last | Self::Sample => 2,
-            Self::Numbers | Self::Objects => DEPTH,
+            Self::Numbers | Self::Objects => MAX_STACK_DEPTH,
             Self::PerObject => 0,
         }
     }
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn buckets_begin_where_the_one_before_ends() {
+    fn buckets_are_contiguous() {
         for n in 0..BUCKETS - 1 {
             let start = bucket_start(n).expect("a bucket") as i64;
             assert_eq!(bucket(start), n);

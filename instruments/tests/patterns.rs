@@ -12,7 +12,7 @@ fn records(text: &str) -> impl Iterator<Item = (usize, Vec<&str>)> {
 }
 
 #[test]
-fn patterns_match_as_the_table_says() {
+fn patterns_match_as_listed() {
     let mut seen = 0;
     for (line, fields) in records(include_str!("patterns.txt")) {
         let [text, class, method, descriptor, expected] = fields[..] else {

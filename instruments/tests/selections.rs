@@ -42,7 +42,7 @@ fn facts(class: &str, of_class: &str, above: &str, method: &str, of_method: &str
 }
 
 #[test]
-fn selections_are_what_the_table_says() {
+fn selections_are_as_listed() {
     let mut seen = 0;
     for (number, line) in include_str!("selections.txt").lines().enumerate() {
         if line.starts_with('#') {
@@ -114,7 +114,7 @@ fn patterns_beyond_names_need_class_metadata() {
 }
 
 #[test]
-fn a_class_that_mentions_no_such_type_has_no_such_annotation() {
+fn annotations_require_a_mention_of_the_type() {
     let mentioned = ["a.Test".to_owned(), "b.Rest".to_owned()];
     let may = |text: &str| {
         let pattern = MethodPattern::parse(text).expect(text);

@@ -91,7 +91,7 @@ fn a_missing_expectation_is_reported() {
 }
 
 #[test]
-fn a_damaged_file_is_refused_with_its_line() {
+fn syntax_errors_name_the_line() {
     let why = |text| failures(text).expect_err("the file is damaged");
     assert!(why("n0: use a").starts_with("line 1 must name the test"));
     assert!(why("test loops\nn1:").starts_with("line 2: the next node must be n0"));

@@ -88,7 +88,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn live_is_a_path_to_a_use((p, _) in problem()) {
+    fn live_variables_have_a_path_to_a_use((p, _) in problem()) {
         let live = solve_liveness(&p);
         for node in p.graph.node_indices() {
             for variable in 0..p.width {
@@ -150,7 +150,7 @@ proptest! {
     }
 
     #[test]
-    fn dominators_cut_every_way((p, _) in problem()) {
+    fn dominators_are_on_every_path((p, _) in problem()) {
         let dominators = Dominators::new(&p.graph, p.entry);
         let reachable = p.reachable_without(None);
         for a in p.graph.node_indices() {
@@ -174,7 +174,7 @@ proptest! {
     }
 
     #[test]
-    fn reverse_postorder_puts_edges_forward((p, _) in problem()) {
+    fn reverse_postorder_reverses_only_edges_of_cycles((p, _) in problem()) {
         let order = reverse_postorder(&p.graph, p.entry);
         let distinct: HashSet<_> = order.iter().copied().collect();
         prop_assert_eq!(distinct.len(), p.graph.node_count());
@@ -271,7 +271,7 @@ proptest! {
 
     /// The analyses accept sets of any length, too few effects and an entry outside the graph.
     #[test]
-    fn ill_fitting_input_does_not_panic(
+    fn inconsistent_input_does_not_panic(
         (p, _) in problem(),
         width in 0usize..9,
         locals in 0usize..12,

@@ -212,7 +212,7 @@ impl Components {
 
     /// Returns the listed components. Forgets those that are not listed any more.
     pub(crate) fn list(&self, ownership: &Ownership) -> Vec<Component> {
-        let things = ownership.by_load();
+        let things = ownership.by_instance();
         let mut removed = Vec::new();
         let mut all = lock(&self.0);
         let mut off = all
@@ -221,7 +221,7 @@ impl Components {
             .count();
         let mut left = Vec::new();
         for entry in std::mem::take(&mut *all) {
-            let old = entry.context.is_detached() && off > limits::COMPONENTS_OFF;
+            let old = entry.context.is_detached() && off > limits::MAX_DETACHED_COMPONENTS;
             if entry.is_listed(&things) && !old {
                 left.push(entry);
             } else {
@@ -323,10 +323,10 @@ pub(crate) fn analyse(analyser: &Call, level: usize) -> Result<Report, PlanError
                 Err(error) => return Err(error),
             };
             let text = running_plan.show(value.clone(), None)?;
-            let json = json::text_within(&value, limits::REPORT_BYTES)
-                .filter(|_| text.len() <= limits::REPORT_BYTES)
+            let json = json::text_within(&value, limits::MAX_REPORT_BYTES)
+                .filter(|_| text.len() <= limits::MAX_REPORT_BYTES)
                 .ok_or_else(|| {
-                    let limit = count(limits::REPORT_BYTES as u64);
+                    let limit = count(limits::MAX_REPORT_BYTES as u64);
                     format!("the report is larger than {limit} bytes, the limit of an analyser")
                 })?;
             Ok(Report { value, text, json })
@@ -334,7 +334,7 @@ pub(crate) fn analyse(analyser: &Call, level: usize) -> Result<Report, PlanError
 }
 
 impl Analysis {
-    pub(crate) fn of(context: &Context, report: Report) -> Self {
+    pub(crate) fn from_report(context: &Context, report: Report) -> Self {
         let declared = context.declared();
         let name = declared.as_ref().map_or(&context.name, |d| &d.name).clone();
         Analysis {

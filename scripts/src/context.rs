@@ -40,7 +40,7 @@ pub(crate) struct Callback {
     pub(crate) condition: Option<FnPtr>,
     pub(crate) position: Position,
     pub(crate) cancelled: Arc<AtomicBool>,
-    /// Frees the callback's share of [`limits::CALLBACKS`] when the callback is dropped.
+    /// Frees the callback's share of [`limits::MAX_CALLBACKS`] when the callback is dropped.
     pub(crate) slot: Slot,
 }
 
@@ -52,7 +52,7 @@ impl Slot {
     pub(crate) fn take(taken: &Arc<AtomicUsize>) -> Option<Self> {
         taken
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |n| {
-                (n < limits::CALLBACKS).then_some(n + 1)
+                (n < limits::MAX_CALLBACKS).then_some(n + 1)
             })
             .ok()
             .map(|_| Slot(taken.clone()))
@@ -72,7 +72,7 @@ pub(crate) struct Context {
     pub(crate) load: u64,
     pub(crate) runtime: Arc<dyn Runtime>,
     pub(crate) ownership: Arc<Ownership>,
-    /// The number of waiting callbacks of the session, at most [`limits::CALLBACKS`].
+    /// The number of waiting callbacks of the session, at most [`limits::MAX_CALLBACKS`].
     pub(crate) slots: Arc<AtomicUsize>,
     /// All components of the session. The reference is weak, because the components own the
     /// context.
@@ -141,13 +141,13 @@ impl Context {
         nanoseconds(self.began.elapsed())
     }
 
-    /// Begins a call. An outermost call gets the time [`limits::WALL_CLOCK`]; a nested call of the
+    /// Begins a call. An outermost call gets the time [`limits::MAX_CALL_DURATION`]; a nested call of the
     /// same plan shares the time of the outermost one.
     pub(crate) fn begin_call(&self) -> ActiveCall<'_> {
         if self.active_calls.fetch_add(1, Ordering::Relaxed) == 0 {
             let deadline = self
                 .elapsed()
-                .saturating_add(nanoseconds(limits::WALL_CLOCK));
+                .saturating_add(nanoseconds(limits::MAX_CALL_DURATION));
             self.deadline.store(deadline, Ordering::Relaxed);
         }
         ActiveCall(self)

@@ -13,14 +13,14 @@ use veneer_instruments::table::count;
 pub(crate) fn for_reading() -> Engine {
     let mut engine = Engine::new();
     engine
-        .set_max_operations(limits::OPERATIONS)
-        .set_max_call_levels(limits::CALL_DEPTH)
-        .set_max_expr_depths(limits::EXPRESSION_DEPTH, limits::EXPRESSION_DEPTH)
-        .set_max_string_size(limits::STRING_BYTES)
-        .set_max_array_size(limits::ARRAY_ELEMENTS)
-        .set_max_map_size(limits::MAP_PROPERTIES)
-        .set_max_variables(limits::VARIABLES)
-        .set_max_functions(limits::FUNCTIONS)
+        .set_max_operations(limits::MAX_OPERATIONS)
+        .set_max_call_levels(limits::MAX_CALL_DEPTH)
+        .set_max_expr_depths(limits::MAX_EXPRESSION_DEPTH, limits::MAX_EXPRESSION_DEPTH)
+        .set_max_string_size(limits::MAX_STRING_BYTES)
+        .set_max_array_size(limits::MAX_ARRAY_ELEMENTS)
+        .set_max_map_size(limits::MAX_MAP_PROPERTIES)
+        .set_max_variables(limits::MAX_VARIABLES)
+        .set_max_functions(limits::MAX_FUNCTIONS)
         // With strict variables, a misspelt variable is an error at load time and not an hour later
         // in a callback.
         .set_strict_variables(true)
@@ -39,7 +39,7 @@ pub(crate) fn for_plan(context: &Arc<Context>) -> Engine {
         // as copying a large array, may take 20 ms. With much rarer checks, a plan could exceed its
         // time limit by far.
         if operations % 16 == 0 && budget.out_of_time() {
-            let seconds = limits::WALL_CLOCK.as_secs();
+            let seconds = limits::MAX_CALL_DURATION.as_secs();
             return Some(Dynamic::from(format!(
                 "more than {seconds} s in one call, the limit of a plan ({} operations done); for what goes on, use every(seconds, …) in place of a loop",
                 count(operations)

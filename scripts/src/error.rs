@@ -106,23 +106,23 @@ fn run_message(error: &EvalAltResult, within: &SourceMap) -> (Stage, String) {
     match error {
         E::ErrorTooManyOperations(_) => limit(format!(
             "more than {} operations in one call, the limit of a plan; for what goes on, use every(seconds, …) in place of a loop",
-            count(limits::OPERATIONS)
+            count(limits::MAX_OPERATIONS)
         )),
         E::ErrorTerminated(token, _) => limit(token.to_string()),
         E::ErrorStackOverflow(_) => limit(format!(
             "more than {} calls inside each other, the limit of a plan",
-            limits::CALL_DEPTH
+            limits::MAX_CALL_DEPTH
         )),
         E::ErrorTooManyVariables(_) => limit(format!(
             "more than {} variables, the limit of a plan",
-            limits::VARIABLES
+            limits::MAX_VARIABLES
         )),
         E::ErrorDataTooLarge(what, _) => limit(format!(
             "{}: a plan may hold strings of {} bytes, arrays of {} and maps of {} elements",
             lower(what),
-            count(limits::STRING_BYTES as u64),
-            count(limits::ARRAY_ELEMENTS as u64),
-            count(limits::MAP_PROPERTIES as u64)
+            count(limits::MAX_STRING_BYTES as u64),
+            count(limits::MAX_ARRAY_ELEMENTS as u64),
+            count(limits::MAX_MAP_PROPERTIES as u64)
         )),
         E::ErrorFunctionNotFound(signature, _) => {
             (Stage::Run, not_found(&within.restore_names(signature)))

@@ -8,34 +8,34 @@ use std::time::Duration;
 
 /// Operations of the script engine in one call. An operation is roughly one visited node of the
 /// syntax tree.
-pub const OPERATIONS: u64 = 5_000_000;
+pub const MAX_OPERATIONS: u64 = 5_000_000;
 
 /// Duration of one call. Time inside the agent (attaching, reading data) does not count.
-pub const WALL_CLOCK: Duration = Duration::from_secs(2);
+pub const MAX_CALL_DURATION: Duration = Duration::from_secs(2);
 
 /// Depth of nested calls of script functions. Each call needs stack, and the plan thread has a
 /// small stack.
-pub const CALL_DEPTH: usize = 32;
+pub const MAX_CALL_DEPTH: usize = 32;
 
 /// Depth of nested expressions.
-pub const EXPRESSION_DEPTH: usize = 64;
+pub const MAX_EXPRESSION_DEPTH: usize = 64;
 
 /// Size of one string, in bytes.
-pub const STRING_BYTES: usize = 1 << 20;
+pub const MAX_STRING_BYTES: usize = 1 << 20;
 
 /// Number of elements of one array, including those of nested arrays. The limit is enough for one
 /// row for each fragment of a large program.
-pub const ARRAY_ELEMENTS: usize = 500_000;
+pub const MAX_ARRAY_ELEMENTS: usize = 500_000;
 
 /// Number of properties of one object map, including those of nested maps (and of all maps in one
 /// array).
-pub const MAP_PROPERTIES: usize = 5_000_000;
+pub const MAX_MAP_PROPERTIES: usize = 5_000_000;
 
 /// Number of variables at one time.
-pub const VARIABLES: usize = 1_000;
+pub const MAX_VARIABLES: usize = 1_000;
 
 /// Number of functions that a plan defines, including closures.
-pub const FUNCTIONS: usize = 1_000;
+pub const MAX_FUNCTIONS: usize = 1_000;
 
 /// Number of modules of a plan.
 pub const MODULES: usize = 32;
@@ -44,33 +44,33 @@ pub const MODULES: usize = 32;
 pub const MODULE_BYTES: usize = 1 << 20;
 
 /// Size of an analyser's report as text and as JSON, in bytes each.
-pub const REPORT_BYTES: usize = 4 << 20;
+pub const MAX_REPORT_BYTES: usize = 4 << 20;
 
 /// Length of a component's name and of its version, in characters.
-pub const COMPONENT_NAME: usize = 100;
+pub const MAX_COMPONENT_NAME_CHARS: usize = 100;
 
 /// Number of detached components whose analysers can still be called. If there are more, the oldest
 /// ones are forgotten.
-pub const COMPONENTS_OFF: usize = 100;
+pub const MAX_DETACHED_COMPONENTS: usize = 100;
 
 /// Number of lines that a prompt keeps, and that a plan has together with its modules. The engine
 /// counts lines only up to 65,535.
-pub const PROMPT_LINES: usize = 60_000;
+pub const MAX_LINES: usize = 60_000;
 
 /// Size of the source texts that a prompt keeps, in bytes.
-pub const PROMPT_BYTES: usize = 4 << 20;
+pub const MAX_PROMPT_BYTES: usize = 4 << 20;
 
 /// Number of waiting callbacks of `every`, `after` and `at_exit` in one session.
-pub const CALLBACKS: usize = 1_000;
+pub const MAX_CALLBACKS: usize = 1_000;
 
 /// Minimum period of `every`, in seconds.
-pub const SHORTEST_PERIOD: f64 = 0.01;
+pub const MIN_PERIOD_SECONDS: f64 = 0.01;
 
 /// Interval between two checks of the condition of `when`.
-pub const LOOKS: std::time::Duration = std::time::Duration::from_millis(100);
+pub const CONDITION_CHECK_INTERVAL: std::time::Duration = std::time::Duration::from_millis(100);
 
 /// Maximum delay of `every` and `after`, in seconds: about 30 years.
-pub const LONGEST_DELAY: f64 = 1e9;
+pub const MAX_DELAY_SECONDS: f64 = 1e9;
 
 /// Number of consecutive errors after which a callback of `every` is cancelled.
-pub const ERRORS_IN_A_ROW: u32 = 3;
+pub const MAX_CONSECUTIVE_ERRORS: u32 = 3;

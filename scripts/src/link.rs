@@ -176,10 +176,10 @@ pub(crate) fn link(text: &InputText, before: &ExistingState) -> Result<Program, 
         linker.linked.ids(),
     )?;
     let tree = linker.functions.merge(&parsed);
-    if tree.iter_functions().count() > limits::FUNCTIONS {
+    if tree.iter_functions().count() > limits::MAX_FUNCTIONS {
         let message = format!(
             "this plan and its modules define more than {} functions, the limit of a plan",
-            count(limits::FUNCTIONS as u64)
+            count(limits::MAX_FUNCTIONS as u64)
         );
         return Err(link_error(
             Stage::Limit,
@@ -460,12 +460,12 @@ impl Linker<'_> {
 
     /// Checks the number of lines, because the engine counts lines only up to a limit.
     fn check_line_count(&self, source_map: &SourceMap) -> Result<(), PlanError> {
-        if source_map.next_line() <= limits::PROMPT_LINES {
+        if source_map.next_line() <= limits::MAX_LINES {
             return Ok(());
         }
         let message = format!(
             "a plan and its modules have {} lines together at most",
-            count(limits::PROMPT_LINES as u64)
+            count(limits::MAX_LINES as u64)
         );
         Err(link_error(
             Stage::Limit,

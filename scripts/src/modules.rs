@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn paths_are_those_from_the_plan_s_directory() {
+    fn paths_are_relative_to_the_plan_s_directory() {
         for (from, path, key) in [
             ("", "lib/desks", "lib/desks"),
             ("", "./lib//desks.rhai", "lib/desks"),
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn imports_are_found_with_their_places() {
+    fn imports_are_found_with_their_positions() {
         let found = imports("import \"a\" as a;\n  import \"b/c\" as c;\nlet x = y;");
         let found: Vec<_> = found
             .iter()

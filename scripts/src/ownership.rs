@@ -79,7 +79,7 @@ impl Ownership {
     }
 
     /// Returns the attached instruments and edits by plan instance.
-    pub(crate) fn by_load(&self) -> BTreeMap<u64, Vec<Thing>> {
+    pub(crate) fn by_instance(&self) -> BTreeMap<u64, Vec<Thing>> {
         let mut loads = BTreeMap::<u64, Vec<Thing>>::new();
         for entry in lock(&self.0).iter() {
             loads.entry(entry.load).or_default().push(entry.thing);

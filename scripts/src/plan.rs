@@ -86,7 +86,7 @@ impl Plan {
     ///
     /// # Errors
     /// The errors that loading the plan into a JVM would also report.
-    pub fn rehearse(&self) -> Result<(), PlanError> {
+    pub fn dry_run(&self) -> Result<(), PlanError> {
         dry_run::dry_run(self)
     }
 

@@ -90,15 +90,15 @@ impl Prompt {
         )?
         .sharing(&self.calls);
         let calls = self.calls.load(Ordering::Relaxed);
-        let grown = plan.source_map().next_line() > limits::PROMPT_LINES
-            || plan.source_map().bytes() > limits::PROMPT_BYTES;
+        let grown = plan.source_map().next_line() > limits::MAX_LINES
+            || plan.source_map().bytes() > limits::MAX_PROMPT_BYTES;
         let functions = plan.tree().clone_functions_only();
-        if grown || functions.iter_functions().count() > limits::FUNCTIONS {
+        if grown || functions.iter_functions().count() > limits::MAX_FUNCTIONS {
             let message = format!(
                 "this prompt is full: it keeps {} lines, {} bytes and {} functions at most; start another one",
-                limits::PROMPT_LINES,
-                limits::PROMPT_BYTES,
-                limits::FUNCTIONS
+                limits::MAX_LINES,
+                limits::MAX_PROMPT_BYTES,
+                limits::MAX_FUNCTIONS
             );
             let within = plan.source_map();
             return Err(PlanError::new(

@@ -144,7 +144,7 @@ impl Session {
     /// No component has this name, the component has no analyser, or the analyser fails.
     pub fn analyse(&self, name: &str) -> Result<Analysis, AnalysisError> {
         let (context, report) = self.components.ask(name, 0)?;
-        Ok(Analysis::of(&context, report))
+        Ok(Analysis::from_report(&context, report))
     }
 
     /// Returns the components in order of loading, including detached ones whose analysers can be
@@ -325,7 +325,7 @@ impl Session {
 
     /// Runs the callbacks of `every` and `after` that are due at `now`, in order of their
     /// deadlines. A callback of `every` that has missed ticks runs once. Errors are printed. After
-    /// [`limits::ERRORS_IN_A_ROW`] consecutive errors, a callback is cancelled.
+    /// [`limits::MAX_CONSECUTIVE_ERRORS`] consecutive errors, a callback is cancelled.
     pub fn run_due(&self, now: Instant) {
         let mut due = {
             let mut state = lock(&self.state);
@@ -371,7 +371,7 @@ impl Session {
             self.runtime.print(&error.to_string());
             timer.reported = Some(error);
         }
-        let continues = timer.errors < limits::ERRORS_IN_A_ROW;
+        let continues = timer.errors < limits::MAX_CONSECUTIVE_ERRORS;
         if !continues && timer.period.is_some() {
             let place = timer.call.running_plan.context.place(timer.call.position);
             self.runtime.print(&format!(
@@ -419,7 +419,7 @@ impl Session {
     /// number of its waiting callbacks.
     pub fn left(&self) -> BTreeMap<u64, Left> {
         let mut all = BTreeMap::<u64, Left>::new();
-        for (load, things) in self.ownership.by_load() {
+        for (load, things) in self.ownership.by_instance() {
             all.entry(load).or_default().things = things;
         }
         let state = lock(&self.state);

@@ -38,7 +38,7 @@ pub(crate) struct SourceMap {
 impl SourceMap {
     /// Creates a source map with one text.
     #[cfg(test)]
-    pub(crate) fn of(name: &str, text: &str) -> Self {
+    pub(crate) fn of_text(name: &str, text: &str) -> Self {
         SourceMap::default().with_text(name, text, Some(1))
     }
 
@@ -148,8 +148,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn positions_lead_back_to_the_text_that_has_them() {
-        let all = SourceMap::of("shell", "let a = 1;")
+    fn positions_are_mapped_to_their_texts() {
+        let all = SourceMap::of_text("shell", "let a = 1;")
             .with_text("shell", "fn half(x) {\n  x / 2 }\n", None)
             .with_text("hot.rhai", "let top = 5;\nlet low = 1;", Some(1))
             .with_text("shell", "a", None);
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_have_the_names_that_people_gave() {
+    fn messages_have_the_names_that_users_wrote() {
         let all = SourceMap::default()
             .with_module("plans/lib/desks.rhai", "", "veneer_m1")
             .with_text("plans/hot.rhai", "", Some(1));

@@ -74,7 +74,7 @@ fn slow(version: &str) -> String {
 }
 
 #[test]
-fn a_newer_version_takes_the_place_of_the_old_one() {
+fn a_newer_version_replaces_the_old_one() {
     let jvm = Jvm::new();
     jvm.load("slow.rhai", &slow("1.1"));
     assert_eq!(jvm.at(1), ["tick 1.1"]);
@@ -110,7 +110,7 @@ fn a_newer_version_takes_the_place_of_the_old_one() {
 }
 
 #[test]
-fn a_version_that_fails_leaves_the_old_one() {
+fn a_failing_version_keeps_the_old_one() {
     let jvm = Jvm::new();
     jvm.load("slow.rhai", &slow("1.1"));
     jvm.recorder.calls();
@@ -159,7 +159,7 @@ fn a_plan_without_a_name_replaces_nothing() {
 }
 
 #[test]
-fn what_is_taken_off_runs_nothing_and_can_be_asked() {
+fn a_detached_component_runs_nothing_and_returns_reports() {
     for by in ["session", "plan", "map", "load"] {
         let jvm = Jvm::new();
         jvm.load("slow.rhai", &slow("1.1"));
@@ -184,7 +184,7 @@ fn what_is_taken_off_runs_nothing_and_can_be_asked() {
 }
 
 #[test]
-fn a_component_may_take_itself_off_from_a_callback() {
+fn a_component_may_detach_itself_in_a_callback() {
     let jvm = Jvm::new();
     jvm.load(
         "p.rhai",
@@ -197,7 +197,7 @@ fn a_component_may_take_itself_off_from_a_callback() {
 }
 
 #[test]
-fn a_load_that_is_taken_back_is_forgotten() {
+fn an_unloaded_plan_instance_is_forgotten() {
     let jvm = Jvm::new();
     jvm.load("slow.rhai", &slow("1.1"));
     jvm.session.unload(1);
@@ -210,7 +210,7 @@ fn a_load_that_is_taken_back_is_forgotten() {
 }
 
 #[test]
-fn analysers_are_asked_by_other_plans_and_at_the_end() {
+fn analysers_are_called_by_other_plans_and_at_exit() {
     let jvm = Jvm::new();
     jvm.load(
         "count.rhai",
@@ -275,7 +275,7 @@ fn analysers_are_asked_by_other_plans_and_at_the_end() {
 }
 
 #[test]
-fn analysers_are_held_to_limits() {
+fn analysers_have_limits() {
     let jvm = Jvm::new();
     for (source, expected) in [
         ("analyse(|| { loop { } });", "stopped: more than"),
@@ -318,7 +318,7 @@ fn analysers_are_held_to_limits() {
 }
 
 #[test]
-fn the_list_says_what_was_deployed_and_how() {
+fn components_are_listed_with_parameters_and_instruments() {
     let jvm = Jvm::new();
     let source = "component(\"c\", \"0.1\"); let top = param(\"top\", 20); let share = param(\"share\", 0.5); let all = param(\"all\", true); param(\"line\");
         methods(\"a.B\").before(counter()); methods(\"a.B\").skip(1); analyse(|| 1);";
@@ -327,7 +327,7 @@ fn the_list_says_what_was_deployed_and_how() {
     let plan = Plan::compile("dir/c.rhai", source)
         .unwrap()
         .with(BTreeMap::from(settings));
-    assert_eq!(plan.rehearse(), Ok(()));
+    assert_eq!(plan.dry_run(), Ok(()));
     jvm.session.load(plan).unwrap();
     let shown = jvm.load(
         "l.rhai",
@@ -344,7 +344,7 @@ fn the_list_says_what_was_deployed_and_how() {
 }
 
 #[test]
-fn what_is_no_component_is_refused() {
+fn invalid_components_are_refused() {
     let jvm = Jvm::new();
     let long = "x".repeat(101);
     for (source, expected) in [
@@ -385,7 +385,7 @@ fn what_is_no_component_is_refused() {
 }
 
 #[test]
-fn of_many_that_were_taken_off_the_oldest_are_forgotten() {
+fn the_oldest_detached_components_are_forgotten() {
     let jvm = Jvm::new();
     for n in 0..105 {
         jvm.load(

@@ -62,7 +62,7 @@ fn functions_constants_and_variables_of_modules() {
 }
 
 #[test]
-fn functions_of_one_name_in_several_files_are_several() {
+fn functions_of_equal_name_in_several_files_are_distinct() {
     let one = (
         "one",
         "fn helper(x) { `one ${x}` } fn all(list) { list.map(|x| helper(x)) } fn show() { helper(0) }",
@@ -92,7 +92,7 @@ fn functions_of_one_name_in_several_files_are_several() {
 }
 
 #[test]
-fn closures_of_modules_are_found_wherever_they_go() {
+fn closures_of_modules_are_found_in_other_files() {
     let lib = (
         "lib",
         "fn adder(n) { |x| x + n + one() } fn one() { 1 } fn later(f) { after(1, f); }
@@ -116,7 +116,7 @@ fn closures_of_modules_are_found_wherever_they_go() {
 }
 
 #[test]
-fn code_at_points_comes_from_the_module_that_has_it() {
+fn probes_are_looked_up_in_their_own_module() {
     // Two modules have an equal closure at the same position, and the plan has it once more.
     let text = "fn watch(t, name) { methods(\"a.B\").line(1).before(|p| if p.n > global::TOP { t.count(name, p.x) }); }";
     let (one, two) = (
@@ -162,13 +162,13 @@ fn a_module_runs_once_before_the_plan_and_may_ask_for_parameters() {
     let (recorder, session) = Recorder::session();
     let settings = BTreeMap::from([("top".to_owned(), "21".to_owned())]);
     let plan = read(plan, &[base, lib]).unwrap().with(settings);
-    assert_eq!(plan.rehearse(), Ok(()));
+    assert_eq!(plan.dry_run(), Ok(()));
     session.load(plan).unwrap();
     assert_eq!(recorder.printed(), ["base", "lib", "plan", "42"]);
 }
 
 #[test]
-fn errors_name_the_file_that_has_them() {
+fn errors_name_their_file() {
     let good = "import \"lib/x\" as x; x::f(5);";
     for (plan, module, expected) in [
         (
@@ -335,11 +335,11 @@ fn a_plan_whose_module_fails_leaves_nothing_behind() {
 }
 
 #[test]
-fn what_came_along_is_limited() {
+fn modules_are_limited() {
     let many: Vec<String> = (0..=limits::MODULES).map(|n| format!("m{n}")).collect();
     let many: Vec<(&str, &str)> = many.iter().map(|name| (name.as_str(), "")).collect();
     let large = " ".repeat(limits::MODULE_BYTES + 1);
-    let long = "\n".repeat(limits::PROMPT_LINES);
+    let long = "\n".repeat(limits::MAX_LINES);
     let functions: String = (0..600).map(|n| format!("fn f{n}() {{}} ")).collect();
     let words = "x".repeat(70_000);
     let wide = format!("fn f() {{ }} let s = \"{words}\"; export let t = s;");
@@ -366,7 +366,7 @@ fn what_came_along_is_limited() {
 }
 
 #[test]
-fn names_that_the_reader_would_make_may_be_in_a_text() {
+fn texts_may_contain_the_prefix_of_generated_names() {
     let lib = (
         "lib",
         "fn veneer_m1_f() { 1 } fn f() { 2 } fn both() { f() + 10 * veneer_m1_f() }",

@@ -220,7 +220,7 @@ fn exit_ends_one_call_only() {
 }
 
 #[test]
-fn after_the_end_nothing_begins() {
+fn nothing_runs_after_finish() {
     let clock =
         Clock::new("every(1, || print(\"tick\")); at_exit(|| at_exit(|| print(\"inner\")));");
     assert_eq!(clock.finish(), NOTHING);
@@ -233,7 +233,7 @@ fn after_the_end_nothing_begins() {
 }
 
 #[test]
-fn a_session_passes_between_threads() {
+fn a_session_can_move_between_threads() {
     let clock = Clock::new("let n = 1; after(1, || print(n));");
     let printed = std::thread::spawn(move || clock.at(1.0)).join().unwrap();
     assert_eq!(printed, ["1"]);

@@ -6,7 +6,7 @@ use crate::{Entry, Linear, Tally, TallyKind, bucket_start};
 /// Renders the histograms of the first `n` entries. Each bucket between the lowest and the highest
 /// non-empty one has a bar.
 pub fn render_bars(tally: &Tally, kind: TallyKind, n: usize) -> String {
-    const WIDTH: u64 = 50;
+    const MAX_BAR_WIDTH: u64 = 50;
     let mut out = String::new();
     for entry in tally.entries.iter().take(n) {
         let keys: Vec<String> = entry.keys.iter().map(ToString::to_string).collect();
@@ -26,8 +26,9 @@ pub fn render_bars(tally: &Tally, kind: TallyKind, n: usize) -> String {
         let counts = shown.iter().map(|b| count(b.1).len()).max().unwrap_or(0);
         for (name, hits) in shown {
             let pad = names - name.chars().count();
-            let bar =
-                "█".repeat((u128::from(*hits) * u128::from(WIDTH) / u128::from(largest)) as usize);
+            let bar = "█".repeat(
+                (u128::from(*hits) * u128::from(MAX_BAR_WIDTH) / u128::from(largest)) as usize,
+            );
             let line = format!(
                 "{}{name}  {:>counts$}  {bar}",
                 " ".repeat(pad),

@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn collapsed_stacks_go_by_methods() {
+    fn collapsed_stacks_ignore_line_numbers() {
         let counts = render_collapsed(&tally(), false);
         assert_eq!(counts, "a.B.main;a.B.m 5\na.B.main;a.B.n;x,y 4\n");
         let sums = render_collapsed(&tally(), true);
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn stacks_as_text_come_heaviest_first() {
+    fn stacks_are_rendered_heaviest_first() {
         let text = render_stacks(&tally(), false, 2);
         let expected = "\
 4  40.0%  x;y

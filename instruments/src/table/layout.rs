@@ -8,7 +8,7 @@ use super::WIDTH;
 use super::text::shorten;
 
 /// The number of spaces between two columns.
-const GAP: usize = 2;
+const COLUMN_GAP: usize = 2;
 /// The minimum width of a shrunk column. The line may exceed the maximum width instead, because a
 /// narrower column would be unreadable.
 const MIN_COLUMN_WIDTH: usize = 8;
@@ -74,7 +74,7 @@ impl Layout {
             let cells = column.cells.iter().map(|cell| cell.chars().count());
             column.width = cells.max().unwrap_or(0).max(column.head.chars().count());
         }
-        let gaps = GAP * self.columns.len().saturating_sub(1);
+        let gaps = COLUMN_GAP * self.columns.len().saturating_sub(1);
         let fixed = self.columns.iter().filter(|c| c.align != Align::Shrink);
         let mut room = WIDTH.saturating_sub(gaps + fixed.map(|c| c.width).sum::<usize>());
         // The narrowest column is first, so that the wider ones get the width that it does not use.
@@ -106,6 +106,6 @@ impl Layout {
                 }
             })
             .collect();
-        cells.join(&" ".repeat(GAP)).trim_end().to_owned()
+        cells.join(&" ".repeat(COLUMN_GAP)).trim_end().to_owned()
     }
 }

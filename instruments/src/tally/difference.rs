@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn single_values_are_those_with_later_numbers() {
+    fn since_returns_single_values_with_later_numbers() {
         let moment = |number| Entry {
             at: Some(Moment {
                 number,

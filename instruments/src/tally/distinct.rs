@@ -52,7 +52,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_counted_by_the_keys_before_them() {
+    fn distinct_values_are_counted_by_their_keys() {
         let text = |text: &str| Key::Text(Some(text.into()));
         let tally = Tally {
             entries: vec![
@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn a_set_without_keys_is_one_group() {
+    fn a_distinct_table_without_keys_is_one_group() {
         let value = |n| entry(vec![Key::Integer(n)], 0, 5);
         let tally = Tally {
             entries: (0..3).map(value).collect(),

@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ranges_leave_nothing_out() {
+    fn ranges_cover_all_values() {
         for (from, step, buckets) in [
             (0, 10, 5),
             (-7, 1, 3),

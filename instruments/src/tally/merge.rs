@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_in_two_sets_is_one() {
+    fn a_value_in_two_distinct_tables_counts_once() {
         let value = |n| Entry {
             distinct: 1,
             ..entry(n, 2, (0, 0, 0), &[])
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn rates_are_added_by_seconds() {
+    fn merged_rates_are_added_by_second() {
         let rate = |seconds: &[(u64, u64)]| Entry {
             rate: Some(Rate {
                 now: 50,

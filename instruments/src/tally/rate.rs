@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn two_rates_are_one_by_seconds() {
+    fn rates_are_merged_by_second() {
         let mut one = rate(50);
         let other = Rate {
             now: 101,

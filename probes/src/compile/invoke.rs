@@ -233,7 +233,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn descriptors_are_taken_apart_and_shown() {
+    fn descriptors_are_split_and_displayed() {
         assert_eq!(
             parts("(I[[JLa/B;[Lc/D;)Z"),
             Some((vec!["I", "[[J", "La/B;", "[Lc/D;"], "Z"))

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use veneer_instruments::{Tally, table};
 
 /// The number of stacks to show, unless the plan sets it.
-const STACKS: usize = 10;
+const DEFAULT_STACKS: usize = 10;
 
 /// Returns the content of a table of counts or sums.
 fn now(table: &Table, plan: &Arc<Context>) -> ApiResult<Tally> {
@@ -29,7 +29,11 @@ pub(super) fn register(engine: &mut Engine, context: &Arc<Context>) {
     let plan = context.clone();
     engine.register_fn("stacks", move |table: &mut Table| -> ApiResult<String> {
         let by_sum = table.kind.has_sums();
-        Ok(table::render_stacks(&now(table, &plan)?, by_sum, STACKS))
+        Ok(table::render_stacks(
+            &now(table, &plan)?,
+            by_sum,
+            DEFAULT_STACKS,
+        ))
     });
     let plan = context.clone();
     engine.register_fn(

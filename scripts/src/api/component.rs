@@ -14,11 +14,11 @@ use veneer_instruments::table::count;
 
 fn declare(context: &Context, name: &str, version: &str) -> ApiResult<()> {
     for (what, text) in [("name", name), ("version", version)] {
-        let long = text.chars().count() > limits::COMPONENT_NAME;
+        let long = text.chars().count() > limits::MAX_COMPONENT_NAME_CHARS;
         if text.trim().is_empty() || long || text.chars().any(char::is_control) {
             return error(format!(
                 "{text:?} is no {what} of a component: write 1 to {} printable characters",
-                limits::COMPONENT_NAME
+                limits::MAX_COMPONENT_NAME_CHARS
             ));
         }
     }
@@ -45,7 +45,7 @@ fn analyse(context: &Context, call: &NativeCallContext, function: FnPtr) -> ApiR
     let Some(slot) = Slot::take(&context.slots) else {
         return error(format!(
             "{} callbacks wait already, the limit of a session: cancel some with .cancel()",
-            count(limits::CALLBACKS as u64)
+            count(limits::MAX_CALLBACKS as u64)
         ));
     };
     if context.set_analyser(function, call.call_position(), slot) {

@@ -10,7 +10,7 @@ use std::sync::atomic::Ordering;
 use veneer_instruments::{AttachError, RefusalRow, Summary};
 
 /// The maximum number of names that one call of `names()` returns.
-const NAMES: usize = 200;
+const MAX_NAMES: usize = 200;
 
 fn map<const N: usize>(entries: [(&str, Dynamic); N]) -> Dynamic {
     let entries = entries
@@ -103,7 +103,7 @@ pub(super) fn register(engine: &mut Engine, context: &Arc<Context>) {
     );
     let plan = context.clone();
     engine.register_fn("names", move |beginning: ImmutableString| {
-        let names = plan.ask(|runtime| runtime.names(&beginning, NAMES));
+        let names = plan.ask(|runtime| runtime.names(&beginning, MAX_NAMES));
         names.into_iter().map(Dynamic::from).collect::<Array>()
     });
     let plan = context.clone();

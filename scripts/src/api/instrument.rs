@@ -53,7 +53,7 @@ fn log(names: Vec<String>) -> ApiResult<Instrument> {
 }
 
 /// The default of a cost budget, as a share of the processor time.
-const BUDGET: f64 = 0.05;
+const DEFAULT_BUDGET: f64 = 0.05;
 
 fn times(instrument: &Instrument, most: INT, each: bool) -> ApiResult<Instrument> {
     if instrument.kind == Kind::Timer {
@@ -146,7 +146,7 @@ pub(super) fn register(engine: &mut Engine) {
         })
     });
     engine.register_fn("budget", |instrument: &mut Instrument| {
-        budget(instrument, BUDGET)
+        budget(instrument, DEFAULT_BUDGET)
     });
     engine.register_fn("budget", |instrument: &mut Instrument, share: FLOAT| {
         budget(instrument, share)

@@ -112,7 +112,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn control_characters_are_escaped_as_json_has_it() {
+    fn control_characters_are_escaped_as_in_json() {
         let mut engine = Engine::new();
         register(&mut engine);
         let json = |code: &str| engine.eval::<String>(code).unwrap();

@@ -19,16 +19,16 @@ pub(crate) struct Table {
 }
 
 /// The default capacity, in combinations of keys.
-const ENTRIES: u32 = 1_000;
+const DEFAULT_ENTRIES: u32 = 1_000;
 /// The default number of objects that can have a value.
-const OBJECTS: INT = 100_000;
+const DEFAULT_OBJECTS: INT = 100_000;
 /// The default capacity of a `distinct()`, in combinations of keys and value.
-const VALUES: u32 = 10_000;
+const DEFAULT_DISTINCT_ENTRIES: u32 = 10_000;
 /// The default number of entries of a rendered table.
-const ROWS: usize = 20;
+const DEFAULT_ROWS: usize = 20;
 
 /// The name of a number of entries in messages.
-const NUMBER: &str = "number of entries: write 1 to 100000";
+const ENTRY_COUNT_NAME: &str = "number of entries: write 1 to 100000";
 
 impl Table {
     fn new(number: u32, kind: TallyKind) -> Self {
@@ -110,12 +110,12 @@ pub(super) fn register(engine: &mut Engine, context: &Arc<Context>) {
         }
     };
     for (kind, entries) in [
-        (TallyKind::Count, Some(ENTRIES)),
-        (TallyKind::Sums, Some(ENTRIES)),
-        (TallyKind::Histogram, Some(ENTRIES)),
-        (TallyKind::Rate, Some(ENTRIES)),
-        (TallyKind::Distinct, Some(VALUES)),
-        (TallyKind::Last, Some(ENTRIES)),
+        (TallyKind::Count, Some(DEFAULT_ENTRIES)),
+        (TallyKind::Sums, Some(DEFAULT_ENTRIES)),
+        (TallyKind::Histogram, Some(DEFAULT_ENTRIES)),
+        (TallyKind::Rate, Some(DEFAULT_ENTRIES)),
+        (TallyKind::Distinct, Some(DEFAULT_DISTINCT_ENTRIES)),
+        (TallyKind::Last, Some(DEFAULT_ENTRIES)),
         // For these two kinds the number of entries determines the result, so there is no default.
         (TallyKind::Top, None),
         (TallyKind::Sample, None),
@@ -126,7 +126,7 @@ pub(super) fn register(engine: &mut Engine, context: &Arc<Context>) {
         }
         let many = make(context);
         engine.register_fn(kind.word(), move |entries: INT| {
-            many(kind, number(NUMBER, entries)?)
+            many(kind, number(ENTRY_COUNT_NAME, entries)?)
         });
     }
     let linear = |from: INT, step: INT, buckets: INT| -> ApiResult<TallyKind> {
@@ -135,13 +135,16 @@ pub(super) fn register(engine: &mut Engine, context: &Arc<Context>) {
     };
     let few = make(context);
     engine.register_fn("linear", move |from: INT, step: INT, buckets: INT| {
-        few(linear(from, step, buckets)?, ENTRIES)
+        few(linear(from, step, buckets)?, DEFAULT_ENTRIES)
     });
     let many = make(context);
     engine.register_fn(
         "linear",
         move |from: INT, step: INT, buckets: INT, entries: INT| {
-            many(linear(from, step, buckets)?, number(NUMBER, entries)?)
+            many(
+                linear(from, step, buckets)?,
+                number(ENTRY_COUNT_NAME, entries)?,
+            )
         },
     );
     let plan = context.clone();
@@ -150,7 +153,7 @@ pub(super) fn register(engine: &mut Engine, context: &Arc<Context>) {
         table.clone()
     });
     let stack = |context: &Arc<Context>, kind: TallyKind| -> ApiResult<Table> {
-        let made = context.ask(|runtime| runtime.tally(kind, ENTRIES));
+        let made = context.ask(|runtime| runtime.tally(kind, DEFAULT_ENTRIES));
         Ok(Table::new(made.or_else(error)?, kind))
     };
     let plan = context.clone();
@@ -175,7 +178,9 @@ pub(super) fn register(engine: &mut Engine, context: &Arc<Context>) {
     };
     engine.register_fn("per_object", of_objects(context));
     let all = of_objects(context);
-    engine.register_fn("per_object", move |default: INT| all(default, OBJECTS));
+    engine.register_fn("per_object", move |default: INT| {
+        all(default, DEFAULT_OBJECTS)
+    });
     let plan = context.clone();
     engine.register_fn("rows", move |table: &mut Table| -> Array {
         let now = plan.ask(|runtime| table.now(runtime));
@@ -208,7 +213,9 @@ pub(super) fn register(engine: &mut Engine, context: &Arc<Context>) {
         table::render_tally(&now, table.kind, n)
     };
     let plan = context.clone();
-    engine.register_fn("table", move |table: &mut Table| text(table, &plan, ROWS));
+    engine.register_fn("table", move |table: &mut Table| {
+        text(table, &plan, DEFAULT_ROWS)
+    });
     let plan = context.clone();
     engine.register_fn(
         "table",
@@ -218,7 +225,7 @@ pub(super) fn register(engine: &mut Engine, context: &Arc<Context>) {
     );
     let plan = context.clone();
     engine.register_fn("bars", move |table: &mut Table| -> ApiResult<String> {
-        bars(table, &plan, ROWS)
+        bars(table, &plan, DEFAULT_ROWS)
     });
     let plan = context.clone();
     engine.register_fn("bars", move |table: &mut Table, n: INT| {

@@ -16,17 +16,17 @@ struct Timer {
 }
 
 fn seconds(value: FLOAT, least: f64) -> ApiResult<Duration> {
-    if !(least..=limits::LONGEST_DELAY).contains(&value) {
+    if !(least..=limits::MAX_DELAY_SECONDS).contains(&value) {
         return error(format!(
             "{value} is no number of seconds here: write {least} to {}",
-            count(limits::LONGEST_DELAY as u64)
+            count(limits::MAX_DELAY_SECONDS as u64)
         ));
     }
     Duration::try_from_secs_f64(value).or_else(error)
 }
 
 fn every(value: FLOAT) -> ApiResult<Schedule> {
-    seconds(value, limits::SHORTEST_PERIOD).map(Schedule::Every)
+    seconds(value, limits::MIN_PERIOD_SECONDS).map(Schedule::Every)
 }
 
 fn after(value: FLOAT) -> ApiResult<Schedule> {
@@ -46,7 +46,7 @@ fn add(
     let Some(slot) = Slot::take(&context.slots) else {
         return error(format!(
             "{} callbacks wait already, the limit of a session: cancel some with .cancel()",
-            count(limits::CALLBACKS as u64)
+            count(limits::MAX_CALLBACKS as u64)
         ));
     };
     let cancelled = Arc::new(AtomicBool::new(false));
@@ -93,7 +93,7 @@ pub(super) fn register(engine: &mut Engine, context: &Arc<Context>) {
     engine.register_fn(
         "when",
         move |call: NativeCallContext, condition: FnPtr, function: FnPtr| {
-            let often = Schedule::Every(limits::LOOKS);
+            let often = Schedule::Every(limits::CONDITION_CHECK_INTERVAL);
             add(&plan, &call, often, function, Some(condition))
         },
     );

@@ -86,7 +86,9 @@ impl Runtime for Recorder {
             });
         }
         if text.starts_with("slow.") {
-            std::thread::sleep(veneer_scripts::limits::WALL_CLOCK + Duration::from_millis(100));
+            std::thread::sleep(
+                veneer_scripts::limits::MAX_CALL_DURATION + Duration::from_millis(100),
+            );
         }
         let mut warnings = Vec::new();
         if text.starts_with("absent.") {
