@@ -4,8 +4,8 @@
 //!   pattern  = { modifier } class [ "+" ] [ "::" method [ "(" arguments ")" ] [ "->" type ] ]
 //!   modifier = [ "!" ] ( flag | "@" class | "@@" class ) " "
 //!   flag     = "static", "public", …
-//!   class    = part { ( "." | ".." ) part }        a part is one segment of the dotted name
-//!   argument = ".." | type                         type = "int", "java.lang.String", "*", with "[]"
+//!   class    = part { ( "." | ".." ) part }       a part is one segment of the dotted name
+//!   argument = ".." | type                        type = "int", "java.lang.String", "*", with "[]"
 //! ```
 //!
 //! * `*` matches any characters within one segment. `*` does not match `.` but does match `$`:

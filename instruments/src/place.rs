@@ -5,9 +5,9 @@
 //!     int s = 0;         f0     Block([0]) one fragment, numbered in order of bytecode index
 //!     while (i < n)      f1     Loops      every loop header, here f1
 //!       s += i++;        f2     Edge([(2, 1)]) one edge, here the back edge; Edges: all of them
-//!     return s;          f3     Exits      every exit: returns, and exceptions that leave the method
+//!     return s;          f3     Exits      every exit: returns and exceptions
 //!   }                           Method     from entry to exit, for every exit
-//!                               Instructions  single instructions: calls, reads, writes, allocations …
+//!                               Instructions  single instructions: calls, reads, writes …
 //! ```
 
 use crate::MethodPattern;

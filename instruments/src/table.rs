@@ -2,7 +2,7 @@
 //! CSV, or as collapsed stacks.
 //!
 //! ```text
-//!   Row ──▶ rows.rs      Event ──▶ events.rs      Tally ──▶ entries.rs, bars.rs, csv.rs, call_stacks.rs
+//!   Row ──▶ rows.rs      Event ──▶ events.rs      Tally ──▶ entries.rs, bars.rs, csv.rs
 //!              └────── layout.rs ──────┴─────────────────────┘
 //! ```
 

@@ -1,5 +1,6 @@
-//! Runs every `tests/file/*.flow`: parses the graph, runs the command that the first line names, and
-//! compares each expectation with the result of the analysis. `flow/mod.rs` describes the format.
+//! Runs every `tests/file/*.flow`: parses the graph, runs the command that the first line names,
+//! and compares each expectation with the result of the analysis. `flow/mod.rs` describes the
+//! format.
 
 mod flow;
 

@@ -4,15 +4,16 @@
 //! typed steps, which another crate emits as bytecode.
 //!
 //! ```text
-//!   closure of a plan ─▶ Code (a tree, no types)           once, when the plan attaches it
-//!                          │   for each point: Scope names the variables that are live there, and the
-//!                          │   fields of their classes
+//!   closure of a plan ─▶ Code (a tree, no types)     once, when the plan attaches it
+//!                          │
+//!                          │   for each point: Scope names the variables that are live there,
+//!                          │   and the fields of their classes
 //!                          ▼
-//!                        Method (typed steps, one frame)   a type error is refused with its position
-//!                          │                               in the plan
+//!                        Method (typed steps)         a type error is refused with its position
+//!                          │                          in the plan
 //!                          ▼
-//!                        a static method of the version    `run0(live values)V`, which the JIT
-//!                                                          compiler inlines
+//!                        a static method of the       `run0(live values)V`, which the JIT
+//!                        version                      compiler inlines
 //! ```
 //!
 //! **Restrictions.** A probe neither changes the state of the application nor waits for it:

@@ -1,10 +1,12 @@
 //! Components: plans that are managed as a whole, with a name and a version.
 //!
 //! ```text
-//!   component("slow orders", "1.1")   the plan's top level runs ─▶ attaches instruments, edits, callbacks, an analyser
-//!   component("slow orders", "1.2")   runs too ─▶ success: 1.1 is detached as a whole and forgotten
+//!   component("slow orders", "1.1")   the plan's top level attaches instruments and edits,
+//!                                     and registers callbacks and an analyser
+//!   component("slow orders", "1.2")   runs too ─▶ success: 1.1 is detached and forgotten
 //!                                              ─▶ error: 1.2 is detached, and 1.1 remains
-//!   detached                          has no instruments, edits or callbacks; its analyser can still be called
+//!   detached                          has no instruments, edits or callbacks; its analyser can
+//!                                     still be called
 //! ```
 //!
 //! A plan that does not call `component(…)` is a component too, as long as it has instruments,

@@ -141,8 +141,8 @@ impl Context {
         nanoseconds(self.began.elapsed())
     }
 
-    /// Begins a call. An outermost call gets the time [`limits::MAX_CALL_DURATION`]; a nested call of the
-    /// same plan shares the time of the outermost one.
+    /// Begins a call. An outermost call gets the time [`limits::MAX_CALL_DURATION`]; a nested call
+    /// of the same plan shares the time of the outermost one.
     pub(crate) fn begin_call(&self) -> ActiveCall<'_> {
         if self.active_calls.fetch_add(1, Ordering::Relaxed) == 0 {
             let deadline = self

@@ -1,6 +1,6 @@
-//! The dry run: runs a plan's top level without a JVM. The tests of the documentation use the dry run.
-//! `veneer run --strict` does not: the command only parses the plans, and the agent refuses a plan
-//! that fails in the JVM before the application starts.
+//! The dry run: runs a plan's top level without a JVM. The tests of the documentation use the dry
+//! run. `veneer run --strict` does not: the command only parses the plans, and the agent refuses a
+//! plan that fails in the JVM before the application starts.
 //!
 //! The runtime in this module accepts every instrument and edit, has no measured data, and discards
 //! output.

@@ -4,7 +4,7 @@
 //!   source ──Plan::compile──► Plan ──Session::load──► runs top to bottom once
 //!                                                        │ methods(…).blocks().before(counter())
 //!                                                        │      └──► Runtime::attach
-//!                                                        │ every(1.0, || …)   after(5.0, || …)   at_exit(|| …)
+//!                                                        │ every(1.0, || …)   at_exit(|| …)
 //!                                                        ▼      └──► the session's timers
 //!            Session::next_deadline / run_due / finish, called by the agent's plan thread
 //! ```

@@ -1,10 +1,13 @@
 //! The linker: combines a plan and its modules into one program.
 //!
 //! ```text
-//!   lib/desks.rhai   fn watch(m) { show(m) }      ──▶  fn veneer_m1_watch(m) { veneer_m1_show(m) }     in one list of functions
+//!   lib/desks.rhai   fn watch(m) { show(m) }      ──▶  fn veneer_m1_watch(m) { veneer_m1_show(m) }
 //!   hot.rhai         import "lib/desks" as desks; ──▶  import "veneer_m1" as veneer_m1;
-//!                    desks::watch(x)              ──▶  veneer_m1::watch(x)                             the same function, by its plain name
+//!                    desks::watch(x)              ──▶  veneer_m1::watch(x)
 //! ```
+//!
+//! All functions are in one list. The engine's module `veneer_m1` has the same function under its
+//! original name, `watch`.
 //!
 //! The engine has modules of its own, but they have three defects:
 //!

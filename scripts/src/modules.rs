@@ -1,8 +1,9 @@
 //! Modules: other files of a plan, which the plan imports.
 //!
 //! ```text
-//!   plans/hot.rhai           import "lib/desks" as desks;      module lib/desks      plans/lib/desks.rhai
-//!   plans/lib/desks.rhai     import "text" as text;            module lib/text       plans/lib/text.rhai
+//!   file                   import                        module      file of the module
+//!   plans/hot.rhai         import "lib/desks" as desks;  lib/desks   plans/lib/desks.rhai
+//!   plans/lib/desks.rhai   import "text" as text;        lib/text    plans/lib/text.rhai
 //! ```
 //!
 //! The command that sends a plan reads the plan's modules and sends them too. The agent, which runs

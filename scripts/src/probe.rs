@@ -3,7 +3,7 @@
 //! ```text
 //!   .before(|p| if p.total > limit { slow.add(p.user.name, p.total) })
 //!            │        │        │       └ a table of the plan
-//!            │        │        └ a captured number, string or boolean, with its value at attachment
+//!            │        │        └ a captured number, string or boolean
 //!            │        └ a variable of the method at the point
 //!            └ the point
 //! ```

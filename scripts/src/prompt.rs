@@ -3,7 +3,7 @@
 //! ```text
 //!   let c = methods("a.B::m(..)").before(counter());     keeps c
 //!   fn half(x) { x / 2 }                                 keeps c and half
-//!   half(c.hits()) + d                                   an error: the input keeps nothing, c and half are unchanged
+//!   half(c.hits()) + d                                   an error: c and half are unchanged
 //!   half(c.hits())                                       21
 //! ```
 //!

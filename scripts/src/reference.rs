@@ -407,7 +407,7 @@ const GROUPS: &[Group] = &[
             },
             Function {
                 name: "budget",
-                usage: "counter().budget(share) or counter().budget()",
+                usage: "counter().budget(share) or counter().budget(), for any instrument",
                 returns: "instrument",
                 description: "The same instrument with a limit for its estimated cost, as a share of the processor time of the program (default 0.05). The agent checks the cost once a second. If the cost exceeds the limit, the agent detaches the instrument and prints a message.",
             },

@@ -1,7 +1,8 @@
 //! Sessions: the plans in a running JVM, and the execution of their callbacks.
 //!
 //! ```text
-//!   plan thread:  loop { wait until next_deadline() or a request; load(plan) | run_due(now) }   then finish()
+//!   plan thread:  loop { wait until next_deadline() or a request; load(plan) | run_due(now) }
+//!                 finish()
 //! ```
 //!
 //! One thread makes all calls of plans. The session's lock is held only while callbacks are moved

@@ -5,7 +5,7 @@
 //!   engine's line   1   let c = methods("…").before(counter());    shell:1
 //!                   2   fn half(x) {                               shell:2
 //!                   3       x / 2 }                                shell:3
-//!                   4   let top = 5;                               hot.rhai:1     a file that was loaded at the prompt
+//!                   4   let top = 5;                               hot.rhai:1  (a loaded file)
 //! ```
 //!
 //! All texts share one sequence of line numbers. An error in a function or callback from an earlier

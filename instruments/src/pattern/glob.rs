@@ -1,9 +1,9 @@
 //! Wildcard matching: `*` within a word, and `..` within a sequence.
 //!
-//! Both wildcards use the same greedy two-pointer algorithm. On a mismatch, the algorithm returns to the last
-//! wildcard and lets it match one item more. Only the last wildcard has to be tried again: if an
-//! earlier wildcard matched more items, the later one would have fewer to choose from. The cost is
-//! therefore at most length × length.
+//! Both wildcards use the same greedy two-pointer algorithm. On a mismatch, the algorithm returns
+//! to the last wildcard and lets it match one item more. Only the last wildcard has to be tried
+//! again: if an earlier wildcard matched more items, the later one would have fewer to choose from.
+//! The cost is therefore at most length × length.
 
 /// A word in which `*` matches any characters.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
