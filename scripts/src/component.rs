@@ -271,8 +271,8 @@ impl Components {
         found.map(|entry| entry.context.clone())
     }
 
-    /// Calls the analyser of the newest component with this name. `level` is the call depth of the
-    /// plan that requests the report.
+    /// Calls the analyser of the newest component with this name that has an analyser. `level` is
+    /// the call depth of the plan that requests the report.
     pub(crate) fn ask(
         &self,
         name: &str,
