@@ -1,13 +1,12 @@
-//! Edges between nodes and the outside, as counters are placed on them.
+//! Edges between nodes and the outside, before counters are placed on them.
 
 use std::fmt;
 
-/// A node by its number, or what is around the graph.
+/// A node by its number, or the outside of the graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Node {
-    /// Callers, other versions, handlers that are entered by exceptions.
+    /// The callers, other versions, and handlers that exceptions enter.
     Outside,
-    /// A node of the graph.
     At(u32),
 }
 
@@ -20,21 +19,19 @@ impl fmt::Display for Node {
     }
 }
 
-/// A way from one node to another. Two nodes may have several.
+/// A directed edge. Two nodes may be connected by several edges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Edge {
-    /// Where it starts.
     pub from: Node,
-    /// Where it leads.
     pub to: Node,
-    /// How often it is expected to be passed, in any unit.
+    /// How often control is expected to pass the edge, in any unit.
     pub weight: u64,
-    /// It has a counter in any case.
+    /// Whether the edge has a counter in every placement.
     pub always: bool,
 }
 
 impl Edge {
-    /// An edge that gets a counter where one is needed.
+    /// Creates an edge that gets a counter only if the placement needs one.
     pub fn new(from: Node, to: Node, weight: u64) -> Edge {
         Edge {
             from,
@@ -44,7 +41,7 @@ impl Edge {
         }
     }
 
-    /// An edge that always has a counter.
+    /// Creates an edge that always has a counter.
     pub fn counted(from: Node, to: Node) -> Edge {
         Edge {
             from,

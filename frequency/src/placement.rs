@@ -1,17 +1,19 @@
-//! Which edges have counters: all that are not in a spanning tree of the greatest weight.
+//! Counter placement: every edge outside a spanning tree of the greatest weight has a counter.
 
 use petgraph::unionfind::UnionFind;
 
 use crate::edge::{Edge, Node};
 
-/// Says of each edge of a graph of so many nodes whether it has a counter. Edges of nodes that are not there have one.
-pub fn place(nodes: u32, edges: &[Edge]) -> Vec<bool> {
+/// Returns, for each edge of a graph of `nodes` nodes, whether the edge has a counter. An edge
+/// whose node number is not below `nodes` always has one.
+pub fn place_counters(nodes: u32, edges: &[Edge]) -> Vec<bool> {
     let outside = nodes as usize;
     let at = |node: Node| match node {
         Node::Outside => Some(outside),
         Node::At(n) => (n < nodes).then_some(n as usize),
     };
-    // The heaviest first; of equal ones the first, so that the same graph has the same counters.
+    // The heaviest edge is first. Edges of equal weight keep their order, so equal graphs get equal
+    // counters.
     let mut order: Vec<usize> = (0..edges.len()).collect();
     order.sort_by_key(|i| std::cmp::Reverse(edges[*i].weight));
     let mut joined = UnionFind::<usize>::new(outside + 1);

@@ -1,19 +1,19 @@
-//! Walks over random graphs: what is derived from the counters is what happened.
+//! Random walks over random graphs: the derived counts must equal the counts of the walks.
 
 use proptest::prelude::*;
-use veneer_frequency::{Edge, Flow, Node, place};
+use veneer_frequency::{Edge, Flow, Node, place_counters};
 
-/// A graph in which every node can be left, with ways in and out in the middle, and walks over it.
+/// Generates a graph with entries and exits in the middle of it, and walks over the graph.
 fn graphs() -> impl Strategy<Value = (u32, Vec<Edge>, Vec<Vec<u8>>)> {
     (1u32..12).prop_flat_map(|nodes| {
         let node = move || (0..nodes).prop_map(Node::At);
         let inner = (node(), node(), 0u64..5).prop_map(|(a, b, w)| Edge::new(a, b, w));
-        let strange = prop_oneof![
+        let external = prop_oneof![
             node().prop_map(|n| Edge::counted(n, Node::Outside)),
             node().prop_map(|n| Edge::counted(Node::Outside, n)),
             (node(), 0u64..5).prop_map(|(n, w)| Edge::new(n, Node::Outside, w)),
         ];
-        let edges = prop::collection::vec(prop_oneof![4 => inner, 1 => strange], 0..30);
+        let edges = prop::collection::vec(prop_oneof![4 => inner, 1 => external], 0..30);
         let walks = prop::collection::vec(prop::collection::vec(any::<u8>(), 0..40), 0..20);
         (Just(nodes), edges, walks).prop_map(|(nodes, mut edges, walks)| {
             edges.insert(0, Edge::new(Node::Outside, Node::At(0), 1));
@@ -22,7 +22,7 @@ fn graphs() -> impl Strategy<Value = (u32, Vec<Edge>, Vec<Vec<u8>>)> {
     })
 }
 
-/// How often each edge was passed, and where those stand that have not come to an end.
+/// Returns how often each edge was passed, and the nodes of the walks that have not ended.
 fn walk(edges: &[Edge], walks: &[Vec<u8>]) -> (Vec<u64>, Vec<u32>) {
     let mut inside = Vec::new();
     let mut passed = vec![0; edges.len()];
@@ -46,14 +46,14 @@ fn walk(edges: &[Edge], walks: &[Vec<u8>]) -> (Vec<u64>, Vec<u32>) {
 
 proptest! {
     #[test]
-    fn every_edge_and_node_follows((nodes, edges, walks) in graphs(), first in 0u32..9) {
+    fn every_edge_and_node_count_is_derived((nodes, edges, walks) in graphs(), first in 0u32..9) {
         let (passed, inside) = walk(&edges, &walks);
         let flow = Flow::of(nodes, &edges).shifted(first);
         let of_counter: Vec<u64> = edges
             .iter()
             .zip(&flow.edges)
             .zip(&passed)
-            .filter(|((_, line), _)| line.counter.is_some())
+            .filter(|((_, edge), _)| edge.counter.is_some())
             .map(|(_, n)| *n)
             .collect();
         let counts = flow.counts(|c| of_counter[(c - first) as usize], &inside);
@@ -71,8 +71,9 @@ proptest! {
 
     #[test]
     fn no_counter_is_superfluous((nodes, edges, _) in graphs()) {
-        let tree = place(nodes, &edges).iter().filter(|counted| !**counted).count();
-        // A spanning forest over the edges that may go without: its size is that of any other.
+        let tree = place_counters(nodes, &edges).iter().filter(|counted| !**counted).count();
+        // The size of a spanning forest over the edges that may have no counter. All such forests
+        // have the same size.
         let mut joined = petgraph::unionfind::UnionFind::<usize>::new(nodes as usize + 1);
         let at = |n: Node| match n { Node::Outside => nodes as usize, Node::At(n) => n as usize };
         let all = edges.iter().filter(|e| !e.always).filter(|e| joined.union(at(e.from), at(e.to))).count();
@@ -80,7 +81,7 @@ proptest! {
     }
 
     #[test]
-    fn what_was_written_down_is_read_again((nodes, edges, _) in graphs()) {
+    fn a_flow_survives_serialisation((nodes, edges, _) in graphs()) {
         let flow = Flow::of(nodes, &edges);
         let text = serde_json::to_string(&flow).expect("written");
         prop_assert_eq!(serde_json::from_str::<Flow>(&text).expect("read"), flow);
@@ -88,7 +89,7 @@ proptest! {
 }
 
 #[test]
-fn a_loop_counts_once_a_round() {
+fn a_loop_body_is_counted_once_per_iteration() {
     // outside -> 0 -> 1 -> 2 -> 1, 1 -> 3 -> outside
     let at = Node::At;
     let edges = [
@@ -110,14 +111,14 @@ fn a_loop_counts_once_a_round() {
 }
 
 #[test]
-fn counters_that_disagree_give_nothing_below_zero() {
+fn negative_results_are_reported_as_zero() {
     let edges = [
         Edge::new(Node::Outside, Node::At(0), 1),
         Edge::counted(Node::Outside, Node::At(0)),
         Edge::counted(Node::At(0), Node::Outside),
     ];
     let flow = Flow::of(1, &edges);
-    // It has come in twice from elsewhere, and gone out once.
+    // Two activations entered from elsewhere, and one left.
     let counts = flow.counts(|c| [2, 1][c as usize], &[]);
     assert_eq!(
         (counts.node(0), counts.edge(Node::Outside, Node::At(0))),
@@ -126,7 +127,7 @@ fn counters_that_disagree_give_nothing_below_zero() {
 }
 
 #[test]
-fn edges_of_nodes_that_are_not_there_do_no_harm() {
+fn edges_of_unknown_nodes_are_ignored() {
     let text = r#"{"nodes":1,"edges":[[7,0,0],[-1,0,-1],[0,9,4000000000]]}"#;
     let flow: Flow = serde_json::from_str(text).expect("read");
     assert_eq!(flow.counts(|_| 5, &[]).node(0), 0);

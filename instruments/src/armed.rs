@@ -1,22 +1,26 @@
-//! Armed methods and their flow graphs, as lists that a plan can ask for: to choose targets among what there is.
+//! Descriptions of armed methods and their flow graphs, from which a plan can choose its targets.
+//!
+//! An *armed* method is a method whose body has a switchable check at each capture point, a point
+//! where a running activation can leave its code.
 
 use serde::{Deserialize, Serialize};
 
-/// An armed method.
+/// The identity of an armed method.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ArmedMethod {
-    /// Tells methods of one name apart that classes of several loaders have.
+    /// The method's id. Ids distinguish methods of equal name and class name in different class
+    /// loaders.
     #[serde(default)]
     pub id: u32,
-    /// Dotted: `a.b.Outer$Inner`.
+    /// The dotted class name: `a.b.Outer$Inner`.
     pub class: String,
-    /// Name and descriptor: `m(I)I`.
+    /// The method's name and descriptor: `m(I)I`.
     pub method: String,
 }
 
 impl ArmedMethod {
-    /// The pattern that selects it and, where its class has bridge methods of the same name and arguments, those; none where
-    /// the descriptor is none.
+    /// Returns a pattern that selects this method. The pattern also selects bridge methods of the
+    /// same name and arguments in the same class. Returns `None` if the descriptor is malformed.
     pub fn pattern(&self) -> Option<String> {
         let (name, descriptor) = self.method.split_at(self.method.find('(')?);
         let types = crate::pattern::argument_names(descriptor)?;
@@ -24,78 +28,78 @@ impl ArmedMethod {
     }
 }
 
-/// What is known of an armed class.
+/// The properties of an armed class that a plan can query.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ArmedClass {
-    /// Dotted.
+    /// The dotted class name.
     pub name: String,
-    /// Access flags, as in the class file.
+    /// The access flags, as in the class file.
     pub flags: u16,
-    /// Dotted names of its annotation types.
+    /// The dotted names of the annotation types.
     pub annotations: Vec<String>,
-    /// Dotted names of all classes and interfaces above it.
+    /// The dotted names of all superclasses and superinterfaces, direct and indirect.
     pub supertypes: Vec<String>,
-    /// Whether its static initialiser has run.
+    /// Whether the static initialiser has run.
     pub is_initialised: bool,
-    /// Its selected methods.
+    /// The methods that the query has selected.
     pub methods: Vec<DescribedMethod>,
 }
 
-/// What is known of an armed method.
+/// The properties of an armed method that a plan can query.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DescribedMethod {
-    /// Which.
     pub method: ArmedMethod,
-    /// Access flags, as in the class file.
+    /// The access flags, as in the class file.
     pub flags: u16,
-    /// Dotted names of its annotation types.
+    /// The dotted names of the annotation types.
     pub annotations: Vec<String>,
-    /// Bytes of its code.
+    /// The size of the bytecode, in bytes.
     pub size: u32,
 }
 
-/// Its flow graph.
+/// The flow graph of an armed method.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Graph {
-    /// Whose.
     #[serde(flatten)]
     pub method: ArmedMethod,
-    /// Fragments are numbered from 0 to this less 1.
+    /// The number of fragments. Fragments are numbered from 0.
     pub fragments: u32,
-    /// Edges between fragments, those to exception handlers aside, in order.
+    /// The edges between fragments, in order, without the edges to exception handlers.
     pub edges: Vec<(u32, u32)>,
-    /// The fragments themselves, by their numbers.
+    /// The fragments, by number.
     pub blocks: Vec<Block>,
 }
 
-/// A fragment, as the class file has it.
+/// A fragment (here a basic block) of the original class file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Block {
-    /// The source line at which it begins.
+    /// The source line of the first instruction.
     pub line: Option<u16>,
-    /// Mnemonics of its instructions.
+    /// The mnemonics of the instructions.
     pub instructions: Vec<String>,
-    /// How many loops it is in.
+    /// The number of loops that contain the fragment.
     pub depth: u32,
-    /// Whether a loop begins there.
+    /// Whether the fragment is a loop header.
     pub is_header: bool,
-    /// Whether an activation can be reached there: whether instruments stand there.
+    /// Whether an activation can reach the fragment. Instruments are placed in reachable fragments
+    /// only.
     pub is_reachable: bool,
-    /// Names and types of the variables that code can read at its beginning.
+    /// The names and types of the variables that a probe can read at the beginning of the fragment.
     pub variables: Vec<(String, String)>,
 }
 
-/// So many of a list, drawn at random.
+/// A request for a random sample of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sample {
-    /// At most so many, each once.
+    /// The maximum size of the sample. Each item is drawn at most once.
     pub count: usize,
-    /// The same seed draws the same from the same list.
+    /// The seed of the generator. Equal seeds draw equal samples from equal lists.
     pub seed: u64,
 }
 
 impl Sample {
-    /// Places in a list of `length`, in the order in which they were drawn: Fisher and Yates' shuffle, broken off.
+    /// Returns indices into a list of `length` items, in the order in which they were drawn. The
+    /// method is a partial Fisher–Yates shuffle.
     pub fn draw(self, length: usize) -> Vec<usize> {
         let mut state = self.seed;
         let mut places: Vec<usize> = (0..length).collect();
@@ -109,7 +113,7 @@ impl Sample {
     }
 }
 
-/// The next number of SplitMix64 (Steele, Lea, Flood 2014).
+/// Returns the next number of the SplitMix64 generator (Steele, Lea, Flood 2014).
 fn split_mix(state: &mut u64) -> u64 {
     *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let mut z = *state;
@@ -138,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sample_has_each_once_and_depends_on_its_seed() {
+    fn a_sample_has_no_duplicates_and_depends_on_its_seed() {
         let draw = |seed| Sample { count: 10, seed }.draw(1000);
         let mut first = draw(1);
         assert_eq!(first, draw(1));

@@ -1,6 +1,8 @@
-//! What the beginning of a class's name may become, for whoever types a pattern.
+//! Completion of class names in a pattern that a user types.
 
-/// A class's name up to the dot that comes next; whole where the text is the beginning of its simple name.
+/// Completes `text` to the name `class`, up to the next dot of the name. If `text` is the beginning
+/// of the simple class name, returns the whole name. Returns `None` if `text` is the beginning of
+/// neither.
 pub fn completed(class: &str, text: &str) -> Option<String> {
     if let Some(rest) = class.strip_prefix(text) {
         let end = rest

@@ -1,22 +1,23 @@
 //! Edits of a method's flow graph.
 //!
-//! An edit is checked before anything happens: the live-in set of the new target must be available with
-//! matching types, and the monitors held and the handlers in force must be the same. It takes effect in
-//! running activations too, from their next capture point.
+//! The agent checks an edit before it changes any code: the live-in variables of the new target
+//! must be available with matching types, and the held monitors and the active exception handlers
+//! must be the same. An edit also takes effect in running activations, from their next capture
+//! point.
 
 use crate::MethodPattern;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// One change of the graph; numbers are fragments, as in [`Place`](crate::Place).
+/// One change of the graph. The numbers are fragments, as in [`Place`](crate::Place).
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EditKind {
-    /// The edge `from`→`to` leads to `target` instead.
+    /// The edge `from`→`to` leads to `target` instead of `to`.
     Redirect { from: u32, to: u32, target: u32 },
-    /// The code of `fragment` is left out; control goes on at its successor.
+    /// The code of `fragment` is removed. Control continues at its successor.
     Skip { fragment: u32 },
-    /// `fragment` runs the code of fragment `by`.
+    /// `fragment` executes the code of fragment `by` instead of its own.
     Replace { fragment: u32, by: u32 },
 }
 
@@ -35,10 +36,8 @@ impl fmt::Display for EditKind {
 /// Edits that take effect together or not at all.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EditSpec {
-    /// The plan that makes them: its file name.
+    /// The file name of the plan that makes the edits.
     pub plan: String,
-    /// The methods to edit.
     pub patterns: Vec<MethodPattern>,
-    /// The edits, in order.
     pub edits: Vec<EditKind>,
 }

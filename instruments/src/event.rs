@@ -1,36 +1,34 @@
-//! One entry of a value log.
+//! One event of a value log.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// The values that an activation had when it passed a point.
+/// The values of the logged variables when an activation passed a point.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Event {
-    /// Dotted.
+    /// The dotted class name.
     pub class: String,
-    /// Name and descriptor.
+    /// The method's name and descriptor.
     pub method: String,
     pub fragment: Option<u32>,
     pub line: Option<u16>,
-    /// The Java thread's id (`Thread.getId()`).
+    /// The id of the Java thread (`Thread.getId()`).
     pub thread: u64,
-    /// Nanoseconds since the agent began.
+    /// Nanoseconds since the agent was started.
     pub time_ns: u64,
-    /// Variable and value, in the order in which the log names them.
+    /// Variables and their values, in the order in which the log names the variables.
     pub values: Vec<(String, Value)>,
 }
 
-/// A value of a Java variable.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Value {
-    /// `null`.
     Null,
-    /// boolean (0 or 1), byte, char, short, int, long.
+    /// A boolean (0 or 1), byte, char, short, int or long.
     Int(i64),
-    /// float, double.
+    /// A float or double.
     Float(f64),
-    /// A string, or for another object a text that identifies it.
+    /// A string. For any other object, a text that identifies the object.
     Text(String),
 }
 

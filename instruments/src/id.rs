@@ -1,18 +1,18 @@
-//! Names of what a plan has attached: instruments (`i7`) and patches (`p7`).
+//! The ids of instruments (`i7`) and patches (`p7`).
 //!
-//! Both are given out by the runtime, counted up from 0 and never used again, so an id that a script
-//! kept for an hour cannot come to mean something else.
+//! The runtime numbers instruments and patches separately, from 1, and never reuses a number. An id
+//! that a script has kept therefore never refers to another instrument.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// One attached instrument. Displays as `i7`.
+/// The id of an attached instrument, displayed as `i7`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct InstrumentId(pub u32);
 
-/// One edit of the flow graph that can be taken back. Displays as `p7`.
+/// The id of an edit of the flow graph that can be undone, displayed as `p7`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct PatchId(pub u32);
@@ -29,7 +29,7 @@ impl fmt::Display for PatchId {
     }
 }
 
-/// A text that is no id.
+/// The error for a text that is not an id.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is no id: write `{letter}` and a number, as in `{letter}7`")]
 pub struct IdError {

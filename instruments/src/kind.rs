@@ -1,26 +1,28 @@
-//! What an instrument measures.
+//! The kinds of instruments.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use veneer_probes::Code;
 
-/// The kind of an instrument, which decides the [`Data`](crate::Data) of its rows.
+/// The kind of an instrument, which determines the [`Data`](crate::Data) of its rows.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
-    /// How often a point was passed: exact, under threads too.
+    /// Counts how often a point is passed. The count is exact, even if several threads pass the
+    /// point.
     Counter,
-    /// Time between the two points of an interval, inclusive of callees, in nanoseconds.
+    /// Measures the time between the two points of an interval, in nanoseconds, including callees.
     Timer,
-    /// Values of the named variables, each time the point is passed. A name is one of the method's local
-    /// variable table, or `local3` for slot 3 where the class was compiled without that table.
+    /// Records the values of the named variables each time the point is passed. A name is an entry
+    /// of the method's local variable table, or `local3` for slot 3 if the class was compiled
+    /// without that table.
     Log(Vec<String>),
-    /// Nothing by itself: code of the plan runs there, and gives values to tables.
+    /// Runs a probe: code of the plan, which updates tables. The instrument itself records no data.
     Code(Box<Code>),
 }
 
 impl Kind {
-    /// The kind without its parameters: `counter`, `timer` or `log`.
+    /// Returns the name of the kind without its parameters: `counter`, `timer`, `log` or `code`.
     pub fn name(&self) -> &'static str {
         match self {
             Kind::Counter => "counter",

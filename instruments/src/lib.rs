@@ -1,7 +1,7 @@
-//! What a plan can say about a running program, and what it gets back.
+//! The data model shared by plans, the agent and the console: instruments, points and results.
 //!
-//! This crate holds the vocabulary that plans, the agent and the tables share. It knows no JVM and no
-//! script language: it is plain data, a pattern matcher, a table renderer and one trait.
+//! This crate contains plain data types, the pattern matcher, a table renderer and one trait
+//! ([`Runtime`]). The crate depends neither on a JVM nor on a script language.
 //!
 //! ```text
 //!   MethodPattern ──selects──► methods ──Place──► points ──When + Kind──► Spec
@@ -10,9 +10,12 @@
 //!   Table ◄──renders── Row, Event ◄──Runtime::rows, events── InstrumentId `i7`
 //! ```
 //!
-//! In the terms of aspect orientation a [`MethodPattern`] with a [`Place`] is the *pointcut*, a [`Kind`]
-//! with a [`When`] is the *advice*; in those of JUDI's instrumentation strategy they are the targets,
-//! the strategy and the instrument, [`Data`] is the data class and [`table`] the analyser.
+//! | here | aspect orientation | JUDI's instrumentation strategy |
+//! | --- | --- | --- |
+//! | [`MethodPattern`] with a [`Place`] | pointcut | targets |
+//! | [`Kind`] with a [`When`] | advice | strategy and instrument |
+//! | [`Data`] | – | data class |
+//! | [`table`] | – | analyser |
 
 mod armed;
 mod completion;
@@ -20,12 +23,12 @@ mod edit;
 mod event;
 mod id;
 mod kind;
-mod nearest;
 mod pattern;
 mod place;
 mod row;
 mod runtime;
 mod spec;
+mod suggest;
 pub mod table;
 mod tally;
 
@@ -35,7 +38,6 @@ pub use edit::{EditKind, EditSpec};
 pub use event::{Event, Value};
 pub use id::{IdError, InstrumentId, PatchId};
 pub use kind::Kind;
-pub use nearest::{nearest, nearest_words};
 pub use pattern::{
     ClassFacts, INITIALISER, MethodFacts, MethodPattern, PatternError, PatternFault, Verdict,
     class_flag_words, flag_words,
@@ -44,6 +46,7 @@ pub use place::{Place, When, Which};
 pub use row::{Data, RefusalRow, Row, Summary};
 pub use runtime::{AttachError, Attached, Runtime};
 pub use spec::{LIMIT, Spec, Times};
+pub use suggest::{nearest, nearest_words};
 pub use tally::{
     BUCKETS, Entry, GROUP, Key, Linear, LinearError, MOST_BUCKETS, MergeError, Moment, RING, Rate,
     Tally, TallyKind, WINDOW, bucket_start, merged,

@@ -1,68 +1,74 @@
 //! Patterns that select methods: `com.sun.tools.javac.parser..*::*(..)`.
 //!
 //! ```text
-//!   pattern  = { mark } class [ "+" ] [ "::" method [ "(" arguments ")" ] [ "->" type ] ]
-//!   mark     = [ "!" ] ( flag | "@" class | "@@" class )      flag = "static", "public", …; a space behind each
-//!   class    = part { ( "." | ".." ) part }        a part is one segment of the dotted name
-//!   argument = ".." | type                         type = "int", "java.lang.String", "*", with "[]"
+//!   pattern  = { modifier } class [ "+" ] [ "::" method [ "(" arguments ")" ] [ "->" type ] ]
+//!   modifier = [ "!" ] ( flag | "@" class | "@@" class ) " "
+//!   flag     = "static", "public", …
+//!   class    = part { ( "." | ".." ) part }       a part is one segment of the dotted name
+//!   argument = ".." | type                        type = "int", "java.lang.String", "*", with "[]"
 //! ```
 //!
-//! * `*` stands for any run of characters within one segment, so it never crosses a `.`; it does cross `$`:
+//! * `*` matches any characters within one segment. `*` does not match `.` but does match `$`:
 //!   `a.Outer*` selects `a.Outer$Inner` as well. As an argument, a lone `*` is any one type.
-//! * `..` between segments stands for any number of packages, none too: `com.sun..*` selects `com.sun.X` and
-//!   `com.sun.a.b.X`. A leading `*..` is any package or none: `*..JavaCompiler`. Everything is `*..*`.
-//! * `..` among the arguments stands for any number of them. Arguments left out altogether are any too.
-//! * Without `::` the pattern selects every method of the class. `*` selects `<init>` too, but `<clinit>`, the static initialiser, only where it is
-//!   named: every class that has one would be armed for what runs once.
-//! * A nested class is named as the JVM does: `a.Outer$Inner`.
-//! * `+` behind the class selects it and everything that extends or implements it, directly or not.
-//! * `-> type` is the type of the result, `void` too; a lone `*` is any.
-//! * `static`, `!synchronized` … are flags of the method, `@a.B` is an annotation of it, `@@a.B` one of its class.
+//! * `..` between segments matches any number of packages, including none: `com.sun..*` selects
+//!   `com.sun.X` and `com.sun.a.b.X`. A leading `*..` matches any package or none:
+//!   `*..JavaCompiler`. The pattern `*..*` selects all classes.
+//! * `..` among the arguments matches any number of arguments. A pattern without an argument list
+//!   matches any arguments.
+//! * A pattern without `::` selects every method of the class.
+//! * `*` selects `<init>` but not `<clinit>`, the static initialiser. A pattern selects `<clinit>`
+//!   only by that name; otherwise the agent would arm every class with a static initialiser for
+//!   code that runs once.
+//! * A nested class has its JVM name: `a.Outer$Inner`.
+//! * `+` after the class selects the class and all its direct and indirect subtypes.
+//! * `-> type` is the type of the result, including `void`. A lone `*` is any type.
+//! * `static`, `!synchronized` … are flags of the method. `@a.B` is an annotation of the method,
+//!   and `@@a.B` is an annotation of its class.
 //!
-//! Names alone do not decide `+` and marks ([`MethodPattern::asks_more`]): for these somebody has to know the class
-//! ([`ClassFacts`]).
+//! Names alone do not decide `+`, flags and annotations ([`MethodPattern::asks_more`]). To match
+//! such a pattern, the caller must provide the properties of the class ([`ClassFacts`]).
 
-mod facts;
 mod glob;
-mod mark;
+mod metadata;
+mod modifiers;
 mod parser;
 mod types;
 
-pub use facts::{ClassFacts, MethodFacts, Verdict};
-pub use mark::{class_flag_words, flag_words};
+pub use metadata::{ClassFacts, MethodFacts, Verdict};
+pub use modifiers::{class_flag_words, flag_words};
 pub use parser::{PatternError, PatternFault};
 pub(crate) use types::{argument_names, primitive};
 
 use glob::Glob;
-use mark::Mark;
+use modifiers::Modifier;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 use types::{Argument, TypePattern};
 
-/// The static initialiser.
+/// The JVM's name of the static initialiser.
 pub const INITIALISER: &str = "<clinit>";
 
-/// A pattern over class, method name and types. Its text form, which `Display` gives back and
-/// serde uses, is described in the module's head.
+/// A pattern over the class name, the method name and types, with optional flags and annotations.
+/// `Display` and serde use the text form that the module documentation describes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct MethodPattern {
     /// Flags and annotations.
-    marks: Vec<Mark>,
+    modifiers: Vec<Modifier>,
     class: ClassPattern,
-    /// `+`: what is below the class too.
+    /// Whether the pattern has `+`, so that it also selects subtypes of the class.
     subtypes: bool,
-    /// `None`: the pattern had no `::` part, any method.
+    /// `None` if the pattern has no `::` part: any method matches.
     method: Option<NamePattern>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct NamePattern {
     name: Glob,
-    /// `None`: no argument list, any arguments.
+    /// `None` if the pattern has no argument list: any arguments match.
     arguments: Option<Vec<Argument>>,
-    /// `None`: any result.
+    /// `None` if the pattern has no result type: any result matches.
     result: Option<TypePattern>,
 }
 
@@ -72,7 +78,7 @@ pub(crate) struct ClassPattern {
     pub(crate) steps: Vec<Step>,
 }
 
-/// A piece of a dotted name.
+/// An element of a dotted name.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Step {
     /// Exactly one segment.
@@ -82,32 +88,39 @@ pub(crate) enum Step {
 }
 
 impl MethodPattern {
-    /// Reads a pattern.
+    /// Parses a pattern.
     ///
     /// # Errors
-    /// What is wrong and at which column of the text.
+    /// The error names the fault and its column in the text.
     pub fn parse(text: &str) -> Result<Self, PatternError> {
         parser::parse(text)
     }
 
-    /// Whether a method is selected, as far as names and types say: always so where the pattern does not ask for more
-    /// ([`MethodPattern::asks_more`]), else it may be. `class` is dotted (`a.b.Outer$Inner`); `descriptor` is as in the class
-    /// file, `(I[Ljava/lang/String;)V`. A descriptor that cannot be read matches any-argument patterns only.
+    /// Whether the names and types of a method match. For a pattern without `+`, flags and
+    /// annotations this is the final answer. For other patterns ([`MethodPattern::asks_more`]),
+    /// true means that the method may be selected.
+    ///
+    /// `class` is dotted (`a.b.Outer$Inner`). `descriptor` is as in the class file,
+    /// `(I[Ljava/lang/String;)V`. If the descriptor is malformed, only patterns that accept any
+    /// arguments and any result match.
     pub fn matches(&self, class: &str, method: &str, descriptor: &str) -> bool {
         self.matches_class(class) && self.matches_method(method, descriptor)
     }
 
-    /// Whether methods of a class of this name (dotted) may be selected at all. Any class may be below another.
+    /// Whether methods of a class of this dotted name may be selected. For a pattern with `+` the
+    /// answer is always true, because any class may be a subtype of another.
     pub fn matches_class(&self, class: &str) -> bool {
         self.subtypes || self.class.matches(class)
     }
 
-    /// Whether a class of this name is the one of the pattern, or above those that `+` selects.
+    /// Whether a class of this dotted name is the class of the pattern. For a pattern with `+`, the
+    /// class is the supertype of the selected classes.
     pub fn names_class(&self, class: &str) -> bool {
         self.class.matches(class)
     }
 
-    /// Whether a method is selected by name and types, given that its class is: for a caller that walks the methods of a class.
+    /// Whether the name and types of a method match, given that its class is selected. Callers use
+    /// this method while they iterate over the methods of a class.
     pub fn matches_method(&self, method: &str, descriptor: &str) -> bool {
         let Some(pattern) = &self.method else {
             return method != INITIALISER;
@@ -127,19 +140,23 @@ impl MethodPattern {
         }
     }
 
-    /// Whether more than names has to be known: the pattern has `+`, an annotation or a flag.
+    /// Whether the pattern depends on more than names: on `+`, an annotation or a flag.
     pub fn asks_more(&self) -> bool {
-        self.subtypes || !self.marks.is_empty()
+        self.subtypes || !self.modifiers.is_empty()
     }
 
-    /// Whether it has `+`.
+    /// Whether the pattern has `+`.
     pub fn has_subtypes(&self) -> bool {
         self.subtypes
     }
 
-    /// Whether methods of a class are selected.
+    /// Whether methods of a class can be selected.
     pub fn of_class(&self, class: &ClassFacts) -> Verdict {
-        if !self.marks.iter().all(|mark| mark.fits_class(class)) {
+        if !self
+            .modifiers
+            .iter()
+            .all(|modifier| modifier.accepts_class(class))
+        {
             Verdict::No
         } else if self.class.matches(&class.name) {
             Verdict::Yes
@@ -154,14 +171,17 @@ impl MethodPattern {
         }
     }
 
-    /// Whether a method is selected, given that its class is.
+    /// Whether a method is selected, given that its class is selected.
     pub fn of_method(&self, method: &MethodFacts) -> bool {
         self.matches_method(&method.name, &method.descriptor)
-            && self.marks.iter().all(|mark| mark.fits_method(method))
+            && self
+                .modifiers
+                .iter()
+                .all(|modifier| modifier.accepts_method(method))
     }
 
-    /// Whether a method is selected. `class` is dotted; `facts` are those of the class, without which a pattern that asks for more
-    /// selects nothing.
+    /// Whether a method is selected. `class` is dotted, and `facts` are the properties of the
+    /// class. A pattern that depends on more than names selects nothing without `facts`.
     pub fn selects(
         &self,
         class: &str,
@@ -179,23 +199,26 @@ impl MethodPattern {
         method.is_some_and(|method| self.of_method(method))
     }
 
-    /// Whether the pattern asks for an annotation that only a class file tells.
+    /// Whether the pattern requires an annotation. Only the class file contains annotations.
     pub fn has_annotations(&self) -> bool {
-        self.marks.iter().any(|mark| mark.annotation().is_some())
+        self.modifiers
+            .iter()
+            .any(|modifier| modifier.annotation().is_some())
     }
 
-    /// Whether a class in which these types (dotted) are mentioned can have the annotations that the pattern asks for.
+    /// Whether a class can have the annotations that the pattern requires, given that its class
+    /// file mentions the dotted type names in `mentioned`.
     pub fn may_be_annotated(&self, mentioned: &[String]) -> bool {
-        let mut wanted = self.marks.iter().filter_map(Mark::annotation);
+        let mut wanted = self.modifiers.iter().filter_map(Modifier::annotation);
         wanted.all(|pattern| mentioned.iter().any(|name| pattern.matches(name)))
     }
 
-    /// The class part, in text form, without `+`.
+    /// The text form of the class part, without `+`.
     pub fn class_text(&self) -> String {
         self.class.to_string()
     }
 
-    /// The method name part in text form; none where the pattern has no `::`.
+    /// The text form of the method name; `None` if the pattern has no `::` part.
     pub fn method_text(&self) -> Option<&str> {
         self.method.as_ref().map(|method| method.name.text())
     }
@@ -219,7 +242,7 @@ impl ClassPattern {
         )
     }
 
-    /// A lone `*`.
+    /// Whether the pattern is a lone `*`.
     fn is_star(&self) -> bool {
         matches!(self.steps.as_slice(), [Step::Segment(glob)] if glob.text() == "*")
     }
@@ -230,7 +253,7 @@ impl fmt::Display for ClassPattern {
         let mut after_segment = false;
         for (i, step) in self.steps.iter().enumerate() {
             match step {
-                // A leading gap is written `*..`: see the module's head.
+                // A leading gap is written `*..`: see the module documentation.
                 Step::Gap => f.write_str(if i == 0 { "*.." } else { ".." })?,
                 Step::Segment(glob) => {
                     write!(f, "{}{}", if after_segment { "." } else { "" }, glob.text())?;
@@ -244,8 +267,8 @@ impl fmt::Display for ClassPattern {
 
 impl fmt::Display for MethodPattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for mark in &self.marks {
-            write!(f, "{mark} ")?;
+        for modifier in &self.modifiers {
+            write!(f, "{modifier} ")?;
         }
         write!(f, "{}{}", self.class, if self.subtypes { "+" } else { "" })?;
         let Some(method) = &self.method else {

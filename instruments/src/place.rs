@@ -1,79 +1,80 @@
-//! Where in a method an instrument stands.
+//! The points in a method at which an instrument acts.
 //!
 //! ```text
-//!   int sum(int n) {            Entry      the way into the method
+//!   int sum(int n) {            Entry      the entry of the method
 //!     int s = 0;         f0     Block([0]) one fragment, numbered in order of bytecode index
 //!     while (i < n)      f1     Loops      every loop header, here f1
 //!       s += i++;        f2     Edge([(2, 1)]) one edge, here the back edge; Edges: all of them
-//!     return s;          f3     Exits      every way out, exceptional ones too
-//!   }                           Method     from entry to exit, whichever exit it is
-//!                               Instructions  single instructions: calls, reads, writes, allocations …
+//!     return s;          f3     Exits      every exit: returns and exceptions
+//!   }                           Method     from entry to exit, for every exit
+//!                               Instructions  single instructions: calls, reads, writes …
 //! ```
 
 use crate::MethodPattern;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// The points of each selected method. Fragment numbers are those of basic blocks in order of bytecode
-/// index (what `veneer fragments … --policy block` shows), displayed `f3`.
+/// The selector of points in each selected method. Fragment numbers are those of basic blocks in
+/// order of bytecode index, displayed as `f3`; `veneer fragments … --policy block` shows them.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Place {
-    /// The method as a whole: before = at entry, after = at every exit, around = from entry to exit.
+    /// The method as a whole: before = at entry, after = at every exit, around = from entry to
+    /// exit.
     Method,
-    /// The entry.
+    /// The entry of the method.
     Entry,
     /// Every exit: returns, and exceptions that leave the method.
     Exits,
     /// Every basic block.
     Blocks,
-    /// The named basic blocks.
+    /// The basic blocks with these numbers.
     Block(Vec<u32>),
-    /// Basic blocks that a predicate has chosen, others in each method (`Spec::only`).
+    /// The basic blocks that a predicate of the plan has chosen, which differ from method to
+    /// method. The blocks are in `Spec::only`.
     Chosen,
     /// Every loop header.
     Loops,
-    /// Where loops are left, whichever way; code sees there how many turns they have made.
+    /// Every exit of a loop. A probe at a loop exit can read the number of iterations.
     LoopExits,
     /// Every edge between basic blocks.
     Edges,
-    /// The named edges, as (from, to).
+    /// The edges with these pairs of block numbers (from, to).
     Edge(Vec<(u32, u32)>),
-    /// Where the code of each named source line begins, in the middle of a basic block too.
+    /// The first instruction of each named source line. A line may begin in the middle of a basic
+    /// block.
     Line(Vec<u16>),
     /// Single instructions.
     Instructions(Which),
 }
 
-/// Instructions by what they do.
+/// A selector of instructions by their effect.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Which {
-    /// Calls of methods, of those that the pattern matches by the class that the code names.
+    /// Calls of methods. With a pattern, only calls of matching methods; the class is the one that
+    /// the call instruction names.
     Calls(Option<MethodPattern>),
-    /// Reads of fields, of those with this name or `class.name`.
+    /// Reads of fields. With a text, only of fields with this name or `class.name`.
     Reads(Option<String>),
-    /// Writes of fields.
+    /// Writes of fields. With a text, only of fields with this name or `class.name`.
     Writes(Option<String>),
-    /// Reads of elements of arrays.
+    /// Reads of array elements.
     ArrayReads,
-    /// Writes of elements of arrays.
+    /// Writes of array elements.
     ArrayWrites,
-    /// `new` and the like.
+    /// `new` and the array allocation instructions.
     Allocations,
-    /// `monitorenter`.
     Enters,
-    /// `monitorexit`.
     Leaves,
-    /// `athrow`.
     Throws,
-    /// Where exception handlers begin.
+    /// The first instructions of exception handlers.
     Handlers,
-    /// Branches with a condition.
+    /// Conditional branches.
     Branches,
     /// `tableswitch` and `lookupswitch`.
     Switches,
-    /// Those with this mnemonic; `*`: all.
+    /// Instructions with this mnemonic; `*` selects all instructions.
     Opcode(String),
 }
 
@@ -124,15 +125,13 @@ impl fmt::Display for Place {
     }
 }
 
-/// On which side of a point the instrument acts.
+/// The side of a point on which an instrument acts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum When {
-    /// Before the point.
     Before,
-    /// After the point.
     After,
-    /// A pair: its end fires only in activations that passed its beginning.
+    /// Before and after the point. The end acts only in activations that have passed the beginning.
     Around,
 }
 

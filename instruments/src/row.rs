@@ -1,48 +1,55 @@
-//! What instruments have measured, one row per point, and the other lists that a plan can ask for.
+//! Query results: the data of instruments, one row per point, and the other lists that a plan can
+//! query.
 
 use crate::InstrumentId;
 use serde::{Deserialize, Serialize};
 
-/// The figures of one point.
+/// The data of one point.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Row {
-    /// Dotted: `a.b.Outer$Inner`.
+    /// The dotted class name: `a.b.Outer$Inner`.
     pub class: String,
-    /// Name and descriptor: `m(I)I`.
+    /// The method's name and descriptor: `m(I)I`.
     pub method: String,
-    /// The fragment; none where the point is the whole method.
+    /// The fragment; `None` if the point is the whole method.
     pub fragment: Option<u32>,
-    /// Where the point is an edge: the fragment that it leads to.
+    /// The target fragment, if the point is an edge.
     pub to: Option<u32>,
-    /// Where the point is an instruction: what it does, and its index in the bytecode: `call a.b.C::m @17`.
+    /// The effect and the bytecode index of the instruction, if the point is an instruction: `call
+    /// a.b.C::m @17`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub what: Option<String>,
-    /// The first source line of the fragment, where the class has a line table.
+    /// The first source line of the fragment, if the class has a line number table.
     pub line: Option<u16>,
-    /// The figures.
     #[serde(flatten)]
     pub data: Data,
 }
 
-/// The figures of one point, by kind of instrument.
+/// The data of one point, by kind of instrument.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Data {
-    /// Of a timer: finished intervals and their times in nanoseconds. With `count` 0 the times are 0.
+    /// A timer: the number of finished intervals, and their times in nanoseconds. If `count` is 0,
+    /// the times are 0.
     Time {
         count: u64,
         total_ns: u64,
         min_ns: u64,
         max_ns: u64,
     },
-    /// Of a counter.
-    Count { hits: u64 },
-    /// Of a value log: events seen, and of these how many a full ring dropped.
-    Log { events: u64, dropped: u64 },
+    Count {
+        hits: u64,
+    },
+    /// A value log: the number of events, and how many of them were dropped because a ring buffer
+    /// was full.
+    Log {
+        events: u64,
+        dropped: u64,
+    },
 }
 
 impl Data {
-    /// How often the point was passed: hits, finished intervals or events.
+    /// Returns how often the point was passed: hits, finished intervals or events.
     pub fn hits(&self) -> u64 {
         match *self {
             Data::Count { hits } => hits,
@@ -51,7 +58,7 @@ impl Data {
         }
     }
 
-    /// Both together, where they are of one kind; else this one.
+    /// Returns the sum of both if they are of one kind, otherwise a copy of `self`.
     #[must_use]
     pub fn plus(&self, other: &Data) -> Data {
         match (self.clone(), other.clone()) {
@@ -91,7 +98,7 @@ impl Data {
         }
     }
 
-    /// What tables sort by: total time for a timer, hits otherwise.
+    /// Returns the value by which tables are sorted: the total time of a timer, otherwise the hits.
     pub fn weight(&self) -> u64 {
         match *self {
             Data::Time { total_ns, .. } => total_ns,
@@ -100,33 +107,33 @@ impl Data {
     }
 }
 
-/// A class or method that was left as it was.
+/// A class or method that the agent has not instrumented.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RefusalRow {
-    /// Dotted.
+    /// The dotted class name.
     pub class: String,
-    /// Name and descriptor; empty = the whole class.
+    /// The method's name and descriptor. An empty text means the whole class.
     pub method: String,
-    /// The name of the refusal, such as `MethodTooLarge`.
+    /// The refusal code, such as `MethodTooLarge`.
     pub reason: String,
-    /// What exactly was in the way.
+    /// The details of the reason.
     pub detail: String,
 }
 
-/// One attached (or detached) instrument, as lists show it.
+/// One attached or detached instrument, as lists show it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Summary {
     pub id: InstrumentId,
-    /// The name that the plan gave it, or the display form of its spec.
+    /// The name given by the plan, or the display form of the spec.
     pub name: String,
-    /// `counter`, `timer` or `log(a, b)`.
+    /// `counter`, `timer`, `log(a, b)` or the code of the probe.
     pub kind: String,
-    /// The plan that attached it: its file name.
+    /// The file name of the plan that attached the instrument.
     pub plan: String,
-    /// Methods that it stands in so far.
+    /// The number of methods that contain the instrument so far.
     pub methods: usize,
-    /// Points that it stands on so far.
+    /// The number of points at which the instrument acts so far.
     pub points: usize,
-    /// False once it was detached; its figures stay readable.
+    /// False after the instrument was detached. Its data remain readable.
     pub attached: bool,
 }

@@ -1,6 +1,8 @@
-//! What a plan can ask of the running JVM, as a trait: the agent implements it, the scripts call it.
+//! The interface between the script engine and the agent: the operations on the running JVM that a
+//! plan can use.
 //!
-//! It is the seam between the script engine, which knows no JVM, and the executor, which knows no scripts.
+//! The agent implements the [`Runtime`] trait and the scripts call it. The script engine thus does
+//! not depend on the JVM, and the agent does not depend on the script language.
 
 use crate::{
     ArmedClass, ArmedMethod, EditKind, EditSpec, Event, Graph, InstrumentId, MethodPattern,
@@ -8,102 +10,111 @@ use crate::{
 };
 use serde::{Deserialize, Serialize};
 
-/// The running JVM, as a plan sees it. Called from the plan thread only, never from an application thread,
-/// and never while the caller holds a lock: an implementation may load classes and wait for the JVM.
+/// The running JVM, as a plan sees it.
+///
+/// Only the plan thread calls these methods, never an application thread. The caller must hold no
+/// lock, because an implementation may load classes and wait for the JVM.
 pub trait Runtime: Send + Sync {
-    /// Attaches an instrument to what is loaded and to what will be; as a whole or not at all.
+    /// Attaches an instrument to loaded classes and to classes that are loaded later. If the call
+    /// fails, no point has changed.
     fn attach(&self, spec: Spec) -> Result<Attached, AttachError>;
-    /// Takes an instrument off again. Its figures stay readable. Detaching twice is no error.
+    /// Detaches an instrument. Its data remain readable. Detaching an instrument twice is no error.
     fn detach(&self, id: InstrumentId) -> Result<(), AttachError>;
-    /// The figures so far, in no order. An unknown id has none.
+    /// Returns the current data of an instrument, in no order. An unknown id has no rows.
     fn rows(&self, id: InstrumentId) -> Vec<Row>;
-    /// The last `last` events of a value log, newest last.
+    /// Returns the last `last` events of a value log, newest last.
     fn events(&self, id: InstrumentId, last: usize) -> Vec<Event>;
-    /// Edits the flow graph of the selected methods; as a whole or not at all.
+    /// Edits the flow graph of the selected methods. If the call fails, no method has changed.
     fn edit(&self, spec: EditSpec) -> Result<PatchId, AttachError>;
-    /// Takes an edit back. Undoing twice is no error.
+    /// Undoes an edit. Undoing an edit twice is no error.
     fn undo(&self, id: PatchId) -> Result<(), AttachError>;
-    /// Makes a table for compiled probes, for so many combinations of keys, and gives its number.
+    /// Creates a table for probes, with room for `entries` combinations of keys. Returns its
+    /// number.
     fn tally(&self, kind: TallyKind, entries: u32) -> Result<u32, AttachError>;
-    /// Says whose a table is, and what it is called where the plan says so: for the report.
+    /// Records the plan that owns a table, and the name that the plan has given the table. Reports
+    /// show both.
     fn tally_is(&self, table: u32, plan: &str, name: Option<&str>) {
         let _ = (table, plan, name);
     }
-    /// What a table holds now; nothing of a number that was never given out.
+    /// Returns the current content of a table. The table of an unknown number is empty.
     fn tally_now(&self, table: u32) -> Tally;
-    /// Sets everything in a table to nothing. What threads give it meanwhile may stay.
+    /// Clears a table. Values that application threads write during the call may remain.
     fn tally_clear(&self, table: u32);
-    /// The armed methods that any of the patterns selects: all, in order of arming, or a sample of them.
+    /// Returns the armed methods that any of the patterns selects: all of them in order of arming,
+    /// or a sample.
     fn armed(&self, patterns: &[MethodPattern], sample: Option<Sample>) -> Vec<ArmedMethod>;
-    /// The flow graphs of the armed methods that any of the patterns selects.
+    /// Returns the flow graphs of the armed methods that any of the patterns selects.
     fn graphs(&self, patterns: &[MethodPattern]) -> Vec<Graph>;
-    /// The classes of which the patterns select methods, with these; those that are loaded are armed first. Gives those that are
-    /// prepared, in order of arming.
+    /// Returns the armed classes that contain methods selected by the patterns, each with these
+    /// methods, in order of arming. Loaded classes that are not armed yet are armed first.
     fn classes(&self, patterns: &[MethodPattern]) -> Vec<ArmedClass> {
         let _ = patterns;
         Vec::new()
     }
-    /// The flow graph of a method by its id; none where it is gone.
+    /// Returns the flow graph of a method; `None` if the method's class was unloaded.
     fn graph(&self, method: u32) -> Option<Graph> {
         let _ = method;
         None
     }
-    /// What was left as it was, and why.
+    /// Returns the classes and methods that were not instrumented, with the reasons.
     fn refusals(&self) -> Vec<RefusalRow>;
-    /// Every instrument so far, in order of attachment, detached ones too.
+    /// Returns all instruments, in order of attachment, including detached ones.
     fn instruments(&self) -> Vec<Summary>;
-    /// At most so many names of loaded classes that begin so, each up to its next dot; behind `::` those of the class's methods.
-    /// For completion: nothing is armed.
+    /// Returns completions for the beginning of a name: at most `limit` names of loaded classes,
+    /// each up to its next dot. After `::`, the completions are the names of the class's methods.
+    /// No class is armed.
     fn names(&self, beginning: &str, limit: usize) -> Vec<String> {
         let _ = (beginning, limit);
         Vec::new()
     }
-    /// Activations that still run code older than the current version, as far as known.
+    /// Returns the number of activations that are known to run code older than the current version.
     fn stale(&self) -> u64;
-    /// Prints what a plan says (without a final newline): to the JVM's standard error or to the client
-    /// that runs the plan.
+    /// Prints output of a plan, to the JVM's standard error or to the client that runs the plan.
+    /// `text` has no final newline.
     fn print(&self, text: &str);
-    /// Says that from now on the plan of this load speaks (see `veneer_scripts::Session`): what is printed is its.
+    /// Sets the current plan: all output from now on belongs to this plan instance (see
+    /// `veneer_scripts::Session`).
     fn speaks(&self, load: u64) {
         let _ = load;
     }
 }
 
-/// What came of attaching an instrument.
+/// The result of attaching an instrument.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Attached {
     pub id: InstrumentId,
-    /// Methods that it stands in now.
+    /// The number of methods that contain the instrument now.
     pub methods: usize,
-    /// Points that it stands on now.
+    /// The number of points at which the instrument acts now.
     pub points: usize,
-    /// Methods that match and were refused; `Runtime::refusals` says why.
+    /// The number of methods that match and were refused. `Runtime::refusals` returns the reasons.
     pub refused: usize,
-    /// What the author of the plan should know, such as a pattern that matches nothing so far.
+    /// Warnings for the author of the plan, such as a pattern that matches no method so far.
     pub warnings: Vec<String>,
 }
 
-/// Why an instrument or an edit was not made (or not taken back). Nothing has changed then.
+/// The reason why an instrument or an edit failed. The state before the call is unchanged.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(rename_all = "snake_case")]
 pub enum AttachError {
-    /// An id that the runtime never gave out.
+    /// The runtime has never assigned this instrument id.
     #[error("there is no instrument {id}: instruments() lists those that there are")]
     UnknownInstrument { id: InstrumentId },
 
-    /// An id that the runtime never gave out.
+    /// The runtime has never assigned this patch id.
     #[error("there is no patch {id}: it must come from redirect, skip, replace or edit")]
     UnknownPatch { id: PatchId },
 
-    /// An edit of nothing: unlike an instrument it cannot wait for classes loaded later.
+    /// The patterns of an edit match no loaded method. Unlike an instrument, an edit cannot wait
+    /// for classes that are loaded later.
     #[error("no loaded method matches `{pattern}`{}", suggest(nearest))]
     NothingMatches {
         pattern: String,
-        /// Names close to it.
+        /// Similar class names.
         nearest: Vec<String>,
     },
 
-    /// A fragment number beyond those of the method.
+    /// The fragment number exceeds those of the method.
     #[error(
         "{class}::{method} has no fragment f{fragment}, only f0 to f{last}: `veneer fragments` shows them"
     )]
@@ -114,7 +125,7 @@ pub enum AttachError {
         last: u32,
     },
 
-    /// Two fragments that no edge joins.
+    /// The two fragments are not connected by an edge.
     #[error("{class}::{method} has no edge f{from}->f{to}: `veneer fragments` shows its edges")]
     UnknownEdge {
         class: String,
@@ -123,19 +134,19 @@ pub enum AttachError {
         to: u32,
     },
 
-    /// A line without code.
+    /// The source line has no code.
     #[error("{class}::{method} has no code on line {line}{}", lines(first, last))]
     UnknownLine {
         class: String,
         method: String,
         line: u16,
-        /// The method's first line with code, where it has a line table.
+        /// The method's first line with code, if the class has a line number table.
         first: Option<u16>,
         /// The method's last line with code.
         last: Option<u16>,
     },
 
-    /// A variable that is not live where the log would read it.
+    /// The variable is not live at a point of the log.
     #[error(
         "`{variable}` cannot be read in {class}::{method} at {place}{}",
         readable(live)
@@ -144,64 +155,64 @@ pub enum AttachError {
         variable: String,
         class: String,
         method: String,
-        /// The point: `f3`, `entry` …
+        /// The name of the point: `f3`, `entry` …
         place: String,
-        /// The variables that can be read there.
+        /// The variables that can be read at the point.
         live: Vec<String>,
     },
 
-    /// An edit that the checker refuses.
+    /// The checker has refused the edit.
     #[error("{class}::{method}: cannot {edit}: {reason}")]
     EditRefused {
         class: String,
         method: String,
         edit: EditKind,
-        /// What stands in the way, such as a live-in variable that is missing or has another type.
+        /// The reason, for example a live-in variable that is missing or has another type.
         reason: String,
     },
 
-    /// A method that cannot be armed, so nothing can be attached to it.
+    /// The method cannot be armed, so no instrument can be attached to it.
     #[error("{class}::{method} cannot be instrumented ({reason}): {detail}")]
     MethodRefused {
         class: String,
         method: String,
-        /// The name of the refusal, such as `MethodTooLarge`.
+        /// The refusal code, such as `MethodTooLarge`.
         reason: String,
         detail: String,
     },
 
-    /// Code that has no compiled form at a point.
+    /// The code cannot be compiled at a point.
     #[error("{class}::{method} at {place}: {reason}")]
     NotCompiled {
         class: String,
         method: String,
-        /// The point: `f3`, `entry` …
+        /// The name of the point: `f3`, `entry` …
         place: String,
-        /// Place in the plan, and why.
+        /// The position in the plan and the reason.
         reason: Box<veneer_probes::ProbeError>,
     },
 
-    /// More points than the plan may have meant.
+    /// The selection has more points than the limit of the spec.
     #[error(
         "this has more than {limit} points: narrow the pattern, or write methods(…).limit({})", limit.saturating_mul(10)
     )]
     TooManyPoints { limit: u32 },
 
-    /// A table that found no room.
+    /// The memory for tables is exhausted.
     #[error(
         "there is no room for a table of {entries} entries: write a number from 1 to 100000, and think of the other tables"
     )]
     TallyTooLarge { entries: u32 },
 
-    /// A combination of instrument and place that has no meaning or no code yet.
+    /// This combination of instrument and place is not supported.
     #[error("{what} is not supported: {instead}")]
     Unsupported {
         what: String,
-        /// What to write instead.
+        /// The alternative to write instead.
         instead: String,
     },
 
-    /// The data plane has no room left.
+    /// The memory for instrument data is exhausted.
     #[error(
         "{what} needs {needed} bytes of instrument data but {free} are free: detach an instrument or select fewer points"
     )]
@@ -211,14 +222,14 @@ pub enum AttachError {
         free: u64,
     },
 
-    /// The JVM is going down.
+    /// The JVM is shutting down.
     #[error("the JVM is shutting down: nothing more can be attached or detached")]
     ShuttingDown,
 
-    /// The JVM answered a request of the agent with an error.
+    /// A JVM function that the agent called has failed.
     #[error("{action} failed: {detail}; the application goes on unchanged")]
     Vm {
-        /// What was asked for, and of what class.
+        /// The requested action, with the class that it affects.
         action: String,
         detail: String,
     },

@@ -1,56 +1,59 @@
-//! What a plan asks to have attached.
+//! The specification of an instrument that a plan attaches.
 
 use crate::{ClassFacts, Kind, MethodPattern, Place, When};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// One instrument on a selection of points, of classes that are loaded and of those loaded later.
+/// One instrument at a selection of points, in loaded classes and in classes that are loaded later.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Spec {
-    /// What the plan calls it; without it, tables show the display form of the spec.
+    /// The name given by the plan. Without a name, tables show the display form of the spec.
     pub name: Option<String>,
-    /// The plan that attaches it: its file name.
+    /// The file name of the plan that attaches the instrument.
     pub plan: String,
-    /// A method is selected when any of these matches.
+    /// The patterns. A method is selected if any of them matches.
     pub patterns: Vec<MethodPattern>,
-    /// Of the methods that are selected and there, only those of these ids, and of classes loaded later none; with
-    /// [`Place::Chosen`] in each these blocks.
+    /// If set, restricts the spec to the selected methods with these ids. Classes that are loaded
+    /// later are not matched. With [`Place::Chosen`], the value lists the basic blocks of each
+    /// method.
     #[serde(default)]
     pub only: Option<BTreeMap<u32, Vec<u32>>>,
     /// The points in each selected method.
     pub place: Place,
-    /// The side of each point.
     pub when: When,
-    /// What is measured there.
     pub kind: Kind,
-    /// It has no more points than these.
+    /// The maximum number of points. [`Runtime::attach`](crate::Runtime::attach) fails if the
+    /// selection has more points.
     #[serde(default = "limit")]
     pub limit: u32,
-    /// Each point has a counter of its own, where the counts of most could follow from those of others.
+    /// Whether each point has a counter of its own. Otherwise the counts of most points are derived
+    /// from spanning-tree counters.
     #[serde(default)]
     pub each: bool,
-    /// It acts so many times at most, and is taken off when all are used up.
+    /// The maximum number of times that the instrument acts. When the limit is reached, the agent
+    /// detaches the instrument.
     #[serde(default)]
     pub times: Option<Times>,
-    /// Of a timer of whole methods: activations that began before it was attached are measured from there on, in a row of their own.
+    /// For a timer of whole methods: whether activations that began before the timer was attached
+    /// are measured from that time on, in a separate row.
     #[serde(default)]
     pub late: bool,
-    /// What it may cost, as a share of the processor time of the whole process. When it costs more it is taken off.
+    /// The maximum cost, as a share of the processor time of the whole process. If the instrument
+    /// costs more, the agent detaches it.
     #[serde(default)]
     pub budget: Option<f64>,
 }
 
-/// How often an instrument acts at most.
+/// The maximum number of times that an instrument acts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Times {
-    /// So many times.
     pub most: u64,
-    /// At each of its points, not in all.
+    /// Whether the limit applies to each point separately.
     pub each: bool,
 }
 
-/// Points of an instrument at most, where the plan does not say.
+/// The maximum number of points of an instrument, unless the plan sets a limit.
 pub const LIMIT: u32 = 100_000;
 
 fn limit() -> u32 {
@@ -58,8 +61,12 @@ fn limit() -> u32 {
 }
 
 impl Spec {
-    /// Whether a method is selected. `class` is dotted (`a.b.Outer$Inner`), `facts` are what is known of it beyond its name where a
-    /// pattern asks for more, `id` is the method's, and the descriptor as in the class file.
+    /// Whether the spec selects a method.
+    ///
+    /// * `class` is the dotted class name (`a.b.Outer$Inner`).
+    /// * `facts` are the properties of the class, which only some patterns need.
+    /// * `id` is the id of the method.
+    /// * `(method, descriptor)` are the method's name and its descriptor as in the class file.
     pub fn selects(
         &self,
         class: &str,
@@ -69,7 +76,8 @@ impl Spec {
     ) -> bool {
         let mut patterns = self.patterns.iter();
         match &self.only {
-            // What the patterns ask beyond names was looked at when the methods were chosen.
+            // The methods in `only` were chosen with the full patterns, so comparing the names is
+            // enough here.
             Some(only) => {
                 only.contains_key(&id) && patterns.any(|p| p.matches(class, method, descriptor))
             }
@@ -77,7 +85,7 @@ impl Spec {
         }
     }
 
-    /// The same for one method of those that it selects.
+    /// Returns the spec restricted to one of the methods that it selects.
     pub fn of_method(&self, id: u32) -> Spec {
         let blocks = self.only.as_ref().and_then(|only| only.get(&id));
         let place = match (&self.place, blocks) {
@@ -100,7 +108,8 @@ impl Spec {
         }
     }
 
-    /// Whether it counts every fragment or every edge of a method, so that most counts follow from the others.
+    /// Whether the instrument counts every fragment or every edge of a method. Most of its counts
+    /// can then be derived from the others.
     pub fn counts_all(&self) -> bool {
         let all = matches!(self.place, Place::Blocks | Place::Edges);
         let plain = self.kind == Kind::Counter && self.when == When::Before;

@@ -1,4 +1,5 @@
-//! Rows, events and tables of compiled code as text: aligned, within [`WIDTH`] columns, and in forms for other programs.
+//! Renders rows, events and tally tables as text: aligned within [`WIDTH`] columns, as bars, as
+//! CSV, or as collapsed stacks.
 //!
 //! ```text
 //!   Row ──▶ rows.rs      Event ──▶ events.rs      Tally ──▶ entries.rs, bars.rs, csv.rs
@@ -23,5 +24,5 @@ pub use events::render_events;
 pub use rows::render;
 pub use text::{count, duration, shorten, signature};
 
-/// The widest line, in characters.
+/// The maximum width of a line, in characters.
 pub const WIDTH: usize = 100;

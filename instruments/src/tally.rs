@@ -1,6 +1,7 @@
-//! Tables that compiled probes fill: what was counted and summed up, by keys.
+//! Tallies: the tables that probes fill. A *tally* is an aggregation map, like a BPF map or an
+//! aggregation in DTrace: it stores a value for each combination of keys.
 
-mod change;
+mod difference;
 mod distinct;
 mod identity;
 mod linear;
@@ -14,75 +15,83 @@ pub use rate::{Rate, WINDOW};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// What a table keeps for each combination of keys.
+/// The value that a table stores for each combination of keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TallyKind {
-    /// How often.
+    /// A count.
     Count,
-    /// How often, sum, least and greatest.
+    /// Count, sum, minimum and maximum.
     Sums,
-    /// The same, and how often in each of the buckets of [`bucket_start`].
+    /// Count, sum, minimum, maximum, and a count for each of the exponential buckets of
+    /// [`bucket_start`].
     Histogram,
-    /// The same with buckets of one width, and two for what lies below and above them.
+    /// Count, sum, minimum, maximum, and a count for each of the buckets of equal width. Two more
+    /// buckets count the values below and above.
     Linear(Linear),
-    /// How often, and how often in each of the last seconds.
+    /// A count, and a count for each of the last seconds.
     Rate,
-    /// How many different values: each entry is a combination of keys with a value, the last of the keys. See [`Tally::distinct`].
+    /// The number of different values. Each entry is a combination of keys with a value, which is
+    /// the last key. See [`Tally::distinct`].
     Distinct,
-    /// How often, of the most frequent of unboundedly many: an upper bound, and how much of it may be others'.
+    /// The counts of the most frequent keys out of an unbounded number of keys (space-saving
+    /// algorithm). A count is an upper bound, and [`Entry::error`] says how much of it may belong
+    /// to other keys.
     Top,
     /// The latest combinations themselves, with time and thread.
     Last,
-    /// Combinations drawn evenly from all that came, with time and thread.
+    /// A uniform random sample of all combinations, with time and thread.
     Sample,
-    /// For each thread a stack of whole numbers: nothing to be shown.
+    /// For each thread, a stack of integers that probes push and pop. The stack has no output.
     Numbers,
-    /// For each thread a stack of objects.
+    /// For each thread, a stack of objects that probes push and pop. The stack has no output.
     Objects,
-    /// For each object a whole number, which goes with it.
+    /// For each object, an integer. The integer is dropped when the object is collected.
     PerObject,
 }
 
-/// Values that a thread has on its stack at most, as `VeneerThreads.DEPTH`; what comes on top is not kept.
-pub const DEPTH: u64 = 32;
+/// The maximum depth of a thread's stack, equal to `VeneerThreads.DEPTH`. Values pushed beyond it
+/// are dropped.
+pub const MAX_STACK_DEPTH: u64 = 32;
 
 impl TallyKind {
-    /// Values of an entry, in words of 8 bytes.
+    /// The size of an entry's values, in words of 8 bytes.
     pub fn words(self) -> u64 {
         match self {
             Self::Count => 1,
             Self::Sums => 4,
             Self::Histogram => 4 + BUCKETS as u64,
-            // One below and one above.
+            // One bucket below and one above.
             Self::Linear(linear) => 4 + u64::from(linear.buckets) + 2,
-            // How often, the first second, and the ring of seconds.
+            // The count, the first second, and the ring of seconds.
             Self::Rate => 2 + RING,
             Self::Distinct => 1,
-            // How often, how much of it may be others', and of the first place of a group whether one of them is being given to another.
+            // The count, and how much of it may belong to other keys. The third word is used only
+            // in the first slot of a group: it says whether a thread is reassigning a slot of the
+            // group.
             Self::Top => 3,
             Self::Last | Self::Sample => 2,
-            Self::Numbers | Self::Objects => DEPTH,
+            Self::Numbers | Self::Objects => MAX_STACK_DEPTH,
             Self::PerObject => 0,
         }
     }
 
-    /// Whether its values are summed up.
+    /// Whether the table stores the sum of its values.
     pub fn has_sums(self) -> bool {
         matches!(self, Self::Sums | Self::Histogram | Self::Linear(_))
     }
 
-    /// Whether its values are counted in buckets.
+    /// Whether the table stores counts in buckets.
     pub fn has_buckets(self) -> bool {
         matches!(self, Self::Histogram | Self::Linear(_))
     }
 
-    /// Whether its entries are what was given itself, each with its [`Moment`].
+    /// Whether the entries are the recorded combinations themselves, each with its [`Moment`].
     pub fn has_moments(self) -> bool {
         matches!(self, Self::Last | Self::Sample)
     }
 
-    /// The word that makes one in a plan.
+    /// The name of the function that creates such a table in a plan.
     pub fn word(self) -> &'static str {
         match self {
             Self::Count => "tally",
@@ -99,26 +108,28 @@ impl TallyKind {
         }
     }
 
-    /// Whether it is a stack for each thread instead of a table.
+    /// Whether the kind is a stack for each thread.
     pub fn is_stack(self) -> bool {
         matches!(self, Self::Numbers | Self::Objects)
     }
 
-    /// Whether it belongs to the code that fills it alone, and there is nothing in it to be shown.
+    /// Whether only the probes that fill the table can read it. Such a table has no output.
     pub fn is_own(self) -> bool {
         self.is_stack() || self == Self::PerObject
     }
 }
 
-/// Words of the ring in which a rate has a count for each second, as `VeneerTables.RING`: more than [`WINDOW`] and the second that runs.
+/// The number of words of the ring that counts a rate's seconds, equal to `VeneerTables.RING`. The
+/// ring must be longer than [`WINDOW`] plus the current second.
 pub const RING: u64 = 64;
-/// Places of a group of a table of the most frequent, as `VeneerTables.GROUP`.
+/// The number of slots in a group of a [`TallyKind::Top`] table, equal to `VeneerTables.GROUP`.
 pub const GROUP: u64 = 8;
 
-/// Buckets of a histogram; the last one has what is negative.
+/// The number of buckets of a histogram. The last bucket counts negative values.
 pub const BUCKETS: usize = 4 * 62 + 1;
 
-/// The least value of a bucket: 0 to 3 by themselves, then four for each power of two. `None` of that for negative values.
+/// Returns the least value of a bucket. The values 0 to 3 have a bucket each, and each power of two
+/// from 4 has four buckets. Returns `None` for the bucket of negative values.
 pub fn bucket_start(n: usize) -> Option<u64> {
     match n {
         0..=3 => Some(n as u64),
@@ -134,17 +145,16 @@ pub fn bucket_start(n: usize) -> Option<u64> {
 #[derive(Clone, Debug, PartialEq, PartialOrd, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Key {
-    /// A whole number.
     Integer(i64),
-    /// One with a point.
     Float(f64),
-    /// A boolean.
     Bool(bool),
-    /// A string, its first 64 characters; `None` for null and for what found no room.
+    /// The first 64 characters of a string; `None` for null and for a string that did not fit into
+    /// the table.
     Text(Option<String>),
-    /// Another object, by its identity hash; 0 is null.
+    /// The identity hash of an object that is not a string; 0 for null.
     Object(u32),
-    /// A call stack: lines such as `shop.Desk.serve:41`, the innermost first; none where it found no room.
+    /// A call stack: lines such as `shop.Desk.serve:41`, innermost first. Empty if the stack did
+    /// not fit into the table.
     Stack(Vec<String>),
 }
 
@@ -165,69 +175,72 @@ impl fmt::Display for Key {
     }
 }
 
-/// What a table has for a combination of keys.
+/// The keys and values of one combination of keys.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Entry {
-    /// The keys.
     pub keys: Vec<Key>,
-    /// For each key what tells strings apart that look the same here (of which only the beginning is known); zeros for other keys.
+    /// For each string key, its hash and length, because strings of which only the beginning is
+    /// stored would look equal. Zeros for other keys.
     #[serde(default)]
     pub marks: Vec<[u64; 2]>,
-    /// How often.
     pub count: u64,
-    /// Of the values; 0 where the table only counts.
+    /// The sum of the values; 0 if the table only counts.
     pub sum: i64,
-    /// The least value; 0 where there is none.
+    /// The minimum of the values; 0 if there is none.
     pub min: i64,
-    /// The greatest.
+    /// The maximum of the values; 0 if there is none.
     pub max: i64,
-    /// Of a histogram: how often in each bucket, as far as the last that is not 0. Of a linear one all: below, each bucket, above.
+    /// The counts of the buckets. For [`TallyKind::Histogram`], up to the last bucket that is not
+    /// empty. For [`TallyKind::Linear`], all: below, each bucket, above.
     pub buckets: Vec<u64>,
-    /// Of a rate: when.
+    /// The counts by second, for [`TallyKind::Rate`].
     #[serde(default)]
     pub rate: Option<Rate>,
-    /// Of a set: how many different values.
+    /// The number of different values, for [`TallyKind::Distinct`].
     #[serde(default)]
     pub distinct: u64,
-    /// Of the most frequent: how much of the count may be others'.
+    /// For [`TallyKind::Top`]: how much of the count may belong to other keys.
     #[serde(default)]
     pub error: u64,
-    /// Of the latest and of a sample: when and where.
+    /// The time and thread, for [`TallyKind::Last`] and [`TallyKind::Sample`].
     pub at: Option<Moment>,
 }
 
-/// When and where a combination of values was given to a table.
+/// The time and thread at which a combination was recorded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Moment {
-    /// How many came before, since the table was cleared.
+    /// The number of combinations recorded before this one since the table was cleared.
     pub number: u64,
-    /// Nanoseconds since the agent began.
+    /// Nanoseconds since the agent was started.
     pub time_ns: u64,
-    /// The thread.
     pub thread_id: i64,
 }
 
-/// A table as it is now.
+/// The content of a table at one time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Tally {
-    /// In no order.
+    /// The entries, in no order.
     pub entries: Vec<Entry>,
-    /// What found no room, or was not drawn: no keys are known of it.
+    /// The totals of the values that did not fit into the table or were not drawn. Their keys are
+    /// unknown.
     pub rest: Entry,
-    /// Of the latest and of a sample: how many were given to it in all, since it was cleared.
+    /// For [`TallyKind::Last`] and [`TallyKind::Sample`]: the number of recorded combinations since
+    /// the table was cleared.
     #[serde(default)]
     pub given: Option<u64>,
 }
 
 impl Tally {
-    /// How often something was given to it, whether it found room or not.
+    /// Returns the number of recorded combinations, including those that did not fit into the
+    /// table.
     pub fn total(&self) -> u64 {
         let counts = self.entries.iter().map(|entry| entry.count);
         let all = || counts.fold(self.rest.count, u64::saturating_add);
         self.given.unwrap_or_else(all)
     }
 
-    /// Puts the entries in the order in which they are shown: the most frequent first, of sets the largest, of single values the oldest.
+    /// Sorts the entries in the order in which they are shown: by the number of different values,
+    /// then by count, both descending, then by age, oldest first, then by keys.
     pub fn sort(&mut self) {
         self.entries.sort_by(|a, b| {
             let keys = || {
@@ -246,7 +259,7 @@ impl Tally {
 mod tests {
     use super::*;
 
-    /// As `VeneerTables.bucket`.
+    /// The bucket of a value, as in `VeneerTables.bucket`.
     fn bucket(value: i64) -> usize {
         match value {
             ..0 => BUCKETS - 1,
@@ -259,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn buckets_begin_where_the_one_before_ends() {
+    fn buckets_are_contiguous() {
         for n in 0..BUCKETS - 1 {
             let start = bucket_start(n).expect("a bucket") as i64;
             assert_eq!(bucket(start), n);

@@ -1,8 +1,9 @@
-//! Pattern tests as data: `patterns.txt` says what matches, `pattern_errors.txt` what is refused and where.
+//! Pattern tests as data: `patterns.txt` lists matches, `pattern_errors.txt` lists errors and
+//! columns.
 
 use veneer_instruments::MethodPattern;
 
-/// The lines of a data file with their numbers and `|`-separated fields.
+/// Returns the lines of a data file with their numbers and `|`-separated fields.
 fn records(text: &str) -> impl Iterator<Item = (usize, Vec<&str>)> {
     text.lines().enumerate().filter_map(|(i, line)| {
         let data = !line.starts_with('#') && !line.is_empty();
@@ -11,7 +12,7 @@ fn records(text: &str) -> impl Iterator<Item = (usize, Vec<&str>)> {
 }
 
 #[test]
-fn patterns_match_as_the_table_says() {
+fn patterns_match_as_listed() {
     let mut seen = 0;
     for (line, fields) in records(include_str!("patterns.txt")) {
         let [text, class, method, descriptor, expected] = fields[..] else {
@@ -28,7 +29,7 @@ fn patterns_match_as_the_table_says() {
             "patterns.txt:{line}: {text} on {class}::{method}{descriptor}"
         );
 
-        // The text form says the same pattern, and so does the serialised one.
+        // The text form and the serialised form parse to the same pattern.
         let again = MethodPattern::parse(&pattern.to_string()).expect("its own text");
         assert_eq!(again, pattern, "patterns.txt:{line}");
         let json = serde_json::to_string(&pattern).expect("json");

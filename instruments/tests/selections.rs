@@ -1,4 +1,4 @@
-//! What patterns select by what is known of a class: `selections.txt` says it.
+//! Selection by class properties: `selections.txt` lists patterns, classes, methods and results.
 
 use veneer_instruments::{ClassFacts, MethodFacts, MethodPattern, Verdict, flag_words};
 
@@ -6,14 +6,15 @@ fn words(text: &str) -> Vec<String> {
     text.split_whitespace().map(str::to_owned).collect()
 }
 
-/// The flags that these words name, by asking for each bit what it is called.
+/// Returns the flags with these names. The function finds each flag by the name of its bit.
 fn flags(words: &[String]) -> u16 {
     let bits = (0..16).map(|bit| 1 << bit);
     let named = bits.filter(|bit| flag_words(*bit).any(|word| words.iter().any(|w| w == word)));
     named.sum()
 }
 
-/// The facts of a line: class, its annotations, its supertypes, method, its flags and annotations.
+/// Parses the properties in a line: class, its annotations, its supertypes, method, its flags and
+/// annotations.
 fn facts(class: &str, of_class: &str, above: &str, method: &str, of_method: &str) -> ClassFacts {
     let at = method.find('(').expect("a descriptor");
     let (annotations, flagged): (Vec<String>, Vec<String>) = words(of_method)
@@ -41,7 +42,7 @@ fn facts(class: &str, of_class: &str, above: &str, method: &str, of_method: &str
 }
 
 #[test]
-fn selections_are_what_the_table_says() {
+fn selections_are_as_listed() {
     let mut seen = 0;
     for (number, line) in include_str!("selections.txt").lines().enumerate() {
         if line.starts_with('#') {
@@ -64,11 +65,11 @@ fn selections_are_what_the_table_says() {
         assert_eq!(found, expected, "selections.txt:{number}: {line}");
         let selected = pattern.selects(class, Some(&facts), &one.name, &one.descriptor);
         assert_eq!(selected, expected == "yes", "selections.txt:{number}");
-        // Names alone never say no where more says yes.
+        // If the full match selects a method, the match by names must accept it.
         if expected != "no" {
             assert!(pattern.matches(class, &one.name, &one.descriptor), "{line}");
         }
-        // Without facts, a pattern that asks for more selects nothing.
+        // Without properties, a pattern that depends on more than names selects nothing.
         let blind = pattern.selects(class, None, &one.name, &one.descriptor);
         assert_eq!(blind, expected == "yes" && !pattern.asks_more(), "{line}");
         let again = MethodPattern::parse(&pattern.to_string()).expect("its own text");
@@ -87,7 +88,7 @@ fn the_text_form_is_what_was_written() {
         "a.X::m -> void",
         "a.X::m-1() -> *",
         "!synchronized a.X+",
-        // As names of their own.
+        // The marks are also valid class names.
         "static",
         "public::static",
     ] {
@@ -96,7 +97,7 @@ fn the_text_form_is_what_was_written() {
 }
 
 #[test]
-fn what_names_cannot_decide_is_known() {
+fn patterns_beyond_names_need_class_metadata() {
     let asks = |text: &str| MethodPattern::parse(text).expect(text).asks_more();
     for text in [
         "a.I+",
@@ -113,7 +114,7 @@ fn what_names_cannot_decide_is_known() {
 }
 
 #[test]
-fn a_class_that_mentions_no_such_type_has_no_such_annotation() {
+fn annotations_require_a_mention_of_the_type() {
     let mentioned = ["a.Test".to_owned(), "b.Rest".to_owned()];
     let may = |text: &str| {
         let pattern = MethodPattern::parse(text).expect(text);
@@ -126,7 +127,7 @@ fn a_class_that_mentions_no_such_type_has_no_such_annotation() {
     assert_eq!(may("@@b.* @a.Test *..*"), (true, true));
     assert_eq!(may("@a.Get *..*"), (true, false));
     assert_eq!(may("@a.Test @a.Get *..*"), (true, false));
-    // What must not be there is found out in the class file.
+    // A negated annotation does not restrict the classes to read.
     assert_eq!(may("!@a.Get *..*"), (false, true));
     assert_eq!(may("a.I+"), (false, true));
 }

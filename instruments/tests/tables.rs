@@ -1,4 +1,4 @@
-//! Tables against the text that they should be.
+//! Compares rendered tables with the expected text.
 
 use veneer_instruments::table::{WIDTH, render, render_events};
 use veneer_instruments::{Data, Event, Row, Value};
@@ -97,7 +97,7 @@ fn timers_and_methods_as_a_whole() {
 }
 
 #[test]
-fn long_names_lose_their_middle() {
+fn long_names_are_shortened_in_the_middle() {
     let rows = [
         row(
             "com.sun.tools.javac.comp.deferred.attribution.DeferredAttr$DeferredAttrNode",

@@ -1,4 +1,4 @@
-//! Tables of compiled code against the text that they should be.
+//! Compares rendered tables of probes with the expected text.
 
 use veneer_instruments::table::{render_bars, render_csv, render_tally};
 use veneer_instruments::{Entry, Key, Linear, Moment, Rate, Tally, TallyKind};
@@ -12,7 +12,7 @@ fn entry(key: &str, count: u64) -> Entry {
     }
 }
 
-fn of(entries: Vec<Entry>, rest: u64) -> Tally {
+fn table(entries: Vec<Entry>, rest: u64) -> Tally {
     let rest = Entry {
         count: rest,
         ..Entry::default()
@@ -40,7 +40,7 @@ fn linear_histograms() {
         buckets: vec![1, 4, 0, 2, 1],
         ..entry("ann", 8)
     };
-    let tally = of(vec![one], 5);
+    let tally = table(vec![one], 5);
     check(
         &render_bars(&tally, kind, 3),
         r"
@@ -76,7 +76,7 @@ fn rates_sets_and_the_most_frequent() {
         }),
         ..entry("ann", 1_047)
     };
-    let tally = of(vec![rate], 0);
+    let tally = table(vec![rate], 0);
     check(
         &render_tally(&tally, TallyKind::Rate, 3),
         r"
@@ -93,7 +93,7 @@ count  1 s  10 s  60 s  key
         distinct: 12,
         ..entry("a, b", 40)
     };
-    let tally = of(vec![set], 0);
+    let tally = table(vec![set], 0);
     check(
         &render_tally(&tally, TallyKind::Distinct, 3),
         r"
@@ -110,7 +110,7 @@ distinct  count  key
         error: 4,
         ..entry("ann", 40)
     };
-    let tally = of(vec![top], 2);
+    let tally = table(vec![top], 2);
     check(
         &render_tally(&tally, TallyKind::Top, 3),
         r"
@@ -126,7 +126,7 @@ count  error  key
 }
 
 #[test]
-fn a_sample_says_of_how_many_it_is() {
+fn a_sample_shows_the_number_of_recorded_values() {
     let drawn = |number| Entry {
         at: Some(Moment {
             number,
@@ -135,7 +135,7 @@ fn a_sample_says_of_how_many_it_is() {
         }),
         ..entry("x", 1)
     };
-    let mut tally = of(vec![drawn(3), drawn(12)], 98);
+    let mut tally = table(vec![drawn(3), drawn(12)], 98);
     tally.given = Some(100);
     assert_eq!(tally.total(), 100);
     check(

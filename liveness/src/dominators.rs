@@ -1,4 +1,4 @@
-//! Dominators: `a` dominates `b` when every way from the entry to `b` goes through `a`.
+//! Dominators: `a` dominates `b` if every path from the entry to `b` contains `a`.
 //!
 //! ```text
 //!     graph   n0 → n1 → n2 → n4        tree   n0
@@ -8,9 +8,10 @@
 //!                                                └─ n4
 //! ```
 //!
-//! The immediate dominators come from petgraph (Cooper, Harvey, Kennedy, *A Simple, Fast Dominance Algorithm*). They
-//! form a tree; its nodes are numbered here in one walk, so that the descendants of a node are a range of numbers and
-//! a question takes constant time.
+//! petgraph computes the immediate dominators (Cooper, Harvey, Kennedy, *A Simple, Fast Dominance
+//! Algorithm*). The immediate dominators form a tree. This module numbers the tree in preorder, so
+//! the descendants of a node are a range of numbers and [`Dominators::dominates`] takes constant
+//! time.
 
 use petgraph::algo::dominators::simple_fast;
 use petgraph::graph::{DiGraph, NodeIndex};
@@ -18,15 +19,16 @@ use petgraph::graph::{DiGraph, NodeIndex};
 /// The dominator tree of a graph and an entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dominators {
-    /// By node index; `None` for the entry and for unreachable nodes.
+    /// By node index: the immediate dominator. `None` for the entry and for unreachable nodes.
     immediate: Vec<Option<NodeIndex>>,
-    /// By node index: the node's number in a preorder walk of the tree, and the first number past its
-    /// descendants. Numbers begin at 0; `(0, 0)`, an empty range, is an unreachable node.
+    /// By node index: the node's number in a preorder walk of the tree, and the first number past
+    /// its descendants. Numbers begin at 0. Unreachable nodes have the empty range `(0, 0)`.
     range: Vec<(u32, u32)>,
 }
 
 impl Dominators {
-    /// The dominators of `graph` from `entry`. From an `entry` that is not in the graph nothing is reachable.
+    /// Computes the dominators of `graph` from `entry`. If `entry` is not a node of the graph, all
+    /// nodes are unreachable.
     pub fn new<N, E>(graph: &DiGraph<N, E>, entry: NodeIndex) -> Self {
         let nodes = graph.node_count();
         let mut immediate = vec![None; nodes];
@@ -45,8 +47,8 @@ impl Dominators {
         Dominators { immediate, range }
     }
 
-    /// Whether every way from the entry to `b` goes through `a`. A reachable node dominates itself; an unreachable
-    /// node dominates nothing and is dominated by nothing.
+    /// Whether every path from the entry to `b` contains `a`. A reachable node dominates itself. An
+    /// unreachable node dominates no node and has no dominator.
     pub fn dominates(&self, a: NodeIndex, b: NodeIndex) -> bool {
         match (self.range.get(a.index()), self.range.get(b.index())) {
             (Some(&(from, to)), Some(&(b, past))) => b < past && from <= b && b < to,
@@ -54,18 +56,20 @@ impl Dominators {
         }
     }
 
-    /// The closest of the other nodes that dominate `node`; `None` for the entry and for unreachable nodes.
+    /// Returns the closest strict dominator of `node`; `None` for the entry and for unreachable
+    /// nodes.
     pub fn immediate(&self, node: NodeIndex) -> Option<NodeIndex> {
         self.immediate.get(node.index()).copied().flatten()
     }
 
-    /// Whether there is a way from the entry to `node`.
+    /// Whether a path from the entry to `node` exists.
     pub fn is_reachable(&self, node: NodeIndex) -> bool {
         self.dominates(node, node)
     }
 }
 
-/// Numbers the tree under `root` in preorder.
+/// Numbers the tree below `root` in preorder. The walk keeps its path in a vector, because
+/// recursion could overflow the stack on a deep tree.
 fn number(root: NodeIndex, children: &[Vec<NodeIndex>], range: &mut [(u32, u32)]) {
     let mut next = 1;
     range[root.index()].0 = 0;

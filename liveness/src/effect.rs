@@ -1,25 +1,26 @@
-//! What a node does to the variables, and how control leaves it.
+//! The reads and writes of a node, and the two kinds of edges.
 //!
-//! These two are all that the analyses know of the code behind a graph.
+//! An [`Effect`] per node and a [`Flow`] per edge are the only facts that the analyses have about
+//! the code behind a graph.
 
 use crate::set::{self, Set};
 
-/// What one node does to the variables.
+/// The variables that one node reads and writes.
 ///
-/// The caller may fill the sets itself, or replay the node's instructions in order through [`read`](Self::read),
-/// [`write`](Self::write) and [`may_write`](Self::may_write).
+/// The caller may fill the sets itself, or may replay the node's instructions in order through
+/// [`read`](Self::read) and [`write`](Self::write).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Effect {
-    /// Read before any write in the node (upward exposed).
+    /// Variables that the node reads before any write of its own (upward-exposed uses).
     pub uses: Set,
-    /// Written on every way through the node.
+    /// Variables that every path through the node writes.
     pub defs: Set,
-    /// Written anywhere in the node; a superset of `defs`.
+    /// Variables that any instruction of the node writes; a superset of `defs`.
     pub writes: Set,
 }
 
 impl Effect {
-    /// No effect, with room for the variables `0..width`.
+    /// Returns an empty effect, with room for the variables `0..width`.
     pub fn new(width: usize) -> Self {
         Effect {
             uses: set::empty(width),
@@ -28,25 +29,21 @@ impl Effect {
         }
     }
 
-    /// Next, the node reads `variable`: a use, unless the node has already written it on every way to here.
+    /// Records that the node's next instruction reads `variable`. The read is a use unless `defs`
+    /// already contains `variable`.
     pub fn read(&mut self, variable: usize) {
         if !set::contains(&self.defs, variable) {
             set::insert(&mut self.uses, variable);
         }
     }
 
-    /// Next, the node writes `variable` for certain.
+    /// Records that the node's next instruction writes `variable` on every path.
     pub fn write(&mut self, variable: usize) {
         set::insert(&mut self.defs, variable);
         set::insert(&mut self.writes, variable);
     }
 
-    /// Next, the node writes `variable` on some ways only: what it held before may still be seen after.
-    pub fn may_write(&mut self, variable: usize) {
-        set::insert(&mut self.writes, variable);
-    }
-
-    /// The same effect over exactly `0..width`, with `defs` made part of `writes`.
+    /// Returns this effect with sets of exactly `width` bits, and with `defs` added to `writes`.
     pub(crate) fn fitted(&self, width: usize) -> Self {
         let defs = set::fit(&self.defs, width);
         let mut writes = set::fit(&self.writes, width);
@@ -59,20 +56,21 @@ impl Effect {
     }
 }
 
-/// One effect for each of `nodes` nodes, fitted to `width`; a missing one is empty.
+/// Returns one effect for each of `nodes` nodes, each fitted to `width`. A missing effect is empty.
 pub(crate) fn fit_all(effect: &[Effect], nodes: usize, width: usize) -> Vec<Effect> {
     let mut fitted: Vec<Effect> = effect.iter().take(nodes).map(|e| e.fitted(width)).collect();
     fitted.resize_with(nodes, || Effect::new(width));
     fitted
 }
 
-/// How control leaves a node along an edge.
+/// The point of the source node at which control leaves along an edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Flow {
-    /// From the end of the source node: all that it does is done.
+    /// Control leaves from the end of the source node, after all its instructions.
     Normal,
-    /// From any point inside the source node, so none of its writes may be assumed done and each of them may be.
-    /// Only the first `locals` variables survive; an operand stack does not.
+    /// Control leaves from any point inside the source node. Each write of the node may or may not
+    /// have happened. Only the first `locals` variables survive, because the JVM drops the operand
+    /// stack when an exception is thrown.
     Exceptional,
 }
 
@@ -86,13 +84,12 @@ mod tests {
         let mut effect = Effect::new(3);
         effect.write(0);
         effect.read(0);
-        effect.may_write(1);
         effect.read(1);
         effect.read(2);
         effect.write(2);
         assert_eq!(effect.uses, bits![0, 1, 1]);
         assert_eq!(effect.defs, bits![1, 0, 1]);
-        assert_eq!(effect.writes, bits![1, 1, 1]);
+        assert_eq!(effect.writes, bits![1, 0, 1]);
     }
 
     #[test]

@@ -1,9 +1,11 @@
-//! Data-flow analyses over fragment graphs.
+//! Data-flow analyses over fragment graphs: live variables, dominators and natural loops.
 //!
-//! A fragment graph is a [`petgraph`] directed graph whose nodes read and write numbered *variables*. This crate
-//! says, at every node, which variables are live, which definitions reach it, what dominates it, and which loops it
-//! is in. It knows nothing of Java: the caller numbers local variables first and operand-stack slots after them,
-//! and describes each node by an [`Effect`] and each edge by a [`Flow`].
+//! A *fragment* is a basic block, or a larger single-entry region of a method. A fragment graph is
+//! a [`petgraph`] directed graph whose nodes read and write numbered *variables*. For every node
+//! this crate computes the live variables, the dominators, and the loops that contain the node.
+//!
+//! This crate has no knowledge of Java. The caller numbers local variables first and operand-stack
+//! slots after them. The caller describes each node by an [`Effect`] and each edge by a [`Flow`].
 //!
 //! ```text
 //!                         live_in(n0) = {a}
@@ -20,17 +22,19 @@
 //!                                                    not survive this edge
 //! ```
 //!
-//! | question | answer |
+//! | question | function or type |
 //! | --- | --- |
-//! | which variables does the rest of the run need here? | [`liveness()`] |
-//! | which writes may have produced the value seen here? | [`reaching()`] |
-//! | in which order should a forward problem be solved? | [`reverse_postorder`] |
-//! | does every way to `b` go through `a`? | [`Dominators`] |
-//! | which loops are there, how do they nest, which cycles are no loops? | [`loops()`] |
+//! | Which variables may be read after this node before they are written again? | [`liveness()`] |
+//! | In which order should a forward problem be solved? | [`reverse_postorder`] |
+//! | Does every path from the entry to `b` contain `a`? | [`Dominators`] |
+//! | Which loops exist, how do they nest, and which cycles are irreducible? | [`loops()`] |
 //!
-//! All results are indexed by [`NodeIndex::index`](petgraph::graph::NodeIndex::index). No function here panics on
-//! any graph: a missing effect counts as empty, bits past the width are ignored, and unreachable nodes are solved
-//! like all others.
+//! All results are indexed by [`NodeIndex::index`](petgraph::graph::NodeIndex::index). No function
+//! of this crate panics on any graph:
+//!
+//! * a missing effect counts as empty;
+//! * bits past the width are ignored;
+//! * unreachable nodes are solved like all others.
 //!
 //! ```
 //! use petgraph::graph::DiGraph;
@@ -58,7 +62,6 @@ mod effect;
 mod liveness;
 mod loops;
 mod order;
-mod reaching;
 mod set;
 mod worklist;
 
@@ -67,5 +70,4 @@ pub use effect::{Effect, Flow};
 pub use liveness::{Liveness, liveness};
 pub use loops::{Loop, LoopForest, LoopId, loops};
 pub use order::reverse_postorder;
-pub use reaching::{Definition, Reaching, reaching};
 pub use set::Set;

@@ -1,7 +1,8 @@
-//! Live variables: which variables the rest of the run may still read.
+//! Live variables: a variable is live at a point if the rest of the run may still read its value.
 //!
-//! **Lattice.** For each node a set of variables, ordered by inclusion; bottom is the empty set and join is union (a
-//! variable is live when *some* way on reads it). The solution is the least fixed point.
+//! **Lattice.** For each node a set of variables, ordered by inclusion. Bottom is the empty set.
+//! Join is union, because a variable is live if *some* path from here reads it before writing it.
+//! The solution is the least fixed point.
 //!
 //! **Transfer**, backward, for a node `n`:
 //!
@@ -12,13 +13,15 @@
 //!                 ∪ ⋃ (live_in(h) ∩ locals)      over the exceptional successors h of n
 //! ```
 //!
-//! The last line is the rule of exceptional edges. Control may leave along them before the first instruction of `n`,
-//! so what a handler needs is needed at the entry of `n`, whatever `n` writes: `defs` is not taken away. The operand
-//! stack is dropped on the way, so only local variables are carried back.
+//! The last line is the rule of exceptional edges. Control may leave along them before the first
+//! instruction of `n`. A variable that a handler needs is therefore live at the entry of `n`, even
+//! if `n` writes the variable: the rule does not subtract `defs(n)`. The JVM drops the operand
+//! stack when it enters a handler, so only local variables are propagated backward.
 //!
-//! **Termination.** The transfer is monotone (union, and difference with a constant), the sets only grow, and each
-//! has at most `width` members. A node is put on the worklist only when the `live_in` of a successor has grown, which
-//! happens at most `width` times for each node, so at most `width · edges + nodes` nodes are ever taken off.
+//! **Termination.** The transfer is monotone (union, and difference with a constant), the sets only
+//! grow, and each set has at most `width` members. The solver adds a node to the worklist only when
+//! the `live_in` of a successor has grown. That happens at most `width` times for each node, so the
+//! solver processes at most `width · edges + nodes` nodes.
 //!
 //! **Reference.** Aho, Lam, Sethi, Ullman, *Compilers*, 2nd edition, section 9.2.5.
 
@@ -34,17 +37,18 @@ use crate::worklist::Worklist;
 /// The live variables around each node, by [`NodeIndex::index`]. Every set has the length `width`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Liveness {
-    /// Live before the node.
+    /// Variables that are live before the node.
     pub live_in: Vec<Set>,
-    /// Live after the node where control leaves it *normally*. What the handlers of a node need is not in its
-    /// `live_out`, unless a normal way on needs it too, but is in its `live_in`.
+    /// Variables that are live after the node when control leaves it *normally*. A variable that
+    /// only a handler of the node needs is in `live_in` but not in `live_out`.
     pub live_out: Vec<Set>,
 }
 
 /// Solves live variables for `graph`.
 ///
-/// The variables are `0..width`; those below `locals` survive an exceptional edge. `effect` is indexed by
-/// [`NodeIndex::index`]. A `flow` is asked for each edge as often as the solver meets it.
+/// The variables are `0..width`; those below `locals` survive an exceptional edge. `effect` is
+/// indexed by [`NodeIndex::index`]. The solver calls `flow` for an edge each time it processes the
+/// edge's source node.
 pub fn liveness<N, E>(
     graph: &DiGraph<N, E>,
     width: usize,
@@ -57,7 +61,8 @@ pub fn liveness<N, E>(
     let mut live_in = vec![set::empty(width); nodes];
     let mut live_out = vec![set::empty(width); nodes];
 
-    // The result does not depend on the order; that node 0 is the entry is only the likely case.
+    // The result does not depend on the order. Node 0 is the usual entry, so this order converges
+    // fast.
     let mut order = reverse_postorder(graph, NodeIndex::new(0));
     order.reverse();
     let mut work = Worklist::new(order);

@@ -1,9 +1,14 @@
 //! Natural loops and how they nest.
 //!
-//! An edge is *retreating* when its target does not come after its source in reverse postorder; every cycle has one.
-//! A retreating edge whose target dominates its source is a *back edge*, and its target is a loop *header*: the one way
-//! into the loop. The loop's *body* is the header and all that reaches a back edge without going through the header. Back
-//! edges to the same header belong to one loop. Two loops are either apart or one lies in the other.
+//! An edge is *retreating* if its target does not follow its source in reverse postorder. Every
+//! cycle contains a retreating edge.
+//!
+//! * A retreating edge whose target dominates its source is a *back edge*. Its target is a loop
+//!   *header*: control enters the loop only there.
+//! * The *body* of a loop is the header and all nodes from which a path to a back edge exists that
+//!   does not contain the header.
+//! * Back edges to the same header belong to one loop.
+//! * Two loops are either disjoint or one contains the other.
 //!
 //! ```text
 //!     n0 → n1 → n2 → n3 → n4        loop0  header n1   body n1 n2 n3   depth 1
@@ -12,15 +17,18 @@
 //!          └────────────┘ (n3→n1)
 //! ```
 //!
-//! A retreating edge whose target does not dominate its source closes a cycle with several ways in (an *irreducible*
-//! one), which is no loop of the forest. [`LoopForest::irreducible`] lists these edges, so the headers together with the
-//! targets of these edges cut every cycle that can be reached. Which edges of an irreducible cycle are
-//! retreating depends on the depth-first search; it is that of [`reverse_postorder`](crate::reverse_postorder).
+//! If the target of a retreating edge does not dominate its source, the edge closes an
+//! *irreducible* cycle: a cycle with several entries, which is no natural loop.
+//! [`LoopForest::irreducible`] lists these edges. The headers and the targets of these edges
+//! together cut every reachable cycle.
 //!
-//! Unreachable nodes are in no loop: nothing dominates them.
+//! The depth-first search decides which edges of an irreducible cycle are retreating. This module
+//! uses the search of [`reverse_postorder`](crate::reverse_postorder).
 //!
-//! **Termination.** Each body is found by one backward walk that visits a node at most once, and each node's place in
-//! the forest by one pass over the bodies.
+//! Unreachable nodes are in no loop, because they have no dominators.
+//!
+//! **Termination.** One backward walk, which visits a node at most once, finds each body. One pass
+//! over the bodies finds each node's position in the forest.
 //!
 //! **Reference.** Aho, Lam, Sethi, Ullman, *Compilers*, 2nd edition, sections 9.6.3 to 9.6.6.
 
@@ -34,12 +42,13 @@ use crate::dominators::Dominators;
 use crate::order;
 use crate::set::{self, Set};
 
-/// A loop of a [`LoopForest`]: `loop0`, `loop1`, … Outer loops come before the loops in them.
+/// The id of a loop of a [`LoopForest`], shown as `loop0`, `loop1`, …. An outer loop has a smaller
+/// id than the loops that it contains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct LoopId(pub u32);
 
 impl LoopId {
-    /// The place of this loop in [`LoopForest::loops`].
+    /// The index of this loop in [`LoopForest::loops`].
     pub fn index(self) -> usize {
         self.0 as usize
     }
@@ -51,44 +60,43 @@ impl fmt::Display for LoopId {
     }
 }
 
-/// A natural loop.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Loop {
-    /// The one node by which control enters the loop. It dominates the body.
+    /// The only node by which control enters the loop. The header dominates the body.
     pub header: NodeIndex,
-    /// The edges from the body to the header, of any flow; at least one.
+    /// The edges from the body to the header, normal and exceptional ones. There is at least one.
     pub back_edges: Vec<EdgeIndex>,
-    /// The nodes of the loop, by index, inner loops and the header included.
+    /// The nodes of the loop, by index, including the header and the nodes of inner loops.
     pub body: Set,
     /// The smallest other loop that contains this one.
     pub parent: Option<LoopId>,
-    /// How many loops contain this one, itself included: 1 for an outermost loop.
+    /// The number of loops that contain this one, itself included: 1 for an outermost loop.
     pub depth: u32,
 }
 
-/// The loops of a graph.
+/// All natural loops of a graph, and the edges that close irreducible cycles.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoopForest {
     /// By [`LoopId::index`], in reverse postorder of the headers.
     pub loops: Vec<Loop>,
     /// The retreating edges whose target does not dominate their source.
     pub irreducible: Vec<EdgeIndex>,
-    /// By node index.
+    /// By node index: the smallest loop that contains the node.
     innermost: Vec<Option<LoopId>>,
 }
 
 impl LoopForest {
-    /// The loop with this id, if it is of this forest.
+    /// Returns the loop with this id, or `None` if this forest has no such loop.
     pub fn get(&self, id: LoopId) -> Option<&Loop> {
         self.loops.get(id.index())
     }
 
-    /// The smallest loop that contains `node`.
+    /// Returns the smallest loop that contains `node`.
     pub fn innermost(&self, node: NodeIndex) -> Option<LoopId> {
         self.innermost.get(node.index()).copied().flatten()
     }
 
-    /// All loops that contain `node`, outermost first.
+    /// Returns all loops that contain `node`, outermost first.
     pub fn nest(&self, node: NodeIndex) -> Vec<LoopId> {
         let up = |id: &LoopId| self.get(*id).and_then(|found| found.parent);
         let mut nest: Vec<_> = std::iter::successors(self.innermost(node), up).collect();
@@ -96,13 +104,13 @@ impl LoopForest {
         nest
     }
 
-    /// The headers of all loops, in reverse postorder.
+    /// Returns the headers of all loops, in reverse postorder.
     pub fn headers(&self) -> impl Iterator<Item = NodeIndex> + '_ {
         self.loops.iter().map(|found| found.header)
     }
 }
 
-/// Finds the natural loops of `graph`, as entered at `entry`.
+/// Finds the natural loops of `graph`, if control enters the graph at `entry`.
 pub fn loops<N, E>(graph: &DiGraph<N, E>, entry: NodeIndex) -> LoopForest {
     let dominators = Dominators::new(graph, entry);
     let search = order::search(graph, entry);
@@ -131,8 +139,9 @@ pub fn loops<N, E>(graph: &DiGraph<N, E>, entry: NodeIndex) -> LoopForest {
         }
         back_edges.sort();
         let body = body(graph, &dominators, header, &back_edges);
-        // Headers of outer loops come earlier in reverse postorder, so all loops around this one are known, and what
-        // is innermost around its header so far is the parent.
+        // Headers of outer loops precede those of inner loops in reverse postorder, so all loops
+        // around this one are known. The innermost loop found so far that contains the header is
+        // the parent.
         let parent = innermost[header.index()];
         let depth = 1 + parent.map_or(0, |id| loops[id.index()].depth);
         let id = LoopId(loops.len() as u32);
@@ -155,7 +164,8 @@ pub fn loops<N, E>(graph: &DiGraph<N, E>, entry: NodeIndex) -> LoopForest {
     }
 }
 
-/// `header` and all reachable nodes that reach a back edge without going through it.
+/// Returns `header` and all reachable nodes from which a path to a back edge exists that does not
+/// contain `header`.
 fn body<N, E>(
     graph: &DiGraph<N, E>,
     dominators: &Dominators,

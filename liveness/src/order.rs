@@ -1,22 +1,21 @@
 //! Depth-first orders of a graph.
 //!
-//! In *reverse postorder* every node comes before its successors, except across retreating edges, so a forward
-//! analysis that follows it sees the predecessors' results first. Backward analyses follow the opposite order.
-//!
-//! ```text
-//!     n0 → n1 → n3        n0 n1 n2 n3   reverse postorder: both arms before the join
-//!      └─▶ n2 ──┘         n3 n2 n1 n0   postorder
-//! ```
+//! In *reverse postorder* every node precedes its successors, except across retreating edges. A
+//! forward analysis that follows this order sees the results of the predecessors first. Backward
+//! analyses follow the opposite order.
 
 use petgraph::graph::{DiGraph, NodeIndex};
 
 use crate::set::{self, Set};
 
-/// All nodes of `graph` in reverse postorder of a depth-first search from `entry`.
+/// Returns all nodes of `graph` in reverse postorder of a depth-first search from `entry`.
 ///
-/// Successors come in the order in which their edges were added, as far as the edges allow. Nodes that `entry` does not
-/// reach follow at the end: the search starts again at each of them in index order, and each such part is in
-/// reverse postorder itself. An `entry` that is not in the graph reaches nothing.
+/// The search visits the successors of a node so that they appear in the order in which their edges
+/// were added, as far as the edges allow.
+///
+/// Nodes that are unreachable from `entry` follow at the end. The search restarts at each of them
+/// in index order, and each part that one restart finds is in reverse postorder too. If `entry` is
+/// not a node of the graph, all nodes are unreachable.
 pub fn reverse_postorder<N, E>(graph: &DiGraph<N, E>, entry: NodeIndex) -> Vec<NodeIndex> {
     search(graph, entry).order
 }
@@ -25,18 +24,18 @@ pub fn reverse_postorder<N, E>(graph: &DiGraph<N, E>, entry: NodeIndex) -> Vec<N
 pub(crate) struct Search {
     /// All nodes, in the order of [`reverse_postorder`].
     pub order: Vec<NodeIndex>,
-    /// How many of them, from the front, the entry reaches.
+    /// The number of nodes that the entry reaches. These nodes are the first ones of `order`.
     pub reachable: usize,
 }
 
 impl Search {
-    /// For each node, by index, where it stands in the order.
+    /// Returns, by node index, the position of each node in `order`.
     pub fn positions(&self) -> Vec<usize> {
         positions(&self.order)
     }
 }
 
-/// For each node, by index, where it stands in `order`, which holds every node once.
+/// Returns, by node index, the position of each node in `order`. `order` must hold every node once.
 pub(crate) fn positions(order: &[NodeIndex]) -> Vec<usize> {
     let mut positions = vec![0; order.len()];
     for (position, node) in order.iter().enumerate() {
@@ -56,8 +55,8 @@ pub(crate) fn search<N, E>(graph: &DiGraph<N, E>, entry: NodeIndex) -> Search {
     Search { order, reachable }
 }
 
-/// Appends to `order` what is newly seen from `start`, in reverse postorder. Recursion would overflow the stack on
-/// long chains, so the path to the current node is kept by hand.
+/// Appends the nodes that are newly seen from `start` to `order`, in reverse postorder. The walk
+/// keeps its path in a vector, because recursion would overflow the stack on long chains.
 fn search_from<N, E>(
     graph: &DiGraph<N, E>,
     start: NodeIndex,
@@ -69,8 +68,8 @@ fn search_from<N, E>(
     }
     seen.set(start.index(), true);
     let from = order.len();
-    // petgraph yields the newest edge first. The successor visited last comes first in reverse postorder, so
-    // the oldest edge does.
+    // petgraph yields the newest edge first. The successor that is visited last is the first one in
+    // reverse postorder, so the successor of the oldest edge is first.
     let mut path = vec![(start, graph.neighbors(start).detach())];
     while let Some((node, successors)) = path.last_mut() {
         match successors.next_node(graph) {
@@ -104,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_entry_does_not_reach_is_appended() {
+    fn unreachable_nodes_are_appended() {
         assert_eq!(order(&[(0, 1), (1, 2), (3, 4)], 1), [1, 2, 0, 3, 4]);
     }
 

@@ -1,27 +1,27 @@
-//! Bit sets of variables, definitions or nodes.
+//! Bit sets of variables or nodes.
 //!
-//! The sets that callers hand in may have any length; the solvers first [`fit`] them to the width of the problem, so
-//! that everything after works on sets of one length and no index can be out of range.
+//! Callers may pass sets of any length. The solvers first [`fit`] them to the width of the problem.
+//! After that all sets have one length, so no index is out of range.
 
 use bitvec::order::Lsb0;
 use bitvec::vec::BitVec;
 
-/// A set of small numbers: bit `i` is set when `i` is in the set.
+/// A set of small numbers: bit `i` is set if `i` is a member.
 pub type Set = BitVec<usize, Lsb0>;
 
-/// The empty set over `0..width`.
+/// Returns the empty set over `0..width`.
 pub(crate) fn empty(width: usize) -> Set {
     Set::repeat(false, width)
 }
 
-/// `set`, cut or padded with absent members to `0..width`.
+/// Returns `set` with exactly `width` bits. Missing bits are added as 0, extra bits are removed.
 pub(crate) fn fit(set: &Set, width: usize) -> Set {
     let mut fitted = set.clone();
     fitted.resize(width, false);
     fitted
 }
 
-/// Puts `i` into `set`, which grows where needed.
+/// Adds `i` to `set`, which grows if it is too short.
 pub(crate) fn insert(set: &mut Set, i: usize) {
     if i >= set.len() {
         set.resize(i + 1, false);
@@ -29,12 +29,12 @@ pub(crate) fn insert(set: &mut Set, i: usize) {
     set.set(i, true);
 }
 
-/// Whether `i` is in `set`; what is past its end is not.
+/// Whether `i` is a member of `set`. Numbers past the end of the set are not members.
 pub(crate) fn contains(set: &Set, i: usize) -> bool {
     set.get(i).is_some_and(|bit| *bit)
 }
 
-/// Removes every member that is not below `limit`.
+/// Removes every member that is `limit` or greater.
 pub(crate) fn keep_below(set: &mut Set, limit: usize) {
     if let Some(rest) = set.get_mut(limit..) {
         rest.fill(false);

@@ -1,7 +1,8 @@
-//! The worklist that the solvers share.
+//! A priority worklist for the iterative solver.
 //!
-//! It holds each node at most once and always hands out the one that stands first in the given order. On a graph without
-//! cycles every node is then handed out once; on a reducible one, inner loops settle before what follows them.
+//! The worklist holds each node at most once and always returns the waiting node that is first in a
+//! given order. On an acyclic graph every node is therefore returned once. On a reducible graph, an
+//! inner loop reaches its fixed point before the solver continues with the nodes after the loop.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -13,16 +14,17 @@ use crate::set::{self, Set};
 
 pub(crate) struct Worklist {
     order: Vec<NodeIndex>,
-    /// By node index: where the node stands in `order`.
+    /// By node index: the position of the node in `order`.
     positions: Vec<usize>,
-    /// By position: whether the node waits.
+    /// By position: whether the node is in the worklist.
     waiting: Set,
-    /// The positions that wait, least first.
+    /// The positions of the waiting nodes, smallest first.
     heap: BinaryHeap<Reverse<usize>>,
 }
 
 impl Worklist {
-    /// All of `order`, which holds every node of the graph once.
+    /// Creates a worklist that contains all nodes of `order`. `order` must hold every node of the
+    /// graph exactly once.
     pub fn new(order: Vec<NodeIndex>) -> Self {
         let positions = order::positions(&order);
         let mut waiting = set::empty(order.len());
@@ -36,7 +38,7 @@ impl Worklist {
         }
     }
 
-    /// `node` is to be looked at (again).
+    /// Adds `node`, unless the worklist already contains it.
     pub fn push(&mut self, node: NodeIndex) {
         let position = self.positions[node.index()];
         if !self.waiting.replace(position, true) {
@@ -44,7 +46,7 @@ impl Worklist {
         }
     }
 
-    /// The waiting node that stands first.
+    /// Removes and returns the waiting node that is first in the order.
     pub fn pop(&mut self) -> Option<NodeIndex> {
         let Reverse(position) = self.heap.pop()?;
         self.waiting.set(position, false);
@@ -57,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hands_out_in_order_and_each_node_once() {
+    fn nodes_are_returned_in_order_and_once() {
         let node = NodeIndex::new;
         let mut list = Worklist::new(vec![node(2), node(0), node(1)]);
         assert_eq!(list.pop(), Some(node(2)));

@@ -1,5 +1,6 @@
-//! Runs every `tests/file/*.flow`: parses the graph, runs the command that the first line names, and compares each
-//! expectation with what the analysis says. The form of the files is described in `flow/mod.rs`.
+//! Runs every `tests/file/*.flow`: parses the graph, runs the command that the first line names,
+//! and compares each expectation with the result of the analysis. `flow/mod.rs` describes the
+//! format.
 
 mod flow;
 
@@ -7,7 +8,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-/// Every expectation of the file `text` that does not hold, as lines to print.
+/// Returns every expectation of the file `text` that does not hold, as lines to print.
 fn failures(text: &str) -> Result<Vec<String>, String> {
     let file = flow::parse(text)?;
     let answer = flow::answer(&file);
@@ -91,7 +92,7 @@ fn a_missing_expectation_is_reported() {
 }
 
 #[test]
-fn a_damaged_file_is_refused_with_its_line() {
+fn syntax_errors_name_the_line() {
     let why = |text| failures(text).expect_err("the file is damaged");
     assert!(why("n0: use a").starts_with("line 1 must name the test"));
     assert!(why("test loops\nn1:").starts_with("line 2: the next node must be n0"));

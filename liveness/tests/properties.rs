@@ -1,5 +1,5 @@
-//! Holds the analyses of random graphs against the definitions in `naive`, against random runs, and against
-//! what must be true of any loop forest.
+//! Compares the analyses of random graphs with the definitions in `naive` and with random runs, and
+//! checks the properties that every loop forest must have.
 
 mod naive;
 
@@ -10,41 +10,35 @@ use petgraph::algo::is_cyclic_directed;
 use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::EdgeRef;
 use proptest::prelude::*;
-use veneer_liveness::{
-    Dominators, Effect, Flow, Set, liveness, loops, reaching, reverse_postorder,
-};
+use veneer_liveness::{Dominators, Effect, Flow, liveness, loops, reverse_postorder};
 
 /// One access of a node's code to a variable.
 #[derive(Clone, Copy, Debug)]
 enum Access {
     Read(usize),
     Write(usize),
-    /// A write that a run may pass by.
-    MayWrite(usize),
 }
 
 const WIDTH: usize = 5;
 
 fn access() -> impl Strategy<Value = Access> {
-    (0..3, 0..WIDTH).prop_map(|(kind, variable)| match kind {
-        0 => Access::Read(variable),
-        1 => Access::Write(variable),
-        _ => Access::MayWrite(variable),
+    (any::<bool>(), 0..WIDTH).prop_map(|(writes, variable)| match writes {
+        false => Access::Read(variable),
+        true => Access::Write(variable),
     })
 }
 
-/// A problem, and the code of each node that its effects come from.
+/// Generates a problem, and the code of each node from which its effects are computed.
 fn problem() -> impl Strategy<Value = (Problem, Vec<Vec<Access>>)> {
     (1usize..12, 0..=WIDTH).prop_flat_map(|(nodes, locals)| {
         let edge = (0..nodes, 0..nodes, prop::bool::weighted(0.25));
         (
             prop::collection::vec(edge, 0..nodes * 2 + 2),
             prop::collection::vec(prop::collection::vec(access(), 0..4), nodes),
-            prop::collection::vec(any::<bool>(), WIDTH),
             0..nodes,
         )
-            .prop_map(move |(edges, code, entry_defined, entry)| {
-                let problem = build(&edges, &code, &entry_defined, entry, locals);
+            .prop_map(move |(edges, code, entry)| {
+                let problem = build(&edges, &code, entry, locals);
                 (problem, code)
             })
     })
@@ -53,7 +47,6 @@ fn problem() -> impl Strategy<Value = (Problem, Vec<Vec<Access>>)> {
 fn build(
     edges: &[(usize, usize, bool)],
     code: &[Vec<Access>],
-    entry_defined: &[bool],
     entry: usize,
     locals: usize,
 ) -> Problem {
@@ -66,7 +59,6 @@ fn build(
             match *access {
                 Access::Read(variable) => effect.read(variable),
                 Access::Write(variable) => effect.write(variable),
-                Access::MayWrite(variable) => effect.may_write(variable),
             }
         }
         effects.push(effect);
@@ -85,7 +77,6 @@ fn build(
         locals,
         effect: effects,
         entry: NodeIndex::new(entry),
-        entry_defined: entry_defined.iter().collect(),
     }
 }
 
@@ -93,24 +84,11 @@ fn solve_liveness(p: &Problem) -> veneer_liveness::Liveness {
     liveness(&p.graph, p.width, p.locals, &p.effect, |edge| p.graph[edge])
 }
 
-fn solve_reaching(p: &Problem) -> veneer_liveness::Reaching {
-    let flow = |edge| p.graph[edge];
-    reaching(
-        &p.graph,
-        p.entry,
-        p.width,
-        p.locals,
-        &p.effect,
-        flow,
-        &p.entry_defined,
-    )
-}
-
 proptest! {
     #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn live_is_a_path_to_a_use((p, _) in problem()) {
+    fn live_variables_have_a_path_to_a_use((p, _) in problem()) {
         let live = solve_liveness(&p);
         for node in p.graph.node_indices() {
             for variable in 0..p.width {
@@ -126,59 +104,22 @@ proptest! {
         }
     }
 
+    /// Runs the code. A variable that is read must be live at the entry of every node that the run
+    /// has entered since the variable's last write.
     #[test]
-    fn reaching_is_a_path_from_a_write((p, _) in problem()) {
-        let reach = solve_reaching(&p);
-        let mut written = HashSet::new();
-        for (d, definition) in reach.definitions.iter().enumerate() {
-            let (source, variable) = (definition.node, definition.variable);
-            prop_assert!(reach.of(variable).contains(&d));
-            let initial = reach.is_initial(d);
-            prop_assert!(written.insert((source, variable, initial)), "{:?} twice", definition);
-            let expected = if initial {
-                p.reached_initially(variable)
-            } else {
-                p.reached_from(source, variable)
-            };
-            for node in p.graph.node_indices() {
-                let arrives = expected.contains(&node);
-                let made = node == source && !initial;
-                let kept = arrives && !p.effect[node.index()].defs[variable];
-                prop_assert_eq!(reach.reach_in[node.index()][d], arrives, "{:?} before {:?}", definition, node);
-                prop_assert_eq!(reach.reach_out[node.index()][d], made || kept, "{:?} after {:?}", definition, node);
-                prop_assert_eq!(reach.reaching(node, variable).any(|found| found == d), arrives);
-            }
-        }
-        let mut all = HashSet::new();
-        for node in p.graph.node_indices() {
-            all.extend(p.effect[node.index()].writes.iter_ones().map(|v| (node, v, false)));
-        }
-        all.extend(p.entry_defined.iter_ones().map(|v| (p.entry, v, true)));
-        prop_assert_eq!(written, all);
-    }
-
-    /// Runs the code: whatever it reads must have been live ever since it was written, and its write must reach it.
-    #[test]
-    fn runs_read_what_is_live_and_what_reaches(
+    fn a_variable_is_live_from_its_write_to_each_read(
         (p, code) in problem(),
         choices in prop::collection::vec(any::<prop::sample::Index>(), 150),
     ) {
         let live = solve_liveness(&p);
-        let reach = solve_reaching(&p);
         let mut choices = choices.into_iter();
         let mut choose = |n: usize| choices.next().map(|choice| choice.index(n));
-        // By variable: the definition that its value comes from, and the nodes entered since.
-        let mut value: Vec<Option<usize>> = (0..p.width)
-            .map(|v| reach.of(v).find(|&d| reach.is_initial(d)))
-            .collect();
+        // By variable: the nodes entered since its last write.
         let mut entered: Vec<Vec<NodeIndex>> = vec![Vec::new(); p.width];
         let mut node = p.entry;
         loop {
-            for (variable, entered) in entered.iter_mut().enumerate() {
+            for entered in &mut entered {
                 entered.push(node);
-                if let Some(d) = value[variable] {
-                    prop_assert!(reach.reach_in[node.index()][d], "{} of {:?}", variable, node);
-                }
             }
             let exits: Vec<_> = p.graph.edges(node).collect();
             let Some(exit) = choose(exits.len() + 1) else { break };
@@ -189,28 +130,19 @@ proptest! {
                 Flow::Exceptional => choose(code.len() + 1),
             };
             for access in &code[..steps.unwrap_or(0)] {
-                let (variable, writes) = match *access {
-                    Access::Read(variable) => (variable, false),
-                    Access::Write(variable) => (variable, true),
-                    Access::MayWrite(variable) => (variable, choose(2) == Some(1)),
-                };
-                if writes {
-                    let mut own = reach.of(variable);
-                    value[variable] = own.find(|&d| {
-                        reach.definitions[d].node == node && !reach.is_initial(d)
-                    });
-                    prop_assert!(value[variable].is_some(), "the write has a definition");
-                    entered[variable].clear();
-                } else if matches!(access, Access::Read(_)) {
-                    for passed in &entered[variable] {
-                        prop_assert!(live.live_in[passed.index()][variable], "{} at {:?}", variable, passed);
+                match *access {
+                    Access::Write(variable) => entered[variable].clear(),
+                    Access::Read(variable) => {
+                        for passed in &entered[variable] {
+                            let live_in = &live.live_in[passed.index()];
+                            prop_assert!(live_in[variable], "{} at {:?}", variable, passed);
+                        }
                     }
                 }
             }
             if *exit.weight() == Flow::Exceptional {
-                for variable in p.locals..p.width {
-                    value[variable] = None;
-                    entered[variable].clear();
+                for entered in &mut entered[p.locals..] {
+                    entered.clear();
                 }
             }
             node = exit.target();
@@ -218,7 +150,7 @@ proptest! {
     }
 
     #[test]
-    fn dominators_cut_every_way((p, _) in problem()) {
+    fn dominators_are_on_every_path((p, _) in problem()) {
         let dominators = Dominators::new(&p.graph, p.entry);
         let reachable = p.reachable_without(None);
         for a in p.graph.node_indices() {
@@ -228,7 +160,7 @@ proptest! {
                 prop_assert_eq!(dominators.dominates(a, b), cut, "{:?} over {:?}", a, b);
             }
             prop_assert_eq!(dominators.is_reachable(a), reachable.contains(&a));
-            // Of the strict dominators, the immediate one is dominated by all others.
+            // All other strict dominators dominate the immediate dominator.
             let strict = |n: &NodeIndex| *n != a && dominators.dominates(*n, a);
             let all: Vec<_> = p.graph.node_indices().filter(strict).collect();
             match dominators.immediate(a) {
@@ -242,7 +174,7 @@ proptest! {
     }
 
     #[test]
-    fn reverse_postorder_puts_edges_forward((p, _) in problem()) {
+    fn reverse_postorder_reverses_only_edges_of_cycles((p, _) in problem()) {
         let order = reverse_postorder(&p.graph, p.entry);
         let distinct: HashSet<_> = order.iter().copied().collect();
         prop_assert_eq!(distinct.len(), p.graph.node_count());
@@ -250,7 +182,7 @@ proptest! {
         prop_assert_eq!(order[0], p.entry);
         let reachable = p.reachable_without(None);
         prop_assert!(order[..reachable.len()].iter().all(|n| reachable.contains(n)));
-        // An edge goes backward only inside a cycle, or from an unreachable node.
+        // An edge leads backward only inside a cycle, or from an unreachable node.
         let place = |n: NodeIndex| order.iter().position(|&other| other == n);
         for edge in p.graph.edge_references() {
             let (from, to) = (edge.source(), edge.target());
@@ -274,7 +206,8 @@ proptest! {
                 prop_assert_eq!(to, found.header);
                 prop_assert!(found.body[from.index()]);
             }
-            // The body is the nodes that the header dominates and that reach it without leaving what it dominates.
+            // The body is the set of nodes that the header dominates and from which a path to the
+            // header exists that contains only nodes the header dominates.
             let inside = |n: NodeIndex| dominators.dominates(found.header, n);
             for node in p.graph.node_indices() {
                 let part = p.graph.filter_map(|n, _| inside(n).then_some(n), |_, flow| Some(*flow));
@@ -327,7 +260,8 @@ proptest! {
             |edge, _| (!back.contains(&edge) && !forest.irreducible.contains(&edge)).then_some(()),
         );
         prop_assert!(!is_cyclic_directed(&cut));
-        // A graph is reducible when it has no cycle without its back edges; only then is nothing irreducible.
+        // A graph is reducible if it has no cycle without its back edges. Only a reducible graph
+        // has an empty list of irreducible edges.
         let forward = p.graph.filter_map(
             |n, _| dominators.is_reachable(n).then_some(()),
             |edge, _| (!back.contains(&edge)).then_some(()),
@@ -335,9 +269,9 @@ proptest! {
         prop_assert_eq!(forest.irreducible.is_empty(), !is_cyclic_directed(&forward));
     }
 
-    /// Sets of any length, too few effects and an entry outside the graph are put right, not panicked on.
+    /// The analyses accept sets of any length, too few effects and an entry outside the graph.
     #[test]
-    fn ill_fitting_input_does_not_panic(
+    fn inconsistent_input_does_not_panic(
         (p, _) in problem(),
         width in 0usize..9,
         locals in 0usize..12,
@@ -348,10 +282,6 @@ proptest! {
         let (graph, entry) = (&p.graph, NodeIndex::new(entry));
         let live = liveness(graph, width, locals, effect, |edge| graph[edge]);
         prop_assert!(live.live_in.iter().chain(&live.live_out).all(|set| set.len() == width));
-        let reach = reaching(graph, entry, width, locals, effect, |edge| graph[edge], &p.entry_defined);
-        let count = reach.definitions.len();
-        prop_assert!(reach.reach_in.iter().chain(&reach.reach_out).all(|set| set.len() == count));
-        prop_assert!(reach.of(width).is_empty() && reach.of(usize::MAX).is_empty());
         let forest = loops(graph, entry);
         prop_assert!(entry.index() < graph.node_count() || forest.loops.is_empty());
         prop_assert!(forest.nest(NodeIndex::new(99)).is_empty());
@@ -365,8 +295,5 @@ fn an_empty_graph_has_empty_answers() {
     let entry = NodeIndex::new(0);
     let live = liveness(&graph, 3, 3, &[], |_| Flow::Normal);
     assert!(live.live_in.is_empty());
-    let all = Set::repeat(true, 3);
-    let reach = reaching(&graph, entry, 3, 3, &[], |_| Flow::Normal, &all);
-    assert!(reach.definitions.is_empty() && reach.reach_in.is_empty());
     assert!(loops(&graph, entry).loops.is_empty());
 }

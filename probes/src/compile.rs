@@ -1,9 +1,11 @@
-//! From the tree to steps, for one point.
+//! Compiles the tree of a probe to steps, for one point.
 //!
-//! `&&` and `||` are the only values that need a jump. They are worked out before the statement that holds them, into a variable of their
-//! own, so that the stack is empty at every label.
+//! `&&` and `||` are the only expressions that need a jump. The compiler evaluates them before the
+//! statement that contains them and stores the result in a hidden variable. The operand stack is
+//! therefore empty at every label.
 //!
-//! Here is what all of it stands on; `compile/` has what there is to compile, one kind of thing a file.
+//! This file has the compiler's state and its basic operations. The files in `compile/` each
+//! compile one kind of construct.
 
 mod call;
 pub mod invoke;
@@ -24,19 +26,22 @@ use crate::tree::{Code, Place, Statement};
 use crate::ty::Ty;
 use opcode::{F2D, I2L, L2D};
 
-/// Elements of an array that a loop goes over at most.
+/// Limit for the iterations of a `for` loop at run time. The helper `more` in `VeneerProbe`
+/// enforces the limit.
 pub const TURNS: i64 = 1_000;
-/// Variables of the point that a probe reads at most.
+/// Limit for the variables of the method that a probe reads.
 pub const READS: usize = 16;
-/// Keys of a table at most.
+/// Limit for the keys of a table.
 pub const KEYS: usize = 4;
-/// Steps of a method at most: more than HotSpot would inline into anything.
-pub const STEPS: usize = 2_000;
-/// Words of local variables at most, those that come from the point too.
-pub const WORDS: u16 = 200;
+/// Limit for the steps of a compiled probe. HotSpot inlines no method of this size, so a larger
+/// probe would always be a call.
+pub const MAX_STEPS: usize = 2_000;
+/// Limit for the local-variable slots of a compiled probe, including its parameters.
+pub const MAX_LOCAL_SLOTS: u16 = 200;
 
-/// The descriptor under which a value is handed to helpers: they cast.
-fn handed(ty: &Ty) -> &'static str {
+/// Returns the descriptor under which a value is passed to a helper. Helpers take `Object` for all
+/// references and cast.
+fn helper_descriptor(ty: &Ty) -> &'static str {
     match ty {
         Ty::Long | Ty::Stack => "J",
         Ty::Double => "D",
@@ -45,7 +50,7 @@ fn handed(ty: &Ty) -> &'static str {
     }
 }
 
-/// How a value is kept.
+/// Returns the computational type that holds a value of this type.
 pub fn kind(ty: &Ty) -> Kind {
     match ty {
         Ty::Long | Ty::Stack => Kind::Long,
@@ -55,70 +60,73 @@ pub fn kind(ty: &Ty) -> Kind {
     }
 }
 
-/// Compiles a probe for a point.
+/// Compiles a probe for one point.
 pub fn compile(code: &Code, scope: &dyn Scope) -> Result<Method, ProbeError> {
     let mut compiler = Compiler {
         scope,
         reads: Vec::new(),
         own: Vec::new(),
-        named: Vec::new(),
+        visible: Vec::new(),
         entered: None,
         steps: Vec::new(),
         labels: 0,
-        ended: false,
+        is_unreachable: false,
         depth: 0,
-        deepest: 0,
+        max_depth: 0,
     };
     compiler.block(&code.body)?;
     compiler.step(Step::Return, 0, 0);
     compiler.finish()
 }
 
-/// Own variables are numbered from here until it is known how many are given.
-const OWN: u16 = 0x8000;
+/// Until [`Compiler::finish`] knows the number of parameters, the steps refer to the probe's own
+/// variables by this number plus their index.
+const OWN_VARIABLES: u16 = 0x8000;
 
-/// A variable of the point.
-struct Read {
+/// A variable of the method that the probe reads.
+struct VariableRead {
     name: String,
     given: Kind,
     ty: Ty,
-    /// The own variable that has it, where it is wider here.
-    kept: Option<usize>,
+    /// The probe's own variable that holds the value if its type in the probe is wider.
+    widened: Option<usize>,
 }
 
 struct Compiler<'s> {
     scope: &'s dyn Scope,
-    /// The variables that it is given, with their types there and here, and where they are kept here.
-    reads: Vec<Read>,
+    /// The variables of the method that the probe receives as parameters.
+    reads: Vec<VariableRead>,
     own: Vec<Kind>,
-    /// The probe's variables that can be named here; a later one of the same name hides an earlier one.
-    named: Vec<(String, Ty, usize)>,
-    /// See [`Method::entered`].
+    /// The variables that the current statement can name. A later one hides an earlier one of its
+    /// name.
+    visible: Vec<(String, Ty, usize)>,
+    /// The own variable behind [`Method::entered`].
     entered: Option<usize>,
     steps: Vec<Step>,
     labels: u32,
-    /// Nothing goes on from the last step: what follows before the next label is never reached.
-    ended: bool,
+    /// Whether the last step is a jump or a return. Steps are then dropped until the next label,
+    /// because they are unreachable.
+    is_unreachable: bool,
     depth: u16,
-    deepest: u16,
+    max_depth: u16,
 }
 
-type Answer<T> = Result<T, ProbeError>;
+type ProbeResult<T> = Result<T, ProbeError>;
 
-fn refuse<T>(place: Place, reason: Reason) -> Answer<T> {
+fn refuse<T>(place: Place, reason: Reason) -> ProbeResult<T> {
     Err(ProbeError { place, reason })
 }
 
 impl Compiler<'_> {
     fn step(&mut self, step: Step, pops: u16, pushes: u16) {
         match step {
-            Step::Here(_) => self.ended = false,
-            _ if self.ended => return,
-            _ => self.ended = matches!(step, Step::Return | Step::Goto(_)),
+            Step::Here(_) => self.is_unreachable = false,
+            _ if self.is_unreachable => return,
+            _ => self.is_unreachable = matches!(step, Step::Return | Step::Goto(_)),
         }
         self.steps.push(step);
         self.depth = self.depth.saturating_sub(pops) + pushes;
-        self.deepest = self.deepest.max(self.depth);
+        self.max_depth = self.max_depth.max(self.depth);
     }
 
     fn label(&mut self) -> Label {
@@ -133,24 +141,24 @@ impl Compiler<'_> {
 
     fn load_own(&mut self, n: usize) {
         let kind = self.own[n];
-        self.step(Step::Load(kind, OWN + n as u16), 0, kind.words());
+        self.step(Step::Load(kind, OWN_VARIABLES + n as u16), 0, kind.words());
     }
 
     fn store_own(&mut self, n: usize) {
         let kind = self.own[n];
-        self.step(Step::Store(kind, OWN + n as u16), kind.words(), 0);
+        self.step(Step::Store(kind, OWN_VARIABLES + n as u16), kind.words(), 0);
     }
 
-    fn block(&mut self, body: &[Statement]) -> Answer<()> {
-        let names = self.named.len();
+    fn block(&mut self, body: &[Statement]) -> ProbeResult<()> {
+        let names = self.visible.len();
         for statement in body {
             self.statement(statement)?;
-            // Early, so that no input makes it long.
-            if self.steps.len() > STEPS {
+            // Stop early, so that no input makes the steps much longer than the limit.
+            if self.steps.len() > MAX_STEPS {
                 break;
             }
         }
-        self.named.truncate(names);
+        self.visible.truncate(names);
         Ok(())
     }
 
@@ -181,11 +189,11 @@ impl Compiler<'_> {
     }
 
     fn find(&self, name: &str) -> Option<(String, Ty, usize)> {
-        self.named.iter().rev().find(|n| n.0 == name).cloned()
+        self.visible.iter().rev().find(|n| n.0 == name).cloned()
     }
 
-    /// What is on the stack as a value of a type.
-    fn fit(&mut self, wanted: &Ty, found: Ty, place: Place) -> Answer<()> {
+    /// Converts the value on the stack to the wanted type, or reports a type error.
+    fn fit(&mut self, wanted: &Ty, found: Ty, place: Place) -> ProbeResult<()> {
         let fits = match (wanted, &found) {
             (Ty::Double, Ty::Long) => {
                 self.step(Step::Plain(L2D), 2, 2);
@@ -201,13 +209,15 @@ impl Compiler<'_> {
         refuse(place, Reason::Type { wanted, found })
     }
 
-    /// Where methods of the application are called, the thread says so before: what it comes to meanwhile has no such calls.
-    fn guard(&mut self) {
+    /// If the probe calls methods of the application, wraps the steps in `enter` and `leave`.
+    /// `enter` returns false if the thread is already inside such a probe; the probe then does
+    /// nothing. Methods that the probe calls thus do not run such probes again.
+    fn wrap_in_enter_and_leave(&mut self) {
         let Some(n) = self.entered else {
             return;
         };
-        let over = self.label();
-        let slot = OWN + n as u16;
+        let skipped = self.label();
+        let slot = OWN_VARIABLES + n as u16;
         let helper = |name, descriptor: &str| Step::Helper {
             of: Owner::Probe,
             name,
@@ -217,7 +227,7 @@ impl Compiler<'_> {
             helper("enter", "()Z"),
             Step::Store(Kind::Int, slot),
             Step::Load(Kind::Int, slot),
-            Step::IfZero(over),
+            Step::IfZero(skipped),
         ];
         for step in self.steps.drain(..) {
             if step == Step::Return {
@@ -226,51 +236,51 @@ impl Compiler<'_> {
             }
             steps.push(step);
         }
-        steps.extend([Step::Here(over), Step::Return]);
+        steps.extend([Step::Here(skipped), Step::Return]);
         self.steps = steps;
-        self.deepest = self.deepest.max(1);
+        self.max_depth = self.max_depth.max(1);
     }
 
-    fn finish(mut self) -> Answer<Method> {
-        self.guard();
-        let mut at = 0;
-        let mut places: Vec<u16> = Vec::new();
-        let mut first = Vec::new();
+    fn finish(mut self) -> ProbeResult<Method> {
+        self.wrap_in_enter_and_leave();
+        let mut next_slot = 0;
+        let mut parameters: Vec<u16> = Vec::new();
+        let mut widening = Vec::new();
         for (n, read) in self.reads.iter().enumerate() {
-            places.push(at);
-            at += read.given.words();
-            if let Some(own) = read.kept {
-                let (widen, wide) = match read.given {
+            parameters.push(next_slot);
+            next_slot += read.given.words();
+            if let Some(own) = read.widened {
+                let (conversion, wide) = match read.given {
                     Kind::Float => (F2D, Kind::Double),
                     _ => (I2L, Kind::Long),
                 };
-                first.extend([
+                widening.extend([
                     Step::Load(read.given, n as u16),
-                    Step::Plain(widen),
-                    Step::Store(wide, OWN + own as u16),
+                    Step::Plain(conversion),
+                    Step::Store(wide, OWN_VARIABLES + own as u16),
                 ]);
-                self.deepest = self.deepest.max(2);
+                self.max_depth = self.max_depth.max(2);
             }
         }
-        self.steps.splice(0..0, first);
+        self.steps.splice(0..0, widening);
         let mut own: Vec<u16> = Vec::new();
         for kind in &self.own {
-            own.push(at);
-            at += kind.words();
+            own.push(next_slot);
+            next_slot += kind.words();
         }
         if self.reads.len() > READS {
             let what = format!("{} variables of the method", self.reads.len());
             return refuse(Place::default(), Reason::TooLarge { what });
         }
-        if at > WORDS || self.steps.len() > STEPS {
-            let what = format!("{at} words of variables, {} steps", self.steps.len());
+        if next_slot > MAX_LOCAL_SLOTS || self.steps.len() > MAX_STEPS {
+            let what = format!("{next_slot} words of variables, {} steps", self.steps.len());
             return refuse(Place::default(), Reason::TooLarge { what });
         }
         for step in &mut self.steps {
             if let Step::Load(_, slot) | Step::Store(_, slot) = step {
-                *slot = match slot.checked_sub(OWN) {
+                *slot = match slot.checked_sub(OWN_VARIABLES) {
                     Some(n) => own[usize::from(n)],
-                    None => places[usize::from(*slot)],
+                    None => parameters[usize::from(*slot)],
                 };
             }
         }
@@ -278,7 +288,7 @@ impl Compiler<'_> {
             reads: self.reads.into_iter().map(|r| (r.name, r.given)).collect(),
             own: self.own,
             steps: self.steps,
-            max_stack: self.deepest,
+            max_stack: self.max_depth,
             entered: self.entered.map(|n| own[n]),
         })
     }

@@ -1,142 +1,131 @@
-//! Why a probe has no compiled form.
+//! The reasons for which a probe cannot be compiled.
 
 use crate::tree::{Operator, Place};
 use crate::ty::Ty;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-/// A refusal with its place in the plan.
+/// A compile error with its position in the plan.
 #[derive(Clone, Debug, PartialEq, Eq, Error, Serialize, Deserialize)]
 #[error("{place}: {reason}")]
 pub struct ProbeError {
-    /// Where it is written.
     pub place: Place,
-    /// Why.
     pub reason: Reason,
 }
 
-/// Why.
+/// The reason why a probe cannot be compiled at a point.
 #[derive(Clone, Debug, PartialEq, Eq, Error, Serialize, Deserialize)]
 pub enum Reason {
-    /// A variable that cannot be read at the point.
+    /// The variable is not live at the point, or its type is unknown there.
     #[error("`{name}` cannot be read here{}", among("these can", live))]
     NotLive {
-        /// What was asked for.
         name: String,
-        /// What there is.
+        /// The variables that can be read at the point.
         live: Vec<String>,
     },
-    /// A variable of the probe that was not declared.
+    /// The probe uses a variable that it has not declared.
     #[error(
         "no variable `{name}`: declare it with `let {name} = …;`, or write `p.{name}` for one of the method"
     )]
-    Unknown {
-        /// What was asked for.
-        name: String,
-    },
-    /// A field that the class does not have.
+    Unknown { name: String },
+    /// The class has no such field.
     #[error("{of} has no field `{name}`{}", among("it has", fields))]
     NoField {
-        /// The type.
+        /// The type of the object.
         of: Ty,
-        /// What was asked for.
         name: String,
-        /// What there is.
+        /// The fields that the class has.
         fields: Vec<String>,
     },
-    /// The fields of a class that is not loaded: known when it is.
+    /// The class is not loaded, so its fields are unknown. The agent compiles the probe again when
+    /// the class is loaded.
     #[error("{class} is not loaded yet: the code is put in when it is")]
     NotLoaded {
-        /// With dots.
+        /// The dotted class name.
         class: String,
     },
-    /// An operator between things that it does not join.
+    /// The operator does not accept operands of these types.
     #[error("`{operator}` does not join {left} and {right}")]
     Operands {
-        /// The operator.
         operator: Operator,
-        /// On its left.
         left: Ty,
-        /// On its right.
         right: Ty,
     },
-    /// A value of one type where another is needed.
+    /// A value has one type where another is required.
     #[error("this is {found}, and {wanted} is needed here")]
     Type {
-        /// What is needed, in words.
+        /// The required type, as text for the message.
         wanted: String,
-        /// What there is.
+        /// The actual type.
         found: Ty,
     },
-    /// A function that has no compiled form.
+    /// No function of this name has a compiled form.
     #[error("`{name}` has no compiled form here: there are {functions}")]
     NoFunction {
-        /// What was called.
         name: String,
-        /// What can be called.
+        /// The names of all functions that can be called.
         functions: String,
     },
-    /// The class of a cast is not a constant.
+    /// The class name of a cast is not a string constant.
     #[error("the second value of as_a is the name of a class as a constant: as_a(p.x, \"a.b.C\")")]
     ClassName,
-    /// Several loaded classes have a name, and the one that the point's class would mean is not among them.
+    /// Several loaded classes have the name, and the point's own class does not refer to any of
+    /// them by it.
     #[error(
         "{count} loaded classes are called {class}, and none of them by the class of this point"
     )]
     SeveralClasses {
-        /// With dots.
+        /// The dotted class name.
         class: String,
-        /// How many.
+        /// The number of loaded classes of that name.
         count: usize,
     },
-    /// A method that the class does not have, for these arguments.
+    /// The class has no public method of this name that accepts these arguments.
     #[error(
         "{of} has no public method {name}({arguments}){}",
         among("it has", candidates)
     )]
     NoMethod {
-        /// The type.
+        /// The type of the object.
         of: Ty,
-        /// What was asked for.
         name: String,
-        /// The types of the arguments.
+        /// The types of the arguments, as text.
         arguments: String,
-        /// Methods of that name; where there are none, the names of all.
+        /// The methods of that name. If there are none, the names of all methods.
         candidates: Vec<String>,
     },
-    /// Several methods take these arguments, and none of them fits best.
+    /// Several methods accept these arguments, and none of them is the best match.
     #[error(
         "{of} has several methods for {name}({arguments}){}",
         among("these", candidates)
     )]
     Ambiguous {
-        /// The type.
+        /// The type of the object.
         of: Ty,
-        /// What was asked for.
         name: String,
-        /// The types of the arguments.
+        /// The types of the arguments, as text.
         arguments: String,
-        /// They.
+        /// The methods that match equally well.
         candidates: Vec<String>,
     },
-    /// A method to which code at the point cannot be linked.
+    /// Code at the point cannot be linked to the method.
     #[error("{method} cannot be called here: {why}")]
     NotReachable {
-        /// With its class.
+        /// The method with its class.
         method: String,
-        /// What is in the way.
+        /// The reason, as text for the message.
         why: String,
     },
-    /// A method that returns nothing, where a value is needed.
+    /// The method returns `void`, and a value is required.
     #[error("{method} returns nothing: code at points calls methods for what they return")]
     NoResult {
-        /// With its class.
+        /// The method with its class.
         method: String,
     },
-    /// Too much code for one point.
+    /// The probe exceeds a limit of the compiler.
     #[error("this is too much code for a probe: {what}")]
     TooLarge {
-        /// What there is too much of.
+        /// The exceeded limit, as text for the message.
         what: String,
     },
 }

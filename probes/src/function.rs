@@ -3,9 +3,9 @@
 use crate::error::Reason;
 use crate::ty::Ty;
 
-/// What a function takes or gives.
+/// The type of a function's parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs)]
+
 pub enum Takes {
     Integer,
     Number,
@@ -34,9 +34,9 @@ impl std::fmt::Display for Takes {
     }
 }
 
-/// What a function gives.
+/// The type of a function's result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs)]
+
 pub enum Gives {
     Integer,
     Number,
@@ -71,106 +71,106 @@ impl std::fmt::Display for Gives {
 
 /// A function that a probe can call.
 pub struct Function {
-    /// In a plan.
+    /// The name in plans.
     pub name: &'static str,
-    /// In the runtime's class.
+    /// The name of the static method in the runtime class `VeneerProbe`.
     pub helper: &'static str,
-    /// Its arguments; for the form `a.name(b)` the first is `a`.
+    /// The types of the parameters. In the method-call form `a.name(b)`, the first parameter is
+    /// `a`.
     pub takes: &'static [Takes],
-    /// Its result.
     pub gives: Gives,
-    /// What it does, for the reference.
+    /// The description in the reference document.
     pub text: &'static str,
 }
 
-/// Those that count their passes, at each place where they are written by itself.
-pub(crate) const COUNTING: [&str; 2] = ["one_in", "per_second"];
+/// Functions that count their calls. Each call site in a plan has its own count.
+pub(crate) const COUNTED_PER_CALL_SITE: [&str; 2] = ["one_in", "per_second"];
 
-/// All functions.
+/// All functions that the runtime implements.
 pub const FUNCTIONS: &[Function] = &[
     Function {
         name: "starts_with",
         helper: "startsWith",
         takes: &[Takes::Text, Takes::Text],
         gives: Gives::Bool,
-        text: "whether a string begins with another; false of `()`",
+        text: "whether a string begins with another; false for `()`",
     },
     Function {
         name: "ends_with",
         helper: "endsWith",
         takes: &[Takes::Text, Takes::Text],
         gives: Gives::Bool,
-        text: "whether a string ends with another; false of `()`",
+        text: "whether a string ends with another; false for `()`",
     },
     Function {
         name: "contains",
         helper: "contains",
         takes: &[Takes::Text, Takes::Text],
         gives: Gives::Bool,
-        text: "whether a string has another in it; false of `()`",
+        text: "whether a string contains another; false for `()`",
     },
     Function {
         name: "identity",
         helper: "identity",
         takes: &[Takes::Object],
         gives: Gives::Integer,
-        text: "the identity hash of an object; 0 of `()`",
+        text: "the identity hash of an object; 0 for `()`",
     },
     Function {
         name: "class_of",
         helper: "classOf",
         takes: &[Takes::Object],
         gives: Gives::Text,
-        text: "the name of an object's class; `()` of `()`",
+        text: "the name of an object's class; `()` for `()`",
     },
     Function {
         name: "is_a",
         helper: "isA",
         takes: &[Takes::Object, Takes::Text],
         gives: Gives::Bool,
-        text: "whether an object's class, or one above it, has this name: `is_a(p.x, \"a.B\")`; no interfaces",
+        text: "whether an object's class or one of its superclasses has this name: `is_a(p.x, \"a.B\")`; interfaces are not compared",
     },
     Function {
         name: "thread_id",
         helper: "threadId",
         takes: &[],
         gives: Gives::Integer,
-        text: "`Thread.getId()` of the thread that runs",
+        text: "`Thread.getId()` of the current thread",
     },
     Function {
         name: "thread_name",
         helper: "threadName",
         takes: &[],
         gives: Gives::Text,
-        text: "its name",
+        text: "the name of the current thread",
     },
     Function {
         name: "one_in",
         helper: "oneIn",
         takes: &[Takes::Integer],
         gives: Gives::Bool,
-        text: "whether this is one in so many passes of its thread, for `if one_in(100) { … }`",
+        text: "true for one in n passes of each thread: `if one_in(100) { … }`",
     },
     Function {
         name: "per_second",
         helper: "perSecond",
         takes: &[Takes::Integer],
         gives: Gives::Bool,
-        text: "whether these are at most so many passes of its thread in this second, for `if per_second(100) { … }`",
+        text: "true for the first n passes of each thread in each second: `if per_second(100) { … }`",
     },
     Function {
         name: "stack",
         helper: "stack",
         takes: &[],
         gives: Gives::Stack,
-        text: "the call stack of the thread, its innermost 32 frames, as a key of a table",
+        text: "the innermost 32 frames of the current call stack, as a key of a table",
     },
     Function {
         name: "stack",
         helper: "stack",
         takes: &[Takes::Integer],
         gives: Gives::Stack,
-        text: "the same with so many frames, 200 at most",
+        text: "the innermost n frames of the current call stack, at most 200, as a key of a table",
     },
     Function {
         name: "now_ns",
@@ -184,18 +184,18 @@ pub const FUNCTIONS: &[Function] = &[
         helper: "toInt",
         takes: &[Takes::Number],
         gives: Gives::Integer,
-        text: "a number without its fraction; 0 of NaN",
+        text: "a number without its fraction; 0 for NaN",
     },
     Function {
         name: "to_float",
         helper: "toFloat",
         takes: &[Takes::Number],
         gives: Gives::Number,
-        text: "a whole number as one with a point",
+        text: "an integer as a floating-point number",
     },
 ];
 
-/// The refusal of a function that is none of them.
+/// Returns the error for a name that is no function.
 pub(crate) fn no_function(name: &str) -> Reason {
     Reason::NoFunction {
         name: name.to_string(),
@@ -203,25 +203,26 @@ pub(crate) fn no_function(name: &str) -> Reason {
     }
 }
 
-/// The names of all functions.
+/// Returns the names of all functions, separated by commas.
 pub fn names() -> String {
     let mut names: Vec<&str> = FUNCTIONS.iter().map(|f| f.name).collect();
-    // Those that take more or less stand beside each other.
+    // Overloads of one name are adjacent.
     names.dedup();
-    names.extend(OTHERS);
+    names.extend(BUILT_IN);
     names.join(", ")
 }
 
-/// Those that the compiler knows by itself.
-const OTHERS: [&str; 2] = ["as_a", "here"];
+/// Functions that the compiler implements itself.
+const BUILT_IN: [&str; 2] = ["as_a", "here"];
 
-/// The function of a name for so many values, the one before the dot too.
+/// Returns the function of this name with `values` parameters. In the form `a.name(b)`, `a` counts
+/// as a parameter.
 pub fn find(name: &str, values: usize) -> Option<&'static Function> {
     let mut all = FUNCTIONS.iter();
     all.find(|f| f.name == name && f.takes.len() == values)
 }
 
-/// Whether there is a function of this name for so many values.
+/// Whether a function of this name with `values` parameters exists.
 pub fn is_there(name: &str, values: usize) -> bool {
     find(name, values).is_some() || [("as_a", 2), ("here", 0)].contains(&(name, values))
 }

@@ -1,22 +1,38 @@
-//! Code at a point: what a plan's closure becomes before it is bytecode.
+//! The typed intermediate representation of probes.
+//!
+//! A *probe* is a closure of a plan that runs at a join point. This crate compiles the closure into
+//! typed steps, which another crate emits as bytecode.
 //!
 //! ```text
-//!   closure of a plan ─▶ Code (a tree, no types)           once, when the plan attaches it
-//!                          │   for each point: Scope says which variables are live there, and what fields their classes have
-//!                          ▼
-//!                        Method (typed steps, one frame)   what does not fit is refused with its place in the plan
+//!   closure of a plan ─▶ Code (a tree, no types)     once, when the plan attaches it
 //!                          │
+//!                          │   for each point: Scope names the variables that are live there,
+//!                          │   and the fields of their classes
 //!                          ▼
-//!                        a static method of the version    `probe$7(live values)V`, which the JIT compiler inlines
+//!                        Method (typed steps)         a type error is refused with its position
+//!                          │                          in the plan
+//!                          ▼
+//!                        a static method of the       `run0(live values)V`, which the JIT
+//!                        version                      compiler inlines
 //! ```
 //!
-//! A probe reads and never writes what is the application's: variables, fields, elements. It calls nothing of the application (where
-//! the plan does not ask for it: `Shape::Invoke`), allocates nothing (but for the first value of an object) and takes no lock. Integers of all widths are 64-bit numbers in it, `float` is `double`; a field of `null` is
-//! `0`, `0.0`, `false` or `null`. What it writes are tables of its own.
+//! **Restrictions.** A probe neither changes the state of the application nor waits for it:
 //!
-//! All steps between two labels leave the stack empty at the labels, and every variable of the probe has a value from its
-//! beginning, so one stack map frame serves for all labels of a method.
-//! This crate knows neither Rhai nor class files.
+//! * A probe reads variables, fields and array elements of the application and never writes them.
+//! * A probe calls no method of the application, unless the plan asks for it ([`Shape::Invoke`]).
+//!   The restrictions then do not apply to the called methods.
+//! * A probe takes no lock.
+//! * A probe allocates no memory, except for the first value of an object.
+//! * A probe writes only to the tables of its plan.
+//!
+//! **Values.** All Java integer types become 64-bit integers, and `float` becomes `double`. A field
+//! of `null` reads as `0`, `0.0`, `false` or `null`.
+//!
+//! **Stack maps.** The operand stack is empty at every label, and every variable of the probe has a
+//! value from the start of the method. One stack-map frame therefore describes all labels of a
+//! method.
+//!
+//! This crate depends neither on Rhai nor on the class-file format.
 
 pub mod compile;
 pub mod error;

@@ -1,42 +1,46 @@
-//! What a probe can see at a point.
+//! The variables, fields and methods that a probe can access at a point.
 
 use crate::error::Reason;
 use crate::step::Callee;
 use crate::ty::Ty;
 
-/// A field of an object.
+/// An instance field of a loaded class.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Field {
-    /// Its Java type.
+    /// The Java type descriptor.
     pub descriptor: String,
-    /// Bytes from the beginning of the object.
+    /// The offset from the beginning of the object, in bytes.
     pub offset: i64,
 }
 
-/// The point, and the classes around it.
+/// The name resolution at one point: live variables, and the classes of their values.
 pub trait Scope {
-    /// The Java type of a variable that is live at the point, as a descriptor. One whose class is not known is
-    /// `Ljava/lang/Object;`.
+    /// Returns the descriptor of a variable that is live at the point. If the class of the variable
+    /// is unknown, the descriptor is `Ljava/lang/Object;`.
     fn variable(&self, name: &str) -> Option<String>;
-    /// The names of all of them.
+    /// Returns the names of all variables that are live at the point.
     fn live(&self) -> Vec<String>;
-    /// An instance field of a class (internal name) or of one above it; `None` where there is none, or the class is not loaded.
+    /// Returns an instance field of a class (internal name) or of one of its superclasses. Returns
+    /// `None` if there is no such field or the class is not loaded.
     fn field(&self, class: &str, name: &str) -> Option<Field>;
-    /// Whether the fields of a class (internal name) are known yet.
+    /// Whether the fields of a class (internal name) are known.
     fn is_loaded(&self, class: &str) -> bool;
-    /// The point in words: `shop.Desk.serve:41`.
+    /// Returns the name of the point as text: `shop.Desk.serve:41`.
     fn here(&self) -> String;
-    /// The names of its instance fields, those of the classes above too.
+    /// Returns the names of the instance fields of a class, including those of its superclasses.
     fn fields(&self, class: &str) -> Vec<String>;
-    /// The number under which the runtime knows a loaded class or interface (internal name), for casts to it. From now on it is
-    /// the class of this name here.
+    /// Returns the number under which the runtime registers a loaded class or interface (internal
+    /// name) for casts. From then on, this scope resolves the name to this class.
     ///
     /// # Errors
-    /// It is not loaded, or several of this name are, or there are too many such classes.
+    /// The class is not loaded, several loaded classes have this name, or the runtime's table of
+    /// classes is full.
     fn cast(&self, class: &str) -> Result<i64, Reason>;
-    /// The method of this name that an object of a class (internal name) or interface has for arguments of these types.
+    /// Returns the method of this name that an object of a class or interface (internal name) has
+    /// for arguments of these types.
     ///
     /// # Errors
-    /// There is none, or not one alone, or none that code at the point can be linked to.
+    /// No method matches, several methods match equally well, or code at the point cannot be linked
+    /// to the matching method.
     fn method(&self, class: &str, name: &str, arguments: &[Ty]) -> Result<Callee, Reason>;
 }

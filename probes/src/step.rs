@@ -1,12 +1,12 @@
-//! The steps of a compiled probe: one to a few bytecodes each.
+//! The steps of a compiled probe. Each step becomes one to a few bytecode instructions.
 
-/// A place in the steps.
+/// A jump target in the steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Label(pub u32);
 
-/// How a value is kept in local variables and on the stack.
+/// The JVM's computational type of a value, in local variables and on the operand stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs)]
+
 pub enum Kind {
     Int,
     Long,
@@ -16,7 +16,8 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// How a value of a Java type is kept. `None` of what is no type.
+    /// Returns the computational type for a descriptor; `None` if the text is not a type
+    /// descriptor.
     pub fn of(descriptor: &str) -> Option<Self> {
         Some(match descriptor.as_bytes().first()? {
             b'Z' | b'B' | b'S' | b'C' | b'I' => Self::Int,
@@ -28,12 +29,12 @@ impl Kind {
         })
     }
 
-    /// Words of the stack and of local variables.
+    /// The number of stack words or local-variable slots: 2 for `long` and `double`, otherwise 1.
     pub fn words(self) -> u16 {
         1 + u16::from(matches!(self, Self::Long | Self::Double))
     }
 
-    /// The descriptor under which it is handed on; references are `Object`s.
+    /// The descriptor of a parameter of this type. References are passed as `Object`.
     pub fn descriptor(self) -> &'static str {
         match self {
             Self::Int => "I",
@@ -45,70 +46,67 @@ impl Kind {
     }
 }
 
-/// A method of the application's objects.
+/// A method of the application that a probe calls.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Callee {
-    /// The class by which it is called, internal name.
+    /// The class named in the call instruction, as an internal name.
     pub owner: String,
-    /// Whether that is an interface.
+    /// Whether the owner is an interface.
     pub is_interface: bool,
-    /// Its name.
     pub name: String,
-    /// Its descriptor.
     pub descriptor: String,
 }
 
-/// A class of the runtime that probes call.
+/// A runtime class whose static methods probes call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Owner {
-    /// What reads the application's values.
+    /// `VeneerProbe`: reads values of the application.
     Probe,
-    /// What is given to tables.
+    /// `VeneerTables`: writes to tables.
     Tables,
-    /// What threads keep for themselves.
+    /// `VeneerThreads`: per-thread stacks.
     Threads,
 }
 
-/// One step. Local variables are those of the probe's own method, by word.
+/// One step of a probe. Local variables are the slots of the probe's own method.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Step {
-    /// A boolean or another small number.
+    /// Pushes a boolean or another small `int`.
     Int(i32),
-    /// An integer.
+    /// Pushes a `long`.
     Long(i64),
-    /// A floating-point number.
+    /// Pushes a `double`.
     Double(f64),
-    /// A string constant.
+    /// Pushes a string constant.
     Text(String),
-    /// Null.
+    /// Pushes `null`.
     Null,
-    /// Puts a local variable on the stack.
+    /// Pushes a local variable.
     Load(Kind, u16),
-    /// Takes one off.
+    /// Pops a value into a local variable.
     Store(Kind, u16),
-    /// An operation without operands in the code, by its opcode (JVMS 6.5).
+    /// An instruction without operands in the code, by its opcode (JVMS 6.5).
     Plain(u8),
-    /// A static method of the runtime.
+    /// Calls a static method of a runtime class.
     Helper {
-        /// Of which class.
         of: Owner,
-        /// Its name.
         name: &'static str,
-        /// Its descriptor.
         descriptor: String,
     },
-    /// Takes the object on the stack for one of this class (internal name, or the descriptor of an array), which it is.
+    /// Treats the object on the stack as an instance of this class (internal name, or the
+    /// descriptor of an array). The object always is one.
     Cast(String),
-    /// A method of the application, of an object on the stack that is not null.
+    /// Calls a method of the application on a non-null object on the stack.
     Invoke(Callee),
-    /// The number of a table.
+    /// Pushes the table with this number. [`Method::placed`](crate::Method::placed) replaces the
+    /// step by the table's address.
     Table(u32),
-    /// Takes an int off the stack, and goes on there if it is 0.
+    /// Pops an `int` and jumps to the label if the value is 0.
     IfZero(Label),
-    /// Goes on there.
+    /// Jumps to the label.
     Goto(Label),
-    /// A place; the stack is empty.
+    /// Defines the position of a label. The operand stack is empty there.
     Here(Label),
-    /// The end.
+    /// Returns from the probe.
     Return,
 }

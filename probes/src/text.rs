@@ -1,4 +1,4 @@
-//! Trees as text: much as a plan would write them, with every operation in brackets.
+//! Trees as text, in the syntax of plans, with parentheses around every operation.
 
 use crate::tree::{Code, Expr, Shape, Statement};
 use std::fmt;

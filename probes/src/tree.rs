@@ -1,13 +1,12 @@
-//! A probe as it is written: a tree without types.
+//! The untyped syntax tree of a probe, as a plan writes it.
 
 use serde::{Deserialize, Serialize};
 
-/// Where in a plan something is written; both from 1, or 0 where it is not known.
+/// A position in the source of a plan. Lines and columns begin at 1; 0 means unknown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Place {
-    /// The line.
     pub line: u16,
-    /// The character in it.
+    /// The column, in characters.
     pub column: u16,
 }
 
@@ -20,12 +19,12 @@ impl std::fmt::Display for Place {
 /// The body of a closure.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Code {
-    /// What it does, in order.
     pub body: Vec<Statement>,
 }
 
 impl Code {
-    /// The numbers of the tables that it gives values to, in order of the statements; one may come several times.
+    /// Returns the numbers of the tables that the probe updates, in the order of the statements. A
+    /// number can appear several times.
     pub fn tables(&self) -> Vec<u32> {
         fn collect(statements: &[Statement], into: &mut Vec<u32>) {
             for statement in statements {
@@ -48,66 +47,56 @@ impl Code {
     }
 }
 
-/// One thing to do.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Statement {
     /// `let name = value;`
     Let {
-        /// The variable.
         name: String,
-        /// Its first value, which gives it its type.
+        /// The initial value, which determines the type of the variable.
         value: Expr,
     },
     /// `name = value;`
     Assign {
-        /// The variable, one of the probe's own.
+        /// A variable that the probe has declared.
         name: String,
-        /// Its new value.
         value: Expr,
     },
     /// `if condition { … } else { … }`
     If {
-        /// A boolean.
         condition: Expr,
-        /// Where it holds.
+        /// The statements to run if the condition is true.
         then: Vec<Statement>,
-        /// Where it does not.
+        /// The statements to run if the condition is false.
         otherwise: Vec<Statement>,
     },
-    /// `for name in array { … }`, over [`crate::compile::TURNS`] elements at most.
+    /// `for name in array { … }`, for at most [`crate::compile::TURNS`] elements.
     For {
-        /// The variable that has each element in turn.
+        /// The variable that holds the current element.
         name: String,
-        /// An array.
         array: Expr,
-        /// What is done with it.
         body: Vec<Statement>,
     },
-    /// `table.add(…)`: gives values to one of the plan's tables.
+    /// `table.add(…)`: updates one of the plan's tables.
     Give {
-        /// The table's number.
         table: u32,
-        /// What is to be done with them: `add`, `count`.
+        /// The name of the update, for example `add` or `count`.
         operation: String,
-        /// The values.
+        /// The arguments: the keys, then the value if the update has one.
         values: Vec<Expr>,
-        /// Where it is written.
         place: Place,
     },
     /// `return;`
     Return,
 }
 
-/// A value.
+/// An expression with its position.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Expr {
-    /// What it is.
     pub shape: Shape,
-    /// Where it is written.
     pub place: Place,
 }
 
-/// What a value is.
+/// The form of an expression.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Shape {
     /// `()`
@@ -120,9 +109,9 @@ pub enum Shape {
     Float(Real),
     /// `"text"`
     Text(String),
-    /// A variable of the probe.
+    /// A variable that the probe has declared.
     Own(String),
-    /// A variable at the point: `p.name`.
+    /// A variable of the method, live at the point: `p.name`.
     Read(String),
     /// `value.name`
     Field(Box<Expr>, String),
@@ -134,25 +123,20 @@ pub enum Shape {
     Binary(Operator, Box<Expr>, Box<Expr>),
     /// `name(a, …)`, `a.name(…)`
     Call(String, Vec<Expr>),
-    /// `a.name(b, …)`, in a plan that allows calls of the application's methods: a function where one fits, else a method.
+    /// `a.name(b, …)` in a plan that allows calls of the application's methods. If a function of
+    /// this name accepts `a`, the expression calls the function, otherwise the method.
     Invoke(Box<Expr>, String, Vec<Expr>),
-    /// `table.get(object)`: the value that an object has in one of the plan's tables.
-    OfObject {
-        /// The table's number.
-        table: u32,
-        /// The object.
-        object: Box<Expr>,
-    },
-    /// `stack.pop()`: what the thread has put on one of the plan's stacks last.
+    /// `table.get(object)`: the value that one of the plan's tables stores for an object.
+    OfObject { table: u32, object: Box<Expr> },
+    /// `stack.pop()`: the last value that the thread has pushed on one of the plan's stacks.
     Stacked {
-        /// The stack's number.
         table: u32,
-        /// What is done: `pop`, `top` of numbers, `take`, `peek` of objects.
+        /// The operation: `pop` or `top` for numbers, `take` or `peek` for objects.
         operation: String,
     },
 }
 
-/// A number with a point, by its bits, so that trees can be compared.
+/// A floating-point number, stored as its bits so that trees can be compared and hashed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Real(u64);
 
@@ -163,15 +147,13 @@ impl From<f64> for Real {
 }
 
 impl Real {
-    /// The number.
     pub fn get(self) -> f64 {
         f64::from_bits(self.0)
     }
 }
 
-/// An operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[allow(missing_docs)]
+
 pub enum Operator {
     Add,
     Subtract,
@@ -196,7 +178,7 @@ pub enum Operator {
 }
 
 impl Operator {
-    /// As a plan writes it.
+    /// Returns the operator's symbol in plans.
     pub fn text(self) -> &'static str {
         match self {
             Self::Add => "+",
@@ -221,7 +203,7 @@ impl Operator {
         }
     }
 
-    /// The operator of two operands that is written so.
+    /// Returns the binary operator with this symbol.
     pub fn of(text: &str) -> Option<Self> {
         const BINARY: [Operator; 18] = [
             Operator::Add,

@@ -1,32 +1,34 @@
-//! Types of values in a probe.
+//! The types of values in a probe.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// See the module documentation of the crate for how Java's types become these.
+/// The type of a value in a probe. The crate documentation says how Java types map to these types.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Ty {
-    /// `byte`, `short`, `char`, `int`, `long`: 64 bits.
+    /// `byte`, `short`, `char`, `int` and `long`: 64 bits.
     Long,
-    /// `float`, `double`: 64 bits.
+    /// `float` and `double`: 64 bits.
     Double,
     /// `boolean`.
     Bool,
-    /// An object of a class, or null; the name is internal (`a/b/C`). A `String` is `Object("java/lang/String")`.
+    /// An instance of a class, or null. The name is internal (`a/b/C`). A `String` is
+    /// `Object("java/lang/String")`.
     Object(String),
-    /// An array of elements of a descriptor (`I`, `Ljava/lang/String;`, `[D`), or null.
+    /// An array, or null. The text is the descriptor of the elements (`I`, `Ljava/lang/String;`,
+    /// `[D`).
     Array(String),
-    /// Null itself.
+    /// The constant `null`.
     Null,
-    /// A call stack, by its number: good as a key and for nothing else.
+    /// A call stack, represented by its number. A call stack can only be used as a key.
     Stack,
 }
 
-/// The class of strings.
+/// The internal name of `String`.
 pub const STRING: &str = "java/lang/String";
 
 impl Ty {
-    /// That of a Java type by descriptor. `None` of what is none.
+    /// Returns the type for a Java type descriptor; `None` if the text is not a type descriptor.
     pub fn of(descriptor: &str) -> Option<Self> {
         Some(match descriptor.as_bytes().first()? {
             b'B' | b'S' | b'C' | b'I' | b'J' => Self::Long,
@@ -38,7 +40,7 @@ impl Ty {
         })
     }
 
-    /// The descriptor under which a value of this type is handed on.
+    /// Returns the descriptor of a parameter of this type.
     pub fn descriptor(&self) -> String {
         match self {
             Self::Long | Self::Stack => "J".into(),
@@ -50,17 +52,15 @@ impl Ty {
         }
     }
 
-    /// Words of the stack and of local variables.
+    /// The number of stack words or local-variable slots: 2 for 64-bit values, otherwise 1.
     pub fn words(&self) -> u16 {
         1 + u16::from(matches!(self, Self::Long | Self::Double | Self::Stack))
     }
 
-    /// Whether it is a reference.
     pub fn is_reference(&self) -> bool {
         matches!(self, Self::Object(_) | Self::Array(_) | Self::Null)
     }
 
-    /// Whether it is a string.
     pub fn is_text(&self) -> bool {
         matches!(self, Self::Object(class) if class == STRING)
     }

@@ -1,15 +1,16 @@
-//! What probes become, and what is said of those that have no compiled form.
+//! The compiled form of probes, and the errors of probes that have none.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
 use veneer_probes::compile::invoke::{list, parts};
-use veneer_probes::compile::{STEPS, WORDS};
+use veneer_probes::compile::{MAX_LOCAL_SLOTS, MAX_STEPS};
 use veneer_probes::step::{Callee, Kind, Owner};
 use veneer_probes::tree::{Code, Expr, Operator, Place, Shape, Statement};
 use veneer_probes::{Field, Label, Method, Reason, Scope, Step, Ty, compile};
 
-/// `long total`, `int[] lines`, `Order order` with `User user`, `double sum`, `boolean paid`, `String text`.
+/// A point with the variables `long total`, `int[] lines`, `Order order` with `User user`, `double
+/// sum`, `boolean paid` and `String text`.
 struct Shop;
 
 impl Scope for Shop {
@@ -96,7 +97,7 @@ impl Scope for Shop {
     }
 }
 
-fn e(shape: Shape) -> Expr {
+fn expression(shape: Shape) -> Expr {
     Expr {
         shape,
         place: Place { line: 3, column: 7 },
@@ -104,14 +105,14 @@ fn e(shape: Shape) -> Expr {
 }
 
 fn read(name: &str) -> Expr {
-    e(Shape::Read(name.into()))
+    expression(Shape::Read(name.into()))
 }
 
 fn binary(operator: Operator, a: Expr, b: Expr) -> Expr {
-    e(Shape::Binary(operator, a.into(), b.into()))
+    expression(Shape::Binary(operator, a.into(), b.into()))
 }
 
-fn give(values: Vec<Expr>) -> Statement {
+fn aggregate(values: Vec<Expr>) -> Statement {
     Statement::Give {
         table: 4,
         operation: "add".into(),
@@ -120,11 +121,11 @@ fn give(values: Vec<Expr>) -> Statement {
     }
 }
 
-fn of(body: Vec<Statement>) -> Result<Method, String> {
+fn compiled(body: Vec<Statement>) -> Result<Method, String> {
     compile(&Code { body }, &Shop).map_err(|e| e.to_string())
 }
 
-/// Words that a step takes off the stack and puts there.
+/// Returns how many words a step pops and how many it pushes.
 fn effect(step: &Step) -> (i32, i32) {
     let words = |kind: &Kind| i32::from(kind.words());
     match step {
@@ -171,7 +172,8 @@ fn effect(step: &Step) -> (i32, i32) {
     }
 }
 
-/// Fails unless the stack is empty at labels and jumps, never deeper than said, and every label is there once.
+/// Fails unless the stack is empty at labels and jumps, its depth never exceeds `max_stack`, and
+/// every label is defined once.
 fn well_formed(method: &Method) {
     let (mut depth, mut deepest) = (0, 0);
     let mut here = BTreeSet::new();
@@ -206,9 +208,9 @@ fn well_formed(method: &Method) {
 }
 
 #[test]
-fn a_sum_is_given_to_its_table() {
-    let one = binary(Operator::Add, read("total"), e(Shape::Int(1)));
-    let method = of(vec![give(vec![one])]).expect("it compiles");
+fn a_value_is_added_to_its_table() {
+    let one = binary(Operator::Add, read("total"), expression(Shape::Int(1)));
+    let method = compiled(vec![aggregate(vec![one])]).expect("it compiles");
     well_formed(&method);
     assert_eq!(method.descriptor(), "(J)V");
     let expected = [
@@ -232,8 +234,8 @@ fn a_sum_is_given_to_its_table() {
 }
 
 #[test]
-fn a_sample_looks_at_its_values_only_where_they_are_drawn() {
-    let method = of(vec![Statement::Give {
+fn a_sample_evaluates_values_only_if_drawn() {
+    let method = compiled(vec![Statement::Give {
         table: 4,
         operation: "put_sample".into(),
         values: vec![read("total")],
@@ -253,10 +255,10 @@ fn a_sample_looks_at_its_values_only_where_they_are_drawn() {
 }
 
 #[test]
-fn a_set_has_three_keys_and_a_value_at_most() {
+fn a_distinct_table_has_at_most_three_keys() {
     let values = |n| vec![read("total"); n];
     let add = |n| {
-        of(vec![Statement::Give {
+        compiled(vec![Statement::Give {
             table: 4,
             operation: "add_distinct".into(),
             values: values(n),
@@ -273,10 +275,10 @@ fn a_set_has_three_keys_and_a_value_at_most() {
 
 #[test]
 fn fields_are_read_through_objects_by_offset() {
-    let user = e(Shape::Field(read("order").into(), "user".into()));
-    let age = e(Shape::Field(user.clone().into(), "age".into()));
-    let name = e(Shape::Field(user.into(), "name".into()));
-    let method = of(vec![give(vec![name, age])]).expect("it compiles");
+    let user = expression(Shape::Field(read("order").into(), "user".into()));
+    let age = expression(Shape::Field(user.clone().into(), "age".into()));
+    let name = expression(Shape::Field(user.into(), "name".into()));
+    let method = compiled(vec![aggregate(vec![name, age])]).expect("it compiles");
     well_formed(&method);
     let offsets: Vec<&Step> = method
         .steps
@@ -295,14 +297,14 @@ fn fields_are_read_through_objects_by_offset() {
 }
 
 #[test]
-fn the_right_of_an_and_is_worked_out_only_where_it_counts() {
-    let some = binary(Operator::NotEqual, read("total"), e(Shape::Int(0)));
-    let ratio = binary(Operator::Divide, e(Shape::Int(100)), read("total"));
-    let large = binary(Operator::Greater, ratio, e(Shape::Int(3)));
+fn the_right_operand_of_and_is_evaluated_lazily() {
+    let some = binary(Operator::NotEqual, read("total"), expression(Shape::Int(0)));
+    let ratio = binary(Operator::Divide, expression(Shape::Int(100)), read("total"));
+    let large = binary(Operator::Greater, ratio, expression(Shape::Int(3)));
     let both = binary(Operator::And, some, large);
-    let method = of(vec![Statement::If {
+    let method = compiled(vec![Statement::If {
         condition: both,
-        then: vec![give(vec![read("total")])],
+        then: vec![aggregate(vec![read("total")])],
         otherwise: Vec::new(),
     }])
     .expect("it compiles");
@@ -314,11 +316,11 @@ fn the_right_of_an_and_is_worked_out_only_where_it_counts() {
 }
 
 #[test]
-fn loops_go_over_arrays() {
-    let method = of(vec![Statement::For {
+fn loops_iterate_over_arrays() {
+    let method = compiled(vec![Statement::For {
         name: "x".into(),
         array: read("lines"),
-        body: vec![give(vec![e(Shape::Own("x".into()))])],
+        body: vec![aggregate(vec![expression(Shape::Own("x".into()))])],
     }])
     .expect("it compiles");
     well_formed(&method);
@@ -326,10 +328,10 @@ fn loops_go_over_arrays() {
 }
 
 #[test]
-fn a_whole_number_beside_a_fraction_becomes_one() {
+fn an_integer_operand_is_widened_to_double() {
     for (a, b) in [("total", "sum"), ("sum", "total")] {
         let less = binary(Operator::Less, read(a), read(b));
-        let method = of(vec![Statement::Let {
+        let method = compiled(vec![Statement::Let {
             name: "x".into(),
             value: less,
         }])
@@ -347,18 +349,18 @@ fn a_whole_number_beside_a_fraction_becomes_one() {
 }
 
 #[test]
-fn what_has_no_compiled_form_is_refused_with_its_place() {
+fn compile_errors_have_positions() {
     let cases = [
         (
             read("cost"),
             "3:7: `cost` cannot be read here: these can total, sum, paid, text, lines, order",
         ),
         (
-            e(Shape::Field(read("order").into(), "price".into())),
+            expression(Shape::Field(read("order").into(), "price".into())),
             "3:7: shop.Order has no field `price`: it has user",
         ),
         (
-            e(Shape::Own("x".into())),
+            expression(Shape::Own("x".into())),
             "3:7: no variable `x`: declare it with `let x = …;`, or write `p.x` for one of the method",
         ),
         (
@@ -370,7 +372,7 @@ fn what_has_no_compiled_form_is_refused_with_its_place() {
             "3:7: this is boolean, and integer is needed here",
         ),
         (
-            e(Shape::Call("println".into(), vec![])),
+            expression(Shape::Call("println".into(), vec![])),
             "3:7: `println` has no compiled form here: there are starts_with, ends_with, contains, identity, class_of, is_a, thread_id, thread_name, one_in, per_second, stack, now_ns, to_int, to_float, as_a, here",
         ),
         (
@@ -378,7 +380,7 @@ fn what_has_no_compiled_form_is_refused_with_its_place() {
             "3:7: shop.Late is not loaded yet: the code is put in when it is",
         ),
         (
-            e(Shape::Call(
+            expression(Shape::Call(
                 "as_a".into(),
                 vec![read("order"), read("text")],
             )),
@@ -397,34 +399,37 @@ fn what_has_no_compiled_form_is_refused_with_its_place() {
             "3:7: shop.Order.close() returns nothing: code at points calls methods for what they return",
         ),
         (
-            e(Shape::Element(
+            expression(Shape::Element(
                 read("total").into(),
-                e(Shape::Int(0)).into(),
+                expression(Shape::Int(0)).into(),
             )),
             "3:7: this is integer, and an array is needed here",
         ),
     ];
     for (value, message) in cases {
-        assert_eq!(of(vec![give(vec![value])]).expect_err("refused"), message);
+        assert_eq!(
+            compiled(vec![aggregate(vec![value])]).expect_err("refused"),
+            message
+        );
     }
 }
 
 fn cast(value: Expr, class: &str) -> Expr {
-    let class = e(Shape::Text(class.into()));
-    e(Shape::Call("as_a".into(), vec![value, class]))
+    let class = expression(Shape::Text(class.into()));
+    expression(Shape::Call("as_a".into(), vec![value, class]))
 }
 
 fn invoke(of: Expr, name: &str, values: Vec<Expr>) -> Expr {
-    e(Shape::Invoke(of.into(), name.into(), values))
+    expression(Shape::Invoke(of.into(), name.into(), values))
 }
 
 #[test]
-fn a_cast_gives_the_fields_of_its_class() {
-    let age = e(Shape::Field(
+fn fields_of_a_cast_are_those_of_its_class() {
+    let age = expression(Shape::Field(
         cast(read("text"), "shop.User").into(),
         "age".into(),
     ));
-    let method = of(vec![give(vec![age])]).expect("it compiles");
+    let method = compiled(vec![aggregate(vec![age])]).expect("it compiles");
     well_formed(&method);
     let expected = [
         Step::Load(Kind::Reference, 0),
@@ -441,9 +446,9 @@ fn a_cast_gives_the_fields_of_its_class() {
 }
 
 #[test]
-fn a_method_is_called_of_an_object_that_is_there_and_the_thread_says_so_before() {
+fn method_calls_are_guarded_by_enter_and_null_check() {
     let pay = invoke(read("order"), "pay", vec![read("count"), read("share")]);
-    let method = of(vec![give(vec![pay]), Statement::Return]).expect("it compiles");
+    let method = compiled(vec![aggregate(vec![pay]), Statement::Return]).expect("it compiles");
     well_formed(&method);
     let entered = method.entered.expect("it is entered");
     let helper = |name, descriptor: &str| Step::Helper {
@@ -470,10 +475,10 @@ fn a_method_is_called_of_an_object_that_is_there_and_the_thread_says_so_before()
         "{method:?}"
     );
     assert_eq!(method.steps[enter + 1], Step::Store(Kind::Int, entered));
-    // As the method wants its arguments, and as probes want its result.
+    // The argument has the type of the method's parameter, and the result has the probe's type.
     assert_eq!(method.steps[called - 1], Step::Plain(144));
     assert_eq!(method.steps[called + 1], Step::Plain(133));
-    // Each way out but the one that has not come in.
+    // The probe calls `leave` on each exit except the one where `enter` has returned false.
     let leave = [
         Step::Load(Kind::Int, entered),
         helper("leave", "(Z)V"),
@@ -485,10 +490,10 @@ fn a_method_is_called_of_an_object_that_is_there_and_the_thread_says_so_before()
 }
 
 #[test]
-fn functions_come_before_methods_where_the_object_fits_them() {
+fn functions_have_priority_over_methods() {
     let starts = invoke(invoke(read("order"), "owner", vec![]), "call", vec![]);
     let starts = invoke(starts, "starts_with", vec![read("text")]);
-    let method = of(vec![Statement::Let {
+    let method = compiled(vec![Statement::Let {
         name: "x".into(),
         value: starts,
     }])
@@ -507,9 +512,10 @@ fn functions_come_before_methods_where_the_object_fits_them() {
 }
 
 #[test]
-fn narrow_variables_of_the_method_are_widened_once() {
+fn narrow_variables_are_widened_once() {
     let twice = |name| binary(Operator::Multiply, read(name), read(name));
-    let method = of(vec![give(vec![twice("count"), twice("share")])]).expect("it compiles");
+    let method =
+        compiled(vec![aggregate(vec![twice("count"), twice("share")])]).expect("it compiles");
     well_formed(&method);
     assert_eq!(method.descriptor(), "(IF)V");
     let widened = [
@@ -529,10 +535,10 @@ fn expressions() -> impl Strategy<Value = Expr> {
     ];
     let leaf = prop_oneof![
         prop::sample::select(names.to_vec()).prop_map(read),
-        any::<i64>().prop_map(|n| e(Shape::Int(n))),
-        any::<bool>().prop_map(|b| e(Shape::Bool(b))),
-        Just(e(Shape::Null)),
-        Just(e(Shape::Text("x".into()))),
+        any::<i64>().prop_map(|n| expression(Shape::Int(n))),
+        any::<bool>().prop_map(|b| expression(Shape::Bool(b))),
+        Just(expression(Shape::Null)),
+        Just(expression(Shape::Text("x".into()))),
     ];
     leaf.prop_recursive(5, 40, 3, |inner| {
         let operators = ["+", "/", "&&", "||", "==", "<", "<<", "&"];
@@ -547,11 +553,12 @@ fn expressions() -> impl Strategy<Value = Expr> {
                 inner.clone(),
                 prop::sample::select(vec!["user", "name", "age", "len"])
             )
-                .prop_map(|(a, f)| e(Shape::Field(a.into(), f.into()))),
-            (inner.clone(), inner.clone()).prop_map(|(a, b)| e(Shape::Element(a.into(), b.into()))),
+                .prop_map(|(a, f)| expression(Shape::Field(a.into(), f.into()))),
+            (inner.clone(), inner.clone())
+                .prop_map(|(a, b)| expression(Shape::Element(a.into(), b.into()))),
             inner
                 .clone()
-                .prop_map(|a| e(Shape::Unary(Operator::Not, a.into()))),
+                .prop_map(|a| expression(Shape::Unary(Operator::Not, a.into()))),
             (
                 inner.clone(),
                 prop::sample::select(vec!["pay", "owner", "call", "contains"]),
@@ -559,7 +566,7 @@ fn expressions() -> impl Strategy<Value = Expr> {
             )
                 .prop_map(|(a, name, values)| invoke(a, name, values)),
             inner.clone().prop_map(|a| cast(a, "shop.User")),
-            inner.prop_map(|a| e(Shape::Call("class_of".into(), vec![a]))),
+            inner.prop_map(|a| expression(Shape::Call("class_of".into(), vec![a]))),
         ]
     })
 }
@@ -574,7 +581,7 @@ fn statements() -> impl Strategy<Value = Vec<Statement>> {
             name: "x".into(),
             value
         }),
-        prop::collection::vec(expressions(), 1..3).prop_map(give),
+        prop::collection::vec(expressions(), 1..3).prop_map(aggregate),
         Just(Statement::Return),
     ];
     let nested = simple.prop_recursive(3, 12, 3, |inner| {
@@ -601,12 +608,12 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
     #[test]
-    fn whatever_compiles_is_well_formed(body in statements()) {
-        if let Ok(method) = of(body) {
+    fn compiled_probes_are_well_formed(body in statements()) {
+        if let Ok(method) = compiled(body) {
             well_formed(&method);
-            prop_assert!(method.steps.len() <= STEPS);
+            prop_assert!(method.steps.len() <= MAX_STEPS);
             let words: u16 = method.reads.iter().map(|r| r.1.words()).sum();
-            prop_assert!(words <= WORDS);
+            prop_assert!(words <= MAX_LOCAL_SLOTS);
         }
     }
 }

@@ -1,9 +1,9 @@
-//! What a plan can call, one noun a file.
+//! The functions that a plan can call, one noun per file.
 
-mod ambient;
 mod armed;
 mod call_stacks;
 pub(crate) mod component;
+mod global;
 mod handle;
 mod instrument;
 pub(crate) mod json;
@@ -17,8 +17,8 @@ use crate::context::Context;
 use rhai::{Dynamic, Engine, EvalAltResult, INT};
 use std::sync::Arc;
 
-/// What a function of the API returns: an error gets the position of the call from the engine.
-type Answer<T> = Result<T, Box<EvalAltResult>>;
+/// The result of an API function. The engine adds the position of the call to an error.
+type ApiResult<T> = Result<T, Box<EvalAltResult>>;
 
 pub(crate) fn register(engine: &mut Engine, context: &Arc<Context>) {
     selection::register(engine, context);
@@ -32,38 +32,39 @@ pub(crate) fn register(engine: &mut Engine, context: &Arc<Context>) {
     armed::register(engine, context);
     component::register(engine, context);
     structure::register(engine, context);
-    ambient::register(engine, context);
+    global::register(engine, context);
 }
 
-/// An error with this message.
-fn error<T>(message: impl ToString) -> Answer<T> {
+/// Returns an error with this message.
+fn error<T>(message: impl ToString) -> ApiResult<T> {
     Err(message.to_string().into())
 }
 
-/// A number of the runtime as the script's integer; beyond its range, the largest.
+/// Converts a number of the runtime to an integer of the script. A larger number becomes the
+/// largest integer.
 fn int(number: impl TryInto<INT>) -> INT {
     number.try_into().unwrap_or(INT::MAX)
 }
 
-/// A script's integer as a `T`; `what` names it in the error.
-fn number<T: TryFrom<INT>>(what: &str, value: INT) -> Answer<T> {
+/// Converts an integer of the script to a `T`. `what` names the value in the error.
+fn number<T: TryFrom<INT>>(what: &str, value: INT) -> ApiResult<T> {
     T::try_from(value).or_else(|_| error(format!("{value} is no {what}")))
 }
 
-/// An element of an array as a `T`; `what` names it in the error.
-fn element<T: Clone + Send + Sync + 'static>(what: &str, value: &Dynamic) -> Answer<T> {
+/// Converts an element of an array to a `T`. `what` names the elements in the error.
+fn element<T: Clone + Send + Sync + 'static>(what: &str, value: &Dynamic) -> ApiResult<T> {
     match value.clone().try_cast::<T>() {
         Some(value) => Ok(value),
         None => error(format!("the array must hold {what}, not `{value}`")),
     }
 }
 
-/// Nothing as `()`.
+/// Converts `None` to `()`.
 fn optional(value: Option<impl Into<Dynamic>>) -> Dynamic {
     value.map_or(Dynamic::UNIT, Into::into)
 }
 
-/// How many rows or events to show.
-fn at_most(n: INT) -> Answer<usize> {
+/// Converts a number of rows or events to show.
+fn at_most(n: INT) -> ApiResult<usize> {
     number("number of rows: write 0 or more", n)
 }

@@ -1,22 +1,26 @@
-//! Components: what a plan deploys, as a whole with a name and a version.
+//! Components: plans that are managed as a whole, with a name and a version.
 //!
 //! ```text
-//!   component("slow orders", "1.1")   the plan's top level runs ─▶ attached: instruments, edits, callbacks, an analyser
-//!   component("slow orders", "1.2")   runs too ─▶ well: 1.1 is taken off as a whole and forgotten      ─▶ badly: 1.2 is, and 1.1 stays
-//!   taken off                         nothing of it is attached, its callbacks are cancelled; its analyser can still be asked
+//!   component("slow orders", "1.1")   the plan's top level attaches instruments and edits,
+//!                                     and registers callbacks and an analyser
+//!   component("slow orders", "1.2")   runs too ─▶ success: 1.1 is detached and forgotten
+//!                                              ─▶ error: 1.2 is detached, and 1.1 remains
+//!   detached                          has no instruments, edits or callbacks; its analyser can
+//!                                     still be called
 //! ```
 //!
-//! A plan that does not say what it is called is a component too, as long as something of it is left: its file's name is its name, it has no
-//! version, and it takes no other's place.
+//! A plan that does not call `component(…)` is a component too, as long as it has instruments,
+//! edits or callbacks. Its name is the plan's file name, it has no version, and it replaces no
+//! other component.
 //!
-//! No lock is held here while a plan runs or the runtime is asked.
+//! This module holds no lock while a plan runs or the runtime is called.
 
 use crate::api::json;
 use crate::context::{Context, lock};
 use crate::error::PlanError;
-use crate::ledger::{Ledger, Thing};
 use crate::limits;
-use crate::loaded::{Call, Loaded};
+use crate::ownership::{Ownership, Thing};
+use crate::running_plan::{Call, RunningPlan};
 use rhai::{Dynamic, EvalAltResult};
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
@@ -24,69 +28,67 @@ use std::sync::{Arc, Mutex, Weak};
 use std::time::Instant;
 use veneer_instruments::table::count;
 
-/// What a plan says of what it deploys.
+/// The name and version that a plan has declared.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Declared {
     pub(crate) name: String,
     pub(crate) version: String,
 }
 
-/// A component as it stands.
+/// The current state of a component.
 #[derive(Clone, Debug)]
 pub struct Component {
-    /// The load of its plan; see `Session::reserve`.
+    /// The number of the plan instance; see `Session::reserve`.
     pub load: u64,
-    /// What its plan calls it, else the plan's name.
+    /// The declared name, otherwise the plan's name.
     pub name: String,
-    /// None where its plan says nothing.
+    /// `None` if the plan has declared no version.
     pub version: Option<String>,
     /// The plan's name: its file name.
     pub plan: String,
-    /// When its plan began.
+    /// The time at which the plan began.
     pub since: Instant,
-    /// What the plan asked for with `param(…)`, and what it got, as text.
+    /// The parameters that the plan has requested with `param(…)`, and their values as text.
     pub parameters: BTreeMap<String, String>,
-    /// Attached and not taken off, oldest first.
+    /// The instruments and edits that are attached now, oldest first.
     pub things: Vec<Thing>,
-    /// Callbacks that wait; known to [`crate::Session::components`] only.
+    /// The number of waiting callbacks. Only [`crate::Session::components`] sets this number.
     pub callbacks: usize,
-    /// It can be asked for a report.
+    /// Whether the component has an analyser.
     pub analyser: bool,
-    /// It has not been taken off as a whole.
+    /// False after the component was detached as a whole.
     pub attached: bool,
 }
 
-/// What an analyser gave.
+/// The report of an analyser.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Analysis {
-    /// The component's name.
     pub name: String,
-    /// Its version, where it has one.
     pub version: Option<String>,
-    /// As `print` shows it; empty for `()`.
+    /// The report as `print` shows it; empty for `()`.
     pub text: String,
-    /// The same as JSON.
+    /// The report as JSON.
     pub json: String,
 }
 
-/// Why a component gives no report.
+/// The reason why a component returns no report.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AnalysisError {
-    /// There is none of this name.
+    /// No component has this name.
     #[error("there is no component `{name}`{}", known(others))]
     Unknown {
-        /// As it was asked for.
+        /// The requested name.
         name: String,
-        /// Those that there are.
+        /// The names of the existing components.
         others: Vec<String>,
     },
-    /// Its plan has no `analyse(…)`.
+    /// The plan has not called `analyse(…)`.
     #[error("the component `{0}` has no analyser: its plan needs analyse(|| …)")]
     NoAnalyser(String),
-    /// An analyser that asks for its own report.
+    /// The analyser requests its own report.
     #[error("the analyser of `{0}` is at work already: an analyser cannot ask for its own report")]
     Busy(String),
-    /// The analyser failed.
+    /// The analyser has failed.
     #[error(transparent)]
     Failed(#[from] PlanError),
 }
@@ -98,15 +100,15 @@ fn known(others: &[String]) -> String {
     }
 }
 
-struct Entry {
+struct ComponentEntry {
     context: Arc<Context>,
-    /// Lives as long as a callback of it does.
-    loaded: Weak<Loaded>,
+    /// Alive as long as a callback or the analyser of the plan exists.
+    running_plan: Weak<RunningPlan>,
     analyser: Option<Arc<Call>>,
 }
 
-impl Entry {
-    fn is_called(&self, name: &str) -> bool {
+impl ComponentEntry {
+    fn has_name(&self, name: &str) -> bool {
         self.name() == name
             || name.strip_prefix('l').and_then(|n| n.parse().ok()) == Some(self.context.load)
     }
@@ -116,25 +118,25 @@ impl Entry {
         declared.map_or_else(|| self.context.name.clone(), |d| d.name)
     }
 
-    /// It stands whether something of it is attached or not.
+    /// Whether the component is listed even if it has nothing attached.
     fn is_lasting(&self) -> bool {
         self.analyser.is_some() || self.context.declared().is_some()
     }
 
-    /// Something is left of it, or is to be.
-    fn stands(&self, things: &BTreeMap<u64, Vec<Thing>>) -> bool {
+    /// Whether the component is still listed: it has something attached, or can have.
+    fn is_listed(&self, things: &BTreeMap<u64, Vec<Thing>>) -> bool {
         if self.analyser.is_some() {
             return true;
         }
-        if self.context.is_off() {
+        if self.context.is_detached() {
             return false;
         }
         self.context.declared().is_some()
-            || self.loaded.strong_count() > 0
+            || self.running_plan.strong_count() > 0
             || things.contains_key(&self.context.load)
     }
 
-    fn view(&self, things: &BTreeMap<u64, Vec<Thing>>) -> Component {
+    fn to_component(&self, things: &BTreeMap<u64, Vec<Thing>>) -> Component {
         let text = |(name, value): (String, Dynamic)| (name, value.to_string());
         Component {
             load: self.context.load,
@@ -144,118 +146,133 @@ impl Entry {
             since: self.context.began,
             parameters: self
                 .context
-                .settings
-                .asked()
+                .params
+                .requested()
                 .into_iter()
                 .map(text)
                 .collect(),
             things: things.get(&self.context.load).cloned().unwrap_or_default(),
             callbacks: 0,
             analyser: self.analyser.is_some(),
-            attached: !self.context.is_off(),
+            attached: !self.context.is_detached(),
         }
     }
 }
 
 /// The components of a session, in order of loading.
 #[derive(Default)]
-pub(crate) struct Components(Mutex<Vec<Entry>>);
+pub(crate) struct Components(Mutex<Vec<ComponentEntry>>);
 
-/// What came of asking an analyser.
+/// The result of an analyser.
 pub(crate) struct Report {
     pub(crate) value: Dynamic,
     pub(crate) text: String,
     pub(crate) json: String,
 }
 
-/// Takes all off that a plan attached; its callbacks do not run any more.
-pub(crate) fn take_off(context: &Context) {
-    context.set_off();
+/// Detaches everything that a plan has attached. Its callbacks do not run any more.
+pub(crate) fn detach_all(context: &Context) {
+    context.set_detached();
     context
-        .ledger
-        .take_off(context.load, context.runtime.as_ref());
+        .ownership
+        .detach_instance(context.load, context.runtime.as_ref());
 }
 
 impl Components {
-    /// A plan's top level has run. Of the name that it gave there is no other any more; gives those that there were.
-    pub(crate) fn add(&self, loaded: &Arc<Loaded>, analyser: Option<Call>) -> Vec<Arc<Context>> {
-        let entry = Entry {
-            context: loaded.context.clone(),
-            loaded: Arc::downgrade(loaded),
+    /// Adds a plan whose top level has run. Removes the older components of the same declared name,
+    /// and returns them.
+    pub(crate) fn add(
+        &self,
+        running_plan: &Arc<RunningPlan>,
+        analyser: Option<Call>,
+    ) -> Vec<Arc<Context>> {
+        let entry = ComponentEntry {
+            context: running_plan.context.clone(),
+            running_plan: Arc::downgrade(running_plan),
             analyser: analyser.map(Arc::new),
         };
-        let name = loaded.context.declared().map(|declared| declared.name);
-        let mut gone = Vec::new();
+        let name = running_plan
+            .context
+            .declared()
+            .map(|declared| declared.name);
+        let mut removed = Vec::new();
         {
             let mut all = lock(&self.0);
-            let same = |old: &Entry| {
+            let same = |old: &ComponentEntry| {
                 let old = old.context.declared();
                 old.is_some() && old.map(|declared| declared.name) == name
             };
             for at in (0..all.len()).rev() {
                 if same(&all[at]) {
-                    gone.push(all.remove(at));
+                    removed.push(all.remove(at));
                 }
             }
             all.push(entry);
         }
-        gone.iter().map(|entry| entry.context.clone()).collect()
+        removed.iter().map(|entry| entry.context.clone()).collect()
     }
 
-    /// All that stand. Those of which nothing is left are forgotten.
-    pub(crate) fn list(&self, ledger: &Ledger) -> Vec<Component> {
-        let things = ledger.by_load();
-        let mut gone = Vec::new();
+    /// Returns the listed components. Forgets those that are not listed any more.
+    pub(crate) fn list(&self, ownership: &Ownership) -> Vec<Component> {
+        let things = ownership.by_instance();
+        let mut removed = Vec::new();
         let mut all = lock(&self.0);
-        let mut off = all.iter().filter(|entry| entry.context.is_off()).count();
+        let mut off = all
+            .iter()
+            .filter(|entry| entry.context.is_detached())
+            .count();
         let mut left = Vec::new();
         for entry in std::mem::take(&mut *all) {
-            let old = entry.context.is_off() && off > limits::COMPONENTS_OFF;
-            if entry.stands(&things) && !old {
+            let old = entry.context.is_detached() && off > limits::MAX_DETACHED_COMPONENTS;
+            if entry.is_listed(&things) && !old {
                 left.push(entry);
             } else {
-                off -= usize::from(entry.context.is_off());
-                gone.push(entry);
+                off -= usize::from(entry.context.is_detached());
+                removed.push(entry);
             }
         }
         *all = left;
-        let views = all.iter().map(|entry| entry.view(&things)).collect();
-        // What plans hold is dropped without the lock.
+        let components = all
+            .iter()
+            .map(|entry| entry.to_component(&things))
+            .collect();
+        // The entries own values of plans, so they are dropped after the lock is released.
         drop(all);
-        drop(gone);
-        views
+        drop(removed);
+        components
     }
 
-    /// Forgets a load.
+    /// Forgets a plan instance.
     pub(crate) fn forget(&self, load: u64) {
-        let gone: Vec<Entry> = {
+        let removed: Vec<ComponentEntry> = {
             let mut all = lock(&self.0);
-            let (gone, left) = std::mem::take(&mut *all)
+            let (removed, left) = std::mem::take(&mut *all)
                 .into_iter()
                 .partition(|entry| entry.context.load == load);
             *all = left;
-            gone
+            removed
         };
-        for entry in gone {
-            entry.context.set_off();
+        for entry in removed {
+            entry.context.set_detached();
         }
     }
 
-    /// Those of this name (or load, `l3`), the oldest first.
-    pub(crate) fn of_name(&self, name: &str) -> Vec<Arc<Context>> {
+    /// Returns the components with this name (or plan instance, `l3`), oldest first.
+    pub(crate) fn by_name(&self, name: &str) -> Vec<Arc<Context>> {
         let all = lock(&self.0);
-        let named = all.iter().filter(|entry| entry.is_called(name));
+        let named = all.iter().filter(|entry| entry.has_name(name));
         named.map(|entry| entry.context.clone()).collect()
     }
 
-    /// The plan of a load.
-    pub(crate) fn of_load(&self, load: u64) -> Option<Arc<Context>> {
+    /// Returns the plan instance with this number.
+    pub(crate) fn by_instance(&self, load: u64) -> Option<Arc<Context>> {
         let all = lock(&self.0);
         let found = all.iter().find(|entry| entry.context.load == load);
         found.map(|entry| entry.context.clone())
     }
 
-    /// Asks the newest of this name for its report. `level` says how deep in calls the plan that asks is.
+    /// Calls the analyser of the newest component with this name that has an analyser. `level` is
+    /// the call depth of the plan that requests the report.
     pub(crate) fn ask(
         &self,
         name: &str,
@@ -263,12 +280,12 @@ impl Components {
     ) -> Result<(Arc<Context>, Report), AnalysisError> {
         let (context, analyser) = {
             let all = lock(&self.0);
-            let named = || all.iter().rev().filter(|entry| entry.is_called(name));
+            let named = || all.iter().rev().filter(|entry| entry.has_name(name));
             let Some(entry) = named().find(|e| e.analyser.is_some()).or(named().next()) else {
                 let others = all.iter().filter(|e| e.is_lasting());
                 return Err(AnalysisError::Unknown {
                     name: name.to_owned(),
-                    others: others.map(Entry::name).collect(),
+                    others: others.map(ComponentEntry::name).collect(),
                 });
             };
             (entry.context.clone(), entry.analyser.clone())
@@ -284,10 +301,11 @@ impl Components {
         Ok((context, report?))
     }
 
-    /// The JVM ends: what those give that have not been taken off, as text or as an error.
+    /// Returns the analysers that run when the JVM exits: those of the components that are not
+    /// detached.
     pub(crate) fn last_reports(&self) -> Vec<(Arc<Context>, Arc<Call>)> {
         let all = lock(&self.0);
-        let standing = all.iter().filter(|entry| !entry.context.is_off());
+        let standing = all.iter().filter(|entry| !entry.context.is_detached());
         let analysers = standing.filter_map(|e| Some((e.context.clone(), e.analyser.clone()?)));
         analysers.collect()
     }
@@ -295,26 +313,30 @@ impl Components {
 
 /// Runs an analyser.
 pub(crate) fn analyse(analyser: &Call, level: usize) -> Result<Report, PlanError> {
-    analyser.loaded.guard(analyser.position, |loaded| {
-        let value = match loaded.call_at(&analyser.function, level) {
-            Ok(value) => value.flatten(),
-            // `exit()` ends this call and nothing else.
-            Err(error) if matches!(error.unwrap_inner(), EvalAltResult::Exit(..)) => Dynamic::UNIT,
-            Err(error) => return Err(error),
-        };
-        let text = loaded.show(value.clone(), None)?;
-        let json = json::text_within(&value, limits::REPORT_BYTES)
-            .filter(|_| text.len() <= limits::REPORT_BYTES)
-            .ok_or_else(|| {
-                let limit = count(limits::REPORT_BYTES as u64);
-                format!("the report is larger than {limit} bytes, the limit of an analyser")
-            })?;
-        Ok(Report { value, text, json })
-    })
+    analyser
+        .running_plan
+        .guard(analyser.position, |running_plan| {
+            let value = match running_plan.call_at(&analyser.function, level) {
+                Ok(value) => value.flatten(),
+                // `exit()` ends only this call.
+                Err(error) if matches!(error.unwrap_inner(), EvalAltResult::Exit(..)) => {
+                    Dynamic::UNIT
+                }
+                Err(error) => return Err(error),
+            };
+            let text = running_plan.show(value.clone(), None)?;
+            let json = json::text_within(&value, limits::MAX_REPORT_BYTES)
+                .filter(|_| text.len() <= limits::MAX_REPORT_BYTES)
+                .ok_or_else(|| {
+                    let limit = count(limits::MAX_REPORT_BYTES as u64);
+                    format!("the report is larger than {limit} bytes, the limit of an analyser")
+                })?;
+            Ok(Report { value, text, json })
+        })
 }
 
 impl Analysis {
-    pub(crate) fn of(context: &Context, report: Report) -> Self {
+    pub(crate) fn from_report(context: &Context, report: Report) -> Self {
         let declared = context.declared();
         let name = declared.as_ref().map_or(&context.name, |d| &d.name).clone();
         Analysis {

@@ -1,27 +1,30 @@
-//! What the functions of one loaded plan share: the way to the runtime, and what they leave for the session.
+//! The state that the functions of one plan instance share: the access to the runtime, and the
+//! callbacks that the plan registers.
 //!
-//! No lock is held while the runtime is asked: [`Context::ask`] is the only way there, and what a plan
-//! registers is put into an inbox that the session empties after the call.
+//! No lock is held during a call of the runtime. Plans call the runtime only through
+//! [`Context::ask`]. Registered callbacks go to an inbox, which the session empties after the call
+//! of the plan.
 
 use crate::component::{Components, Declared};
-use crate::ledger::Ledger;
 use crate::limits;
-use crate::link::Modules;
+use crate::link::ModuleRegistry;
+use crate::ownership::Ownership;
+use crate::params::Params;
 use crate::plan::Plan;
-use crate::settings::Settings;
-use crate::transcript::Transcript;
+use crate::source_map::SourceMap;
 use rhai::{AST, FnPtr, Position};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 use veneer_instruments::Runtime;
 
-/// Locks; a panic while it was held leaves plain data that is still good.
+/// Locks a mutex. A panic of another holder is ignored, because the protected data are valid after
+/// each single assignment.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// When a callback is to run.
+/// The time at which a callback runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Schedule {
     Every(Duration),
@@ -33,23 +36,23 @@ pub(crate) enum Schedule {
 pub(crate) struct Callback {
     pub(crate) schedule: Schedule,
     pub(crate) function: FnPtr,
-    /// It runs once, as soon as this is found to hold.
+    /// If set, the callback runs once, as soon as this condition is found to hold.
     pub(crate) condition: Option<FnPtr>,
     pub(crate) position: Position,
     pub(crate) cancelled: Arc<AtomicBool>,
-    /// Gives the place among [`limits::CALLBACKS`] back when the callback is gone.
+    /// Frees the callback's share of [`limits::MAX_CALLBACKS`] when the callback is dropped.
     pub(crate) slot: Slot,
 }
 
-/// One of the places for callbacks of a session.
+/// One of the callback slots of a session.
 pub(crate) struct Slot(Arc<AtomicUsize>);
 
 impl Slot {
-    /// None where all are taken.
+    /// Takes a slot; `None` if all slots are in use.
     pub(crate) fn take(taken: &Arc<AtomicUsize>) -> Option<Self> {
         taken
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |n| {
-                (n < limits::CALLBACKS).then_some(n + 1)
+                (n < limits::MAX_CALLBACKS).then_some(n + 1)
             })
             .ok()
             .map(|_| Slot(taken.clone()))
@@ -65,38 +68,39 @@ impl Drop for Slot {
 pub(crate) struct Context {
     /// The plan's name: its file name.
     pub(crate) name: String,
-    /// Tells plans of the same name apart.
+    /// The number of this plan instance, which distinguishes plans of the same name.
     pub(crate) load: u64,
     pub(crate) runtime: Arc<dyn Runtime>,
-    pub(crate) ledger: Arc<Ledger>,
-    /// How many callbacks of the session wait, at most [`limits::CALLBACKS`].
+    pub(crate) ownership: Arc<Ownership>,
+    /// The number of waiting callbacks of the session, at most [`limits::MAX_CALLBACKS`].
     pub(crate) slots: Arc<AtomicUsize>,
-    /// All components of the session. It has them, and they have this.
+    /// All components of the session. The reference is weak, because the components own the
+    /// context.
     pub(crate) components: Weak<Components>,
-    /// The plan itself: closures that become code at points are looked up in it.
+    /// The syntax tree of the plan, in which closures that become probes are looked up.
     pub(crate) tree: AST,
-    /// The plan's modules, which have run.
-    pub(crate) modules: Modules,
-    transcript: Transcript,
-    /// Values from the command line.
-    pub(crate) settings: Settings,
-    /// Whether code at points may call methods of the application.
+    /// The evaluated modules of the plan.
+    pub(crate) modules: ModuleRegistry,
+    source_map: SourceMap,
+    /// The parameters from the command line.
+    pub(crate) params: Params,
+    /// Whether probes may call methods of the application.
     pub(crate) calls: Arc<AtomicBool>,
-    /// When the plan began.
+    /// The time at which the plan began.
     pub(crate) began: Instant,
     inbox: Mutex<Vec<Callback>>,
-    /// What the plan says that it deploys.
+    /// The component name and version that the plan has declared.
     declared: Mutex<Option<Declared>>,
     analyser: Mutex<Option<Analyser>>,
-    /// The analyser is at work.
+    /// Whether the analyser is running.
     pub(crate) analysing: AtomicBool,
-    /// The top level has ended.
-    loaded: AtomicBool,
-    /// The plan has been taken off as a whole.
-    off: AtomicBool,
-    /// Calls that are running, one inside the other: an analyser may be asked from a callback of its own plan.
-    running: AtomicUsize,
-    /// Nanoseconds since `began` after which the call that is running has used up its time.
+    /// Whether the top level has ended.
+    has_loaded: AtomicBool,
+    /// Whether the plan has been detached as a whole.
+    detached: AtomicBool,
+    /// The number of nested calls of this plan. A callback may call the analyser of its own plan.
+    active_calls: AtomicUsize,
+    /// The deadline of the current call, in nanoseconds since `began`.
     deadline: AtomicU64,
 }
 
@@ -104,7 +108,7 @@ impl Context {
     pub(crate) fn new(
         load: u64,
         runtime: Arc<dyn Runtime>,
-        ledger: Arc<Ledger>,
+        ownership: Arc<Ownership>,
         slots: Arc<AtomicUsize>,
         components: &Arc<Components>,
         plan: &Plan,
@@ -113,22 +117,22 @@ impl Context {
             name: plan.name().to_owned(),
             load,
             runtime,
-            ledger,
+            ownership,
             slots,
             components: Arc::downgrade(components),
             tree: plan.tree().clone(),
-            modules: Modules::default(),
-            transcript: plan.transcript().clone(),
-            settings: Settings::new(plan.settings().clone()),
+            modules: ModuleRegistry::default(),
+            source_map: plan.source_map().clone(),
+            params: Params::new(plan.params().clone()),
             calls: plan.calls(),
             began: Instant::now(),
             inbox: Mutex::new(Vec::new()),
             declared: Mutex::new(None),
             analyser: Mutex::new(None),
             analysing: AtomicBool::new(false),
-            loaded: AtomicBool::new(false),
-            off: AtomicBool::new(false),
-            running: AtomicUsize::new(0),
+            has_loaded: AtomicBool::new(false),
+            detached: AtomicBool::new(false),
+            active_calls: AtomicUsize::new(0),
             deadline: AtomicU64::new(0),
         }
     }
@@ -137,22 +141,23 @@ impl Context {
         nanoseconds(self.began.elapsed())
     }
 
-    /// Begins a call: it gets [`limits::WALL_CLOCK`], unless it is inside another one of this plan.
-    pub(crate) fn begin_call(&self) -> Running<'_> {
-        if self.running.fetch_add(1, Ordering::Relaxed) == 0 {
+    /// Begins a call. An outermost call gets the time [`limits::MAX_CALL_DURATION`]; a nested call
+    /// of the same plan shares the time of the outermost one.
+    pub(crate) fn begin_call(&self) -> ActiveCall<'_> {
+        if self.active_calls.fetch_add(1, Ordering::Relaxed) == 0 {
             let deadline = self
                 .elapsed()
-                .saturating_add(nanoseconds(limits::WALL_CLOCK));
+                .saturating_add(nanoseconds(limits::MAX_CALL_DURATION));
             self.deadline.store(deadline, Ordering::Relaxed);
         }
-        Running(self)
+        ActiveCall(self)
     }
 
     pub(crate) fn out_of_time(&self) -> bool {
         self.elapsed() > self.deadline.load(Ordering::Relaxed)
     }
 
-    /// Asks the runtime. The time that it takes is not the plan's.
+    /// Calls the runtime. The duration of the call does not count towards the plan's time limit.
     pub(crate) fn ask<R>(&self, question: impl FnOnce(&dyn Runtime) -> R) -> R {
         let begin = self.elapsed();
         let answer = question(self.runtime.as_ref());
@@ -161,26 +166,26 @@ impl Context {
         answer
     }
 
-    /// The texts of the plan and its modules.
-    pub(crate) fn transcript(&self) -> &Transcript {
-        &self.transcript
+    /// The source texts of the plan and its modules.
+    pub(crate) fn source_map(&self) -> &SourceMap {
+        &self.source_map
     }
 
-    /// `file:line:column`.
+    /// Formats a position as `file:line:column`.
     pub(crate) fn place(&self, position: Position) -> String {
-        match (self.transcript.find(position), position.position()) {
+        match (self.source_map.locate(position), position.position()) {
             ((name, 0, _), _) => name.to_owned(),
             ((name, line, _), Some(column)) => format!("{name}:{line}:{column}"),
             ((name, line, _), None) => format!("{name}:{line}"),
         }
     }
 
-    /// What the plan says that it deploys, where it says something.
+    /// Returns the component that the plan has declared.
     pub(crate) fn declared(&self) -> Option<Declared> {
         lock(&self.declared).clone()
     }
 
-    /// Says what the plan deploys; what it said before is the error.
+    /// Declares the plan as a component. A second declaration fails and returns the first one.
     pub(crate) fn declare(&self, declared: Declared) -> Result<(), Declared> {
         let mut known = lock(&self.declared);
         match &*known {
@@ -192,7 +197,7 @@ impl Context {
         }
     }
 
-    /// False where there is one already.
+    /// Sets the analyser. Returns false if the plan already has one.
     pub(crate) fn set_analyser(&self, function: FnPtr, position: Position, slot: Slot) -> bool {
         let mut known = lock(&self.analyser);
         let is_first = known.is_none();
@@ -202,50 +207,50 @@ impl Context {
         is_first
     }
 
-    /// What was registered as the plan's analyser.
+    /// Removes and returns the registered analyser.
     pub(crate) fn take_analyser(&self) -> Option<Analyser> {
         lock(&self.analyser).take()
     }
 
-    /// The top level runs still.
+    /// Whether the top level is still running.
     pub(crate) fn is_loading(&self) -> bool {
-        !self.loaded.load(Ordering::Relaxed)
+        !self.has_loaded.load(Ordering::Relaxed)
     }
 
-    /// The top level has ended.
+    /// Records that the top level has ended.
     pub(crate) fn set_loaded(&self) {
-        self.loaded.store(true, Ordering::Relaxed);
+        self.has_loaded.store(true, Ordering::Relaxed);
     }
 
-    /// The plan has been taken off as a whole.
-    pub(crate) fn is_off(&self) -> bool {
-        self.off.load(Ordering::Relaxed)
+    /// Whether the plan has been detached as a whole.
+    pub(crate) fn is_detached(&self) -> bool {
+        self.detached.load(Ordering::Relaxed)
     }
 
-    /// The plan is taken off as a whole: no callback of it runs any more.
-    pub(crate) fn set_off(&self) {
-        self.off.store(true, Ordering::Relaxed);
+    /// Records that the plan is detached as a whole. Its callbacks do not run any more.
+    pub(crate) fn set_detached(&self) {
+        self.detached.store(true, Ordering::Relaxed);
     }
 
     pub(crate) fn register(&self, callback: Callback) {
         lock(&self.inbox).push(callback);
     }
 
-    /// What was registered since the last time.
+    /// Removes and returns the callbacks that were registered since the last call.
     pub(crate) fn registered(&self) -> Vec<Callback> {
         std::mem::take(&mut *lock(&self.inbox))
     }
 }
 
-/// An analyser that has been registered, and where.
+/// A registered analyser, with the position and the callback slot.
 pub(crate) type Analyser = (FnPtr, Position, Slot);
 
-/// A call that is running; ends when dropped.
-pub(crate) struct Running<'a>(&'a Context);
+/// Guard of a running call. The call ends when the guard is dropped.
+pub(crate) struct ActiveCall<'a>(&'a Context);
 
-impl Drop for Running<'_> {
+impl Drop for ActiveCall<'_> {
     fn drop(&mut self) {
-        self.0.running.fetch_sub(1, Ordering::Relaxed);
+        self.0.active_calls.fetch_sub(1, Ordering::Relaxed);
     }
 }
 

@@ -1,4 +1,4 @@
-//! What went wrong in a plan, shown the way compilers show it: place, message, source line, caret.
+//! Errors of plans, displayed as compilers do: position, message, source line, caret.
 //!
 //! ```text
 //! count.rhai:3:12: no function `countr()`; did you mean `counter()`?
@@ -8,65 +8,66 @@
 
 use crate::limits;
 use crate::reference::{nearest_usage, usage};
-use crate::transcript::Transcript;
+use crate::source_map::SourceMap;
 use rhai::{EvalAltResult, ParseError, ParseErrorType, Position};
 use std::fmt;
 use veneer_instruments::table::count;
 
-/// When a plan failed.
+/// The stage at which a plan failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
-    /// It could not be read.
+    /// The plan could not be parsed.
     Compile,
-    /// It failed while it ran.
+    /// The plan failed while it ran.
     Run,
-    /// It was stopped by one of the [`limits`].
+    /// The plan exceeded one of the [`limits`].
     Limit,
 }
 
-/// An error in a plan. `Display` gives `file:line:column: message`, the source line and a caret.
+/// An error in a plan. `Display` prints `file:line:column: message`, the source line and a caret.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub struct PlanError {
     pub stage: Stage,
     /// The plan's name: its file name.
     pub file: String,
-    /// From 1; 0 where the error belongs to no place.
+    /// The line, from 1; 0 if the error has no position.
     pub line: usize,
-    /// In characters from 1; 0 where the error belongs to no place.
+    /// The column in characters, from 1; 0 if the error has no position.
     pub column: usize,
-    /// What happened and what to do, in one line.
+    /// The error and its remedy, in one line.
     pub message: String,
-    /// The source line, where there is one.
+    /// The source line, if it is known.
     pub source_line: Option<String>,
 }
 
 impl PlanError {
     pub(crate) fn new(
         stage: Stage,
-        within: &Transcript,
+        within: &SourceMap,
         position: Position,
         message: String,
     ) -> Self {
-        let (file, line, source_line) = within.find(position);
+        let (file, line, source_line) = within.locate(position);
         PlanError {
             stage,
             file: file.to_owned(),
             line,
             column: position.position().unwrap_or(0),
-            message: within.plain(&message),
+            message: within.restore_names(&message),
             source_line: source_line.map(str::to_owned),
         }
     }
 
-    pub(crate) fn compile(within: &Transcript, error: &ParseError) -> Self {
+    pub(crate) fn compile(within: &SourceMap, error: &ParseError) -> Self {
         let message = parse_message(error.err_type());
         Self::new(Stage::Compile, within, error.position(), message)
     }
 
-    /// `around` is the place to show where the error has none of its own.
-    pub(crate) fn run(within: &Transcript, around: Position, mut error: EvalAltResult) -> Self {
-        // The innermost error is the cause, and its place the one to look at. Where it has none, that of the
-        // call around it will do.
+    /// Converts an error of the engine. `around` is the position to show if the error has none of
+    /// its own.
+    pub(crate) fn run(within: &SourceMap, around: Position, mut error: EvalAltResult) -> Self {
+        // The innermost error is the cause, so its position is shown. If it has no position, the
+        // position of the enclosing call is shown.
         let mut position = error.position().or_else(around);
         while let EvalAltResult::ErrorInFunctionCall(_, _, inner, _)
         | EvalAltResult::ErrorInModule(_, inner, _) = error
@@ -99,31 +100,33 @@ fn parse_message(error: &ParseErrorType) -> String {
     }
 }
 
-fn run_message(error: &EvalAltResult, within: &Transcript) -> (Stage, String) {
+fn run_message(error: &EvalAltResult, within: &SourceMap) -> (Stage, String) {
     use EvalAltResult as E;
     let limit = |what: String| (Stage::Limit, format!("stopped: {what}"));
     match error {
         E::ErrorTooManyOperations(_) => limit(format!(
             "more than {} operations in one call, the limit of a plan; for what goes on, use every(seconds, …) in place of a loop",
-            count(limits::OPERATIONS)
+            count(limits::MAX_OPERATIONS)
         )),
         E::ErrorTerminated(token, _) => limit(token.to_string()),
         E::ErrorStackOverflow(_) => limit(format!(
             "more than {} calls inside each other, the limit of a plan",
-            limits::CALL_DEPTH
+            limits::MAX_CALL_DEPTH
         )),
         E::ErrorTooManyVariables(_) => limit(format!(
             "more than {} variables, the limit of a plan",
-            limits::VARIABLES
+            limits::MAX_VARIABLES
         )),
         E::ErrorDataTooLarge(what, _) => limit(format!(
             "{}: a plan may hold strings of {} bytes, arrays of {} and maps of {} elements",
             lower(what),
-            count(limits::STRING_BYTES as u64),
-            count(limits::ARRAY_ELEMENTS as u64),
-            count(limits::MAP_PROPERTIES as u64)
+            count(limits::MAX_STRING_BYTES as u64),
+            count(limits::MAX_ARRAY_ELEMENTS as u64),
+            count(limits::MAX_MAP_PROPERTIES as u64)
         )),
-        E::ErrorFunctionNotFound(signature, _) => (Stage::Run, not_found(&within.plain(signature))),
+        E::ErrorFunctionNotFound(signature, _) => {
+            (Stage::Run, not_found(&within.restore_names(signature)))
+        }
         E::ErrorModuleNotFound(name, _) => {
             (Stage::Run, format!("no module `{name}` has been imported"))
         }
@@ -132,7 +135,8 @@ fn run_message(error: &EvalAltResult, within: &Transcript) -> (Stage, String) {
     }
 }
 
-/// The message for a call that no function fits; the engine gives `name (type, type)`.
+/// Returns the message for a call without a matching function. `signature` is the engine's text
+/// `name (type, type)`.
 fn not_found(signature: &str) -> String {
     let name = signature.split([' ', '(']).next().unwrap_or(signature);
     let call = signature
@@ -149,7 +153,8 @@ fn not_found(signature: &str) -> String {
     }
 }
 
-/// Messages of the engine begin in capitals; ours go on after a colon.
+/// Changes the first letter to lower case. The engine's messages begin with a capital, but here
+/// they follow a colon.
 fn lower(text: &str) -> String {
     let mut characters = text.chars();
     match (characters.next(), characters.clone().next()) {
@@ -182,7 +187,7 @@ impl fmt::Display for PlanError {
         };
         write!(f, "\n{source}")?;
         if *column > 0 {
-            // Tabs stay tabs, so that the caret stands right however wide they are shown.
+            // Tabs remain tabs, so that the caret is in the right column for every tab width.
             let before = source
                 .chars()
                 .chain(std::iter::repeat(' '))

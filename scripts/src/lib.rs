@@ -4,37 +4,40 @@
 //!   source ──Plan::compile──► Plan ──Session::load──► runs top to bottom once
 //!                                                        │ methods(…).blocks().before(counter())
 //!                                                        │      └──► Runtime::attach
-//!                                                        │ every(1.0, || …)   after(5.0, || …)   at_exit(|| …)
+//!                                                        │ every(1.0, || …)   at_exit(|| …)
 //!                                                        ▼      └──► the session's timers
 //!            Session::next_deadline / run_due / finish, called by the agent's plan thread
 //! ```
 //!
-//! A plan runs in the plan thread, never in an application thread, under the limits in [`limits`]; whatever
-//! goes wrong in it becomes a [`PlanError`] or a printed line and changes nothing for the application. What a
-//! plan can call is in `api/`, one noun a file; `docs/plans.md` describes it for its users.
+//! A plan runs on the plan thread, never on an application thread, within the limits in [`limits`].
+//! An error in a plan becomes a [`PlanError`] or a printed line and has no effect on the
+//! application.
+//!
+//! The directory `api/` defines the functions that a plan can call, one noun per file.
+//! `docs/plans.md` is the guide for users.
 
 mod api;
 mod component;
 mod context;
+mod dry_run;
 mod engine;
 mod error;
-mod ledger;
 pub mod limits;
 mod link;
-mod loaded;
 pub mod modules;
+mod ownership;
+mod params;
 mod plan;
 mod probe;
 mod prompt;
 mod reference;
-mod rehearsal;
+mod running_plan;
 mod scheduler;
-mod settings;
-mod transcript;
+mod source_map;
 
 pub use component::{Analysis, AnalysisError, Component};
 pub use error::{PlanError, Stage};
-pub use ledger::Thing;
+pub use ownership::Thing;
 pub use plan::Plan;
 pub use prompt::{Input, Prompt, TYPED};
 pub use reference::{Callable, callables, help, nearest, overview, reference};

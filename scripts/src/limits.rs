@@ -1,69 +1,76 @@
-//! What one call of a plan may use up: loading it, or one callback.
+//! The limits of one call of a plan: loading the plan, or one callback.
 //!
-//! A plan that passes a limit is stopped there with an error that names the limit; a `try` in the plan does
-//! not catch it. The limits protect the JVM's memory and the plan thread, on which all plans take turns.
+//! A plan that exceeds a limit is stopped with an error that names the limit. A `try` in the plan
+//! does not catch the error. The limits protect the JVM's memory and the plan thread, which all
+//! plans share.
 
 use std::time::Duration;
 
-/// Operations of the script engine in one call: roughly, nodes of the syntax tree visited.
-pub const OPERATIONS: u64 = 5_000_000;
+/// Operations of the script engine in one call. An operation is roughly one visited node of the
+/// syntax tree.
+pub const MAX_OPERATIONS: u64 = 5_000_000;
 
-/// Time of one call. Time inside the agent (attaching, reading figures) does not count.
-pub const WALL_CLOCK: Duration = Duration::from_secs(2);
+/// Duration of one call. Time inside the agent (attaching, reading data) does not count.
+pub const MAX_CALL_DURATION: Duration = Duration::from_secs(2);
 
-/// Calls of script functions inside each other. Each takes stack, and the plan thread has little.
-pub const CALL_DEPTH: usize = 32;
+/// Depth of nested calls of script functions. Each call needs stack, and the plan thread has a
+/// small stack.
+pub const MAX_CALL_DEPTH: usize = 32;
 
-/// Expressions inside each other.
-pub const EXPRESSION_DEPTH: usize = 64;
+/// Depth of nested expressions.
+pub const MAX_EXPRESSION_DEPTH: usize = 64;
 
-/// Bytes of one string.
-pub const STRING_BYTES: usize = 1 << 20;
+/// Size of one string, in bytes.
+pub const MAX_STRING_BYTES: usize = 1 << 20;
 
-/// Elements of one array, with those of arrays inside it. Enough for a row for each fragment of a large program.
-pub const ARRAY_ELEMENTS: usize = 500_000;
+/// Number of elements of one array, including those of nested arrays. The limit is enough for one
+/// row for each fragment of a large program.
+pub const MAX_ARRAY_ELEMENTS: usize = 500_000;
 
-/// Properties of one object map, with those of maps inside it (and of all maps inside one array).
-pub const MAP_PROPERTIES: usize = 5_000_000;
+/// Number of properties of one object map, including those of nested maps (and of all maps in one
+/// array).
+pub const MAX_MAP_PROPERTIES: usize = 5_000_000;
 
-/// Variables at any one time.
-pub const VARIABLES: usize = 1_000;
+/// Number of variables at one time.
+pub const MAX_VARIABLES: usize = 1_000;
 
-/// Functions that a plan defines, closures included.
-pub const FUNCTIONS: usize = 1_000;
+/// Number of functions that a plan defines, including closures.
+pub const MAX_FUNCTIONS: usize = 1_000;
 
-/// Modules that come with a plan.
+/// Number of modules of a plan.
 pub const MODULES: usize = 32;
 
-/// Bytes of their texts in all.
+/// Total size of the modules' source texts, in bytes.
 pub const MODULE_BYTES: usize = 1 << 20;
 
-/// Bytes of what an analyser gives, as text and as JSON.
-pub const REPORT_BYTES: usize = 4 << 20;
+/// Size of an analyser's report as text and as JSON, in bytes each.
+pub const MAX_REPORT_BYTES: usize = 4 << 20;
 
-/// Characters of a component's name, and of its version.
-pub const COMPONENT_NAME: usize = 100;
+/// Length of a component's name and of its version, in characters.
+pub const MAX_COMPONENT_NAME_CHARS: usize = 100;
 
-/// Components that have been taken off and whose analysers can still be asked; the oldest go first.
-pub const COMPONENTS_OFF: usize = 100;
+/// Number of detached components whose analysers can still be called. If there are more, the oldest
+/// ones are forgotten.
+pub const MAX_DETACHED_COMPONENTS: usize = 100;
 
-/// Lines that a prompt keeps, and that a plan has together with its modules; the engine counts no further than 65,535.
-pub const PROMPT_LINES: usize = 60_000;
+/// Number of lines that a prompt keeps, and that a plan has together with its modules. The engine
+/// counts lines only up to 65,535.
+pub const MAX_LINES: usize = 60_000;
 
-/// Bytes of text that a prompt keeps.
-pub const PROMPT_BYTES: usize = 4 << 20;
+/// Size of the source texts that a prompt keeps, in bytes.
+pub const MAX_PROMPT_BYTES: usize = 4 << 20;
 
-/// Callbacks of `every`, `after` and `at_exit` that wait in one session.
-pub const CALLBACKS: usize = 1_000;
+/// Number of waiting callbacks of `every`, `after` and `at_exit` in one session.
+pub const MAX_CALLBACKS: usize = 1_000;
 
-/// The shortest period of `every`, in seconds.
-pub const SHORTEST_PERIOD: f64 = 0.01;
+/// Minimum period of `every`, in seconds.
+pub const MIN_PERIOD_SECONDS: f64 = 0.01;
 
-/// Between two looks at the condition of `when`.
-pub const LOOKS: std::time::Duration = std::time::Duration::from_millis(100);
+/// Interval between two checks of the condition of `when`.
+pub const CONDITION_CHECK_INTERVAL: std::time::Duration = std::time::Duration::from_millis(100);
 
-/// The longest delay of `every` and `after`, in seconds: about 30 years.
-pub const LONGEST_DELAY: f64 = 1e9;
+/// Maximum delay of `every` and `after`, in seconds: about 30 years.
+pub const MAX_DELAY_SECONDS: f64 = 1e9;
 
-/// Errors in a row after which a callback of `every` is cancelled.
-pub const ERRORS_IN_A_ROW: u32 = 3;
+/// Number of consecutive errors after which a callback of `every` is cancelled.
+pub const MAX_CONSECUTIVE_ERRORS: u32 = 3;

@@ -1,105 +1,117 @@
-//! A plan and its modules made one program.
+//! The linker: combines a plan and its modules into one program.
 //!
 //! ```text
-//!   lib/desks.rhai   fn watch(m) { show(m) }      ──▶  fn veneer_m1_watch(m) { veneer_m1_show(m) }     in one list of functions
+//!   lib/desks.rhai   fn watch(m) { show(m) }      ──▶  fn veneer_m1_watch(m) { veneer_m1_show(m) }
 //!   hot.rhai         import "lib/desks" as desks; ──▶  import "veneer_m1" as veneer_m1;
-//!                    desks::watch(x)              ──▶  veneer_m1::watch(x)                             the same function, by its plain name
+//!                    desks::watch(x)              ──▶  veneer_m1::watch(x)
 //! ```
 //!
-//! The engine has modules of its own, but there a function is looked for by its name alone in whatever ran before, a closure is lost
-//! when the module's function has returned, and imports are unknown in callbacks. So the names are made unique while the texts are read, by
-//! exchanging single words, which leaves every place where it was. All files share one sequence of lines (see [`crate::transcript`]),
-//! so two closures are never one, and an error's place says which file it is in.
+//! All functions are in one list. The engine's module `veneer_m1` has the same function under its
+//! original name, `watch`.
 //!
-//! Each module runs once, before the plan does, in the order of the imports.
+//! The engine has modules of its own, but they have three defects:
 //!
-//! **Invariant:** a name made here is in none of the texts.
+//! * A function in a module is found by its bare name in any program that ran before.
+//! * A closure is lost when the module's function has returned.
+//! * Imports are unknown in callbacks.
+//!
+//! The linker therefore makes all names unique while the texts are parsed. The linker replaces
+//! single tokens, which changes no position. All files share one sequence of line numbers (see
+//! [`crate::source_map`]), so the names of two closures differ and the position of an error
+//! identifies the file.
+//!
+//! Each module runs once, before the plan, in the order of the imports.
+//!
+//! **Invariant:** a name generated here occurs in none of the texts.
 
-mod names;
-mod parts;
-mod ready;
+mod evaluated;
+mod exports;
+mod renaming;
 
-pub(crate) use ready::{Modules, Ready};
+pub(crate) use evaluated::{EvaluatedModules, ModuleRegistry};
 
 use crate::context::lock;
 use crate::engine;
 use crate::error::{PlanError, Stage};
 use crate::limits;
 use crate::modules::resolve;
-use crate::transcript::Transcript;
-use names::Names;
-use parts::{callable, constants, exports, is_closure};
+use crate::source_map::SourceMap;
+use exports::{callable, constants, exports, is_closure};
+use renaming::Renaming;
 use rhai::{AST, ASTNode, Expr, Module, Position, Scope, Shared, Stmt, Token};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex};
 use veneer_instruments::table::count;
 
-/// A module that has been read.
+/// A module that has been parsed.
 #[derive(Debug)]
-pub(crate) struct Read {
-    /// Its path from the plan's directory.
+pub(crate) struct ParsedModule {
+    /// The path from the plan's directory.
     key: String,
     text: String,
-    /// What the engine calls it.
+    /// The module's name in the engine.
     id: String,
-    /// What is to run, with all functions that it may call.
+    /// The program to run: the module's statements, with all functions that they may call.
     tree: AST,
-    /// What others may call.
+    /// The functions that importers may call.
     functions: Module,
-    /// `global::NAME` in it.
+    /// The constants that the module's text refers to as `global::NAME`.
     constants: Module,
-    /// Variables that others may read, and under which names.
+    /// The exported variables: the name in the module and the exported name.
     exports: Vec<(String, String)>,
 }
 
-/// The modules of a plan, or of a prompt so far.
+/// The modules of a plan, or of all inputs of a prompt so far.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Linked {
-    /// In the order in which they run.
-    modules: Vec<Arc<Read>>,
-    /// What the plan's own text calls them.
+    /// The modules in the order in which they run.
+    modules: Vec<Arc<ParsedModule>>,
+    /// The aliases in the plan's own text, with the engine's names.
     aliases: BTreeMap<String, String>,
 }
 
 impl Linked {
-    /// What the engine calls the modules.
+    /// Returns the engine's names of the modules.
     fn ids(&self) -> impl Iterator<Item = String> {
         self.modules.iter().map(|module| module.id.clone())
     }
 }
 
-/// What is there already when a text is read.
-pub(crate) struct Before<'a> {
-    pub(crate) transcript: &'a Transcript,
+/// The state that exists when a text is parsed.
+pub(crate) struct ExistingState<'a> {
+    pub(crate) source_map: &'a SourceMap,
     pub(crate) functions: &'a AST,
     pub(crate) variables: &'a Scope<'static>,
     pub(crate) linked: &'a Linked,
 }
 
-/// A text with what it may import.
-pub(crate) struct Text<'a> {
-    /// Its file's name; modules lie in the same directory.
+/// A source text with the modules that it may import.
+pub(crate) struct InputText<'a> {
+    /// The file name. Modules are in the same directory.
     pub(crate) name: &'a str,
     pub(crate) source: &'a str,
-    /// The number of its first line for people.
+    /// The line number of the first line in messages. `None` continues the numbers of the previous
+    /// texts.
     pub(crate) shown: Option<usize>,
-    /// Texts of modules by their paths.
+    /// The source texts of the modules, by path.
     pub(crate) modules: &'a BTreeMap<String, String>,
 }
 
-/// A text as a program.
+/// A linked program.
 #[derive(Clone, Debug)]
 pub(crate) struct Program {
-    pub(crate) transcript: Transcript,
+    pub(crate) source_map: SourceMap,
     pub(crate) tree: AST,
     pub(crate) linked: Linked,
 }
 
 type Tokens = Vec<(Token, Position)>;
 
-/// Reads a text and the modules that it imports.
-pub(crate) fn read(text: &Text, before: &Before) -> Result<Program, PlanError> {
-    let first = before.transcript.with(text.name, text.source, text.shown);
+/// Parses a text and the modules that it imports.
+pub(crate) fn link(text: &InputText, before: &ExistingState) -> Result<Program, PlanError> {
+    let first = before
+        .source_map
+        .with_text(text.name, text.source, text.shown);
     let bytes: usize = text.modules.values().map(String::len).sum();
     if text.modules.len() > limits::MODULES || bytes > limits::MODULE_BYTES {
         let message = format!(
@@ -109,21 +121,22 @@ pub(crate) fn read(text: &Text, before: &Before) -> Result<Program, PlanError> {
             limits::MODULES,
             count(limits::MODULE_BYTES as u64)
         );
-        return Err(refuse(Stage::Limit, &first, Position::NONE, message));
+        return Err(link_error(Stage::Limit, &first, Position::NONE, message));
     }
     let alone = |tree: &AST| Program {
         tree: before.functions.merge(tree),
-        transcript: first.clone(),
+        source_map: first.clone(),
         linked: before.linked.clone(),
     };
     if before.linked.aliases.is_empty() && !text.source.contains("import") {
-        let tree = engine::for_reading().compile_with_scope(before.variables, first.in_place());
+        let tree = engine::for_reading().compile_with_scope(before.variables, first.padded_text());
         let tree = tree.map_err(|error| PlanError::compile(&first, &error))?;
         return Ok(alone(&tree));
     }
     let aliases = before.linked.aliases.keys();
-    let (tree, tokens) = look(&first, &first.in_place(), before.variables, aliases)?;
-    let imports = found(&tree, &tokens, &first)?;
+    let (tree, tokens) =
+        parse_with_tokens(&first, &first.padded_text(), before.variables, aliases)?;
+    let imports = find_imports(&tree, &tokens, &first)?;
     if before.linked.aliases.is_empty() && imports.is_empty() {
         return Ok(alone(&tree));
     }
@@ -131,48 +144,55 @@ pub(crate) fn read(text: &Text, before: &Before) -> Result<Program, PlanError> {
     let mut linker = Linker {
         given: text.modules,
         directory,
-        tag: tag(text),
-        transcript: before.transcript.clone(),
+        name_prefix: name_prefix(text),
+        source_map: before.source_map.clone(),
         functions: before.functions.clone(),
         linked: before.linked.clone(),
         open: Vec::new(),
     };
     let mut aliases = before.linked.aliases.clone();
-    let paths = linker.follow("", &imports, &first, &mut aliases)?;
-    let transcript = linker.transcript.with(text.name, text.source, text.shown);
-    linker.fits(&transcript)?;
-    // The text stands further down than when it was looked at, so it is looked at again where it stands.
-    let moved = transcript.next_line() - first.next_line();
-    let names = Names {
+    let paths = linker.link_imports("", &imports, &first, &mut aliases)?;
+    let source_map = linker
+        .source_map
+        .with_text(text.name, text.source, text.shown);
+    linker.check_line_count(&source_map)?;
+    // The modules precede the text in the sequence of lines, so its tokens have moved down.
+    let moved = source_map.next_line() - first.next_line();
+    let renaming = Renaming {
         own: None,
         aliases: &aliases,
         paths: paths
             .into_iter()
-            .map(|(at, id)| (down(at, moved), id))
+            .map(|(at, id)| (shift_lines(at, moved), id))
             .collect(),
     };
     let tokens: Tokens = tokens
         .into_iter()
-        .map(|(token, at)| (token, down(at, moved)))
+        .map(|(token, at)| (token, shift_lines(at, moved)))
         .collect();
-    let exchanged = names.of(&tokens, &transcript)?;
-    let parsed = exchange(
-        &transcript,
-        &transcript.in_place(),
+    let replacements = renaming.replacements(&tokens, &source_map)?;
+    let parsed = parse_with_replacements(
+        &source_map,
+        &source_map.padded_text(),
         before.variables,
-        exchanged,
+        replacements,
         linker.linked.ids(),
     )?;
     let tree = linker.functions.merge(&parsed);
-    if tree.iter_functions().count() > limits::FUNCTIONS {
+    if tree.iter_functions().count() > limits::MAX_FUNCTIONS {
         let message = format!(
             "this plan and its modules define more than {} functions, the limit of a plan",
-            count(limits::FUNCTIONS as u64)
+            count(limits::MAX_FUNCTIONS as u64)
         );
-        return Err(refuse(Stage::Limit, &transcript, Position::NONE, message));
+        return Err(link_error(
+            Stage::Limit,
+            &source_map,
+            Position::NONE,
+            message,
+        ));
     }
     Ok(Program {
-        transcript,
+        source_map,
         tree,
         linked: Linked {
             modules: linker.linked.modules,
@@ -181,21 +201,24 @@ pub(crate) fn read(text: &Text, before: &Before) -> Result<Program, PlanError> {
     })
 }
 
-fn refuse(stage: Stage, within: &Transcript, at: Position, message: String) -> PlanError {
+fn link_error(stage: Stage, within: &SourceMap, at: Position, message: String) -> PlanError {
     PlanError::new(stage, within, at, message)
 }
 
-/// A beginning of names that no text has.
-fn tag(text: &Text) -> String {
-    let mut tag = "veneer_m".to_owned();
+/// Returns a prefix that occurs in none of the texts.
+fn name_prefix(text: &InputText) -> String {
+    let mut name_prefix = "veneer_m".to_owned();
     let texts = || text.modules.values().map(String::as_str);
-    while texts().chain([text.source]).any(|t| t.contains(&tag)) {
-        tag.push('_');
+    while texts()
+        .chain([text.source])
+        .any(|t| t.contains(&name_prefix))
+    {
+        name_prefix.push('_');
     }
-    tag
+    name_prefix
 }
 
-fn down(at: Position, lines: usize) -> Position {
+fn shift_lines(at: Position, lines: usize) -> Position {
     let small = |n: usize| u16::try_from(n).unwrap_or(u16::MAX);
     match (at.line(), at.position()) {
         (Some(line), column) => Position::new(small(line + lines), small(column.unwrap_or(0))),
@@ -203,9 +226,9 @@ fn down(at: Position, lines: usize) -> Position {
     }
 }
 
-/// Reads a text as it is, and gives its words too.
-fn look<'a>(
-    within: &Transcript,
+/// Parses a text without changes. Returns the tree and the tokens.
+fn parse_with_tokens<'a>(
+    within: &SourceMap,
     text: &str,
     variables: &Scope<'static>,
     aliases: impl Iterator<Item = &'a String>,
@@ -216,7 +239,8 @@ fn look<'a>(
         engine.register_static_module(alias, Shared::new(Module::new()));
     }
     let sink = seen.clone();
-    // What is meant by "deprecated" there is that it may change; the engine's version is fixed.
+    // The engine marks this function "deprecated" because it may change. The engine's version is
+    // fixed.
     #[allow(deprecated)]
     engine.on_parse_token(move |token, at, _| {
         lock(&sink).push((token.clone(), at));
@@ -229,9 +253,9 @@ fn look<'a>(
     Ok((tree, tokens))
 }
 
-/// Reads a text with some of its words exchanged, by their places.
-fn exchange(
-    within: &Transcript,
+/// Parses a text with some of its tokens replaced. `words` has the new words by position.
+fn parse_with_replacements(
+    within: &SourceMap,
     text: &str,
     variables: &Scope<'static>,
     words: HashMap<Position, String>,
@@ -255,23 +279,23 @@ fn exchange(
     tree.map_err(|error| PlanError::compile(within, &error))
 }
 
-/// An import in a text.
-struct Found {
+/// An `import` statement.
+struct ImportStatement {
     path: String,
-    /// Of the path.
+    /// The position of the path.
     at: Position,
-    /// Nothing where it has none.
+    /// Empty if the import has no alias.
     alias: String,
 }
 
-/// The imports of a text: at its top level, with plain strings.
-fn found(
+/// Returns the imports of a text. Imports must be at the top level and have constant strings.
+fn find_imports(
     tree: &AST,
     tokens: &[(Token, Position)],
-    within: &Transcript,
-) -> Result<Vec<Found>, PlanError> {
-    let no = |at, message: &str| Err(refuse(Stage::Compile, within, at, message.to_owned()));
-    let mut out: Vec<Found> = Vec::new();
+    within: &SourceMap,
+) -> Result<Vec<ImportStatement>, PlanError> {
+    let no = |at, message: &str| Err(link_error(Stage::Compile, within, at, message.to_owned()));
+    let mut out: Vec<ImportStatement> = Vec::new();
     let mut top = BTreeSet::new();
     for one in tree.statements() {
         let Stmt::Import(import, at) = one else {
@@ -303,7 +327,7 @@ fn found(
                 "`global` is the plan's own constants: choose another name",
             );
         }
-        out.push(Found {
+        out.push(ImportStatement {
             path: text.to_string(),
             at: *place,
             alias: alias.as_str().to_owned(),
@@ -329,29 +353,30 @@ fn found(
 
 struct Linker<'a> {
     given: &'a BTreeMap<String, String>,
-    /// Of the plan's file, with the slash; nothing where it has none.
+    /// The directory of the plan's file with a trailing slash; empty if the file has no directory.
     directory: &'a str,
-    tag: String,
-    transcript: Transcript,
+    name_prefix: String,
+    source_map: SourceMap,
     functions: AST,
     linked: Linked,
-    /// Modules that are being read.
+    /// The modules that are being parsed, to detect circular imports.
     open: Vec<String>,
 }
 
 impl Linker<'_> {
-    /// Reads what a text imports. Adds what it calls the modules to `aliases`, and gives what to write in place of the paths.
-    fn follow(
+    /// Links the imports of a text. Adds the aliases to `aliases`. Returns the new import paths by
+    /// position.
+    fn link_imports(
         &mut self,
         from: &str,
-        imports: &[Found],
-        within: &Transcript,
+        imports: &[ImportStatement],
+        within: &SourceMap,
         aliases: &mut BTreeMap<String, String>,
     ) -> Result<HashMap<Position, String>, PlanError> {
         let mut paths = HashMap::new();
         let mut here = BTreeMap::new();
         for import in imports {
-            let no = |message| refuse(Stage::Compile, within, import.at, message);
+            let no = |message| link_error(Stage::Compile, within, import.at, message);
             let key = resolve(from, &import.path).map_err(|error| no(error.to_string()))?;
             let id = self.module(&key, within, import.at)?;
             if !import.alias.is_empty() {
@@ -371,14 +396,9 @@ impl Linker<'_> {
         Ok(paths)
     }
 
-    /// Reads a module, unless that was done, and gives what the engine calls it.
-    fn module(
-        &mut self,
-        key: &str,
-        within: &Transcript,
-        at: Position,
-    ) -> Result<String, PlanError> {
-        let no = |stage, message| Err(refuse(stage, within, at, message));
+    /// Parses a module unless it was parsed before. Returns the engine's name of the module.
+    fn module(&mut self, key: &str, within: &SourceMap, at: Position) -> Result<String, PlanError> {
+        let no = |stage, message| Err(link_error(stage, within, at, message));
         if self.open.iter().any(|open| open == key) {
             let circle = self.open.join(" imports ");
             return no(
@@ -394,41 +414,41 @@ impl Linker<'_> {
                 ),
             );
         };
-        let same = |module: &&Arc<Read>| module.key == key && module.text == *text;
+        let same = |module: &&Arc<ParsedModule>| module.key == key && module.text == *text;
         if let Some(known) = self.linked.modules.iter().find(same) {
             return Ok(known.id.clone());
         }
         let number = self.linked.modules.len() + self.open.len() + 1;
-        let id = format!("{}{number}", self.tag);
+        let id = format!("{}{number}", self.name_prefix);
         let file = format!("{}{key}.rhai", self.directory);
-        let own = self.transcript.with_module(&file, text, &id);
-        self.fits(&own)?;
-        let moved = own.in_place();
-        self.transcript = own.clone();
+        let own = self.source_map.with_module(&file, text, &id);
+        self.check_line_count(&own)?;
+        let moved = own.padded_text();
+        self.source_map = own.clone();
         self.open.push(key.to_owned());
 
         let none = Scope::new();
-        let (tree, tokens) = look(&own, &moved, &none, std::iter::empty())?;
-        let imports = found(&tree, &tokens, &own)?;
+        let (tree, tokens) = parse_with_tokens(&own, &moved, &none, std::iter::empty())?;
+        let imports = find_imports(&tree, &tokens, &own)?;
         let mut aliases = BTreeMap::new();
-        let paths = self.follow(key, &imports, &own, &mut aliases)?;
+        let paths = self.link_imports(key, &imports, &own, &mut aliases)?;
         let functions = tree.iter_functions().filter(|f| f.this_type.is_none());
         let functions = functions
             .map(|f| f.name.to_owned())
             .filter(|name| !is_closure(name));
-        let names = Names {
+        let renaming = Renaming {
             own: Some((&id, functions.collect())),
             aliases: &aliases,
             paths,
         };
-        let words = names.of(&tokens, &own)?;
+        let words = renaming.replacements(&tokens, &own)?;
         let ids = self.linked.ids().chain([id.clone()]);
-        let parsed = exchange(&own, &moved, &none, words, ids)?;
+        let parsed = parse_with_replacements(&own, &moved, &none, words, ids)?;
         self.open.pop();
 
         let all = self.functions.merge(&parsed);
         self.functions = all.clone_functions_only();
-        let module = Read {
+        let module = ParsedModule {
             key: key.to_owned(),
             text: text.clone(),
             functions: callable(&parsed, &id),
@@ -441,15 +461,20 @@ impl Linker<'_> {
         Ok(id)
     }
 
-    /// The engine counts lines up to a number.
-    fn fits(&self, transcript: &Transcript) -> Result<(), PlanError> {
-        if transcript.next_line() <= limits::PROMPT_LINES {
+    /// Checks the number of lines, because the engine counts lines only up to a limit.
+    fn check_line_count(&self, source_map: &SourceMap) -> Result<(), PlanError> {
+        if source_map.next_line() <= limits::MAX_LINES {
             return Ok(());
         }
         let message = format!(
             "a plan and its modules have {} lines together at most",
-            count(limits::PROMPT_LINES as u64)
+            count(limits::MAX_LINES as u64)
         );
-        Err(refuse(Stage::Limit, transcript, Position::NONE, message))
+        Err(link_error(
+            Stage::Limit,
+            source_map,
+            Position::NONE,
+            message,
+        ))
     }
 }

@@ -1,34 +1,36 @@
-//! Modules: other files of a plan, which it names with `import`.
+//! Modules: other files of a plan, which the plan imports.
 //!
 //! ```text
-//!   plans/hot.rhai           import "lib/desks" as desks;      module lib/desks      plans/lib/desks.rhai
-//!   plans/lib/desks.rhai     import "text" as text;            module lib/text       plans/lib/text.rhai
+//!   file                   import                        module      file of the module
+//!   plans/hot.rhai         import "lib/desks" as desks;  lib/desks   plans/lib/desks.rhai
+//!   plans/lib/desks.rhai   import "text" as text;        lib/text    plans/lib/text.rhai
 //! ```
 //!
-//! Who sends a plan reads its modules and sends them along; where the plan runs no file is opened.
+//! The command that sends a plan reads the plan's modules and sends them too. The agent, which runs
+//! the plan, opens no file.
 
 use crate::engine;
 use rhai::{Expr, Stmt};
 
-/// Why no module can be named so.
+/// The reason why an import path is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ImportError {
-    /// It begins with `/`.
+    /// The path begins with `/`.
     #[error("import of `{0}`: an absolute path; a module lies in the plan's directory")]
     Absolute(String),
-    /// `..` leads above the plan's directory.
+    /// `..` leads out of the plan's directory.
     #[error("import of `{0}`: this leads out of the plan's directory, where modules lie")]
     Outside(String),
-    /// A directory, nothing, or characters that no name should have.
+    /// The path is a directory, is empty, or contains control characters.
     #[error("import of `{0}`: this names no file")]
     NoFile(String),
 }
 
-/// The module that `import "path"` in the module `from` means; the plan itself is `""`. A module is called by its path from the plan's
-/// directory, without `.rhai`.
+/// Resolves `import "path"` in the module `from`; the plan itself is `""`. The result is the
+/// module's path from the plan's directory, without `.rhai`.
 ///
 /// # Errors
-/// Where the path leads nowhere that a module may lie.
+/// The path is absolute, leads out of the plan's directory, or names no file.
 pub fn resolve(from: &str, path: &str) -> Result<String, ImportError> {
     if path.starts_with('/') {
         return Err(ImportError::Absolute(path.to_owned()));
@@ -56,18 +58,19 @@ pub fn resolve(from: &str, path: &str) -> Result<String, ImportError> {
 /// An `import` in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Import {
-    /// As it is written.
+    /// The path as it is written.
     pub path: String,
-    /// From 1.
+    /// The line, from 1.
     pub line: usize,
-    /// In characters from 1.
+    /// The column in characters, from 1.
     pub column: usize,
 }
 
-/// What a text imports, in order; nothing where it cannot be read, since reading it says so better.
+/// Returns the imports of a text, in order. If the text has a syntax error, the result is empty,
+/// because the later compilation reports the error.
 pub fn imports(source: &str) -> Vec<Import> {
     let mut engine = engine::for_reading();
-    // A prompt has variables that are not declared in this text.
+    // An input at a prompt may use variables that other inputs have declared.
     engine.set_strict_variables(false);
     let Ok(tree) = engine.compile(source) else {
         return Vec::new();
@@ -91,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn paths_are_those_from_the_plan_s_directory() {
+    fn paths_are_relative_to_the_plan_s_directory() {
         for (from, path, key) in [
             ("", "lib/desks", "lib/desks"),
             ("", "./lib//desks.rhai", "lib/desks"),
@@ -115,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn imports_are_found_with_their_places() {
+    fn imports_are_found_with_their_positions() {
         let found = imports("import \"a\" as a;\n  import \"b/c\" as c;\nlet x = y;");
         let found: Vec<_> = found
             .iter()

@@ -1,44 +1,46 @@
-//! A plan that has been read.
+//! A plan that has been parsed.
 
+use crate::dry_run;
 use crate::error::PlanError;
-use crate::link::{self, Before, Linked, Program, Text};
-use crate::rehearsal;
-use crate::transcript::Transcript;
+use crate::link::{self, ExistingState, InputText, Linked, Program};
+use crate::source_map::SourceMap;
 use rhai::{AST, Scope};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// The name, source and syntax tree of a plan. Reading one runs nothing.
+/// A plan: its name, source texts and syntax tree. Parsing a plan runs no code.
 #[derive(Clone, Debug)]
 pub struct Plan {
     program: Program,
-    settings: BTreeMap<String, String>,
-    /// What `unsafe_calls(…)` says at the prompt that it is an input of.
+    params: BTreeMap<String, String>,
+    /// At a prompt, the value of `unsafe_calls(…)`, which all inputs share.
     calls: Option<Arc<AtomicBool>>,
 }
 
 impl Plan {
-    /// Reads a plan that imports nothing. `name` is what messages call it: its file name.
+    /// Parses a plan without imports. `name` is the plan's file name, which messages show.
     ///
     /// # Errors
-    /// The first error of syntax, or a variable that was never declared.
+    /// The first syntax error, or a variable that was never declared.
     pub fn compile(name: &str, source: &str) -> Result<Self, PlanError> {
         Self::compile_with(name, source, &BTreeMap::new())
     }
 
-    /// Reads a plan and the modules that it imports: their texts by their paths from the plan's directory, without `.rhai`; see
-    /// [`crate::modules`].
+    /// Parses a plan and the modules that it imports. `modules` has the source texts of the modules
+    /// by their paths from the plan's directory, without `.rhai`; see [`crate::modules`].
     ///
     /// # Errors
-    /// The first error of syntax in any of them, a variable that was never declared, an import of what did not come along, modules
-    /// that import each other in a circle, or too many of them.
+    /// * a syntax error, or a variable that was never declared, in any of the texts;
+    /// * an import of a module that is not in `modules`;
+    /// * a circular import;
+    /// * too many modules.
     pub fn compile_with(
         name: &str,
         source: &str,
         modules: &BTreeMap<String, String>,
     ) -> Result<Self, PlanError> {
-        let text = Text {
+        let text = InputText {
             name,
             source,
             shown: Some(1),
@@ -46,8 +48,8 @@ impl Plan {
         };
         Self::continuing(
             &text,
-            &Before {
-                transcript: &Transcript::default(),
+            &ExistingState {
+                source_map: &SourceMap::default(),
                 functions: &AST::empty(),
                 variables: &Scope::new(),
                 linked: &Linked::default(),
@@ -55,57 +57,59 @@ impl Plan {
         )
     }
 
-    /// Reads a text that may use functions, variables and modules that are there already.
-    pub(crate) fn continuing(text: &Text, before: &Before) -> Result<Self, PlanError> {
+    /// Parses a text that may use existing functions, variables and modules.
+    pub(crate) fn continuing(text: &InputText, before: &ExistingState) -> Result<Self, PlanError> {
         Ok(Plan {
-            program: link::read(text, before)?,
-            settings: BTreeMap::new(),
+            program: link::link(text, before)?,
+            params: BTreeMap::new(),
             calls: None,
         })
     }
 
-    /// The same at a prompt, whose inputs share what `unsafe_calls(…)` says.
+    /// Makes the plan share the value of `unsafe_calls(…)` with the other inputs of a prompt.
     pub(crate) fn sharing(mut self, calls: &Arc<AtomicBool>) -> Self {
         self.calls = Some(calls.clone());
         self
     }
 
-    /// The same with values for its `param(…)`, by name.
+    /// Returns the plan with values for its `param(…)` calls, by name.
     #[must_use]
-    pub fn with(mut self, settings: BTreeMap<String, String>) -> Self {
-        self.settings = settings;
+    pub fn with(mut self, params: BTreeMap<String, String>) -> Self {
+        self.params = params;
         self
     }
 
-    /// Runs the plan's top level where there is no JVM: everything can be attached and nothing was measured.
-    /// Finds misspelt functions, wrong arguments and malformed patterns before the application starts. A top
-    /// level that needs figures or ids of other plans (`h.rows()[0]`, `detach("i7")`) fails here.
+    /// Runs the plan's top level without a JVM: every attachment succeeds, and all measured data
+    /// are empty. The dry run finds misspelt functions, wrong arguments and malformed patterns
+    /// before the application starts. A top level that needs measured data or ids of other plans
+    /// (`h.rows()[0]`, `detach("i7")`) fails in a dry run.
     ///
     /// # Errors
-    /// What loading the plan into a JVM would give too.
-    pub fn rehearse(&self) -> Result<(), PlanError> {
-        rehearsal::rehearse(self)
+    /// The errors that loading the plan into a JVM would also report.
+    pub fn dry_run(&self) -> Result<(), PlanError> {
+        dry_run::dry_run(self)
     }
 
     /// The plan's file name.
     pub fn name(&self) -> &str {
-        self.program.transcript.name()
+        self.program.source_map.name()
     }
 
-    /// Its text.
+    /// The plan's source text.
     pub fn source(&self) -> &str {
-        self.program.transcript.text()
+        self.program.source_map.text()
     }
 
-    pub(crate) fn transcript(&self) -> &Transcript {
-        &self.program.transcript
+    pub(crate) fn source_map(&self) -> &SourceMap {
+        &self.program.source_map
     }
 
-    pub(crate) fn settings(&self) -> &BTreeMap<String, String> {
-        &self.settings
+    pub(crate) fn params(&self) -> &BTreeMap<String, String> {
+        &self.params
     }
 
-    /// Where `unsafe_calls(…)` is kept: off at the beginning, at a prompt as it was.
+    /// The value of `unsafe_calls(…)`: initially false, but at a prompt the value that earlier
+    /// inputs have set.
     pub(crate) fn calls(&self) -> Arc<AtomicBool> {
         self.calls.clone().unwrap_or_default()
     }

@@ -1,53 +1,54 @@
-//! A closure as code at a point: Rhai's tree of it becomes that of `veneer_probes`.
+//! Converts a closure to a probe: from Rhai's syntax tree to that of `veneer_probes`.
 //!
 //! ```text
 //!   .before(|p| if p.total > limit { slow.add(p.user.name, p.total) })
 //!            │        │        │       └ a table of the plan
-//!            │        │        └ a number, a string or a boolean that the plan had when it attached the closure
+//!            │        │        └ a captured number, string or boolean
 //!            │        └ a variable of the method at the point
 //!            └ the point
 //! ```
 //!
-//! The closure never runs in the engine. What it captures is looked at once, when it is attached.
+//! The script engine never runs the closure. The values of captured variables are read once, when
+//! the closure is attached.
 
 mod expression;
 mod statement;
 
-use crate::transcript::Transcript;
+use crate::source_map::SourceMap;
 use expression::Binding;
 use rhai::{AST, Dynamic, FnPtr, INT, ImmutableString, Position, Stmt};
 use veneer_instruments::TallyKind;
 use veneer_probes::tree::{Code, Shape};
 
-/// Why a closure has no compiled form, and where.
+/// The reason why a closure has no compiled form, with its position.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Refused {
     pub(crate) position: Position,
     pub(crate) message: String,
 }
 
-type Answer<T> = Result<T, Refused>;
+type ProbeResult<T> = Result<T, Refused>;
 
-fn refuse<T>(position: Position, message: impl Into<String>) -> Answer<T> {
+fn refuse<T>(position: Position, message: impl Into<String>) -> ProbeResult<T> {
     let message = message.into();
     Err(Refused { position, message })
 }
 
-/// What a closure can see besides itself.
-pub(crate) struct Around<'a> {
-    /// The number and kind of what the plan holds for a table, where it is one.
+/// The environment of a closure.
+pub(crate) struct Environment<'a> {
+    /// Returns the number and kind of the table, if a value of the plan is a table.
     pub(crate) table: &'a dyn Fn(&Dynamic) -> Option<(u32, TallyKind)>,
-    /// What a module has under a name.
+    /// Returns the value that a module has under a name.
     pub(crate) constant: &'a dyn Fn(&str, &str) -> Option<Dynamic>,
-    /// The texts that places lead to.
-    pub(crate) transcript: &'a Transcript,
-    /// Whether it may call methods of the application.
+    /// The source texts of the plan.
+    pub(crate) source_map: &'a SourceMap,
+    /// Whether the closure may call methods of the application.
     pub(crate) calls: bool,
 }
 
-/// The code of a closure.
-pub(crate) fn code(tree: &AST, closure: &FnPtr, around: &Around) -> Answer<Code> {
-    let table = around.table;
+/// Converts a closure.
+pub(crate) fn code(tree: &AST, closure: &FnPtr, environment: &Environment) -> ProbeResult<Code> {
+    let table = environment.table;
     let name = closure.fn_name();
     let library = tree.shared_lib();
     let Some(function) = library
@@ -63,7 +64,7 @@ pub(crate) fn code(tree: &AST, closure: &FnPtr, around: &Around) -> Answer<Code>
     let given = closure.curry().len();
     let mut bindings = Vec::new();
     for (parameter, value) in function.params.iter().zip(closure.curry()) {
-        bindings.push((parameter.to_string(), captured(value, table)));
+        bindings.push((parameter.to_string(), captured_binding(value, table)));
     }
     match &function.params[given.min(function.params.len())..] {
         [] => {}
@@ -75,7 +76,7 @@ pub(crate) fn code(tree: &AST, closure: &FnPtr, around: &Around) -> Answer<Code>
             );
         }
     }
-    // Not `clone_functions_only_filtered`, which keeps all functions where there were none before.
+    // `clone_functions_only_filtered` would keep all functions if the tree had none before.
     let mut alone = tree.clone_functions_only();
     alone.retain_functions(|_, _, other, _| other == name);
     let mut body: Vec<Stmt> = Vec::new();
@@ -85,13 +86,19 @@ pub(crate) fn code(tree: &AST, closure: &FnPtr, around: &Around) -> Answer<Code>
         }
         true
     });
-    let mut names = expression::Names { bindings, around };
+    let mut names = expression::Names {
+        bindings,
+        environment,
+    };
     let body = names.block(&body)?;
     Ok(Code { body })
 }
 
-/// What a captured variable is to a probe.
-fn captured(value: &Dynamic, table: &dyn Fn(&Dynamic) -> Option<(u32, TallyKind)>) -> Binding {
+/// Returns the binding of a captured variable.
+fn captured_binding(
+    value: &Dynamic,
+    table: &dyn Fn(&Dynamic) -> Option<(u32, TallyKind)>,
+) -> Binding {
     let value = value.flatten_clone();
     if let Some((table, kind)) = table(&value) {
         return Binding::Table(table, kind);
@@ -107,7 +114,7 @@ fn captured(value: &Dynamic, table: &dyn Fn(&Dynamic) -> Option<(u32, TallyKind)
     } else if value.is_unit() {
         Shape::Null
     } else {
-        return Binding::Other(value.type_name().to_string());
+        return Binding::Unsupported(value.type_name().to_string());
     };
     Binding::Constant(shape)
 }

@@ -1,61 +1,65 @@
-//! A prompt: programs that come piece by piece, where each sees the variables and functions of those before it.
+//! A prompt: a sequence of inputs that share variables and functions.
 //!
 //! ```text
-//!   let c = methods("a.B::m(..)").before(counter());     kept: c
-//!   fn half(x) { x / 2 }                                 kept: c, half
-//!   half(c.hits()) + d                                   an error: nothing of it is kept, c and half are as they were
+//!   let c = methods("a.B::m(..)").before(counter());     keeps c
+//!   fn half(x) { x / 2 }                                 keeps c and half
+//!   half(c.hits()) + d                                   an error: c and half are unchanged
 //!   half(c.hits())                                       21
 //! ```
 //!
-//! **Invariant:** an input that fails changes nothing: not the variables, not the functions, not what is attached.
+//! **Invariant:** an input that fails changes nothing: no variable, no function and no attached
+//! instrument.
 
 use crate::error::{PlanError, Stage};
 use crate::limits;
-use crate::link::{Before, Linked, Ready, Text};
+use crate::link::{EvaluatedModules, ExistingState, InputText, Linked};
 use crate::plan::Plan;
 use crate::scheduler::Session;
-use crate::transcript::Transcript;
+use crate::source_map::SourceMap;
 use rhai::{AST, Position, Scope};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-/// What stays from one input to the next.
+/// The state that a prompt keeps from one input to the next.
 #[derive(Debug, Default)]
 pub struct Prompt {
     variables: Scope<'static>,
-    /// A tree without statements.
+    /// A syntax tree with functions only.
     functions: AST,
-    transcript: Transcript,
-    /// What `unsafe_calls(…)` said last.
+    source_map: SourceMap,
+    /// The last value of `unsafe_calls(…)`.
     calls: Arc<AtomicBool>,
     linked: Linked,
-    /// Its modules, which have run.
-    ready: Ready,
+    /// The evaluated modules.
+    ready: EvaluatedModules,
 }
 
 /// An input at a prompt.
 #[derive(Clone, Copy, Debug)]
 pub struct Input<'a> {
-    /// The name of the file that it is the text of; none where it was typed.
+    /// The file name, if the input is the content of a file; `None` for typed input.
     pub file: Option<&'a str>,
-    /// Its text.
     pub text: &'a str,
-    /// The modules that it may import: their texts by their paths; see [`crate::Plan::compile_with`].
+    /// The source texts of the modules that the input may import, by path; see
+    /// [`crate::Plan::compile_with`].
     pub modules: &'a BTreeMap<String, String>,
-    /// Only look: its value is shown, as a table of so many rows where it has one, and nothing else stays.
+    /// If set, the input is only evaluated: its value is shown, as a table with this number of rows
+    /// if it has one, and all other effects are undone.
     pub look: Option<u32>,
 }
 
-/// What messages call what was typed.
+/// The file name of typed input in messages.
 pub const TYPED: &str = "shell";
 
 impl Prompt {
-    /// Runs an input under a load of its own (of [`Session::reserve`]), and gives its value as text; empty for `()`.
+    /// Runs an input as a plan instance of its own (a number of [`Session::reserve`]). Returns its
+    /// value as text; empty for `()`.
     ///
     /// # Errors
-    /// What stopped it; everything is as it was before then. Also where the prompt has grown beyond the [`limits`].
+    /// The error of the input. All state is then as before. Also fails if the prompt exceeds the
+    /// [`limits`].
     pub fn run(
         &mut self,
         session: &Session,
@@ -67,9 +71,9 @@ impl Prompt {
             Some(file) => (file, Some(1)),
             None => (TYPED, None),
         };
-        // The newest value of each name: a `let` of a name that is there already hides it.
+        // The scope keeps only the newest variable of each name, because a `let` hides older ones.
         let mut variables = self.variables.clone_visible();
-        let text = Text {
+        let text = InputText {
             name,
             source: input.text,
             shown,
@@ -77,8 +81,8 @@ impl Prompt {
         };
         let plan = Plan::continuing(
             &text,
-            &Before {
-                transcript: &self.transcript,
+            &ExistingState {
+                source_map: &self.source_map,
                 functions: &self.functions,
                 variables: &variables,
                 linked: &self.linked,
@@ -86,17 +90,17 @@ impl Prompt {
         )?
         .sharing(&self.calls);
         let calls = self.calls.load(Ordering::Relaxed);
-        let grown = plan.transcript().next_line() > limits::PROMPT_LINES
-            || plan.transcript().bytes() > limits::PROMPT_BYTES;
+        let grown = plan.source_map().next_line() > limits::MAX_LINES
+            || plan.source_map().bytes() > limits::MAX_PROMPT_BYTES;
         let functions = plan.tree().clone_functions_only();
-        if grown || functions.iter_functions().count() > limits::FUNCTIONS {
+        if grown || functions.iter_functions().count() > limits::MAX_FUNCTIONS {
             let message = format!(
                 "this prompt is full: it keeps {} lines, {} bytes and {} functions at most; start another one",
-                limits::PROMPT_LINES,
-                limits::PROMPT_BYTES,
-                limits::FUNCTIONS
+                limits::MAX_LINES,
+                limits::MAX_PROMPT_BYTES,
+                limits::MAX_FUNCTIONS
             );
-            let within = plan.transcript();
+            let within = plan.source_map();
             return Err(PlanError::new(
                 Stage::Limit,
                 within,
@@ -104,7 +108,7 @@ impl Prompt {
                 message,
             ));
         }
-        let (transcript, linked) = (plan.transcript().clone(), plan.linked().clone());
+        let (source_map, linked) = (plan.source_map().clone(), plan.linked().clone());
         let mut ready = self.ready.clone();
         let ran = session.run(load, plan, &mut variables, &mut ready, input.look, now);
         let value = ran.inspect_err(|_| self.calls.store(calls, Ordering::Relaxed))?;
@@ -114,7 +118,7 @@ impl Prompt {
             *self = Prompt {
                 variables,
                 functions,
-                transcript,
+                source_map,
                 calls: self.calls.clone(),
                 linked,
                 ready,

@@ -1,4 +1,5 @@
-//! What plans can call: for messages about calls that do not fit, for help at a prompt, and for `docs/reference.md`.
+//! The reference of all functions that plans can call. The texts are used in error messages, in the
+//! help at a prompt, and in `docs/reference.md`.
 
 use std::fmt::Write;
 use veneer_instruments::nearest_words;
@@ -6,15 +7,15 @@ use veneer_instruments::nearest_words;
 /// A function of plans.
 struct Function {
     name: &'static str,
-    /// How it is written.
+    /// The forms of the call.
     usage: &'static str,
-    /// The type of what it gives.
-    gives: &'static str,
-    /// What it does, in which units, and when it fails.
-    text: &'static str,
+    /// The type of the result.
+    returns: &'static str,
+    /// The effect or result of the function, its units, and its errors.
+    description: &'static str,
 }
 
-/// Functions that belong together.
+/// A group of related functions.
 struct Group {
     name: &'static str,
     functions: &'static [Function],
@@ -24,17 +25,18 @@ fn all() -> impl Iterator<Item = &'static Function> {
     GROUPS.iter().flat_map(|group| group.functions)
 }
 
-/// How the function of this name is written; none where it is not one of the API.
+/// Returns the usage of the function with this name; `None` if the API has no such function.
 pub(crate) fn usage(name: &str) -> Option<&'static str> {
     all().find(|f| f.name == name).map(|f| f.usage)
 }
 
-/// How the function with the name nearest to this one is written.
+/// Returns the usage of the function with the most similar name.
 pub(crate) fn nearest_usage(name: &str) -> Option<&'static str> {
     usage(nearest(name)?)
 }
 
-/// The function with the name nearest to this one; one that is called by itself comes first.
+/// Returns the function with the most similar name. Functions that are called without a receiver
+/// have priority.
 pub fn nearest(name: &str) -> Option<&'static str> {
     let (alone, others): (Vec<_>, Vec<_>) =
         all().partition(|f| f.usage.starts_with(&format!("{}(", f.name)));
@@ -45,16 +47,15 @@ pub fn nearest(name: &str) -> Option<&'static str> {
     nearest(&alone).or_else(|| nearest(&others))
 }
 
-/// What can be typed at a prompt, for completion.
+/// A function as a prompt completes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Callable {
-    /// `before`.
     pub name: &'static str,
-    /// It is called of something: `methods(…).before(…)`.
+    /// Whether the function is called on a receiver: `methods(…).before(…)`.
     pub of_something: bool,
 }
 
-/// All functions, in alphabetical order; one that is written in both ways is there twice.
+/// Returns all functions in alphabetical order. A function that has both forms is listed twice.
 pub fn callables() -> Vec<Callable> {
     let mut found = Vec::new();
     for f in all() {
@@ -76,25 +77,26 @@ pub fn callables() -> Vec<Callable> {
     found
 }
 
-/// What the reference says of a function, as text; of all functions of that name, those in code at a point too. None where there is none.
+/// Returns the description of all functions with this name as text, including functions of probes.
+/// Returns `None` if there is no such function.
 pub fn help(name: &str) -> Option<String> {
     let mut entries: Vec<String> = Vec::new();
     for f in all().filter(|f| f.name == name) {
-        let gives = match f.gives {
+        let returns = match f.returns {
             "" => String::new(),
-            gives => format!("  gives {gives}\n"),
+            returns => format!("  returns {returns}\n"),
         };
         entries.push(format!(
-            "{}\n{gives}  {}\n",
+            "{}\n{returns}  {}\n",
             f.usage,
-            f.text.replace('`', "")
+            f.description.replace('`', "")
         ));
     }
     for f in veneer_probes::function::FUNCTIONS {
         if f.name == name {
             let takes: Vec<String> = f.takes.iter().map(ToString::to_string).collect();
             entries.push(format!(
-                "{name}({}), in code at a point\n  gives {}\n  {}\n",
+                "{name}({}), in code at a point\n  returns {}\n  {}\n",
                 takes.join(", "),
                 f.gives,
                 f.text.replace('`', "")
@@ -104,7 +106,7 @@ pub fn help(name: &str) -> Option<String> {
     (!entries.is_empty()).then(|| entries.concat())
 }
 
-/// The names of all functions, by what they are for.
+/// Returns the names of all functions, by group.
 pub fn overview() -> String {
     let mut out = String::new();
     for group in GROUPS {
@@ -114,14 +116,14 @@ pub fn overview() -> String {
     out
 }
 
-/// The reference of all functions, as Markdown.
+/// Returns the reference of all functions as Markdown.
 pub fn reference() -> String {
     let mut out = String::from(HEAD);
     let cell = |text: &str| text.replace('|', "\\|");
     for group in GROUPS {
         let _ = write!(
             out,
-            "\n## {}\n\n| written | gives | |\n| --- | --- | --- |\n",
+            "\n## {}\n\n| usage | returns | description |\n| --- | --- | --- |\n",
             group.name
         );
         for f in group.functions {
@@ -129,14 +131,14 @@ pub fn reference() -> String {
                 out,
                 "| `{}` | {} | {} |",
                 cell(f.usage),
-                cell(f.gives),
-                cell(f.text)
+                cell(f.returns),
+                cell(f.description)
             );
         }
     }
-    out += "\n## In code at a point\n\n| written | takes | gives | |\n| --- | --- | --- | --- |\n";
-    out += "| `as_a(…, \"a.b.C\")` | object, constant | object | the object as one of this class or interface, or `()` where it is none |\n";
-    out += "| `here()` | | string | the point: `shop.Desk.serve:41`; its last 64 characters |\n";
+    out += "\n## In code at a point\n\n| function | parameters | returns | description |\n| --- | --- | --- | --- |\n";
+    out += "| `as_a(…, \"a.b.C\")` | object, constant | object | the object, if it is an instance of this class or interface, otherwise `()` |\n";
+    out += "| `here()` | | string | the name of the point, `shop.Desk.serve:41`; its last 64 characters |\n";
     for f in veneer_probes::function::FUNCTIONS {
         let takes: Vec<String> = f.takes.iter().map(ToString::to_string).collect();
         let _ = writeln!(
@@ -152,7 +154,7 @@ pub fn reference() -> String {
     out
 }
 
-const HEAD: &str = "# Reference of plans\n\nEvery function that a plan can call, made from the code (`VENEER_BLESS=1 cargo test -p veneer-scripts \
+const HEAD: &str = "# Reference of plans\n\nThis document lists every function that a plan can call. It is generated from the source code (`VENEER_BLESS=1 cargo test -p veneer-scripts \
                     --test reference`). The guide is `plans.md`.\n";
 
 const GROUPS: &[Group] = &[
@@ -162,44 +164,44 @@ const GROUPS: &[Group] = &[
             Function {
                 name: "methods",
                 usage: "methods(\"a.b..*::m(..)\") or methods([\"…\", \"…\"])",
-                gives: "methods",
-                text: "A selection by patterns. Error: a pattern that cannot be read, with the column.",
+                returns: "methods",
+                description: "A selection of methods by patterns. Error: a pattern that cannot be parsed, with the column.",
             },
             Function {
                 name: "limit",
                 usage: "methods(…).limit(number)",
-                gives: "methods",
-                text: "The same with at most so many points for an instrument (100,000). Error where there are more: `TooManyPoints`, and nothing is attached.",
+                returns: "methods",
+                description: "The same selection with at most this number of points for an instrument (default 100,000). Error: an instrument has more points (`TooManyPoints`); nothing is attached then.",
             },
             Function {
                 name: "classes",
                 usage: "classes(\"a.b..*::m(..)\") or classes([\"…\", \"…\"])",
-                gives: "array of classes",
-                text: "The loaded classes that the patterns select methods of; as when something is attached, they are armed first. Each has `name`, `annotations`, `supertypes`, `flags`, `initialised` and `methods`: the selected ones, with `class`, `method`, `name`, `pattern`, `size` (bytes of code), `annotations`, `flags`, `blocks` and `edges`.",
+                returns: "array of classes",
+                description: "The loaded classes that contain methods selected by the patterns. As when an instrument is attached, these classes are armed first. Each class has `name`, `annotations`, `supertypes`, `flags`, `initialised` and `methods`, the selected methods. Each method has `class`, `method`, `name`, `pattern`, `size` (bytes of code), `annotations`, `flags`, `blocks` and `edges`.",
             },
             Function {
                 name: "filter",
                 usage: "methods(…).filter(|m| …) or methods(…).blocks().filter(|b| …)",
-                gives: "methods, or points",
-                text: "Of what is loaded now the methods, as in `classes()`, or the reachable blocks, as in `graphs()` and with `class` and `method`, of which the predicate holds. Error: it gives neither true nor false.",
+                returns: "methods, or points",
+                description: "The methods or blocks for which the predicate returns true, among the classes that are loaded now. Methods have the properties that `classes()` returns. Blocks are the reachable ones, with the properties that `graphs()` returns and with `class` and `method`. Error: the predicate does not return a boolean.",
             },
             Function {
                 name: "list",
                 usage: "methods(…).list()",
-                gives: "array of maps",
-                text: "`class`, `method`, `pattern` of each armed method that can be patched now.",
+                returns: "array of maps",
+                description: "`class`, `method` and `pattern` of each armed method that can be patched now.",
             },
             Function {
                 name: "sample",
                 usage: "methods(…).sample(number, seed)",
-                gives: "array of maps",
-                text: "At most so many of them, drawn at random; the same seed draws the same ones.",
+                returns: "array of maps",
+                description: "A random sample of `list()` with at most this number of methods. Equal seeds draw equal samples.",
             },
             Function {
                 name: "graphs",
                 usage: "methods(…).graphs()",
-                gives: "array of maps",
-                text: "`class`, `method`, `fragments` (how many), `edges` (pairs of numbers), `blocks`: maps `number`, `line`, `instructions`, `size`, `depth`, `header`, `reachable`, `variables`.",
+                returns: "array of maps",
+                description: "The flow graph of each method: `class`, `method`, `fragments` (the number of fragments), `edges` (pairs of numbers) and `blocks`. Each block has `number`, `line`, `instructions`, `size`, `depth`, `header`, `reachable` and `variables`.",
             },
         ],
     },
@@ -209,134 +211,134 @@ const GROUPS: &[Group] = &[
             Function {
                 name: "entry",
                 usage: "methods(…).entry()",
-                gives: "points",
-                text: "The entry of each method.",
+                returns: "points",
+                description: "The entry of each method.",
             },
             Function {
                 name: "exits",
                 usage: "methods(…).exits()",
-                gives: "points",
-                text: "Every return; for counters the exits by exception too, as one row.",
+                returns: "points",
+                description: "Every return. For counters also the exits by exception, as one row.",
             },
             Function {
                 name: "blocks",
                 usage: "methods(…).blocks()",
-                gives: "points",
-                text: "Every basic block.",
+                returns: "points",
+                description: "Every basic block.",
             },
             Function {
                 name: "block",
                 usage: "methods(…).block(number) or .block([number, …])",
-                gives: "points",
-                text: "Those of these numbers. Refused where a method has no such fragment.",
+                returns: "points",
+                description: "The blocks with these numbers. Refused if a method has no such block.",
             },
             Function {
                 name: "loops",
                 usage: "methods(…).loops()",
-                gives: "points",
-                text: "Every loop header.",
+                returns: "points",
+                description: "Every loop header.",
             },
             Function {
                 name: "loop_exits",
                 usage: "methods(…).loop_exits()",
-                gives: "points",
-                text: "Where loops are left, by exceptions too; only for code, which sees `turns` there: how often the loop went back to its header.",
+                returns: "points",
+                description: "The exits of loops, including exits by exception. Only code can be attached there. The code can read `turns`, the number of times that the loop returned to its header.",
             },
             Function {
                 name: "edges",
                 usage: "methods(…).edges()",
-                gives: "points",
-                text: "Every edge, those to exception handlers aside.",
+                returns: "points",
+                description: "Every edge, except the edges to exception handlers.",
             },
             Function {
                 name: "edge",
                 usage: "methods(…).edge(from, to) or .edge([[from, to], …])",
-                gives: "points",
-                text: "These edges. Refused where a method has no such edge.",
+                returns: "points",
+                description: "The edges between these blocks. Refused if a method has no such edge.",
             },
             Function {
                 name: "line",
                 usage: "methods(…).line(number) or .line([number, …])",
-                gives: "points",
-                text: "Where the code of a source line begins. Refused where a method has no code there.",
+                returns: "points",
+                description: "The beginning of the code of each source line. Refused if a method has no code on the line.",
             },
             Function {
                 name: "calls",
                 usage: "methods(…).calls() or .calls(\"a.B::m(..)\")",
-                gives: "points",
-                text: "Calls; values `receiver`, `arg0` … before, `result` behind.",
+                returns: "points",
+                description: "Method calls. Code before a call can read `receiver`, `arg0` …; code after a call can read `result`.",
             },
             Function {
                 name: "reads",
                 usage: "methods(…).reads() or .reads(\"a.B.field\")",
-                gives: "points",
-                text: "Reads of fields; `object` before, `result` behind.",
+                returns: "points",
+                description: "Reads of fields. Code before a read can read `object`; code after a read can read `result`.",
             },
             Function {
                 name: "writes",
                 usage: "methods(…).writes() or .writes(\"a.B.field\")",
-                gives: "points",
-                text: "Writes of fields; `object` and `value` before.",
+                returns: "points",
+                description: "Writes of fields. Code before a write can read `object` and `value`.",
             },
             Function {
                 name: "array_reads",
                 usage: "methods(…).array_reads()",
-                gives: "points",
-                text: "Reads of elements; `array` and `index` before, `result` behind.",
+                returns: "points",
+                description: "Reads of array elements. Code before a read can read `array` and `index`; code after a read can read `result`.",
             },
             Function {
                 name: "array_writes",
                 usage: "methods(…).array_writes()",
-                gives: "points",
-                text: "Writes of elements; `array`, `index` and `value` before.",
+                returns: "points",
+                description: "Writes of array elements. Code before a write can read `array`, `index` and `value`.",
             },
             Function {
                 name: "allocations",
                 usage: "methods(…).allocations()",
-                gives: "points",
-                text: "`new` of objects and arrays; of arrays `length` before and `result` behind.",
+                returns: "points",
+                description: "Allocations of objects and arrays by `new`. For arrays, code before an allocation can read `length`, and code after an allocation can read `result`.",
             },
             Function {
                 name: "monitor_enters",
                 usage: "methods(…).monitor_enters()",
-                gives: "points",
-                text: "The beginnings of `synchronized` blocks; `object` before.",
+                returns: "points",
+                description: "The beginnings of `synchronized` blocks. Code before a beginning can read `object`.",
             },
             Function {
                 name: "monitor_exits",
                 usage: "methods(…).monitor_exits()",
-                gives: "points",
-                text: "Their ends; `object` before.",
+                returns: "points",
+                description: "The ends of `synchronized` blocks. Code before an end can read `object`.",
             },
             Function {
                 name: "throws",
                 usage: "methods(…).throws()",
-                gives: "points",
-                text: "`throw`; `exception` before. There is nothing behind it.",
+                returns: "points",
+                description: "`throw` statements. Code before a `throw` can read `exception`. No instrument can be attached after a `throw`.",
             },
             Function {
                 name: "handlers",
                 usage: "methods(…).handlers()",
-                gives: "points",
-                text: "Where exception handlers begin, those of `finally` and `synchronized` too; `exception` before.",
+                returns: "points",
+                description: "The beginnings of exception handlers, including those of `finally` and `synchronized`. Code before a beginning can read `exception`.",
             },
             Function {
                 name: "branches",
                 usage: "methods(…).branches()",
-                gives: "points",
-                text: "Conditional branches; `value`, or `left` and `right`, before. There is nothing behind them but edges.",
+                returns: "points",
+                description: "Conditional branches. Code before a branch can read `value`, or `left` and `right`. No instrument can be attached after a branch; use its edges instead.",
             },
             Function {
                 name: "switches",
                 usage: "methods(…).switches()",
-                gives: "points",
-                text: "Switches; `key` before.",
+                returns: "points",
+                description: "`switch` instructions. Code before a switch can read `key`.",
             },
             Function {
                 name: "instructions",
                 usage: "methods(…).instructions() or .instructions(\"iadd\")",
-                gives: "points",
-                text: "Instructions of the JVM, all or by mnemonic.",
+                returns: "points",
+                description: "All JVM instructions, or those with this mnemonic.",
             },
         ],
     },
@@ -346,80 +348,80 @@ const GROUPS: &[Group] = &[
             Function {
                 name: "before",
                 usage: "methods(…).before(instrument), where an instrument is counter(), log(\"name\", …) or code: |p| …",
-                gives: "handle",
-                text: "Attaches it before each point. Error where it can stand at none, with the reason of the first.",
+                returns: "handle",
+                description: "Attaches the instrument before each point. Error: the instrument can be attached at no point; the message has the reason for the first point.",
             },
             Function {
                 name: "after",
                 usage: "after(seconds, || …), or methods(…).after(instrument) where an instrument is counter(), log(\"name\", …) or code: |p| …",
-                gives: "handle, or timer",
-                text: "Attaches it behind each point; of methods, at every return and exception. With seconds (0.01 at least): runs the closure once.",
+                returns: "handle, or timer",
+                description: "Attaches the instrument after each point; for methods, at every return and every exit by exception. With seconds (0.01 at least): runs the closure once.",
             },
             Function {
                 name: "around",
                 usage: "methods(…).around(instrument), where an instrument is timer() or log(\"name\", …)",
-                gives: "handle",
-                text: "Attaches it on both sides.",
+                returns: "handle",
+                description: "Attaches the instrument on both sides of each point.",
             },
             Function {
                 name: "counter",
                 usage: "counter()",
-                gives: "instrument",
-                text: "How often.",
+                returns: "instrument",
+                description: "Counts how often a point is passed.",
             },
             Function {
                 name: "timer",
                 usage: "timer()",
-                gives: "instrument",
-                text: "Time in nanoseconds, callees included.",
+                returns: "instrument",
+                description: "Measures the time in nanoseconds, including callees.",
             },
             Function {
                 name: "log",
                 usage: "log(\"name\", …) with up to eight variables, or log([\"name\", …])",
-                gives: "instrument",
-                text: "The values of variables each time. Refused where one is not live, with those that are.",
+                returns: "instrument",
+                description: "Records the values of variables each time the point is passed. Refused if a variable is not live at a point; the message names the live variables.",
             },
             Function {
                 name: "code",
                 usage: "code(|p| …)",
-                gives: "instrument",
-                text: "Code at points as an instrument, for `.named(…)`, `.times(…)` and `.budget(…)`.",
+                returns: "instrument",
+                description: "Makes code at points an instrument, so that `.named(…)`, `.times(…)` and `.budget(…)` can be applied.",
             },
             Function {
                 name: "times",
                 usage: "counter().times(number), or code(…).times(number), or log(…).times(number)",
-                gives: "instrument",
-                text: "The same for the first so many passes in all; then the agent takes it off. Error: of a timer.",
+                returns: "instrument",
+                description: "The same instrument, limited to this number of passes over all its points. The agent then detaches the instrument. Error: the instrument is a timer.",
             },
             Function {
                 name: "times_each",
                 usage: "counter().times_each(number), or code(…).times_each(number), or log(…).times_each(number)",
-                gives: "instrument",
-                text: "The same for the first so many passes of each point; it stays on.",
+                returns: "instrument",
+                description: "The same instrument, limited to this number of passes of each point. The instrument remains attached.",
             },
             Function {
                 name: "late",
                 usage: "timer().late()",
-                gives: "instrument",
-                text: "The same for activations too that began before it is attached: from there on, in a row of their own, since that is the least that they took. Error: of another instrument, or of other points than whole methods.",
+                returns: "instrument",
+                description: "The same timer, which also measures activations that began before it was attached. These are measured from that time on and have a row of their own, because the time is only a lower bound. Error: another instrument than a timer, or other points than whole methods.",
             },
             Function {
                 name: "budget",
-                usage: "counter().budget(share), or budget() of any instrument",
-                gives: "instrument",
-                text: "The same for at most this share (0.05) of the processor time of the program, by estimate: the agent looks once a second, takes it off when it costs more, and says so.",
+                usage: "counter().budget(share) or counter().budget(), for any instrument",
+                returns: "instrument",
+                description: "The same instrument with a limit for its estimated cost, as a share of the processor time of the program (default 0.05). The agent checks the cost once a second. If the cost exceeds the limit, the agent detaches the instrument and prints a message.",
             },
             Function {
                 name: "each",
                 usage: "counter().each()",
-                gives: "instrument",
-                text: "A counter for each point, where most counts would follow from others.",
+                returns: "instrument",
+                description: "Gives each point a counter of its own. Otherwise most counts are derived from the counts of other points.",
             },
             Function {
                 name: "named",
-                usage: "counter().named(\"…\"); the same of a table: tally().named(\"…\")",
-                gives: "instrument or table",
-                text: "The same under a name.",
+                usage: "counter().named(\"…\") or tally().named(\"…\")",
+                returns: "instrument or table",
+                description: "The same instrument or table under a name.",
             },
         ],
     },
@@ -428,45 +430,45 @@ const GROUPS: &[Group] = &[
         functions: &[
             Function {
                 name: "table",
-                usage: "handle.table() or handle.table(rows); the same of a table",
-                gives: "string",
-                text: "The heaviest rows (20) as text, 100 columns wide.",
+                usage: "handle.table() or handle.table(rows), or table.table() or table.table(rows)",
+                returns: "string",
+                description: "The heaviest rows (default 20) as text, 100 columns wide.",
             },
             Function {
                 name: "rows",
-                usage: "handle.rows(), or rows() of a table",
-                gives: "array of maps",
-                text: "Of a handle `class`, `method`, `fragment`, `to`, `what`, `line` and `hits`, or `count`, `total_ns`, `min_ns`, `max_ns`, or `events`, `dropped`. Of a table `keys`, `count`, and by its kind `sum`, `avg`, `min`, `max`, `buckets`, `below`, `above`, `per_second`, `seconds`, `distinct`, `error`, or `values`, `number`, `time_ns`, `thread_id`.",
+                usage: "handle.rows() or table.rows()",
+                returns: "array of maps",
+                description: "The rows of a handle have `class`, `method`, `fragment`, `to`, `what` and `line`. Counters add `hits`; timers add `count`, `total_ns`, `min_ns` and `max_ns`; logs add `events` and `dropped`. The rows of a table have `keys` and `count` and, depending on its kind, `sum`, `avg`, `min`, `max`, `buckets`, `below`, `above`, `per_second`, `seconds`, `distinct` and `error`. The rows of a last() or sample() have `values`, `number`, `time_ns` and `thread_id` instead.",
             },
             Function {
                 name: "hits",
                 usage: "handle.hits()",
-                gives: "int",
-                text: "The sum over all points.",
+                returns: "int",
+                description: "The sum over all points.",
             },
             Function {
                 name: "events",
                 usage: "handle.events(number)",
-                gives: "array of maps",
-                text: "Of a log: `class`, `method`, `fragment`, `line`, `thread_id`, `time_ns`, `values`; the newest last.",
+                returns: "array of maps",
+                description: "The last events of a log, newest last: `class`, `method`, `fragment`, `line`, `thread_id`, `time_ns` and `values`.",
             },
             Function {
                 name: "detach",
                 usage: "handle.detach() or detach(\"i7\")",
-                gives: "()",
-                text: "Takes the instrument off. Error: an id that was never given out.",
+                returns: "()",
+                description: "Detaches the instrument. Error: an id that was never assigned.",
             },
             Function {
                 name: "attached",
                 usage: "handle.attached()",
-                gives: "bool",
-                text: "Whether it is on.",
+                returns: "bool",
+                description: "Whether the instrument is attached.",
             },
             Function {
                 name: "id",
                 usage: "handle.id()",
-                gives: "string",
-                text: "Its id, `i7`; of a patch `p3`.",
+                returns: "string",
+                description: "The id of the instrument, `i7`, or of the patch, `p3`.",
             },
         ],
     },
@@ -476,176 +478,176 @@ const GROUPS: &[Group] = &[
             Function {
                 name: "tally",
                 usage: "tally() or tally(combinations of keys)",
-                gives: "table",
-                text: "How often, by up to four keys; for 1,000 combinations, or so many as it says (100,000). Error: no room (256 MiB for all tables).",
+                returns: "table",
+                description: "Counts by up to four keys. The table has room for 1,000 combinations of keys, or for the given number (at most 100,000). Error: the memory for tables (256 MiB) is exhausted.",
             },
             Function {
                 name: "sums",
                 usage: "sums() or sums(combinations of keys)",
-                gives: "table",
-                text: "Also sum, least and greatest of whole numbers.",
+                returns: "table",
+                description: "Also the sum, the minimum and the maximum of integers.",
             },
             Function {
                 name: "histogram",
                 usage: "histogram() or histogram(combinations of keys)",
-                gives: "table",
-                text: "Also how many in each of 249 buckets.",
+                returns: "table",
+                description: "Also a count for each of 249 buckets.",
             },
             Function {
                 name: "linear",
                 usage: "linear(from, step, buckets) or linear(from, step, buckets, combinations of keys)",
-                gives: "table",
-                text: "The same with so many buckets (1 to 1,000) of one width, and two for what is below and above them. Error: buckets without width, or that end beyond 2⁶³.",
+                returns: "table",
+                description: "Also a count for each of the given buckets (1 to 1,000) of equal width, and two more buckets for the values below and above. Error: a width less than 1, or buckets that end beyond 2⁶³.",
             },
             Function {
                 name: "rate",
                 usage: "rate() or rate(combinations of keys)",
-                gives: "table",
-                text: "How often, and how often in each of the last 60 seconds.",
+                returns: "table",
+                description: "A count, and a count for each of the last 60 seconds.",
             },
             Function {
                 name: "distinct",
                 usage: "distinct() or distinct(combinations of keys and value)",
-                gives: "table",
-                text: "How many different values, by up to three keys; exact while there is room for each value with its keys (10,000).",
+                returns: "table",
+                description: "The number of different values, by up to three keys. The number is exact while the table has room for each value with its keys (default 10,000).",
             },
             Function {
                 name: "top",
                 usage: "top(number of keys)",
-                gives: "table",
-                text: "The most frequent of keys without bound, by the Space-Saving algorithm: `count` is at most so much too high as `error` says.",
+                returns: "table",
+                description: "The most frequent keys out of an unbounded number, by the Space-Saving algorithm: `count` may be too high by at most `error`.",
             },
             Function {
                 name: "sample",
                 usage: "sample(number of combinations)",
-                gives: "table",
-                text: "Values drawn evenly from all that came, with time and thread.",
+                returns: "table",
+                description: "A uniform random sample of all recorded values, with time and thread.",
             },
             Function {
                 name: "last",
                 usage: "last() or last(number of combinations)",
-                gives: "table",
-                text: "The newest values themselves, with time and thread.",
+                returns: "table",
+                description: "The newest values, with time and thread.",
             },
             Function {
                 name: "per_thread",
                 usage: "per_thread(0) for whole numbers, or per_thread(()) for objects",
-                gives: "stack",
-                text: "A stack for each thread, 32 deep.",
+                returns: "stack",
+                description: "A stack for each thread, with room for 32 values.",
             },
             Function {
                 name: "count",
                 usage: "table.count(key, …), with up to four keys, in code at a point",
-                gives: "",
-                text: "One more; of a tally(), rate() or top().",
+                returns: "",
+                description: "Adds 1 to the count of the keys. For tally(), sums(), histogram(), linear(), rate() and top().",
             },
             Function {
                 name: "add",
                 usage: "table.add(key, …, value), with up to four keys, in code at a point",
-                gives: "",
-                text: "One more value; one with a point is rounded, NaN is 0. Of a distinct() up to three keys, and the value is of any type.",
+                returns: "",
+                description: "Records a value for the keys. A floating-point value is rounded, and NaN is 0. In a distinct(), there are up to three keys and the value is of any type.",
             },
             Function {
                 name: "put",
-                usage: "last(…).put(value, …), with up to four values, in code at a point; the same of a sample(…)",
-                gives: "",
-                text: "The newest values, or one more combination to draw from.",
+                usage: "last(…).put(value, …) or sample(…).put(value, …), with up to four values, in code at a point",
+                returns: "",
+                description: "Records a combination of values.",
             },
             Function {
                 name: "per_object",
                 usage: "per_object(0) or per_object(0, objects)",
-                gives: "values of objects",
-                text: "A whole number for each object, 0 at first, for 100,000 objects or so many at a time; it goes with the object. Error: no room.",
+                returns: "values of objects",
+                description: "An integer for each object, initially 0, for 100,000 objects at a time or for the given number. The integer is dropped when the object is collected. Error: the memory for tables is exhausted.",
             },
             Function {
                 name: "set",
-                usage: "values.set(object, value), of a per_object(0), in code at a point",
-                gives: "",
-                text: "Gives an object its value; nothing happens of `()`.",
+                usage: "per_object(0).set(object, value), in code at a point",
+                returns: "",
+                description: "Sets the value of an object. Has no effect for `()`.",
             },
             Function {
                 name: "get",
-                usage: "values.get(object), of a per_object(0), in code at a point",
-                gives: "int",
-                text: "An object's value; 0 where it has none, and of `()`.",
+                usage: "per_object(0).get(object), in code at a point",
+                returns: "int",
+                description: "The value of an object; 0 if no value was set, and for `()`.",
             },
             Function {
                 name: "push",
-                usage: "stack.push(value), of a per_thread(…), in code at a point",
-                gives: "",
-                text: "Puts a value on the thread's stack.",
+                usage: "per_thread(…).push(value), in code at a point",
+                returns: "",
+                description: "Pushes a value on the stack of the current thread.",
             },
             Function {
                 name: "pop",
-                usage: "stack.pop(), of a per_thread(…), in code at a point",
-                gives: "int or object",
-                text: "Takes it off again; 0 or `()` where there is none.",
+                usage: "per_thread(…).pop(), in code at a point",
+                returns: "int or object",
+                description: "Removes and returns the top value of the stack; 0 or `()` if the stack is empty.",
             },
             Function {
                 name: "top",
-                usage: "stack.top(), of a per_thread(…), in code at a point",
-                gives: "int or object",
-                text: "Looks at it.",
+                usage: "per_thread(…).top(), in code at a point",
+                returns: "int or object",
+                description: "The top value of the stack; 0 or `()` if the stack is empty.",
             },
             Function {
                 name: "collapsed",
-                usage: "tally(…).collapsed(); the same of a sums() or histogram()",
-                gives: "string",
-                text: "Entries with a `stack()` among their keys as collapsed stacks, which flame graphs are drawn from: by count, or by sum. Error: of another table.",
+                usage: "tally(…).collapsed(), sums(…).collapsed() or histogram(…).collapsed()",
+                returns: "string",
+                description: "The entries that have a `stack()` among their keys, as collapsed stacks for flame graphs: weighted by count, or by sum. Error: a table of another kind.",
             },
             Function {
                 name: "stacks",
-                usage: "tally(…).stacks() or tally(…).stacks(number); the same of a sums() or histogram()",
-                gives: "string",
-                text: "The heaviest stacks (10), a line for each frame. Error: of another table.",
+                usage: "tally(…).stacks() or tally(…).stacks(number), for a tally(), sums() or histogram()",
+                returns: "string",
+                description: "The heaviest stacks (default 10), one line for each frame. Error: a table of another kind.",
             },
             Function {
                 name: "bars",
-                usage: "histogram(…).bars() or histogram(…).bars(combinations of keys); the same of a linear(…)",
-                gives: "string",
-                text: "Histograms as bars. Error: of another table.",
+                usage: "histogram(…).bars() or histogram(…).bars(combinations of keys), for a histogram() or linear()",
+                returns: "string",
+                description: "Histograms as bars. Error: a table of another kind.",
             },
             Function {
                 name: "csv",
                 usage: "table.csv()",
-                gives: "string",
-                text: "All rows as comma-separated values (RFC 4180).",
+                returns: "string",
+                description: "All rows as comma-separated values (RFC 4180).",
             },
             Function {
                 name: "json",
                 usage: "table.json()",
-                gives: "string",
-                text: "All rows as an array of JSON objects.",
+                returns: "string",
+                description: "All rows as an array of JSON objects.",
             },
             Function {
                 name: "rest",
                 usage: "table.rest()",
-                gives: "map",
-                text: "What found no room, as a row without keys; of a sample() what was not drawn.",
+                returns: "map",
+                description: "The values that did not fit into the table, as a row without keys; for a sample(), the values that were not drawn.",
             },
             Function {
                 name: "total",
                 usage: "table.total()",
-                gives: "int",
-                text: "How often something was given to it, whether it found room or not.",
+                returns: "int",
+                description: "The number of recorded values, including those that did not fit into the table.",
             },
             Function {
                 name: "diff",
                 usage: "table.diff()",
-                gives: "array of maps",
-                text: "Rows of what has come since the last call of it, without `min`, `max`, `per_second` and `seconds`.",
+                returns: "array of maps",
+                description: "Rows of the values recorded since the last call of `diff`, without `min`, `max`, `per_second` and `seconds`.",
             },
             Function {
                 name: "merge",
                 usage: "merge([table, …])",
-                gives: "array of maps",
-                text: "Rows of several tables of one kind together. Error: tables of different kinds, a top() or a sample().",
+                returns: "array of maps",
+                description: "The merged rows of several tables of one kind. Error: tables of different kinds, a top() or a sample().",
             },
             Function {
                 name: "clear",
                 usage: "table.clear()",
-                gives: "()",
-                text: "Sets all to nothing.",
+                returns: "()",
+                description: "Removes all entries.",
             },
         ],
     },
@@ -655,32 +657,32 @@ const GROUPS: &[Group] = &[
             Function {
                 name: "every",
                 usage: "every(seconds, || …)",
-                gives: "timer",
-                text: "Runs the closure each time so many seconds (0.01 at least) have passed, until it has failed three times in a row.",
+                returns: "timer",
+                description: "Runs the closure periodically; the period is given in seconds (0.01 at least). After three errors in a row, the closure is cancelled.",
             },
             Function {
                 name: "when",
                 usage: "when(|| condition, || …)",
-                gives: "timer",
-                text: "Looks ten times a second whether the condition holds, and when it does runs the other closure, once.",
+                returns: "timer",
+                description: "Checks the condition ten times a second. When the condition holds, runs the second closure, once.",
             },
             Function {
                 name: "at_exit",
                 usage: "at_exit(|| …)",
-                gives: "timer",
-                text: "Runs the closure when the JVM ends.",
+                returns: "timer",
+                description: "Runs the closure when the JVM exits.",
             },
             Function {
                 name: "cancel",
                 usage: "every(…).cancel()",
-                gives: "()",
-                text: "It does not run any more.",
+                returns: "()",
+                description: "Cancels the callback.",
             },
             Function {
                 name: "now",
                 usage: "now()",
-                gives: "float",
-                text: "Seconds since the plan began.",
+                returns: "float",
+                description: "Seconds since the plan began.",
             },
         ],
     },
@@ -690,38 +692,38 @@ const GROUPS: &[Group] = &[
             Function {
                 name: "component",
                 usage: "component(\"name\", \"version\")",
-                gives: "()",
-                text: "Says what the plan deploys; takes the place of what is there of that name. Error: twice, or not at the top level.",
+                returns: "()",
+                description: "Declares the name and version of the plan as a component. The component replaces an existing component of the same name. Error: a second call, or a call that is not at the top level.",
             },
             Function {
                 name: "analyse",
                 usage: "analyse(|| …)",
-                gives: "()",
-                text: "What the closure gives is the component's report, whenever it is asked for and when the JVM ends. Error: twice, or not at the top level.",
+                returns: "()",
+                description: "Sets the analyser of the component. Its result is the component's report, on request and when the JVM exits. Error: a second call, or a call that is not at the top level.",
             },
             Function {
                 name: "components",
                 usage: "components()",
-                gives: "array of maps",
-                text: "`id`, `name`, `version`, `plan`, `since` (seconds), `parameters` (a map of strings), `instruments` (ids), `things` (how many instruments and edits), `analyser`, `attached`, in order of loading.",
+                returns: "array of maps",
+                description: "The components in order of loading: `id`, `name`, `version`, `plan`, `since` (seconds), `parameters` (a map of strings), `instruments` (ids), `things` (the number of instruments and edits), `analyser` and `attached`.",
             },
             Function {
                 name: "component_report",
                 usage: "component_report(\"name\")",
-                gives: "what its analyser gives",
-                text: "Asks the newest component of this name. Error: there is none, it has no analyser, or that fails.",
+                returns: "the result of the analyser",
+                description: "The report of the newest component of this name. Error: there is no such component, it has no analyser, or the analyser fails.",
             },
             Function {
                 name: "report",
                 usage: "components()[n].report()",
-                gives: "what its analyser gives",
-                text: "The same of one of the list.",
+                returns: "the result of the analyser",
+                description: "The report of this component. Error: the component has no analyser, or the analyser fails.",
             },
             Function {
                 name: "component_detach",
                 usage: "component_detach(\"name\"), or components()[n].detach()",
-                gives: "int",
-                text: "Takes all off that a component attached and cancels its callbacks; how many instruments and edits. Error: there is none.",
+                returns: "int",
+                description: "Detaches everything that the component has attached and cancels its callbacks. Returns the number of instruments and edits. Error: there is no such component.",
             },
         ],
     },
@@ -731,26 +733,26 @@ const GROUPS: &[Group] = &[
             Function {
                 name: "redirect",
                 usage: "methods(…).redirect(from, to, target)",
-                gives: "patch",
-                text: "The edge leads to another fragment. Error: variables, monitors or handlers there do not fit.",
+                returns: "patch",
+                description: "The edge leads to the target fragment instead. Error: the variables, monitors or handlers at the target do not fit.",
             },
             Function {
                 name: "skip",
                 usage: "methods(…).skip(fragment)",
-                gives: "patch",
-                text: "The fragment is left out. Error: as above.",
+                returns: "patch",
+                description: "The fragment is skipped. Error: the variables, monitors or handlers at its successor do not fit.",
             },
             Function {
                 name: "replace",
                 usage: "methods(…).replace(fragment, by)",
-                gives: "patch",
-                text: "The fragment runs the code of another. Error: as above.",
+                returns: "patch",
+                description: "The fragment runs the code of the other fragment. Error: the variables, monitors or handlers of the two do not fit.",
             },
             Function {
                 name: "edit",
                 usage: "methods(…).edit([redirect(from, to, target), skip(fragment), replace(fragment, by)])",
-                gives: "patch",
-                text: "Several, together or not at all.",
+                returns: "patch",
+                description: "Several edits, which take effect together or not at all.",
             },
         ],
     },
@@ -759,51 +761,51 @@ const GROUPS: &[Group] = &[
         functions: &[
             Function {
                 name: "param",
-                usage: "param(\"name\", default), or param(\"name\") where there is none",
-                gives: "int, float, bool or string",
-                text: "What `--set name=…` says. Error: not of the default's type; or nothing said and no default.",
+                usage: "param(\"name\", default) or param(\"name\")",
+                returns: "int, float, bool or string",
+                description: "The value given by `--set name=…`, otherwise the default. Error: the value does not have the type of the default, or there is neither a value nor a default.",
             },
             Function {
                 name: "unsafe_calls",
                 usage: "unsafe_calls(true)",
-                gives: "()",
-                text: "From here on code at points may call public methods of the objects that it sees, `p.request.getRequestURI()`, which may change what the program does. Off at the beginning.",
+                returns: "()",
+                description: "Allows code at points, from here on, to call public methods of the objects that it reads: `p.request.getRequestURI()`. Such calls may change the behaviour of the program. Initially off.",
             },
             Function {
                 name: "refusals",
                 usage: "refusals()",
-                gives: "array of maps",
-                text: "`class`, `method`, `reason`, `detail` of what was left as it was.",
+                returns: "array of maps",
+                description: "The classes and methods that were not instrumented: `class`, `method`, `reason` and `detail`.",
             },
             Function {
                 name: "instruments",
                 usage: "instruments()",
-                gives: "array of maps",
-                text: "`id`, `name`, `kind`, `plan`, `methods`, `points`, `attached`.",
+                returns: "array of maps",
+                description: "All instruments: `id`, `name`, `kind`, `plan`, `methods`, `points` and `attached`.",
             },
             Function {
                 name: "stale",
                 usage: "stale()",
-                gives: "int",
-                text: "Activations that run older code.",
+                returns: "int",
+                description: "The number of activations that run older code.",
             },
             Function {
                 name: "names",
                 usage: "names(\"shop.De\")",
-                gives: "array of strings",
-                text: "At most 200 names of loaded classes that begin so, up to the next dot; behind `::` those of the class's methods. For completion.",
+                returns: "array of strings",
+                description: "At most 200 completions of the text: names of loaded classes, up to the next dot; after `::`, names of the class's methods.",
             },
             Function {
                 name: "pid",
                 usage: "pid()",
-                gives: "int",
-                text: "The process id of the JVM.",
+                returns: "int",
+                description: "The process id of the JVM.",
             },
             Function {
                 name: "detach_all",
                 usage: "detach_all()",
-                gives: "int",
-                text: "Takes off the instruments and patches of all plans; how many.",
+                returns: "int",
+                description: "Detaches the instruments and patches of all plans. Returns their number.",
             },
         ],
     },
@@ -814,7 +816,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_called_of_something_is_told_from_what_is_not() {
+    fn functions_with_and_without_receiver_are_distinguished() {
         let all = callables();
         let is = |name: &str, of_something| {
             all.iter()
@@ -827,14 +829,17 @@ mod tests {
             assert!(is(name, true), "{name}");
         }
         assert!(!is("methods", true) && !is("before", false) && !is("table", false));
-        // Written in both ways.
+        // `after` has both forms.
         assert!(is("after", true) && is("after", false));
     }
 
     #[test]
     fn help_is_the_text_of_the_reference() {
         let text = help("counter").unwrap_or_default();
-        assert_eq!(text, "counter()\n  gives instrument\n  How often.\n");
+        assert_eq!(
+            text,
+            "counter()\n  returns instrument\n  Counts how often a point is passed.\n"
+        );
         assert!(help("starts_with").is_some_and(|text| text.contains("in code at a point")));
         assert_eq!(help("countr"), None);
         assert_eq!(nearest("countr"), Some("counter"));

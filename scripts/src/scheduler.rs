@@ -1,22 +1,23 @@
-//! Plans in a running JVM: loading them, and calling their callbacks when these are due.
+//! Sessions: the plans in a running JVM, and the execution of their callbacks.
 //!
 //! ```text
-//!   plan thread:  loop { wait until next_deadline() or a request; load(plan) | run_due(now) }   then finish()
+//!   plan thread:  loop { wait until next_deadline() or a request; load(plan) | run_due(now) }
+//!                 finish()
 //! ```
 //!
-//! All calls of plans are meant to come from one thread. The session's own lock is only held to take callbacks
-//! out and to put them back, never while a plan runs or the runtime is asked.
+//! One thread makes all calls of plans. The session's lock is held only while callbacks are moved
+//! in or out, never while a plan runs or the runtime is called.
 
-use crate::api::component::registered as analyser_of;
+use crate::api::component::registered_analyser;
 use crate::component::{self, Analysis, AnalysisError, Component, Components};
 use crate::context::{Callback, Context, Schedule, lock};
 use crate::engine;
 use crate::error::{PlanError, Stage};
-use crate::ledger::{Ledger, Thing};
 use crate::limits;
-use crate::link::Ready;
-use crate::loaded::{Call, Loaded, guard};
+use crate::link::EvaluatedModules;
+use crate::ownership::{Ownership, Thing};
 use crate::plan::Plan;
+use crate::running_plan::{Call, RunningPlan, guard};
 use rhai::{Dynamic, Position, Scope};
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicUsize;
@@ -27,7 +28,7 @@ use veneer_instruments::{AttachError, InstrumentId, Runtime};
 /// The plans of one JVM and their callbacks.
 pub struct Session {
     runtime: Arc<dyn Runtime>,
-    ledger: Arc<Ledger>,
+    ownership: Arc<Ownership>,
     slots: Arc<AtomicUsize>,
     components: Arc<Components>,
     state: Mutex<State>,
@@ -39,76 +40,78 @@ struct State {
     timers: Vec<Timer>,
     /// In order of registration.
     at_exit: Vec<Call>,
-    /// Counts loads and timers; gives equals an order.
+    /// The last number given to a plan instance or a timer. For timers, the number defines the
+    /// order of equal deadlines.
     next: u64,
     finished: bool,
 }
 
-/// What is left of a load of a plan.
+/// The attached things and waiting callbacks of a plan instance.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Left {
-    /// Attached and not taken off, oldest first.
+    /// The instruments and edits that are attached now, oldest first.
     pub things: Vec<Thing>,
-    /// Callbacks that wait for their time, or for the end.
+    /// The number of callbacks that wait for a time or for the exit of the JVM.
     pub callbacks: usize,
 }
 
 struct Timer {
     call: Call,
     due: Instant,
-    /// Equal deadlines run in order of registration.
+    /// The registration number: callbacks with equal deadlines run in this order.
     order: u64,
-    /// None: runs once.
+    /// `None` if the callback runs once.
     period: Option<Duration>,
     errors: u32,
-    /// The error that was reported last, so that the same one is not reported again.
+    /// The last reported error. An equal error is not reported again.
     reported: Option<PlanError>,
 }
 
 impl Session {
-    /// A session without plans.
+    /// Creates a session without plans.
     pub fn new(runtime: Arc<dyn Runtime>) -> Self {
         Session {
             runtime,
-            ledger: Arc::default(),
+            ownership: Arc::default(),
             slots: Arc::default(),
             components: Arc::default(),
             state: Mutex::default(),
         }
     }
 
-    /// Runs a plan's top level and keeps its callbacks. Gives the printed value of its last expression, empty
-    /// for `()`.
+    /// Runs a plan's top level and keeps its callbacks. Returns the printed value of its last
+    /// expression; empty for `()`.
     ///
     /// # Errors
-    /// What stopped it. Nothing is left of the plan then: what it had attached is taken off again.
+    /// The error that stopped the plan. Everything that the plan had attached is detached again.
     pub fn load(&self, plan: Plan) -> Result<String, PlanError> {
         self.load_at(plan, Instant::now())
     }
 
-    /// Gives out the number of a load that is to come. With it the load can be told from others before it begins.
+    /// Reserves the number of a future plan instance. The number identifies the plan instance
+    /// before it begins.
     pub fn reserve(&self) -> u64 {
         let mut state = lock(&self.state);
         state.next += 1;
         state.next
     }
 
-    /// Takes a load back: cancels its callbacks, those of `at_exit` too, and takes off what it attached and has not taken off
-    /// itself. Its analyser goes too.
+    /// Unloads a plan instance: cancels its callbacks, including those of `at_exit`, detaches
+    /// everything that it has attached, and removes its analyser.
     pub fn unload(&self, load: u64) {
         self.components.forget(load);
         self.detach(load);
     }
 
-    /// The same, but its analyser can still be asked.
+    /// Detaches a plan instance as [`Session::unload`] does, but keeps its analyser callable.
     pub fn detach(&self, load: u64) {
-        if let Some(context) = self.components.of_load(load) {
-            context.set_off();
+        if let Some(context) = self.components.by_instance(load) {
+            context.set_detached();
         }
-        // Dropped without the lock: what plans hold goes with them.
-        let gone: (Vec<Timer>, Vec<Call>) = {
+        // The callbacks own values of plans, so they are dropped after the lock is released.
+        let removed: (Vec<Timer>, Vec<Call>) = {
             let mut state = lock(&self.state);
-            let of_load = |call: &Call| call.loaded.context.load == load;
+            let of_load = |call: &Call| call.running_plan.context.load == load;
             let timers = std::mem::take(&mut state.timers).into_iter();
             let (timers, left) = timers.partition(|timer| of_load(&timer.call));
             state.timers = left;
@@ -117,17 +120,17 @@ impl Session {
             state.at_exit = left;
             (timers, calls)
         };
-        drop(gone);
-        self.ledger.take_off(load, self.runtime.as_ref());
+        drop(removed);
+        self.ownership.detach_instance(load, self.runtime.as_ref());
     }
 
-    /// Takes off the components of this name as wholes; their analysers can still be asked. False where there is none that is
-    /// attached.
+    /// Detaches all components of this name as a whole. Their analysers can still be called.
+    /// Returns false if no such component is attached.
     pub fn detach_component(&self, name: &str) -> bool {
-        let named = self.components.of_name(name);
+        let named = self.components.by_name(name);
         let attached: Vec<u64> = named
             .iter()
-            .filter(|context| !context.is_off())
+            .filter(|context| !context.is_detached())
             .map(|context| context.load)
             .collect();
         for load in &attached {
@@ -136,50 +139,53 @@ impl Session {
         !attached.is_empty()
     }
 
-    /// Asks the newest component of this name for its report.
+    /// Returns the report of the newest component of this name.
     ///
     /// # Errors
-    /// There is none, it has no analyser, or that failed.
+    /// No component has this name, the component has no analyser, or the analyser fails.
     pub fn analyse(&self, name: &str) -> Result<Analysis, AnalysisError> {
         let (context, report) = self.components.ask(name, 0)?;
-        Ok(Analysis::of(&context, report))
+        Ok(Analysis::from_report(&context, report))
     }
 
-    /// What is deployed, in order of loading; what was taken off too, as long as its analyser can be asked.
+    /// Returns the components in order of loading, including detached ones whose analysers can be
+    /// called.
     pub fn components(&self) -> Vec<Component> {
         let left = self.left();
-        let mut all = self.components.list(&self.ledger);
+        let mut all = self.components.list(&self.ownership);
         for one in &mut all {
             one.callbacks = left.get(&one.load).map_or(0, |left| left.callbacks);
         }
         all
     }
 
-    /// [`Session::load`], with `now` as the time from which delays count.
+    /// Loads a plan as [`Session::load`] does, with `now` as the time from which delays count.
     ///
     /// # Errors
-    /// As for `load`.
+    /// The errors of [`Session::load`].
     pub fn load_at(&self, plan: Plan, now: Instant) -> Result<String, PlanError> {
         self.load_as(self.reserve(), plan, now)
     }
 
-    /// [`Session::load_at`] under a number of [`Session::reserve`], which must not have been used before.
+    /// Loads a plan as [`Session::load_at`] does, under a number of [`Session::reserve`]. A number
+    /// must not be used twice.
     ///
     /// # Errors
-    /// As for `load`.
+    /// The errors of [`Session::load`].
     pub fn load_as(&self, load: u64, plan: Plan, now: Instant) -> Result<String, PlanError> {
-        let (mut variables, mut ready) = (Scope::new(), Ready::new());
+        let (mut variables, mut ready) = (Scope::new(), EvaluatedModules::new());
         self.run(load, plan, &mut variables, &mut ready, None, now)
     }
 
-    /// Runs a plan's top level with these variables, and keeps its callbacks. Its modules run first, but for those that are `ready`,
-    /// to which they are added. With `rows`, a value that has a table is shown as one.
+    /// Runs a plan's top level with these variables, and keeps its callbacks. Its modules run
+    /// before it, except those in `ready`; the new ones are added to `ready`. With `rows`, a value
+    /// that has a table is shown as a table.
     pub(crate) fn run(
         &self,
         load: u64,
         plan: Plan,
         variables: &mut Scope,
-        ready: &mut Ready,
+        ready: &mut EvaluatedModules,
         rows: Option<u32>,
         now: Instant,
     ) -> Result<String, PlanError> {
@@ -189,7 +195,7 @@ impl Session {
                 let message = "the JVM is shutting down: no plan can begin".to_owned();
                 return Err(PlanError::new(
                     Stage::Run,
-                    plan.transcript(),
+                    plan.source_map(),
                     Position::NONE,
                     message,
                 ));
@@ -198,53 +204,57 @@ impl Session {
         let context = Arc::new(Context::new(
             load,
             self.runtime.clone(),
-            self.ledger.clone(),
+            self.ownership.clone(),
             self.slots.clone(),
             &self.components,
             &plan,
         ));
         let mut engine = engine::for_plan(&context);
         let modules = guard(&context, &plan, Position::NONE, || {
-            context.modules.run(&mut engine, plan.linked(), ready)
+            context.modules.evaluate(&mut engine, plan.linked(), ready)
         });
-        let loaded = Arc::new(Loaded {
+        let running_plan = Arc::new(RunningPlan {
             engine,
             plan,
             context,
         });
         let result = modules.and_then(|()| {
-            loaded.guard(Position::NONE, |loaded| {
-                let tree = loaded.plan.tree();
-                let value = loaded
+            running_plan.guard(Position::NONE, |running_plan| {
+                let tree = running_plan.plan.tree();
+                let value = running_plan
                     .engine
                     .eval_ast_with_scope::<Dynamic>(variables, tree)?;
-                match loaded.context.settings.unasked() {
+                match running_plan.context.params.unused_message() {
                     Some(message) => Err(message.into()),
-                    None => loaded.show(value, rows),
+                    None => running_plan.show(value, rows),
                 }
             })
         });
-        loaded.context.set_loaded();
+        running_plan.context.set_loaded();
         match result {
             Ok(value) => {
-                *ready = loaded.context.modules.ready();
-                self.keep(&loaded, now);
-                self.deploy(&loaded);
+                *ready = running_plan.context.modules.evaluated();
+                self.keep(&running_plan, now);
+                self.deploy(&running_plan);
                 Ok(value)
             }
             Err(error) => {
-                drop(loaded.context.registered());
-                drop(loaded.context.take_analyser());
-                self.ledger.take_off(load, self.runtime.as_ref());
+                drop(running_plan.context.registered());
+                drop(running_plan.context.take_analyser());
+                self.ownership.detach_instance(load, self.runtime.as_ref());
                 Err(error)
             }
         }
     }
 
-    /// The plan's top level has run: it is a component now, and takes the place of the one of its name.
-    fn deploy(&self, loaded: &Arc<Loaded>) {
-        let new = loaded.context.declared();
-        for old in self.components.add(loaded, analyser_of(loaded)) {
+    /// Adds a plan whose top level has run as a component. The plan replaces the component of the
+    /// same name.
+    fn deploy(&self, running_plan: &Arc<RunningPlan>) {
+        let new = running_plan.context.declared();
+        for old in self
+            .components
+            .add(running_plan, registered_analyser(running_plan))
+        {
             if let (Some(was), Some(new)) = (old.declared(), &new) {
                 let line = format!(
                     "{} {} is replaced by {}",
@@ -253,15 +263,15 @@ impl Session {
                 self.runtime.print(&line);
             }
             self.detach(old.load);
-            old.set_off();
+            old.set_detached();
         }
-        // Looking at them forgets those of which nothing is left.
-        drop(self.components.list(&self.ledger));
+        // `list` also forgets the components that are not listed any more.
+        drop(self.components.list(&self.ownership));
     }
 
-    /// Moves what a plan has registered into the session; delays count from `now`.
-    fn keep(&self, loaded: &Arc<Loaded>, now: Instant) {
-        let registered = loaded.context.registered();
+    /// Moves the callbacks that a plan has registered to the session. Delays count from `now`.
+    fn keep(&self, running_plan: &Arc<RunningPlan>, now: Instant) {
+        let registered = running_plan.context.registered();
         let mut state = lock(&self.state);
         if state.finished {
             return;
@@ -276,7 +286,7 @@ impl Session {
                 slot,
             } = callback;
             let call = Call {
-                loaded: loaded.clone(),
+                running_plan: running_plan.clone(),
                 function,
                 condition,
                 position,
@@ -304,7 +314,7 @@ impl Session {
         }
     }
 
-    /// When [`Session::run_due`] has something to do next.
+    /// Returns the time of the next call of [`Session::run_due`] that has a callback to run.
     pub fn next_deadline(&self) -> Option<Instant> {
         let state = lock(&self.state);
         let live = state
@@ -314,9 +324,9 @@ impl Session {
         live.map(|timer| timer.due).min()
     }
 
-    /// Runs the callbacks of `every` and `after` that are due at `now`, in order of their deadlines. One of
-    /// `every` that missed ticks runs once. Errors are printed; after [`limits::ERRORS_IN_A_ROW`] of them a
-    /// callback is cancelled.
+    /// Runs the callbacks of `every` and `after` that are due at `now`, in order of their
+    /// deadlines. A callback of `every` that has missed ticks runs once. Errors are printed. After
+    /// [`limits::MAX_CONSECUTIVE_ERRORS`] consecutive errors, a callback is cancelled.
     pub fn run_due(&self, now: Instant) {
         let mut due = {
             let mut state = lock(&self.state);
@@ -335,46 +345,47 @@ impl Session {
                 continue;
             }
             let result = timer.call.run();
-            self.keep(&timer.call.loaded, now);
-            let goes_on = match result {
+            self.keep(&timer.call.running_plan, now);
+            let continues = match result {
                 Ok(()) => {
                     timer.errors = 0;
                     timer.reported = None;
                     true
                 }
-                Err(error) => self.failed(&mut timer, error),
+                Err(error) => self.report_error(&mut timer, error),
             };
             let Some(period) = timer.period else {
                 continue;
             };
             timer.due = next_tick(timer.due, period, now);
             let mut state = lock(&self.state);
-            if goes_on && !state.finished && !timer.call.is_cancelled() {
+            if continues && !state.finished && !timer.call.is_cancelled() {
                 state.timers.push(timer);
             }
         }
     }
 
-    /// Reports a callback's error, and says whether it may go on.
-    fn failed(&self, timer: &mut Timer, error: PlanError) -> bool {
+    /// Reports the error of a callback. Returns whether the callback continues.
+    fn report_error(&self, timer: &mut Timer, error: PlanError) -> bool {
         timer.errors += 1;
         if timer.reported.as_ref() != Some(&error) {
             self.runtime.print(&error.to_string());
             timer.reported = Some(error);
         }
-        let goes_on = timer.errors < limits::ERRORS_IN_A_ROW;
-        if !goes_on && timer.period.is_some() {
-            let place = timer.call.loaded.context.place(timer.call.position);
+        let continues = timer.errors < limits::MAX_CONSECUTIVE_ERRORS;
+        if !continues && timer.period.is_some() {
+            let place = timer.call.running_plan.context.place(timer.call.position);
             self.runtime.print(&format!(
                 "{place}: every: cancelled after {} errors in a row",
                 timer.errors
             ));
         }
-        goes_on
+        continues
     }
 
-    /// The JVM ends: runs the callbacks of `at_exit` in order of registration, then the analysers of what is deployed, and drops all
-    /// timers. What these callbacks register is dropped too. A second call does nothing.
+    /// Handles the exit of the JVM: runs the callbacks of `at_exit` in order of registration, then
+    /// the analysers of the attached components, and drops all timers. Callbacks that are
+    /// registered during these calls are dropped. A second call has no effect.
     pub fn finish(&self) {
         let at_exit = {
             let mut state = lock(&self.state);
@@ -391,10 +402,10 @@ impl Session {
             if let Err(error) = call.run() {
                 self.runtime.print(&error.to_string());
             }
-            drop(call.loaded.context.registered());
+            drop(call.running_plan.context.registered());
         }
         for (context, analyser) in self.components.last_reports() {
-            if context.is_off() {
+            if context.is_detached() {
                 continue;
             }
             match component::analyse(&analyser, 0) {
@@ -405,53 +416,59 @@ impl Session {
         }
     }
 
-    /// What is left of each load: what it attached and has not taken off, oldest first, and how many callbacks wait.
+    /// Returns, for each plan instance, its attached instruments and edits, oldest first, and the
+    /// number of its waiting callbacks.
     pub fn left(&self) -> BTreeMap<u64, Left> {
         let mut all = BTreeMap::<u64, Left>::new();
-        for (load, things) in self.ledger.by_load() {
+        for (load, things) in self.ownership.by_instance() {
             all.entry(load).or_default().things = things;
         }
         let state = lock(&self.state);
         let timers = state.timers.iter().map(|timer| &timer.call);
         for call in timers.chain(&state.at_exit) {
             if !call.is_cancelled() {
-                all.entry(call.loaded.context.load).or_default().callbacks += 1;
+                all.entry(call.running_plan.context.load)
+                    .or_default()
+                    .callbacks += 1;
             }
         }
         all
     }
 
-    /// Takes one thing off, whoever attached it. False where nothing of that name is attached.
+    /// Detaches one instrument or undoes one edit, regardless of the plan that owns it. Returns
+    /// false if nothing attached has this id.
     ///
     /// # Errors
-    /// What the runtime says; it counts as taken off all the same.
+    /// The error of the runtime. The instrument or edit then counts as detached nevertheless.
     pub fn take_off_one(&self, name: &str) -> Result<bool, AttachError> {
         let thing = self
-            .ledger
+            .ownership
             .all()
             .into_iter()
             .find(|t| t.to_string() == name);
         let Some(thing) = thing else {
             return Ok(false);
         };
-        self.ledger.detached(thing);
-        thing.take_off(self.runtime.as_ref()).map(|()| true)
+        self.ownership.record_detached(thing);
+        thing.detach(self.runtime.as_ref()).map(|()| true)
     }
 
-    /// These are not attached any more: the runtime has taken them off by itself.
+    /// Removes instruments from the ownership records, because the runtime has detached them by
+    /// itself.
     pub fn forget(&self, taken: &[InstrumentId]) {
         for id in taken {
-            self.ledger.detached(Thing::Instrument(*id));
+            self.ownership.record_detached(Thing::Instrument(*id));
         }
     }
 
-    /// The instruments that plans of this name have attached and not taken off, oldest first.
+    /// Returns the attached instruments of the plans of this name, oldest first.
     pub fn instruments_of(&self, plan: &str) -> Vec<InstrumentId> {
-        self.ledger.instruments_of(plan)
+        self.ownership.instruments_of(plan)
     }
 }
 
-/// The first tick after `now` on the grid that `due` and `period` make: missed ticks are skipped.
+/// Returns the first tick after `now` of the schedule with the given deadline and period. Missed
+/// ticks are skipped.
 fn next_tick(due: Instant, period: Duration, now: Instant) -> Instant {
     let late = now.saturating_duration_since(due).as_nanos();
     let ticks = late / period.as_nanos().max(1) + 1;

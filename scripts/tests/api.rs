@@ -1,4 +1,4 @@
-//! What plans ask of the runtime, function by function.
+//! The calls that plans make to the runtime, function by function.
 
 mod recorder;
 
@@ -6,7 +6,7 @@ use recorder::{Recorder, calls, run, value};
 use veneer_scripts::Plan;
 
 #[test]
-fn every_place_and_side() {
+fn every_point_selector_and_side() {
     let found = calls(
         r#"
         let m = methods("route.Edge::isMe(..)");
@@ -43,7 +43,7 @@ fn every_place_and_side() {
 }
 
 #[test]
-fn edits_are_made_and_taken_back() {
+fn edits_are_made_and_undone() {
     let found = calls(
         r#"
         let m = methods("route.Edge::isMe(..)");
@@ -69,7 +69,7 @@ fn edits_are_made_and_taken_back() {
 }
 
 #[test]
-fn a_handle_gives_its_figures() {
+fn a_handle_returns_its_data() {
     let counted = |rest: &str| {
         value(&format!(
             "let h = methods(\"a.B\").before(counter()); {rest}"
@@ -124,7 +124,7 @@ fn many_rows_are_within_the_limits() {
 }
 
 #[test]
-fn there_is_something_to_choose_from() {
+fn armed_methods_are_listed_and_sampled() {
     assert_eq!(value("methods(\"*..*\").list().len()"), "3");
     assert_eq!(
         value("methods(\"*..*\").list()[2].pattern"),
@@ -144,7 +144,7 @@ fn there_is_something_to_choose_from() {
 }
 
 #[test]
-fn what_needs_no_handle() {
+fn global_functions() {
     assert_eq!(value("refusals()[0].reason"), "MethodTooLarge");
     assert_eq!(value("stale()"), "3");
     assert_eq!(value("pid()"), std::process::id().to_string());
@@ -165,7 +165,7 @@ fn what_needs_no_handle() {
 }
 
 #[test]
-fn detach_all_takes_off_what_every_plan_attached() {
+fn detach_all_detaches_the_instruments_of_all_plans() {
     let (recorder, session) = Recorder::session();
     let load = |name: &str, source: &str| {
         let plan = Plan::compile(name, source).unwrap();
@@ -193,7 +193,7 @@ fn a_constant_handle_works_too() {
 }
 
 #[test]
-fn warnings_have_a_place() {
+fn warnings_have_a_position() {
     let (result, recorder) =
         run("let m = methods(\"absent.X\");\nlet h = m.blocks().before(counter());");
     result.unwrap();
@@ -225,7 +225,7 @@ fn a_table_has_a_name() {
 }
 
 #[test]
-fn every_kind_of_table_is_made_with_its_room() {
+fn every_kind_of_table_has_its_capacity() {
     assert_eq!(
         calls(
             "tally(); sums(); histogram(2); linear(-5, 10, 3); linear(0, 1, 2, 30); rate(); rate(7); distinct(); distinct(8); top(9); last(); sample(11);"

@@ -1,4 +1,4 @@
-//! Components: named, replaced and taken off as wholes, and asked for their reports.
+//! Components: declared, replaced and detached as a whole, and their reports.
 
 mod recorder;
 
@@ -36,14 +36,14 @@ impl Jvm {
             .unwrap_or_else(|error| panic!("{error}"))
     }
 
-    /// What is printed when this second is over.
+    /// Returns the lines that are printed up to the end of this second.
     fn at(&self, second: u64) -> Vec<String> {
         self.session
             .run_due(self.zero + Duration::from_secs(second));
         self.recorder.printed()
     }
 
-    /// Name, version, and whether it is attached, of each component.
+    /// Returns the name, the version and the state (attached or not) of each component.
     fn listed(&self) -> Vec<String> {
         let all = self.session.components();
         let line = |c: &veneer_scripts::Component| {
@@ -61,7 +61,7 @@ impl Jvm {
 
 const NOTHING: [&str; 0] = [];
 
-/// A component of this version that says so each second.
+/// A plan that declares a component of this version and prints the version each second.
 fn slow(version: &str) -> String {
     format!(
         "component(\"slow orders\", \"{version}\");
@@ -74,7 +74,7 @@ fn slow(version: &str) -> String {
 }
 
 #[test]
-fn a_newer_version_takes_the_place_of_the_old_one() {
+fn a_newer_version_replaces_the_old_one() {
     let jvm = Jvm::new();
     jvm.load("slow.rhai", &slow("1.1"));
     assert_eq!(jvm.at(1), ["tick 1.1"]);
@@ -84,7 +84,7 @@ fn a_newer_version_takes_the_place_of_the_old_one() {
         jvm.recorder.printed(),
         ["slow orders 1.1 is replaced by 1.2"]
     );
-    // First the new one, then the old one off, newest first.
+    // The new component is attached first. Then the old one is detached, newest instrument first.
     assert_eq!(
         jvm.recorder.calls(),
         [
@@ -110,7 +110,7 @@ fn a_newer_version_takes_the_place_of_the_old_one() {
 }
 
 #[test]
-fn a_version_that_fails_leaves_the_old_one() {
+fn a_failing_version_keeps_the_old_one() {
     let jvm = Jvm::new();
     jvm.load("slow.rhai", &slow("1.1"));
     jvm.recorder.calls();
@@ -159,7 +159,7 @@ fn a_plan_without_a_name_replaces_nothing() {
 }
 
 #[test]
-fn what_is_taken_off_runs_nothing_and_can_be_asked() {
+fn a_detached_component_runs_nothing_and_returns_reports() {
     for by in ["session", "plan", "map", "load"] {
         let jvm = Jvm::new();
         jvm.load("slow.rhai", &slow("1.1"));
@@ -184,7 +184,7 @@ fn what_is_taken_off_runs_nothing_and_can_be_asked() {
 }
 
 #[test]
-fn a_component_may_take_itself_off_from_a_callback() {
+fn a_component_may_detach_itself_in_a_callback() {
     let jvm = Jvm::new();
     jvm.load(
         "p.rhai",
@@ -197,7 +197,7 @@ fn a_component_may_take_itself_off_from_a_callback() {
 }
 
 #[test]
-fn a_load_that_is_taken_back_is_forgotten() {
+fn an_unloaded_plan_instance_is_forgotten() {
     let jvm = Jvm::new();
     jvm.load("slow.rhai", &slow("1.1"));
     jvm.session.unload(1);
@@ -210,7 +210,7 @@ fn a_load_that_is_taken_back_is_forgotten() {
 }
 
 #[test]
-fn analysers_are_asked_by_other_plans_and_at_the_end() {
+fn analysers_are_called_by_other_plans_and_at_exit() {
     let jvm = Jvm::new();
     jvm.load(
         "count.rhai",
@@ -275,7 +275,7 @@ fn analysers_are_asked_by_other_plans_and_at_the_end() {
 }
 
 #[test]
-fn analysers_are_held_to_limits() {
+fn analysers_have_limits() {
     let jvm = Jvm::new();
     for (source, expected) in [
         ("analyse(|| { loop { } });", "stopped: more than"),
@@ -298,14 +298,14 @@ fn analysers_are_held_to_limits() {
         let error = jvm.report("c").expect_err(source).to_string();
         assert!(error.contains(expected), "{source}: {error}");
     }
-    // How deep the one that asks is counts for the one that is asked.
+    // The call depth of the plan that requests a report counts for the analyser.
     jvm.load("deep.rhai", "component(\"deep\", \"1\"); fn f(n) { if n == 0 { 0 } else { f(n - 1) } } analyse(|| f(20));");
     assert_eq!(jvm.report("deep").unwrap().0, "0");
     let ask = "fn g(n) { if n == 0 { component_report(\"deep\") } else { g(n - 1) } }";
     assert_eq!(jvm.load("a.rhai", &format!("{ask} g(1)")), "0");
     let error = jvm.try_load("a.rhai", &format!("{ask} g(20)")).unwrap_err();
     assert!(error.contains("32 calls inside each other"), "{error}");
-    // A callback that asks its own analyser has no more time for that.
+    // A callback that calls its own analyser gets no additional time.
     jvm.load(
         "own.rhai",
         "component(\"own\", \"1\"); analyse(|| 1); every(1, || { loop { component_report(\"own\"); } });",
@@ -318,7 +318,7 @@ fn analysers_are_held_to_limits() {
 }
 
 #[test]
-fn the_list_says_what_was_deployed_and_how() {
+fn components_are_listed_with_parameters_and_instruments() {
     let jvm = Jvm::new();
     let source = "component(\"c\", \"0.1\"); let top = param(\"top\", 20); let share = param(\"share\", 0.5); let all = param(\"all\", true); param(\"line\");
         methods(\"a.B\").before(counter()); methods(\"a.B\").skip(1); analyse(|| 1);";
@@ -327,7 +327,7 @@ fn the_list_says_what_was_deployed_and_how() {
     let plan = Plan::compile("dir/c.rhai", source)
         .unwrap()
         .with(BTreeMap::from(settings));
-    assert_eq!(plan.rehearse(), Ok(()));
+    assert_eq!(plan.dry_run(), Ok(()));
     jvm.session.load(plan).unwrap();
     let shown = jvm.load(
         "l.rhai",
@@ -344,7 +344,7 @@ fn the_list_says_what_was_deployed_and_how() {
 }
 
 #[test]
-fn what_is_no_component_is_refused() {
+fn invalid_components_are_refused() {
     let jvm = Jvm::new();
     let long = "x".repeat(101);
     for (source, expected) in [
@@ -385,7 +385,7 @@ fn what_is_no_component_is_refused() {
 }
 
 #[test]
-fn of_many_that_were_taken_off_the_oldest_are_forgotten() {
+fn the_oldest_detached_components_are_forgotten() {
     let jvm = Jvm::new();
     for n in 0..105 {
         jvm.load(

@@ -1,4 +1,5 @@
-//! The example plans of docs/plans.md are loaded, run for ten minutes of the test's clock, and finished.
+//! Loads the example plans of docs/plans.md, runs them for ten minutes of simulated time, and
+//! finishes them.
 
 mod recorder;
 
@@ -11,14 +12,14 @@ const TEXT: &str = include_str!("../../docs/plans.md");
 
 /// A block tagged `rhai`.
 struct Block {
-    /// Of a module: its file's name.
+    /// The file name, if the block is a module.
     file: Option<&'static str>,
-    /// On which it begins.
+    /// The line on which the block begins.
     line: usize,
     text: String,
 }
 
-/// The blocks tagged `rhai`.
+/// Returns the blocks tagged `rhai`.
 fn blocks() -> Vec<Block> {
     let mut found = Vec::new();
     let mut current: Option<Block> = None;
@@ -61,7 +62,7 @@ fn every_example_runs() {
         let name = format!("plans.md+{line}");
         let plan = Plan::compile_with(&name, &text, &modules);
         let plan = plan.unwrap_or_else(|error| panic!("{error}"));
-        plan.rehearse().unwrap_or_else(|error| panic!("{error}"));
+        plan.dry_run().unwrap_or_else(|error| panic!("{error}"));
 
         let (recorder, session) = Recorder::session();
         let zero = Instant::now();
@@ -92,20 +93,23 @@ fn the_limits_in_the_text_are_those_of_the_code() {
     use veneer_instruments::table::count;
     use veneer_scripts::limits::*;
     for limit in [
-        format!("{} operations", count(OPERATIONS)),
-        format!("{} seconds, in which", WALL_CLOCK.as_secs()),
-        format!("{CALL_DEPTH} calls inside each other"),
-        format!("strings of {} bytes", count(STRING_BYTES as u64)),
-        format!("arrays of {}", count(ARRAY_ELEMENTS as u64)),
-        format!("maps of {} elements", count(MAP_PROPERTIES as u64)),
+        format!("{} operations", count(MAX_OPERATIONS)),
+        format!("{} seconds, in which", MAX_CALL_DURATION.as_secs()),
+        format!("{MAX_CALL_DEPTH} calls inside each other"),
+        format!("strings of {} bytes", count(MAX_STRING_BYTES as u64)),
+        format!("arrays of {}", count(MAX_ARRAY_ELEMENTS as u64)),
+        format!("maps of {} elements", count(MAX_MAP_PROPERTIES as u64)),
         format!(
             "{} variables, functions and waiting callbacks",
-            count(VARIABLES as u64)
+            count(MAX_VARIABLES as u64)
         ),
-        format!("({SHORTEST_PERIOD} at least)"),
+        format!("({MIN_PERIOD_SECONDS} at least)"),
     ] {
         assert!(TEXT.contains(&limit), "{limit}");
     }
-    assert_eq!((VARIABLES, FUNCTIONS), (CALLBACKS, CALLBACKS));
-    assert_eq!(ERRORS_IN_A_ROW, 3);
+    assert_eq!(
+        (MAX_VARIABLES, MAX_FUNCTIONS),
+        (MAX_CALLBACKS, MAX_CALLBACKS)
+    );
+    assert_eq!(MAX_CONSECUTIVE_ERRORS, 3);
 }

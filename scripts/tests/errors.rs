@@ -1,4 +1,4 @@
-//! Errors of plans: where they point, what they say, and that endless plans are stopped.
+//! Errors of plans: positions and messages, and limits that stop endless plans.
 
 mod recorder;
 
@@ -6,7 +6,7 @@ use recorder::run;
 use std::time::{Duration, Instant};
 use veneer_scripts::{Plan, Stage, limits};
 
-/// The error's text against what it should be.
+/// Compares the text of the error with the expected text.
 #[track_caller]
 fn check(source: &str, expected: &str) {
     let (result, recorder) = run(source);
@@ -31,7 +31,7 @@ let h = m.before(counter();
 }
 
 #[test]
-fn variables_are_checked_when_the_plan_is_read() {
+fn variables_are_checked_when_the_plan_is_parsed() {
     let error = Plan::compile("p.rhai", "every(1.0, || print(hist.table(10)));").unwrap_err();
     assert_eq!(error.stage, Stage::Compile);
     assert_eq!((error.line, error.column), (1, 21));
@@ -84,7 +84,7 @@ let m = methods(\"java/lang/String\");
 }
 
 #[test]
-fn what_the_api_refuses() {
+fn invalid_arguments_are_refused() {
     for (source, message) in [
         ("methods([])", "no pattern"),
         ("methods([3])", "the array must hold patterns, not `3`"),
@@ -154,7 +154,7 @@ fn a_plan_that_fails_leaves_nothing_behind() {
 }
 
 #[test]
-fn what_loops_for_ever_is_stopped() {
+fn endless_loops_are_stopped() {
     for (source, limit) in [
         ("loop { }", "stopped: more than"),
         ("let x = 0;\nwhile true { x += 1; }", "stopped: more than"),
@@ -189,11 +189,11 @@ fn what_loops_for_ever_is_stopped() {
 }
 
 #[test]
-fn a_rehearsal_finds_what_reading_does_not() {
+fn a_dry_run_finds_errors_that_parsing_does_not() {
     let plan = |source| Plan::compile("p.rhai", source).unwrap();
     let good = "let h = methods(\"a.B\").blocks().before(counter()); every(1, || print(h.table(3))); h.detach();";
-    assert_eq!(plan(good).rehearse(), Ok(()));
-    let error = plan("methods(\"a.B\").bloks()").rehearse().unwrap_err();
+    assert_eq!(plan(good).dry_run(), Ok(()));
+    let error = plan("methods(\"a.B\").bloks()").dry_run().unwrap_err();
     assert!(
         error.message.contains("did you mean methods(…).blocks()"),
         "{error}"
@@ -201,7 +201,7 @@ fn a_rehearsal_finds_what_reading_does_not() {
 }
 
 #[test]
-fn the_time_of_the_agent_is_not_the_plan_s() {
+fn time_in_the_agent_does_not_count() {
     let source =
         "let h = methods(\"slow.C\").before(counter()); let x = 0; for i in 0..1000 { x += i; } x";
     let begin = Instant::now();
@@ -209,5 +209,5 @@ fn the_time_of_the_agent_is_not_the_plan_s() {
         run(source).0.map_err(|error| error.to_string()),
         Ok("499500".to_owned())
     );
-    assert!(begin.elapsed() > limits::WALL_CLOCK);
+    assert!(begin.elapsed() > limits::MAX_CALL_DURATION);
 }

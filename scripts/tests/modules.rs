@@ -1,4 +1,4 @@
-//! Plans of several files: what they can call, what runs when, and where errors are.
+//! Plans with modules: visible names, order of evaluation, and positions of errors.
 
 mod recorder;
 
@@ -17,7 +17,7 @@ fn read(plan: &str, modules: &[(&str, &str)]) -> Result<Plan, PlanError> {
     Plan::compile_with("plans/p.rhai", plan, &texts(modules))
 }
 
-/// Loads a plan; its value and what there is to look at.
+/// Loads a plan. Returns its value and the recorder.
 fn run(
     plan: &str,
     modules: &[(&str, &str)],
@@ -62,7 +62,7 @@ fn functions_constants_and_variables_of_modules() {
 }
 
 #[test]
-fn functions_of_one_name_in_several_files_are_several() {
+fn functions_of_equal_name_in_several_files_are_distinct() {
     let one = (
         "one",
         "fn helper(x) { `one ${x}` } fn all(list) { list.map(|x| helper(x)) } fn show() { helper(0) }",
@@ -74,7 +74,7 @@ fn functions_of_one_name_in_several_files_are_several() {
     let plan = "import \"one\" as one; import \"two\" as two;
         fn helper(x) { `plan ${x}` }
         let out = [];
-        // What was found once is remembered by its name in the engine, so each is called more than once.
+        // The engine caches resolved functions by name, so each function is called more than once.
         for i in 0..4 { out += [helper(i), one::helper(i), two::helper(i)]; out += one::all([i]); out += two::all([i]); }
         out.push(two::own(|text| helper(text)));
         let named = one::show;
@@ -92,7 +92,7 @@ fn functions_of_one_name_in_several_files_are_several() {
 }
 
 #[test]
-fn closures_of_modules_are_found_wherever_they_go() {
+fn closures_of_modules_are_found_in_other_files() {
     let lib = (
         "lib",
         "fn adder(n) { |x| x + n + one() } fn one() { 1 } fn later(f) { after(1, f); }
@@ -116,8 +116,8 @@ fn closures_of_modules_are_found_wherever_they_go() {
 }
 
 #[test]
-fn code_at_points_comes_from_the_module_that_has_it() {
-    // The same closure in the same place of two files, and once more in the plan.
+fn probes_are_looked_up_in_their_own_module() {
+    // Two modules have an equal closure at the same position, and the plan has it once more.
     let text = "fn watch(t, name) { methods(\"a.B\").line(1).before(|p| if p.n > global::TOP { t.count(name, p.x) }); }";
     let (one, two) = (
         format!("const TOP = 1; {text}"),
@@ -162,13 +162,13 @@ fn a_module_runs_once_before_the_plan_and_may_ask_for_parameters() {
     let (recorder, session) = Recorder::session();
     let settings = BTreeMap::from([("top".to_owned(), "21".to_owned())]);
     let plan = read(plan, &[base, lib]).unwrap().with(settings);
-    assert_eq!(plan.rehearse(), Ok(()));
+    assert_eq!(plan.dry_run(), Ok(()));
     session.load(plan).unwrap();
     assert_eq!(recorder.printed(), ["base", "lib", "plan", "42"]);
 }
 
 #[test]
-fn errors_name_the_file_that_has_them() {
+fn errors_name_their_file() {
     let good = "import \"lib/x\" as x; x::f(5);";
     for (plan, module, expected) in [
         (
@@ -335,11 +335,11 @@ fn a_plan_whose_module_fails_leaves_nothing_behind() {
 }
 
 #[test]
-fn what_came_along_is_limited() {
+fn modules_are_limited() {
     let many: Vec<String> = (0..=limits::MODULES).map(|n| format!("m{n}")).collect();
     let many: Vec<(&str, &str)> = many.iter().map(|name| (name.as_str(), "")).collect();
     let large = " ".repeat(limits::MODULE_BYTES + 1);
-    let long = "\n".repeat(limits::PROMPT_LINES);
+    let long = "\n".repeat(limits::MAX_LINES);
     let functions: String = (0..600).map(|n| format!("fn f{n}() {{}} ")).collect();
     let words = "x".repeat(70_000);
     let wide = format!("fn f() {{ }} let s = \"{words}\"; export let t = s;");
@@ -357,7 +357,7 @@ fn what_came_along_is_limited() {
         assert_eq!(error.stage, Stage::Limit, "{error}");
         assert!(error.message.contains(expected), "{expected}: {error}");
     }
-    // What is endless in a module is stopped as in a plan.
+    // An endless loop in a module is stopped as in a plan.
     for module in ["loop { }", "fn f() { f() } f();"] {
         let error = run("import \"a\" as a;", &[("a", module)]).0.unwrap_err();
         assert_eq!(error.stage, Stage::Limit, "{error}");
@@ -366,7 +366,7 @@ fn what_came_along_is_limited() {
 }
 
 #[test]
-fn names_that_the_reader_would_make_may_be_in_a_text() {
+fn texts_may_contain_the_prefix_of_generated_names() {
     let lib = (
         "lib",
         "fn veneer_m1_f() { 1 } fn f() { 2 } fn both() { f() + 10 * veneer_m1_f() }",

@@ -1,8 +1,9 @@
-//! Closures that become code at points: which tree comes out, and what is said of those that cannot.
+//! Closures that become probes: the resulting trees, and the messages for closures without a
+//! compiled form.
 
 mod recorder;
 
-/// What a closure becomes when it is attached; `limit`, `word` and the tables `t` and `h` are the plan's.
+/// Returns the text of the probe. The plan declares `limit`, `word` and the tables `t` and `h`.
 fn tree(closure: &str) -> Result<String, String> {
     let plan = format!(
         "let limit = 100; let share = 0.5; let word = \"GET\"; let t = tally(); let h = histogram(50); let other = [1];\n\
@@ -64,7 +65,7 @@ fn closures_become_trees() {
 }
 
 #[test]
-fn methods_are_called_where_the_plan_allows_it_from_then_on() {
+fn unsafe_calls_allows_later_method_calls() {
     let of = |head: &str, closure: &str| {
         let plan = format!("{head} let t = tally(); methods(\"a.B\").before({closure});");
         let (result, recorder) = recorder::run(&plan);
@@ -98,7 +99,7 @@ fn methods_are_called_where_the_plan_allows_it_from_then_on() {
 }
 
 #[test]
-fn what_cannot_be_code_at_a_point_is_named_with_its_place() {
+fn invalid_probes_are_refused_with_their_positions() {
     for (closure, place, words) in [
         ("|p| p.total", "2:37", "nothing happens with this value"),
         (
@@ -155,14 +156,14 @@ fn what_cannot_be_code_at_a_point_is_named_with_its_place() {
 }
 
 #[test]
-fn code_runs_before_or_after_a_point_and_not_around_it() {
+fn probes_run_before_or_after_a_point_but_not_around_it() {
     let (result, _) = recorder::run("methods(\"a.B\").around(|p| ());");
     let error = result.expect_err("refused").to_string();
     assert!(error.contains("code runs at one point"), "{error}");
 }
 
 #[test]
-fn every_kind_of_table_takes_what_fits_it() {
+fn every_kind_of_table_accepts_its_operations() {
     for (table, closure, wanted) in [
         (
             "linear(0, 1, 5)",

@@ -1,4 +1,4 @@
-//! `docs/reference.md` is what the code says.
+//! `docs/reference.md` must be equal to the generated reference.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! When callbacks run, with the clock in the test's hand.
+//! The times at which callbacks run, with simulated time.
 
 mod recorder;
 
@@ -31,14 +31,14 @@ impl Clock {
         loaded.unwrap_or_else(|error| panic!("{error}"));
     }
 
-    /// Runs what is due at this second; what was printed then.
+    /// Runs the callbacks that are due at this second. Returns the printed lines.
     fn at(&self, seconds: f64) -> Vec<String> {
         self.session
             .run_due(self.zero + Duration::from_secs_f64(seconds));
         self.recorder.printed()
     }
 
-    /// The next deadline, in seconds.
+    /// Returns the next deadline, in seconds.
     fn next(&self) -> Option<f64> {
         let next = self.session.next_deadline()?;
         Some(next.duration_since(self.zero).as_secs_f64())
@@ -134,7 +134,7 @@ fn closures_share_what_they_capture() {
         let printed = clock.at(f64::from(second) + 0.1);
         assert_eq!(printed, if second == 4 { vec!["3"] } else { vec![] });
     }
-    // At 4.1 the callback of 3.5 ran before the tick of 4.0.
+    // At 4.1, the callback of 3.5 ran before the tick of 4.0.
     assert_eq!(clock.finish(), ["101"]);
 }
 
@@ -220,7 +220,7 @@ fn exit_ends_one_call_only() {
 }
 
 #[test]
-fn after_the_end_nothing_begins() {
+fn nothing_runs_after_finish() {
     let clock =
         Clock::new("every(1, || print(\"tick\")); at_exit(|| at_exit(|| print(\"inner\")));");
     assert_eq!(clock.finish(), NOTHING);
@@ -233,7 +233,7 @@ fn after_the_end_nothing_begins() {
 }
 
 #[test]
-fn a_session_passes_between_threads() {
+fn a_session_can_move_between_threads() {
     let clock = Clock::new("let n = 1; after(1, || print(n));");
     let printed = std::thread::spawn(move || clock.at(1.0)).join().unwrap();
     assert_eq!(printed, ["1"]);

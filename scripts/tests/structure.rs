@@ -1,5 +1,8 @@
-//! Classes, methods and blocks as values, and predicates over them. The recorder has one class with methods 10 to 12; a method's
-//! blocks have sizes 2, its number, and 20, the last two in a loop; the last one is out of reach but in method 10.
+//! Classes, methods and blocks as values, and predicates on them.
+//!
+//! The recorder has one class with the methods 10 to 12. Each method has three blocks of the sizes
+//! 2, the method's number, and 20. The last two blocks are in a loop. The last block is
+//! unreachable, except in method 10.
 
 mod recorder;
 
@@ -14,7 +17,7 @@ fn error(source: &str) -> String {
 }
 
 #[test]
-fn blocks_are_chosen_by_what_is_in_them() {
+fn blocks_are_filtered_by_their_content() {
     let found = calls(
         r#"methods("route..*").blocks().filter(|b| b.depth > 0 && b.size > 10).before(counter());"#,
     );
@@ -24,7 +27,7 @@ fn blocks_are_chosen_by_what_is_in_them() {
 }
 
 #[test]
-fn blocks_are_chosen_by_method_and_variables_too() {
+fn blocks_are_filtered_by_method_and_variables() {
     let found = calls(
         r#"
         let limit = 3;
@@ -39,7 +42,7 @@ fn blocks_are_chosen_by_method_and_variables_too() {
 }
 
 #[test]
-fn methods_are_chosen_by_what_they_are() {
+fn methods_are_filtered_by_their_properties() {
     let found = calls(
         r#"
         let all = methods("route..*");
@@ -60,7 +63,7 @@ fn methods_are_chosen_by_what_they_are() {
 }
 
 #[test]
-fn what_is_chosen_is_listed_drawn_from_and_edited() {
+fn filtered_methods_can_be_listed_sampled_and_edited() {
     let two = "methods(\"*..*\").filter(|m| m.size > 100)";
     assert_eq!(value(&format!("{two}.list().len()")), "2");
     assert_eq!(value(&format!("{two}.sample(1, 3).len()")), "1");
@@ -82,7 +85,7 @@ fn what_is_chosen_is_listed_drawn_from_and_edited() {
 }
 
 #[test]
-fn everything_is_walked_from_classes_to_instructions() {
+fn the_structure_is_traversed_from_classes_to_instructions() {
     let sum = value(
         r#"
         let n = 0;
@@ -120,7 +123,7 @@ fn everything_is_walked_from_classes_to_instructions() {
 }
 
 #[test]
-fn no_graph_is_made_that_nobody_asks_for() {
+fn graphs_are_computed_on_demand() {
     let found = calls("for c in classes(\"*..*\") { for m in c.methods { m.size; } }");
     assert!(found.is_empty(), "{found:?}");
     let found = calls("let m = classes(\"*..*\")[0].methods[1]; m.blocks; m.edges; m.blocks.len()");
@@ -128,7 +131,7 @@ fn no_graph_is_made_that_nobody_asks_for() {
 }
 
 #[test]
-fn predicates_that_are_none_are_refused() {
+fn invalid_predicates_are_refused() {
     let found = error("methods(\"*..*\").filter(|m| m.size)");
     assert!(found.contains("true or false, not `100`"), "{found}");
     let found = error("methods(\"*..*\").loops().filter(|b| true)");

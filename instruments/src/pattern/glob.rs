@@ -1,10 +1,11 @@
-//! `*` within a word, and `..` within a sequence: the same question twice.
+//! Wildcard matching: `*` within a word, and `..` within a sequence.
 //!
-//! Both are answered by the greedy two-pointer match: on a mismatch go back to the last wildcard and let it
-//! take one item more. Only the last one has to be tried again, since an earlier wildcard that took less
-//! leaves the later one more to choose from; so the cost is at most length × length, never exponential.
+//! Both wildcards use the same greedy two-pointer algorithm. On a mismatch, the algorithm returns
+//! to the last wildcard and lets it match one item more. Only the last wildcard has to be tried
+//! again: if an earlier wildcard matched more items, the later one would have fewer to choose from.
+//! The cost is therefore at most length × length.
 
-/// A word in which `*` stands for any run of characters.
+/// A word in which `*` matches any characters.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Glob(String);
 
@@ -21,7 +22,8 @@ impl Glob {
         if !self.0.contains('*') {
             return self.0 == word;
         }
-        // Bytes will do: `*` is ASCII, and UTF-8 sequences are equal when their bytes are.
+        // Comparing bytes is correct, because `*` is ASCII and equal UTF-8 strings have equal
+        // bytes.
         matches_sequence(
             self.0.as_bytes(),
             word.as_bytes(),
@@ -31,8 +33,8 @@ impl Glob {
     }
 }
 
-/// Whether `items` follows `pattern`, where an element of which `is_gap` holds takes any number of items and
-/// any other takes exactly one, for which `fits` must hold.
+/// Whether `items` matches `pattern`. An element for which `is_gap` holds matches any number of
+/// items. Any other element matches exactly one item, for which `fits` must hold.
 pub(crate) fn matches_sequence<P, T>(
     pattern: &[P],
     items: &[T],
@@ -40,7 +42,8 @@ pub(crate) fn matches_sequence<P, T>(
     fits: impl Fn(&P, &T) -> bool,
 ) -> bool {
     let (mut p, mut i) = (0, 0);
-    // The element after the last gap, and the first item that this gap has not taken yet.
+    // The index of the element after the last gap, and the index of the first item that the gap has
+    // not matched yet.
     let mut retry: Option<(usize, usize)> = None;
     while let Some(item) = items.get(i) {
         match pattern.get(p) {

@@ -1,23 +1,21 @@
-//! Reads the text form of a pattern. Every error carries the column that it is about.
+//! Parses the text form of a pattern. Every error names a column of the text.
 
 use super::glob::Glob;
-use super::mark::{FLAGS, Mark, What};
+use super::modifiers::{FLAGS, Modifier, ModifierKind};
 use super::types::{Argument, TypePattern};
 use super::{ClassPattern, MethodPattern, NamePattern, Step};
 
-/// What is wrong with a pattern, and where.
+/// An error in a pattern, with its position.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("pattern `{text}`, column {column}: {fault}")]
 pub struct PatternError {
-    /// The whole pattern.
     pub text: String,
-    /// Counted in characters from 1.
+    /// The column, in characters from 1.
     pub column: usize,
-    /// What is wrong there.
     pub fault: PatternFault,
 }
 
-/// The ways in which a pattern can be wrong; each message says what to write instead.
+/// The errors in patterns. Each message says what to write instead.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PatternFault {
     #[error("the pattern is empty: write for example `com.acme..*::*(..)`")]
@@ -135,11 +133,11 @@ impl Cursor {
         if self.peek().is_none() {
             return self.fault(PatternFault::Empty);
         }
-        let mut marks = Vec::new();
-        while let Some(mark) = self.mark()? {
-            marks.push(mark);
+        let mut modifiers = Vec::new();
+        while let Some(modifier) = self.modifier()? {
+            modifiers.push(modifier);
         }
-        if !marks.is_empty() && matches!(self.peek(), None | Some(':')) {
+        if !modifiers.is_empty() && matches!(self.peek(), None | Some(':')) {
             return self.fault(PatternFault::NoClassAfterMark);
         }
         let mut class = self.class(PatternFault::NoSegment)?;
@@ -158,24 +156,25 @@ impl Cursor {
             Some(other) => return self.fault(PatternFault::Character(other)),
         };
         Ok(MethodPattern {
-            marks,
+            modifiers,
             class,
             subtypes,
             method,
         })
     }
 
-    /// The next flag or annotation, with the spaces behind it; none where the class begins.
-    fn mark(&mut self) -> Result<Option<Mark>, Fault> {
+    /// Parses the next flag or annotation and the spaces after it. Returns `None` if the class
+    /// begins here.
+    fn modifier(&mut self) -> Result<Option<Modifier>, Fault> {
         let begin = self.at;
         let negated = self.eat("!");
         self.spaces();
-        let what = if self.eat("@") {
+        let kind = if self.eat("@") {
             let of_class = self.eat("@");
             let annotation = self.type_name(PatternFault::NoAnnotation)?;
             match of_class {
-                true => What::Class(annotation),
-                false => What::Method(annotation),
+                true => ModifierKind::Class(annotation),
+                false => ModifierKind::Method(annotation),
             }
         } else {
             let at = self.at;
@@ -183,9 +182,9 @@ impl Cursor {
             let known = FLAGS.iter().position(|flag| flag.0 == word);
             let ends = self.peek().is_some_and(char::is_whitespace);
             match known {
-                Some(flag) if ends || negated => What::Flag(flag),
+                Some(flag) if ends || negated => ModifierKind::Flag(flag),
                 _ if negated => return Err(Fault(at, PatternFault::Flag(word))),
-                // It is the class itself.
+                // The word is the class itself.
                 _ => {
                     self.at = begin;
                     return Ok(None);
@@ -199,10 +198,10 @@ impl Cursor {
             Some(':') => return self.fault(PatternFault::NoClassAfterMark),
             Some(other) => return self.fault(PatternFault::Character(other)),
         }
-        Ok(Some(Mark { negated, what }))
+        Ok(Some(Modifier { negated, kind }))
     }
 
-    /// The `+` at the end of a name, which is none of its characters.
+    /// Removes the `+` at the end of a name, and returns whether there was one.
     fn take_plus(&self, class: &mut ClassPattern) -> Result<bool, Fault> {
         let Some(Step::Segment(last)) = class.steps.last_mut() else {
             return Ok(false);
@@ -217,7 +216,7 @@ impl Cursor {
         Ok(true)
     }
 
-    /// The name of a type, which has no `+`; `missing` as for [`Cursor::class`].
+    /// Parses the name of a type, which must not have `+`. `missing` is as for [`Cursor::class`].
     fn type_name(&mut self, missing: PatternFault) -> Result<ClassPattern, Fault> {
         let mut name = self.class(missing)?;
         match self.take_plus(&mut name)? {
@@ -226,7 +225,7 @@ impl Cursor {
         }
     }
 
-    /// A dotted name; `missing` is the fault where a segment has no characters.
+    /// Parses a dotted name. `missing` is the fault to report if a segment is empty.
     fn class(&mut self, missing: PatternFault) -> Result<ClassPattern, Fault> {
         let mut steps = Vec::new();
         if self.looking_at("..") {
@@ -240,7 +239,7 @@ impl Cursor {
                 _ => {}
             }
             if steps.is_empty() && word == "*" && self.looking_at("..") {
-                // `*..X`: X in any package or none. What follows adds the gap.
+                // `*..X` is X in any package or none. The code below adds the gap.
             } else {
                 steps.push(Step::Segment(Glob::new(&word)));
             }
@@ -259,7 +258,8 @@ impl Cursor {
         }
     }
 
-    /// The characters up to one that has a meaning in patterns or cannot stand in a JVM name (JVMS 4.2.2).
+    /// Reads characters up to one that is special in patterns or is not allowed in a JVM name (JVMS
+    /// 4.2.2).
     fn word(&mut self) -> String {
         let mut word = String::new();
         while let Some(c) = self.peek() {
@@ -294,14 +294,14 @@ impl Cursor {
         })
     }
 
-    /// `-> type`, to the end of the text.
+    /// Parses `-> type`, up to the end of the text.
     fn result(&mut self) -> Result<TypePattern, Fault> {
         if !self.eat("->") {
             return self.fault(PatternFault::Trailing);
         }
         self.spaces();
         let begin = self.at;
-        let found = self.of_type(PatternFault::NoResult)?;
+        let found = self.array_type(PatternFault::NoResult)?;
         if found.dimensions > 0 && found.element.to_string() == "void" {
             return Err(Fault(begin, PatternFault::VoidArray));
         }
@@ -365,15 +365,15 @@ impl Cursor {
                 _ => Ok(Argument::Any),
             };
         }
-        let found = self.of_type(PatternFault::NoType)?;
+        let found = self.array_type(PatternFault::NoType)?;
         if found.element.to_string() == "void" {
             return Err(Fault(begin, PatternFault::Void));
         }
         Ok(Argument::Type(found))
     }
 
-    /// A type; `missing` as for [`Cursor::class`].
-    fn of_type(&mut self, missing: PatternFault) -> Result<TypePattern, Fault> {
+    /// Parses a type. `missing` is as for [`Cursor::class`].
+    fn array_type(&mut self, missing: PatternFault) -> Result<TypePattern, Fault> {
         let element = self.type_name(missing)?;
         let mut dimensions = 0;
         while self.peek() == Some('[') {

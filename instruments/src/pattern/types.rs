@@ -1,9 +1,9 @@
-//! Types in patterns, and in descriptors (JVMS 4.3): what `(int, *..String[])` and `-> void` are matched with.
+//! Types in patterns, such as `(int, *..String[])` and `-> void`, and in descriptors (JVMS 4.3).
 
 use super::{ClassPattern, glob};
 use std::fmt;
 
-/// A type in a pattern: an element and how many `[]` follow.
+/// A type in a pattern: the element type and the number of `[]` after it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct TypePattern {
     pub(super) element: ClassPattern,
@@ -12,9 +12,8 @@ pub(super) struct TypePattern {
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Argument {
-    /// `..`
+    /// `..`: any number of arguments.
     Any,
-    /// One type.
     Type(TypePattern),
 }
 
@@ -27,7 +26,7 @@ pub(super) struct Type {
 impl TypePattern {
     pub(super) fn matches(&self, found: &Type) -> bool {
         let star = self.element.is_star();
-        // `*` is any one type, arrays too; `*[]` any array.
+        // `*` matches any one type, including arrays. `*[]` matches any array.
         (found.dimensions == self.dimensions || star && found.dimensions > self.dimensions)
             && (star || self.element.matches(&found.element))
     }
@@ -45,7 +44,7 @@ pub(super) fn matches_arguments(patterns: &[Argument], types: &[Type]) -> bool {
     )
 }
 
-/// The first type of a piece of a descriptor, and what follows it.
+/// Parses the first type of a part of a descriptor. Returns the type and the rest of the text.
 fn first(text: &str) -> Option<(Type, &str)> {
     let base = text.trim_start_matches('[');
     let dimensions = text.len() - base.len();
@@ -63,7 +62,7 @@ fn first(text: &str) -> Option<(Type, &str)> {
     Some((found, after))
 }
 
-/// The argument types of a descriptor; `None` where it is not one.
+/// Returns the argument types of a descriptor; `None` if the descriptor is malformed.
 pub(super) fn argument_types(descriptor: &str) -> Option<Vec<Type>> {
     let (mut rest, _) = descriptor.strip_prefix('(')?.split_once(')')?;
     let mut types = Vec::new();
@@ -75,7 +74,8 @@ pub(super) fn argument_types(descriptor: &str) -> Option<Vec<Type>> {
     Some(types)
 }
 
-/// The result type of a descriptor, `void` too; `None` where it is not one.
+/// Returns the result type of a descriptor, including `void`; `None` if the descriptor is
+/// malformed.
 pub(super) fn result_type(descriptor: &str) -> Option<Type> {
     let (_, result) = descriptor.strip_prefix('(')?.split_once(')')?;
     if result == "V" {
@@ -89,7 +89,8 @@ pub(super) fn result_type(descriptor: &str) -> Option<Type> {
         .map(|(found, _)| found)
 }
 
-/// The argument types of a descriptor as patterns write them; `None` where it is not one.
+/// Returns the argument types of a descriptor in the syntax of patterns; `None` if the descriptor
+/// is malformed.
 pub(crate) fn argument_names(descriptor: &str) -> Option<Vec<String>> {
     let types = argument_types(descriptor)?.into_iter();
     Some(
@@ -99,7 +100,7 @@ pub(crate) fn argument_names(descriptor: &str) -> Option<Vec<String>> {
     )
 }
 
-/// The Java name of a primitive type's descriptor letter (JVMS 4.3.2).
+/// Returns the Java name of a primitive type's descriptor letter (JVMS 4.3.2).
 pub(crate) fn primitive(letter: char) -> Option<&'static str> {
     Some(match letter {
         'Z' => "boolean",

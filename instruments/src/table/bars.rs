@@ -1,11 +1,12 @@
-//! Histograms as bars.
+//! Renders histograms as bars.
 
 use super::text::count;
 use crate::{Entry, Linear, Tally, TallyKind, bucket_start};
 
-/// Histograms of the `n` entries that come first, a bar for each bucket between the least and the greatest that is not empty.
+/// Renders the histograms of the first `n` entries. Each bucket between the lowest and the highest
+/// non-empty one has a bar.
 pub fn render_bars(tally: &Tally, kind: TallyKind, n: usize) -> String {
-    const WIDTH: u64 = 50;
+    const MAX_BAR_WIDTH: u64 = 50;
     let mut out = String::new();
     for entry in tally.entries.iter().take(n) {
         let keys: Vec<String> = entry.keys.iter().map(ToString::to_string).collect();
@@ -13,20 +14,21 @@ pub fn render_bars(tally: &Tally, kind: TallyKind, n: usize) -> String {
             out += &format!("{}\n", keys.join(", "));
         }
         let buckets = match kind {
-            TallyKind::Linear(linear) => equal(entry, linear),
-            _ => by_powers(entry),
+            TallyKind::Linear(linear) => linear_buckets(entry, linear),
+            _ => exponential_buckets(entry),
         };
         let used = |b: &(String, u64)| b.1 > 0;
         let first = buckets.iter().position(used).unwrap_or(0);
         let end = buckets.iter().rposition(used).map_or(0, |n| n + 1);
         let shown = &buckets[first.min(end)..end];
-        let most = shown.iter().map(|b| b.1).max().unwrap_or(1).max(1);
+        let largest = shown.iter().map(|b| b.1).max().unwrap_or(1).max(1);
         let names = shown.iter().map(|b| b.0.chars().count()).max().unwrap_or(0);
         let counts = shown.iter().map(|b| count(b.1).len()).max().unwrap_or(0);
         for (name, hits) in shown {
             let pad = names - name.chars().count();
-            let bar =
-                "█".repeat((u128::from(*hits) * u128::from(WIDTH) / u128::from(most)) as usize);
+            let bar = "█".repeat(
+                (u128::from(*hits) * u128::from(MAX_BAR_WIDTH) / u128::from(largest)) as usize,
+            );
             let line = format!(
                 "{}{name}  {:>counts$}  {bar}",
                 " ".repeat(pad),
@@ -55,12 +57,12 @@ pub fn render_bars(tally: &Tally, kind: TallyKind, n: usize) -> String {
     out.trim_end().to_string()
 }
 
-/// The buckets of a histogram by their names.
-fn by_powers(entry: &Entry) -> Vec<(String, u64)> {
+/// Returns the names and counts of the buckets of a histogram with exponential buckets.
+fn exponential_buckets(entry: &Entry) -> Vec<(String, u64)> {
     let mut buckets: Vec<(String, u64)> = Vec::new();
     for (n, hits) in entry.buckets.iter().enumerate() {
         let Some(from) = bucket_start(n) else {
-            // What is negative comes first.
+            // The bucket of negative values is first.
             buckets.insert(0, ("below 0".into(), *hits));
             continue;
         };
@@ -75,8 +77,8 @@ fn by_powers(entry: &Entry) -> Vec<(String, u64)> {
     buckets
 }
 
-/// Those of one width.
-fn equal(entry: &Entry, linear: Linear) -> Vec<(String, u64)> {
+/// Returns the names and counts of the buckets of a linear histogram.
+fn linear_buckets(entry: &Entry, linear: Linear) -> Vec<(String, u64)> {
     let name = |range: Option<(i64, i64)>| match range {
         None => format!("below {}", linear.from),
         Some((_, to)) if to < linear.from => format!("below {}", linear.from),

@@ -1,14 +1,17 @@
-//! Tables whose keys are call stacks: as collapsed stacks, which flame graphs are drawn from, and as text.
+//! Renders tables whose keys are call stacks, as collapsed stacks or as text.
+//!
+//! Collapsed stacks are the input format of flame graphs: one line for each stack, the outermost
+//! method first, then the count.
 //!
 //! ```text
-//!   java.lang.Thread.run;shop.Desk.main;shop.Desk.serve 1234          route.Edge.isMe … a line for each stack, the outermost method first
+//!   java.lang.Thread.run;shop.Desk.main;shop.Desk.serve 1234
 //! ```
 
 use super::text::{count, share};
 use crate::{Entry, Key, Tally};
 use std::collections::BTreeMap;
 
-/// What an entry counts for: its sum, where values were given, else how often.
+/// Returns the weight of an entry: its sum for a table with values, otherwise its count.
 fn weight(entry: &Entry, by_sum: bool) -> u64 {
     match by_sum {
         true => u64::try_from(entry.sum).unwrap_or(0),
@@ -16,7 +19,7 @@ fn weight(entry: &Entry, by_sum: bool) -> u64 {
     }
 }
 
-/// A frame without its line; what stands between others by its semicolon cannot have one.
+/// Returns a frame without its line number. The separator `;` is replaced in names.
 fn method(line: &str) -> String {
     let name = match line.rsplit_once(':') {
         Some((name, number)) if number.bytes().all(|b| b.is_ascii_digit()) => name,
@@ -25,8 +28,9 @@ fn method(line: &str) -> String {
     name.replace(';', ",")
 }
 
-/// Collapsed stacks: methods from the outermost to the innermost, then the other keys, in order, as if they were called; entries that differ
-/// in lines only are one. Nothing of entries without a call stack.
+/// Renders collapsed stacks: the methods from the outermost to the innermost, then the other keys
+/// in order, as if they were frames. Entries that differ only in line numbers are added up. Entries
+/// without a call stack are left out.
 pub fn render_collapsed(tally: &Tally, by_sum: bool) -> String {
     let mut all: BTreeMap<String, u64> = BTreeMap::new();
     for entry in &tally.entries {
@@ -52,7 +56,7 @@ pub fn render_collapsed(tally: &Tally, by_sum: bool) -> String {
         .collect()
 }
 
-/// The heaviest `n` stacks, each under a line that says how much it is, and what it has beside the stack.
+/// Renders the `n` heaviest stacks. A line before each stack shows its weight and its other keys.
 pub fn render_stacks(tally: &Tally, by_sum: bool, n: usize) -> String {
     let mut all: Vec<&Entry> = tally.entries.iter().collect();
     all.sort_by_key(|entry| std::cmp::Reverse(weight(entry, by_sum)));
@@ -122,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn collapsed_stacks_go_by_methods() {
+    fn collapsed_stacks_ignore_line_numbers() {
         let counts = render_collapsed(&tally(), false);
         assert_eq!(counts, "a.B.main;a.B.m 5\na.B.main;a.B.n;x,y 4\n");
         let sums = render_collapsed(&tally(), true);
@@ -130,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn stacks_as_text_come_heaviest_first() {
+    fn stacks_are_rendered_heaviest_first() {
         let text = render_stacks(&tally(), false, 2);
         let expected = "\
 4  40.0%  x;y

@@ -1,8 +1,8 @@
-//! Entries of a table that compiled code fills, as comma-separated values (RFC 4180).
+//! Renders the entries of a table as comma-separated values (RFC 4180).
 
 use crate::{Entry, Tally, TallyKind, WINDOW};
 
-/// All entries as comma-separated values (RFC 4180), with a line of names first.
+/// Renders all entries as comma-separated values (RFC 4180), with a header line.
 pub fn render_csv(tally: &Tally, kind: TallyKind) -> String {
     let keys = tally.entries.iter().map(|e| e.keys.len()).max();
     let mut names: Vec<String> = (1..=keys.unwrap_or(0)).map(|n| format!("key{n}")).collect();
@@ -15,14 +15,14 @@ pub fn render_csv(tally: &Tally, kind: TallyKind) -> String {
             .map(|key| quoted(key.to_string()))
             .collect();
         cells.resize(keys.unwrap_or(0), String::new());
-        cells.extend(figures(entry, kind));
+        cells.extend(value_cells(entry, kind));
         out += &cells.join(",");
         out += "\r\n";
     }
     out
 }
 
-/// The names of the figures, behind the keys.
+/// Returns the names of the value columns, which follow the keys.
 fn heads(kind: TallyKind) -> Vec<String> {
     let fixed: &[&str] = match kind {
         TallyKind::Sums | TallyKind::Histogram | TallyKind::Linear(_) => {
@@ -45,13 +45,13 @@ fn heads(kind: TallyKind) -> Vec<String> {
     heads
 }
 
-fn figures(entry: &Entry, kind: TallyKind) -> Vec<String> {
+fn value_cells(entry: &Entry, kind: TallyKind) -> Vec<String> {
     let count = entry.count.to_string();
     match kind {
-        TallyKind::Sums | TallyKind::Histogram => summed(entry),
+        TallyKind::Sums | TallyKind::Histogram => sum_cells(entry),
         TallyKind::Linear(linear) => {
             let bucket = |n: usize| entry.buckets.get(n).copied().unwrap_or(0).to_string();
-            let mut cells = summed(entry);
+            let mut cells = sum_cells(entry);
             cells.extend((0..linear.buckets as usize + 2).map(bucket));
             cells
         }
@@ -75,7 +75,7 @@ fn figures(entry: &Entry, kind: TallyKind) -> Vec<String> {
     }
 }
 
-fn summed(entry: &Entry) -> Vec<String> {
+fn sum_cells(entry: &Entry) -> Vec<String> {
     let values = [entry.sum, entry.min, entry.max].map(|n| n.to_string());
     std::iter::once(entry.count.to_string())
         .chain(values)

@@ -1,10 +1,10 @@
-//! Entries of a table that compiled code fills.
+//! Renders the entries of a table that probes fill.
 
 use super::layout::{Align, Layout};
 use super::text::count;
 use crate::{Entry, Tally, TallyKind};
 
-/// The columns of figures, in front of the keys.
+/// Returns the names of the value columns, which precede the keys.
 fn heads(kind: TallyKind) -> &'static [&'static str] {
     match kind {
         TallyKind::Count | TallyKind::Numbers | TallyKind::Objects | TallyKind::PerObject => {
@@ -20,7 +20,7 @@ fn heads(kind: TallyKind) -> &'static [&'static str] {
     }
 }
 
-fn figures(entry: &Entry, kind: TallyKind) -> Vec<String> {
+fn value_cells(entry: &Entry, kind: TallyKind) -> Vec<String> {
     match kind {
         TallyKind::Count | TallyKind::Numbers | TallyKind::Objects | TallyKind::PerObject => {
             vec![count(entry.count)]
@@ -47,7 +47,8 @@ fn figures(entry: &Entry, kind: TallyKind) -> Vec<String> {
     }
 }
 
-/// The `n` entries of a table of probes that come first (of single values: the newest), and a line that sums up all of them.
+/// Renders the first `n` entries of a table, and a line with the totals of all entries. For a table
+/// of single values, the newest `n` entries are rendered.
 pub fn render_tally(tally: &Tally, kind: TallyKind, n: usize) -> String {
     let entries = &tally.entries;
     let keys = entries.iter().map(|e| e.keys.len()).max().unwrap_or(0);
@@ -62,7 +63,7 @@ pub fn render_tally(tally: &Tally, kind: TallyKind, n: usize) -> String {
     columns.extend((0..keys).map(|_| (name, Align::Shrink)));
     let mut layout = Layout::new(&columns);
     for entry in shown {
-        let mut cells = figures(entry, kind);
+        let mut cells = value_cells(entry, kind);
         let key = |k| entry.keys.get(k).map_or(String::new(), ToString::to_string);
         cells.extend((0..keys).map(key));
         layout.row(cells);
@@ -76,7 +77,7 @@ pub fn render_tally(tally: &Tally, kind: TallyKind, n: usize) -> String {
     if shown.len() < entries.len() {
         foot += &format!(", of which {} are shown", shown.len());
     }
-    // Of a sample, the rest is what was not drawn.
+    // The rest of a sample is the values that were not drawn, so no value was lost.
     if tally.rest.count > 0 && kind != TallyKind::Sample {
         foot += &format!("; {} more found no room", count(tally.rest.count));
     }

@@ -1,11 +1,12 @@
-//! Events of a value log as a table.
+//! Renders the events of a value log as a table.
 
 use super::layout::{Align, Layout};
-use super::place::{at, line};
+use super::place::{fragment_or_edge, line};
 use super::text::{self, count, duration};
 use crate::{Data, Event, Row};
 
-/// The newest `n` events of a value log, oldest first, under a line that sums up `rows` (those of the log).
+/// Renders the newest `n` events of a value log, oldest first. The last line shows the totals of
+/// `rows`, the rows of the log.
 pub fn render_events(rows: &[Row], events: &[Event], n: usize) -> String {
     let shown = events.get(events.len().saturating_sub(n)..).unwrap_or(&[]);
     let mut layout = Layout::new(&[
@@ -28,7 +29,7 @@ pub fn render_events(rows: &[Row], events: &[Event], n: usize) -> String {
             event.thread.to_string(),
             event.class.clone(),
             text::signature(&event.method),
-            at(event.fragment, None),
+            fragment_or_edge(event.fragment, None),
             line(event.line),
             values.join(" "),
         ]);

@@ -1,23 +1,23 @@
-//! Columns: how wide each may be, and the lines that come out.
+//! Aligns columns within the maximum width of a line.
 //!
-//! Columns of figures get what they need. What is left of the width is shared by the shrinking columns in
-//! equal parts; one that needs less than its part leaves the rest to the others, and a column left without
-//! any text is dropped.
+//! A column of numbers gets the width that it needs. The columns that may shrink share the
+//! remaining width equally. If such a column needs less than its share, the others get the rest. A
+//! column without any text is dropped.
 
 use super::WIDTH;
 use super::text::shorten;
 
-/// Between two columns.
-const GAP: usize = 2;
-/// No column is shrunk below this: better a line too long than one without meaning.
-const LEAST: usize = 8;
+/// The number of spaces between two columns.
+const COLUMN_GAP: usize = 2;
+/// The minimum width of a shrunk column. The line may exceed the maximum width instead, because a
+/// narrower column would be unreadable.
+const MIN_COLUMN_WIDTH: usize = 8;
 
-/// How a column is set.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Align {
     Left,
     Right,
-    /// Left, and cut in the middle where the line would be too long.
+    /// Aligned left, and shortened in the middle if the line would be too long.
     Shrink,
 }
 
@@ -45,14 +45,14 @@ impl Layout {
         }
     }
 
-    /// Adds a row: a cell for each column.
+    /// Adds a row with one cell for each column.
     pub(super) fn row(&mut self, cells: Vec<String>) {
         for (column, cell) in self.columns.iter_mut().zip(cells) {
             column.cells.push(cell);
         }
     }
 
-    /// The table, without a final newline; `foot` is the last line.
+    /// Renders the table without a final newline. `foot` is the last line.
     pub(super) fn render(mut self, foot: &str) -> String {
         self.columns
             .retain(|column| column.cells.iter().any(|cell| !cell.is_empty()));
@@ -74,10 +74,10 @@ impl Layout {
             let cells = column.cells.iter().map(|cell| cell.chars().count());
             column.width = cells.max().unwrap_or(0).max(column.head.chars().count());
         }
-        let gaps = GAP * self.columns.len().saturating_sub(1);
-        let rigid = self.columns.iter().filter(|c| c.align != Align::Shrink);
-        let mut room = WIDTH.saturating_sub(gaps + rigid.map(|c| c.width).sum::<usize>());
-        // Narrowest first, so that what one leaves goes to the wider ones.
+        let gaps = COLUMN_GAP * self.columns.len().saturating_sub(1);
+        let fixed = self.columns.iter().filter(|c| c.align != Align::Shrink);
+        let mut room = WIDTH.saturating_sub(gaps + fixed.map(|c| c.width).sum::<usize>());
+        // The narrowest column is first, so that the wider ones get the width that it does not use.
         let mut shrinking: Vec<&mut Column> = self
             .columns
             .iter_mut()
@@ -86,7 +86,7 @@ impl Layout {
         shrinking.sort_by_key(|column| column.width);
         let mut left = shrinking.len();
         for column in shrinking {
-            let part = room.checked_div(left).unwrap_or(0).max(LEAST);
+            let part = room.checked_div(left).unwrap_or(0).max(MIN_COLUMN_WIDTH);
             column.width = column.width.min(part);
             room = room.saturating_sub(column.width);
             left -= 1;
@@ -106,6 +106,6 @@ impl Layout {
                 }
             })
             .collect();
-        cells.join(&" ".repeat(GAP)).trim_end().to_owned()
+        cells.join(&" ".repeat(COLUMN_GAP)).trim_end().to_owned()
     }
 }

@@ -1,7 +1,7 @@
-//! Where a point is, as columns of a table.
+//! Formats the position of a point as columns of a table.
 
-/// `f3`, `f3->f5`, or nothing for the whole method.
-pub(super) fn at(fragment: Option<u32>, to: Option<u32>) -> String {
+/// Formats the fragment (`f3`) or the edge (`f3->f5`); empty for the whole method.
+pub(super) fn fragment_or_edge(fragment: Option<u32>, to: Option<u32>) -> String {
     match (fragment, to) {
         (Some(from), Some(to)) => format!("f{from}->f{to}"),
         (Some(fragment), None) => format!("f{fragment}"),
@@ -9,7 +9,7 @@ pub(super) fn at(fragment: Option<u32>, to: Option<u32>) -> String {
     }
 }
 
-/// The source line, where it is known.
+/// Formats the source line; empty if the line is unknown.
 pub(super) fn line(line: Option<u16>) -> String {
     line.map(|line| line.to_string()).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! Rows of an instrument as a table.
+//! Renders the rows of an instrument as a table.
 //!
 //! ```text
 //!        hits  share  class              method     at      line
@@ -7,16 +7,18 @@
 //!   2,016,567 in 2 rows
 //! ```
 //!
-//! Rows come heaviest first: by hits, or for timers by total time. Long class names lose their middle, so
-//! that both the top package and the simple name stay readable.
+//! The rows are sorted by weight, heaviest first: by hits, or by total time for timers. A long
+//! class name is shortened in the middle, so that the top package and the simple name remain
+//! readable.
 
 use super::layout::{Align, Layout};
-use super::place::{at, line};
+use super::place::{fragment_or_edge, line};
 use super::text::{self, count, duration};
 use crate::{Data, Row};
 
-/// The heaviest `n` rows of one instrument as a table, with a last line that sums up all of them. The kind of
-/// table follows the data; should kinds be mixed, there is one table for each.
+/// Renders the `n` heaviest rows of one instrument as a table. The last line shows the totals of
+/// all rows. The kind of the data determines the columns; rows of different kinds get separate
+/// tables.
 pub fn render(rows: &[Row], n: usize) -> String {
     let mut tables = Vec::new();
     for same in [is_count, is_time, is_log] {
@@ -48,7 +50,7 @@ fn is_log(data: &Data) -> bool {
     matches!(data, Data::Log { .. })
 }
 
-/// Orders equals, so that a table does not change from one printing to the next.
+/// Returns the order of rows with equal weight, so that repeated tables are identical.
 fn place_key(row: &Row) -> impl Ord + '_ {
     let what = row.what.as_deref();
     (
@@ -61,7 +63,7 @@ fn place_key(row: &Row) -> impl Ord + '_ {
     )
 }
 
-/// A table of rows of one kind, which come sorted; there is at least one.
+/// Renders a table of rows of one kind. `rows` is sorted and not empty.
 fn table(rows: &[&Row], n: usize) -> String {
     let figures: &[(&str, Align)] = match rows.first().map(|row| &row.data) {
         Some(Data::Time { .. }) => &[
@@ -89,10 +91,10 @@ fn table(rows: &[&Row], n: usize) -> String {
         .iter()
         .fold(0u64, |sum, row| sum.saturating_add(row.data.weight()));
     for row in rows.iter().take(n) {
-        let mut cells = figures_of(&row.data, total);
+        let mut cells = value_cells(&row.data, total);
         cells.push(row.class.clone());
         cells.push(text::signature(&row.method));
-        cells.push(at(row.fragment, row.to));
+        cells.push(fragment_or_edge(row.fragment, row.to));
         cells.push(line(row.line));
         cells.extend(has_what.then(|| row.what.clone().unwrap_or_default()));
         layout.row(cells);
@@ -109,7 +111,7 @@ fn table(rows: &[&Row], n: usize) -> String {
     layout.render(&foot)
 }
 
-fn figures_of(data: &Data, total: u64) -> Vec<String> {
+fn value_cells(data: &Data, total: u64) -> Vec<String> {
     match *data {
         Data::Count { hits } => vec![count(hits), text::share(hits, total)],
         Data::Time {

@@ -1,8 +1,8 @@
-//! Numbers, durations and names as people read them.
+//! Formats numbers, durations and names for readers.
 
 use crate::pattern::primitive;
 
-/// A number with thousands separators: `1,234,567`.
+/// Formats a number with thousands separators: `1,234,567`.
 pub fn count(number: u64) -> String {
     let digits = number.to_string();
     let mut out = String::with_capacity(digits.len() + digits.len() / 3);
@@ -15,14 +15,14 @@ pub fn count(number: u64) -> String {
     out
 }
 
-/// Nanoseconds in the unit that leaves one to three digits before the point, with three digits in all:
-/// `850 ns`, `1.23 µs`, `45.6 ms`, `7.89 s`; from a minute on `2 m 05 s`, from an hour on `3 h 07 m`.
+/// Formats nanoseconds with three significant digits: `850 ns`, `1.23 µs`, `45.6 ms`, `7.89 s`.
+/// From one minute the form is `2 m 05 s`, from one hour `3 h 07 m`.
 pub fn duration(ns: u64) -> String {
     const SECOND: u64 = 1_000_000_000;
     if ns < 1_000 {
         return format!("{ns} ns");
     }
-    // A value that rounds up to 1000 of a unit is left to the next one.
+    // A value that would round to 1000 of a unit is shown in the next unit.
     for (unit, scale) in [("µs", 1_000), ("ms", 1_000_000), ("s", SECOND)] {
         let limit = if scale == SECOND { 59.95 } else { 999.5 };
         let value = ns as f64 / scale as f64;
@@ -43,7 +43,7 @@ pub fn duration(ns: u64) -> String {
     }
 }
 
-/// `part` of `total` in percent, with one decimal; `-` of nothing.
+/// Formats `part` of `total` in percent with one decimal; `-` if `total` is 0.
 pub(super) fn share(part: u64, total: u64) -> String {
     if total == 0 {
         return "-".to_owned();
@@ -51,8 +51,8 @@ pub(super) fn share(part: u64, total: u64) -> String {
     format!("{:.1}%", part as f64 * 100.0 / total as f64)
 }
 
-/// At most `width` characters of a text. What is cut out of the middle becomes `…`; the end, which holds the
-/// simple name of a class, gets two thirds, or the whole simple name where that fits.
+/// Shortens a text to `width` characters, with `…` in place of the middle. The end gets two thirds
+/// of the width, or the whole simple class name if that fits.
 pub fn shorten(text: &str, width: usize) -> String {
     let characters: Vec<char> = text.chars().collect();
     if characters.len() <= width {
@@ -70,8 +70,9 @@ pub fn shorten(text: &str, width: usize) -> String {
     head.chain(std::iter::once(&'…')).chain(tail).collect()
 }
 
-/// A method's name and descriptor as in Java, with simple type names: `m(ILjava/lang/String;)V` becomes
-/// `m(int, String)`. What is no descriptor stays as it is.
+/// Formats a method's name and descriptor as Java source, with simple type names:
+/// `m(ILjava/lang/String;)V` becomes `m(int, String)`. A text without a valid descriptor is
+/// unchanged.
 pub fn signature(method: &str) -> String {
     parse_signature(method).unwrap_or_else(|| method.to_owned())
 }

@@ -1,19 +1,20 @@
-//! How many different values a set has for each combination of keys.
+//! The number of different values for each combination of keys.
 
 use super::identity::Identity;
 use crate::{Entry, Tally};
 use std::collections::HashMap;
 
 impl Tally {
-    /// Of a set, whose entries have the value as their last key: an entry for each combination of the other keys, with how many different
-    /// values came with it and how often any did.
+    /// Groups the entries of a [`TallyKind::Distinct`](crate::TallyKind::Distinct) table, whose
+    /// last key is the value, by the other keys. Each resulting entry has the number of different
+    /// values and the total count.
     #[must_use]
     pub fn distinct(self) -> Tally {
         let mut groups: Vec<Entry> = Vec::new();
         let mut known: HashMap<Identity, usize> = HashMap::new();
         for mut entry in self.entries {
             let keys = entry.keys.len().saturating_sub(1);
-            let place = known.entry(Identity::of(&entry, keys));
+            let place = known.entry(Identity::of_first_keys(&entry, keys));
             let n = *place.or_insert(groups.len());
             match groups.get_mut(n) {
                 Some(group) => {
@@ -51,7 +52,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_counted_by_the_keys_before_them() {
+    fn distinct_values_are_counted_by_their_keys() {
         let text = |text: &str| Key::Text(Some(text.into()));
         let tally = Tally {
             entries: vec![
@@ -71,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn a_set_without_keys_is_one_group() {
+    fn a_distinct_table_without_keys_is_one_group() {
         let value = |n| entry(vec![Key::Integer(n)], 0, 5);
         let tally = Tally {
             entries: (0..3).map(value).collect(),

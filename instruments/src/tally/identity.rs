@@ -1,8 +1,9 @@
-//! What tells one combination of keys from all others, in any table.
+//! The identity of a combination of keys, comparable between tables.
 
 use crate::{Entry, Key};
 
-/// Equal for the same keys only. Strings of which only the beginning is known differ where their lengths or hashes do.
+/// A hashable form of the keys of an entry, equal only for equal keys. Strings of which only the
+/// beginning is stored are distinguished by their lengths and hashes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Identity(Vec<Part>);
 
@@ -17,8 +18,8 @@ enum Part {
 }
 
 impl Identity {
-    /// That of the first so many keys of an entry.
-    pub(super) fn of(entry: &Entry, keys: usize) -> Self {
+    /// Returns the identity of the first `keys` keys of an entry.
+    pub(super) fn of_first_keys(entry: &Entry, keys: usize) -> Self {
         let part = |(n, key): (usize, &Key)| match key {
             Key::Integer(n) => Part::Integer(*n),
             Key::Float(x) => Part::Float(x.to_bits()),
@@ -33,8 +34,8 @@ impl Identity {
         Self(entry.keys.iter().take(keys).enumerate().map(part).collect())
     }
 
-    /// That of all its keys.
-    pub(super) fn whole(entry: &Entry) -> Self {
-        Self::of(entry, entry.keys.len())
+    /// Returns the identity of all keys of an entry.
+    pub(super) fn of_all_keys(entry: &Entry) -> Self {
+        Self::of_first_keys(entry, entry.keys.len())
     }
 }

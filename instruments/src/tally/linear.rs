@@ -1,52 +1,48 @@
-//! Buckets of one width.
+//! Histogram buckets of equal width.
 
 use serde::{Deserialize, Serialize};
 
-/// Buckets of a linear histogram at most.
+/// The maximum number of buckets of a linear histogram.
 pub const MOST_BUCKETS: u32 = 1_000;
 
-/// Where the buckets of a linear histogram lie. What is below the first and what is not below the end of the last has a bucket each, too.
+/// The buckets of a linear histogram. Two more buckets count the values below the first bucket and
+/// above the last one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Linear {
-    /// The least value of the first.
+    /// The least value of the first bucket.
     pub from: i64,
-    /// How many values belong to each; at least 1.
+    /// The number of values in each bucket; at least 1.
     pub step: i64,
-    /// How many there are, from 1 to [`MOST_BUCKETS`].
+    /// The number of buckets, from 1 to [`MOST_BUCKETS`].
     pub buckets: u32,
 }
 
-/// Why there are no such buckets.
+/// The reason why the arguments describe no buckets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LinearError {
-    /// Buckets without values.
+    /// The width is less than 1.
     #[error("{step} is no width of a bucket: write 1 or more")]
-    NoWidth {
-        /// What was written.
-        step: i64,
-    },
-    /// None, or too many.
+    NoWidth { step: i64 },
+    /// The number of buckets is less than 1 or too large.
     #[error("{buckets} is no number of buckets: write 1 to {MOST_BUCKETS}")]
-    Number {
-        /// What was written.
-        buckets: i64,
-    },
-    /// They go on where no values are.
+    Number { buckets: i64 },
+    /// The buckets end beyond the range of 64-bit integers.
     #[error(
         "{buckets} buckets of {step} from {from} on end beyond 2^63: write fewer, or narrower ones"
     )]
     Beyond {
-        /// Where they begin.
+        /// The least value of the first bucket.
         from: i64,
-        /// Their width.
+        /// The width of a bucket.
         step: i64,
-        /// How many.
+        /// The number of buckets.
         buckets: i64,
     },
 }
 
 impl Linear {
-    /// So many buckets of this width, from a value on. All of them together are narrower than 2⁶³, and end below it.
+    /// Creates `buckets` buckets of the width `step`, the first of which begins at `from`. The
+    /// total width and the end of the last bucket must be less than 2⁶³.
     pub fn new(from: i64, step: i64, buckets: i64) -> Result<Self, LinearError> {
         if step < 1 {
             return Err(LinearError::NoWidth { step });
@@ -73,20 +69,20 @@ impl Linear {
         })
     }
 
-    /// The first value above all buckets.
+    /// Returns the first value above all buckets.
     pub fn end(self) -> i64 {
         self.start(self.buckets as usize)
     }
 
-    /// The least value of a bucket, from 0 on.
+    /// Returns the least value of the bucket with index `n`.
     pub fn start(self, n: usize) -> i64 {
-        // Inside what `new` has looked at, for all buckets that there are.
+        // `new` has checked that this is in range for all existing buckets.
         let n = i64::try_from(n).unwrap_or(i64::MAX);
         self.from.saturating_add(self.step.saturating_mul(n))
     }
 
-    /// The least and the greatest value of each place of an entry's buckets: below, each bucket, above. The first is `None` where no value lies
-    /// below.
+    /// Returns the least and the greatest value of each element of an entry's buckets: below, each
+    /// bucket, above. The first element is `None` if no value is below the first bucket.
     pub fn ranges(self) -> impl Iterator<Item = Option<(i64, i64)>> {
         let below = self.from.checked_sub(1).map(|to| (i64::MIN, to));
         let inside =
@@ -101,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ranges_leave_nothing_out() {
+    fn ranges_cover_all_values() {
         for (from, step, buckets) in [
             (0, 10, 5),
             (-7, 1, 3),
@@ -122,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_row_of_buckets_is_refused_by_name() {
+    fn invalid_buckets_are_refused() {
         assert_eq!(Linear::new(0, 0, 5), Err(LinearError::NoWidth { step: 0 }));
         assert_eq!(
             Linear::new(0, -1, 5),

@@ -1,37 +1,37 @@
-//! Several tables of one kind as one, and several entries of the same keys.
+//! Merges several tables of one kind, and several entries with the same keys.
 
 use super::identity::Identity;
 use crate::{Entry, Tally, TallyKind};
 use std::collections::HashMap;
 
-/// Why tables cannot be taken together.
+/// The reason why tables cannot be merged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MergeError {
-    /// None at all.
+    /// The list of tables is empty.
     #[error("there is no table to merge: write merge([t1, t2])")]
     Nothing,
-    /// Their figures do not fit together.
+    /// The tables are of different kinds.
     #[error(
         "only tables of one kind can be merged, and these are a {one}() and a {other}() that differ"
     )]
     Kinds {
-        /// The word that makes the first.
+        /// The name of the first table's kind.
         one: &'static str,
-        /// That of another.
+        /// The name of the other table's kind.
         other: &'static str,
     },
-    /// Nothing can be said of both together.
+    /// Merged tables of this kind would be wrong or meaningless.
     #[error("tables made by {kind}(…) cannot be merged: {why}")]
     Unsound {
-        /// The word that makes them.
+        /// The name of the kind.
         kind: &'static str,
-        /// What would be wrong.
+        /// The reason.
         why: &'static str,
     },
 }
 
-/// The tables together: what has the same keys in several is one entry. Of sets, a value that is in several counts once. The latest of several
-/// are in order of their times.
+/// Merges tables of one kind. Entries with the same keys are added up. In `distinct` tables, a
+/// value that several tables contain counts once. The entries of `last` tables are sorted by time.
 pub fn merged(tables: Vec<(TallyKind, Tally)>) -> Result<(TallyKind, Tally), MergeError> {
     let kind = tables.first().ok_or(MergeError::Nothing)?.0;
     if let Some((other, _)) = tables.iter().find(|(other, _)| *other != kind) {
@@ -60,7 +60,7 @@ pub fn merged(tables: Vec<(TallyKind, Tally)>) -> Result<(TallyKind, Tally), Mer
     }
     let mut out = Tally::default();
     for (_, tally) in tables {
-        join(&mut out.rest, tally.rest);
+        add_entry(&mut out.rest, tally.rest);
         out.given = match (out.given, tally.given) {
             (Some(a), Some(b)) => Some(a.saturating_add(b)),
             (a, b) => a.or(b),
@@ -70,23 +70,24 @@ pub fn merged(tables: Vec<(TallyKind, Tally)>) -> Result<(TallyKind, Tally), Mer
     if !kind.has_moments() {
         out = out.joined();
     }
-    // Numbers of several tables say nothing together.
+    // The numbers of different tables are independent, so only the times define an order.
     out.entries
         .sort_by_key(|entry| entry.at.map(|at| at.time_ns));
     Ok((kind, out))
 }
 
 impl Tally {
-    /// The same with one entry for each combination of keys. Threads that make it at the same time may have made two.
+    /// Merges entries with equal keys. Threads that create an entry for the same keys at the same
+    /// time may have created two.
     #[must_use]
     pub fn joined(self) -> Tally {
         let mut entries: Vec<Entry> = Vec::with_capacity(self.entries.len());
         let mut known: HashMap<Identity, usize> = HashMap::with_capacity(self.entries.len());
         for entry in self.entries {
-            let place = known.entry(Identity::whole(&entry));
+            let place = known.entry(Identity::of_all_keys(&entry));
             let n = *place.or_insert(entries.len());
             match entries.get_mut(n) {
-                Some(both) => join(both, entry),
+                Some(both) => add_entry(both, entry),
                 None => entries.push(entry),
             }
         }
@@ -94,7 +95,7 @@ impl Tally {
     }
 }
 
-fn join(to: &mut Entry, other: Entry) {
+fn add_entry(to: &mut Entry, other: Entry) {
     if to.count == 0 {
         (to.min, to.max) = (other.min, other.max);
     } else if other.count > 0 {
@@ -111,7 +112,7 @@ fn join(to: &mut Entry, other: Entry) {
         *bucket = bucket.saturating_add(*more);
     }
     match (&mut to.rate, other.rate) {
-        (Some(rate), Some(more)) => rate.join(&more),
+        (Some(rate), Some(more)) => rate.add(&more),
         (none, more) => *none = none.take().or(more),
     }
 }
@@ -134,7 +135,7 @@ mod tests {
         }
     }
 
-    fn of(entries: Vec<Entry>) -> Tally {
+    fn table(entries: Vec<Entry>) -> Tally {
         Tally {
             entries,
             ..Tally::default()
@@ -143,11 +144,11 @@ mod tests {
 
     #[test]
     fn entries_of_the_same_keys_are_one() {
-        let one = of(vec![
+        let one = table(vec![
             entry(1, 2, (5, 2, 3), &[2]),
             entry(2, 1, (7, 7, 7), &[0, 1]),
         ]);
-        let other = of(vec![entry(1, 1, (-9, -9, -9), &[0, 0, 1])]);
+        let other = table(vec![entry(1, 1, (-9, -9, -9), &[0, 0, 1])]);
         let kind = TallyKind::Histogram;
         let (_, both) = merged(vec![(kind, one), (kind, other)]).expect("one kind");
         let expected = [
@@ -158,15 +159,15 @@ mod tests {
     }
 
     #[test]
-    fn a_value_in_two_sets_is_one() {
+    fn a_value_in_two_distinct_tables_counts_once() {
         let value = |n| Entry {
             distinct: 1,
             ..entry(n, 2, (0, 0, 0), &[])
         };
         let kind = TallyKind::Distinct;
         let sets = vec![
-            (kind, of(vec![value(1), value(2)])),
-            (kind, of(vec![value(2), value(3)])),
+            (kind, table(vec![value(1), value(2)])),
+            (kind, table(vec![value(2), value(3)])),
         ];
         let (_, both) = merged(sets).expect("one kind");
         let groups = both.distinct().entries;
@@ -174,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn rates_are_added_by_seconds() {
+    fn merged_rates_are_added_by_second() {
         let rate = |seconds: &[(u64, u64)]| Entry {
             rate: Some(Rate {
                 now: 50,
@@ -185,8 +186,8 @@ mod tests {
         };
         let kind = TallyKind::Rate;
         let tables = vec![
-            (kind, of(vec![rate(&[(49, 3)])])),
-            (kind, of(vec![rate(&[(49, 1), (48, 2)])])),
+            (kind, table(vec![rate(&[(49, 3)])])),
+            (kind, table(vec![rate(&[(49, 1), (48, 2)])])),
         ];
         let (_, both) = merged(tables).expect("one kind");
         let rate = both.entries[0].rate.clone().unwrap_or_default();
@@ -197,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn what_says_nothing_together_is_refused_by_name() {
+    fn incompatible_tables_are_not_merged() {
         let linear = |step| TallyKind::Linear(Linear::new(0, step, 5).expect("buckets"));
         let two = |one, other| merged(vec![(one, Tally::default()), (other, Tally::default())]);
         assert_eq!(merged(Vec::new()), Err(MergeError::Nothing));

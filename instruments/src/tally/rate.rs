@@ -1,23 +1,25 @@
-//! How often in each of the last seconds.
+//! Counts for each of the last seconds.
 
 use serde::{Deserialize, Serialize};
 
-/// Whole seconds that a rate looks back.
+/// The number of whole seconds for which a rate is available.
 pub const WINDOW: u64 = 60;
 
-/// What a table has of one combination of keys, by seconds of the clock of `System.nanoTime()`.
+/// The counts of one combination of keys by second. Seconds are those of the clock of
+/// `System.nanoTime()`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rate {
-    /// The second that is running, of which more may come.
+    /// The current second, which is incomplete.
     pub now: u64,
-    /// The one in which the first came.
+    /// The second of the first recorded value.
     pub first: u64,
-    /// Seconds and how often in each; none twice.
+    /// Pairs of a second and its count. No second appears twice.
     pub seconds: Vec<(u64, u64)>,
 }
 
 impl Rate {
-    /// How many seconds ago and how often, the latest first: 0 is the second that is running, and the last one is at most [`WINDOW`] ago.
+    /// Returns pairs of age in seconds and count, latest first. Age 0 is the current second, and
+    /// the greatest age is [`WINDOW`].
     pub fn recent(&self) -> Vec<(u64, u64)> {
         let ago = |(second, count): &(u64, u64)| (self.now.saturating_sub(*second), *count);
         let mut all: Vec<(u64, u64)> = self.seconds.iter().map(ago).collect();
@@ -26,12 +28,14 @@ impl Rate {
         all
     }
 
-    /// Whole seconds that are known, the one in which the first came among them: at most so many.
+    /// Returns the number of whole seconds since the first value, including its second, but at most
+    /// `at_most`.
     pub fn whole(&self, at_most: u64) -> u64 {
         self.now.saturating_sub(self.first).min(at_most)
     }
 
-    /// How often in a second, on average over the last whole seconds, at most so many; 0 where there was none yet.
+    /// Returns the average count per second over the last whole seconds, at most `at_most`; 0 if no
+    /// whole second has passed.
     pub fn per_second(&self, at_most: u64) -> f64 {
         let whole = self.whole(at_most);
         if whole == 0 {
@@ -43,8 +47,8 @@ impl Rate {
         sum as f64 / whole as f64
     }
 
-    /// The same of two tables.
-    pub(super) fn join(&mut self, other: &Rate) {
+    /// Adds the counts of another table.
+    pub(super) fn add(&mut self, other: &Rate) {
         self.now = self.now.max(other.now);
         self.first = self.first.min(other.first);
         for (second, count) in &other.seconds {
@@ -82,20 +86,20 @@ mod tests {
     }
 
     #[test]
-    fn what_began_lately_is_averaged_since_then() {
+    fn a_short_history_is_averaged_over_its_own_length() {
         assert_eq!((rate(98).whole(60), rate(98).per_second(60)), (2, 15.0));
         assert_eq!((rate(100).whole(60), rate(100).per_second(60)), (0, 0.0));
     }
 
     #[test]
-    fn two_rates_are_one_by_seconds() {
+    fn rates_are_merged_by_second() {
         let mut one = rate(50);
         let other = Rate {
             now: 101,
             first: 45,
             seconds: vec![(100, 1), (97, 2)],
         };
-        one.join(&other);
+        one.add(&other);
         assert_eq!((one.now, one.first), (101, 45));
         let recent = one.recent();
         assert_eq!(recent[..4], [(1, 8), (2, 10), (3, 20), (4, 2)]);

@@ -1,23 +1,20 @@
-//! What the analyses say about a file, in the words of its expectations.
+//! Prints the results of the analyses in the notation of the files' expectations.
 
 use petgraph::graph::{EdgeIndex, NodeIndex};
-use veneer_liveness::{Dominators, Set, liveness, loops, reaching, reverse_postorder};
+use veneer_liveness::{Dominators, Set, liveness, loops, reverse_postorder};
 
 use super::{Command, File};
 
-/// The answer to a file's command.
 pub struct Answer {
-    /// By node, where the command says something about nodes.
+    /// By node: the text about the node, if the command makes statements about nodes.
     pub of_node: Option<Vec<String>>,
     /// The lines about the whole graph.
     pub of_graph: Vec<String>,
 }
 
-/// Runs the command of `file`.
 pub fn answer(file: &File) -> Answer {
     match file.command {
         Command::Liveness => of_liveness(file),
-        Command::Reaching => of_reaching(file),
         Command::Loops => of_loops(file),
         Command::Dominators => of_dominators(file),
         Command::Order => Answer {
@@ -41,34 +38,6 @@ fn of_liveness(file: &File) -> Answer {
     });
     let names = |set: &Set| braces(set.iter_ones().map(|v| file.variables[v].clone()));
     in_and_out(&live.live_in, &live.live_out, names)
-}
-
-fn of_reaching(file: &File) -> Answer {
-    let width = file.variables.len();
-    let mut entry_defined = Set::repeat(false, width);
-    for &variable in &file.entry_defined {
-        entry_defined.set(variable, true);
-    }
-    let reach = reaching(
-        &file.graph,
-        file.entry,
-        width,
-        file.locals,
-        &file.effect,
-        |edge| file.graph[edge],
-        &entry_defined,
-    );
-    let name = |d: usize| {
-        let definition = reach.definitions[d];
-        let place = if reach.is_initial(d) {
-            "entry".to_string()
-        } else {
-            node(definition.node)
-        };
-        format!("{}@{place}", file.variables[definition.variable])
-    };
-    let names = |set: &Set| braces(set.iter_ones().map(name));
-    in_and_out(&reach.reach_in, &reach.reach_out, names)
 }
 
 fn in_and_out(before: &[Set], after: &[Set], names: impl Fn(&Set) -> String) -> Answer {

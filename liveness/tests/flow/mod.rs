@@ -1,19 +1,20 @@
-//! The textual form of a graph with effects, and of what an analysis should say about it.
+//! The textual form of a graph with effects, and of the expected results of an analysis.
 //!
 //! ```text
-//! test liveness                                 the command: liveness, reaching, loops, dominators or order
+//! test liveness                          the command: liveness, loops, dominators or order
 //! # Any text.
-//! locals a b                                    optional: numbers these variables first, in this order
-//! stack s                                       optional: variables that no exceptional edge carries
-//! entry n0 defines a                            optional: the entry (else n0), and what has a value there
+//! locals a b                             optional: numbers these variables first, in this order
+//! stack s                                optional: variables that no exceptional edge carries
+//! entry n0                               optional: the entry, n0 by default
 //! n0: use a def b -> n1, n2 !n3 ; in: {a} out: {b}
-//! n1: write b use b -> n2       ; in: {b} out: {b}
-//! ; loop0: header n1 …                          a line of its own: about the whole graph
+//! n1: def b use b -> n2         ; in: {}  out: {b}
+//! ; loop0: header n1 …                   a line of its own: about the whole graph
 //! ```
 //!
-//! A node replays its words in order: `use` reads the variables that follow, `def` writes them, `write` writes them
-//! on some ways only. After `->` come the successors; `!n3` is reached by an exceptional edge. What follows `;` is
-//! the expectation: every node has one where the command says something about nodes.
+//! The words of a node are replayed in order: `use` reads the variables that follow, and `def`
+//! writes them. The successors follow `->`; `!n3` is reached by an exceptional edge. The text after
+//! `;` is the expectation. Every node has an expectation if the command makes statements about
+//! nodes.
 
 mod answer;
 
@@ -22,33 +23,30 @@ pub use answer::answer;
 use petgraph::graph::{DiGraph, NodeIndex};
 use veneer_liveness::{Effect, Flow};
 
-/// What a file asks for.
+/// The analysis that a file tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Command {
     Liveness,
-    Reaching,
     Loops,
     Dominators,
     Order,
 }
 
-/// A parsed file.
 pub struct File {
     pub command: Command,
     pub graph: DiGraph<(), Flow>,
     pub effect: Vec<Effect>,
     pub entry: NodeIndex,
-    pub entry_defined: Vec<usize>,
     pub variables: Vec<String>,
-    /// How many of `variables`, from the front, are local variables.
+    /// The number of local variables, which are the first ones of `variables`.
     pub locals: usize,
     /// By node: the line number and the text after `;`.
     pub expected_of_node: Vec<(usize, Option<String>)>,
-    /// The lines about the whole graph.
+    /// The line number and the text of each expectation about the whole graph.
     pub expected_of_graph: Vec<(usize, String)>,
 }
 
-/// Parses a file; the error names the line.
+/// Parses a file. An error names the line.
 pub fn parse(text: &str) -> Result<File, String> {
     let mut lines = text
         .lines()
@@ -56,7 +54,6 @@ pub fn parse(text: &str) -> Result<File, String> {
         .map(|(i, line)| (i + 1, line.trim()));
     let command = match lines.next() {
         Some((_, "test liveness")) => Command::Liveness,
-        Some((_, "test reaching")) => Command::Reaching,
         Some((_, "test loops")) => Command::Loops,
         Some((_, "test dominators")) => Command::Dominators,
         Some((_, "test order")) => Command::Order,
@@ -74,7 +71,7 @@ pub fn parse(text: &str) -> Result<File, String> {
 struct Parser {
     file: File,
     stack: Vec<String>,
-    entry: Option<(String, Vec<String>)>,
+    entry: Option<String>,
     nodes: Vec<Node>,
 }
 
@@ -88,7 +85,6 @@ struct Node {
 enum Access {
     Use,
     Def,
-    Write,
 }
 
 impl Parser {
@@ -98,7 +94,6 @@ impl Parser {
             graph: DiGraph::new(),
             effect: Vec::new(),
             entry: NodeIndex::new(0),
-            entry_defined: Vec::new(),
             variables: Vec::new(),
             locals: 0,
             expected_of_node: Vec::new(),
@@ -137,12 +132,7 @@ impl Parser {
         match words.as_slice() {
             ["locals", names @ ..] => names.iter().for_each(|name| self.local(name)),
             ["stack", names @ ..] => self.stack.extend(names.iter().map(ToString::to_string)),
-            ["entry", node] => self.entry = Some((node.to_string(), Vec::new())),
-            ["entry", node, "defines", names @ ..] => {
-                names.iter().for_each(|name| self.local(name));
-                let names = names.iter().map(ToString::to_string).collect();
-                self.entry = Some((node.to_string(), names));
-            }
+            ["entry", node] => self.entry = Some(node.to_string()),
             _ => return Err("neither a node nor a declaration".into()),
         }
         Ok(())
@@ -156,9 +146,8 @@ impl Parser {
             match word {
                 "use" => access = Some(Access::Use),
                 "def" => access = Some(Access::Def),
-                "write" => access = Some(Access::Write),
                 name => {
-                    let access = access.ok_or("a variable without `use`, `def` or `write`")?;
+                    let access = access.ok_or("a variable without `use` or `def`")?;
                     self.local(name);
                     accesses.push((access, name.to_string()));
                 }
@@ -180,7 +169,7 @@ impl Parser {
         Ok(())
     }
 
-    /// A variable that no `stack` line has named is a local variable.
+    /// Declares a local variable, unless a `stack` line has named it.
     fn local(&mut self, name: &str) {
         let known = self.file.variables.iter().chain(&self.stack);
         if known.into_iter().all(|known| known != name) {
@@ -209,7 +198,6 @@ impl Parser {
                 match access {
                     Access::Use => effect.read(variable),
                     Access::Def => effect.write(variable),
-                    Access::Write => effect.may_write(variable),
                 }
             }
             file.effect.push(effect);
@@ -218,12 +206,8 @@ impl Parser {
                 file.graph.add_edge(NodeIndex::new(index), target, flow);
             }
         }
-        if let Some((entry, defined)) = self.entry {
+        if let Some(entry) = self.entry {
             file.entry = file.node(&entry)?;
-            for name in defined {
-                let variable = file.variable(&name)?;
-                file.entry_defined.push(variable);
-            }
         }
         Ok(file)
     }
@@ -243,7 +227,7 @@ impl File {
     }
 }
 
-/// `text` with single spaces, so that expectations may be aligned.
+/// Returns `text` with single spaces, so that expectations may be aligned.
 fn tidy(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

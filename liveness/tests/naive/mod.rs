@@ -1,12 +1,13 @@
-//! The definitions of the analyses, taken word for word: one search over paths for each question.
+//! The textbook definitions of the analyses: one search over paths for each question.
 //!
-//! Nothing here is shared with the crate's solvers: no lattice, no fixed point, no order.
+//! This module shares no code with the crate's solvers: it has no lattice, no fixed point and no
+//! order.
 
 use std::collections::HashSet;
 
 use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::EdgeRef;
-use veneer_liveness::{Effect, Flow, Set};
+use veneer_liveness::{Effect, Flow};
 
 /// A graph with effects, small enough to search every path.
 #[derive(Clone, Debug)]
@@ -16,7 +17,6 @@ pub struct Problem {
     pub locals: usize,
     pub effect: Vec<Effect>,
     pub entry: NodeIndex,
-    pub entry_defined: Set,
 }
 
 impl Problem {
@@ -24,7 +24,8 @@ impl Problem {
         &self.effect[node.index()]
     }
 
-    /// The nodes whose entry sees, untouched, the value that `variable` had at the entry of `node`.
+    /// Returns the successors at whose entry `variable` still has the value that it had at the
+    /// entry of `node`.
     fn passed_on(&self, node: NodeIndex, variable: usize) -> Vec<NodeIndex> {
         let edges = self.graph.edges(node);
         let passes = |flow: &Flow| match flow {
@@ -35,7 +36,8 @@ impl Problem {
         edges.map(|edge| edge.target()).collect()
     }
 
-    /// Whether there is a path from the entry of `node` to a use of `variable` with no write between.
+    /// Whether a path from the entry of `node` to a use of `variable` exists without a write
+    /// between.
     pub fn is_live_in(&self, node: NodeIndex, variable: usize) -> bool {
         let seen = closure([node], |n| self.passed_on(n, variable));
         seen.iter().any(|&n| self.effect(n).uses[variable])
@@ -47,22 +49,7 @@ impl Problem {
         edges.any(|edge| *edge.weight() == Flow::Normal && self.is_live_in(edge.target(), variable))
     }
 
-    /// The nodes whose entry the write of `variable` in `node` reaches.
-    pub fn reached_from(&self, node: NodeIndex, variable: usize) -> HashSet<NodeIndex> {
-        let edges = self.graph.edges(node).filter(|edge| match edge.weight() {
-            Flow::Normal => true,
-            Flow::Exceptional => variable < self.locals,
-        });
-        let first: Vec<_> = edges.map(|edge| edge.target()).collect();
-        closure(first, |n| self.passed_on(n, variable))
-    }
-
-    /// The nodes whose entry the value that `variable` has at first reaches.
-    pub fn reached_initially(&self, variable: usize) -> HashSet<NodeIndex> {
-        closure([self.entry], |n| self.passed_on(n, variable))
-    }
-
-    /// The nodes that are reached from the entry when `removed` is taken out of the graph.
+    /// Returns the nodes that are reachable from the entry when `removed` is not in the graph.
     pub fn reachable_without(&self, removed: Option<NodeIndex>) -> HashSet<NodeIndex> {
         let keep = |n: &NodeIndex| Some(*n) != removed;
         let first = Some(self.entry).filter(keep);
@@ -70,7 +57,7 @@ impl Problem {
     }
 }
 
-/// All nodes that a walk from `first` along `next` meets, `first` included.
+/// Returns all nodes that a walk from `first` along `next` visits, including `first`.
 fn closure(
     first: impl IntoIterator<Item = NodeIndex>,
     next: impl Fn(NodeIndex) -> Vec<NodeIndex>,

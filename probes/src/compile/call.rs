@@ -1,18 +1,18 @@
-//! Calls of functions.
+//! Compiles calls of functions.
 
-use super::{Answer, Compiler, handed, refuse};
+use super::{Compiler, ProbeResult, helper_descriptor, refuse};
 use crate::error::Reason;
-use crate::function::{self, COUNTING, Takes, no_function};
+use crate::function::{self, COUNTED_PER_CALL_SITE, Takes, no_function};
 use crate::step::Step;
 use crate::tree::{Expr, Place, Shape};
 use crate::ty::Ty;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-/// The number of the next such place.
-static PLACES: AtomicI64 = AtomicI64::new(1);
+/// The number of the next call site of a counting function.
+static NEXT_CALL_SITE: AtomicI64 = AtomicI64::new(1);
 
 impl Compiler<'_> {
-    pub(super) fn call(&mut self, name: &str, values: &[Expr], place: Place) -> Answer<Ty> {
+    pub(super) fn call(&mut self, name: &str, values: &[Expr], place: Place) -> ProbeResult<Ty> {
         if (name, values.len()) == ("here", 0) {
             self.step(Step::Text(self.scope.here()), 0, 1);
             return Ok(Ty::Object(crate::ty::STRING.into()));
@@ -49,21 +49,22 @@ impl Compiler<'_> {
             };
         }
         let mut words: String = function.takes.iter().map(|t| t.descriptor()).collect();
-        if COUNTING.contains(&name) {
-            // Each place has counts of its own.
-            let place = PLACES.fetch_add(1, Ordering::Relaxed);
-            self.step(Step::Long(place), 0, 2);
+        if COUNTED_PER_CALL_SITE.contains(&name) {
+            // Each call site has a count of its own.
+            let call_site = NEXT_CALL_SITE.fetch_add(1, Ordering::Relaxed);
+            self.step(Step::Long(call_site), 0, 2);
             words.push('J');
             pops += 2;
         }
         let gives = function.gives.ty();
-        let given = format!("({words}){}", handed(&gives));
+        let given = format!("({words}){}", helper_descriptor(&gives));
         self.helper(function.helper, given, pops, gives.words());
         Ok(gives)
     }
 
-    /// `as_a(value, "a.b.C")`: the object where it is one, else null.
-    fn cast(&mut self, value: &Expr, class: &Expr) -> Answer<Ty> {
+    /// Compiles `as_a(value, "a.b.C")`: the object if it is an instance of the class, otherwise
+    /// null.
+    fn cast(&mut self, value: &Expr, class: &Expr) -> ProbeResult<Ty> {
         let Shape::Text(name) = &class.shape else {
             return refuse(class.place, Reason::ClassName);
         };

@@ -1,13 +1,14 @@
-//! Calls of the application's methods.
+//! Compiles calls of the application's methods.
 //!
 //! ```text
-//!   r = 0; if (object is there) { r = ((Owner) object).name(values…); }
+//!   r = 0; if (object != null) { r = ((Owner) object).name(values…); }
 //! ```
 //!
-//! As with `&&` and `||`, that is done before the statement in which the call stands, and the statement has the variable.
+//! As for `&&` and `||`, the compiler emits the call before the statement that contains it. The
+//! statement then reads the variable `r`.
 
 use super::opcode::*;
-use super::{Answer, Compiler, refuse};
+use super::{Compiler, ProbeResult, refuse};
 use crate::error::Reason;
 use crate::function::{self, Takes};
 use crate::step::{Callee, Kind, Step};
@@ -15,17 +16,17 @@ use crate::tree::{Expr, Place, Shape};
 use crate::ty::Ty;
 
 impl Compiler<'_> {
-    /// `of.name(values)`; what stands for it in the statement.
+    /// Compiles `of.name(values)`. Returns the expression that replaces the call in the statement.
     pub(super) fn invoke(
         &mut self,
         of: &Expr,
         name: &str,
         values: &[Expr],
         place: Place,
-    ) -> Answer<Shape> {
-        let (object, ty) = self.kept(of)?;
-        if takes(name, 1 + values.len(), &ty) {
-            let object = self.named_here(object, ty);
+    ) -> ProbeResult<Shape> {
+        let (object, ty) = self.store_in_variable(of)?;
+        if accepts(name, 1 + values.len(), &ty) {
+            let object = self.hidden_variable(object, ty);
             let mut all = vec![Expr {
                 shape: object,
                 place: of.place,
@@ -37,7 +38,7 @@ impl Compiler<'_> {
         }
         let mut arguments = Vec::new();
         for value in values {
-            arguments.push(self.kept(value)?);
+            arguments.push(self.store_in_variable(value)?);
         }
         let types: Vec<Ty> = arguments.iter().map(|(_, ty)| ty.clone()).collect();
         let found = match &ty {
@@ -81,11 +82,11 @@ impl Compiler<'_> {
         self.widen(result);
         self.store_own(out);
         self.step(Step::Here(end), 0, 0);
-        Ok(self.named_here(out, gives))
+        Ok(self.hidden_variable(out, gives))
     }
 
-    /// A value in a variable of its own.
-    fn kept(&mut self, e: &Expr) -> Answer<(usize, Ty)> {
+    /// Evaluates an expression into a new variable. Returns the variable and its type.
+    fn store_in_variable(&mut self, e: &Expr) -> ProbeResult<(usize, Ty)> {
         let hoisted = self.hoist(e)?;
         let ty = self.value(&hoisted)?;
         let n = self.variable(&ty);
@@ -93,10 +94,10 @@ impl Compiler<'_> {
         Ok((n, ty))
     }
 
-    /// A variable under a name that no plan can write.
-    fn named_here(&mut self, n: usize, ty: Ty) -> Shape {
+    /// Makes a variable accessible under a name that no plan can write.
+    fn hidden_variable(&mut self, n: usize, ty: Ty) -> Shape {
         let name = format!(" {n}");
-        self.named.push((name.clone(), ty, n));
+        self.visible.push((name.clone(), ty, n));
         Shape::Own(name)
     }
 
@@ -109,7 +110,8 @@ impl Compiler<'_> {
         }
     }
 
-    /// A value on the stack as a parameter of a method; it is one of those for which [`fit`] is something.
+    /// Converts the value on the stack to the type of a method's parameter. [`fit`] must have
+    /// returned a cost for the pair.
     fn narrow(&mut self, ty: &Ty, parameter: &str) {
         let plain = |opcodes: &[u8]| opcodes.to_vec();
         let opcodes = match (ty, parameter) {
@@ -138,7 +140,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// What a method returned as a value of a probe.
+    /// Converts the result of a method to the type that probes use for it.
     fn widen(&mut self, result: &str) {
         match result {
             "I" | "S" | "C" | "B" => self.step(Step::Plain(I2L), 1, 2),
@@ -150,13 +152,13 @@ impl Compiler<'_> {
 
 const OBJECT: &str = "Ljava/lang/Object;";
 
-/// Whether there is a function of this name whose first value can be one of this type.
-fn takes(name: &str, values: usize, first: &Ty) -> bool {
+/// Whether a function of this name with `values` parameters accepts `first` as its first argument.
+fn accepts(name: &str, values: usize, first: &Ty) -> bool {
     if name == "as_a" && values == 2 {
         return first.is_reference();
     }
-    let first_of = function::find(name, values).and_then(|f| f.takes.first());
-    first_of.is_some_and(|takes| match takes {
+    let parameter = function::find(name, values).and_then(|f| f.takes.first());
+    parameter.is_some_and(|takes| match takes {
         Takes::Text => first.is_text() || *first == Ty::Null,
         Takes::Object => first.is_reference(),
         Takes::Integer => *first == Ty::Long,
@@ -164,7 +166,8 @@ fn takes(name: &str, values: usize, first: &Ty) -> bool {
     })
 }
 
-/// How well a value that is no object fits a parameter of a method: the less, the better; `None` where it does not.
+/// Returns the cost of converting a primitive value or null to a method's parameter: the smaller,
+/// the better the match. Returns `None` if there is no conversion.
 pub fn fit(ty: &Ty, parameter: &str) -> Option<u8> {
     Some(match (ty, parameter) {
         (Ty::Long, "J") | (Ty::Double, "D") | (Ty::Bool, "Z") => 0,
@@ -177,13 +180,13 @@ pub fn fit(ty: &Ty, parameter: &str) -> Option<u8> {
     })
 }
 
-/// Types for a message.
+/// Formats types for a message.
 pub fn list(types: &[Ty]) -> String {
     let texts: Vec<String> = types.iter().map(Ty::to_string).collect();
     texts.join(", ")
 }
 
-/// A method for a message: `a.b.C.m(int, java.lang.String)`.
+/// Formats a method for a message: `a.b.C.m(int, java.lang.String)`.
 pub fn shown(callee: &Callee) -> String {
     let parameters = parts(&callee.descriptor).map_or_else(Vec::new, |(p, _)| p);
     let texts: Vec<String> = parameters.iter().map(|p| in_source(p)).collect();
@@ -208,7 +211,7 @@ fn in_source(descriptor: &str) -> String {
     name.replace('/', ".") + &brackets
 }
 
-/// Parameters and result of a method's descriptor.
+/// Splits a method descriptor into its parameters and its result.
 pub fn parts(descriptor: &str) -> Option<(Vec<&str>, &str)> {
     let (mut rest, result) = descriptor.strip_prefix('(')?.split_once(')')?;
     let mut parameters = Vec::new();
@@ -230,7 +233,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn descriptors_are_taken_apart_and_shown() {
+    fn descriptors_are_split_and_displayed() {
         assert_eq!(
             parts("(I[[JLa/B;[Lc/D;)Z"),
             Some((vec!["I", "[[J", "La/B;", "[Lc/D;"], "Z"))

@@ -1,4 +1,4 @@
-//! Opcodes of operations without operands in the code (JVMS 6.5).
+//! Opcodes of instructions without operands in the code (JVMS 6.5).
 
 pub(super) const LADD: u8 = 97;
 pub(super) const DADD: u8 = 99;

@@ -1,14 +1,14 @@
-//! Operators.
+//! Compiles unary and binary operators.
 
 use super::opcode::*;
-use super::{Answer, Compiler, refuse};
+use super::{Compiler, ProbeResult, refuse};
 use crate::error::Reason;
 use crate::step::Step;
 use crate::tree::{Expr, Operator, Place};
 use crate::ty::Ty;
 
 impl Compiler<'_> {
-    pub(super) fn unary(&mut self, operator: Operator, a: &Expr) -> Answer<Ty> {
+    pub(super) fn unary(&mut self, operator: Operator, a: &Expr) -> ProbeResult<Ty> {
         let ty = self.value(a)?;
         match (operator, &ty) {
             (Operator::Not, Ty::Bool) => self.helper("not", "(Z)Z", 1, 1),
@@ -31,11 +31,11 @@ impl Compiler<'_> {
         a: &Expr,
         b: &Expr,
         place: Place,
-    ) -> Answer<Ty> {
+    ) -> ProbeResult<Ty> {
         use Operator::*;
         let left = self.value(a)?;
         let mut right = self.value(b)?;
-        // A whole number beside one with a point becomes one too.
+        // If one operand is an integer and the other is floating-point, the integer is converted.
         let widened = left == Ty::Long && right == Ty::Double;
         if widened {
             let n = self.variable(&Ty::Double);
@@ -64,22 +64,22 @@ impl Compiler<'_> {
             (BitAnd, Ty::Bool, Ty::Bool) => IAND,
             (BitOr, Ty::Bool, Ty::Bool) => IOR,
             (BitXor, Ty::Bool, Ty::Bool) => IXOR,
-            _ => return self.other(operator, left, both, right, place),
+            _ => return self.shift_or_comparison(operator, left, both, right, place),
         };
         let words = both.words();
         self.step(Step::Plain(opcode), 2 * words, words);
         Ok(both)
     }
 
-    /// Shifts and comparisons.
-    fn other(
+    /// Compiles shifts and comparisons.
+    fn shift_or_comparison(
         &mut self,
         operator: Operator,
         left: Ty,
         both: Ty,
         right: Ty,
         place: Place,
-    ) -> Answer<Ty> {
+    ) -> ProbeResult<Ty> {
         use Operator::*;
         let refused = |left: Ty, right: Ty| {
             let reason = Reason::Operands {

@@ -1,8 +1,8 @@
-//! Statements.
+//! Compiles statements.
 
 use super::opcode::{I2L, LADD};
 use super::tag::Tag;
-use super::{Answer, Compiler, KEYS, refuse};
+use super::{Compiler, KEYS, ProbeResult, refuse};
 use crate::error::Reason;
 use crate::function::no_function;
 use crate::step::{Label, Owner, Step};
@@ -10,14 +10,14 @@ use crate::tree::{Expr, Place, Statement};
 use crate::ty::Ty;
 
 impl Compiler<'_> {
-    pub(super) fn statement(&mut self, statement: &Statement) -> Answer<()> {
+    pub(super) fn statement(&mut self, statement: &Statement) -> ProbeResult<()> {
         match statement {
             Statement::Let { name, value } => {
                 let value = self.hoist(value)?;
                 let ty = self.value(&value)?;
                 let n = self.variable(&ty);
                 self.store_own(n);
-                self.named.push((name.clone(), ty, n));
+                self.visible.push((name.clone(), ty, n));
             }
             Statement::Assign { name, value } => {
                 let Some((_, ty, n)) = self.find(name) else {
@@ -48,26 +48,26 @@ impl Compiler<'_> {
                     self.step(Step::Here(end), 0, 0);
                 }
             }
-            Statement::For { name, array, body } => self.each(name, array, body)?,
+            Statement::For { name, array, body } => self.for_loop(name, array, body)?,
             Statement::Give {
                 table,
                 operation,
                 values,
                 place,
-            } => self.give(*table, operation, values, *place)?,
+            } => self.aggregate(*table, operation, values, *place)?,
             Statement::Return => self.step(Step::Return, 0, 0),
         }
         Ok(())
     }
 
-    /// A boolean on the stack.
-    pub(super) fn condition(&mut self, e: &Expr) -> Answer<()> {
+    /// Emits the steps that push the value of a condition.
+    pub(super) fn condition(&mut self, e: &Expr) -> ProbeResult<()> {
         let hoisted = self.hoist(e)?;
         let found = self.value(&hoisted)?;
         self.fit(&Ty::Bool, found, e.place)
     }
 
-    fn each(&mut self, name: &str, array: &Expr, body: &[Statement]) -> Answer<()> {
+    fn for_loop(&mut self, name: &str, array: &Expr, body: &[Statement]) -> ProbeResult<()> {
         let place = array.place;
         let array = self.hoist(array)?;
         let of = match self.value(&array)? {
@@ -98,10 +98,10 @@ impl Compiler<'_> {
         self.load_own(at);
         self.element(&of);
         self.store_own(one);
-        let names = self.named.len();
-        self.named.push((name.to_string(), element, one));
+        let names = self.visible.len();
+        self.visible.push((name.to_string(), element, one));
         self.block(body)?;
-        self.named.truncate(names);
+        self.visible.truncate(names);
         self.load_own(at);
         self.step(Step::Long(1), 0, 2);
         self.step(Step::Plain(LADD), 4, 2);
@@ -111,11 +111,17 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    fn give(&mut self, table: u32, operation: &str, values: &[Expr], place: Place) -> Answer<()> {
+    fn aggregate(
+        &mut self,
+        table: u32,
+        operation: &str,
+        values: &[Expr],
+        place: Place,
+    ) -> ProbeResult<()> {
         let hoisted: Vec<Expr> = values
             .iter()
             .map(|v| self.hoist(v))
-            .collect::<Answer<_>>()?;
+            .collect::<ProbeResult<_>>()?;
         if let ("push" | "keep", [value]) = (operation, &hoisted[..]) {
             return self.push(table, operation, value);
         }
@@ -155,8 +161,8 @@ impl Compiler<'_> {
             let what = format!("{keys} keys, and a table has {KEYS} at most");
             return refuse(place, Reason::TooLarge { what });
         }
-        let drawn = (helper == "putSample").then(|| self.drawn(table));
-        // The tags come before the keys, and are known when those are.
+        let drawn = (helper == "putSample").then(|| self.draw_sample(table));
+        // The tag word precedes the keys, but is known only after the keys are compiled.
         self.step(Step::Table(table), 0, 2);
         let tags = self.steps.len();
         self.step(Step::Long(0), 0, 2);
@@ -188,9 +194,10 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    /// Asks whether this pass goes into a sample, and leads to a label behind what puts it there where it does not: most of them do not, and
-    /// their values need not be looked at. Gives the variable with what was drawn, and the label.
-    fn drawn(&mut self, table: u32) -> (usize, Label) {
+    /// Emits the steps that decide whether this pass is part of a sample. If not, they jump to the
+    /// returned label, so the values are not evaluated; most passes are not part of the sample.
+    /// Returns the variable with the drawn number, and the label.
+    fn draw_sample(&mut self, table: u32) -> (usize, Label) {
         self.step(Step::Table(table), 0, 2);
         self.helper_of(Owner::Tables, "draw", "(J)J", (2, 2));
         let number = self.variable(&Ty::Long);
@@ -203,8 +210,8 @@ impl Compiler<'_> {
         (number, end)
     }
 
-    /// Puts a value on a stack of the thread's own.
-    fn push(&mut self, table: u32, operation: &str, value: &Expr) -> Answer<()> {
+    /// Compiles `push` and `keep`, which push a value on a per-thread stack.
+    fn push(&mut self, table: u32, operation: &str, value: &Expr) -> ProbeResult<()> {
         self.step(Step::Table(table), 0, 2);
         let found = self.value(value)?;
         if operation == "push" {
@@ -212,19 +219,19 @@ impl Compiler<'_> {
             self.helper_of(Owner::Threads, "push", "(JJ)V", (4, 0));
             return Ok(());
         }
-        is_object(found, value.place)?;
+        check_object(found, value.place)?;
         self.helper_of(Owner::Threads, "keep", "(JLjava/lang/Object;)V", (3, 0));
         Ok(())
     }
 
-    /// Puts an object on the stack.
-    pub(super) fn object(&mut self, e: &Expr) -> Answer<()> {
+    /// Emits the steps that push an object.
+    pub(super) fn object(&mut self, e: &Expr) -> ProbeResult<()> {
         let found = self.value(e)?;
-        is_object(found, e.place)
+        check_object(found, e.place)
     }
 
-    /// Puts a key on the stack as a word, and says what kind of word it is.
-    fn key(&mut self, table: u32, key: &Expr) -> Answer<Tag> {
+    /// Emits the steps that push a key as one word. Returns the type of the word.
+    fn key(&mut self, table: u32, key: &Expr) -> ProbeResult<Tag> {
         Ok(match self.value(key)? {
             Ty::Long => Tag::Integer,
             Ty::Stack => Tag::Stack,
@@ -237,13 +244,13 @@ impl Compiler<'_> {
                 Tag::Float
             }
             ty if ty.is_text() => {
-                // A string has a number in the table.
+                // The table has a number for each string.
                 self.step(Step::Table(table), 0, 2);
                 self.helper("text", "(Ljava/lang/Object;J)J", 3, 2);
                 Tag::Text
             }
             _ => {
-                // It may be a string all the same.
+                // At run time the object may still be a string.
                 self.step(Step::Table(table), 0, 2);
                 self.helper("object", "(Ljava/lang/Object;J)J", 3, 2);
                 Tag::Object
@@ -252,7 +259,7 @@ impl Compiler<'_> {
     }
 }
 
-fn is_object(found: Ty, place: Place) -> Answer<()> {
+fn check_object(found: Ty, place: Place) -> ProbeResult<()> {
     if found.is_reference() {
         return Ok(());
     }

@@ -1,25 +1,27 @@
-//! What the words of keys mean.
+//! The types of a table's keys, encoded in one word.
 
-/// What a key's word means; four bits for each key, the first in the lowest.
+/// The type of a key's word. The tag word of a table entry has four bits for each key; the first
+/// key has the lowest four bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Tag {
-    /// A number.
+    /// An integer.
     Integer = 1,
     /// The bits of a `double`.
     Float = 2,
-    /// 0 or 1.
+    /// A boolean: 0 or 1.
     Bool = 3,
-    /// The number of a string of the table, from 1; 0 for `()` and for strings that found no room.
+    /// The number of a string of the table, from 1; 0 for `()` and for strings that did not fit
+    /// into the table.
     Text = 4,
-    /// An identity hash.
+    /// The identity hash of an object.
     Object = 5,
-    /// The number of a call stack; 0 where there was no room.
+    /// The number of a call stack; 0 for stacks that did not fit into the table.
     Stack = 6,
 }
 
 impl Tag {
-    /// The tag of a key, by its place; `None` where there is none.
+    /// Returns the tag of the key with index `n`; `None` if the entry has no such key.
     pub fn of(tags: u64, n: usize) -> Option<Self> {
         let all = [
             Self::Integer,

@@ -1,6 +1,6 @@
-//! Values: each is put on the stack.
+//! Compiles expressions. Each expression leaves its value on the operand stack.
 
-use super::{Answer, Compiler, Read, STEPS, handed, kind, refuse};
+use super::{Compiler, MAX_STEPS, ProbeResult, VariableRead, helper_descriptor, kind, refuse};
 use crate::error::Reason;
 use crate::function::no_function;
 use crate::step::{Kind, Owner, Step};
@@ -8,8 +8,9 @@ use crate::tree::{Expr, Operator, Place, Shape};
 use crate::ty::Ty;
 
 impl Compiler<'_> {
-    /// The same value without `&&` and `||` in it; these have been worked out.
-    pub(super) fn hoist(&mut self, e: &Expr) -> Answer<Expr> {
+    /// Emits the steps for all `&&`, `||` and method calls in an expression. Returns the expression
+    /// with each of them replaced by the hidden variable that holds the result.
+    pub(super) fn hoist(&mut self, e: &Expr) -> ProbeResult<Expr> {
         let shape = match &e.shape {
             Shape::Binary(operator @ (Operator::And | Operator::Or), a, b) => {
                 let (n, end) = (self.variable(&Ty::Bool), self.label());
@@ -23,9 +24,9 @@ impl Compiler<'_> {
                 self.condition(b)?;
                 self.store_own(n);
                 self.step(Step::Here(end), 0, 0);
-                // No plan can write such a name.
+                // No plan can write a name with a space.
                 let name = format!(" {n}");
-                self.named.push((name.clone(), Ty::Bool, n));
+                self.visible.push((name.clone(), Ty::Bool, n));
                 Shape::Own(name)
             }
             Shape::Field(of, name) => Shape::Field(self.hoist(of)?.into(), name.clone()),
@@ -40,7 +41,7 @@ impl Compiler<'_> {
             },
             Shape::Call(name, values) => {
                 let values = values.iter().map(|v| self.hoist(v));
-                Shape::Call(name.clone(), values.collect::<Answer<_>>()?)
+                Shape::Call(name.clone(), values.collect::<ProbeResult<_>>()?)
             }
             Shape::Invoke(of, name, values) => self.invoke(of, name, values, e.place)?,
             other => other.clone(),
@@ -49,10 +50,10 @@ impl Compiler<'_> {
         Ok(Expr { shape, place })
     }
 
-    /// Puts a value on the stack.
-    pub(super) fn value(&mut self, e: &Expr) -> Answer<Ty> {
-        if self.steps.len() > STEPS {
-            let what = format!("more than {STEPS} steps");
+    /// Emits the steps that push the value of an expression.
+    pub(super) fn value(&mut self, e: &Expr) -> ProbeResult<Ty> {
+        if self.steps.len() > MAX_STEPS {
+            let what = format!("more than {MAX_STEPS} steps");
             return refuse(e.place, Reason::TooLarge { what });
         }
         let ty = match &e.shape {
@@ -112,14 +113,15 @@ impl Compiler<'_> {
                 self.helper("get", "(JLjava/lang/Object;)J", 3, 2);
                 Ty::Long
             }
-            Shape::Stacked { table, operation } => self.stacked(*table, operation, e.place)?,
-            // Hoisted with what it is part of.
+            Shape::Stacked { table, operation } => self.read_stack(*table, operation, e.place)?,
+            // `hoist` replaces method calls, so only an expression that was not hoisted contains
+            // one.
             Shape::Invoke(_, name, _) => return refuse(e.place, no_function(name)),
         };
         Ok(ty)
     }
 
-    fn read(&mut self, name: &str, place: Place) -> Answer<Ty> {
+    fn read(&mut self, name: &str, place: Place) -> ProbeResult<Ty> {
         let n = match self.reads.iter().position(|read| read.name == name) {
             Some(n) => n,
             None => {
@@ -128,25 +130,25 @@ impl Compiler<'_> {
                     let (name, live) = (name.to_string(), self.scope.live());
                     return refuse(place, Reason::NotLive { name, live });
                 };
-                let kept = (kind(&ty) != given).then(|| self.variable(&ty));
-                self.reads.push(Read {
+                let widened = (kind(&ty) != given).then(|| self.variable(&ty));
+                self.reads.push(VariableRead {
                     name: name.to_string(),
                     given,
                     ty: ty.clone(),
-                    kept,
+                    widened,
                 });
                 self.reads.len() - 1
             }
         };
         let ty = self.reads[n].ty.clone();
-        match self.reads[n].kept {
+        match self.reads[n].widened {
             Some(own) => self.load_own(own),
             None => self.step(Step::Load(kind(&ty), n as u16), 0, ty.words()),
         }
         Ok(ty)
     }
 
-    fn field(&mut self, of: Ty, name: &str, place: Place) -> Answer<Ty> {
+    fn field(&mut self, of: Ty, name: &str, place: Place) -> ProbeResult<Ty> {
         if name == "len" && (of.is_text() || matches!(of, Ty::Array(_))) {
             self.length(&of);
             return Ok(Ty::Long);
@@ -172,12 +174,12 @@ impl Compiler<'_> {
         };
         self.step(Step::Long(field.offset), 0, 2);
         let helper = getter(&field.descriptor);
-        let given = format!("(Ljava/lang/Object;J){}", handed(&ty));
+        let given = format!("(Ljava/lang/Object;J){}", helper_descriptor(&ty));
         self.helper(helper, given, 3, ty.words());
         Ok(ty)
     }
 
-    /// The length of an array or a string on the stack; of null it is 0.
+    /// Replaces the array or string on the stack by its length. The length of null is 0.
     pub(super) fn length(&mut self, of: &Ty) {
         let name = match of {
             Ty::Array(_) => "elements",
@@ -186,7 +188,8 @@ impl Compiler<'_> {
         self.helper(name, "(Ljava/lang/Object;)J", 1, 2);
     }
 
-    /// The element of an array and an index on the stack; one that is not there is zero or null.
+    /// Replaces an array and an index on the stack by the element. If the index is out of bounds,
+    /// the element is zero or null.
     pub(super) fn element(&mut self, of: &str) -> Ty {
         let ty = Ty::of(of).unwrap_or(Ty::Null);
         let name = match of.as_bytes().first() {
@@ -200,13 +203,13 @@ impl Compiler<'_> {
             _ => "objectAt",
         };
         let name = if of == "Z" { "booleanAt" } else { name };
-        let given = format!("(Ljava/lang/Object;J){}", handed(&ty));
+        let given = format!("(Ljava/lang/Object;J){}", helper_descriptor(&ty));
         self.helper(name, given, 3, ty.words());
         ty
     }
 
-    /// What the thread has put on a stack of its own last.
-    fn stacked(&mut self, table: u32, operation: &str, place: Place) -> Answer<Ty> {
+    /// Compiles a read of one of the plan's per-thread stacks.
+    fn read_stack(&mut self, table: u32, operation: &str, place: Place) -> ProbeResult<Ty> {
         let numbers = match operation {
             "pop" => Some("pop"),
             "top" => Some("top"),
@@ -232,7 +235,8 @@ impl Compiler<'_> {
     }
 }
 
-/// The helper that reads a field of an object and an offset on the stack; of null it is zero or null.
+/// Returns the helper that reads a field, given the object and the offset. A field of null reads as
+/// zero or null.
 fn getter(descriptor: &str) -> &'static str {
     match descriptor.as_bytes().first() {
         Some(b'Z') => "booleanIn",

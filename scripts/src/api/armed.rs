@@ -1,13 +1,14 @@
-//! `methods("…").list()`, `.sample(10, seed)`, `.graphs()`: what there is to choose from.
+//! `methods("…").list()`, `.sample(10, seed)` and `.graphs()`: lists of armed methods and their
+//! graphs.
 
 use super::selection::Methods;
-use super::{Answer, int, number};
+use super::{ApiResult, int, number};
 use crate::context::Context;
 use rhai::{Array, Dynamic, Engine, INT, Map};
 use std::sync::Arc;
 use veneer_instruments::{ArmedMethod, Block, Graph, Sample};
 
-/// A method as a map; none where no pattern can name it.
+/// Returns a method as a map; `None` if no pattern can name the method.
 fn method(method: &ArmedMethod) -> Option<Map> {
     let mut map = Map::new();
     map.insert("pattern".into(), method.pattern()?.into());
@@ -31,7 +32,7 @@ fn graph(graph: &Graph) -> Option<Dynamic> {
     Some(map.into())
 }
 
-/// A fragment as a map.
+/// Returns a fragment as a map.
 pub(super) fn block(number: usize, block: &Block) -> Map {
     let mut map = Map::new();
     let line = block.line.map_or(Dynamic::UNIT, |line| int(line).into());
@@ -86,9 +87,9 @@ pub(super) fn register(engine: &mut Engine, context: &Arc<Context>) {
     let plan = context.clone();
     engine.register_fn(
         "sample",
-        move |methods: &mut Methods, count: INT, seed: INT| -> Answer<Array> {
+        move |methods: &mut Methods, count: INT, seed: INT| -> ApiResult<Array> {
             let count = number("number of methods: write 0 or more", count)?;
-            // Any integer is a seed; its bits are taken as they are.
+            // Any integer is a valid seed, so its bits are reinterpreted.
             let seed = seed as u64;
             Ok(list(&plan, methods, Some(Sample { count, seed })))
         },

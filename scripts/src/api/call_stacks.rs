@@ -1,17 +1,17 @@
-//! `.collapsed()` and `.stacks()`: tables whose keys are call stacks, as other tools draw them.
+//! `.collapsed()` and `.stacks()`: output of tables whose keys are call stacks.
 
 use super::tally::Table;
-use super::{Answer, at_most, error};
+use super::{ApiResult, at_most, error};
 use crate::context::Context;
 use rhai::{Engine, INT};
 use std::sync::Arc;
 use veneer_instruments::{Tally, table};
 
-/// Stacks of a text where the plan does not say.
-const STACKS: usize = 10;
+/// The number of stacks to show, unless the plan sets it.
+const DEFAULT_STACKS: usize = 10;
 
-/// What a table of counts or sums holds.
-fn now(table: &Table, plan: &Arc<Context>) -> Answer<Tally> {
+/// Returns the content of a table of counts or sums.
+fn now(table: &Table, plan: &Arc<Context>) -> ApiResult<Tally> {
     match table.kind {
         kind if kind.is_own() || kind.has_moments() => {
             error("call stacks are counted by a tally(), or summed up by a sums() or a histogram()")
@@ -22,19 +22,23 @@ fn now(table: &Table, plan: &Arc<Context>) -> Answer<Tally> {
 
 pub(super) fn register(engine: &mut Engine, context: &Arc<Context>) {
     let plan = context.clone();
-    engine.register_fn("collapsed", move |table: &mut Table| -> Answer<String> {
+    engine.register_fn("collapsed", move |table: &mut Table| -> ApiResult<String> {
         let by_sum = table.kind.has_sums();
         Ok(table::render_collapsed(&now(table, &plan)?, by_sum))
     });
     let plan = context.clone();
-    engine.register_fn("stacks", move |table: &mut Table| -> Answer<String> {
+    engine.register_fn("stacks", move |table: &mut Table| -> ApiResult<String> {
         let by_sum = table.kind.has_sums();
-        Ok(table::render_stacks(&now(table, &plan)?, by_sum, STACKS))
+        Ok(table::render_stacks(
+            &now(table, &plan)?,
+            by_sum,
+            DEFAULT_STACKS,
+        ))
     });
     let plan = context.clone();
     engine.register_fn(
         "stacks",
-        move |table: &mut Table, n: INT| -> Answer<String> {
+        move |table: &mut Table, n: INT| -> ApiResult<String> {
             let by_sum = table.kind.has_sums();
             Ok(table::render_stacks(
                 &now(table, &plan)?,

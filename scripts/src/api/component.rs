@@ -1,23 +1,24 @@
-//! `component("slow orders", "1.2")`, `analyse(|| …)`: what a plan deploys. `components()`, `component_report(name)`,
-//! `component_detach(name)`: what there is, whichever plan deployed it.
+//! `component("slow orders", "1.2")` and `analyse(|| …)` declare the plan's component.
+//! `components()`, `component_report(name)` and `component_detach(name)` manage the components of
+//! all plans.
 
-use super::{Answer, error, int};
-use crate::component::{Component, Declared, take_off};
+use super::{ApiResult, error, int};
+use crate::component::{Component, Declared, detach_all};
 use crate::context::{Context, Slot};
-use crate::ledger::Thing;
 use crate::limits;
-use crate::loaded::Call;
+use crate::ownership::Thing;
+use crate::running_plan::Call;
 use rhai::{Array, Dynamic, Engine, FLOAT, FnPtr, ImmutableString, Map, NativeCallContext};
 use std::sync::Arc;
 use veneer_instruments::table::count;
 
-fn declare(context: &Context, name: &str, version: &str) -> Answer<()> {
+fn declare(context: &Context, name: &str, version: &str) -> ApiResult<()> {
     for (what, text) in [("name", name), ("version", version)] {
-        let long = text.chars().count() > limits::COMPONENT_NAME;
+        let long = text.chars().count() > limits::MAX_COMPONENT_NAME_CHARS;
         if text.trim().is_empty() || long || text.chars().any(char::is_control) {
             return error(format!(
                 "{text:?} is no {what} of a component: write 1 to {} printable characters",
-                limits::COMPONENT_NAME
+                limits::MAX_COMPONENT_NAME_CHARS
             ));
         }
     }
@@ -37,14 +38,14 @@ fn declare(context: &Context, name: &str, version: &str) -> Answer<()> {
     }
 }
 
-fn analyse(context: &Context, call: &NativeCallContext, function: FnPtr) -> Answer<()> {
+fn analyse(context: &Context, call: &NativeCallContext, function: FnPtr) -> ApiResult<()> {
     if !context.is_loading() {
         return error("analyse(…) is for a plan's top level: a callback comes too late");
     }
     let Some(slot) = Slot::take(&context.slots) else {
         return error(format!(
             "{} callbacks wait already, the limit of a session: cancel some with .cancel()",
-            count(limits::CALLBACKS as u64)
+            count(limits::MAX_CALLBACKS as u64)
         ));
     };
     if context.set_analyser(function, call.call_position(), slot) {
@@ -78,8 +79,9 @@ fn map(component: Component) -> Dynamic {
     map.into()
 }
 
-/// A report of another component, or of this one. The time that it takes is this plan's.
-fn report(context: &Context, call: &NativeCallContext, name: &str) -> Answer<Dynamic> {
+/// Returns the report of any component. The duration of the analyser counts towards the time limit
+/// of the plan that calls this function.
+fn report(context: &Context, call: &NativeCallContext, name: &str) -> ApiResult<Dynamic> {
     let Some(components) = context.components.upgrade() else {
         return error("the JVM is shutting down");
     };
@@ -91,27 +93,27 @@ fn report(context: &Context, call: &NativeCallContext, name: &str) -> Answer<Dyn
     }
 }
 
-/// Takes a component off as a whole; gives how many instruments and edits there were.
-fn detach(context: &Context, name: &str) -> Answer<rhai::INT> {
+/// Detaches a component as a whole. Returns the number of its instruments and edits.
+fn detach(context: &Context, name: &str) -> ApiResult<rhai::INT> {
     let Some(components) = context.components.upgrade() else {
         return error("the JVM is shutting down");
     };
-    let named = components.of_name(name);
+    let named = components.by_name(name);
     if named.is_empty() {
         return error(format!(
             "there is no component `{name}`: components() lists those that there are"
         ));
     }
-    let mut taken = 0;
+    let mut detached = 0;
     for one in named {
-        taken += context.ledger.of_load(one.load).len();
-        context.ask(|_| take_off(&one));
+        detached += context.ownership.of_instance(one.load).len();
+        context.ask(|_| detach_all(&one));
     }
-    Ok(int(taken))
+    Ok(int(detached))
 }
 
-/// The load of a map of `components()`.
-fn id(component: &Map) -> Answer<String> {
+/// Returns the id of the plan instance from a map of `components()`.
+fn id(component: &Map) -> ApiResult<String> {
     match component
         .get("id")
         .and_then(|id| id.clone().try_cast::<ImmutableString>())
@@ -121,11 +123,13 @@ fn id(component: &Map) -> Answer<String> {
     }
 }
 
-/// What a plan has registered as its analyser, as a call.
-pub(crate) fn registered(loaded: &Arc<crate::loaded::Loaded>) -> Option<Call> {
-    let (function, position, slot) = loaded.context.take_analyser()?;
+/// Returns the registered analyser of a plan as a call.
+pub(crate) fn registered_analyser(
+    running_plan: &Arc<crate::running_plan::RunningPlan>,
+) -> Option<Call> {
+    let (function, position, slot) = running_plan.context.take_analyser()?;
     Some(Call {
-        loaded: loaded.clone(),
+        running_plan: running_plan.clone(),
         function,
         condition: None,
         position,
@@ -148,7 +152,7 @@ pub(super) fn register(engine: &mut Engine, context: &Arc<Context>) {
     let plan = context.clone();
     engine.register_fn("components", move || {
         let all = plan.components.upgrade();
-        let all = all.map_or_else(Vec::new, |all| all.list(&plan.ledger));
+        let all = all.map_or_else(Vec::new, |all| all.list(&plan.ownership));
         all.into_iter().map(map).collect::<Array>()
     });
     let plan = context.clone();

@@ -1,21 +1,20 @@
-//! A handle on an attached instrument: its figures, and taking it off.
+//! The handle of an attached instrument: its data, and detaching it.
 
-use super::{Answer, at_most, error, int, optional};
+use super::{ApiResult, at_most, error, int, optional};
 use crate::context::Context;
-use crate::ledger::Thing;
+use crate::ownership::Thing;
 use rhai::{Array, Dynamic, Engine, INT, ImmutableString, Map};
 use std::sync::Arc;
 use veneer_instruments::{Data, Event, InstrumentId, Row, Runtime, Value, table};
 
-/// One attached instrument.
 #[derive(Clone, Debug)]
 pub(super) struct Handle {
     pub(super) id: InstrumentId,
-    /// A value log, whose table is one of events.
+    /// Whether the instrument is a value log, whose table shows events.
     pub(super) log: bool,
 }
 
-/// Rows of a table when the plan does not say.
+/// The number of rows of a table, unless the plan sets it.
 const DEFAULT_ROWS: usize = 20;
 
 impl Handle {
@@ -84,15 +83,15 @@ fn event_map(event: Event) -> Dynamic {
     set(&mut map, "method", event.method);
     set(&mut map, "fragment", optional(event.fragment.map(int)));
     set(&mut map, "line", optional(event.line.map(int)));
-    // `thread` is reserved in Rhai, so it could not be read as a property.
+    // `thread` is reserved in Rhai, so a plan could not read it as a property.
     set(&mut map, "thread_id", int(event.thread));
     set(&mut map, "time_ns", int(event.time_ns));
     map.into()
 }
 
-fn detach(context: &Context, id: InstrumentId) -> Answer<()> {
+fn detach(context: &Context, id: InstrumentId) -> ApiResult<()> {
     context.ask(|runtime| runtime.detach(id)).or_else(error)?;
-    context.ledger.detached(Thing::Instrument(id));
+    context.ownership.record_detached(Thing::Instrument(id));
     Ok(())
 }
 
@@ -101,7 +100,7 @@ pub(super) fn register(engine: &mut Engine, context: &Arc<Context>) {
     let plan = context.clone();
     engine.register_fn(
         "table",
-        move |handle: &mut Handle, n: INT| -> Answer<String> {
+        move |handle: &mut Handle, n: INT| -> ApiResult<String> {
             let n = at_most(n)?;
             Ok(plan.ask(|runtime| handle.table(runtime, n)))
         },
@@ -122,7 +121,7 @@ pub(super) fn register(engine: &mut Engine, context: &Arc<Context>) {
     let plan = context.clone();
     engine.register_fn(
         "events",
-        move |handle: &mut Handle, n: INT| -> Answer<Array> {
+        move |handle: &mut Handle, n: INT| -> ApiResult<Array> {
             let n = at_most(n)?;
             let events = plan.ask(|runtime| runtime.events(handle.id, n));
             Ok(events.into_iter().map(event_map).collect())

@@ -1,19 +1,19 @@
 //! `counter()`, `timer()`, `log("a", "b")`: instruments that are not attached yet.
 
-use super::{Answer, element, error};
+use super::{ApiResult, element, error};
 use rhai::{Array, Engine, FLOAT, INT, ImmutableString};
 use veneer_instruments::{Kind, Times};
 
-/// What to measure, and what to call it.
+/// An instrument with its options.
 #[derive(Clone, Debug)]
 pub(super) struct Instrument {
     pub(super) kind: Kind,
     pub(super) name: Option<String>,
-    /// With a counter of its own on each point.
+    /// Whether each point has a counter of its own.
     pub(super) each: bool,
     pub(super) times: Option<Times>,
     pub(super) budget: Option<f64>,
-    /// Activations that began before are measured too.
+    /// Whether activations that are running at attachment are measured too.
     pub(super) late: bool,
 }
 
@@ -31,14 +31,14 @@ impl Instrument {
 }
 
 impl Instrument {
-    /// Code at the points.
+    /// Creates an instrument that runs a probe.
     pub(super) fn code(code: veneer_probes::Code) -> Self {
         Self::new(Kind::Code(code.into()))
     }
 }
 
-/// A log of these variables.
-fn log(names: Vec<String>) -> Answer<Instrument> {
+/// Creates a log of these variables.
+fn log(names: Vec<String>) -> ApiResult<Instrument> {
     if names.is_empty() {
         return error("log needs at least one variable: write log(\"name\", …)");
     }
@@ -52,10 +52,10 @@ fn log(names: Vec<String>) -> Answer<Instrument> {
     Ok(Instrument::new(Kind::Log(names)))
 }
 
-/// What an instrument with a budget may cost where the plan does not say more: a share of the processor time.
-const BUDGET: f64 = 0.05;
+/// The default of a cost budget, as a share of the processor time.
+const DEFAULT_BUDGET: f64 = 0.05;
 
-fn times(instrument: &Instrument, most: INT, each: bool) -> Answer<Instrument> {
+fn times(instrument: &Instrument, most: INT, each: bool) -> ApiResult<Instrument> {
     if instrument.kind == Kind::Timer {
         return error("a timer has no .times(…): the first interval would end, and the next begin");
     }
@@ -68,7 +68,7 @@ fn times(instrument: &Instrument, most: INT, each: bool) -> Answer<Instrument> {
     }
 }
 
-fn budget(instrument: &Instrument, share: FLOAT) -> Answer<Instrument> {
+fn budget(instrument: &Instrument, share: FLOAT) -> ApiResult<Instrument> {
     if !(share > 0.0 && share <= 1.0) {
         return error(format!(
             "{share} is no share of the processor time: write more than 0, and 1 at most, such as 0.05"
@@ -80,7 +80,7 @@ fn budget(instrument: &Instrument, share: FLOAT) -> Answer<Instrument> {
     })
 }
 
-/// Registers `log` with as many string arguments as there are words.
+/// Registers `log` with one string parameter for each of the given identifiers.
 macro_rules! log_of {
     ($engine:ident: $($name:ident)+) => {
         $engine.register_fn("log", |$($name: ImmutableString),+| {
@@ -107,7 +107,7 @@ pub(super) fn register(engine: &mut Engine) {
             .map(|name| element::<ImmutableString>("names of variables", name));
         log(names
             .map(|name| name.map(|name| name.to_string()))
-            .collect::<Answer<_>>()?)
+            .collect::<ApiResult<_>>()?)
     });
     engine.register_fn(
         "named",
@@ -146,7 +146,7 @@ pub(super) fn register(engine: &mut Engine) {
         })
     });
     engine.register_fn("budget", |instrument: &mut Instrument| {
-        budget(instrument, BUDGET)
+        budget(instrument, DEFAULT_BUDGET)
     });
     engine.register_fn("budget", |instrument: &mut Instrument, share: FLOAT| {
         budget(instrument, share)

@@ -1,14 +1,17 @@
-//! Values as JSON (RFC 8259). Rhai itself writes strings as Rust does: `\u{1b}` for a control character, which no reader of JSON takes.
+//! Formats values as JSON (RFC 8259).
+//!
+//! Rhai's own formatter writes strings as Rust does: `\u{1b}` for a control character, which is
+//! invalid in JSON.
 
 use rhai::{Array, Dynamic, Engine, FLOAT, ImmutableString, Map};
 use std::fmt::Write;
 
-/// A value as JSON. What JSON has no form for is a string: NaN, a handle.
+/// Formats a value as JSON. A value without a JSON form, such as NaN or a handle, becomes a string.
 pub(super) fn text(value: &Dynamic) -> String {
     text_within(value, usize::MAX).unwrap_or_default()
 }
 
-/// The same, where it has so many bytes at most.
+/// Formats a value as JSON; `None` if the text is longer than `limit` bytes.
 pub(crate) fn text_within(value: &Dynamic, limit: usize) -> Option<String> {
     let mut out = Text {
         text: String::new(),
@@ -18,7 +21,7 @@ pub(crate) fn text_within(value: &Dynamic, limit: usize) -> Option<String> {
     (out.text.len() <= limit).then_some(out.text)
 }
 
-/// JSON that grows no further than a limit, and then some.
+/// A JSON writer that stops soon after the text exceeds a limit.
 struct Text {
     text: String,
     limit: usize,
@@ -109,7 +112,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn control_characters_are_escaped_as_json_has_it() {
+    fn control_characters_are_escaped_as_in_json() {
         let mut engine = Engine::new();
         register(&mut engine);
         let json = |code: &str| engine.eval::<String>(code).unwrap();

@@ -1,20 +1,20 @@
-//! Edits of the flow graph: `methods("…").redirect(3, 4, 7)` and its kin.
+//! Edits of the flow graph: `methods("…").redirect(3, 4, 7)` and the other edit functions.
 
 use super::selection::{Methods, fragment};
-use super::{Answer, element, error};
+use super::{ApiResult, element, error};
 use crate::context::Context;
-use crate::ledger::Thing;
+use crate::ownership::Thing;
 use rhai::{Array, Engine, INT};
 use std::sync::Arc;
 use veneer_instruments::{EditKind, EditSpec, PatchId};
 
-/// An edit that has been made.
+/// The handle of an edit.
 #[derive(Clone, Copy, Debug)]
 struct Patch {
     id: PatchId,
 }
 
-fn redirect(from: INT, to: INT, target: INT) -> Answer<EditKind> {
+fn redirect(from: INT, to: INT, target: INT) -> ApiResult<EditKind> {
     Ok(EditKind::Redirect {
         from: fragment(from)?,
         to: fragment(to)?,
@@ -22,20 +22,20 @@ fn redirect(from: INT, to: INT, target: INT) -> Answer<EditKind> {
     })
 }
 
-fn skip(number: INT) -> Answer<EditKind> {
+fn skip(number: INT) -> ApiResult<EditKind> {
     Ok(EditKind::Skip {
         fragment: fragment(number)?,
     })
 }
 
-fn replace(number: INT, by: INT) -> Answer<EditKind> {
+fn replace(number: INT, by: INT) -> ApiResult<EditKind> {
     Ok(EditKind::Replace {
         fragment: fragment(number)?,
         by: fragment(by)?,
     })
 }
 
-fn edit(context: &Context, methods: &Methods, edits: Vec<EditKind>) -> Answer<Patch> {
+fn edit(context: &Context, methods: &Methods, edits: Vec<EditKind>) -> ApiResult<Patch> {
     if edits.is_empty() {
         return error("the array is empty: write edit([skip(3)])");
     }
@@ -46,8 +46,8 @@ fn edit(context: &Context, methods: &Methods, edits: Vec<EditKind>) -> Answer<Pa
     };
     let id = context.ask(|runtime| runtime.edit(spec)).or_else(error)?;
     context
-        .ledger
-        .attached(context.load, &context.name, Thing::Patch(id));
+        .ownership
+        .record_attached(context.load, &context.name, Thing::Patch(id));
     Ok(Patch { id })
 }
 
@@ -80,12 +80,12 @@ pub(super) fn register(engine: &mut Engine, context: &Arc<Context>) {
         let edits = edits
             .iter()
             .map(|edit| element::<EditKind>("edits such as skip(3)", edit));
-        edit(&plan, methods, edits.collect::<Answer<_>>()?)
+        edit(&plan, methods, edits.collect::<ApiResult<_>>()?)
     });
     let plan = context.clone();
-    engine.register_fn("detach", move |patch: &mut Patch| -> Answer<()> {
+    engine.register_fn("detach", move |patch: &mut Patch| -> ApiResult<()> {
         plan.ask(|runtime| runtime.undo(patch.id)).or_else(error)?;
-        plan.ledger.detached(Thing::Patch(patch.id));
+        plan.ownership.record_detached(Thing::Patch(patch.id));
         Ok(())
     });
     engine.register_fn("id", |patch: &mut Patch| patch.id.to_string());

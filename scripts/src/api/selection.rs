@@ -1,11 +1,12 @@
-//! `methods("…").blocks()`: which points, and `.before(…)`: attaching an instrument to them.
+//! Selections of points: `methods("…").blocks()`, and `.before(…)`, which attaches an instrument to
+//! them.
 
 use super::handle::Handle;
 use super::instrument::Instrument;
 use super::tally::Table;
-use super::{Answer, element, error, number};
+use super::{ApiResult, element, error, number};
 use crate::context::Context;
-use crate::ledger::Thing;
+use crate::ownership::Thing;
 use crate::probe;
 use rhai::{
     Array, Dynamic, Engine, EvalAltResult, FnPtr, INT, ImmutableString, NativeCallContext, Position,
@@ -15,29 +16,29 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use veneer_instruments::{ArmedMethod, Kind, LIMIT, MethodPattern, Place, Spec, When, Which};
 
-/// Methods, by pattern.
+/// A selection of methods by pattern.
 #[derive(Clone, Debug)]
 pub(super) struct Methods {
     pub(super) patterns: Vec<MethodPattern>,
-    /// Of these, those that a predicate has chosen, by their ids.
+    /// The methods that a predicate has chosen, by id. `None` without a predicate.
     pub(super) only: Option<Arc<BTreeMap<u32, ArmedMethod>>>,
     pub(super) limit: u32,
 }
 
-/// Points of methods.
+/// A selection of points in methods.
 #[derive(Clone, Debug)]
 pub(super) struct Points {
     pub(super) methods: Methods,
     pub(super) place: Place,
-    /// The blocks that a predicate has chosen, by the ids of their methods.
+    /// The blocks that a predicate has chosen, by method id. `None` without a predicate.
     pub(super) chosen: Option<Arc<BTreeMap<u32, Vec<u32>>>>,
 }
 
 impl Methods {
-    pub(super) fn new<'a>(texts: impl Iterator<Item = &'a str>) -> Answer<Self> {
+    pub(super) fn new<'a>(texts: impl Iterator<Item = &'a str>) -> ApiResult<Self> {
         let patterns = texts
             .map(|text| MethodPattern::parse(text).or_else(error))
-            .collect::<Answer<Vec<_>>>()?;
+            .collect::<ApiResult<Vec<_>>>()?;
         if patterns.is_empty() {
             return error("no pattern: write methods(\"a.b..*::m(..)\")");
         }
@@ -48,16 +49,17 @@ impl Methods {
         })
     }
 
-    pub(super) fn of_array(texts: &Array) -> Answer<Self> {
+    pub(super) fn of_array(texts: &Array) -> ApiResult<Self> {
         let texts = texts
             .iter()
             .map(|text| element::<ImmutableString>("patterns", text));
-        let texts = texts.collect::<Answer<Vec<_>>>()?;
+        let texts = texts.collect::<ApiResult<Vec<_>>>()?;
         Methods::new(texts.iter().map(ImmutableString::as_str))
     }
 
-    /// The patterns, or those of the methods that a predicate has chosen.
-    pub(super) fn exact(&self) -> Answer<Vec<MethodPattern>> {
+    /// Returns the patterns of the selection. If a predicate has chosen methods, returns one
+    /// pattern for each of these methods.
+    pub(super) fn exact(&self) -> ApiResult<Vec<MethodPattern>> {
         let Some(only) = &self.only else {
             return Ok(self.patterns.clone());
         };
@@ -87,20 +89,20 @@ impl Methods {
     }
 }
 
-/// A fragment's number.
-pub(super) fn fragment(value: INT) -> Answer<u32> {
+/// Converts the number of a fragment.
+pub(super) fn fragment(value: INT) -> ApiResult<u32> {
     number("fragment: they are numbered from 0", value)
 }
 
-fn line(value: INT) -> Answer<u16> {
+fn line(value: INT) -> ApiResult<u16> {
     number("line: write 1 to 65535", value).and_then(|line| match line {
         0 => error("0 is no line: write 1 to 65535"),
         line => Ok(line),
     })
 }
 
-/// A pair of fragments out of an array of them.
-fn edge(value: &Dynamic) -> Answer<(u32, u32)> {
+/// Converts an element of an array to a pair of fragments.
+fn edge(value: &Dynamic) -> ApiResult<(u32, u32)> {
     let what = "edges: write [[from, to], …]";
     match element::<Array>(what, value)?.as_slice() {
         [from, to] => Ok((
@@ -111,8 +113,8 @@ fn edge(value: &Dynamic) -> Answer<(u32, u32)> {
     }
 }
 
-/// Each of a non-empty array.
-fn each<T>(values: &Array, read: impl Fn(&Dynamic) -> Answer<T>) -> Answer<Vec<T>> {
+/// Converts each element of a non-empty array.
+fn each<T>(values: &Array, read: impl Fn(&Dynamic) -> ApiResult<T>) -> ApiResult<Vec<T>> {
     if values.is_empty() {
         return error("the array is empty: name at least one point");
     }
@@ -125,7 +127,7 @@ fn attach(
     points: &Points,
     when: When,
     instrument: &Instrument,
-) -> Answer<Handle> {
+) -> ApiResult<Handle> {
     match (&instrument.kind, when) {
         (Kind::Timer, When::Around) if instrument.late && points.place != Place::Method => {
             return error(
@@ -167,7 +169,9 @@ fn attach(
     };
     let attached = context.ask(|runtime| runtime.attach(spec)).or_else(error)?;
     let thing = Thing::Instrument(attached.id);
-    context.ledger.attached(context.load, &context.name, thing);
+    context
+        .ownership
+        .record_attached(context.load, &context.name, thing);
     for warning in &attached.warnings {
         let place = context.place(position);
         context.ask(|runtime| runtime.print(&format!("{place}: warning: {warning}")));
@@ -178,30 +182,30 @@ fn attach(
     })
 }
 
-/// Attaches code.
+/// Attaches a probe.
 fn run(
     context: &Arc<Context>,
     position: Position,
     points: &Points,
     when: When,
     closure: &FnPtr,
-) -> Answer<Handle> {
+) -> ApiResult<Handle> {
     let instrument = code(context, position, closure)?;
     attach(context, position, points, when, &instrument)
 }
 
-/// Code as an instrument.
-fn code(context: &Context, position: Position, closure: &FnPtr) -> Answer<Instrument> {
+/// Converts a closure to an instrument.
+fn code(context: &Context, position: Position, closure: &FnPtr) -> ApiResult<Instrument> {
     let table = |value: &Dynamic| {
         value
             .clone()
             .try_cast::<Table>()
             .map(|t| (t.number, t.kind))
     };
-    let around = probe::Around {
+    let around = probe::Environment {
         table: &table,
         constant: &|module, name| context.modules.value(module, name),
-        transcript: context.transcript(),
+        source_map: context.source_map(),
         calls: context.calls.load(Ordering::Relaxed),
     };
     let code = probe::code(&context.tree, closure, &around).map_err(|refused| {
@@ -217,7 +221,7 @@ fn code(context: &Context, position: Position, closure: &FnPtr) -> Answer<Instru
     Ok(Instrument::code(code))
 }
 
-/// `.calls()` and its kin: single instructions.
+/// Registers `.calls()` and the other functions that select single instructions.
 fn instructions(engine: &mut Engine) {
     for (name, which) in [
         ("calls", Which::Calls(None)),
@@ -240,7 +244,7 @@ fn instructions(engine: &mut Engine) {
     }
     engine.register_fn(
         "calls",
-        |methods: &mut Methods, pattern: ImmutableString| -> Answer<Points> {
+        |methods: &mut Methods, pattern: ImmutableString| -> ApiResult<Points> {
             let pattern = MethodPattern::parse(&pattern).or_else(error)?;
             if pattern.asks_more() {
                 return error(format!(
@@ -267,7 +271,7 @@ pub(super) fn register(engine: &mut Engine, context: &Arc<Context>) {
     engine.register_type_with_name::<Methods>("Methods");
     engine.register_fn(
         "limit",
-        |methods: &mut Methods, n: INT| -> Answer<Methods> {
+        |methods: &mut Methods, n: INT| -> ApiResult<Methods> {
             let limit = number("number of points", n)?;
             Ok(Methods {
                 limit,
@@ -290,34 +294,40 @@ pub(super) fn register(engine: &mut Engine, context: &Arc<Context>) {
     ] {
         engine.register_fn(name, move |methods: &mut Methods| methods.at(place.clone()));
     }
-    engine.register_fn("block", |methods: &mut Methods, n: INT| -> Answer<Points> {
-        Ok(methods.at(Place::Block(vec![fragment(n)?])))
-    });
     engine.register_fn(
         "block",
-        |methods: &mut Methods, all: Array| -> Answer<Points> {
+        |methods: &mut Methods, n: INT| -> ApiResult<Points> {
+            Ok(methods.at(Place::Block(vec![fragment(n)?])))
+        },
+    );
+    engine.register_fn(
+        "block",
+        |methods: &mut Methods, all: Array| -> ApiResult<Points> {
             let blocks = each(&all, |n| fragment(element("fragment numbers", n)?))?;
             Ok(methods.at(Place::Block(blocks)))
         },
     );
     engine.register_fn(
         "edge",
-        |methods: &mut Methods, a: INT, b: INT| -> Answer<Points> {
+        |methods: &mut Methods, a: INT, b: INT| -> ApiResult<Points> {
             Ok(methods.at(Place::Edge(vec![(fragment(a)?, fragment(b)?)])))
         },
     );
     engine.register_fn(
         "edge",
-        |methods: &mut Methods, all: Array| -> Answer<Points> {
+        |methods: &mut Methods, all: Array| -> ApiResult<Points> {
             Ok(methods.at(Place::Edge(each(&all, edge)?)))
         },
     );
-    engine.register_fn("line", |methods: &mut Methods, n: INT| -> Answer<Points> {
-        Ok(methods.at(Place::Line(vec![line(n)?])))
-    });
     engine.register_fn(
         "line",
-        |methods: &mut Methods, all: Array| -> Answer<Points> {
+        |methods: &mut Methods, n: INT| -> ApiResult<Points> {
+            Ok(methods.at(Place::Line(vec![line(n)?])))
+        },
+    );
+    engine.register_fn(
+        "line",
+        |methods: &mut Methods, all: Array| -> ApiResult<Points> {
             let lines = each(&all, |n| line(element("line numbers", n)?))?;
             Ok(methods.at(Place::Line(lines)))
         },
@@ -326,7 +336,7 @@ pub(super) fn register(engine: &mut Engine, context: &Arc<Context>) {
     let plan = context.clone();
     engine.register_fn(
         "code",
-        move |call: NativeCallContext, closure: FnPtr| -> Answer<Instrument> {
+        move |call: NativeCallContext, closure: FnPtr| -> ApiResult<Instrument> {
             code(&plan, call.call_position(), &closure)
         },
     );

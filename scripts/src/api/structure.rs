@@ -1,28 +1,28 @@
-//! What there is, from classes down to instructions: `classes("…")`, and predicates over it, `methods("…").filter(|m| …)` and
-//! `.blocks().filter(|b| …)`.
+//! The structure of the program, from classes to instructions: `classes("…")`, and predicates on
+//! the structure, `methods("…").filter(|m| …)` and `.blocks().filter(|b| …)`.
 //!
 //! ```text
 //!   class ─▶ .methods ─▶ method ─▶ .blocks ─▶ block ─▶ .instructions
-//!                                  analysed when it is asked for
+//!                                  analysed when the plan reads it
 //! ```
 
 use super::armed::block;
 use super::selection::{Methods, Points};
-use super::{Answer, error, int};
+use super::{ApiResult, error, int};
 use crate::context::Context;
 use rhai::{Array, Dynamic, Engine, FnPtr, ImmutableString, NativeCallContext};
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 use veneer_instruments::{ArmedClass, DescribedMethod, Graph, Place, class_flag_words, flag_words};
 
-/// A class.
+/// A class as a value of the script.
 #[derive(Clone)]
 struct Class {
     context: Arc<Context>,
     class: Arc<ArmedClass>,
 }
 
-/// A method of it.
+/// A method as a value of the script.
 #[derive(Clone)]
 struct Method {
     context: Arc<Context>,
@@ -47,7 +47,7 @@ impl Method {
         }
     }
 
-    /// None where the method is gone.
+    /// Returns the flow graph; `None` if the method's class was unloaded.
     fn graph(&self) -> Option<&Graph> {
         let id = self.method.method.id;
         let ask = || self.context.ask(|runtime| runtime.graph(id));
@@ -59,7 +59,7 @@ impl Method {
         text.split('(').next().unwrap_or(text)
     }
 
-    /// The blocks as maps, each with the class and the method that it is in.
+    /// Returns the blocks as maps, each with its class and method.
     fn blocks(&self) -> Array {
         let graph = self.graph().into_iter();
         let blocks = graph.flat_map(|graph| graph.blocks.iter().enumerate());
@@ -83,7 +83,7 @@ impl Method {
     }
 }
 
-/// The classes of a selection, with its methods only.
+/// Returns the classes of a selection, with the selected methods only.
 fn described(context: &Context, methods: &Methods) -> Vec<ArmedClass> {
     let mut classes = context.ask(|runtime| runtime.classes(&methods.patterns));
     if let Some(only) = &methods.only {
@@ -95,7 +95,7 @@ fn described(context: &Context, methods: &Methods) -> Vec<ArmedClass> {
     classes
 }
 
-fn holds(call: &NativeCallContext, predicate: &FnPtr, of: Dynamic) -> Answer<bool> {
+fn holds(call: &NativeCallContext, predicate: &FnPtr, of: Dynamic) -> ApiResult<bool> {
     let answer: Dynamic = predicate.call_within_context(call, (of,))?;
     match answer.as_bool() {
         Ok(holds) => Ok(holds),
@@ -108,7 +108,7 @@ fn filtered_methods(
     call: &NativeCallContext,
     methods: &Methods,
     predicate: &FnPtr,
-) -> Answer<Methods> {
+) -> ApiResult<Methods> {
     let mut only = BTreeMap::new();
     for method in described(context, methods)
         .into_iter()
@@ -131,7 +131,7 @@ fn filtered_blocks(
     call: &NativeCallContext,
     points: &Points,
     predicate: &FnPtr,
-) -> Answer<Points> {
+) -> ApiResult<Points> {
     let before = match (&points.place, &points.chosen) {
         (Place::Blocks, None) => None,
         (Place::Chosen, Some(before)) => Some(before),
@@ -182,12 +182,15 @@ pub(super) fn register(engine: &mut Engine, context: &Arc<Context>) {
     engine.register_type_with_name::<Class>("Class");
     engine.register_type_with_name::<Method>("Method");
     let plan = context.clone();
-    engine.register_fn("classes", move |text: ImmutableString| -> Answer<Array> {
-        let methods = Methods::new(std::iter::once(text.as_str()))?;
-        Ok(classes(&plan, &methods))
-    });
+    engine.register_fn(
+        "classes",
+        move |text: ImmutableString| -> ApiResult<Array> {
+            let methods = Methods::new(std::iter::once(text.as_str()))?;
+            Ok(classes(&plan, &methods))
+        },
+    );
     let plan = context.clone();
-    engine.register_fn("classes", move |texts: Array| -> Answer<Array> {
+    engine.register_fn("classes", move |texts: Array| -> ApiResult<Array> {
         Ok(classes(&plan, &Methods::of_array(&texts)?))
     });
     let plan = context.clone();

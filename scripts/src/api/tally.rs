@@ -1,34 +1,34 @@
-//! `tally()`, `sums()`, `histogram()` …: tables that code at points fills, and what a plan makes of them.
+//! `tally()`, `sums()`, `histogram()` …: the tables that probes fill, and their functions.
 
 mod row;
 
-use super::{Answer, at_most, element, error, int, number};
+use super::{ApiResult, at_most, element, error, int, number};
 use crate::context::{Context, lock};
 use rhai::{Array, Engine, INT, ImmutableString, Map};
 use row::{Scope, row};
 use std::sync::{Arc, Mutex};
 use veneer_instruments::{Linear, Runtime, Tally, TallyKind, merged, table};
 
-/// A table. Clones are one.
+/// A table. Clones refer to the same table.
 #[derive(Clone, Debug)]
 pub(crate) struct Table {
     pub(crate) number: u32,
     pub(crate) kind: TallyKind,
-    /// What it held when it was asked for the last time what had come since.
+    /// The content at the last call of `diff`.
     seen: Arc<Mutex<Tally>>,
 }
 
-/// Combinations of keys where the plan does not say.
-const ENTRIES: u32 = 1_000;
-/// Objects that have values where the plan does not say.
-const OBJECTS: INT = 100_000;
-/// The same of a set, where each value with its keys is one.
-const VALUES: u32 = 10_000;
-/// Entries of a text where the plan does not say.
-const ROWS: usize = 20;
+/// The default capacity, in combinations of keys.
+const DEFAULT_ENTRIES: u32 = 1_000;
+/// The default number of objects that can have a value.
+const DEFAULT_OBJECTS: INT = 100_000;
+/// The default capacity of a `distinct()`, in combinations of keys and value.
+const DEFAULT_DISTINCT_ENTRIES: u32 = 10_000;
+/// The default number of entries of a rendered table.
+const DEFAULT_ROWS: usize = 20;
 
-/// What the plan calls for a number of entries.
-const NUMBER: &str = "number of entries: write 1 to 100000";
+/// The name of a number of entries in messages.
+const ENTRY_COUNT_NAME: &str = "number of entries: write 1 to 100000";
 
 impl Table {
     fn new(number: u32, kind: TallyKind) -> Self {
@@ -36,12 +36,12 @@ impl Table {
         Table { number, kind, seen }
     }
 
-    /// What it holds, as it is shown.
+    /// Returns the current content in display form.
     pub(super) fn now(&self, runtime: &dyn Runtime) -> Tally {
         shown(runtime.tally_now(self.number), self.kind)
     }
 
-    /// What has come since the last call, as it is shown.
+    /// Returns the values recorded since the last call, in display form.
     fn since(&self, runtime: &dyn Runtime) -> Tally {
         let now = runtime.tally_now(self.number);
         let before = std::mem::replace(&mut *lock(&self.seen), now.clone());
@@ -49,7 +49,7 @@ impl Table {
     }
 }
 
-/// In the order of its rows; of a set how many values there are.
+/// Sorts the entries for display. For a `distinct()`, groups the entries by their keys first.
 fn shown(tally: Tally, kind: TallyKind) -> Tally {
     let mut tally = match kind {
         TallyKind::Distinct => tally.distinct(),
@@ -66,10 +66,10 @@ fn rows(tally: Tally, kind: TallyKind, scope: Scope) -> Array {
         .collect()
 }
 
-/// The rows of several tables together.
-fn merge(tables: &Array, plan: &Arc<Context>) -> Answer<Array> {
+/// Returns the merged rows of several tables.
+fn merge(tables: &Array, plan: &Arc<Context>) -> ApiResult<Array> {
     let tables = tables.iter().map(|table| element::<Table>("tables", table));
-    let tables = tables.collect::<Answer<Vec<Table>>>()?;
+    let tables = tables.collect::<ApiResult<Vec<Table>>>()?;
     let now = plan.ask(|runtime| {
         let tables = tables.iter();
         let now = tables.map(|table| (table.kind, runtime.tally_now(table.number)));
@@ -77,7 +77,7 @@ fn merge(tables: &Array, plan: &Arc<Context>) -> Answer<Array> {
     });
     let (kind, both) = merged(now).or_else(error)?;
     let both = if kind.has_moments() {
-        // They are in order of their times, since numbers of several tables say nothing together.
+        // The entries are sorted by time, because the numbers of different tables are independent.
         both
     } else {
         shown(both, kind)
@@ -85,8 +85,8 @@ fn merge(tables: &Array, plan: &Arc<Context>) -> Answer<Array> {
     Ok(rows(both, kind, Scope::All))
 }
 
-/// A histogram's entries as bars.
-fn bars(table: &Table, plan: &Arc<Context>, n: usize) -> Answer<String> {
+/// Renders the entries of a histogram as bars.
+fn bars(table: &Table, plan: &Arc<Context>, n: usize) -> ApiResult<String> {
     if !table.kind.has_buckets() {
         return error("bars are for a histogram() and a linear(from, step, buckets)");
     }
@@ -98,7 +98,7 @@ pub(super) fn register(engine: &mut Engine, context: &Arc<Context>) {
     engine.register_type_with_name::<Table>("Table");
     let make = |context: &Arc<Context>| {
         let context = context.clone();
-        move |kind: TallyKind, entries: u32| -> Answer<Table> {
+        move |kind: TallyKind, entries: u32| -> ApiResult<Table> {
             let made = context.ask(|runtime| {
                 let made = runtime.tally(kind, entries);
                 if let Ok(number) = made {
@@ -110,13 +110,13 @@ pub(super) fn register(engine: &mut Engine, context: &Arc<Context>) {
         }
     };
     for (kind, entries) in [
-        (TallyKind::Count, Some(ENTRIES)),
-        (TallyKind::Sums, Some(ENTRIES)),
-        (TallyKind::Histogram, Some(ENTRIES)),
-        (TallyKind::Rate, Some(ENTRIES)),
-        (TallyKind::Distinct, Some(VALUES)),
-        (TallyKind::Last, Some(ENTRIES)),
-        // Of these two the number says what they are.
+        (TallyKind::Count, Some(DEFAULT_ENTRIES)),
+        (TallyKind::Sums, Some(DEFAULT_ENTRIES)),
+        (TallyKind::Histogram, Some(DEFAULT_ENTRIES)),
+        (TallyKind::Rate, Some(DEFAULT_ENTRIES)),
+        (TallyKind::Distinct, Some(DEFAULT_DISTINCT_ENTRIES)),
+        (TallyKind::Last, Some(DEFAULT_ENTRIES)),
+        // For these two kinds the number of entries determines the result, so there is no default.
         (TallyKind::Top, None),
         (TallyKind::Sample, None),
     ] {
@@ -126,22 +126,25 @@ pub(super) fn register(engine: &mut Engine, context: &Arc<Context>) {
         }
         let many = make(context);
         engine.register_fn(kind.word(), move |entries: INT| {
-            many(kind, number(NUMBER, entries)?)
+            many(kind, number(ENTRY_COUNT_NAME, entries)?)
         });
     }
-    let linear = |from: INT, step: INT, buckets: INT| -> Answer<TallyKind> {
+    let linear = |from: INT, step: INT, buckets: INT| -> ApiResult<TallyKind> {
         let linear = Linear::new(from, step, buckets).or_else(error)?;
         Ok(TallyKind::Linear(linear))
     };
     let few = make(context);
     engine.register_fn("linear", move |from: INT, step: INT, buckets: INT| {
-        few(linear(from, step, buckets)?, ENTRIES)
+        few(linear(from, step, buckets)?, DEFAULT_ENTRIES)
     });
     let many = make(context);
     engine.register_fn(
         "linear",
         move |from: INT, step: INT, buckets: INT, entries: INT| {
-            many(linear(from, step, buckets)?, number(NUMBER, entries)?)
+            many(
+                linear(from, step, buckets)?,
+                number(ENTRY_COUNT_NAME, entries)?,
+            )
         },
     );
     let plan = context.clone();
@@ -149,12 +152,12 @@ pub(super) fn register(engine: &mut Engine, context: &Arc<Context>) {
         plan.ask(|runtime| runtime.tally_is(table.number, &plan.name, Some(&name)));
         table.clone()
     });
-    let stack = |context: &Arc<Context>, kind: TallyKind| -> Answer<Table> {
-        let made = context.ask(|runtime| runtime.tally(kind, ENTRIES));
+    let stack = |context: &Arc<Context>, kind: TallyKind| -> ApiResult<Table> {
+        let made = context.ask(|runtime| runtime.tally(kind, DEFAULT_ENTRIES));
         Ok(Table::new(made.or_else(error)?, kind))
     };
     let plan = context.clone();
-    engine.register_fn("per_thread", move |default: INT| -> Answer<Table> {
+    engine.register_fn("per_thread", move |default: INT| -> ApiResult<Table> {
         match default {
             0 => stack(&plan, TallyKind::Numbers),
             _ => error("per_thread(0) is for whole numbers, and per_thread(()) for objects"),
@@ -164,7 +167,7 @@ pub(super) fn register(engine: &mut Engine, context: &Arc<Context>) {
     engine.register_fn("per_thread", move |(): ()| stack(&plan, TallyKind::Objects));
     let of_objects = |context: &Arc<Context>| {
         let context = context.clone();
-        move |default: INT, objects: INT| -> Answer<Table> {
+        move |default: INT, objects: INT| -> ApiResult<Table> {
             if default != 0 {
                 return error("per_object(0) is for whole numbers, 0 where an object has none yet");
             }
@@ -175,7 +178,9 @@ pub(super) fn register(engine: &mut Engine, context: &Arc<Context>) {
     };
     engine.register_fn("per_object", of_objects(context));
     let all = of_objects(context);
-    engine.register_fn("per_object", move |default: INT| all(default, OBJECTS));
+    engine.register_fn("per_object", move |default: INT| {
+        all(default, DEFAULT_OBJECTS)
+    });
     let plan = context.clone();
     engine.register_fn("rows", move |table: &mut Table| -> Array {
         let now = plan.ask(|runtime| table.now(runtime));
@@ -208,15 +213,19 @@ pub(super) fn register(engine: &mut Engine, context: &Arc<Context>) {
         table::render_tally(&now, table.kind, n)
     };
     let plan = context.clone();
-    engine.register_fn("table", move |table: &mut Table| text(table, &plan, ROWS));
+    engine.register_fn("table", move |table: &mut Table| {
+        text(table, &plan, DEFAULT_ROWS)
+    });
     let plan = context.clone();
     engine.register_fn(
         "table",
-        move |table: &mut Table, n: INT| -> Answer<String> { Ok(text(table, &plan, at_most(n)?)) },
+        move |table: &mut Table, n: INT| -> ApiResult<String> {
+            Ok(text(table, &plan, at_most(n)?))
+        },
     );
     let plan = context.clone();
-    engine.register_fn("bars", move |table: &mut Table| -> Answer<String> {
-        bars(table, &plan, ROWS)
+    engine.register_fn("bars", move |table: &mut Table| -> ApiResult<String> {
+        bars(table, &plan, DEFAULT_ROWS)
     });
     let plan = context.clone();
     engine.register_fn("bars", move |table: &mut Table, n: INT| {

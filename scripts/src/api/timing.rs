@@ -1,6 +1,6 @@
-//! `every(1.0, || …)`, `after(5.0, || …)`, `at_exit(|| …)`, `when(|| …, || …)`: callbacks.
+//! `every(1.0, || …)`, `after(5.0, || …)`, `at_exit(|| …)` and `when(|| …, || …)`: callbacks.
 
-use super::{Answer, error};
+use super::{ApiResult, error};
 use crate::context::{Callback, Context, Schedule, Slot};
 use crate::limits;
 use rhai::{Engine, FLOAT, FnPtr, INT, NativeCallContext};
@@ -9,27 +9,27 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use veneer_instruments::table::count;
 
-/// A registered callback, for taking it back.
+/// The handle of a registered callback, which can be cancelled.
 #[derive(Clone, Debug)]
 struct Timer {
     cancelled: Arc<AtomicBool>,
 }
 
-fn seconds(value: FLOAT, least: f64) -> Answer<Duration> {
-    if !(least..=limits::LONGEST_DELAY).contains(&value) {
+fn seconds(value: FLOAT, least: f64) -> ApiResult<Duration> {
+    if !(least..=limits::MAX_DELAY_SECONDS).contains(&value) {
         return error(format!(
             "{value} is no number of seconds here: write {least} to {}",
-            count(limits::LONGEST_DELAY as u64)
+            count(limits::MAX_DELAY_SECONDS as u64)
         ));
     }
     Duration::try_from_secs_f64(value).or_else(error)
 }
 
-fn every(value: FLOAT) -> Answer<Schedule> {
-    seconds(value, limits::SHORTEST_PERIOD).map(Schedule::Every)
+fn every(value: FLOAT) -> ApiResult<Schedule> {
+    seconds(value, limits::MIN_PERIOD_SECONDS).map(Schedule::Every)
 }
 
-fn after(value: FLOAT) -> Answer<Schedule> {
+fn after(value: FLOAT) -> ApiResult<Schedule> {
     seconds(value, 0.0).map(Schedule::After)
 }
 
@@ -39,14 +39,14 @@ fn add(
     schedule: Schedule,
     function: FnPtr,
     condition: Option<FnPtr>,
-) -> Answer<Timer> {
+) -> ApiResult<Timer> {
     if context.analysing.load(Ordering::Relaxed) {
         return error("an analyser only reports: register callbacks at the plan's top level");
     }
     let Some(slot) = Slot::take(&context.slots) else {
         return error(format!(
             "{} callbacks wait already, the limit of a session: cancel some with .cancel()",
-            count(limits::CALLBACKS as u64)
+            count(limits::MAX_CALLBACKS as u64)
         ));
     };
     let cancelled = Arc::new(AtomicBool::new(false));
@@ -64,7 +64,7 @@ fn add(
 pub(super) fn register(engine: &mut Engine, context: &Arc<Context>) {
     engine.register_type_with_name::<Timer>("Timer");
     for (name, schedule) in [
-        ("every", every as fn(FLOAT) -> Answer<Schedule>),
+        ("every", every as fn(FLOAT) -> ApiResult<Schedule>),
         ("after", after),
     ] {
         let plan = context.clone();
@@ -93,7 +93,7 @@ pub(super) fn register(engine: &mut Engine, context: &Arc<Context>) {
     engine.register_fn(
         "when",
         move |call: NativeCallContext, condition: FnPtr, function: FnPtr| {
-            let often = Schedule::Every(limits::LOOKS);
+            let often = Schedule::Every(limits::CONDITION_CHECK_INTERVAL);
             add(&plan, &call, often, function, Some(condition))
         },
     );

@@ -1,40 +1,40 @@
-//! Values.
+//! Converts expressions.
 
-use super::statement::{OF_OBJECTS, stacked};
-use super::{Answer, Around, captured, refuse};
+use super::statement::{PER_OBJECT_USAGE, stack_operation};
+use super::{Environment, ProbeResult, captured_binding, refuse};
 use rhai::{ASTFlags, Expr, FnCallExpr, Position};
 use veneer_instruments::TallyKind;
 use veneer_probes::function;
 use veneer_probes::tree::{self, Operator, Place, Shape};
 
-/// What a name of a closure stands for.
+/// The meaning of a name in a closure.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Binding {
-    /// The point.
+    /// The parameter of the closure: the point.
     Point,
-    /// A table of the plan.
+    /// A table of the plan, by number.
     Table(u32, TallyKind),
-    /// A value that the plan had.
+    /// A captured value.
     Constant(Shape),
     /// A variable that the closure declares.
-    Own,
-    /// Something that no probe can use, by its type.
-    Other(String),
+    Local,
+    /// A value that no probe can use, by the name of its type.
+    Unsupported(String),
 }
 
-const STACK: &str = "a per_thread(…) gives values with .pop() and .top()";
+const STACK_USAGE: &str = "a per_thread(…) gives values with .pop() and .top()";
 
-/// The names that can be used, the innermost last.
+/// The names that are visible, innermost last.
 pub(super) struct Names<'a> {
     pub(super) bindings: Vec<(String, Binding)>,
-    pub(super) around: &'a Around<'a>,
+    pub(super) environment: &'a Environment<'a>,
 }
 
 impl Names<'_> {
-    /// As people count lines.
+    /// Converts a position of the engine to a line and column for messages.
     pub(super) fn place(&self, position: Position) -> Place {
         let small = |n: usize| u16::try_from(n).unwrap_or(0);
-        let (_, line, _) = self.around.transcript.find(position);
+        let (_, line, _) = self.environment.source_map.locate(position);
         Place {
             line: small(line),
             column: small(position.position().unwrap_or(0)),
@@ -46,8 +46,8 @@ impl Names<'_> {
         found.map(|b| &b.1)
     }
 
-    /// A value.
-    pub(super) fn value(&self, e: &Expr) -> Answer<tree::Expr> {
+    /// Converts an expression.
+    pub(super) fn value(&self, e: &Expr) -> ProbeResult<tree::Expr> {
         let at = e.position();
         let shape = match e {
             Expr::BoolConstant(b, _) => Shape::Bool(*b),
@@ -57,8 +57,8 @@ impl Names<'_> {
             Expr::StringConstant(text, _) => Shape::Text(text.to_string()),
             Expr::Unit(_) => Shape::Null,
             Expr::Variable(v, ..) if !v.2.is_empty() => {
-                let constant = (self.around.constant)(v.2.root(), v.1.as_str());
-                let found = constant.map(|value| captured(&value, self.around.table));
+                let constant = (self.environment.constant)(v.2.root(), v.1.as_str());
+                let found = constant.map(|value| captured_binding(&value, self.environment.table));
                 let Some(Binding::Constant(shape)) = found else {
                     return refuse(
                         at,
@@ -73,7 +73,7 @@ impl Names<'_> {
             }
             Expr::Variable(v, ..) => match self.find(&v.1) {
                 Some(Binding::Constant(shape)) => shape.clone(),
-                Some(Binding::Own) => Shape::Own(v.1.to_string()),
+                Some(Binding::Local) => Shape::Own(v.1.to_string()),
                 Some(Binding::Point) => {
                     return refuse(
                         at,
@@ -92,7 +92,7 @@ impl Names<'_> {
                         ),
                     );
                 }
-                Some(Binding::Other(ty)) => {
+                Some(Binding::Unsupported(ty)) => {
                     return refuse(
                         at,
                         format!(
@@ -103,18 +103,18 @@ impl Names<'_> {
                 }
                 None => return refuse(at, format!("no variable `{}`", v.1)),
             },
-            Expr::And(all, _) => return self.join(Operator::And, all, at),
-            Expr::Or(all, _) => return self.join(Operator::Or, all, at),
+            Expr::And(all, _) => return self.fold_operator(Operator::And, all, at),
+            Expr::Or(all, _) => return self.fold_operator(Operator::Or, all, at),
             Expr::FnCall(call, _) => return self.call(call, None, at),
             Expr::Dot(b, flags, _) if self.is_point(&b.lhs) => {
-                return self.chain(None, &b.rhs, false, flags.contains(ASTFlags::BREAK), at);
+                return self.access_chain(None, &b.rhs, false, flags.contains(ASTFlags::BREAK), at);
             }
             Expr::Dot(b, flags, _) if self.is_own(&b.lhs) => {
-                return self.stacked(&b.lhs, &b.rhs, flags.contains(ASTFlags::BREAK), at);
+                return self.stack_read(&b.lhs, &b.rhs, flags.contains(ASTFlags::BREAK), at);
             }
             Expr::Dot(b, flags, _) => {
                 let base = self.value(&b.lhs)?;
-                return self.chain(
+                return self.access_chain(
                     Some(base),
                     &b.rhs,
                     false,
@@ -123,11 +123,11 @@ impl Names<'_> {
                 );
             }
             Expr::Index(b, flags, _) if self.is_point(&b.lhs) => {
-                return self.chain(None, &b.rhs, true, flags.contains(ASTFlags::BREAK), at);
+                return self.access_chain(None, &b.rhs, true, flags.contains(ASTFlags::BREAK), at);
             }
             Expr::Index(b, flags, _) => {
                 let base = self.value(&b.lhs)?;
-                return self.chain(
+                return self.access_chain(
                     Some(base),
                     &b.rhs,
                     true,
@@ -168,8 +168,14 @@ impl Names<'_> {
             if matches!(self.find(&v.1), Some(Binding::Table(_, kind)) if kind.is_own()))
     }
 
-    /// `stack.pop()`, and what follows it.
-    fn stacked(&self, of: &Expr, rest: &Expr, ends: bool, at: Position) -> Answer<tree::Expr> {
+    /// Converts `stack.pop()` and the accesses that follow it.
+    fn stack_read(
+        &self,
+        of: &Expr,
+        rest: &Expr,
+        ends: bool,
+        at: Position,
+    ) -> ProbeResult<tree::Expr> {
         let table = match of {
             Expr::Variable(v, ..) => match self.find(&v.1) {
                 Some(Binding::Table(table, kind)) => Some((*table, *kind)),
@@ -177,26 +183,28 @@ impl Names<'_> {
             },
             _ => None,
         };
-        let (link, behind) = match rest {
+        let (link, rest_of_chain) = match rest {
             Expr::Dot(b, flags, _) if !ends => (&b.lhs, Some((&b.rhs, false, *flags))),
             Expr::Index(b, flags, _) if !ends => (&b.lhs, Some((&b.rhs, true, *flags))),
             other => (other, None),
         };
         let (Some((table, kind)), Expr::MethodCall(call, _)) = (table, link) else {
-            return refuse(at, STACK);
+            return refuse(at, STACK_USAGE);
         };
         if kind == TallyKind::PerObject {
-            // A whole number: nothing can follow it.
-            let ([object], "get", None) = (&call.args[..], call.name.as_str(), &behind) else {
-                return refuse(at, OF_OBJECTS);
+            // The result is an integer, so no access can follow.
+            let ([object], "get", None) = (&call.args[..], call.name.as_str(), &rest_of_chain)
+            else {
+                return refuse(at, PER_OBJECT_USAGE);
             };
             let object = self.value(object)?.into();
             let shape = Shape::OfObject { table, object };
             let place = self.place(at);
             return Ok(tree::Expr { shape, place });
         }
-        let Some(operation) = stacked(&call.name, kind).filter(|_| call.args.is_empty()) else {
-            return refuse(at, STACK);
+        let Some(operation) = stack_operation(&call.name, kind).filter(|_| call.args.is_empty())
+        else {
+            return refuse(at, STACK_USAGE);
         };
         let shape = Shape::Stacked {
             table,
@@ -206,15 +214,20 @@ impl Names<'_> {
             shape,
             place: self.place(at),
         };
-        match behind {
+        match rest_of_chain {
             Some((rest, index, flags)) => {
-                self.chain(Some(base), rest, index, flags.contains(ASTFlags::BREAK), at)
+                self.access_chain(Some(base), rest, index, flags.contains(ASTFlags::BREAK), at)
             }
             None => Ok(base),
         }
     }
 
-    fn join(&self, operator: Operator, all: &[Expr], at: Position) -> Answer<tree::Expr> {
+    fn fold_operator(
+        &self,
+        operator: Operator,
+        all: &[Expr],
+        at: Position,
+    ) -> ProbeResult<tree::Expr> {
         let mut values = all.iter().map(|e| self.value(e));
         let Some(first) = values.next() else {
             return refuse(at, "nothing to join");
@@ -227,20 +240,21 @@ impl Names<'_> {
         })
     }
 
-    /// What follows a value: `.name`, `[index]`, `.name(…)`, and so on. Rhai nests chains to the right, and marks where one ends.
-    /// Without a base it is the point that it follows.
-    fn chain(
+    /// Converts the accesses after a value: `.name`, `[index]`, `.name(…)`, and so on. Rhai nests a
+    /// chain of accesses to the right and marks its end. Without a base, the accesses are applied
+    /// to the point.
+    fn access_chain(
         &self,
         base: Option<tree::Expr>,
         rest: &Expr,
         index: bool,
         ends: bool,
         at: Position,
-    ) -> Answer<tree::Expr> {
+    ) -> ProbeResult<tree::Expr> {
         match rest {
             Expr::Dot(b, flags, _) if !ends => {
-                let next = self.follow(base, &b.lhs, index, at)?;
-                self.chain(
+                let next = self.access(base, &b.lhs, index, at)?;
+                self.access_chain(
                     Some(next),
                     &b.rhs,
                     false,
@@ -249,8 +263,8 @@ impl Names<'_> {
                 )
             }
             Expr::Index(b, flags, _) if !ends => {
-                let next = self.follow(base, &b.lhs, index, at)?;
-                self.chain(
+                let next = self.access(base, &b.lhs, index, at)?;
+                self.access_chain(
                     Some(next),
                     &b.rhs,
                     true,
@@ -258,29 +272,29 @@ impl Names<'_> {
                     at,
                 )
             }
-            other => self.follow(base, other, index, at),
+            other => self.access(base, other, index, at),
         }
     }
 
-    fn follow(
+    fn access(
         &self,
         base: Option<tree::Expr>,
         link: &Expr,
         index: bool,
         at: Position,
-    ) -> Answer<tree::Expr> {
+    ) -> ProbeResult<tree::Expr> {
         let position = if link.position().is_none() {
             at
         } else {
             link.position()
         };
         let shape = match (base, link) {
-            // For names that are words of Rhai: p["match"], p.order["new"].
+            // `p["match"]` and `p.order["new"]` are for names that are keywords of Rhai.
             (None, Expr::StringConstant(name, _)) if index => Shape::Read(name.to_string()),
             (Some(base), Expr::StringConstant(name, _)) if index => {
                 Shape::Field(base.into(), name.to_string())
             }
-            // A name that the plan has in a variable: p[name].
+            // `p[name]`: the plan has the name in a variable.
             (None, Expr::Variable(v, ..))
                 if index && let Some(Binding::Constant(Shape::Text(name))) = self.find(&v.1) =>
             {
@@ -315,13 +329,13 @@ impl Names<'_> {
         Ok(tree::Expr { shape, place })
     }
 
-    /// Operators and functions; `receiver` is the first argument of `a.name(b)`.
+    /// Converts operators and function calls. `receiver` is the first argument of `a.name(b)`.
     pub(super) fn call(
         &self,
         call: &FnCallExpr,
         receiver: Option<tree::Expr>,
         at: Position,
-    ) -> Answer<tree::Expr> {
+    ) -> ProbeResult<tree::Expr> {
         if call.is_qualified() {
             return refuse(
                 at,
@@ -332,7 +346,7 @@ impl Names<'_> {
             );
         }
         if let Some(of) = receiver {
-            return self.of(of, call, at);
+            return self.method_call(of, call, at);
         }
         let mut values: Vec<tree::Expr> = Vec::new();
         for argument in &call.args {
@@ -354,18 +368,27 @@ impl Names<'_> {
                 let right = values.remove(1);
                 Shape::Binary(operator, values.remove(0).into(), right.into())
             }
-            _ => Shape::Call(self.around.transcript.plain(&call.name), values),
+            _ => Shape::Call(
+                self.environment.source_map.restore_names(&call.name),
+                values,
+            ),
         };
         let place = self.place(at);
         Ok(tree::Expr { shape, place })
     }
 
-    /// `of.name(…)`: a function, or where the plan allows it a method of the application.
-    fn of(&self, of: tree::Expr, call: &FnCallExpr, at: Position) -> Answer<tree::Expr> {
+    /// Converts `of.name(…)`: a function or, if the plan allows such calls, a method of the
+    /// application.
+    fn method_call(
+        &self,
+        of: tree::Expr,
+        call: &FnCallExpr,
+        at: Position,
+    ) -> ProbeResult<tree::Expr> {
         let values = call.args.iter().map(|argument| self.value(argument));
-        let mut values = values.collect::<Answer<Vec<_>>>()?;
-        let name = self.around.transcript.plain(&call.name);
-        let shape = if self.around.calls {
+        let mut values = values.collect::<ProbeResult<Vec<_>>>()?;
+        let name = self.environment.source_map.restore_names(&call.name);
+        let shape = if self.environment.calls {
             Shape::Invoke(of.into(), name, values)
         } else if function::is_there(&name, 1 + values.len()) {
             values.insert(0, of);

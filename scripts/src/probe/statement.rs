@@ -1,20 +1,20 @@
-//! Statements.
+//! Converts statements.
 
 use super::expression::{Binding, Names};
-use super::{Answer, refuse};
+use super::{ProbeResult, refuse};
 use rhai::{ASTFlags, Expr, Stmt};
 use veneer_instruments::TallyKind;
 use veneer_probes::tree::{self, Operator, Shape, Statement};
 
-const NOTHING: &str =
+const UNUSED_VALUE: &str =
     "nothing happens with this value: give it to a table of the plan with .add(…) or .count(…)";
 
 impl Names<'_> {
-    /// Statements in order. What they declare is forgotten behind them.
+    /// Converts a block. Variables that the block declares are not visible after it.
     pub(super) fn block<'s>(
         &mut self,
         body: impl IntoIterator<Item = &'s Stmt>,
-    ) -> Answer<Vec<Statement>> {
+    ) -> ProbeResult<Vec<Statement>> {
         let before = self.bindings.len();
         let mut out = Vec::new();
         for one in body {
@@ -24,14 +24,14 @@ impl Names<'_> {
         Ok(out)
     }
 
-    fn statement(&mut self, one: &Stmt, out: &mut Vec<Statement>) -> Answer<()> {
+    fn statement(&mut self, one: &Stmt, out: &mut Vec<Statement>) -> ProbeResult<()> {
         let at = one.position();
         match one {
             Stmt::Noop(_) => {}
             Stmt::Var(v, flags, _) if !flags.contains(ASTFlags::EXPORTED) => {
                 let value = self.value(&v.1)?;
                 let name = v.0.name.to_string();
-                self.bindings.push((name.clone(), Binding::Own));
+                self.bindings.push((name.clone(), Binding::Local));
                 out.push(Statement::Let { name, value });
             }
             Stmt::Assignment(a) => {
@@ -41,7 +41,7 @@ impl Names<'_> {
                         "code at a point writes to no field and no element: only to variables of its own",
                     );
                 };
-                if self.find(&v.1) != Some(&Binding::Own) {
+                if self.find(&v.1) != Some(&Binding::Local) {
                     return refuse(
                         at,
                         format!(
@@ -87,7 +87,7 @@ impl Names<'_> {
                 let array = self.value(&f.2.expr)?;
                 let name = f.0.name.to_string();
                 let before = self.bindings.len();
-                self.bindings.push((name.clone(), Binding::Own));
+                self.bindings.push((name.clone(), Binding::Local));
                 let body = self.block(f.2.body.iter())?;
                 self.bindings.truncate(before);
                 out.push(Statement::For { name, array, body });
@@ -106,9 +106,9 @@ impl Names<'_> {
             }
             Stmt::Expr(e) => self.effect(e, out)?,
             Stmt::FnCall(call, _) => {
-                // What is wrong with its arguments comes first.
+                // Errors in the arguments are reported first.
                 self.call(call, None, at)?;
-                return refuse(at, NOTHING);
+                return refuse(at, UNUSED_VALUE);
             }
             Stmt::While(..) | Stmt::Do(..) => {
                 return refuse(
@@ -127,8 +127,8 @@ impl Names<'_> {
         Ok(())
     }
 
-    /// A value in the place of a statement: it must do something.
-    fn effect(&mut self, e: &Expr, out: &mut Vec<Statement>) -> Answer<()> {
+    /// Converts an expression that is used as a statement. The expression must have an effect.
+    fn effect(&mut self, e: &Expr, out: &mut Vec<Statement>) -> ProbeResult<()> {
         match e {
             Expr::Unit(_) => return Ok(()),
             Expr::Stmt(block) => {
@@ -140,8 +140,8 @@ impl Names<'_> {
                     && let Some(Binding::Table(table, kind)) = self.find(&v.1)
                 {
                     let (table, kind) = (*table, *kind);
-                    if let Some(operation) = stacked(&call.name, kind) {
-                        // For what it does, not for what it gives.
+                    if let Some(operation) = stack_operation(&call.name, kind) {
+                        // The value is dropped, because only the effect on the stack matters.
                         let (name, place) = (" dropped".into(), self.place(e.position()));
                         let shape = Shape::Stacked {
                             table,
@@ -151,10 +151,10 @@ impl Names<'_> {
                         out.push(Statement::Let { name, value });
                         return Ok(());
                     }
-                    let operation = operation(&call.name, kind);
+                    let operation = table_operation(&call.name, kind);
                     let operation = operation.or_else(|what| refuse(e.position(), what))?;
                     let values = call.args.iter().map(|a| self.value(a));
-                    let values = values.collect::<Answer<_>>()?;
+                    let values = values.collect::<ProbeResult<_>>()?;
                     let place = self.place(e.position());
                     out.push(Statement::Give {
                         table,
@@ -167,18 +167,18 @@ impl Names<'_> {
             }
             _ => {}
         }
-        // What is wrong with the value itself comes first.
+        // Errors in the value itself are reported first.
         self.value(e)?;
-        refuse(e.position(), NOTHING)
+        refuse(e.position(), UNUSED_VALUE)
     }
 }
 
-/// What there is to do with values that belong to objects.
-pub(super) const OF_OBJECTS: &str =
+/// The message for a wrong use of a `per_object(0)`.
+pub(super) const PER_OBJECT_USAGE: &str =
     "a per_object(0) takes .set(object, value), and gives values with .get(object)";
 
-/// How the code calls what takes a value from a stack of the thread's own.
-pub(super) fn stacked(operation: &str, kind: TallyKind) -> Option<&'static str> {
+/// Returns the name of the probe operation that reads a per-thread stack.
+pub(super) fn stack_operation(operation: &str, kind: TallyKind) -> Option<&'static str> {
     match (operation, kind) {
         ("pop", TallyKind::Numbers) => Some("pop"),
         ("top", TallyKind::Numbers) => Some("top"),
@@ -188,12 +188,12 @@ pub(super) fn stacked(operation: &str, kind: TallyKind) -> Option<&'static str> 
     }
 }
 
-/// How the code calls what gives to a table of a kind.
-fn operation(name: &str, kind: TallyKind) -> Result<&'static str, String> {
+/// Returns the name of the probe operation that updates a table of this kind.
+fn table_operation(name: &str, kind: TallyKind) -> Result<&'static str, String> {
     use TallyKind::*;
     let wrong = match (name, kind) {
         ("set", PerObject) => return Ok("set"),
-        (_, PerObject) => OF_OBJECTS,
+        (_, PerObject) => PER_OBJECT_USAGE,
         ("push", Numbers) => return Ok("push"),
         ("push", Objects) => return Ok("keep"),
         (_, kind) if kind.is_stack() => "a per_thread(…) takes .push(value), .pop() and .top()",

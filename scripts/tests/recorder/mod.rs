@@ -1,4 +1,4 @@
-//! A runtime that records what plans ask of it and answers from fixed figures.
+//! A runtime that records the calls of plans and returns fixed data.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -30,12 +30,12 @@ impl Recorder {
         (recorder, session)
     }
 
-    /// What was attached, edited and taken off since the last time.
+    /// Returns the attachments, edits and detachments since the last call.
     pub fn calls(&self) -> Vec<String> {
         std::mem::take(&mut self.state.lock().unwrap().calls)
     }
 
-    /// What was printed since the last time.
+    /// Returns the lines printed since the last call.
     #[allow(dead_code)]
     pub fn printed(&self) -> Vec<String> {
         std::mem::take(&mut self.state.lock().unwrap().printed)
@@ -46,7 +46,7 @@ impl Recorder {
     }
 }
 
-/// Runs a plan in a session of its own: its value, and the recorder.
+/// Runs a plan in a session of its own. Returns its value and the recorder.
 #[allow(dead_code)]
 pub fn run(source: &str) -> (Result<String, PlanError>, Arc<Recorder>) {
     let (recorder, session) = Recorder::session();
@@ -54,7 +54,7 @@ pub fn run(source: &str) -> (Result<String, PlanError>, Arc<Recorder>) {
     (result, recorder)
 }
 
-/// The value of a plan that has one.
+/// Returns the value of a plan that must succeed.
 #[allow(dead_code)]
 #[track_caller]
 pub fn value(source: &str) -> String {
@@ -62,7 +62,7 @@ pub fn value(source: &str) -> String {
     result.unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// What a plan that succeeds attaches, edits and takes off.
+/// Returns the attachments, edits and detachments of a plan that must succeed.
 #[allow(dead_code)]
 #[track_caller]
 pub fn calls(source: &str) -> Vec<String> {
@@ -86,7 +86,9 @@ impl Runtime for Recorder {
             });
         }
         if text.starts_with("slow.") {
-            std::thread::sleep(veneer_scripts::limits::WALL_CLOCK + Duration::from_millis(100));
+            std::thread::sleep(
+                veneer_scripts::limits::MAX_CALL_DURATION + Duration::from_millis(100),
+            );
         }
         let mut warnings = Vec::new();
         if text.starts_with("absent.") {

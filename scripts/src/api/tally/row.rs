@@ -1,4 +1,4 @@
-//! An entry of a table as a map.
+//! Returns an entry of a table as a map.
 
 use super::super::int;
 use rhai::{Array, Dynamic, FLOAT, Map};
@@ -16,16 +16,17 @@ fn key(key: Key) -> Dynamic {
     }
 }
 
-/// What a row is of.
+/// The period that a row covers.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Scope {
-    /// Everything so far.
+    /// All values so far.
     All,
-    /// What has come since an earlier look: least and greatest values and rates are not known of it.
+    /// The values since an earlier reading. The minimum, the maximum and the rates of this period
+    /// are unknown.
     Since,
 }
 
-/// The row of an entry.
+/// Returns an entry as a row.
 pub(super) fn row(entry: Entry, kind: TallyKind, scope: Scope) -> Map {
     let mut map = Map::new();
     let mut put = |name: &str, value: Dynamic| {
@@ -76,7 +77,8 @@ fn pair(name: i64, count: u64) -> Dynamic {
     Dynamic::from(vec![Dynamic::from(name), int(count).into()])
 }
 
-/// Buckets that are not empty, as pairs of the least value and how many are in it; of a linear histogram what is below and above them, too.
+/// Returns the non-empty buckets as pairs of the least value and the count. For a linear histogram,
+/// also returns the counts below and above.
 fn buckets(entry: &Entry, kind: TallyKind) -> Vec<(&'static str, Dynamic)> {
     let full = entry.buckets.iter().copied().enumerate();
     let full = full.filter(|(_, count)| *count > 0);

@@ -1,16 +1,17 @@
-//! What has come to a table since it was looked at before.
+//! The difference between two readings of a table.
 
 use super::identity::Identity;
 use crate::{Entry, Tally, TallyKind};
 use std::collections::HashMap;
 
 impl Tally {
-    /// What has come since `earlier` was read from the same table, by keys; keys with which nothing has come are left out. Least and greatest
-    /// values and rates cannot be told apart from what was before, and are not among it.
+    /// Returns the values recorded since the reading `earlier` of the same table. Keys without new
+    /// values are left out. The minimum, the maximum and the rates are left out too, because two
+    /// readings do not determine them.
     #[must_use]
     pub fn since(&self, earlier: &Tally, kind: TallyKind) -> Tally {
         let before = earlier.given.unwrap_or(0);
-        // Cleared meanwhile: then all of it has come since.
+        // The table was cleared in between, so all its values are new.
         let whole = self.given.is_some_and(|given| given < before);
         let given = self
             .given
@@ -19,10 +20,10 @@ impl Tally {
             let new = |entry: &&Entry| whole || entry.at.is_some_and(|at| at.number >= before);
             self.entries.iter().filter(new).cloned().collect()
         } else {
-            let keyed = |entry| (Identity::whole(entry), entry);
+            let keyed = |entry| (Identity::of_all_keys(entry), entry);
             let known: HashMap<Identity, &Entry> = earlier.entries.iter().map(keyed).collect();
-            let change = |entry: &Entry| match known.get(&Identity::whole(entry)) {
-                Some(before) => less(entry, before, kind),
+            let change = |entry: &Entry| match known.get(&Identity::of_all_keys(entry)) {
+                Some(before) => difference(entry, before, kind),
                 None => entry.clone(),
             };
             let changes = self.entries.iter().map(change);
@@ -30,14 +31,15 @@ impl Tally {
         };
         Tally {
             entries,
-            rest: less(&self.rest, &earlier.rest, kind),
+            rest: difference(&self.rest, &earlier.rest, kind),
             given,
         }
     }
 }
 
-fn less(now: &Entry, before: &Entry, kind: TallyKind) -> Entry {
-    // Cleared meanwhile, or others have had the place in between: what there is has come since, or is not known better.
+fn difference(now: &Entry, before: &Entry, kind: TallyKind) -> Entry {
+    // Either the table was cleared in between, or in a `top` table another key has used the slot in
+    // between. In both cases the current values are the best answer.
     if now.count < before.count || kind == TallyKind::Top && now.error != before.error {
         return now.clone();
     }
@@ -84,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn what_came_since_is_the_difference_by_keys() {
+    fn since_returns_the_difference_by_keys() {
         let before = tally(vec![entry(1, 5, 50, &[1, 4]), entry(2, 3, -3, &[3])], 2);
         let now = tally(
             vec![
@@ -98,13 +100,13 @@ mod tests {
         let expected = [entry(1, 2, -5, &[0, 0, 2]), entry(3, 1, 9, &[0, 1])];
         assert_eq!(change.entries, expected);
         assert_eq!(change.rest.count, 4);
-        // Cleared in between.
+        // The table was cleared in between.
         let change = before.since(&now, TallyKind::Histogram);
         assert_eq!(change.entries, [entry(1, 5, 50, &[1, 4])]);
     }
 
     #[test]
-    fn a_place_that_others_had_in_between_is_known_as_it_is() {
+    fn a_reused_top_slot_keeps_its_current_values() {
         let top = |count, error| Entry {
             error,
             ..entry(1, count, 0, &[])
@@ -117,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn single_values_are_those_with_later_numbers() {
+    fn since_returns_single_values_with_later_numbers() {
         let moment = |number| Entry {
             at: Some(Moment {
                 number,
@@ -135,7 +137,7 @@ mod tests {
             (change.entries, change.given),
             (vec![moment(7), moment(8)], Some(2))
         );
-        // Cleared in between.
+        // The table was cleared in between.
         let change = last(0..2).since(&last(2..7), TallyKind::Last);
         assert_eq!((change.entries.len(), change.given), (2, Some(2)));
     }

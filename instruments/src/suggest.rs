@@ -1,29 +1,32 @@
-//! The names nearest to a pattern or word that names nothing: what a warning suggests.
+//! Suggestions for a pattern or word that matches no name.
 //!
-//! The distance is Levenshtein's, with three changes. Wildcards cost nothing for what they stand for, so only
-//! the literal part of a pattern counts. A wrong case, or `.` for `$`, costs half an edit. And a pattern
-//! without a package is held against the simple name as well: leaving the package out is the likeliest
-//! mistake, so it costs half an edit only.
+//! The distance is Levenshtein's, with three changes:
+//!
+//! * A wildcard matches characters at no cost, so only the literal part of a pattern counts.
+//! * A wrong case, or `.` instead of `$`, costs half an edit.
+//! * A pattern without a package is also compared with the simple class name, at a cost of half an
+//!   edit. A missing package is the most likely mistake.
 
 use crate::MethodPattern;
 use crate::pattern::Step;
 
-/// Costs are in half edits.
-const EDIT: usize = 2;
-const HALF: usize = 1;
+/// The costs are in units of half an edit.
+const EDIT_COST: usize = 2;
+const HALF_EDIT_COST: usize = 1;
 
-/// One position of a pattern.
+/// One element of a pattern.
 #[derive(Clone, Copy)]
 enum Token {
     Literal(char),
-    /// `*`: any characters of a segment.
+    /// `*`: any characters of one segment.
     Star,
     /// `..`: any characters.
     Gap,
 }
 
-/// The `n` class names (dotted) nearest to the class part of `pattern`, nearest first, of equals the shorter.
-/// Names that share too little with it are left out, so the list may be shorter, or empty.
+/// Returns up to `n` dotted class names nearest to the class part of `pattern`, nearest first. If
+/// two names are equally near, the shorter one is first. Names that differ too much are left out,
+/// so the list may be empty.
 pub fn nearest<'a>(
     pattern: &MethodPattern,
     names: impl Iterator<Item = &'a str>,
@@ -34,13 +37,14 @@ pub fn nearest<'a>(
     pick(names, n, limit(&tokens), |name| {
         let whole = distance(&tokens, name);
         match name.rsplit_once('.') {
-            Some((_, last)) if simple => whole.min(distance(&tokens, last) + HALF),
+            Some((_, last)) if simple => whole.min(distance(&tokens, last) + HALF_EDIT_COST),
             _ => whole,
         }
     })
 }
 
-/// The `n` words nearest to `word`, likewise: for a misspelt function or variable.
+/// Returns up to `n` words nearest to `word`, nearest first: suggestions for a misspelt function or
+/// variable.
 pub fn nearest_words<'a>(
     word: &str,
     words: impl Iterator<Item = &'a str>,
@@ -69,13 +73,14 @@ fn pick<'a>(
         .collect()
 }
 
-/// Beyond two edits in five literal characters a suggestion would only puzzle.
+/// The maximum cost of a suggestion: two edits in five literal characters. Beyond that limit the
+/// name would be unrelated to the pattern.
 fn limit(tokens: &[Token]) -> usize {
     let literals = tokens
         .iter()
         .filter(|token| matches!(token, Token::Literal(_)))
         .count();
-    literals * 2 / 5 * EDIT
+    literals * 2 / 5 * EDIT_COST
 }
 
 fn tokens(steps: &[Step]) -> Vec<Token> {
@@ -99,7 +104,8 @@ fn tokens(steps: &[Step]) -> Vec<Token> {
     tokens
 }
 
-/// The cheapest way from the pattern to the name, in half edits; rows are characters of the name.
+/// Returns the minimum cost of matching the pattern with the name, in half edits. The rows of the
+/// matrix are the characters of the name.
 fn distance(tokens: &[Token], name: &str) -> usize {
     let mut row: Vec<usize> = Vec::with_capacity(tokens.len() + 1);
     row.push(0);
@@ -108,9 +114,9 @@ fn distance(tokens: &[Token], name: &str) -> usize {
         row.push(before + skip_token(*token));
     }
     for c in name.chars() {
-        // `diagonal` is the cell up and to the left of the one being computed.
+        // `diagonal` is the cell above and to the left of the current cell.
         let mut diagonal = row.first().copied().unwrap_or(0);
-        let mut left = diagonal + EDIT;
+        let mut left = diagonal + EDIT_COST;
         if let Some(first) = row.first_mut() {
             *first = left;
         }
@@ -128,7 +134,7 @@ fn distance(tokens: &[Token], name: &str) -> usize {
 
 fn skip_token(token: Token) -> usize {
     match token {
-        Token::Literal(_) => EDIT,
+        Token::Literal(_) => EDIT_COST,
         Token::Star | Token::Gap => 0,
     }
 }
@@ -137,16 +143,16 @@ fn skip_character(token: Token, c: char) -> usize {
     match token {
         Token::Star if c != '.' => 0,
         Token::Gap => 0,
-        _ => EDIT,
+        _ => EDIT_COST,
     }
 }
 
 fn replace(token: Token, c: char) -> usize {
     match token {
         Token::Literal(literal) if literal == c => 0,
-        Token::Literal(literal) if literal.eq_ignore_ascii_case(&c) => HALF,
-        Token::Literal('.') if c == '$' => HALF,
-        Token::Literal(_) => EDIT,
+        Token::Literal(literal) if literal.eq_ignore_ascii_case(&c) => HALF_EDIT_COST,
+        Token::Literal('.') if c == '$' => HALF_EDIT_COST,
+        Token::Literal(_) => EDIT_COST,
         Token::Star | Token::Gap => skip_character(token, c),
     }
 }
@@ -165,7 +171,7 @@ mod tests {
         "route.Network$Station",
     ];
 
-    fn of(pattern: &str) -> Vec<String> {
+    fn suggestions(pattern: &str) -> Vec<String> {
         let pattern = MethodPattern::parse(pattern).expect(pattern);
         nearest(&pattern, NAMES.into_iter(), 2)
     }
@@ -173,13 +179,13 @@ mod tests {
     #[test]
     fn the_literal_part_decides() {
         assert_eq!(
-            of("*..JavaCompilr::parse(..)"),
+            suggestions("*..JavaCompilr::parse(..)"),
             ["com.sun.tools.javac.main.JavaCompiler"]
         );
-        assert_eq!(of("route.Egde"), ["route.Edge"]);
-        assert_eq!(of("rout.Network::*"), ["route.Network"]);
+        assert_eq!(suggestions("route.Egde"), ["route.Edge"]);
+        assert_eq!(suggestions("rout.Network::*"), ["route.Network"]);
         assert_eq!(
-            of("com.sun.tool.javac.parser..*")
+            suggestions("com.sun.tool.javac.parser..*")
                 .first()
                 .map(String::as_str),
             Some("com.sun.tools.javac.parser.JavacParser")
@@ -187,20 +193,22 @@ mod tests {
     }
 
     #[test]
-    fn a_package_left_out_and_a_dot_for_a_dollar() {
+    fn a_missing_package_and_a_dot_for_a_dollar_cost_half_an_edit() {
         assert_eq!(
-            of("JavacParser").first().map(String::as_str),
+            suggestions("JavacParser").first().map(String::as_str),
             Some(NAMES[1])
         );
         assert_eq!(
-            of("route.network.station").first().map(String::as_str),
+            suggestions("route.network.station")
+                .first()
+                .map(String::as_str),
             Some("route.Network$Station")
         );
     }
 
     #[test]
-    fn what_is_far_is_not_suggested() {
-        assert_eq!(of("org.h2.engine.Database"), Vec::<String>::new());
+    fn unrelated_names_are_not_suggested() {
+        assert_eq!(suggestions("org.h2.engine.Database"), Vec::<String>::new());
     }
 
     #[test]

@@ -1,5 +1,7 @@
-//! Who attached what: so that a plan that fails while it is loaded leaves nothing behind, and so that
-//! everything can be taken off at once.
+//! Ownership: which plan instance has attached which instruments and edits.
+//!
+//! A plan that fails while it is loaded leaves nothing attached, and a plan instance can be
+//! detached as a whole.
 
 use crate::context::lock;
 use std::collections::BTreeMap;
@@ -7,10 +9,9 @@ use std::fmt;
 use std::sync::Mutex;
 use veneer_instruments::{AttachError, InstrumentId, PatchId, Runtime};
 
-/// Something that can be taken off again.
+/// An instrument or an edit that is attached and can be removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Thing {
-    /// An instrument.
     Instrument(InstrumentId),
     /// An edit of flow graphs.
     Patch(PatchId),
@@ -26,7 +27,7 @@ impl fmt::Display for Thing {
 }
 
 impl Thing {
-    pub(crate) fn take_off(self, runtime: &dyn Runtime) -> Result<(), AttachError> {
+    pub(crate) fn detach(self, runtime: &dyn Runtime) -> Result<(), AttachError> {
         match self {
             Thing::Instrument(id) => runtime.detach(id),
             Thing::Patch(id) => runtime.undo(id),
@@ -34,50 +35,51 @@ impl Thing {
     }
 }
 
-struct Entry {
+struct OwnedThing {
     load: u64,
     plan: String,
     thing: Thing,
 }
 
-/// What is attached, in order of attachment.
+/// The attached instruments and edits of all plans, in order of attachment.
 #[derive(Default)]
-pub(crate) struct Ledger(Mutex<Vec<Entry>>);
+pub(crate) struct Ownership(Mutex<Vec<OwnedThing>>);
 
-impl Ledger {
-    pub(crate) fn attached(&self, load: u64, plan: &str, thing: Thing) {
-        lock(&self.0).push(Entry {
+impl Ownership {
+    pub(crate) fn record_attached(&self, load: u64, plan: &str, thing: Thing) {
+        lock(&self.0).push(OwnedThing {
             load,
             plan: plan.to_owned(),
             thing,
         });
     }
 
-    pub(crate) fn detached(&self, thing: Thing) {
+    pub(crate) fn record_detached(&self, thing: Thing) {
         lock(&self.0).retain(|entry| entry.thing != thing);
     }
 
-    /// What one load of a plan has attached, newest first (the order in which to take it off), with the plan's name.
-    pub(crate) fn of_load(&self, load: u64) -> Vec<(String, Thing)> {
+    /// Returns the instruments and edits of one plan instance with the plan's name, newest first.
+    /// Callers detach them in this order.
+    pub(crate) fn of_instance(&self, load: u64) -> Vec<(String, Thing)> {
         let entries = lock(&self.0);
-        let of_load = entries.iter().rev().filter(|entry| entry.load == load);
-        of_load
+        let of_instance = entries.iter().rev().filter(|entry| entry.load == load);
+        of_instance
             .map(|entry| (entry.plan.clone(), entry.thing))
             .collect()
     }
 
-    /// Takes off what one load has attached, newest first; the instruments and edits of other loads stay. What goes wrong is printed.
-    pub(crate) fn take_off(&self, load: u64, runtime: &dyn Runtime) {
-        for (plan, thing) in self.of_load(load) {
-            if let Err(error) = thing.take_off(runtime) {
+    /// Detaches everything that one plan instance has attached, newest first. Errors are printed.
+    pub(crate) fn detach_instance(&self, load: u64, runtime: &dyn Runtime) {
+        for (plan, thing) in self.of_instance(load) {
+            if let Err(error) = thing.detach(runtime) {
                 runtime.print(&format!("{plan}: while taking the plan back: {error}"));
             }
-            self.detached(thing);
+            self.record_detached(thing);
         }
     }
 
-    /// What stands, by load.
-    pub(crate) fn by_load(&self) -> BTreeMap<u64, Vec<Thing>> {
+    /// Returns the attached instruments and edits by plan instance.
+    pub(crate) fn by_instance(&self) -> BTreeMap<u64, Vec<Thing>> {
         let mut loads = BTreeMap::<u64, Vec<Thing>>::new();
         for entry in lock(&self.0).iter() {
             loads.entry(entry.load).or_default().push(entry.thing);
@@ -85,7 +87,7 @@ impl Ledger {
         loads
     }
 
-    /// Everything, newest first.
+    /// Returns all attached instruments and edits, newest first.
     pub(crate) fn all(&self) -> Vec<Thing> {
         lock(&self.0)
             .iter()
@@ -94,7 +96,7 @@ impl Ledger {
             .collect()
     }
 
-    /// The instruments of the plans of this name, oldest first.
+    /// Returns the instruments of all plans of this name, oldest first.
     pub(crate) fn instruments_of(&self, plan: &str) -> Vec<InstrumentId> {
         let entries = lock(&self.0);
         let instruments = entries.iter().filter_map(|entry| match entry.thing {

@@ -1,54 +1,58 @@
-//! What the lines are that the script engine speaks of: those of a plan, or of all inputs at a prompt.
+//! The source map: translates the engine's line numbers to files and lines, for a plan with its
+//! modules or for all inputs of a prompt.
 //!
 //! ```text
 //!   engine's line   1   let c = methods("…").before(counter());    shell:1
 //!                   2   fn half(x) {                               shell:2
 //!                   3       x / 2 }                                shell:3
-//!                   4   let top = 5;                               hot.rhai:1     a file that was loaded at the prompt
+//!                   4   let top = 5;                               hot.rhai:1  (a loaded file)
 //! ```
 //!
-//! Inputs at a prompt share one sequence of lines. So an error in a function or a callback that came an hour earlier is shown
-//! where it stands, and not in the input that happens to run.
+//! All texts share one sequence of line numbers. An error in a function or callback from an earlier
+//! input is therefore shown in the text that defines the function, and not in the input that is
+//! running.
 
 use rhai::Position;
 use std::sync::Arc;
 
-/// A text that was read at once.
+/// One source text.
 #[derive(Debug)]
 struct Piece {
-    /// What messages call it.
+    /// The name in messages.
     name: String,
     text: String,
-    /// The engine's number of its first line.
+    /// The engine's number of the first line.
     first: usize,
-    /// The same for people.
+    /// The number of the first line in messages.
     shown: usize,
-    /// Of a module: how the names begin that the engine has for what is in it.
+    /// For a module: the prefix of the names that the linker has generated for its contents.
     id: Option<String>,
 }
 
-/// See the module documentation. Cloning copies no text.
+/// The source texts, in the order of their engine lines. Cloning copies no text.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Transcript {
+pub(crate) struct SourceMap {
     pieces: Vec<Arc<Piece>>,
 }
 
-impl Transcript {
-    /// Of a plan.
+impl SourceMap {
+    /// Creates a source map with one text.
     #[cfg(test)]
-    pub(crate) fn of(name: &str, text: &str) -> Self {
-        Transcript::default().with(name, text, Some(1))
+    pub(crate) fn of_text(name: &str, text: &str) -> Self {
+        SourceMap::default().with_text(name, text, Some(1))
     }
 
-    /// The same with one more text, whose first line has this number for people; as in the sequence where there is none.
-    pub(crate) fn with(&self, name: &str, text: &str, shown: Option<usize>) -> Self {
+    /// Returns a source map with one more text. `shown` is the number of its first line in
+    /// messages; `None` continues the numbers of the previous texts.
+    pub(crate) fn with_text(&self, name: &str, text: &str, shown: Option<usize>) -> Self {
         let mut longer = self.clone();
         let shown = shown.unwrap_or_else(|| longer.next_shown());
         longer.push(name, text, shown, None);
         longer
     }
 
-    /// The same with the text of a module, for whose names the engine has some that begin so.
+    /// Returns a source map with the text of a module. `id` is the prefix of the module's names in
+    /// the engine.
     pub(crate) fn with_module(&self, name: &str, text: &str, id: &str) -> Self {
         let mut longer = self.clone();
         longer.push(name, text, 1, Some(id.to_owned()));
@@ -65,14 +69,14 @@ impl Transcript {
         }));
     }
 
-    /// The engine's number of the first line that comes next.
+    /// The engine's number of the line after the last text.
     pub(crate) fn next_line(&self) -> usize {
         self.pieces
             .last()
             .map_or(1, |last| last.first + last.text.lines().count().max(1))
     }
 
-    /// The number for people of the first line that comes next. They do not count the lines of modules.
+    /// The number in messages of the line after the last text. Lines of modules do not count.
     fn next_shown(&self) -> usize {
         let typed = self.pieces.iter().filter(|piece| piece.id.is_none());
         1 + typed
@@ -80,7 +84,7 @@ impl Transcript {
             .sum::<usize>()
     }
 
-    /// Bytes of all texts.
+    /// The total size of all texts, in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.pieces.iter().map(|piece| piece.text.len()).sum()
     }
@@ -95,16 +99,16 @@ impl Transcript {
         self.pieces.last().map_or("", |last| last.text.as_str())
     }
 
-    /// The newest text, moved down to where the engine is to find it.
-    pub(crate) fn in_place(&self) -> String {
+    /// The newest text after empty lines, so that the engine counts its lines from `first`.
+    pub(crate) fn padded_text(&self) -> String {
         let above = self.pieces.last().map_or(0, |last| last.first - 1);
         let mut moved = "\n".repeat(above);
         moved.push_str(self.text());
         moved
     }
 
-    /// A message with the names that people gave in place of those that the engine has.
-    pub(crate) fn plain(&self, message: &str) -> String {
+    /// Replaces the engine's names in a message by the names that the user has written.
+    pub(crate) fn restore_names(&self, message: &str) -> String {
         let mut plain = message.to_owned();
         for piece in &self.pieces {
             let Some(id) = piece.id.as_ref().filter(|id| plain.contains(*id)) else {
@@ -120,8 +124,9 @@ impl Transcript {
         plain
     }
 
-    /// What holds this position: the text's name, the line for people (0: none), and the line itself.
-    pub(crate) fn find(&self, position: Position) -> (&str, usize, Option<&str>) {
+    /// Returns the text's name, the line number in messages (0 if unknown), and the source line of
+    /// a position.
+    pub(crate) fn locate(&self, position: Position) -> (&str, usize, Option<&str>) {
         let Some(line) = position.line() else {
             return (self.name(), 0, None);
         };
@@ -143,28 +148,28 @@ mod tests {
     use super::*;
 
     #[test]
-    fn positions_lead_back_to_the_text_that_has_them() {
-        let all = Transcript::of("shell", "let a = 1;")
-            .with("shell", "fn half(x) {\n  x / 2 }\n", None)
-            .with("hot.rhai", "let top = 5;\nlet low = 1;", Some(1))
-            .with("shell", "a", None);
-        let at = |line| all.find(Position::new(line, 1));
+    fn positions_are_mapped_to_their_texts() {
+        let all = SourceMap::of_text("shell", "let a = 1;")
+            .with_text("shell", "fn half(x) {\n  x / 2 }\n", None)
+            .with_text("hot.rhai", "let top = 5;\nlet low = 1;", Some(1))
+            .with_text("shell", "a", None);
+        let at = |line| all.locate(Position::new(line, 1));
         assert_eq!(at(1), ("shell", 1, Some("let a = 1;")));
         assert_eq!(at(3), ("shell", 3, Some("  x / 2 }")));
         assert_eq!(at(5), ("hot.rhai", 2, Some("let low = 1;")));
         assert_eq!(at(6), ("shell", 6, Some("a")));
-        assert_eq!(all.find(Position::NONE), ("shell", 0, None));
-        assert_eq!(all.in_place(), "\n\n\n\n\na");
+        assert_eq!(all.locate(Position::NONE), ("shell", 0, None));
+        assert_eq!(all.padded_text(), "\n\n\n\n\na");
         assert_eq!((all.next_line(), all.bytes()), (7, 10 + 23 + 25 + 1));
     }
 
     #[test]
-    fn messages_have_the_names_that_people_gave() {
-        let all = Transcript::default()
+    fn messages_have_the_names_that_users_wrote() {
+        let all = SourceMap::default()
             .with_module("plans/lib/desks.rhai", "", "veneer_m1")
-            .with("plans/hot.rhai", "", Some(1));
+            .with_text("plans/hot.rhai", "", Some(1));
         assert_eq!(
-            all.plain(
+            all.restore_names(
                 "no `veneer_m1_show` (veneer_m1::watch, veneer_m1_global::TOP, veneer_m12_a)"
             ),
             "no `show` (desks::watch, global::TOP, veneer_m12_a)"

@@ -1,4 +1,4 @@
-//! Modules that have run.
+//! The modules that have been evaluated.
 
 use super::Linked;
 use crate::context::lock;
@@ -6,21 +6,21 @@ use rhai::{Engine, EvalAltResult, Module, ModuleResolver, Position, Scope, Share
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-/// By what the engine calls them.
-pub(crate) type Ready = BTreeMap<String, Shared<Module>>;
+/// The evaluated modules, by their names in the engine.
+pub(crate) type EvaluatedModules = BTreeMap<String, Shared<Module>>;
 
-/// Gives an engine the modules that have run. A clone gives the same ones.
+/// Resolves imports to evaluated modules. All clones share one set of modules.
 #[derive(Clone, Default)]
-pub(crate) struct Modules(Arc<Mutex<Ready>>);
+pub(crate) struct ModuleRegistry(Arc<Mutex<EvaluatedModules>>);
 
-impl Modules {
-    /// What a module has under this name, as long as it is no function.
+impl ModuleRegistry {
+    /// Returns the variable or constant of a module with this name. Functions are not found.
     pub(crate) fn value(&self, module: &str, name: &str) -> Option<rhai::Dynamic> {
         lock(&self.0).get(module)?.get_var(name)
     }
 
-    /// All that have run.
-    pub(crate) fn ready(&self) -> Ready {
+    /// Returns all evaluated modules.
+    pub(crate) fn evaluated(&self) -> EvaluatedModules {
         lock(&self.0).clone()
     }
 
@@ -29,12 +29,12 @@ impl Modules {
         lock(&self.0).insert(id.to_owned(), module);
     }
 
-    /// Lets an engine have the modules; those that have not run yet run now.
-    pub(crate) fn run(
+    /// Registers the modules with an engine. Modules that are not in `ready` are evaluated first.
+    pub(crate) fn evaluate(
         &self,
         engine: &mut Engine,
         linked: &Linked,
-        ready: &Ready,
+        ready: &EvaluatedModules,
     ) -> Result<(), Box<EvalAltResult>> {
         if linked.modules.is_empty() {
             return Ok(());
@@ -62,7 +62,7 @@ impl Modules {
     }
 }
 
-impl ModuleResolver for Modules {
+impl ModuleResolver for ModuleRegistry {
     fn resolve(
         &self,
         _: &Engine,

@@ -1,4 +1,4 @@
-//! A plan with the engine that runs it, and calls of what it has registered.
+//! A plan with the engine that runs it, and the calls of its callbacks.
 
 use crate::context::{Context, Slot};
 use crate::error::{PlanError, Stage};
@@ -8,8 +8,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A plan with the engine that runs it. Lives as long as one of its callbacks, or its analyser, does.
-pub(crate) struct Loaded {
+/// A plan with the engine that runs it. The value lives as long as one of the plan's callbacks or
+/// its analyser.
+pub(crate) struct RunningPlan {
     pub(crate) engine: Engine,
     pub(crate) plan: Plan,
     pub(crate) context: Arc<Context>,
@@ -17,7 +18,7 @@ pub(crate) struct Loaded {
 
 /// A callback and the plan that it belongs to.
 pub(crate) struct Call {
-    pub(crate) loaded: Arc<Loaded>,
+    pub(crate) running_plan: Arc<RunningPlan>,
     pub(crate) function: FnPtr,
     pub(crate) condition: Option<FnPtr>,
     pub(crate) position: Position,
@@ -25,8 +26,8 @@ pub(crate) struct Call {
     pub(crate) _slot: Slot,
 }
 
-/// Runs script code: within the time limit, with errors made presentable (shown at `place` where they have none of their own), and
-/// with a panic of the engine caught, since it must not take the JVM down.
+/// Runs script code within the time limit. Converts errors for display; an error without a position
+/// is shown at `place`. Catches a panic of the engine, because a panic must not abort the JVM.
 pub(crate) fn guard<R>(
     context: &Context,
     plan: &Plan,
@@ -35,7 +36,7 @@ pub(crate) fn guard<R>(
 ) -> Result<R, PlanError> {
     context.runtime.speaks(context.load);
     let _call = context.begin_call();
-    let within = plan.transcript();
+    let within = plan.source_map();
     match catch_unwind(AssertUnwindSafe(code)) {
         Ok(Ok(value)) => Ok(value),
         Ok(Err(error)) => Err(PlanError::run(within, place, *error)),
@@ -48,8 +49,8 @@ pub(crate) fn guard<R>(
     }
 }
 
-impl Loaded {
-    /// [`guard`] for code of this plan.
+impl RunningPlan {
+    /// Runs code of this plan as the function [`guard`] does.
     pub(crate) fn guard<R>(
         &self,
         place: Position,
@@ -58,7 +59,7 @@ impl Loaded {
         guard(&self.context, &self.plan, place, || code(self))
     }
 
-    /// Calls a function of the plan, as deep in calls as `level` says.
+    /// Calls a function of the plan at the call depth `level`.
     pub(crate) fn call_at(
         &self,
         function: &FnPtr,
@@ -79,7 +80,8 @@ impl Loaded {
         function.call_raw(&context, None, none)
     }
 
-    /// A value as `print` would show it; `()` as nothing.
+    /// Formats a value as `print` does; `()` is empty. With `rows`, a value that has a table is
+    /// shown as a table with this number of rows.
     pub(crate) fn show(
         &self,
         value: Dynamic,
@@ -103,24 +105,27 @@ impl Loaded {
 }
 
 impl Call {
-    /// It was cancelled, or its plan taken off.
+    /// Whether the callback was cancelled or its plan detached.
     pub(crate) fn is_cancelled(&self) -> bool {
-        self.cancelled.load(Ordering::Relaxed) || self.loaded.context.is_off()
+        self.cancelled.load(Ordering::Relaxed) || self.running_plan.context.is_detached()
     }
 
-    /// Runs it, where its condition holds.
+    /// Runs the callback, unless it has a condition that does not hold.
     pub(crate) fn run(&self) -> Result<(), PlanError> {
-        self.loaded.guard(self.position, |loaded| {
-            let tree = loaded.plan.tree();
+        self.running_plan.guard(self.position, |running_plan| {
+            let tree = running_plan.plan.tree();
             if let Some(condition) = &self.condition {
-                if !condition.call::<bool>(&loaded.engine, tree, ())? {
+                if !condition.call::<bool>(&running_plan.engine, tree, ())? {
                     return Ok(());
                 }
                 self.cancelled.store(true, Ordering::Relaxed);
             }
-            match self.function.call::<Dynamic>(&loaded.engine, tree, ()) {
+            match self
+                .function
+                .call::<Dynamic>(&running_plan.engine, tree, ())
+            {
                 Ok(_) => Ok(()),
-                // `exit()` ends this call and nothing else.
+                // `exit()` ends only this call.
                 Err(error) if matches!(error.unwrap_inner(), EvalAltResult::Exit(..)) => Ok(()),
                 Err(error) => Err(error),
             }

@@ -1,16 +1,16 @@
-//! What a plan can ask without a handle: `refusals()`, `instruments()`, `stale()`, `names()`, `now()`, `pid()`, `param()`,
-//! `unsafe_calls()` and `detach_all()`.
+//! Global functions that need no handle: `refusals()`, `instruments()`, `stale()`, `names()`,
+//! `now()`, `pid()`, `param()`, `unsafe_calls()` and `detach_all()`.
 
-use super::{Answer, error, int};
+use super::{ApiResult, error, int};
 use crate::context::Context;
-use crate::ledger::Thing;
+use crate::ownership::Thing;
 use rhai::{Array, Dynamic, Engine, FLOAT, INT, ImmutableString, Map};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use veneer_instruments::{AttachError, RefusalRow, Summary};
 
-/// Names at once.
-const NAMES: usize = 200;
+/// The maximum number of names that one call of `names()` returns.
+const MAX_NAMES: usize = 200;
 
 fn map<const N: usize>(entries: [(&str, Dynamic); N]) -> Dynamic {
     let entries = entries
@@ -40,11 +40,11 @@ fn summary_map(summary: Summary) -> Dynamic {
     ])
 }
 
-/// Takes off the patches and instruments of all plans, newest first, and says how many. One that fails does
-/// not keep the others on; the first failure is the error then.
-fn detach_all(context: &Context) -> Answer<INT> {
-    let mut things = context.ledger.all();
-    // The runtime may know instruments that came by another way than this session.
+/// Detaches the patches and instruments of all plans, newest first, and returns their number. If
+/// one fails, the others are detached nevertheless, and the first error is returned.
+fn detach_all(context: &Context) -> ApiResult<INT> {
+    let mut things = context.ownership.all();
+    // The runtime may have instruments that other code than this session has attached.
     let attached = context.ask(|runtime| runtime.instruments());
     for summary in attached.iter().rev().filter(|summary| summary.attached) {
         let thing = Thing::Instrument(summary.id);
@@ -55,9 +55,9 @@ fn detach_all(context: &Context) -> Answer<INT> {
     let mut failed: Option<AttachError> = None;
     let mut done = 0;
     for thing in things {
-        match context.ask(|runtime| thing.take_off(runtime)) {
+        match context.ask(|runtime| thing.detach(runtime)) {
             Ok(()) => {
-                context.ledger.detached(thing);
+                context.ownership.record_detached(thing);
                 done += 1;
             }
             Err(error) => failed = failed.or(Some(error)),
@@ -87,15 +87,15 @@ pub(super) fn register(engine: &mut Engine, context: &Arc<Context>) {
     let plan = context.clone();
     engine.register_fn(
         "param",
-        move |name: ImmutableString, default: Dynamic| -> Answer<Dynamic> {
-            plan.settings.like(&name, &default).or_else(error)
+        move |name: ImmutableString, default: Dynamic| -> ApiResult<Dynamic> {
+            plan.params.typed(&name, &default).or_else(error)
         },
     );
     let plan = context.clone();
     engine.register_fn(
         "param",
-        move |name: ImmutableString| -> Answer<ImmutableString> {
-            match plan.settings.get(&name) {
+        move |name: ImmutableString| -> ApiResult<ImmutableString> {
+            match plan.params.get(&name) {
                 Some(text) => Ok(text.into()),
                 None => error(format!("this plan needs --set {name}=…")),
             }
@@ -103,7 +103,7 @@ pub(super) fn register(engine: &mut Engine, context: &Arc<Context>) {
     );
     let plan = context.clone();
     engine.register_fn("names", move |beginning: ImmutableString| {
-        let names = plan.ask(|runtime| runtime.names(&beginning, NAMES));
+        let names = plan.ask(|runtime| runtime.names(&beginning, MAX_NAMES));
         names.into_iter().map(Dynamic::from).collect::<Array>()
     });
     let plan = context.clone();

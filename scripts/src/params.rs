@@ -1,41 +1,42 @@
-//! Values from outside that a plan asks for with `param(…)`.
+//! Parameters: values from the command line that a plan requests with `param(…)`.
 
 use crate::context::lock;
 use rhai::{Dynamic, FLOAT, INT};
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
-/// The values by name, and the names for which the plan has asked.
+/// The given values by name, and the names that the plan has requested.
 #[derive(Debug, Default)]
-pub(crate) struct Settings {
+pub(crate) struct Params {
     given: BTreeMap<String, String>,
-    /// With what the plan got.
-    asked: Mutex<BTreeMap<String, Dynamic>>,
+    /// The requested names, with the values that the plan received.
+    requested: Mutex<BTreeMap<String, Dynamic>>,
 }
 
-impl Settings {
+impl Params {
     pub(crate) fn new(given: BTreeMap<String, String>) -> Self {
-        let asked = Mutex::default();
-        Settings { given, asked }
+        let requested = Mutex::default();
+        Params { given, requested }
     }
 
-    /// The value of this name, as text.
+    /// Returns the given value of this name, as text.
     pub(crate) fn get(&self, name: &str) -> Option<&str> {
         let given = self.given.get(name);
         let value = given.map_or(Dynamic::UNIT, |text| text.clone().into());
-        lock(&self.asked).insert(name.to_owned(), value);
+        lock(&self.requested).insert(name.to_owned(), value);
         given.map(String::as_str)
     }
 
-    /// What the plan has asked for so far, and what it got.
-    pub(crate) fn asked(&self) -> BTreeMap<String, Dynamic> {
-        lock(&self.asked).clone()
+    /// Returns the requested names and the values that the plan received.
+    pub(crate) fn requested(&self) -> BTreeMap<String, Dynamic> {
+        lock(&self.requested).clone()
     }
 
-    /// The value of this name as something like the default, which it is where none was given.
-    pub(crate) fn like(&self, name: &str, default: &Dynamic) -> Result<Dynamic, String> {
+    /// Returns the value of this name, converted to the type of the default. If no value was given,
+    /// returns the default.
+    pub(crate) fn typed(&self, name: &str, default: &Dynamic) -> Result<Dynamic, String> {
         let value = self.value(name, default)?;
-        lock(&self.asked).insert(name.to_owned(), value.clone());
+        lock(&self.requested).insert(name.to_owned(), value.clone());
         Ok(value)
     }
 
@@ -63,11 +64,14 @@ impl Settings {
         }
     }
 
-    /// What is wrong, where a value was given for which nothing asked.
-    pub(crate) fn unasked(&self) -> Option<String> {
-        let asked = lock(&self.asked);
-        let name = self.given.keys().find(|name| !asked.contains_key(*name))?;
-        let known: Vec<&str> = asked.keys().map(String::as_str).collect();
+    /// Returns an error message if a value was given for a name that the plan has not requested.
+    pub(crate) fn unused_message(&self) -> Option<String> {
+        let requested = lock(&self.requested);
+        let name = self
+            .given
+            .keys()
+            .find(|name| !requested.contains_key(*name))?;
+        let known: Vec<&str> = requested.keys().map(String::as_str).collect();
         Some(match known.as_slice() {
             [] => format!("--set {name}=…: this plan has no parameters"),
             some => format!(

@@ -1,47 +1,47 @@
-//! Which words of a text are exchanged, and for what.
+//! Decides which tokens of a text are replaced, and by which words.
 
-use super::refuse;
+use super::link_error;
 use crate::error::{PlanError, Stage};
-use crate::transcript::Transcript;
+use crate::source_map::SourceMap;
 use rhai::{Position, Token};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// What becomes of the words of a text.
-pub(super) struct Names<'a> {
-    /// Of a module: what the engine calls it, and its functions.
+/// The renaming rules for one text.
+pub(super) struct Renaming<'a> {
+    /// For a module: its name in the engine, and the names of its functions.
     pub(super) own: Option<(&'a str, BTreeSet<String>)>,
-    /// What the text calls modules.
+    /// The aliases of modules in the text.
     pub(super) aliases: &'a BTreeMap<String, String>,
-    /// Paths of imports, by their places.
+    /// The new import paths, by position.
     pub(super) paths: HashMap<Position, String>,
 }
 
-impl Names<'_> {
-    /// The words to exchange.
-    pub(super) fn of(
+impl Renaming<'_> {
+    /// Returns the new words, by position.
+    pub(super) fn replacements(
         &self,
         tokens: &[(Token, Position)],
-        within: &Transcript,
+        within: &SourceMap,
     ) -> Result<HashMap<Position, String>, PlanError> {
         let mut out = self.paths.clone();
         let mut importing = false;
         for (n, (token, at)) in tokens.iter().enumerate() {
-            // The engine counts no further.
+            // The engine counts columns only up to 65,535.
             if at
                 .position()
                 .is_some_and(|column| column >= usize::from(u16::MAX))
             {
                 let message = "this line is too long for a plan with modules".to_owned();
-                return Err(refuse(Stage::Limit, within, *at, message));
+                return Err(link_error(Stage::Limit, within, *at, message));
             }
             let before = n.checked_sub(1).and_then(|n| tokens.get(n)).map(|t| &t.0);
-            let behind = tokens.get(n + 1).map(|t| &t.0);
+            let after = tokens.get(n + 1).map(|t| &t.0);
             match token {
                 Token::Import => importing = true,
                 Token::SemiColon => importing = false,
                 Token::Identifier(word) => {
                     let alias = importing && matches!(before, Some(Token::As));
-                    if let Some(new) = self.word(word, before, behind, alias) {
+                    if let Some(new) = self.replacement(word, before, after, alias) {
                         out.insert(*at, new);
                     }
                 }
@@ -51,27 +51,27 @@ impl Names<'_> {
         Ok(out)
     }
 
-    /// A new word, where it gets one.
-    fn word(
+    /// Returns the new word, or `None` if the word is unchanged.
+    fn replacement(
         &self,
         word: &str,
         before: Option<&Token>,
-        behind: Option<&Token>,
+        after: Option<&Token>,
         alias: bool,
     ) -> Option<String> {
-        // A member, or the name of something in another module.
+        // A member of an object, or a name in another module.
         if let Some(Token::Period | Token::Elvis | Token::DoubleColon) = before {
             return None;
         }
-        if alias || matches!(behind, Some(Token::DoubleColon)) {
+        if alias || matches!(after, Some(Token::DoubleColon)) {
             return match &self.own {
                 Some((id, _)) if word == "global" => Some(format!("{id}_global")),
                 _ => self.aliases.get(word).cloned(),
             };
         }
-        // The name of a property in a map; a type in front of a method.
-        let typed = matches!((before, behind), (Some(Token::Fn), Some(Token::Period)));
-        if typed || matches!(behind, Some(Token::Colon)) {
+        // The name of a property in a map, or the type before a method.
+        let typed = matches!((before, after), (Some(Token::Fn), Some(Token::Period)));
+        if typed || matches!(after, Some(Token::Colon)) {
             return None;
         }
         let (id, functions) = self.own.as_ref()?;

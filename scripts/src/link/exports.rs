@@ -1,13 +1,13 @@
-//! What a module has for others: functions, constants and variables.
+//! The exports of a module: functions, constants and variables.
 
 use rhai::{AST, ASTFlags, FnAccess, Module, Stmt};
 
-/// The engine's name for a function that has none.
+/// Whether the name is one that the engine generates for a closure.
 pub(super) fn is_closure(name: &str) -> bool {
     name.starts_with("anon$")
 }
 
-/// What others may call, under plain names.
+/// Returns the public functions of a module, under their original names.
 pub(super) fn callable(parsed: &AST, id: &str) -> Module {
     let mut module = Module::new();
     for function in parsed.iter_fn_def() {
@@ -24,7 +24,7 @@ pub(super) fn callable(parsed: &AST, id: &str) -> Module {
     module
 }
 
-/// Constants whose values stand in the text.
+/// Returns the constants whose values are literals in the text.
 pub(super) fn constants(parsed: &AST) -> Module {
     let mut module = Module::new();
     for (name, _, value) in parsed.iter_literal_variables(true, false) {
@@ -34,7 +34,7 @@ pub(super) fn constants(parsed: &AST) -> Module {
     module
 }
 
-/// Variables that others may read, with their names there.
+/// Returns the exported variables: the name in the module and the exported name.
 pub(super) fn exports(parsed: &AST, id: &str) -> Vec<(String, String)> {
     let plain = |name: &str| {
         let rest = name.strip_prefix(id).and_then(|n| n.strip_prefix('_'));

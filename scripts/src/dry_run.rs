@@ -1,6 +1,9 @@
-//! A plan's top level run without a JVM, so that `veneer run --strict` can refuse it before the application starts.
+//! The dry run: runs a plan's top level without a JVM. The tests of the documentation use the dry
+//! run. `veneer run --strict` does not: the command only parses the plans, and the agent refuses a
+//! plan that fails in the JVM before the application starts.
 //!
-//! The runtime here accepts every instrument and edit, has measured nothing and prints nowhere.
+//! The runtime in this module accepts every instrument and edit, has no measured data, and discards
+//! output.
 
 use crate::context::lock;
 use crate::{Plan, PlanError, Session};
@@ -10,7 +13,7 @@ use veneer_instruments::{
     PatchId, RefusalRow, Row, Runtime, Sample, Spec, Summary, Tally, TallyKind,
 };
 
-pub(crate) fn rehearse(plan: &Plan) -> Result<(), PlanError> {
+pub(crate) fn dry_run(plan: &Plan) -> Result<(), PlanError> {
     let session = Session::new(Arc::new(NoJvm::default()));
     session.load(plan.clone()).map(drop)
 }
