@@ -1,25 +1,30 @@
-//! Whether counts that follow from those of other fragments and edges are those of counters on each of them.
+//! Compares derived counts with direct counts.
+//!
+//! A *derived* count is calculated from the counters of other fragments and edges of the method
+//! (spanning-tree counters). A *direct* count has a counter of its own at the point. Both must be
+//! equal.
 
 use std::collections::BTreeMap;
 
 use crate::report::{Point, Report};
 
-/// How a report's counts by flow and one by one compare.
+/// The result of comparing the derived and the direct counts of a report.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Agreement {
-    /// Points whose counts agree.
+    /// Points at which both counts are equal.
     pub agree: usize,
-    /// Of these, how many were passed at all.
+    /// Points among `agree` that were passed at least once.
     pub passed: usize,
-    /// Hits at them.
+    /// Sum of the hits at the points of `agree`.
     pub hits: u64,
-    /// Points whose counts differ, with both.
+    /// One line for each point at which the counts differ, with both counts.
     pub differ: Vec<String>,
 }
 
 impl Agreement {
-    /// Compares the counters of a plan that counts each point twice, by flow first: instruments come in the order in which they
-    /// were attached.
+    /// Compares the counters of a plan that counts each point twice: first derived, then directly.
+    /// The order is reliable, because a report lists instruments in the order in which they were
+    /// attached.
     pub fn of(report: &Report) -> Self {
         let mut all: BTreeMap<String, Vec<u64>> = BTreeMap::new();
         for point in report.points("counter") {

@@ -1,4 +1,5 @@
-//! A program that runs in the background of a test: a server, or a command that goes on until it is interrupted.
+//! A process that runs in the background of a test: a server, or a command that runs until it is
+//! interrupted.
 
 use std::io::{BufRead, BufReader, Read};
 use std::process::Child;
@@ -8,14 +9,13 @@ use std::time::{Duration, Instant};
 use crate::live::{LiveError, PATIENCE};
 use crate::process::{Process, end_group};
 
-/// The program; ended when dropped.
+/// A running process. It is killed when this value is dropped.
 pub struct Background {
     child: Child,
     said: Arc<Mutex<Vec<String>>>,
 }
 
 impl Background {
-    /// Starts it.
     pub fn start(process: &Process) -> Result<Self, LiveError> {
         let mut child = process.start()?;
         drop(child.stdin.take());
@@ -25,7 +25,7 @@ impl Background {
         Ok(Self { child, said })
     }
 
-    /// Everything that it has said, on both streams.
+    /// All lines that the process has written so far, on both streams.
     pub fn said(&self) -> Vec<String> {
         self.said
             .lock()
@@ -33,11 +33,11 @@ impl Background {
             .clone()
     }
 
-    /// Waits for a line that has this in it, and gives what stands behind.
+    /// Waits for a line that contains `text`, and returns the rest of the line after it.
     pub fn says(&mut self, text: &str) -> Result<String, LiveError> {
         let end = Instant::now() + PATIENCE;
         loop {
-            // Asked first: what was said until then is all that there will be.
+            // Read before the output: if the process has ended, the output read next is complete.
             let over = self.child.try_wait()?.is_some() || Instant::now() > end;
             let said = self.said();
             let found = said.iter().find_map(|line| line.split_once(text));
@@ -51,21 +51,22 @@ impl Background {
         }
     }
 
-    /// Has it not ended yet?
     pub fn runs(&mut self) -> bool {
         matches!(self.child.try_wait(), Ok(None))
     }
 
-    /// Sends a signal, waits for the end, and gives the exit code; `None` where the signal ended it.
+    /// Sends a signal, waits for the end, and returns the exit code, or `None` if the signal ended
+    /// the process.
     pub fn signal(&mut self, signal: i32) -> Result<Option<i32>, LiveError> {
         if let Ok(process) = libc::pid_t::try_from(self.child.id()) {
-            // SAFETY: a plain system call; the child has not been waited for, so the number is its own.
+            // SAFETY: a plain system call. The child has not been waited for, so its process id has
+            // not been reused.
             unsafe { libc::kill(process, signal) };
         }
         self.ends()
     }
 
-    /// Waits for the end, and gives the exit code; `None` where a signal ended it.
+    /// Waits for the end, and returns the exit code, or `None` if a signal ended the process.
     pub fn ends(&mut self) -> Result<Option<i32>, LiveError> {
         let end = Instant::now() + PATIENCE;
         loop {

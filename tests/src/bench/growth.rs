@@ -1,6 +1,7 @@
-//! What grows how: start-up against the number of classes, attachment against methods, points and threads.
+//! Measures how costs grow: start-up with the number of classes, and attachment with the number of
+//! methods, points and threads.
 //!
-//! Each series is a line of least squares; memory has its own in the part *Memory*.
+//! Each series is fitted by a least-squares line. Memory has its own series in the part *Memory*.
 
 use std::time::Instant;
 
@@ -14,16 +15,17 @@ use crate::figures::statistics::median;
 use crate::jdk::Jdk;
 use crate::trust::Table;
 
-/// Against what something is measured, and the values: `x`, and `y` of each time.
+/// One series of measurements: the quantity, the variable on which it depends, and the pairs (x,
+/// y).
 struct Growth {
     what: &'static str,
     against: &'static str,
-    /// The unit of the slope, and by how much a slope in milliseconds is multiplied for it.
+    /// The unit of the slope, and the factor that converts a slope in milliseconds into this unit.
     unit: (&'static str, f64),
     points: Vec<(f64, f64)>,
 }
 
-/// The part.
+/// Runs the part `growth`.
 pub fn run(scope: &Scope) -> Result<Record, TrustError> {
     let begun = Instant::now();
     let mut record = Record::new("growth", "What grows how", scope)?;
@@ -83,7 +85,7 @@ pub fn run(scope: &Scope) -> Result<Record, TrustError> {
     Ok(record)
 }
 
-/// Start-up against classes of H2: armed less plain, of the same number.
+/// Measures the start-up for numbers of H2 classes: armed minus plain for the same number.
 fn starting(jdk: &Jdk, quick: bool) -> Result<Growth, TrustError> {
     let (sizes, times): (&[usize], usize) = if quick {
         (&[100, 900], 2)
@@ -115,7 +117,7 @@ fn starting(jdk: &Jdk, quick: bool) -> Result<Growth, TrustError> {
     Ok(growth)
 }
 
-/// A selection of the methods of the first classes.
+/// A selection of the methods of the first `classes` classes, as the code of a plan.
 fn some(classes: usize) -> String {
     let patterns: Vec<String> = (0..classes)
         .map(|c| format!("\"Many{c}::m*(..)\""))
@@ -123,7 +125,7 @@ fn some(classes: usize) -> String {
     format!("methods([{}])", patterns.join(", "))
 }
 
-/// Attachment against methods, and against points.
+/// Measures the attachment for numbers of methods and for numbers of points.
 fn methods(jdk: &Jdk, quick: bool) -> Result<Vec<Growth>, TrustError> {
     let (sizes, times): (&[usize], usize) = if quick {
         (&[1, 20], 1)
@@ -164,7 +166,7 @@ fn methods(jdk: &Jdk, quick: bool) -> Result<Vec<Growth>, TrustError> {
                 ))
                 .map_err(other)?;
             let each: f64 = points.trim().parse().map_err(|_| other(&points))?;
-            // The classes differ in nothing but constants.
+            // The classes differ only in constants, so each has the same number of blocks.
             blocks.points.push((each * *classes as f64, took));
             eprintln!(
                 "bench: growth, {} methods: {took:.0} ms for all blocks",
@@ -176,7 +178,7 @@ fn methods(jdk: &Jdk, quick: bool) -> Result<Vec<Growth>, TrustError> {
     Ok(vec![entries, blocks, pauses])
 }
 
-/// Attachment to 1,000 methods against the threads that run them.
+/// Measures the attachment to 1,000 methods for numbers of threads that run them.
 fn threads(jdk: &Jdk, quick: bool) -> Result<Vec<Growth>, TrustError> {
     let (sizes, times): (&[usize], usize) = if quick {
         (&[1, 8], 1)

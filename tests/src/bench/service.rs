@@ -1,4 +1,4 @@
-//! Attaching to a service under load: what its clients notice.
+//! Measures an attachment to a service under load: the delay that the service's clients observe.
 
 use std::time::{Duration, Instant};
 
@@ -11,10 +11,11 @@ use crate::live::{Live, number};
 use crate::process::Process;
 use crate::trust::Table;
 
-/// Clients that ask all the time.
+/// Number of clients that send requests without a pause.
 const CLIENTS: &str = "4";
 
-/// What is asked of the service while it works: every block of the servlet, the values of a variable, and a timer in its database.
+/// The plan that is attached while the service works: a counter on every block of the servlet, the
+/// values of a variable, and a timer in the database.
 pub const PLAN: &str = "
     methods(\"Service::*(..)\").blocks().before(counter());
     let ids = tally(2000);
@@ -22,31 +23,30 @@ pub const PLAN: &str = "
     methods(\"org.h2.command.CommandContainer::query(..)\").around(timer());
     instruments().len()";
 
-/// A service and its clients.
+/// A service and its clients, each in a JVM of its own.
 pub struct Service {
-    /// The service.
     pub live: Live,
     clients: Live,
     _compiled: Compiled,
 }
 
-/// What the clients saw in a phase.
+/// The observations of the clients in one phase.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Phase {
-    /// Requests that were asked.
+    /// Number of requests.
     pub requests: i64,
-    /// Those that had no answer or a wrong one.
+    /// Number of requests without an answer or with a wrong one.
     pub failed: i64,
-    /// Microseconds from question to answer, the median.
+    /// Median response time in microseconds.
     pub median: f64,
-    /// The 99th percentile.
+    /// 99th percentile of the response time in microseconds.
     pub p99: f64,
-    /// The longest.
+    /// Longest response time in microseconds.
     pub slowest: f64,
 }
 
 impl Service {
-    /// Starts both on a JDK, each in a JVM of its own.
+    /// Starts the service and its clients on a JDK.
     pub fn start(jdk: &Jdk) -> Result<Service, TrustError> {
         let compiled = Compiled::of(
             jdk,
@@ -70,12 +70,12 @@ impl Service {
         })
     }
 
-    /// The service's process id.
+    /// The process id of the service.
     pub fn pid(&self) -> String {
         self.live.pid().to_string()
     }
 
-    /// What was seen since the last phase ended.
+    /// Returns what the clients observed since the previous phase ended.
     pub fn phase(&mut self, name: &str) -> Result<Phase, TrustError> {
         self.clients.say(name).map_err(other)?;
         let line = self
@@ -92,19 +92,20 @@ impl Service {
         })
     }
 
-    /// The same after some time.
+    /// Sleeps for `time`, and then returns what the clients observed since the previous phase
+    /// ended.
     pub fn phase_of(&mut self, name: &str, time: Duration) -> Result<Phase, TrustError> {
         std::thread::sleep(time);
         self.phase(name)
     }
 
-    /// The command with these words, which must succeed; the agent's own output.
+    /// Runs `veneer` with these words, which must succeed, and returns its standard output.
     pub fn veneer(&self, words: &[&str]) -> Result<String, TrustError> {
         let output = veneer().args(words).run()?;
         Ok(output.succeeded(&words.join(" "))?.out)
     }
 
-    /// The end of both; what the clients said of failures.
+    /// Stops both JVMs, and returns the failures that the clients reported, one per line.
     pub fn stop(self) -> Result<String, TrustError> {
         let said = self.clients.stop().map_err(other)?;
         self.live.stop().map_err(other)?.succeeded("the service")?;
@@ -116,7 +117,7 @@ impl Service {
     }
 }
 
-/// The part.
+/// Runs the part `service`.
 pub fn run(scope: &Scope) -> Result<Record, TrustError> {
     let begun = Instant::now();
     let mut record = Record::new("service", "Attaching to a service under load", scope)?;
@@ -133,7 +134,7 @@ pub fn run(scope: &Scope) -> Result<Record, TrustError> {
         false => (5, Duration::from_secs(3)),
     };
     let mut service = Service::start(jdk)?;
-    // Warm.
+    // Warm-up.
     service.phase_of("warm", time * 3)?;
     let pid = service.pid();
     let names = [

@@ -1,17 +1,18 @@
-//! Lines through points: what grows how.
+//! Fits straight lines to points, to show how a cost grows.
 
-/// `y = base + slope · x`, and how much of the variation it explains.
+/// The line `y = base + slope · x`, and the share of the variation that it explains.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Line {
-    /// `y` where `x` is 0.
+    /// The value of `y` at `x` = 0.
     pub base: f64,
-    /// `y` per `x`.
+    /// The increase of `y` per unit of `x`.
     pub slope: f64,
-    /// 1 where the points lie on the line, 0 where it explains nothing.
+    /// The coefficient of determination (r²): 1 if all points are on the line, 0 if the line
+    /// explains nothing.
     pub fit: f64,
 }
 
-/// The line with the least squares of vertical distances. `None` where all `x` are the same.
+/// Fits a line by least squares of the vertical distances. Returns `None` if all `x` are equal.
 pub fn fit(points: &[(f64, f64)]) -> Option<Line> {
     let count = points.len() as f64;
     let mean = |of: fn(&(f64, f64)) -> f64| points.iter().map(of).sum::<f64>() / count;

@@ -1,4 +1,5 @@
-//! From the start of the process to the first result: plain, armed, under JaCoCo, under AspectJ's weaver.
+//! Measures the time from the start of the process to the first result: plain, armed, with JaCoCo,
+//! and with AspectJ's weaver.
 
 use std::time::Instant;
 
@@ -15,26 +16,26 @@ use crate::jdk::Jdk;
 use crate::process::Process;
 use crate::trust::Table;
 
-/// The plain command, given more options of the JVM and more of the class path.
+/// Builds the plain command with more options of the JVM and more entries of the class path.
 type Java = Box<dyn Fn(&Jdk, &Compiled, &[String], &[&std::path::Path]) -> Process>;
 
-/// A program that is started.
+/// A program whose start is measured.
 struct Program {
     name: &'static str,
     what: &'static str,
     java: Java,
     compiled: Compiled,
     arm: Vec<String>,
-    /// What its result's line begins with.
+    /// The beginning of the line that shows the result.
     result: &'static str,
-    /// AspectJ's pointcut: one method, so that the weaver looks at every class and changes one.
+    /// AspectJ's pointcut: one method, so that the weaver reads every class and changes one.
     pointcut: &'static str,
 }
 
-/// How it is started.
+/// The modes in which each program is started.
 const MODES: [&str; 4] = ["plain", "armed", jacoco::NAME, "AspectJ weaver"];
 
-/// The part.
+/// Runs the part `startup`.
 pub fn run(scope: &Scope) -> Result<Record, TrustError> {
     let begun = Instant::now();
     let mut record = Record::new("startup", "Start-up to the first result", scope)?;
@@ -136,13 +137,13 @@ pub fn run(scope: &Scope) -> Result<Record, TrustError> {
     Ok(record)
 }
 
-/// What each mode showed: a run for each group where there was one, and the first error.
+/// The results of each mode: one run for each group, `None` if it failed, and the first error.
 type Found = Vec<(Vec<Option<First>>, Option<String>)>;
 
 fn measure(jdk: &Jdk, program: &Program, groups: usize) -> Found {
     let mut found: Found = MODES.iter().map(|_| (Vec::new(), None)).collect();
     let mut said: Option<String> = None;
-    // One run before the first group, so that files are in memory for all.
+    // One run before the first group, so that the files are in the page cache for all runs.
     let _ = command_of(jdk, program, "plain").map(|p| first(&p, program.result));
     for group in 0..groups {
         for turn in 0..MODES.len() {

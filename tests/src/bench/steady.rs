@@ -1,4 +1,5 @@
-//! Steady state: each workload plain, armed and left alone, counted, detached again, and under JaCoCo.
+//! Measures the steady state of each workload: plain, armed without a plan, counted, detached
+//! again, and with JaCoCo.
 
 use std::time::Instant;
 
@@ -16,7 +17,7 @@ use crate::trust::Table;
 /// Veneer's modes, in the order of the columns.
 const MODES: [Mode; 3] = [Mode::Armed, Mode::Detached, Mode::Counted];
 
-/// The part.
+/// Runs the part `steady`.
 pub fn run(scope: &Scope) -> Result<Record, TrustError> {
     let begun = Instant::now();
     let mut record = Record::new("steady", "Steady state", scope)?;

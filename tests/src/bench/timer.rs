@@ -1,4 +1,5 @@
-//! What an inclusive timer on a small hot method costs a call, beside other tools' timers on the same method.
+//! Measures the cost per call of an inclusive timer on a small hot method, beside the timers of
+//! other tools on the same method.
 
 use std::time::Instant;
 
@@ -11,7 +12,7 @@ use super::{Goal, Record, Scope, TrustError, other};
 use crate::figures::statistics::median;
 use crate::trust::Table;
 
-/// The part.
+/// Runs the part `timer`.
 pub fn run(scope: &Scope) -> Result<Record, TrustError> {
     let begun = Instant::now();
     let mut record = Record::new("timer", "A timer on a small hot method", scope)?;
@@ -42,7 +43,7 @@ pub fn run(scope: &Scope) -> Result<Record, TrustError> {
     Ok(record)
 }
 
-/// Veneer's timer on the one method.
+/// Veneer's timer on the hot method.
 fn timed(
     java: &crate::process::Process,
     compiled: &Compiled,
@@ -64,7 +65,7 @@ fn timed(
 
 const OURS: &str = "Veneer, timer()";
 
-/// Nanoseconds a call in each group.
+/// Returns the cost of each call in nanoseconds, one value for each group.
 fn nanoseconds(one: &Series, plain: &Series) -> Vec<f64> {
     let pairs = one.processor.iter().zip(&plain.processor);
     pairs.map(|(a, b)| (a - b) * 1e6 / CALLS as f64).collect()
