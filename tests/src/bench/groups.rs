@@ -1,8 +1,8 @@
 //! Runs the variants of a program in groups. Each group has one run of each variant, each in a
 //! fresh JVM; ratios are taken within a group.
 //!
-//! ```text
-//!  group 1:  plain  armed  counted  JaCoCo        Each group begins with the next variant. So the first and last
+//!  group 1:  plain  armed  counted  JaCoCo      Each group begins with the next variant, so that
+//!  group 2:  armed  counted  JaCoCo  plain      no variant always runs first or last.
 //!  group 2:  armed  counted  JaCoCo  plain        runs (warm machine, disk cache) are of different variants each time.
 //! ```
 

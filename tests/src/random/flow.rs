@@ -1,20 +1,21 @@
-//! Regions as code: blocks, the ways between them, monitors, handlers and returns.
+//! Generates the code of regions: blocks, the edges between them, monitors, handlers and returns.
 //!
-//! An edge between places that hold different things gets a block of its own in which variables and stack are made to fit;
-//! an edge that leads back takes fuel there.
+//! If the states at both ends of an edge differ, the edge gets a block of its own that converts the
+//! variables and the stack. A back edge takes fuel in such a block.
 
 use super::body::{Body, State};
 use super::code::{Guard, Label, Verified};
 use super::kind::{Class, Kind};
 use super::shape::{Content, End, Item, Region};
 
-/// A region that is being written.
+/// The labels and states of the items of the region that is being generated. The last one is the
+/// exit.
 struct Context {
     labels: Vec<Label>,
     states: Vec<State>,
 }
 
-/// A way on for which a block must be written still.
+/// An edge whose block is still to be generated.
 struct Detour {
     label: Label,
     to: usize,
@@ -22,7 +23,7 @@ struct Detour {
 }
 
 impl Body<'_> {
-    /// Writes a region; afterwards the code stands at its exit.
+    /// Generates a region. Afterwards the current position is the exit of the region.
     pub(super) fn region(&mut self, region: &Region) {
         let context = self.context(region);
         let first = self.guards.len();
@@ -50,7 +51,7 @@ impl Body<'_> {
         self.block_at(context.labels[last]);
     }
 
-    /// Where ranges begin and end before this item.
+    /// Opens and closes the exception ranges that begin or end before this item.
     fn bounds(&mut self, region: &Region, first: usize, index: usize) {
         for (number, range) in region.ranges.iter().enumerate() {
             if range.to == index {
@@ -113,7 +114,8 @@ impl Body<'_> {
         self.draw = outer;
     }
 
-    /// The beginning of a handler: without fuel to the exit; else the exception is looked at.
+    /// Generates the beginning of a handler. If no fuel is left, it jumps to the exit; otherwise it
+    /// records the exception.
     fn handle(&mut self, context: &Context, rethrown: bool) {
         let thrown = [Kind::Ref(Class::Thrown("Throwable"))];
         let on = self.code.label();
@@ -138,7 +140,7 @@ impl Body<'_> {
         }
     }
 
-    /// `synchronized (…) { … }` as compilers write it; `after` writes how it goes on.
+    /// Generates `synchronized (…) { … }` as compilers do. `after` generates the code that follows.
     fn monitor(&mut self, region: &Region, after: impl FnOnce(&mut Self)) {
         let lock = self.variable(Some(Kind::Ref(Class::Object)));
         let thrown = self.variable(Some(Kind::Ref(Class::Thrown("Throwable"))));
@@ -154,7 +156,8 @@ impl Body<'_> {
             self.push(top);
             self.store(lock);
         } else {
-            // Whatever is below is gone before the monitor is held, with nothing that can fail.
+            // Remove all other operands before the monitor is entered, with instructions that
+            // cannot throw.
             self.store(lock);
             while let Some(one) = self.state.stack.pop() {
                 let words = match one {
@@ -200,7 +203,7 @@ impl Body<'_> {
         self.op(0xbf, 1, None); // athrow
     }
 
-    /// Writes how an item ends.
+    /// Generates the end of an item.
     fn end(&mut self, context: &Context, index: usize, end: &End) {
         self.next_line();
         let mut detours = Vec::new();
@@ -255,14 +258,15 @@ impl Body<'_> {
         }
     }
 
-    /// Makes things fit for one of several ways, mostly.
+    /// Usually converts the state to that of one of several targets, so that its edge needs no
+    /// block.
     fn prepare(&mut self, context: &Context, to: usize) {
         if self.draw.chance(75) {
             self.fit(&context.states[to]);
         }
     }
 
-    /// The label of a way on: the item's own, or that of a detour.
+    /// Returns the label for an edge: that of the target item, or that of a detour block.
     fn way(
         &mut self,
         context: &Context,
@@ -282,7 +286,7 @@ impl Body<'_> {
         label
     }
 
-    /// Goes to an item; `last` says that nothing of the item `from` follows in the code.
+    /// Generates a jump to an item. `last` is true if no code of the item `from` follows.
     fn go(&mut self, context: &Context, from: Option<usize>, to: usize, last: bool) {
         self.fit(&context.states[to]);
         let back = from.is_some_and(|from| to <= from);
@@ -303,7 +307,8 @@ impl Body<'_> {
             && locals.all(|(want, have)| want.is_none() || want == have)
     }
 
-    /// Makes stack and variables what a place wants. Cannot fail, since it may stand anywhere.
+    /// Converts the stack and the variables to the target state. The code can be at any position,
+    /// so it must not throw.
     fn fit(&mut self, target: &State) {
         if self.state.stack != target.stack {
             while !self.state.stack.is_empty() {
@@ -330,9 +335,10 @@ impl Body<'_> {
         }
     }
 
-    /// Returns, with the sum told to the runner and all monitors left.
+    /// Generates a return. Before it, the sum is reported to the runner and all monitors are
+    /// exited.
     pub(super) fn leave(&mut self) {
-        // Legal, but nothing leaves values there.
+        // Values left on the stack would be legal, but no compiler emits such returns.
         while !self.state.stack.is_empty() {
             self.sink();
         }
@@ -390,7 +396,7 @@ impl Body<'_> {
         self.op2(0xb7, index, 3, None);
         self.push_kind(Kind::Ref(Class::Thrown(name)));
         if self.draw.chance(50) {
-            // Made on one line, thrown on another.
+            // The exception is created on one line and thrown on another.
             self.next_line();
             self.simple(Kind::Int);
             self.runner("note", &[Kind::Int], None);

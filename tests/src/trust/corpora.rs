@@ -1,9 +1,11 @@
-//! Everything that exists: the classes of both JDKs, and those of many jars that other people and other compilers made.
+//! The part `corpora`: all classes of both JDKs, and all classes of many jars that other people and
+//! other compilers made.
 //!
 //! ```text
-//!   corpus ─┬─▶ statics    `veneer check`: read, written, armed, emitted, proved, under each policy
-//!           └─▶ linking    real JVMs with full verification, in pieces: plain │ armed, each policy │ all blocks counted │ ways in
-//!                                                                             └──── the same outcome for each class ────┘
+//!   corpus ─┬─▶ statics    `veneer check`: read, write, arm, emit and prove, under each policy
+//!           └─▶ linking    real JVMs with full verification, in pieces:
+//!                          plain │ armed, each policy │ all blocks counted │ OSR entries
+//!                          └────────── the same outcome for each class ───────────┘
 //! ```
 
 mod corpus;
@@ -20,13 +22,12 @@ use crate::workers::each_on;
 
 pub use corpus::Corpus;
 
-/// A corpus with what came of it.
+/// A corpus with its results.
 pub struct Outcome {
-    /// Which classes.
     pub corpus: Corpus,
-    /// What the command said.
+    /// The output of `veneer check`.
     pub check: statics::Checked,
-    /// What the JVMs said, piece by piece.
+    /// The results of the JVMs, piece by piece.
     pub linked: Vec<linking::Linked>,
 }
 
@@ -70,7 +71,7 @@ pub fn run(scope: &Scope) -> Result<Part, TrustError> {
         );
         linked
     });
-    // What could not be run is a failure, and no reason to keep back what the others showed.
+    // A piece that could not be run is a failure. The results of the other pieces are kept.
     let mut failures = Vec::new();
     for ((i, piece), linked) in pieces.iter().zip(linked) {
         match linked {

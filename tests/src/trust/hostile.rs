@@ -1,9 +1,14 @@
-//! Hostile surroundings: class loaders that fail on any call from a thread of the agent, objects that must stay collectable, heaps that
-//! are full, other agents, and settings of the JVM that no other part uses.
+//! The part `hostile`: Veneer in hostile surroundings. These are:
+//!
+//! * class loaders that fail on any call from a thread of the agent,
+//! * objects that must stay collectable,
+//! * full heaps,
+//! * other agents,
+//! * settings of the JVM that no other part uses.
 //!
 //! ```text
-//!   tests/java/hostile ─▶ plain JVM ─▶ output ┐
-//!                         JVM + plan ─▶ output ┴▶ the same output, the same calls of the loader, the same objects collected?
+//!   tests/java/hostile ─▶ plain JVM  ─▶ output ┐  compare the output, the calls
+//!                         JVM + plan ─▶ output ┴▶ of the loader, the collected objects
 //! ```
 
 pub mod agents;
@@ -29,19 +34,19 @@ use crate::folder::Folder;
 use crate::jdk::Jdk;
 use crate::workers::each_on;
 
-/// Starts of each program beside another agent, over all JDKs and both orders.
+/// Number of starts of each program beside another agent, over all JDKs and both orders.
 const STARTS: usize = 50;
 
-/// Failed starts after which a program beside another agent is not started any more.
+/// Number of failed starts after which a program is no longer started beside another agent.
 const MOST_FAILURES: usize = 4;
 
-/// How long the recording loader's program runs, in milliseconds.
+/// Duration of the recording loader's program in milliseconds.
 const RECORDED: u32 = 1000;
 
-/// The program of part `programs` that also runs under every setting.
+/// The program of the part `programs` that also runs under every setting.
 const PROGRAM: &str = "KotlinProgram";
 
-/// One JVM, or one pair of a plain JVM and one under Veneer.
+/// One JVM, or one pair of a plain JVM and a JVM under Veneer.
 enum Job<'a> {
     Loader(&'a Compiled, Variant, Setting, Plan),
     References(&'a Scenarios, Setting),
@@ -58,22 +63,22 @@ struct Group {
     failed: AtomicUsize,
 }
 
-/// What came of a job.
+/// The result of a job.
 struct Outcome {
-    /// The table row that it belongs to.
+    /// The key of its table row.
     row: [String; 3],
-    /// False for starts that were left out, because too many had failed.
+    /// False for starts that were left out because too many had failed.
     ran: bool,
-    /// What must not be.
+    /// The failure, if there is one.
     failure: Option<String>,
 }
 
-/// The part.
+/// Runs the part.
 pub fn run(scope: &Scope) -> Result<Part, TrustError> {
     let begun = Instant::now();
     let mut part = Part::new("hostile", "Hostile surroundings");
     part.words = words();
-    // The command is built before anything is timed.
+    // The command is built before any time is measured.
     command::path();
     let mut compiled = Vec::new();
     let mut scenarios = Vec::new();
@@ -193,7 +198,7 @@ fn jobs_of<'a>(
         let chosen = if scope.quick {
             n % 7 == 0
         } else {
-            // The other JDKs get half of the variants, for time.
+            // To save time, the other JDKs run half of the variants.
             oldest || variant.parallel
         };
         if !chosen {
@@ -292,7 +297,8 @@ fn run_job(job: &Job) -> Outcome {
     Outcome { row, ran, failure }
 }
 
-/// Plain, then observed: what only the observed run keeps.
+/// Runs the scenarios plain and observed, and reports the objects that only the observed run kept
+/// alive.
 fn references(scenarios: &Scenarios, setting: Setting) -> Result<Option<String>, TrustError> {
     let plain = scenarios.plain(setting)?;
     let observed = scenarios.observed(setting)?;
@@ -308,7 +314,7 @@ fn references(scenarios: &Scenarios, setting: Setting) -> Result<Option<String>,
     }))
 }
 
-/// A real program under a setting, plain and under the storm.
+/// Runs a real program under a setting, plain and under the storm.
 fn program(jdk: &Jdk, setting: Setting) -> Result<Option<String>, TrustError> {
     let program = PROGRAMS.iter().find(|program| program.name == PROGRAM);
     let program = program.ok_or_else(|| TrustError::Other(format!("no program {PROGRAM}")))?;

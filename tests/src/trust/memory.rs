@@ -1,9 +1,10 @@
-//! Memory: instruments that are attached and detached again and again leave nothing behind, neither in the JVM nor in the agent;
-//! nor do classes that are armed, patched and unloaded with their loaders.
+//! The part `memory`: repeated attaching and detaching of instruments leaks no memory, neither in
+//! the JVM nor in the agent. The same is true of classes that are armed, patched and unloaded with
+//! their loaders.
 //!
 //! ```text
-//!   programs ─▶ JVM under Veneer ─▶ cycles of a plan ─▶ figures (with tracking) ─▶ bounds on the rise ─▶ Part
-//!   plain JVM: does it keep locks of unloaded methods (`locks`)? ──────────────────────▲
+//!   programs ─▶ JVM under Veneer ─▶ cycles of a plan ─▶ figures ─▶ bounds on the rise ─▶ Part
+//!   plain JVM: does it keep locks of unloaded methods (`locks`)? ──────────▲
 //! ```
 
 pub mod figures;
@@ -23,22 +24,24 @@ use crate::running::Programs;
 use crate::workers::each_on;
 use figures::{BOUNDS, Figures, OPTIONS, categories, exceeded, measure, table};
 
-/// Cycles after which figures are taken. What follows the second is measured against it.
+/// Numbers of cycles after which figures are taken. The second sample is the reference for later
+/// ones.
 const SAMPLES: [u32; 5] = [100, 250, 500, 750, 1000];
 
-/// Loaders after which figures are taken.
+/// Numbers of loaders after which figures are taken.
 const LOADERS: [u32; 4] = [100, 200, 300, 400];
 
-/// Cycles in which figures are read too, after those.
+/// Numbers of further cycles that also read counts, for the full and for the quick scope.
 const READ: [u32; 2] = [100, 50];
 
-/// How many bytes of the JVM's memory such a cycle may cost: method ids of all that four threads may stand in.
+/// Bytes of the JVM's memory that one such cycle may cost: the method ids of all methods in which
+/// the four threads may be.
 const READ_COSTS: i64 = 1024;
 
-/// The same in quick scope.
+/// Numbers of cycles after which figures are taken in quick scope.
 const QUICK: [u32; 3] = [50, 150, 250];
 
-/// One JVM to be watched.
+/// The kind of a measured JVM.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Job {
     Plain,
@@ -46,16 +49,16 @@ enum Job {
     Loaders,
 }
 
-/// What it said.
+/// The output of a job.
 enum Said {
     Plain(locks::Plain),
     Figures(Vec<Figures>, Option<Read>),
 }
 
-/// What it costs to read figures of activations that are in versions.
+/// The memory that reading the counts of activations in versions costs.
 struct Read {
     cycles: u32,
-    /// Memory of the JVM's own before and after, in bytes.
+    /// Memory of the JVM itself before and after, in bytes.
     native: [i64; 2],
 }
 
@@ -65,7 +68,7 @@ impl Read {
     }
 }
 
-/// The part.
+/// Runs the part.
 pub fn run(scope: &Scope) -> Result<Part, TrustError> {
     let begun = Instant::now();
     let mut part = Part::new("memory", "Memory");
@@ -128,7 +131,7 @@ pub fn run(scope: &Scope) -> Result<Part, TrustError> {
     Ok(part.since(begun))
 }
 
-/// What the part does, and how its figures are to be read.
+/// The description of the part, and how its figures are to be read.
 fn words() -> Vec<String> {
     vec![
         "A program runs 200 methods all the time in two threads, and two loops that never end. A plan attaches counters to \
@@ -180,7 +183,7 @@ fn other(e: impl std::fmt::Display) -> TrustError {
     TrustError::Other(e.to_string())
 }
 
-/// Attaches and detaches; takes figures after each of these numbers of cycles.
+/// Attaches and detaches counters, and takes figures after each of these numbers of cycles.
 fn cycles(jdk: &Jdk, samples: &[u32], read: u32) -> Result<Said, TrustError> {
     let folder = Folder::new("memory")?;
     let source = folder.join("Memory.java");
@@ -227,7 +230,7 @@ fn cycles(jdk: &Jdk, samples: &[u32], read: u32) -> Result<Said, TrustError> {
         cycles: read,
         native: [before, now.own],
     };
-    // That versions were entered is seen by their counts.
+    // The counts show that versions were entered.
     let id = live
         .value(r#"methods("Many*::m*(..)").before(counter())"#)
         .map_err(other)?;
@@ -239,7 +242,7 @@ fn cycles(jdk: &Jdk, samples: &[u32], read: u32) -> Result<Said, TrustError> {
     Ok(Said::Figures(figures, Some(read)))
 }
 
-/// Loaders that come and go with armed classes that have versions.
+/// Creates and drops class loaders whose classes are armed and have versions.
 fn loaders(jdk: &Jdk, samples: &[u32]) -> Result<Said, TrustError> {
     let programs = Programs::of(jdk.clone(), "threads").map_err(other)?;
     let folder = Folder::new("memory")?;

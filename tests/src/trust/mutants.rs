@@ -1,7 +1,8 @@
-//! The part `checker`: small changes to emitted code, one at a time, each of which the checker must see.
+//! The part `checker`: small changes to emitted code, one at a time, each of which the checker must
+//! detect.
 //!
-//! The tests of `veneer-fragmenter` make and judge the mutants; here their table is read. In quick scope it is that of some
-//! classes of the JDK, in full scope that of a thousand.
+//! The tests of `veneer-fragmenter` make and judge the mutants; this part reads their table. Quick
+//! scope uses a few classes of the JDK, full scope a thousand.
 
 use std::time::{Duration, Instant};
 
@@ -9,7 +10,7 @@ use super::{Part, Scope, Table, TrustError};
 use crate::folder::workspace;
 use crate::process::Process;
 
-/// Heads of the printed table, behind that of the kinds of change.
+/// The headings of the printed table after the first one, which is the kind of change.
 const FIGURES: [&str; 5] = ["mutants", "killed", "own", "equivalent", "unexplained"];
 
 /// Runs the part.
@@ -68,7 +69,7 @@ pub fn run(scope: &Scope) -> Result<Part, TrustError> {
     Ok(part.since(start))
 }
 
-/// A row of the printed table: a kind of change in words, and the figures.
+/// Parses a row of the printed table: a kind of change in words, and its numbers.
 fn row(line: &str) -> Option<Vec<String>> {
     let words: Vec<&str> = line.split_whitespace().collect();
     let (kind, figures) = words.split_at_checked(words.len().checked_sub(FIGURES.len())?)?;

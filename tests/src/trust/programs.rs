@@ -1,5 +1,5 @@
-//! Real programs whose output is the same in every mode: plain, armed under each policy, with counters on all blocks, and
-//! under the patch storm.
+//! The part `programs`: real programs whose output must be the same in every mode. The modes are:
+//! plain, armed under each policy, with counters on all blocks, and under the patch storm.
 //!
 //! ```text
 //!   tests/programs/X.java ─ javac ─▶ java X             ─▶ output ┐
@@ -22,42 +22,40 @@ use crate::command;
 use crate::process::{Output, Process, ProcessError};
 use crate::workers;
 
-/// The share of its rate that a storm must reach. Where less came through, the run showed less than it claims.
+/// The share of its target rate that a storm must reach. Below it, the run shows less than it
+/// claims.
 const LEAST: f64 = 0.75;
 
-/// Programs of the quick scope.
+/// The programs of the quick scope.
 const QUICK: [&str; 3] = ["Ecj", "KotlinProgram", "Concurrent"];
 
-/// A program on a JDK in one mode.
+/// One run of a program in one mode.
 pub struct Run {
-    /// Which.
     pub mode: Mode,
-    /// Seconds.
     pub seconds: f64,
-    /// Classes that were armed.
+    /// Number of armed classes.
     pub armed: u64,
-    /// What instruments counted.
+    /// Sum of the hits of all instruments.
     pub hits: u64,
-    /// What the storm did.
+    /// The summary of the storm's plan.
     pub gust: Option<Gust>,
-    /// What must not be.
+    /// One line for each failure.
     pub failures: Vec<String>,
 }
 
-/// A program on a JDK in all modes.
+/// The runs of a program on a JDK in all modes.
 pub struct Series {
-    /// Which.
     pub program: &'static Program,
-    /// The JDK's feature version.
+    /// The feature version of the JDK.
     pub jdk: u32,
-    /// In order of the modes.
+    /// The runs in the order of the modes.
     pub runs: Vec<Run>,
-    /// Why nothing was run.
+    /// The reason why the program could not be run.
     pub error: Option<String>,
 }
 
 impl Prepared {
-    /// Runs it in all of these modes, the first of which is plain.
+    /// Runs the program in all of these modes. The first one must be plain.
     fn series(&self, modes: &[Mode], least: f64) -> Result<Vec<Run>, TrustError> {
         let (plain, mut runs) = (self.once(Mode::Plain)?, Vec::new());
         if plain.output.out.is_empty() || plain.output.code != 0 {
@@ -91,7 +89,7 @@ impl Prepared {
     fn once(&self, mode: Mode) -> Result<Once, TrustError> {
         let name = format!("{}-{mode}", self.program.name).replace(", ", "-");
         let work = folder().join(format!("jdk{}", self.jdk.major())).join(name);
-        // What an earlier run left there could change this one.
+        // Files of an earlier run could change this one.
         let _ = std::fs::remove_dir_all(&work);
         let inside = work.join("work");
         std::fs::create_dir_all(&inside)?;
@@ -138,7 +136,7 @@ impl Prepared {
     }
 }
 
-/// One run with what belongs to it.
+/// One run with its files.
 struct Once {
     run: Run,
     output: Output,
@@ -161,7 +159,7 @@ impl Once {
         self.run.hits = total("hits");
     }
 
-    /// Notes a difference to the plain run, with the command line to repeat it.
+    /// Adds a failure if the run differs from the plain one, with the command line to repeat it.
     fn compare(&mut self, plain: &Output) {
         if (self.output.code, &self.output.out) == (plain.code, &plain.out) {
             return;
@@ -191,7 +189,7 @@ impl Once {
         self.run.failures.push(text);
     }
 
-    /// Notes where the run was not what it claims to be.
+    /// Adds a failure if the run did less than it claims.
     fn check(&mut self, least: f64) {
         let run = &mut self.run;
         if run.armed < 2 {
@@ -218,9 +216,9 @@ impl Once {
     }
 }
 
-/// Runs the programs of a scope. `least`: the share of its rate that a storm must reach.
+/// Runs the programs of a scope. `least` is the share of its target rate that a storm must reach.
 pub fn all(scope: &Scope, least: f64) -> Vec<Series> {
-    // The command is built before anything is timed.
+    // The command is built before any time is measured.
     command::path();
     let mut jobs: Vec<(&'static Program, usize)> = Vec::new();
     let jdks = if scope.quick { 1 } else { scope.jdks.len() };
@@ -264,7 +262,7 @@ pub fn all(scope: &Scope, least: f64) -> Vec<Series> {
     workers::each(&jobs, job)
 }
 
-/// The part.
+/// Runs the part.
 pub fn run(scope: &Scope) -> Result<Part, TrustError> {
     let begun = Instant::now();
     let mut part = Part::new("programs", "Real programs, the same output");
@@ -291,7 +289,7 @@ pub fn run(scope: &Scope) -> Result<Part, TrustError> {
     Ok(part.since(begun))
 }
 
-/// What must not be, a line each.
+/// Returns one line for each failure.
 pub fn failures(all: &[Series]) -> Vec<String> {
     let mut lines = Vec::new();
     for series in all {
@@ -339,7 +337,7 @@ fn outcomes(all: &[Series]) -> Table {
     table
 }
 
-/// How many storms reached the rate, and which was the slowest.
+/// A sentence with the number of storms that reached the target rate, and the slowest storm.
 fn rates(all: &[Series]) -> Option<String> {
     let slowest = gusts(all).min_by(|a, b| a.1.rate().total_cmp(&b.1.rate()))?;
     let reached = gusts(all).filter(|(_, gust)| gust.rate() >= RATE).count();

@@ -1,10 +1,10 @@
-//! Parts as Markdown.
+//! Renders parts as Markdown.
 
 use std::fmt::Write;
 
 use super::part::{Part, Table};
 
-/// The page `docs/trust.md`.
+/// Returns the page `docs/trust.md`.
 pub fn page(machine: &str, parts: &[Part]) -> String {
     let mut out = String::from(
         "# Trust\n\nThe program under Veneer is the program: what was run to find out, and what it showed. \
@@ -35,7 +35,7 @@ fn summary(out: &mut String, parts: &[Part]) {
     write_table(out, &table);
 }
 
-/// A part: its heading, words, tables and failures.
+/// Writes a part: its heading, text, tables and failures.
 pub fn section(out: &mut String, part: &Part) {
     let _ = writeln!(out, "## {}\n", part.title);
     for paragraph in &part.words {
@@ -56,7 +56,7 @@ pub fn section(out: &mut String, part: &Part) {
     }
 }
 
-/// A table, and an empty line.
+/// Writes a table and an empty line.
 pub fn write_table(out: &mut String, table: &Table) {
     if !table.title.is_empty() {
         let _ = writeln!(out, "**{}**\n", table.title);
@@ -70,7 +70,7 @@ pub fn write_table(out: &mut String, table: &Table) {
     out.push('\n');
 }
 
-/// As Git hosts make anchors of headings.
+/// Returns the anchor that Git hosts create for a heading.
 fn anchor(title: &str) -> String {
     let kept = title
         .chars()

@@ -1,11 +1,13 @@
-//! Unit-test suites that others wrote, run plain, armed at every block, and under the patch storm: each test ends the same way.
+//! The part `suites`: unit-test suites of other projects, run plain, armed at every block, and
+//! under the patch storm. Each test must have the same result.
 //!
 //! ```text
-//!   commons-X-tests.jar ─ JUnit's console ─▶ TEST-*.xml: a line for each test ┐
-//!     plain, plain again, armed, storm                                        ┴▶ which end differently, by id
+//!   commons-X-tests.jar ─ JUnit's console ─▶ TEST-*.xml: one result per test ┐
+//!     plain, plain again, armed, storm                                       ┴▶ compare by test id
 //! ```
 //!
-//! A test that ends differently in two plain runs says nothing about Veneer; it is left out, and listed.
+//! If the results of a test differ between two plain runs, the test says nothing about Veneer. It is left out
+//! and listed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -21,19 +23,19 @@ use crate::jdk::Jdk;
 use crate::process::{Process, ProcessError};
 use crate::workers;
 
-/// A suite.
+/// A test suite.
 struct Suite {
-    /// The jar that it tests; its tests are in the jar `‹name›-tests`.
+    /// The name of the tested jar. Its tests are in the jar `‹name›-tests`.
     name: &'static str,
-    /// What it needs besides.
+    /// Names of further jars that it needs.
     needs: &'static [&'static str],
-    /// Packages that are run; none: all.
+    /// The packages whose tests are run. If empty, all are run.
     packages: &'static [&'static str],
     /// Classes that are left out, as regular expressions, each with the reason.
     without: &'static [(&'static str, &'static str)],
 }
 
-/// What most of them need.
+/// The further jars that most suites need.
 const MOCKS: &[&str] = &[
     "commons-io",
     "commons-lang3",
@@ -122,7 +124,7 @@ const SUITES: &[Suite] = &[
     },
 ];
 
-/// How a test ended.
+/// The result of a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum End {
     Passed,
@@ -130,16 +132,16 @@ enum End {
     Skipped,
 }
 
-/// How each test of a run ended, by its id.
+/// The result of each test of a run, by test id.
 type Ends = BTreeMap<String, End>;
 
-/// A suite's runs.
+/// The runs of a suite.
 struct Outcome {
     suite: &'static Suite,
     plain: Ends,
     armed: Vec<String>,
     storm: Vec<String>,
-    /// Tests that end differently in two plain runs.
+    /// Tests whose results differ between two plain runs.
     unsteady: Vec<String>,
     counts: [[usize; 3]; 3],
     gust: Option<Gust>,
@@ -147,7 +149,7 @@ struct Outcome {
     failures: Vec<String>,
 }
 
-/// Reads what JUnit's console writes: one file for each engine.
+/// Reads the files that JUnit's console writes, one for each engine.
 fn read(folder: &Path) -> Result<Ends, TrustError> {
     let mut ends = Ends::new();
     for file in files(folder, "xml")? {
@@ -243,7 +245,7 @@ impl Suite {
         Ok(java.folder(work).limit(Duration::from_secs(420)))
     }
 
-    /// One run: how its tests ended, and what it said.
+    /// Runs the suite once, and returns the results and the standard error.
     fn once(
         &self,
         jdk: &Jdk,
@@ -271,7 +273,7 @@ impl Suite {
             }
             other => other?,
         };
-        // The console ends with 1 where a test failed, which may be plain too.
+        // The console ends with 1 if a test failed, which may happen in a plain run too.
         let ends = read(&reports)?;
         if ends.is_empty() || output.code > 1 {
             let end: Vec<&str> = output.err.lines().rev().take(8).collect();
@@ -328,7 +330,7 @@ impl Suite {
     }
 }
 
-/// Tests that ended differently, with both ends.
+/// Returns the tests whose results differ: the id and both results.
 fn differences(
     one: &Ends,
     other: &Ends,
@@ -342,7 +344,7 @@ fn differences(
         .collect()
 }
 
-/// The part.
+/// Runs the part.
 pub fn run(scope: &Scope) -> Result<Part, TrustError> {
     let begun = Instant::now();
     let mut part = Part::new("suites", "Test suites of others");

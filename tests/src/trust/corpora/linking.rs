@@ -1,8 +1,10 @@
-//! Classes in real JVMs, under full verification: each must come out as it does without the agent.
+//! Loads classes in real JVMs with full verification. Each class must have the same outcome as
+//! without the agent.
 //!
-//! A piece of a corpus is loaded and linked in one JVM after the other: plain, armed by each policy, with a counter on
-//! every block from the start, and with counters attached when all is linked. In the last one the agent makes ways in for running
-//! activations too, since it knows no better than that something may be running.
+//! One JVM after the other loads and links a piece of a corpus: plain, armed under each policy,
+//! with a counter on every block from the start, and with counters that are attached after all
+//! classes are linked. In the last mode, the agent also emits OSR entries, because it must assume
+//! that methods are running.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
@@ -19,13 +21,14 @@ use crate::live::{Live, LiveError};
 use crate::process::Process;
 use crate::trust::{Scope, TrustError};
 
-/// Methods that are loaded in one JVM, about: memory stays below two gigabytes, and the counters last.
+/// Approximate number of methods that one JVM loads. With this number it needs less than two
+/// gigabytes, and the agent does not run out of counters.
 const METHODS: u64 = 40_000;
 
-/// No JVM takes so long, on a machine that does other things too.
+/// Time limit of one JVM, generous for machines that run other programs too.
 const LIMIT: Duration = Duration::from_secs(1800);
 
-/// Refusals that are mistakes of Veneer's. All others say something about the class or method.
+/// Refusals that are faults of Veneer. All other refusals are properties of the class or method.
 const MISTAKES: [&str; 7] = [
     "AnchorFailed",
     "BrokenClass",
@@ -36,13 +39,15 @@ const MISTAKES: [&str; 7] = [
     "VersionRejected",
 ];
 
-/// A counter on every block of everything, from the start.
+/// The plan that counts every block of every method from the start.
 const BLOCKS: &str = "methods(\"*..*::*(..)\").limit(100000000).blocks().before(counter());\n";
 
-/// The ways in are made for every so-many-th class of a piece: that takes the time of all else together.
+/// OSR entries are emitted for every twelfth class of a piece. For all classes they would take as
+/// long as everything else together.
 const WITH_WAYS_IN: usize = 12;
 
-/// The same when all is loaded, for a few methods at a time: for so few the agent makes ways in at once.
+/// The plan that is attached after all classes are loaded. It attaches to at most 64 methods at a
+/// time, because for so few methods the agent emits OSR entries at once.
 const WAYS_IN: &str = r#"
 let few = 64;
 for class in classes {
@@ -56,17 +61,17 @@ for class in classes {
 }
 "#;
 
-/// Classes in one program: what it has at once must stay within the limits of plans.
+/// Number of classes in one program. More would exceed the limits of plans.
 const CLASSES: usize = 250;
 
-/// How the classes of a piece are run.
+/// The mode in which the classes of a piece are run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Mode {
-    /// Armed by this policy.
+    /// Armed under this policy.
     Armed(&'static str),
-    /// Policy `block`, and a counter on each block.
+    /// Policy `block`, with a counter on each block from the start.
     Blocks,
-    /// The same, attached when all is linked.
+    /// Policy `block`, with a counter on each block that is attached after all classes are linked.
     WaysIn,
 }
 
@@ -83,7 +88,7 @@ impl fmt::Display for Mode {
 /// The modes of jars in quick scope.
 const QUICK: [Mode; 3] = [Mode::Armed("loop"), Mode::Blocks, Mode::WaysIn];
 
-/// A part of a corpus, for one JVM.
+/// A part of a corpus that one JVM loads.
 pub struct Piece {
     part: u64,
     parts: u64,
@@ -96,10 +101,10 @@ impl fmt::Display for Piece {
     }
 }
 
-/// The pieces of a corpus.
+/// Splits a corpus into pieces.
 pub fn pieces(outcome: &Outcome, scope: &Scope) -> Vec<Piece> {
     let parts = outcome.check.total.methods.div_ceil(METHODS).max(1);
-    // Modules of a second JDK are much the same classes.
+    // Most modules of a second JDK have the same classes as those of the first.
     let modes = match scope.jdks.first() == Some(&outcome.corpus.jdk) {
         true => vec![
             Mode::Armed("method"),
@@ -124,34 +129,35 @@ pub fn pieces(outcome: &Outcome, scope: &Scope) -> Vec<Piece> {
     (0..parts).map(piece).collect()
 }
 
-/// What the JVMs made of a piece.
+/// The results of the JVMs for a piece.
 pub struct Linked {
-    /// Classes of the piece.
+    /// Number of classes in the piece.
     pub classes: u64,
-    /// Those that link in a plain JVM; the others need something that is not there.
+    /// Number of classes that link in a plain JVM. The others need classes that are missing.
     pub plain: u64,
-    /// What came of it in each mode.
+    /// The result of each mode.
     pub modes: Vec<(Mode, Run)>,
 }
 
-/// What one JVM under the agent did.
+/// The result of one JVM under the agent.
 #[derive(Default)]
 pub struct Run {
-    /// Armed methods, and places with a counter.
+    /// Number of armed methods.
     pub methods: u64,
-    /// See `methods`.
+    /// Number of points with a counter.
     pub points: u64,
-    /// Version classes that were defined, and so verified.
+    /// Number of version classes that were defined, and therefore verified.
     pub versions: u64,
-    /// Classes that the verifier refused here and not in the plain JVM, and refused versions.
+    /// Number of classes that the verifier rejected here and not in the plain JVM, plus rejected
+    /// versions.
     pub rejected: u64,
-    /// Refusals by name: of classes, methods, and places in methods.
+    /// Number of refusals by code: of classes, of methods, and of points in methods.
     pub refusals: BTreeMap<String, [u64; 3]>,
-    /// What must not be.
+    /// One line for each failure.
     pub failures: Vec<String>,
 }
 
-/// The Java program and the plans.
+/// The compiled Java program and the files of the plans.
 pub struct Programs {
     classes: PathBuf,
     blocks: PathBuf,
@@ -159,7 +165,7 @@ pub struct Programs {
 }
 
 impl Programs {
-    /// Compiles it into a folder, and writes them there.
+    /// Compiles the program into a folder, and writes the plans there.
     pub fn compile(scope: &Scope, folder: &Folder) -> Result<Programs, TrustError> {
         let classes = folder.join("classes");
         std::fs::create_dir_all(&classes)?;
@@ -189,7 +195,8 @@ pub fn link(programs: &Programs, corpus: &Corpus, piece: &Piece) -> Result<Linke
         .values()
         .filter(|o| o.starts_with("linked "))
         .count();
-    // Jython keeps compiled Python under paths that are not the names of its classes; a loader of its own defines these.
+    // Jython stores compiled Python in paths that are not the names of the classes. A loader of
+    // Jython defines these classes.
     let elsewhere = |o: &&&str| o.contains("(wrong name: ");
     let others = expected.len() - expected.values().filter(elsewhere).count();
     if linked * 2 < others {
@@ -214,7 +221,8 @@ pub fn link(programs: &Programs, corpus: &Corpus, piece: &Piece) -> Result<Linke
     })
 }
 
-/// The class and its outcome in a line `a.b.C linked 3 2 1`; `None` for the lines around them.
+/// Parses a line such as `a.b.C linked 3 2 1` into the class and its outcome. Returns `None` for
+/// the first and last lines of the output.
 fn class_line(line: &str) -> Option<(&str, &str)> {
     let around = ["classes ", "pid "];
     let (class, outcome) = line.split_once(' ')?;
@@ -277,7 +285,7 @@ fn under(
         options.extend(["--arm", "*..*"]);
     }
     match mode {
-        // Every call is one to cut at.
+        // With this option, every call ends a fragment.
         Mode::Armed("call") => options.extend(["--policy", "call", "--calls", "*..*::*(..)"]),
         Mode::Armed(policy) => options.extend(["--policy", policy]),
         Mode::Blocks => options.extend(["--policy", "block", "--plan", &blocks]),
@@ -309,7 +317,8 @@ fn under(
     Ok(done)
 }
 
-/// Starts the program, attaches when all is linked, and lets it go. Gives exit code and streams.
+/// Starts the program, attaches the counters after all classes are linked, and lets the program
+/// continue. Returns the exit code and both streams.
 fn attached_later(
     process: &Process,
     expected: &HashMap<&str, &str>,
@@ -321,7 +330,7 @@ fn attached_later(
     let end = Instant::now() + LIMIT;
     loop {
         match live.line("linked") {
-            // `linked` alone: an outcome has the class's name before it.
+            // The line `linked` alone. Lines with outcomes begin with the name of the class.
             Ok(rest) if rest.is_empty() => break,
             Ok(_) => {}
             Err(LiveError::Silent(..)) if Instant::now() < end => {
@@ -374,7 +383,7 @@ fn compare(out: &str, expected: &HashMap<&str, &str>, label: &str, done: &mut Ru
     }
 }
 
-/// The report, without its figures of single points.
+/// The report without the counts of its points.
 #[derive(Deserialize)]
 struct Slim {
     totals: Totals,
@@ -405,7 +414,8 @@ fn add_report(report: &Slim, expected: &HashMap<&str, &str>, label: &str, done: 
         done.failures.push(format!("{label}: {}", problem.message));
     }
     for refusal in &report.refusals {
-        // Values that are left on the stack at a return are legal, and the JDK's own generator of module tables leaves some.
+        // It is legal to leave values on the stack at a return. The JDK's own generator of module
+        // tables emits such code.
         let legal = refusal.reason == "BrokenCode" && refusal.detail.contains("left on the stack");
         if MISTAKES.contains(&refusal.reason.as_str()) && !legal {
             done.rejected += u64::from(refusal.reason == "VersionRejected");
@@ -414,7 +424,7 @@ fn add_report(report: &Slim, expected: &HashMap<&str, &str>, label: &str, done: 
                 refusal.class, refusal.method, refusal.reason, refusal.detail
             ));
         }
-        // Classes of other pieces are counted there.
+        // Refusals of classes in other pieces are counted there.
         if expected.contains_key(refusal.class.as_str()) {
             let kind = match refusal.method.as_str() {
                 "" => 0,

@@ -1,4 +1,4 @@
-//! The part's words and tables.
+//! The text and the tables of the part `corpora`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,12 +7,12 @@ use super::linking::{Mode, Run};
 use super::statics::{ByPolicy, Sum};
 use crate::trust::{Part, Scope, Table};
 
-/// At least this share of methods with code can be armed, in percent.
+/// The goal for the share of methods with code that can be armed, in percent.
 const ARMED: f64 = 99.0;
-/// And this share has versions with every block counted.
+/// The goal for the share of methods that have versions with every block counted, in percent.
 const EMITTED: f64 = 97.0;
 
-/// The part.
+/// Builds the part from the results.
 pub fn part(outcomes: &[Outcome], scope: &Scope) -> Part {
     let mut part = Part::new("corpora", "Everything that exists");
     part.words = words(outcomes, scope);
@@ -46,11 +46,11 @@ pub fn part(outcomes: &[Outcome], scope: &Scope) -> Part {
     part
 }
 
-/// All corpora together.
+/// The totals over all corpora.
 struct Total {
     methods: u64,
     initialisers: u64,
-    /// Shares of methods, in percent, under the policy for which they are least.
+    /// Shares of the methods in percent, each under the policy with the lowest share.
     armed: f64,
     emitted: f64,
     classes: u64,
@@ -135,7 +135,7 @@ fn runs(outcome: &Outcome) -> impl Iterator<Item = (Mode, &Run)> {
     linked.flat_map(|l| l.modes.iter().map(|(mode, run)| (*mode, run)))
 }
 
-/// The policies, each once. (Not every corpus is checked under each.)
+/// The policies, each once. Not every corpus is checked under each policy.
 fn names(outcomes: &[Outcome]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for policy in outcomes.iter().flat_map(|o| &o.check.total.policies) {
@@ -146,7 +146,8 @@ fn names(outcomes: &[Outcome]) -> Vec<String> {
     names
 }
 
-/// A figure of a policy over all corpora that were checked under it, and the methods of those.
+/// Returns the sum of a number of a policy over all corpora that were checked under it, and the sum
+/// of their methods.
 fn share(outcomes: &[Outcome], policy: &str, of: &dyn Fn(&ByPolicy) -> u64) -> (u64, u64) {
     let sums = outcomes.iter().map(|o| &o.check.total);
     let each = sums.filter_map(|sum| sum.by(policy).map(|p| (of(p), sum.methods)));
@@ -192,7 +193,7 @@ fn corpora(outcomes: &[Outcome]) -> Table {
                 false => count(sum.identical),
             },
             count(sum.methods),
-            // The default policy, and the one that asks most.
+            // The default policy and the policy with the most points.
             match sum.by("loop") {
                 Some(_) => policy("loop", &|p| p.armed),
                 None => policy("block", &|p| p.armed),
@@ -357,7 +358,7 @@ fn percent(part: u64, whole: u64) -> f64 {
     100.0 * part as f64 / whole.max(1) as f64
 }
 
-/// `1234567` as `1,234,567`.
+/// Formats a number: `1234567` as `1,234,567`.
 fn count(n: u64) -> String {
     let digits = n.to_string();
     let mut out = String::new();

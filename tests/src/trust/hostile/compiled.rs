@@ -1,4 +1,4 @@
-//! The Java programs of `tests/java/hostile`, compiled, and how they are started.
+//! Compiles and starts the Java programs of `tests/java/hostile`.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -10,9 +10,9 @@ use crate::process::{Output, Process, ProcessError};
 use crate::trust::TrustError;
 use crate::trust::programs::mode::storm;
 
-/// The programs on one JDK.
+/// The compiled programs for one JDK.
 pub struct Compiled {
-    /// Compiled with it, and run on it.
+    /// The JDK that compiled the programs and runs them.
     pub jdk: Jdk,
     folder: Folder,
 }
@@ -23,7 +23,7 @@ pub fn sources() -> PathBuf {
 }
 
 impl Compiled {
-    /// Compiles `programs` and `guests`; the guests are not on the class path.
+    /// Compiles `programs` and `guests`. The guests are not on the class path.
     pub fn on(jdk: &Jdk) -> Result<Self, TrustError> {
         let folder = Folder::new("hostile")?;
         for part in ["programs", "guests"] {
@@ -37,17 +37,17 @@ impl Compiled {
         })
     }
 
-    /// Where the classes are that only loaders of the programs find.
+    /// The folder of the classes that only the programs' own loaders find.
     pub fn guests(&self) -> PathBuf {
         self.folder.join("guests")
     }
 
-    /// A folder of a run.
+    /// The temporary folder with all compiled classes.
     pub fn path(&self) -> &Path {
         self.folder.path()
     }
 
-    /// `java OPTIONS -cp … PROGRAM ARGUMENTS`, with full verification.
+    /// The process `java OPTIONS -cp … PROGRAM`, with full verification.
     pub fn java(&self, options: &[&str], program: &str) -> Process {
         Process::new(self.jdk.tool("java"))
             .arg("-XX:+UnlockDiagnosticVMOptions")
@@ -63,13 +63,13 @@ impl Compiled {
 /// A plan that runs from the start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Plan {
-    /// The patch storm, with this seed.
+    /// The patch storm with this seed.
     Storm(u32),
-    /// This source.
+    /// A plan with this source.
     Source(&'static str),
 }
 
-/// Every kind of instrument and edit on the guests.
+/// The plan that uses every kind of instrument and edit on the guests.
 pub const EVERYTHING: &str = include_str!("../../../java/hostile/everything.rhai");
 
 impl std::fmt::Display for Plan {
@@ -82,7 +82,8 @@ impl std::fmt::Display for Plan {
     }
 }
 
-/// Runs a process under a plan. If the process does not end in time, the error has a dump of all threads.
+/// Runs a process under a plan. If the process does not end in time, the error has a dump of all
+/// threads.
 pub fn under(
     jdk: &Jdk,
     plan: Plan,
@@ -117,7 +118,7 @@ pub fn watched(jdk: &Jdk, process: &Process, limit: Duration) -> Result<Output, 
     }
 }
 
-/// What `jstack` prints of each JVM in a process group.
+/// Returns the output of `jstack` for each JVM in a process group.
 fn dumps(jdk: &Jdk, group: u32) -> String {
     let mut text = String::new();
     for process in java_processes(group) {
@@ -131,7 +132,7 @@ fn dumps(jdk: &Jdk, group: u32) -> String {
     text
 }
 
-/// The processes of a group whose program is `java`.
+/// Returns the processes of a group whose program is `java`.
 fn java_processes(group: u32) -> Vec<u32> {
     let Ok(entries) = std::fs::read_dir("/proc") else {
         return Vec::new();
@@ -146,7 +147,7 @@ fn java_processes(group: u32) -> Vec<u32> {
             continue;
         };
         let stat = std::fs::read_to_string(entry.path().join("stat")).unwrap_or_default();
-        // `pid (name) state parent group …`
+        // The format is `pid (name) state parent group …`.
         let Some((name, rest)) = stat.rsplit_once(") ") else {
             continue;
         };
@@ -161,7 +162,8 @@ fn java_processes(group: u32) -> Vec<u32> {
     found
 }
 
-/// How a run differs from the plain run: exit code, then lines that only one of the two has. `None` if it does not.
+/// Describes how a run differs from the plain run: the exit code, and the lines that only one of
+/// the two has. Returns `None` if there is no difference.
 pub fn difference(plain: &Output, output: &Output) -> Option<String> {
     if plain.code == output.code && plain.out == output.out {
         return None;
@@ -180,7 +182,7 @@ pub fn difference(plain: &Output, output: &Output) -> Option<String> {
         lines(output, plain),
         lines(plain, output)
     );
-    // What a plan said, or the stack of a foreign call.
+    // The messages of a plan, or the stack trace of a call from another thread.
     let errors: Vec<&str> = output.err.lines().take(40).collect();
     Some(format!("{text}\n{}", errors.join("\n")))
 }

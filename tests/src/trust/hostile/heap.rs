@@ -1,4 +1,5 @@
-//! Programs that fill the heap and catch their `OutOfMemoryError`s, while a plan attaches and detaches.
+//! Programs that fill the heap and catch their `OutOfMemoryError`s, while a plan attaches and
+//! detaches.
 
 use std::time::Duration;
 
@@ -6,7 +7,7 @@ use super::compiled::{Compiled, Plan, difference, under, watched};
 use super::settings::Setting;
 use crate::trust::TrustError;
 
-/// Counters on every block, which come and go.
+/// The plan that attaches counters to every block and detaches them, again and again.
 pub const COMES_AND_GOES: &str = r#"
 let standing = [];
 let made = 0;
@@ -19,13 +20,13 @@ every(0.02, || {
 at_exit(|| print(`attached ${made}`));
 "#;
 
-/// Counters on every block, which stay.
+/// The plan that attaches counters to every block once.
 pub const STAYS: &str = r#"
 methods("FullHeap").blocks().before(counter());
 at_exit(|| print("attached 1"));
 "#;
 
-/// Runs the program plain and under a plan; an error where the outputs differ.
+/// Runs the program plain and under a plan. Returns an error if the outputs differ.
 pub fn full(
     compiled: &Compiled,
     setting: Setting,

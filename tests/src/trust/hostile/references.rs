@@ -1,5 +1,6 @@
-//! What is dead stays collectable: activations that moved into versions, or began in them, keep nothing alive that they would not keep
-//! alive in the method itself (`tests/java/hostile/references`).
+//! Dead objects stay collectable. An activation that moved into a version, or started in one, keeps
+//! only those objects alive that it would keep alive in the original method
+//! (`tests/java/hostile/references`).
 
 use std::time::Duration;
 
@@ -12,24 +13,23 @@ use crate::live::{Live, LiveError, until};
 use crate::process::Process;
 use crate::trust::TrustError;
 
-/// A kind of instrument, or of change.
+/// A kind of instrument, with what happens to it later.
 struct Kind {
-    /// The name of its copy of the scenarios.
+    /// The name of the copy of the scenarios that it uses.
     class: &'static str,
-    /// The expression that attaches, where `M` stands for the methods of the class.
+    /// The expression that attaches it. `M` is replaced by the methods of the class.
     attach: &'static str,
-    /// What happens after activations have moved.
     then: Then,
 }
 
-/// What happens after activations have moved.
+/// What happens to the instrument after activations have moved into versions.
 #[derive(PartialEq, Eq)]
 enum Then {
-    /// Nothing.
+    /// It stays attached.
     Stays,
-    /// The instrument is taken off.
+    /// It is detached.
     Detached,
-    /// Another instrument comes, and the first is taken off.
+    /// Another instrument is attached, and this one is detached.
     Swapped,
 }
 
@@ -73,16 +73,17 @@ const KINDS: &[Kind] = &[
     },
 ];
 
-/// What a run showed.
+/// The result of a run.
 #[derive(Debug, Default)]
 pub struct Kept {
-    /// Objects that were dropped.
+    /// Number of objects that the scenarios dropped.
     pub dropped: u64,
-    /// Classes, scenarios and groups whose objects were not collected, and scenarios that failed.
+    /// The classes, scenarios and groups whose objects were not collected, and the scenarios that
+    /// failed.
     pub kept: Vec<String>,
 }
 
-/// The scenarios on one JDK: a copy of each for each kind.
+/// The compiled scenarios for one JDK, with one copy for each kind.
 pub struct Scenarios {
     jdk: Jdk,
     folder: Folder,
@@ -93,12 +94,11 @@ fn other(error: impl std::fmt::Display) -> TrustError {
 }
 
 impl Scenarios {
-    /// The JDK that they run on.
     pub fn jdk(&self) -> &Jdk {
         &self.jdk
     }
 
-    /// Compiles them.
+    /// Compiles the scenarios.
     pub fn on(jdk: &Jdk) -> Result<Self, TrustError> {
         let folder = Folder::new("references")?;
         let text = std::fs::read_to_string(sources().join("references/Scenarios.java.txt"))?;
@@ -127,7 +127,7 @@ impl Scenarios {
             .args(KINDS.iter().map(|kind| kind.class))
     }
 
-    /// Without Veneer.
+    /// Runs the scenarios without Veneer.
     pub fn plain(&self, setting: Setting) -> Result<Kept, TrustError> {
         let mut live = Live::start(&self.java(setting)).map_err(other)?;
         live.line("ready").map_err(other)?;
@@ -139,7 +139,7 @@ impl Scenarios {
         finish(live).map_err(other)
     }
 
-    /// With instruments of every kind, which come while activations run.
+    /// Runs the scenarios with instruments of every kind, which are attached while activations run.
     pub fn observed(&self, setting: Setting) -> Result<Kept, TrustError> {
         self.observe(setting).map_err(other)
     }
@@ -159,7 +159,8 @@ impl Scenarios {
             );
             ids.push(live.value(&code)?);
         }
-        // Until activations that began before are in versions: loop headers count in them.
+        // Wait until the activations that started earlier are in versions. Then the counters of
+        // loop headers count in them.
         for (kind, id) in KINDS.iter().zip(&ids) {
             if matches!(kind.class, "Loops" | "Swapped" | "Blocks" | "Detached") {
                 until(kind.class, || live.sum(id), |hits| *hits > 1000)?;
@@ -183,7 +184,7 @@ impl Scenarios {
     }
 }
 
-/// Has the scenarios drop their objects, and reads what was not collected.
+/// Lets the scenarios drop their objects, and reads which of them were not collected.
 fn finish(mut live: Live) -> Result<Kept, LiveError> {
     live.say("drop")?;
     live.line("told")?;
@@ -210,7 +211,7 @@ fn finish(mut live: Live) -> Result<Kept, LiveError> {
 mod tests {
     use super::*;
 
-    /// A name of a kind that has an `M` would be replaced in its own expression.
+    /// An `M` in the name of an instrument would be replaced in the expression as well.
     #[test]
     fn only_the_methods_have_the_letter() {
         for kind in KINDS {

@@ -1,33 +1,34 @@
-//! What the storm's plan said when the JVM ended: how much it did, and what was refused.
+//! The summary that the plan of a storm prints when the JVM ends: its operations and the refusals.
 
 use std::collections::BTreeMap;
 
-/// Operations a second that a storm is to reach over its whole run; the plan tries to do some more.
+/// The target rate of a storm in operations per second over its whole run. The plan attempts
+/// slightly more.
 pub const RATE: f64 = 200.0;
 
-/// What a storm did.
+/// The summary of a storm.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Gust {
-    /// From the first armed class to the end.
+    /// Seconds from the first armed class to the end.
     pub seconds: f64,
-    /// Attached, redirected, detached or refused.
+    /// Number of operations: attached, redirected, detached and refused.
     pub operations: u64,
-    /// Instruments attached.
+    /// Number of attached instruments.
     pub attached: u64,
-    /// Edges redirected to where they led.
+    /// Number of edges that were redirected to their original target.
     pub redirected: u64,
-    /// Instruments and redirections taken off.
+    /// Number of instruments and redirections that were detached.
     pub detached: u64,
-    /// Refused by Veneer, with the program left as it was.
+    /// Number of operations that Veneer refused. These leave the program unchanged.
     pub refused: u64,
-    /// What the instruments counted that were taken off.
+    /// Sum of the hits of the detached instruments.
     pub hits: u64,
-    /// Refusals by name.
+    /// Number of refusals by code.
     pub reasons: BTreeMap<String, u64>,
 }
 
 impl Gust {
-    /// Reads the plan's lines out of the standard error of a run; none where they are not there.
+    /// Parses the plan's lines in the standard error of a run. Returns `None` if there are none.
     pub fn read(err: &str) -> Option<Self> {
         let mut gust = None;
         for line in err.lines().filter_map(|line| line.strip_prefix("storm: ")) {
@@ -56,7 +57,7 @@ impl Gust {
         gust
     }
 
-    /// Operations a second.
+    /// The rate in operations per second.
     pub fn rate(&self) -> f64 {
         self.operations as f64 / self.seconds.max(0.001)
     }
