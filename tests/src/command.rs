@@ -56,7 +56,7 @@ pub fn veneer() -> Process {
 pub fn json(words: &[&str]) -> Result<serde_json::Value, Box<dyn std::error::Error>> {
     let output = veneer()
         .args(words)
-        .limit(crate::live::PATIENCE)
+        .limit(crate::live::EVENT_TIMEOUT)
         .run()?
         .succeeded(&words.join(" "))?;
     Ok(serde_json::from_str(&output.out)?)

@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn accepts_what_is_said() {
+    fn accepts_a_report_that_meets_the_expectations() {
         assert_eq!(
             compare(&program(), &report([2, 10, 12, 0], 2), 17),
             Vec::<String>::new()

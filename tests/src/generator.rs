@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use crate::folder::files;
 
 /// Classes per package.
-const PACKAGE: usize = 25;
+const CLASSES_PER_PACKAGE: usize = 25;
 
 /// The templates. `@K@` is the number of the class, `@A@`, `@B@` and `@C@` are numbers that depend
 /// on it, and `@PREVIOUS@` is the call of the class before.
@@ -34,7 +34,7 @@ const FORMS: [&str; 12] = [
 /// the source files.
 pub fn generate(count: usize, into: &Path) -> io::Result<Vec<PathBuf>> {
     for number in 0..count {
-        let folder = into.join(format!("gen/p{}", number / PACKAGE));
+        let folder = into.join(format!("gen/p{}", number / CLASSES_PER_PACKAGE));
         std::fs::create_dir_all(&folder)?;
         std::fs::write(folder.join(format!("C{number}.java")), class(number))?;
     }
@@ -43,7 +43,7 @@ pub fn generate(count: usize, into: &Path) -> io::Result<Vec<PathBuf>> {
         "package gen;\n\n/** Runs all classes, from the last one down. */\npublic class Main {{\n    \
          public static void main(String[] args) {{\n        for (int n = 0; n < 5; n++) {{\n            \
          System.out.println(n + \" \" + gen.p{}.C{last}.run(n));\n        }}\n    }}\n}}\n",
-        last / PACKAGE
+        last / CLASSES_PER_PACKAGE
     );
     std::fs::create_dir_all(into.join("gen"))?;
     std::fs::write(into.join("gen/Main.java"), main)?;
@@ -54,7 +54,7 @@ pub fn generate(count: usize, into: &Path) -> io::Result<Vec<PathBuf>> {
 fn class(number: usize) -> String {
     let form = FORMS[number % FORMS.len()];
     let previous = match number.checked_sub(1) {
-        Some(before) => format!("gen.p{}.C{before}.run(n)", before / PACKAGE),
+        Some(before) => format!("gen.p{}.C{before}.run(n)", before / CLASSES_PER_PACKAGE),
         None => "n".to_string(),
     };
     // A few digits of a linear congruential sequence, so that two classes of one template differ.
@@ -65,7 +65,7 @@ fn class(number: usize) -> String {
         .replace("@B@", &vary(2, 90).to_string())
         .replace("@C@", &vary(3, 5000).to_string())
         .replace("@PREVIOUS@", &previous);
-    format!("package gen.p{};\n\n{text}", number / PACKAGE)
+    format!("package gen.p{};\n\n{text}", number / CLASSES_PER_PACKAGE)
 }
 
 #[cfg(test)]
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn leaves_no_gap_unfilled() {
+    fn every_placeholder_is_replaced() {
         for number in 0..FORMS.len() * 2 {
             let text = class(number);
             assert!(

@@ -54,7 +54,7 @@ pub enum JarError {
 pub struct Jar {
     /// The name that tests use.
     pub name: String,
-    /// `group:artifact:version[:classifier]`.
+    /// The Maven coordinates: `group:artifact:version[:classifier]`.
     pub coordinates: String,
     sha256: String,
 }

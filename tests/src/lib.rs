@@ -14,26 +14,26 @@
 //! **Invariant:** no crate of the project is linked. Otherwise a fault in the agent's code could be
 //! in the test as well, and the test would not notice it.
 
-pub mod agreement;
 pub mod background;
 pub mod bench;
 pub mod command;
 pub mod comparison;
-pub mod desk;
+pub mod downloads;
+pub mod equivalence;
 pub mod expectation;
-pub mod fetched;
 pub mod figures;
 pub mod folder;
 pub mod generator;
 pub mod jars;
+pub mod java_programs;
 pub mod jdk;
 pub mod live;
+pub mod output;
 pub mod process;
 pub mod program;
 pub mod random;
 pub mod report;
-pub mod running;
-pub mod said;
+pub mod sample_service;
 pub mod screen;
 pub mod terminal;
 pub mod trust;

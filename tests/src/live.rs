@@ -14,7 +14,7 @@ use crate::report::Report;
 
 /// How long a test waits for an event that normally happens immediately. The limit is generous,
 /// because other processes may use the machine too.
-pub const PATIENCE: Duration = Duration::from_secs(60);
+pub const EVENT_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Why a conversation failed.
 #[derive(Debug, thiserror::Error)]
@@ -23,8 +23,8 @@ pub enum LiveError {
     Process(#[from] ProcessError),
     #[error("talking to the JVM: {0}")]
     Stream(#[from] std::io::Error),
-    /// The expected line did not arrive within [`PATIENCE`].
-    #[error("no line that starts with `{0}` came within {PATIENCE:?}; so far: {1}")]
+    /// The expected line did not arrive within [`EVENT_TIMEOUT`].
+    #[error("no line that starts with `{0}` came within {EVENT_TIMEOUT:?}; so far: {1}")]
     Silent(String, String),
     /// The agent's answer does not follow the protocol.
     #[error("the agent answered {0}")]
@@ -78,7 +78,7 @@ impl Live {
     /// Waits for the next line of output that begins with `start`, and returns the rest of this
     /// line.
     pub fn line(&mut self, start: &str) -> Result<String, LiveError> {
-        let end = Instant::now() + PATIENCE;
+        let end = Instant::now() + EVENT_TIMEOUT;
         loop {
             let left = end.saturating_duration_since(Instant::now());
             match self.out.recv_timeout(left) {
@@ -100,7 +100,7 @@ impl Live {
 
     /// Waits until this line appears on standard error.
     pub fn error_line(&mut self, wanted: &str) -> Result<(), LiveError> {
-        let end = Instant::now() + PATIENCE;
+        let end = Instant::now() + EVENT_TIMEOUT;
         let mut last = String::new();
         loop {
             let left = end.saturating_duration_since(Instant::now());
@@ -117,7 +117,7 @@ impl Live {
         // The program may have ended already and closed its input.
         let _ = self.say("stop");
         self.input = None;
-        let end = Instant::now() + PATIENCE;
+        let end = Instant::now() + EVENT_TIMEOUT;
         let status = loop {
             if let Some(status) = self.child.try_wait()? {
                 break status;
@@ -144,7 +144,7 @@ impl Live {
         let pid = self.pid.to_string();
         Ok(veneer()
             .args(["exec", &pid, "-e", code])
-            .limit(PATIENCE)
+            .limit(EVENT_TIMEOUT)
             .run()?)
     }
 
@@ -163,11 +163,12 @@ impl Live {
         private_directory(user()).join(format!("{}.sock", self.pid))
     }
 
-    /// Opens a connection to the agent. Each read and each write on it fails after [`PATIENCE`].
+    /// Opens a connection to the agent. Each read and each write on it fails after
+    /// [`EVENT_TIMEOUT`].
     pub fn connect(&self) -> std::io::Result<UnixStream> {
         let stream = UnixStream::connect(self.socket())?;
-        stream.set_read_timeout(Some(PATIENCE))?;
-        stream.set_write_timeout(Some(PATIENCE))?;
+        stream.set_read_timeout(Some(EVENT_TIMEOUT))?;
+        stream.set_write_timeout(Some(EVENT_TIMEOUT))?;
         Ok(stream)
     }
 
@@ -239,14 +240,14 @@ pub fn private_directory(user: u32) -> PathBuf {
     PathBuf::from(format!("/tmp/veneer-{user}"))
 }
 
-/// Repeats `ask` until `yes` accepts the answer. After [`PATIENCE`] it returns an error with `what`
-/// and the last answer.
+/// Repeats `ask` until `yes` accepts the answer. After [`EVENT_TIMEOUT`] it returns an error with
+/// `what` and the last answer.
 pub fn until<T: std::fmt::Debug>(
     what: &str,
     mut ask: impl FnMut() -> Result<T, LiveError>,
     yes: impl Fn(&T) -> bool,
 ) -> Result<T, LiveError> {
-    let end = Instant::now() + PATIENCE;
+    let end = Instant::now() + EVENT_TIMEOUT;
     loop {
         let answer = ask()?;
         if yes(&answer) {

@@ -32,7 +32,7 @@ pub enum ProcessError {
     /// The process ended with an exit code other than 0.
     #[error("{program} ended with {code}:\n{output}")]
     Unsuccessful {
-        /// What the process was to do.
+        /// A description of the process.
         program: String,
         code: i32,
         /// Standard output and standard error.
@@ -45,9 +45,7 @@ pub enum ProcessError {
 pub struct Output {
     /// The exit code, or 128 + n if signal n ended the process.
     pub code: i32,
-    /// Standard output.
     pub out: String,
-    /// Standard error.
     pub err: String,
 }
 
@@ -94,7 +92,6 @@ impl Process {
         self
     }
 
-    /// Adds arguments.
     #[must_use]
     pub fn args<A: AsRef<OsStr>>(mut self, arguments: impl IntoIterator<Item = A>) -> Self {
         for argument in arguments {
@@ -291,7 +288,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keeps_streams_and_code() -> Result<(), ProcessError> {
+    fn output_and_exit_code_are_captured() -> Result<(), ProcessError> {
         let output = Process::new("sh")
             .args(["-c", "echo a; echo b >&2; exit 3"])
             .run()?;
@@ -308,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn ends_a_late_process_with_what_it_started() {
+    fn a_process_over_its_limit_is_killed_with_its_children() {
         let process = Process::new("sh")
             .args(["-c", "echo begun; sleep 60; echo never"])
             .limit(Duration::from_millis(200));

@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
 
 use crate::command;
-use crate::live::PATIENCE;
-use crate::said::{has_line, has_words};
+use crate::live::EVENT_TIMEOUT;
+use crate::output::{has_line, has_words};
 
 #[derive(Debug, thiserror::Error)]
 pub enum ScreenError {
@@ -21,11 +21,11 @@ pub enum ScreenError {
     Terminal(String),
     #[error("the terminal: {0}")]
     Stream(#[from] std::io::Error),
-    /// The expected text did not appear within [`PATIENCE`].
-    #[error("{0} was not seen within {PATIENCE:?}; the screen is\n{1}")]
+    /// The expected text did not appear within [`EVENT_TIMEOUT`].
+    #[error("{0} was not seen within {EVENT_TIMEOUT:?}; the screen is\n{1}")]
     Unseen(String, String),
-    /// The command did not end within [`PATIENCE`].
-    #[error("the command did not end within {PATIENCE:?}; the screen is\n{0}")]
+    /// The command did not end within [`EVENT_TIMEOUT`].
+    #[error("the command did not end within {EVENT_TIMEOUT:?}; the screen is\n{0}")]
     Endless(String),
 }
 
@@ -154,7 +154,7 @@ impl Screen {
     }
 
     /// Returns whether the command uses the alternate screen.
-    pub fn is_taken(&self) -> bool {
+    pub fn uses_alternate_screen(&self) -> bool {
         self.look(vt100::Screen::alternate_screen)
     }
 
@@ -168,7 +168,7 @@ impl Screen {
 
     /// Waits until `yes` accepts the text of the screen, and returns this text.
     pub fn until(&self, what: &str, yes: impl Fn(&str) -> bool) -> Result<String, ScreenError> {
-        let end = Instant::now() + PATIENCE;
+        let end = Instant::now() + EVENT_TIMEOUT;
         loop {
             let text = self.text();
             if yes(&text) {
@@ -198,7 +198,7 @@ impl Screen {
 
     /// Waits for the end and returns the exit code, which is 128 + n after signal n.
     pub fn end(&mut self) -> Result<u32, ScreenError> {
-        let end = Instant::now() + PATIENCE;
+        let end = Instant::now() + EVENT_TIMEOUT;
         loop {
             if let Some(status) = self.child.try_wait()? {
                 // The last output of the command may still be in the terminal's buffer.

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
 
-use crate::live::PATIENCE;
+use crate::live::EVENT_TIMEOUT;
 
 const ROWS: NonZero<u16> = NonZero::new(50).unwrap();
 const COLUMNS: NonZero<u16> = NonZero::new(120).unwrap();
@@ -18,11 +18,11 @@ pub enum TerminalError {
     /// The system has no pseudo-terminal, or a stream failed.
     #[error("the terminal: {0}")]
     System(String),
-    /// The expected text did not appear within [`PATIENCE`].
-    #[error("`{0}` did not come within {PATIENCE:?}; the screen:\n{1}")]
+    /// The expected text did not appear within [`EVENT_TIMEOUT`].
+    #[error("`{0}` did not come within {EVENT_TIMEOUT:?}; the screen:\n{1}")]
     Missing(String, String),
-    /// The program did not end within [`PATIENCE`].
-    #[error("the program did not end within {PATIENCE:?}; the screen:\n{0}")]
+    /// The program did not end within [`EVENT_TIMEOUT`].
+    #[error("the program did not end within {EVENT_TIMEOUT:?}; the screen:\n{0}")]
     Running(String),
 }
 
@@ -81,7 +81,6 @@ impl Terminal {
         })
     }
 
-    /// Types `text`.
     pub fn keys(&mut self, text: &str) -> Result<(), TerminalError> {
         self.keys.write_all(text.as_bytes()).map_err(system)?;
         self.keys.flush().map_err(system)
@@ -103,7 +102,7 @@ impl Terminal {
 
     /// Waits until `is` accepts the text of the screen, and returns this text.
     pub fn until(&self, what: &str, is: impl Fn(&str) -> bool) -> Result<String, TerminalError> {
-        let end = Instant::now() + PATIENCE;
+        let end = Instant::now() + EVENT_TIMEOUT;
         loop {
             let screen = self.screen();
             if is(&screen) {
@@ -125,7 +124,7 @@ impl Terminal {
 
     /// Waits for the end and returns the exit code.
     pub fn end(mut self) -> Result<u32, TerminalError> {
-        let end = Instant::now() + PATIENCE;
+        let end = Instant::now() + EVENT_TIMEOUT;
         loop {
             if let Some(status) = self.child.try_wait().map_err(system)? {
                 return Ok(status.exit_code());

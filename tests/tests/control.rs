@@ -1,4 +1,5 @@
-//! JVMs that were started separately: found, attached to, looked at, and left without a trace.
+//! JVMs that were started independently: they are found, attached to, inspected, and left without a
+//! trace.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,9 +9,9 @@ use std::time::Duration;
 
 use serde_json::Value;
 use veneer_tests::command::{json, veneer};
-use veneer_tests::desk::{serve, stopped};
-use veneer_tests::live::{Live, PATIENCE, private_directory, until, user};
-use veneer_tests::running::{Outcome, on_each_jdk_with};
+use veneer_tests::java_programs::{Outcome, on_each_jdk_with};
+use veneer_tests::live::{EVENT_TIMEOUT, Live, private_directory, until, user};
+use veneer_tests::sample_service::{serve, stopped};
 
 #[test]
 fn a_jvm_is_found_and_shown_with_what_is_attached() -> Outcome {
@@ -87,7 +88,7 @@ fn a_jvm_is_found_and_shown_with_what_is_attached() -> Outcome {
 }
 
 #[test]
-fn what_is_named_is_taken_off_whoever_attached_it() -> Outcome {
+fn a_named_instrument_is_detached_whichever_client_attached_it() -> Outcome {
     on_each_jdk_with("control", |programs| {
         let mut live = Live::start(&programs.java("Desk"))?;
         let pid = live.pid().to_string();
@@ -162,7 +163,7 @@ fn what_is_named_is_taken_off_whoever_attached_it() -> Outcome {
 }
 
 #[test]
-fn several_clients_have_what_is_theirs_and_a_lease_ends_with_its_client() -> Outcome {
+fn each_client_owns_its_instruments_and_its_lease_ends_with_it() -> Outcome {
     on_each_jdk_with("control", |programs| {
         let mut live = Live::start(&programs.java("Desk"))?;
         let pid = live.pid().to_string();
@@ -199,7 +200,7 @@ fn several_clients_have_what_is_theirs_and_a_lease_ends_with_its_client() -> Out
 }
 
 #[test]
-fn a_jvm_in_a_namespace_of_its_own_is_found_by_its_id_outside() -> Outcome {
+fn a_jvm_in_its_own_pid_namespace_is_found_by_its_outer_id() -> Outcome {
     on_each_jdk_with("control", |programs| {
         let java = programs
             .java("Desk")
@@ -210,7 +211,7 @@ fn a_jvm_in_a_namespace_of_its_own_is_found_by_its_id_outside() -> Outcome {
         }
         let mut live = Live::start(&java)?;
         serve(&mut live, 1)?;
-        // It takes itself for the first process.
+        // The JVM sees itself as the first process of its namespace.
         assert_eq!(live.pid(), 1);
         let all = json(&["ps", "--match", "Desk", "--json"])?;
         let all = all.as_array().ok_or("no array")?;
@@ -226,7 +227,7 @@ fn a_jvm_in_a_namespace_of_its_own_is_found_by_its_id_outside() -> Outcome {
             .succeeded("exec")?
             .out;
         serve(&mut live, 30)?;
-        // Both are in one file system.
+        // Both processes share one file system.
         assert_eq!(live.sum(id.trim())?, 30);
         let output = veneer()
             .args(["detach", &pid, "--unload"])
@@ -244,7 +245,7 @@ fn a_jvm_in_a_namespace_of_its_own_is_found_by_its_id_outside() -> Outcome {
 }
 
 #[test]
-fn a_jvm_that_does_not_stop_for_the_agent_is_given_up_with_what_it_waits_for() -> Outcome {
+fn attaching_to_a_hanging_jvm_fails_with_the_cause_of_the_hang() -> Outcome {
     on_each_jdk_with("control", |programs| {
         let java = programs
             .launcher()
@@ -261,7 +262,7 @@ fn a_jvm_that_does_not_stop_for_the_agent_is_given_up_with_what_it_waits_for() -
         let pid = live.pid().to_string();
         let output = veneer()
             .args(["attach", &pid, "--timeout", "1"])
-            .limit(PATIENCE)
+            .limit(EVENT_TIMEOUT)
             .run()?;
         assert_eq!(output.code, 2, "{output:?}");
         assert!(
@@ -269,11 +270,11 @@ fn a_jvm_that_does_not_stop_for_the_agent_is_given_up_with_what_it_waits_for() -
             "{}",
             output.err
         );
-        // It goes on as if nothing had been, and takes the agent when it can.
+        // The JVM continues normally, and accepts the agent later.
         live.line("collected true")?;
         let output = veneer()
             .args(["attach", &pid])
-            .limit(PATIENCE)
+            .limit(EVENT_TIMEOUT)
             .run()?
             .succeeded("attach")?;
         assert!(output.out.contains("attached: nothing"), "{}", output.out);
@@ -283,7 +284,7 @@ fn a_jvm_that_does_not_stop_for_the_agent_is_given_up_with_what_it_waits_for() -
 }
 
 #[test]
-fn an_agent_of_another_version_is_named_and_left_alone() -> Outcome {
+fn an_agent_of_another_version_is_reported_and_not_used() -> Outcome {
     on_each_jdk_with("control", |programs| {
         let directory = private_directory(user()).display().to_string();
         let hello = "{\"hello\":{\"version\":\"0.0.9\",\"pid\":1,\"protocol\":1}}";
@@ -295,7 +296,7 @@ fn an_agent_of_another_version_is_named_and_left_alone() -> Outcome {
             &["exec", &pid, "-e", "1"],
             &["patches", &pid],
         ] {
-            let output = veneer().args(words).limit(PATIENCE).run()?;
+            let output = veneer().args(words).limit(EVENT_TIMEOUT).run()?;
             assert_eq!(output.code, 2, "{words:?}: {output:?}");
             assert!(
                 output
@@ -318,7 +319,7 @@ fn an_agent_of_another_version_is_named_and_left_alone() -> Outcome {
 }
 
 #[test]
-fn the_doctor_names_what_does_not_work_with_its_remedy() -> Outcome {
+fn the_doctor_reports_each_problem_with_its_remedy() -> Outcome {
     on_each_jdk_with("control", |programs| {
         let with = |option: &str| {
             let java = programs
@@ -355,7 +356,7 @@ fn the_doctor_names_what_does_not_work_with_its_remedy() -> Outcome {
                     .is_some_and(|all| all.iter().any(|one| one["what"] == "attaching")),
                 "{findings}"
             );
-            let attached = veneer().args(["attach", &pid]).limit(PATIENCE).run()?;
+            let attached = veneer().args(["attach", &pid]).limit(EVENT_TIMEOUT).run()?;
             assert_eq!(attached.code == 0, works, "{option}: {attached:?}");
             stopped(live)?;
         }
@@ -369,7 +370,7 @@ fn the_doctor_names_what_does_not_work_with_its_remedy() -> Outcome {
 }
 
 #[test]
-fn questions_to_several_jvms_are_answered_apart_or_as_one() -> Outcome {
+fn commands_on_several_jvms_are_answered_separately_or_merged() -> Outcome {
     on_each_jdk_with("control", |programs| {
         let mut both = [
             Live::start(&programs.java("Desk"))?,
@@ -403,7 +404,8 @@ fn questions_to_several_jvms_are_answered_apart_or_as_one() -> Outcome {
                 until("a question", || attached(live), |n| n == "1")?;
                 serve(live, count)?;
             }
-            // Until the figures are what they must be; they cannot be more, and the test's own limit is on the waiting.
+            // Wait until the figures have their expected values. They cannot exceed them; the
+            // test's time limit ends the wait.
             let mut wanted = match merge {
                 true => vec![("jvms", 2, thirds(300))],
                 false => vec![
@@ -411,7 +413,7 @@ fn questions_to_several_jvms_are_answered_apart_or_as_one() -> Outcome {
                     ("pid", both[1].pid(), thirds(200)),
                 ],
             };
-            let end = std::time::Instant::now() + PATIENCE;
+            let end = std::time::Instant::now() + EVENT_TIMEOUT;
             while !wanted.is_empty() {
                 let line = lines.next().ok_or("the command has ended")??;
                 let line: Value = serde_json::from_str(&line)?;
@@ -438,7 +440,7 @@ fn questions_to_several_jvms_are_answered_apart_or_as_one() -> Outcome {
 }
 
 #[test]
-fn what_began_before_the_agent_came_is_said_to_be_out_of_reach() -> Outcome {
+fn activations_that_began_before_the_agent_are_reported_as_unreachable() -> Outcome {
     on_each_jdk_with("control", |programs| {
         let mut live = Live::start(&programs.java("Desk"))?;
         serve(&mut live, 1)?;
@@ -465,7 +467,7 @@ fn what_began_before_the_agent_came_is_said_to_be_out_of_reach() -> Outcome {
 }
 
 #[test]
-fn a_socket_that_is_not_the_jvms_is_no_agent() -> Outcome {
+fn a_socket_of_another_process_is_not_taken_for_an_agent() -> Outcome {
     on_each_jdk_with("control", |programs| {
         for alive in [false, true] {
             let mut live = Live::start(&programs.java("Desk"))?;
@@ -479,12 +481,16 @@ fn a_socket_that_is_not_the_jvms_is_no_agent() -> Outcome {
                     std::os::unix::fs::PermissionsExt::from_mode(0o700),
                 )?;
             }
-            // One may be there by chance: an earlier process with the same id was killed.
+            // An earlier process with the same id may have been killed and left a socket.
             let _ = fs::remove_file(&path);
-            // Left by an earlier process with the same id; or by one that runs, which is this one.
+            // The socket was left by an earlier process with the same id, or it belongs to a
+            // running process (this one).
             let listener = std::os::unix::net::UnixListener::bind(&path)?;
             let kept = alive.then_some(listener);
-            let output = veneer().args(["patches", &pid]).limit(PATIENCE).run()?;
+            let output = veneer()
+                .args(["patches", &pid])
+                .limit(EVENT_TIMEOUT)
+                .run()?;
             assert_eq!(output.code, 2, "{output:?}");
             assert!(
                 output.err.contains("there is no agent in process"),
@@ -493,7 +499,7 @@ fn a_socket_that_is_not_the_jvms_is_no_agent() -> Outcome {
             );
             let output = veneer()
                 .args(["attach", &pid])
-                .limit(PATIENCE)
+                .limit(EVENT_TIMEOUT)
                 .run()?
                 .succeeded("attach")?;
             assert!(output.out.contains("came in"), "{}", output.out);
@@ -508,7 +514,7 @@ fn a_socket_that_is_not_the_jvms_is_no_agent() -> Outcome {
 }
 
 #[test]
-fn a_jvm_of_another_user_is_named_and_left_alone() -> Outcome {
+fn a_jvm_of_another_user_is_reported_and_not_changed() -> Outcome {
     if user() != 0 {
         eprintln!("skipped: only root can be somebody else");
         return Ok(());
@@ -521,7 +527,7 @@ fn a_jvm_of_another_user_is_named_and_left_alone() -> Outcome {
             veneer()
                 .args(words)
                 .before("setpriv", &other)
-                .limit(PATIENCE)
+                .limit(EVENT_TIMEOUT)
                 .run()
         };
         for words in [

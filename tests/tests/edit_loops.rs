@@ -1,12 +1,13 @@
-//! Edits that make loops: every activation comes back to the method's own code when the edit is taken back.
+//! Edits that create loops: every activation returns to the method's own code when the edit is
+//! undone.
 
 use std::time::Duration;
 
 use veneer_tests::command::run;
+use veneer_tests::java_programs::{Outcome, on_each_jdk};
 use veneer_tests::live::{Live, until};
-use veneer_tests::running::{Outcome, on_each_jdk};
 
-/// Waits until no activation runs in code older than the current version.
+/// Waits until no activation runs code that is older than the current version.
 fn all_back(live: &Live, after: &str) -> Outcome {
     until(
         &format!("the last activation after {after}"),
@@ -16,7 +17,7 @@ fn all_back(live: &Live, after: &str) -> Outcome {
     Ok(())
 }
 
-/// Makes an edit, gives an activation time to run in its loop, and takes the edit back.
+/// Makes an edit, gives an activation time to run in its loop, and undoes the edit.
 fn there_and_back(live: &Live, edit: &str) -> Outcome {
     live.value(&format!(
         "let patch = methods(\"EditLoops::{edit}; after(0.3, || patch.detach());"
@@ -37,7 +38,7 @@ fn under(policy: &str, java: &veneer_tests::process::Process) -> Outcome {
     for edit in EDITS {
         there_and_back(&live, edit)?;
     }
-    // With instruments, whose state travels with the activation.
+    // With instruments, whose state moves with the activation.
     let blocks = live.value(
         "methods([\"EditLoops::alone(..)\", \"EditLoops::back(..)\"]).blocks().before(counter())",
     )?;
@@ -48,7 +49,8 @@ fn under(policy: &str, java: &veneer_tests::process::Process) -> Outcome {
     }
     live.value(&format!("detach(\"{blocks}\"); detach(\"{timed}\")"))?;
     all_back(&live, "the instruments")?;
-    // From the loop of one edit into the loop of two, and from there into the method's own code.
+    // The activation moves from the loop of one edit into the loop of two, and from there to the
+    // method's own code.
     live.value(
         "let back = methods(\"EditLoops::back(..)\");\n\
          let first = back.redirect(3, 4, 1);\n\
@@ -75,7 +77,7 @@ fn under(policy: &str, java: &veneer_tests::process::Process) -> Outcome {
 }
 
 #[test]
-fn activations_in_the_loop_of_an_edit_come_back() -> Outcome {
+fn activations_in_the_loop_of_an_edit_return_to_the_original_code() -> Outcome {
     on_each_jdk(|programs| {
         let java = programs.java("EditLoops");
         ["loop", "method"]

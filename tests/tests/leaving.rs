@@ -1,4 +1,4 @@
-//! The agent leaves: each class is what it was, and nothing of it is left.
+//! The agent unloads: each class returns to its original form, and nothing of the agent is left.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use veneer_tests::command::{run, veneer};
-use veneer_tests::desk::{serve, stopped};
 use veneer_tests::folder::{Folder, files};
-use veneer_tests::live::{Live, PATIENCE, until};
+use veneer_tests::java_programs::{Outcome, Programs, on_each_jdk_with};
+use veneer_tests::live::{EVENT_TIMEOUT, Live, until};
 use veneer_tests::process::Process;
-use veneer_tests::running::{Outcome, Programs, on_each_jdk_with};
+use veneer_tests::sample_service::{serve, stopped};
 
-/// The names of a process's threads.
+/// The names of the threads of a process.
 fn threads(pid: u32) -> std::io::Result<Vec<String>> {
     let tasks = fs::read_dir(format!("/proc/{pid}/task"))?;
     tasks
@@ -27,7 +27,7 @@ fn agent_threads(pid: u32) -> std::io::Result<Vec<String>> {
         .collect())
 }
 
-/// A jar with the agent that dumps classes.
+/// Builds the jar of an agent that dumps classes.
 fn dumper(programs: &Programs) -> Result<PathBuf, Box<dyn std::error::Error>> {
     let (manifest, jar) = (
         programs.classes().join("manifest"),
@@ -62,8 +62,8 @@ fn dumper(programs: &Programs) -> Result<PathBuf, Box<dyn std::error::Error>> {
     Ok(jar)
 }
 
-/// The class files of the program's classes as the JVM has them, by name. The agent that writes them comes after ours, so it gets what
-/// ours makes of them.
+/// Returns the class files of the program's classes as the JVM has them, keyed by name. The agent
+/// that writes them is loaded after Veneer's, so it receives the output of Veneer's agent.
 fn dumped(
     programs: &Programs,
     live: &Live,
@@ -90,7 +90,7 @@ fn dumped(
     Ok(all)
 }
 
-/// Whether the class files are the same, byte for byte.
+/// Compares the class files byte for byte.
 fn same(found: &BTreeMap<String, Vec<u8>>, expected: &BTreeMap<String, Vec<u8>>) -> Outcome {
     for (name, bytes) in expected {
         let now = found
@@ -109,7 +109,7 @@ fn same(found: &BTreeMap<String, Vec<u8>>, expected: &BTreeMap<String, Vec<u8>>)
     Ok(())
 }
 
-/// Everything that can be attached to the two busy methods, and an edit.
+/// A plan with every kind of instrument on the two busy methods, and an edit.
 const MUCH: &str = "
     methods(\"Desk::serve(..)\").blocks().before(counter());
     methods(\"Desk::serve(..)\").around(timer());
@@ -120,7 +120,7 @@ const MUCH: &str = "
     instruments().len()";
 
 #[test]
-fn after_unload_each_class_is_what_it_was_and_nothing_of_the_agent_is_left() -> Outcome {
+fn unloading_restores_each_class_and_removes_the_agent() -> Outcome {
     on_each_jdk_with("control", |programs| {
         let jar = dumper(programs)?;
         for armed_at_load in [false, true] {
@@ -133,7 +133,7 @@ fn after_unload_each_class_is_what_it_was_and_nothing_of_the_agent_is_left() -> 
             let pid = live.pid().to_string();
             serve(&mut live, 1000)?;
             let originals = match armed_at_load {
-                // What is on the disk; the JVM has been given something else.
+                // The original is the file on the disk, because the JVM received an armed form.
                 true => {
                     let mut all = BTreeMap::new();
                     for name in ["Desk.class", "Desk$Order.class"] {
@@ -141,7 +141,8 @@ fn after_unload_each_class_is_what_it_was_and_nothing_of_the_agent_is_left() -> 
                     }
                     all
                 }
-                // What the JVM makes of it when it is asked, which is not quite the same file.
+                // The original is the JVM's own reconstruction, which differs slightly from the
+                // file on the disk.
                 false => dumped(programs, &live, &jar)?,
             };
             for _ in 0..3 {
@@ -154,7 +155,7 @@ fn after_unload_each_class_is_what_it_was_and_nothing_of_the_agent_is_left() -> 
                 );
                 let output = veneer()
                     .args(["detach", &pid, "--unload"])
-                    .limit(PATIENCE)
+                    .limit(EVENT_TIMEOUT)
                     .run()?
                     .succeeded("unload")?;
                 let all = " classes have their own code again, 0 are left armed";
@@ -173,11 +174,11 @@ fn after_unload_each_class_is_what_it_was_and_nothing_of_the_agent_is_left() -> 
                 )?;
                 serve(&mut live, 2000)?;
                 if armed_at_load {
-                    // From now on only what a plan names.
+                    // The JVM now has only the classes that a plan names.
                     break;
                 }
             }
-            // It comes again, and counts exactly.
+            // The agent is attached again, and counts exactly.
             let id = live.value("methods(\"Desk::serve(..)\").before(counter()).id()")?;
             serve(&mut live, 500)?;
             assert_eq!(live.sum(&id)?, 500);

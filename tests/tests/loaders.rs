@@ -1,16 +1,17 @@
-//! Class loaders of all sorts, named modules, classes that are missing, unloading, and other agents beside
-//! this one: everywhere the output is that of a plain run, and what can be counted is counted exactly.
+//! Class loaders of all kinds, named modules, missing classes, unloading, and other agents in the
+//! same JVM. The output is always that of a plain run, and counts are exact.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use veneer_tests::command::run;
 use veneer_tests::folder::{Folder, files, workspace};
+use veneer_tests::java_programs::{Outcome, Programs, on_each_jdk_with};
 use veneer_tests::process::{Output, Process};
 use veneer_tests::report::Report;
-use veneer_tests::running::{Outcome, Programs, on_each_jdk_with};
 
-/// Counters on all blocks of what the pattern names; timers around methods and laps of loops beside them.
+/// A plan with counters on all blocks of the selected methods, timers around the methods, and lap
+/// timers of loops.
 fn plan(pattern: &str) -> String {
     format!(
         "let m = methods(\"{pattern}\");\n\
@@ -20,7 +21,8 @@ fn plan(pattern: &str) -> String {
     )
 }
 
-/// Runs a process plain and with counters; the output must be the same. Gives the report.
+/// Runs a process plain and with counters; the outputs must be equal. Returns the output and the
+/// report.
 fn same(process: &Process, pattern: &str) -> Result<(Output, Report), Box<dyn std::error::Error>> {
     let expected = process.run()?.succeeded("the plain run")?;
     let folder = Folder::new("loaders")?;
@@ -41,7 +43,7 @@ fn same(process: &Process, pattern: &str) -> Result<(Output, Report), Box<dyn st
     Ok((output, Report::read(&report)?))
 }
 
-/// Hits by class, method without descriptor, and fragment: all points of that name added up, with their number.
+/// Returns the number of points and the sum of their hits, by class, method name and fragment.
 fn hits(report: &Report) -> BTreeMap<(String, String, u32), (usize, u64)> {
     let mut all: BTreeMap<_, (usize, u64)> = BTreeMap::new();
     for point in report.points("counter") {
@@ -58,7 +60,7 @@ fn hits(report: &Report) -> BTreeMap<(String, String, u32), (usize, u64)> {
     all
 }
 
-/// Asserts that a method's fragments have these hits, in so many points each.
+/// Asserts that a method's fragments have these hits, each at `points` points.
 fn expect(report: &Report, class: &str, method: &str, points: usize, expected: &[u64]) {
     let all = hits(report);
     let found: Vec<(usize, u64)> = (0..)
@@ -71,7 +73,8 @@ fn expect(report: &Report, class: &str, method: &str, points: usize, expected: &
     assert_eq!(found, wanted, "{class}::{method}");
 }
 
-/// Asserts the hits of a method's fragments over 200 classes of one name; those of unloaded ones share a row.
+/// Asserts the hits of a method's fragments over 200 classes of the same name. Unloaded classes
+/// share a row.
 fn expect_of_all(report: &Report, class: &str, method: &str, expected: &[u64]) {
     let all = hits(report);
     for (fragment, wanted) in (0..).zip(expected) {
@@ -89,7 +92,7 @@ fn reasons(report: &Report) -> Vec<(&str, &str, &str)> {
         .collect()
 }
 
-/// `Loaders FOLDER mode`.
+/// The process `Loaders FOLDER MODE`.
 fn loaders(programs: &Programs, mode: &str) -> Process {
     programs
         .java("Loaders")
@@ -98,7 +101,7 @@ fn loaders(programs: &Programs, mode: &str) -> Process {
 }
 
 #[test]
-fn a_loader_that_delegates_only_java_is_no_obstacle() -> Outcome {
+fn classes_of_a_loader_that_delegates_only_java_are_counted() -> Outcome {
     on_each_jdk_with("loaders", |programs| {
         let (output, report) = same(&loaders(programs, "strict"), "Guest*::*(..)")?;
         assert_eq!(output.err, "");
@@ -128,7 +131,7 @@ fn a_loader_that_denies_the_runtime_keeps_its_classes_as_they_are() -> Outcome {
 }
 
 #[test]
-fn classes_of_one_name_in_two_loaders_are_counted_apart() -> Outcome {
+fn classes_of_the_same_name_in_two_loaders_are_counted_separately() -> Outcome {
     on_each_jdk_with("loaders", |programs| {
         let (_, report) = same(&loaders(programs, "twins"), "Guest*::*(..)")?;
         expect(&report, "Guest", "work", 2, &[15, 65, 50, 15]);
@@ -143,9 +146,10 @@ fn classes_of_one_name_in_two_loaders_are_counted_apart() -> Outcome {
 }
 
 #[test]
-fn two_hundred_loaders_come_and_go() -> Outcome {
+fn classes_of_two_hundred_loaders_are_counted_and_unloaded() -> Outcome {
     on_each_jdk_with("loaders", |programs| {
-        // Guest is loaded 200 times; of those, only what lives since the last collections may be there.
+        // Guest is loaded 200 times. Only those classes may exist that were loaded since the last
+        // collections.
         let log = programs.classes().join("unloaded.log");
         let jvm = programs
             .launcher()
@@ -199,17 +203,19 @@ fn a_class_in_a_named_module_is_counted() -> Outcome {
 }
 
 #[test]
-fn a_missing_class_is_missing_where_it_was_and_nowhere_else() -> Outcome {
+fn a_missing_class_fails_at_the_same_places_as_without_veneer() -> Outcome {
     on_each_jdk_with("loaders", |programs| {
         for name in ["Gone.class", "GoneBase.class", "GoneError.class"] {
             std::fs::remove_file(programs.classes().join(name))?;
         }
         let (_, report) = same(&programs.java("Optionals"), "Optional*::*(..)")?;
-        // No version needs the missing types: variables of such a type can only hold null.
+        // No version needs the missing types, because variables of such a type can only hold null.
         assert_eq!(reasons(&report), []);
-        // `takes` is called three times, with a null and 4: the null's branch, four rounds, one return.
+        // `takes` is called three times, with null and 4: the branch for null, four iterations, one
+        // return.
         expect(&report, "Optional", "takes", 1, &[3, 3, 0, 3, 15, 12, 3]);
-        // `gives` throws three of six times, where it makes a Gone: those calls do not come to its return.
+        // `gives` throws in three of six calls, when it creates a Gone. These calls do not reach
+        // its return.
         expect(&report, "Optional", "gives", 1, &[6, 3, 3, 3]);
         expect(
             &report,
@@ -219,7 +225,8 @@ fn a_missing_class_is_missing_where_it_was_and_nowhere_else() -> Outcome {
             &[3, 0, 3, 3, 15, 12, 12, 0, 12, 3],
         );
         expect(&report, "Optional", "plain", 1, &[3, 15, 12, 3]);
-        // Called by main twice and by caught four times in each of three turns; it is asked for a Gone in a third of those.
+        // `maybe` is called twice by main and four times in each of three iterations by caught. A
+        // third of these calls request a Gone.
         expect(&report, "Optional", "maybe", 1, &[18, 6, 12]);
         expect(
             &report,
@@ -232,7 +239,7 @@ fn a_missing_class_is_missing_where_it_was_and_nowhere_else() -> Outcome {
     })
 }
 
-/// The archive of the agent `Other`.
+/// Builds the jar of the agent `Other`.
 fn other_agent(programs: &Programs) -> Result<String, Box<dyn std::error::Error>> {
     let (manifest, jar) = (
         programs.classes().join("manifest"),
@@ -278,7 +285,7 @@ fn an_agent_that_retransforms_everything_changes_nothing() -> Outcome {
 }
 
 #[test]
-fn an_agent_that_redefines_a_counted_class_gets_what_it_asked_for() -> Outcome {
+fn an_agent_that_redefines_a_counted_class_gets_its_new_definition() -> Outcome {
     on_each_jdk_with("loaders", |programs| {
         let jvm = programs
             .launcher()
@@ -292,7 +299,7 @@ fn an_agent_that_redefines_a_counted_class_gets_what_it_asked_for() -> Outcome {
             "before 3333 3333000\nafter 6666 6666000\nafter 6666 6666000\nafter 6666 6666000\nturned true\n"
         );
         assert_eq!(output.err, "");
-        // 4 × 1001 calls, whichever class file they ran.
+        // 4 × 1001 calls, in either class file.
         let all = hits(&report);
         let value = |f| {
             all.get(&("Redefined".into(), "value".into(), f))

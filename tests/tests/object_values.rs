@@ -1,10 +1,11 @@
-//! Values that belong to objects: each has its own, and it goes with it.
+//! Values that belong to objects (`per_object`): each object has its own value, which is freed with
+//! the object.
 
 use veneer_tests::command::run;
+use veneer_tests::java_programs::{Outcome, on_each_jdk_with};
 use veneer_tests::live::{Live, LiveError};
-use veneer_tests::running::{Outcome, on_each_jdk_with};
 
-/// Whoever arrives gets a value; whoever leaves is asked for it.
+/// A plan that sets a value for each visitor who arrives, and reads it when the visitor leaves.
 const PLAN: &str = r#"
     let born = per_object(0);
     let at = tally();
@@ -17,23 +18,24 @@ const PLAN: &str = r#"
 
 const SHOW: &str = r#"let rows = at.rows().map(|r| `${r.keys[0]} ${r.keys[1]}: ${r.count}`); rows.sort(); let text = ""; for r in rows { text += r + ", "; } text"#;
 
-/// Has the program do something, and gives what it says of it.
+/// Sends a command to the program, and returns the number that it prints.
 fn seen(live: &mut Live, line: &str) -> Result<i64, Box<dyn std::error::Error>> {
     live.say(line)?;
     Ok(live.line("seen ")?.parse()?)
 }
 
-/// What `Visitors` says of so many.
+/// The number that `Visitors` prints for `count` visitors.
 fn expected(count: i64) -> i64 {
     let numbers = count * (count - 1) / 2;
-    // In and out, twice; the day at each arrival; four times one that is -1 and one that is null.
+    // On each of two days, arrivals and departures add all numbers. Each arrival adds its day (1 or
+    // 2). The visitor with number -1 and the null visitor of each thread add up to 0.
     4 * numbers + 3 * count
 }
 
 #[test]
 fn every_object_has_its_own_value() -> Outcome {
     on_each_jdk_with("objects", |programs| {
-        // Armed from its start or attached to.
+        // The program is armed from its start, or attached to later.
         for armed in [true, false] {
             let java = programs.java("Visitors");
             let mut live = match armed {
@@ -47,7 +49,8 @@ fn every_object_has_its_own_value() -> Outcome {
                 assert_eq!(seen(&mut live, "5000")?, expected(5000));
             }
             let output = live.stop()?.succeeded("Visitors")?;
-            // 3 is what is left of one without a value whose number is -1, and 0 of null.
+            // 3 is the result for an object without a value whose number is -1; 0 is the result for
+            // null.
             let text = "at: false 0: 40, false 3: 40, true 1: 25000, true 2: 25000, ";
             assert!(
                 output.err.lines().any(|line| line == text),
@@ -60,7 +63,7 @@ fn every_object_has_its_own_value() -> Outcome {
 }
 
 #[test]
-fn a_value_goes_with_its_object() -> Outcome {
+fn the_value_of_an_object_is_freed_with_the_object() -> Outcome {
     on_each_jdk_with("objects", |programs| {
         for collector in ["-XX:+UseSerialGC", "-XX:+UseG1GC", "-XX:+UseZGC"] {
             let java = programs
@@ -75,7 +78,7 @@ fn a_value_goes_with_its_object() -> Outcome {
             kept(&mut live, "20000 0")?;
             seen(&mut live, "gone")?;
             kept(&mut live, "0 0")?;
-            // Their places serve again.
+            // The freed places are used again.
             for _ in 0..8 {
                 seen(&mut live, "stay 50000")?;
                 seen(&mut live, "gone")?;
@@ -89,13 +92,13 @@ fn a_value_goes_with_its_object() -> Outcome {
     })
 }
 
-/// Waits until the plan says so.
+/// Waits until the plan prints this line.
 fn kept(live: &mut Live, what: &str) -> Result<(), LiveError> {
     live.error_line(&format!("kept {what}"))
 }
 
 #[test]
-fn one_that_several_threads_bring_has_one_value() -> Outcome {
+fn an_object_used_by_several_threads_has_one_value() -> Outcome {
     on_each_jdk_with("objects", |programs| {
         let mut live = Live::start(&programs.java("Visitors"))?;
 
@@ -121,7 +124,7 @@ fn one_that_several_threads_bring_has_one_value() -> Outcome {
 }
 
 #[test]
-fn more_objects_than_there_is_room_for() -> Outcome {
+fn objects_beyond_the_capacity_are_counted_in_the_rest() -> Outcome {
     on_each_jdk_with("objects", |programs| {
         let mut live = Live::start(&programs.java("Visitors"))?;
         let plan = PLAN.replace("per_object(0)", "per_object(0, 100)");
@@ -136,7 +139,7 @@ fn more_objects_than_there_is_room_for() -> Outcome {
 }
 
 #[test]
-fn what_does_not_fit_is_refused() -> Outcome {
+fn unsuitable_object_values_are_refused() -> Outcome {
     on_each_jdk_with("objects", |programs| {
         let live = Live::start(&programs.java("Visitors"))?;
         for (code, said) in [

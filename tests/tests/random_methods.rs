@@ -1,14 +1,15 @@
-//! Random methods give the same under Veneer as without it, and its counts of their blocks are exact.
+//! Random methods have the same results with and without Veneer, and Veneer's counts of their
+//! blocks are exact.
 
+use veneer_tests::java_programs::Outcome;
 use veneer_tests::jdk::{self, Jdk};
 use veneer_tests::random::RandomClass;
 use veneer_tests::random::run::{Batch, MODES, Mode, Runner};
-use veneer_tests::running::Outcome;
 
-/// Classes of fixed seeds.
+/// Number of classes with fixed seeds.
 const FIXED: u64 = 40;
 
-/// A seed that was never tried before.
+/// Returns a seed that depends on the time, so that each run tries new classes.
 fn fresh() -> u64 {
     let time = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     1_000_000 + time.map_or(0, |time| time.as_millis() as u64 % 1_000_000_000)
@@ -57,7 +58,8 @@ fn random_methods_on_the_newest_jdk() -> Outcome {
     jdk::newest().map_or(Ok(()), on)
 }
 
-/// What the shrinker makes must be accepted as well: every third item of each method is emptied.
+/// A JVM must also accept the classes that the shrinker makes. Every third item of each method is
+/// emptied.
 #[test]
 fn smaller_classes_run_too() -> Outcome {
     let mut classes = Vec::new();

@@ -1,13 +1,13 @@
-//! A busy service loses no request while Veneer comes, counts, and goes.
+//! A busy service loses no request while Veneer is attached, counts, and is unloaded.
 
 use std::time::Duration;
 
 use veneer_tests::bench::service::{PLAN, Service};
+use veneer_tests::java_programs::Outcome;
 use veneer_tests::jdk;
-use veneer_tests::running::Outcome;
 
 #[test]
-fn no_request_fails_while_veneer_comes_and_goes() -> Outcome {
+fn no_request_fails_while_veneer_is_attached_and_unloaded() -> Outcome {
     for jdk in [Some(jdk::oldest()), jdk::newest()].into_iter().flatten() {
         let mut service = Service::start(&jdk)?;
         let pid = service.pid();
@@ -16,7 +16,8 @@ fn no_request_fails_while_veneer_comes_and_goes() -> Outcome {
         for round in 0..3 {
             service.veneer(&["attach", &pid])?;
             let attached = service.veneer(&["exec", &pid, "-e", PLAN])?;
-            // Before it comes a warning of `main`, which began before.
+            // The lines before it are a warning about `main`, which began before the agent was
+            // attached.
             let count = attached.lines().last().unwrap_or_default();
             assert_eq!(count, ((round + 1) * 3).to_string());
             phases.push(service.phase_of("counting", some)?);

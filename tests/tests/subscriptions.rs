@@ -1,4 +1,5 @@
-//! Who subscribes to a JVM's figures: what comes, and what does not.
+//! Subscriptions to the figures of a JVM: the updates that a client receives, and those that it
+//! does not.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
@@ -8,11 +9,11 @@ use std::time::Duration;
 
 use serde_json::Value;
 use veneer_tests::command::json;
-use veneer_tests::desk::{serve, stopped};
+use veneer_tests::java_programs::{Outcome, on_each_jdk_with};
 use veneer_tests::live::Live;
-use veneer_tests::running::{Outcome, on_each_jdk_with};
+use veneer_tests::sample_service::{serve, stopped};
 
-/// A connection to the agent, a line each way.
+/// A connection to the agent. Each request and each reply is one line.
 struct Line {
     writer: UnixStream,
     reader: BufReader<UnixStream>,
@@ -45,7 +46,7 @@ impl Line {
 }
 
 #[test]
-fn a_subscription_brings_what_changed_and_nothing_else() -> Outcome {
+fn a_subscription_reports_only_changes() -> Outcome {
     on_each_jdk_with("control", |programs| {
         let mut live = Live::start(&programs.java("Desk"))?;
         serve(&mut live, 1)?;
@@ -63,7 +64,7 @@ fn a_subscription_brings_what_changed_and_nothing_else() -> Outcome {
         let counted = of(&first, &calls).ok_or("no counter")?;
         assert_eq!(counted["points"][0]["hits"], 5, "{first}");
         let mut events = first["events"].as_array().cloned().unwrap_or_default();
-        // Nothing happens, and nothing is told but that.
+        // Nothing changes, and the updates say so.
         for number in 2..5 {
             let update = line.update()?;
             assert_eq!(update["instruments"], Value::Array(vec![]), "{update}");
@@ -87,10 +88,10 @@ fn a_subscription_brings_what_changed_and_nothing_else() -> Outcome {
                 .all(|e| e["instrument"] == log.as_str() && e["values"]["order"].is_string()),
             "{events:?}"
         );
-        // Other questions are answered in between.
+        // Other requests are answered between the updates.
         line.say("{\"hello\":{}}")?;
         while line.next()?.get("hello").is_none() {}
-        // One that is taken off is told once more, and then no more.
+        // A detached instrument is reported once more, and then not any more.
         live.exec("instruments()")?;
         json(&["detach", &live.pid().to_string(), &calls, "--json"])?;
         loop {
@@ -110,11 +111,11 @@ fn a_subscription_brings_what_changed_and_nothing_else() -> Outcome {
 }
 
 #[test]
-fn points_that_find_no_room_come_with_the_next_updates() -> Outcome {
+fn points_beyond_the_update_size_are_sent_in_the_next_updates() -> Outcome {
     on_each_jdk_with("control", |programs| {
         let mut live = Live::start(&programs.java("Desk"))?;
         serve(&mut live, 1)?;
-        // Two instruments, whose points change when orders are served and at no other time.
+        // Two instruments whose points change only when orders are handled.
         let attach = "methods([\"Desk::serve(..)\", \"Desk::main(..)\"]).blocks().before(counter().each()).id()";
         let ids = [live.value(attach)?, live.value(attach)?];
         let mut line = Line::to(&live)?;
@@ -137,7 +138,7 @@ fn points_that_find_no_room_come_with_the_next_updates() -> Outcome {
                 assert!(points <= 4, "{update}");
                 most = most.max(points);
                 left = left.max(update["points_left"].as_u64().unwrap_or(0));
-                // Those that were made before the orders were served come first.
+                // Updates that were made before the orders were handled arrive first.
                 if points == 0 && most > 0 {
                     break;
                 }
@@ -158,14 +159,15 @@ fn points_that_find_no_room_come_with_the_next_updates() -> Outcome {
 }
 
 #[test]
-fn a_subscriber_that_does_not_read_loses_updates_and_stops_nobody() -> Outcome {
+fn a_subscriber_that_does_not_read_loses_updates_and_blocks_no_other_client() -> Outcome {
     on_each_jdk_with("control", |programs| {
         let mut live = Live::start(&programs.java("Desk"))?;
         serve(&mut live, 1)?;
         live.value("for n in 0..200 { methods(\"Desk::serve(..)\").blocks().before(counter()); }")?;
         let mut lazy = Line::to(&live)?;
         lazy.say("{\"subscribe\":{\"every\":50}}")?;
-        // Each update has figures of two hundred instruments, and the socket takes few of them.
+        // Each update has the figures of two hundred instruments, and the socket's buffer has room
+        // for only a few.
         let mut last = 0;
         for _ in 0..60 {
             serve(&mut live, 1000)?;

@@ -35,7 +35,7 @@ pub fn run(scope: &Scope) -> Result<Record, TrustError> {
             .into(),
     ];
     let jdk = scope.jdks.first().ok_or_else(|| other("no JDK"))?;
-    let tool = Compiled::of(jdk, &["tests/bench/Literal.java"], &ASM)?;
+    let tool = Compiled::new(jdk, &["tests/bench/Literal.java"], &ASM)?;
     let mut table = Table::new(
         "",
         &[
@@ -97,7 +97,7 @@ fn one(
     tool: &Compiled,
     quick: bool,
 ) -> Result<(Vec<super::groups::Series>, String), TrustError> {
-    let compiled = Compiled::with(jdk, workload.sources, workload.jars, &RELEASE)?;
+    let compiled = Compiled::with_options(jdk, workload.sources, workload.jars, &RELEASE)?;
     let into = compiled.join("literal");
     let said = Process::new(jdk.tool("java"))
         .arg("-cp")

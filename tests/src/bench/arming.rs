@@ -1,8 +1,8 @@
 //! Measures how long the rewriter takes for one class: the micro-benchmarks of `fragmenter/speed`
 //! over all classes of the JDK.
 //!
-//! They run through `cargo bench`, because this crate links no other crate of the project.
-//! Criterion writes its estimates as JSON below `target/criterion`.
+//! The benchmarks run through `cargo bench`, because this crate links no other crate of the
+//! project. Criterion writes its estimates as JSON below `target/criterion`.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};

@@ -3,17 +3,17 @@
 
 use std::time::{Duration, Instant};
 
-use super::crowd::free_port;
 use super::groups::first_line;
+use super::mass_attach::free_port;
 use super::peers::{byteman, flight_recorder};
 use super::record::shown;
 use super::{Goal, OPTIONS, Record, Scope, TrustError, other};
 use crate::figures::statistics::median;
 use crate::folder::Folder;
+use crate::java_programs::Programs;
 use crate::jdk::Jdk;
 use crate::live::Live;
 use crate::process::Process;
-use crate::running::Programs;
 use crate::trust::Table;
 
 /// Runs the part `attach`.
@@ -33,7 +33,7 @@ pub fn run(scope: &Scope) -> Result<Record, TrustError> {
             .into(),
     ];
     let jdk = scope.jdks.first().ok_or_else(|| other("no JDK"))?;
-    let programs = Programs::of(jdk.clone(), "live").map_err(other)?;
+    let programs = Programs::compile_folder(jdk.clone(), "live").map_err(other)?;
     let mut table = Table::new("", &["how", "ms", "times", ""]);
     let mut row =
         |record: &mut Record, name: &str, found: Result<Vec<f64>, String>| -> Option<f64> {

@@ -8,11 +8,11 @@ use std::time::{Duration, Instant};
 use crate::process::{Process, end_group};
 
 /// Time limit until the first result.
-const LIMIT: Duration = Duration::from_secs(120);
+const FIRST_RESULT_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// The measurements of one start.
 #[derive(Clone, Debug, PartialEq)]
-pub struct First {
+pub struct FirstResult {
     /// Elapsed time in milliseconds.
     pub time: f64,
     /// Processor time of all threads until then, in milliseconds.
@@ -23,7 +23,7 @@ pub struct First {
 
 /// Starts a program, waits for a line of its standard output that begins with `start`, and kills
 /// the program.
-pub fn first(process: &Process, start: &str) -> Result<First, String> {
+pub fn first_result(process: &Process, start: &str) -> Result<FirstResult, String> {
     let begin = Instant::now();
     let mut child = process.start().map_err(|e| e.to_string())?;
     drop(child.stdin.take());
@@ -51,11 +51,11 @@ pub fn first(process: &Process, start: &str) -> Result<First, String> {
             .collect();
         kept.join("\n")
     });
-    let found = lines.recv_timeout(LIMIT);
+    let found = lines.recv_timeout(FIRST_RESULT_TIMEOUT);
     end_group(&mut child);
     let (_, said) = (reader.join(), errors.join().unwrap_or_default());
     match found {
-        Ok((time, processor, line)) => Ok(First {
+        Ok((time, processor, line)) => Ok(FirstResult {
             time,
             processor,
             line,
@@ -118,14 +118,14 @@ mod tests {
     fn waits_for_the_line_and_ends_the_program() {
         let begun = Instant::now();
         let script = "echo noise; echo result 7; sleep 100";
-        let found = first(&Process::new("sh").args(["-c", script]), "result ");
+        let found = first_result(&Process::new("sh").args(["-c", script]), "result ");
         assert_eq!(found.map(|f| f.line), Ok("result 7".to_string()));
         assert!(begun.elapsed() < Duration::from_secs(90));
     }
 
     #[test]
     fn tells_what_a_program_said_that_gave_no_result() {
-        let found = first(
+        let found = first_result(
             &Process::new("sh").args(["-c", "echo broken >&2"]),
             "result ",
         );

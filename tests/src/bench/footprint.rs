@@ -3,8 +3,8 @@
 
 use std::time::Instant;
 
-use super::crowd::{METHODS, compiled, round};
 use super::loading::Loading;
+use super::mass_attach::{METHODS, compiled, round};
 use super::slope::fit;
 use super::{Goal, Record, Scope, TrustError, other};
 use crate::command;

@@ -1,9 +1,10 @@
 //! Runs the variants of a program in groups. Each group has one run of each variant, each in a
 //! fresh JVM; ratios are taken within a group.
 //!
-//!  group 1:  plain  armed  counted  JaCoCo      Each group begins with the next variant, so that
-//!  group 2:  armed  counted  JaCoCo  plain      no variant always runs first or last.
-//!  group 2:  armed  counted  JaCoCo  plain        runs (warm machine, disk cache) are of different variants each time.
+//! ```text
+//!   group 1:  plain  armed  counted  JaCoCo      Each group begins with the next variant, so that
+//!   group 2:  armed  counted  JaCoCo  plain      no variant always runs first or last, which would
+//!                                                matter for a cold machine or disk cache.
 //! ```
 
 use std::time::{Duration, Instant};
@@ -13,7 +14,7 @@ use crate::figures::statistics::median;
 use crate::process::Process;
 
 /// Time limit of one run.
-const LIMIT: Duration = Duration::from_secs(240);
+const RUN_TIMEOUT: Duration = Duration::from_secs(240);
 
 /// Checks a run. The error says in what respect the run is not what its variant claims.
 pub type Check = Box<dyn Fn(&Run) -> Result<(), String>>;
@@ -166,7 +167,7 @@ fn ratios(series: &mut [Series], runs: &[Option<Run>]) {
 
 fn once(variant: &Variant, said: Option<&str>) -> Result<Run, String> {
     let process = variant.process.clone()?;
-    let run = Run::of(&process, LIMIT).map_err(|e| e.to_string())?;
+    let run = Run::measure(&process, RUN_TIMEOUT).map_err(|e| e.to_string())?;
     if said.is_some_and(|said| said != results(&run.out)) {
         return Err("its results are not those of the plain run".into());
     }
@@ -209,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn another_result_is_no_figure() {
+    fn a_run_with_another_result_has_no_figure() {
         let series = measure(
             "test",
             2,
@@ -230,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn a_peer_that_cannot_be_run_is_told() {
+    fn a_tool_that_cannot_run_is_reported() {
         let peer = Variant::peer("peer", Err("not on this JDK".into()));
         let series = measure("test", 1, &[program("plain", "7"), peer]);
         assert_eq!(
@@ -240,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn the_line_that_tells_is_shown() {
+    fn the_line_with_the_error_is_shown() {
         let text =
             "java -cp x Y: ended with 1\nsome words\njava.lang.IllegalStateException: no\n at x";
         assert_eq!(first_line(text), "java.lang.IllegalStateException: no");

@@ -5,9 +5,9 @@
 
 use std::time::Instant;
 
-use super::crowd::{self, Attachment, METHODS, attach, compiled, start};
-use super::first::first;
+use super::first::first_result;
 use super::loading::Loading;
+use super::mass_attach::{self, Attachment, METHODS, attach, compiled, start};
 use super::slope::fit;
 use super::{OPTIONS, Record, Scope, TrustError, other};
 use crate::command;
@@ -103,8 +103,8 @@ fn starting(jdk: &Jdk, quick: bool) -> Result<Growth, TrustError> {
         let java = program.java(jdk, &OPTIONS, *classes);
         let armed = command::run(&[], &java);
         for _ in 0..times {
-            let plain = first(&java, "pid ").map_err(other)?;
-            let ours = first(&armed, "pid ").map_err(other)?;
+            let plain = first_result(&java, "pid ").map_err(other)?;
+            let ours = first_result(&armed, "pid ").map_err(other)?;
             growth
                 .points
                 .push((*classes as f64, ours.time - plain.time));
@@ -136,7 +136,7 @@ fn methods(jdk: &Jdk, quick: bool) -> Result<Vec<Growth>, TrustError> {
     let compiled = compiled(jdk, most)?;
     let mut live = start(&command::run(
         &[],
-        &crowd::java(jdk, &compiled, most, 1, &[], &[]),
+        &mass_attach::java(jdk, &compiled, most, 1, &[], &[]),
     ))?;
     let ms = |what, against, unit| Growth {
         what,
@@ -196,7 +196,7 @@ fn threads(jdk: &Jdk, quick: bool) -> Result<Vec<Growth>, TrustError> {
     let mut times_of = of("attach to 1,000 methods");
     let mut pauses = of("longest pause while attaching to 1,000 methods");
     for threads in sizes {
-        let java = crowd::java(jdk, &compiled, classes, *threads, &[], &[]);
+        let java = mass_attach::java(jdk, &compiled, classes, *threads, &[], &[]);
         let mut live = start(&command::run(&[], &java))?;
         for _ in 0..times {
             let (one, _) = attach(&mut live, &some(classes))?;

@@ -17,7 +17,7 @@ pub struct Loading {
 impl Loading {
     pub fn new(jdk: &Jdk) -> Result<Self, TrustError> {
         Ok(Self {
-            compiled: Compiled::of(jdk, &["tests/bench/Load.java"], &["h2"])?,
+            compiled: Compiled::new(jdk, &["tests/bench/Load.java"], &["h2"])?,
             jar: jar("h2")?,
         })
     }

@@ -1,8 +1,8 @@
 //! Measures the cost of Veneer beside that of the tools that a user would choose instead.
 //!
 //! ```text
-//!   workload ─┬─ plain ──────────┐   group 1: plain armed counted JaCoCo …   group 2: armed counted JaCoCo … plain   …
-//!             ├─ Veneer's modes ─┼─▶ each a fresh JVM with a pinned heap; every ratio is one within a group
+//!   workload ─┬─ plain ──────────┐   group 1: plain armed counted JaCoCo …   group 2: armed …
+//!             ├─ Veneer's modes ─┼─▶ each a fresh JVM with a fixed heap; ratios within a group
 //!             └─ peers ──────────┘        │
 //!                                         ▼
 //!                Record ─▶ docs/benchmarks/‹part›-‹JDK›.json ─▶ docs/benchmarks.md
@@ -19,12 +19,12 @@
 pub mod ablation;
 pub mod arming;
 pub mod attach;
-pub mod crowd;
 pub mod first;
 pub mod footprint;
 pub mod groups;
 pub mod growth;
 pub mod loading;
+pub mod mass_attach;
 pub mod mode;
 pub mod page;
 pub mod peers;
@@ -86,7 +86,7 @@ pub const PARTS: &[Entry] = &[
     },
     Entry {
         name: "crowd",
-        run: crowd::run,
+        run: mass_attach::run,
         quick: true,
     },
     Entry {

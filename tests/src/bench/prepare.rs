@@ -13,7 +13,7 @@ use crate::jdk::Jdk;
 use crate::process::Process;
 
 /// Number of source files in the tree that the compilers compile.
-const TREE: usize = 40;
+const TREE_CLASSES: usize = 40;
 
 /// A compiled program with its jars.
 #[derive(Debug)]
@@ -25,12 +25,12 @@ pub struct Compiled {
 impl Compiled {
     /// Downloads the jars, and compiles sources (files or folders in the workspace) with all debug
     /// tables.
-    pub fn of(jdk: &Jdk, sources: &[&str], names: &[&str]) -> Result<Self, TrustError> {
-        Self::with(jdk, sources, names, &[])
+    pub fn new(jdk: &Jdk, sources: &[&str], names: &[&str]) -> Result<Self, TrustError> {
+        Self::with_options(jdk, sources, names, &[])
     }
 
-    /// Like [`Compiled::of`], with more options for `javac`.
-    pub fn with(
+    /// Like [`Compiled::new`], with more options for `javac`.
+    pub fn with_options(
         jdk: &Jdk,
         sources: &[&str],
         names: &[&str],
@@ -65,9 +65,9 @@ impl Compiled {
 
     /// Compiles a workload, and generates the source tree if the workload needs it.
     pub fn workload(jdk: &Jdk, workload: &Workload) -> Result<Self, TrustError> {
-        let compiled = Self::of(jdk, workload.sources, workload.jars)?;
+        let compiled = Self::new(jdk, workload.sources, workload.jars)?;
         if workload.sources.iter().any(|s| s.contains("javacloop")) {
-            generate(TREE, &compiled.tree())?;
+            generate(TREE_CLASSES, &compiled.tree())?;
         }
         Ok(compiled)
     }

@@ -1,7 +1,7 @@
 //! Checks derived counts: on each workload, the counts derived from other blocks and edges must
 //! equal the direct counts of each block.
 //!
-//! Both kinds of counters are attached in the same run, so only a fault of Veneer can make them
+//! The two kinds of counters are attached in the same run, so only a fault of Veneer can make them
 //! differ. The time of such a run is meaningless and is not shown.
 
 use std::time::Instant;
@@ -10,8 +10,8 @@ use super::groups::first_line;
 use super::prepare::Compiled;
 use super::workload::{Workload, session};
 use super::{Goal, Record, Scope, TrustError, other};
-use crate::agreement::Agreement;
 use crate::command;
+use crate::equivalence::Equivalence;
 use crate::jdk::Jdk;
 use crate::report::Report;
 use crate::trust::Table;
@@ -70,7 +70,7 @@ pub fn run(scope: &Scope) -> Result<Record, TrustError> {
     Ok(record)
 }
 
-fn one(workload: &Workload, jdk: &Jdk) -> Result<Agreement, TrustError> {
+fn one(workload: &Workload, jdk: &Jdk) -> Result<Equivalence, TrustError> {
     let compiled = Compiled::workload(jdk, workload)?;
     let java = workload.java(jdk, &compiled, ROUNDS, &[], &[]);
     let pattern = workload.pattern();
@@ -92,7 +92,7 @@ fn one(workload: &Workload, jdk: &Jdk) -> Result<Agreement, TrustError> {
     if plain.out != counted.out {
         return Err(other("its output is not that of the plain run"));
     }
-    let found = Agreement::of(&Report::read(&report).map_err(other)?);
+    let found = Equivalence::from_report(&Report::read(&report).map_err(other)?);
     if found.hits == 0 {
         return Err(other("nothing was counted"));
     }

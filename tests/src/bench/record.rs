@@ -27,7 +27,7 @@ pub struct Figure {
 
 impl Figure {
     /// Returns `None` if there are no values.
-    pub fn of(
+    pub fn new(
         what: &str,
         workload: &str,
         mode: &str,
@@ -39,7 +39,7 @@ impl Figure {
             workload: workload.to_string(),
             mode: mode.to_string(),
             unit: unit.to_string(),
-            spread: Spread::of(&values)?,
+            spread: Spread::from_values(&values)?,
             values,
         })
     }
@@ -134,7 +134,7 @@ impl Record {
         unit: &str,
         values: &[f64],
     ) -> Option<f64> {
-        let figure = Figure::of(what, workload, mode, unit, values.to_vec())?;
+        let figure = Figure::new(what, workload, mode, unit, values.to_vec())?;
         let middle = figure.spread.median;
         self.figures.push(figure);
         Some(middle)
@@ -143,7 +143,7 @@ impl Record {
 
 /// Formats median and range, for example `1.02 (0.99–1.05)`. Returns `–` if there are no values.
 pub fn shown(values: &[f64], digits: usize) -> String {
-    match Spread::of(values) {
+    match Spread::from_values(values) {
         Some(s) => format!(
             "{:.digits$} ({:.digits$}–{:.digits$})",
             s.median, s.min, s.max
@@ -163,7 +163,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_printed_as_the_goal_meets_it() {
+    fn a_value_printed_equal_to_the_goal_meets_it() {
         assert!(Goal::at_most("armed", 1.01, "", 1.014).met);
         assert!(!Goal::at_most("armed", 1.01, "", 1.016).met);
         assert_eq!(Goal::at_most("timer", 30.0, "ns", 28.5).figure, "28.50 ns");

@@ -48,7 +48,7 @@ pub struct Phase {
 impl Service {
     /// Starts the service and its clients on a JDK.
     pub fn start(jdk: &Jdk) -> Result<Service, TrustError> {
-        let compiled = Compiled::of(
+        let compiled = Compiled::new(
             jdk,
             &["tests/bench/Service.java", "tests/bench/Clients.java"],
             &["tomcat-embed-core", "tomcat-annotations-api", "h2"],

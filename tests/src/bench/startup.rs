@@ -3,7 +3,7 @@
 
 use std::time::Instant;
 
-use super::first::{First, first};
+use super::first::{FirstResult, first_result};
 use super::groups::first_line;
 use super::peers::{aspectj, jacoco};
 use super::prepare::Compiled;
@@ -68,8 +68,8 @@ pub fn run(scope: &Scope) -> Result<Record, TrustError> {
         let mut medians = Vec::new();
         for (mode, (runs, error)) in MODES.iter().zip(&found) {
             let values =
-                |of: fn(&First) -> f64| runs.iter().flatten().map(of).collect::<Vec<f64>>();
-            let ratio = |of: fn(&First) -> f64| -> Vec<f64> {
+                |of: fn(&FirstResult) -> f64| runs.iter().flatten().map(of).collect::<Vec<f64>>();
+            let ratio = |of: fn(&FirstResult) -> f64| -> Vec<f64> {
                 let pairs = runs.iter().zip(&plain);
                 pairs
                     .filter_map(|(a, b)| Some(of(a.as_ref()?) / of(b.as_ref()?)))
@@ -138,13 +138,13 @@ pub fn run(scope: &Scope) -> Result<Record, TrustError> {
 }
 
 /// The results of each mode: one run for each group, `None` if it failed, and the first error.
-type Found = Vec<(Vec<Option<First>>, Option<String>)>;
+type Found = Vec<(Vec<Option<FirstResult>>, Option<String>)>;
 
 fn measure(jdk: &Jdk, program: &Program, groups: usize) -> Found {
     let mut found: Found = MODES.iter().map(|_| (Vec::new(), None)).collect();
     let mut said: Option<String> = None;
     // One run before the first group, so that the files are in the page cache for all runs.
-    let _ = command_of(jdk, program, "plain").map(|p| first(&p, program.result));
+    let _ = command_of(jdk, program, "plain").map(|p| first_result(&p, program.result));
     for group in 0..groups {
         for turn in 0..MODES.len() {
             let i = (group + turn) % MODES.len();
@@ -155,7 +155,7 @@ fn measure(jdk: &Jdk, program: &Program, groups: usize) -> Found {
                 None
             } else {
                 let run = command_of(jdk, program, mode)
-                    .and_then(|process| first(&process, program.result))
+                    .and_then(|process| first_result(&process, program.result))
                     .and_then(|run| {
                         let line = said.get_or_insert_with(|| run.line.clone());
                         (run.line == *line)
@@ -225,7 +225,7 @@ fn programs(jdk: &Jdk, quick: bool) -> Result<Vec<Program>, TrustError> {
             name: "hello",
             what: "one line",
             java: alone("Hello"),
-            compiled: Compiled::of(jdk, &["tests/bench/Hello.java"], &[])?,
+            compiled: Compiled::new(jdk, &["tests/bench/Hello.java"], &[])?,
             arm: Vec::new(),
             result: "result ",
             pointcut: "execution(* Hello.never(..))",
@@ -234,7 +234,7 @@ fn programs(jdk: &Jdk, quick: bool) -> Result<Vec<Program>, TrustError> {
             name: "tomcat",
             what: "the first request to an embedded server",
             java: alone("FirstRequest"),
-            compiled: Compiled::of(
+            compiled: Compiled::new(
                 jdk,
                 &["tests/bench/FirstRequest.java"],
                 &["tomcat-embed-core", "tomcat-annotations-api"],

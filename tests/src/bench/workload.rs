@@ -310,7 +310,7 @@ mod tests {
     use crate::folder::workspace;
 
     #[test]
-    fn every_workload_is_there() {
+    fn the_sources_of_every_workload_exist() {
         for workload in WORKLOADS {
             for source in workload.sources {
                 assert!(workspace().join(source).exists(), "{source}");

@@ -24,7 +24,7 @@ use veneer_tests::process::Process;
 const GROUPS: usize = 5;
 const WIDE_GROUPS: usize = 1;
 /// Time limit of one run.
-const LIMIT: Duration = Duration::from_secs(300);
+const RUN_TIMEOUT: Duration = Duration::from_secs(300);
 
 #[derive(Debug)]
 struct Choice {
@@ -165,9 +165,9 @@ fn measure(choice: &Choice, jdk: &Jdk, workload: &Workload) -> Result<Series, Bo
                 .iter()
                 .find(|(g, _, _)| *g == group)
                 .map(|(_, _, run)| run);
-            let command = dressed(workload, mode, &alone, &classes, &runs)?;
+            let command = command_in_mode(workload, mode, &alone, &classes, &runs)?;
             let begin = Instant::now();
-            let run = Run::of(&command, LIMIT)?;
+            let run = Run::measure(&command, RUN_TIMEOUT)?;
             check(mode, &run, plain).map_err(|fault| format!("{command}: {fault}"))?;
             let of = |f: fn(&Run) -> Option<f64>| f(&run).unwrap_or(f64::NAN);
             eprintln!(
@@ -186,7 +186,7 @@ fn measure(choice: &Choice, jdk: &Jdk, workload: &Workload) -> Result<Series, Bo
 }
 
 /// The command that runs a program in a mode.
-fn dressed(
+fn command_in_mode(
     workload: &Workload,
     mode: Mode,
     alone: &Process,

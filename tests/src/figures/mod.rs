@@ -1,9 +1,10 @@
 //! Measures the overhead of Veneer as a ratio: a program under Veneer to the same program alone.
 //!
 //! ```text
-//!   group 1: plain armed counters detached   group 2: plain armed counters detached   …   each a fresh JVM
-//!              └──────┴────────┴────────┴─ ratio of the same group ─▶ median, least and greatest over the groups
-//!   a run:   ├── first third ──┼── second third ──┼── last third: the figures ──┤
+//!   group 1: plain armed counters detached   group 2: plain armed counters detached   …
+//!              └──────┴────────┴────────┴─ ratios of the same group ─▶ median and range over groups
+//!   a run (a fresh JVM):
+//!            ├── first third ──┼── second third ──┼── last third: measured ──┤
 //!            attach            detach (mode `detached`)
 //! ```
 //!

@@ -90,11 +90,12 @@ impl Series {
                 processor.extend(ratio(run.processor_time(), alone.processor_time()));
                 hits = hits.or(run.hits);
             }
-            rows.extend(Spread::of(&time).map(|spread| Row {
+            rows.extend(Spread::from_values(&time).map(|spread| Row {
                 mode,
                 groups: time.len(),
                 time: spread,
-                processor: Spread::of(&processor).filter(|_| processor.len() == time.len()),
+                processor:
+                    Spread::from_values(&processor).filter(|_| processor.len() == time.len()),
                 hits,
             }));
         }
@@ -102,7 +103,7 @@ impl Series {
             jdk,
             workload,
             rounds,
-            plain_ms: Spread::of(&plain)?,
+            plain_ms: Spread::from_values(&plain)?,
             rows,
             runs,
         })
@@ -261,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn leaves_what_stands_around_the_markers() -> Result<(), &'static str> {
+    fn text_outside_the_markers_is_kept() -> Result<(), &'static str> {
         let figures = figures().ok_or("no series")?;
         let page = format!("before\n{BEGIN}\nold\n{END}\nafter\n");
         let once = figures.into_page(&page).ok_or("no markers")?;

@@ -45,7 +45,7 @@ pub struct Run {
 
 impl Run {
     /// Runs a command to its end.
-    pub fn of(process: &Process, limit: Duration) -> Result<Self, RunError> {
+    pub fn measure(process: &Process, limit: Duration) -> Result<Self, RunError> {
         let begin = Instant::now();
         let mut child = process.start()?;
         drop(child.stdin.take());
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn looks_at_the_last_third() {
+    fn only_the_last_third_is_measured() {
         let mut run = run(
             &[9.0, 9.0, 5.0, 5.0, 1.0, 3.0],
             &[9.0, 18.0, 23.0, 28.0, 29.0, 31.0],
@@ -234,10 +234,10 @@ mod tests {
     }
 
     #[test]
-    fn gives_up_a_program_that_says_nothing() {
+    fn rejects_a_program_without_rounds() {
         let silent = Process::new("true");
         assert!(matches!(
-            Run::of(&silent, Duration::from_secs(5)),
+            Run::measure(&silent, Duration::from_secs(5)),
             Err(RunError::Strange { .. })
         ));
     }

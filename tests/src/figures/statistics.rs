@@ -23,7 +23,7 @@ pub struct Spread {
 
 impl Spread {
     /// Returns `None` if there are no values.
-    pub fn of(values: &[f64]) -> Option<Self> {
+    pub fn from_values(values: &[f64]) -> Option<Self> {
         Some(Self {
             median: median(values)?,
             min: values.iter().copied().min_by(f64::total_cmp)?,
@@ -47,7 +47,7 @@ mod tests {
         assert_eq!(median(&[]), None);
         assert_eq!(median(&[3.0, 1.0, 2.0]), Some(2.0));
         assert_eq!(median(&[4.0, 1.0, 2.0, 3.0]), Some(2.5));
-        let spread = Spread::of(&[1.04, 0.99, 1.1]);
+        let spread = Spread::from_values(&[1.04, 0.99, 1.1]);
         assert_eq!(
             spread.map(|s| s.to_string()),
             Some("1.04 (0.99–1.10)".into())

@@ -14,7 +14,7 @@ use crate::process::{Process, ProcessError};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mode {
-    /// Without Veneer.
+    /// The program runs without Veneer.
     Plain,
     /// With all classes armed and no plan.
     Armed,
@@ -88,7 +88,7 @@ pub struct Workload {
 pub const OPTIONS: [&str; 3] = ["-Xms1g", "-Xmx1g", "-XX:+UseSerialGC"];
 
 /// Number of source files in the tree that `javac` compiles.
-const TREE: usize = 40;
+const TREE_CLASSES: usize = 40;
 
 impl Workload {
     /// The route finder of `tests/java/route`.
@@ -108,7 +108,7 @@ impl Workload {
     /// The compiler of the JDK on a generated source tree, which this function writes into a
     /// folder.
     pub fn javac(quick: bool, tree: &Path) -> io::Result<Self> {
-        generate(TREE, tree)?;
+        generate(TREE_CLASSES, tree)?;
         Ok(Self {
             name: "javac",
             arm: Some("com.sun.tools.javac..*"),

@@ -94,7 +94,7 @@ impl Body<'_> {
     }
 
     /// Emits an `int` expression before `super(…)`, from parameters and constants only.
-    pub(super) fn early(&mut self, depth: usize) {
+    pub(super) fn int_before_super(&mut self, depth: usize) {
         if depth == 0 {
             return self.simple(Kind::Int);
         }
@@ -105,7 +105,7 @@ impl Body<'_> {
         self.code.jump(op, other);
         let before = self.state.clone();
         self.begin();
-        self.early(depth - 1);
+        self.int_before_super(depth - 1);
         self.code.jump(0xa7, end);
         self.state = before;
         self.block_at(other);

@@ -35,7 +35,7 @@ impl Body<'_> {
             });
         }
         let last = region.items.len();
-        self.go(&context, None, 0, true);
+        self.jump_to(&context, None, 0, true);
         for (index, item) in region.items.iter().enumerate() {
             self.bounds(region, first, index);
             self.resume(context.states[index].clone());
@@ -98,7 +98,7 @@ impl Body<'_> {
             Content::Block(statements) => {
                 let rethrown = item.handles.is_some() && matches!(item.end, End::Throw);
                 if item.handles.is_some() {
-                    self.handle(context, rethrown);
+                    self.begin_handler(context, rethrown);
                 }
                 if !rethrown {
                     for _ in 0..*statements {
@@ -116,7 +116,7 @@ impl Body<'_> {
 
     /// Generates the beginning of a handler. If no fuel is left, it jumps to the exit; otherwise it
     /// records the exception.
-    fn handle(&mut self, context: &Context, rethrown: bool) {
+    fn begin_handler(&mut self, context: &Context, rethrown: bool) {
         let thrown = [Kind::Ref(Class::Thrown("Throwable"))];
         let on = self.code.label();
         let before = self.state.clone();
@@ -124,7 +124,7 @@ impl Body<'_> {
         self.begin();
         self.op(0x57, 1, None); // pop
         let exit = context.labels.len() - 1;
-        self.fit(&context.states[exit]);
+        self.convert_state(&context.states[exit]);
         self.code.jump(0xa7, context.labels[exit]);
         self.state = before;
         self.block_at(on);
@@ -208,17 +208,18 @@ impl Body<'_> {
         self.next_line();
         let mut detours = Vec::new();
         match end {
-            End::Goto(to) => self.go(context, Some(index), *to, true),
+            End::Goto(to) => self.jump_to(context, Some(index), *to, true),
             End::If(one, other) => {
                 self.prepare(context, *one);
                 let op = self.condition(2);
-                let to = self.way(context, index, *one, &mut detours);
+                let to = self.edge_label(context, index, *one, &mut detours);
                 self.code.jump(op, to);
-                let falls =
-                    *other == index + 1 && detours.is_empty() && self.fits(&context.states[*other]);
+                let falls = *other == index + 1
+                    && detours.is_empty()
+                    && self.matches_state(&context.states[*other]);
                 if !falls {
                     self.begin();
-                    self.go(context, Some(index), *other, false);
+                    self.jump_to(context, Some(index), *other, false);
                 }
             }
             End::Switch(table, cases, default) => {
@@ -232,9 +233,9 @@ impl Body<'_> {
                 self.pop();
                 let labels: Vec<Label> = cases
                     .iter()
-                    .map(|to| self.way(context, index, *to, &mut detours))
+                    .map(|to| self.edge_label(context, index, *to, &mut detours))
                     .collect();
-                let default = self.way(context, index, *default, &mut detours);
+                let default = self.edge_label(context, index, *default, &mut detours);
                 let mut key = self.draw.pick(&[0, -2, 1, i32::MIN, 1000]);
                 if *table {
                     self.code.table_switch(key.clamp(-2, 1), &labels, default);
@@ -247,14 +248,14 @@ impl Body<'_> {
                     self.code.lookup_switch(&pairs, default);
                 }
             }
-            End::Return => self.leave(),
+            End::Return => self.emit_return(),
             End::Throw => self.throw(),
         }
         let count = detours.len();
         for (place, detour) in detours.into_iter().enumerate() {
             self.resume(detour.state);
             self.block_at(detour.label);
-            self.go(context, Some(index), detour.to, place + 1 == count);
+            self.jump_to(context, Some(index), detour.to, place + 1 == count);
         }
     }
 
@@ -262,19 +263,19 @@ impl Body<'_> {
     /// block.
     fn prepare(&mut self, context: &Context, to: usize) {
         if self.draw.chance(75) {
-            self.fit(&context.states[to]);
+            self.convert_state(&context.states[to]);
         }
     }
 
     /// Returns the label for an edge: that of the target item, or that of a detour block.
-    fn way(
+    fn edge_label(
         &mut self,
         context: &Context,
         from: usize,
         to: usize,
         detours: &mut Vec<Detour>,
     ) -> Label {
-        if to > from && self.fits(&context.states[to]) {
+        if to > from && self.matches_state(&context.states[to]) {
             return context.labels[to];
         }
         let label = self.code.label();
@@ -287,21 +288,21 @@ impl Body<'_> {
     }
 
     /// Generates a jump to an item. `last` is true if no code of the item `from` follows.
-    fn go(&mut self, context: &Context, from: Option<usize>, to: usize, last: bool) {
-        self.fit(&context.states[to]);
+    fn jump_to(&mut self, context: &Context, from: Option<usize>, to: usize, last: bool) {
+        self.convert_state(&context.states[to]);
         let back = from.is_some_and(|from| to <= from);
         if back {
             self.fuel(context.labels[to]);
             self.begin();
             let exit = context.labels.len() - 1;
-            self.fit(&context.states[exit]);
+            self.convert_state(&context.states[exit]);
             self.code.jump(0xa7, context.labels[exit]);
         } else if !last || self.monitor_end || to != from.map_or(0, |from| from + 1) {
             self.code.jump(0xa7, context.labels[to]);
         }
     }
 
-    fn fits(&self, target: &State) -> bool {
+    fn matches_state(&self, target: &State) -> bool {
         let mut locals = target.locals.iter().zip(&self.state.locals);
         self.state.stack == target.stack
             && locals.all(|(want, have)| want.is_none() || want == have)
@@ -309,10 +310,10 @@ impl Body<'_> {
 
     /// Converts the stack and the variables to the target state. The code can be at any position,
     /// so it must not throw.
-    fn fit(&mut self, target: &State) {
+    fn convert_state(&mut self, target: &State) {
         if self.state.stack != target.stack {
             while !self.state.stack.is_empty() {
-                self.sink();
+                self.add_top_to_sum();
             }
             for one in &target.stack {
                 if let Verified::Is(kind) = one {
@@ -337,10 +338,10 @@ impl Body<'_> {
 
     /// Generates a return. Before it, the sum is reported to the runner and all monitors are
     /// exited.
-    pub(super) fn leave(&mut self) {
+    pub(super) fn emit_return(&mut self) {
         // Values left on the stack would be legal, but no compiler emits such returns.
         while !self.state.stack.is_empty() {
-            self.sink();
+            self.add_top_to_sum();
         }
         let sum = self.sum;
         self.load(sum);

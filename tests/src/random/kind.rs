@@ -4,7 +4,6 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Class {
     Object,
-    /// `java.lang.String`
     Text,
     /// The interface `java.lang.CharSequence`.
     Chars,

@@ -85,7 +85,7 @@ impl Draft {
         body.resume(before);
         body.block_at(go);
         body.region(&self.region);
-        body.leave();
+        body.emit_return();
         let Body { code, class, .. } = body;
         let name = class.name.clone();
         let code = code.finish(&mut class.pool, &name);
@@ -98,7 +98,7 @@ fn super_call(body: &mut Body) {
     body.load(0);
     let calls = std::mem::take(&mut body.calls);
     let depth = body.draw.within(0, 2);
-    body.early(depth);
+    body.int_before_super(depth);
     body.calls = calls;
     let index = body.class.pool.method("base/Base", "<init>", "(I)V");
     body.op2(0xb7, index, 2, None);

@@ -15,7 +15,7 @@ use crate::report::{Report, ReportError};
 /// The mode in which the classes are run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// Without Veneer.
+    /// The program runs without Veneer.
     Plain,
     /// Armed under a policy (`method`, `loop`, `call` or `block`).
     Armed(&'static str),

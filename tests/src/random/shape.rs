@@ -1,11 +1,11 @@
 //! The shape of a method: blocks with any edges between them. A monitor or the method itself forms
 //! a region of blocks.
 //!
+//! ```text
 //!   region   ┌ 0 ──▶ 1 ──▶ 2 ──▶ 3 ──▶ exit     items in the order of their code
 //!            │       ▲ ╲─────────╯│             an edge can connect any two items,
 //!            │       ╰────────────╯             so loops can be irreducible
 //!            └ ranges: [1, 3) ─▶ handler 2      ranges of items; they may overlap
-//!   item     = block | monitor that contains a region
 //!   item     = block | monitor that contains a region
 //! ```
 //!

@@ -41,12 +41,12 @@ impl Body<'_> {
             5 | 6 => {
                 let kind = self.draw.pick(&KINDS);
                 self.expression(kind, 3);
-                self.sink();
+                self.add_top_to_sum();
             }
             7 => self.increment(),
             8 | 9 => self.element(),
             10 => self.put_field(),
-            11 => self.juggle(),
+            11 => self.permute_operands(),
             12 => {
                 self.expression(Kind::Int, 2);
                 self.runner("note", &[Kind::Int], None);
@@ -57,13 +57,13 @@ impl Body<'_> {
             }
             14 => {
                 if !self.call(None, 2) {
-                    self.juggle();
+                    self.permute_operands();
                 }
             }
             _ => {
                 let kind = self.draw.pick(&KINDS);
                 if self.call(Some(kind), 2) {
-                    self.sink();
+                    self.add_top_to_sum();
                 } else {
                     self.increment();
                 }
@@ -84,7 +84,7 @@ impl Body<'_> {
     }
 
     /// Pops the top of the stack and adds it to the running sum.
-    pub(super) fn sink(&mut self) {
+    pub(super) fn add_top_to_sum(&mut self) {
         let long = Some(Kind::Long);
         let Some(Verified::Is(kind)) = self.state.stack.last().copied() else {
             self.op(0x57, 1, None); // pop: an unfinished object
@@ -162,7 +162,7 @@ impl Body<'_> {
     }
 
     /// Pushes a few values, permutes them with stack instructions, and adds them to the sum.
-    fn juggle(&mut self) {
+    fn permute_operands(&mut self) {
         let floor = self.state.stack.len();
         for _ in 0..self.draw.within(2, 4) {
             let kind = self.draw.pick(&KINDS);
@@ -179,7 +179,7 @@ impl Body<'_> {
             }
         }
         while self.state.stack.len() > floor {
-            self.sink();
+            self.add_top_to_sum();
         }
     }
 

@@ -293,7 +293,7 @@ stat::number_of_executed_units: 59618
 ";
 
     #[test]
-    fn reads_the_figures() {
+    fn reads_the_figures_of_a_fuzzer_log() {
         let run = read("reader", LOG);
         assert_eq!(
             (

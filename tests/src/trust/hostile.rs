@@ -21,14 +21,14 @@ pub mod settings;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use agents::{AGENTS, Agent, Beside, Order};
+use agents::{AGENTS, Agent, Order, ProgramWithAgent};
 use compiled::{Compiled, EVERYTHING, Plan, difference, under, watched};
 use loaders::{Variant, recorded, variants};
 use references::Scenarios;
 use settings::{C1, DEFAULT, INTERPRETER, SETTINGS, Setting};
 
 use super::part::{Part, Scope, Table, TrustError};
-use super::programs::catalogue::PROGRAMS;
+use super::programs::list::PROGRAMS;
 use crate::command;
 use crate::folder::Folder;
 use crate::jdk::Jdk;
@@ -38,10 +38,10 @@ use crate::workers::each_on;
 const STARTS: usize = 50;
 
 /// Number of failed starts after which a program is no longer started beside another agent.
-const MOST_FAILURES: usize = 4;
+const MAX_FAILED_STARTS: usize = 4;
 
 /// Duration of the recording loader's program in milliseconds.
-const RECORDED: u32 = 1000;
+const RECORDING_MILLIS: u32 = 1000;
 
 /// The program of the part `programs` that also runs under every setting.
 const PROGRAM: &str = "KotlinProgram";
@@ -59,7 +59,7 @@ enum Job<'a> {
 struct Group {
     agent: Agent,
     jdk: Jdk,
-    beside: Result<Beside, TrustError>,
+    beside: Result<ProgramWithAgent, TrustError>,
     failed: AtomicUsize,
 }
 
@@ -83,8 +83,8 @@ pub fn run(scope: &Scope) -> Result<Part, TrustError> {
     let mut compiled = Vec::new();
     let mut scenarios = Vec::new();
     for jdk in &scope.jdks {
-        compiled.push(Compiled::on(jdk)?);
-        scenarios.push(Scenarios::on(jdk)?);
+        compiled.push(Compiled::new(jdk)?);
+        scenarios.push(Scenarios::new(jdk)?);
     }
     let groups = groups(scope);
     let mut jobs = Vec::new();
@@ -146,7 +146,7 @@ fn words() -> Vec<String> {
         format!(
             "Other agents: a program under each agent alone, then with Veneer before or after that agent and the storm from the first \
              class on, {STARTS} starts over all JDKs and orders. A start that does not end is ended after a limit that follows from the \
-             plain run, and fails with a dump of its threads. After {MOST_FAILURES} failures on a JDK the other starts are left out."
+             plain run, and fails with a dump of its threads. After {MAX_FAILED_STARTS} failures on a JDK the other starts are left out."
         ),
     ]
 }
@@ -158,7 +158,7 @@ fn groups(scope: &Scope) -> Vec<Group> {
             groups.push(Group {
                 agent,
                 jdk: jdk.clone(),
-                beside: Beside::prepare(jdk, agent),
+                beside: ProgramWithAgent::prepare(jdk, agent),
                 failed: AtomicUsize::new(0),
             });
         }
@@ -218,8 +218,8 @@ fn jobs_of<'a>(
         jobs.push(Job::References(scenarios, setting));
     }
     for plan in [
-        Plan::Source(heap::STAYS),
-        Plan::Source(heap::COMES_AND_GOES),
+        Plan::Source(heap::ATTACH_ONCE),
+        Plan::Source(heap::ATTACH_AND_DETACH),
         Plan::Storm(1),
     ] {
         jobs.push(Job::Heap(compiled, DEFAULT, plan));
@@ -232,7 +232,7 @@ fn jobs_of<'a>(
         if setting.changes_objects && !scope.quick {
             jobs.push(Job::References(scenarios, *setting));
         }
-        let plan = Plan::Source(heap::COMES_AND_GOES);
+        let plan = Plan::Source(heap::ATTACH_AND_DETACH);
         jobs.push(Job::Heap(compiled, *setting, plan));
         if *setting != INTERPRETER {
             jobs.push(Job::Program(&compiled.jdk, *setting));
@@ -263,14 +263,14 @@ fn run_job(job: &Job) -> Outcome {
     let mut ran = true;
     let result = match job {
         Job::Loader(compiled, variant, setting, plan) => {
-            recorded(compiled, *variant, *setting, *plan, RECORDED).map(|_| None)
+            recorded(compiled, *variant, *setting, *plan, RECORDING_MILLIS).map(|_| None)
         }
         Job::References(scenarios, setting) => references(scenarios, *setting),
         Job::Heap(compiled, setting, plan) => {
             heap::full(compiled, *setting, *plan, 2).map(|()| None)
         }
         Job::Program(jdk, setting) => program(jdk, *setting),
-        Job::Start(group, _, _) if group.failed.load(Ordering::Relaxed) >= MOST_FAILURES => {
+        Job::Start(group, _, _) if group.failed.load(Ordering::Relaxed) >= MAX_FAILED_STARTS => {
             ran = false;
             Ok(None)
         }

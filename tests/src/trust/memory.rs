@@ -17,10 +17,10 @@ use std::time::Instant;
 use super::part::{Part, Scope, Table, TrustError};
 use crate::command;
 use crate::folder::{Folder, files};
+use crate::java_programs::Programs;
 use crate::jdk::Jdk;
 use crate::live::Live;
 use crate::process::Process;
-use crate::running::Programs;
 use crate::workers::each_on;
 use figures::{BOUNDS, Figures, OPTIONS, categories, exceeded, measure, table};
 
@@ -32,14 +32,14 @@ const SAMPLES: [u32; 5] = [100, 250, 500, 750, 1000];
 const LOADERS: [u32; 4] = [100, 200, 300, 400];
 
 /// Numbers of further cycles that also read counts, for the full and for the quick scope.
-const READ: [u32; 2] = [100, 50];
+const READ_CYCLES: [u32; 2] = [100, 50];
 
 /// Bytes of the JVM's memory that one such cycle may cost: the method ids of all methods in which
 /// the four threads may be.
-const READ_COSTS: i64 = 1024;
+const MAX_READ_COST_BYTES: i64 = 1024;
 
 /// Numbers of cycles after which figures are taken in quick scope.
-const QUICK: [u32; 3] = [50, 150, 250];
+const QUICK_SAMPLES: [u32; 3] = [50, 150, 250];
 
 /// The kind of a measured JVM.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -50,19 +50,19 @@ enum Job {
 }
 
 /// The output of a job.
-enum Said {
+enum JobOutput {
     Plain(locks::Plain),
-    Figures(Vec<Figures>, Option<Read>),
+    Figures(Vec<Figures>, Option<ReadCost>),
 }
 
 /// The memory that reading the counts of activations in versions costs.
-struct Read {
+struct ReadCost {
     cycles: u32,
     /// Memory of the JVM itself before and after, in bytes.
     native: [i64; 2],
 }
 
-impl Read {
+impl ReadCost {
     fn per_cycle(&self) -> i64 {
         (self.native[1] - self.native[0]) / i64::from(self.cycles)
     }
@@ -78,10 +78,10 @@ pub fn run(scope: &Scope) -> Result<Part, TrustError> {
         .flat_map(|job| scope.jdks.iter().map(move |jdk| (job, jdk)))
         .collect();
     let said = each_on(scope.workers, &jobs, |(job, jdk)| match job {
-        Job::Plain => locks::plain(jdk).map(Said::Plain),
-        Job::Cycles if scope.quick => cycles(jdk, &QUICK, READ[1]),
-        Job::Cycles => cycles(jdk, &SAMPLES, READ[0]),
-        Job::Loaders if scope.quick => loaders(jdk, &QUICK),
+        Job::Plain => locks::plain(jdk).map(JobOutput::Plain),
+        Job::Cycles if scope.quick => cycles(jdk, &QUICK_SAMPLES, READ_CYCLES[1]),
+        Job::Cycles => cycles(jdk, &SAMPLES, READ_CYCLES[0]),
+        Job::Loaders if scope.quick => loaders(jdk, &QUICK_SAMPLES),
         Job::Loaders => loaders(jdk, &LOADERS),
     });
     let mut reads = Table::new(
@@ -95,8 +95,8 @@ pub fn run(scope: &Scope) -> Result<Part, TrustError> {
             _ => ("Attach and detach on 202 methods", "cycles"),
         };
         match said {
-            Ok(Said::Plain(found)) => plain.push((*jdk, found)),
-            Ok(Said::Figures(figures, read)) => {
+            Ok(JobOutput::Plain(found)) => plain.push((*jdk, found)),
+            Ok(JobOutput::Figures(figures, read)) => {
                 if let Some(read) = read {
                     let [before, after] = read.native.map(|n| (n / 1024).to_string());
                     let each = read.per_cycle();
@@ -107,7 +107,7 @@ pub fn run(scope: &Scope) -> Result<Part, TrustError> {
                         after,
                         format!("{each:+}"),
                     ]);
-                    if each > READ_COSTS {
+                    if each > MAX_READ_COST_BYTES {
                         let f = format!("{jdk}: reading figures costs {each} bytes of the JVM");
                         part.failures.push(f);
                     }
@@ -164,7 +164,7 @@ fn words() -> Vec<String> {
              which names methods by ids; the JVM keeps the ids of an unloaded class for ever (JDK-8268406, mended after 25). So each \
              version that is met so costs some hundred bytes. Attaching and detaching ask for names of Java's kind first, and \
              need no ids once nobody stands there. The table has cycles with the two loops in versions and the figures read; \
-             more than {READ_COSTS} bytes a cycle would be a failure."
+             more than {MAX_READ_COST_BYTES} bytes a cycle would be a failure."
         ),
         "Locks are counted by themselves. From JDK 25 on, the JVM keeps the lock of a method's profile when the method's class \
          is unloaded, 104 bytes and 18 of its name (JDK-8390874), and so it does for versions that have been compiled. The last \
@@ -184,7 +184,7 @@ fn other(e: impl std::fmt::Display) -> TrustError {
 }
 
 /// Attaches and detaches counters, and takes figures after each of these numbers of cycles.
-fn cycles(jdk: &Jdk, samples: &[u32], read: u32) -> Result<Said, TrustError> {
+fn cycles(jdk: &Jdk, samples: &[u32], read: u32) -> Result<JobOutput, TrustError> {
     let folder = Folder::new("memory")?;
     let source = folder.join("Memory.java");
     std::fs::write(&source, programs::program())?;
@@ -199,12 +199,12 @@ fn cycles(jdk: &Jdk, samples: &[u32], read: u32) -> Result<Said, TrustError> {
     let live = Live::start(&command::run(&[], &java)).map_err(other)?;
     let plan = r#"for i in 0..5 {
         let h = methods(["Many*::m*(..)", "Memory::spin(..)", "Memory::work(..)"]).limit(10000000).blocks().before(counter());
-        READ
+        READ_CYCLES
         h.detach();
     }"#;
     let (blind, seeing) = (
-        plan.replace("READ", ""),
-        plan.replace("READ", r#"if h.hits() < 0 { print("never"); }"#),
+        plan.replace("READ_CYCLES", ""),
+        plan.replace("READ_CYCLES", r#"if h.hits() < 0 { print("never"); }"#),
     );
     let mut figures = Vec::new();
     let mut done = 0;
@@ -226,7 +226,7 @@ fn cycles(jdk: &Jdk, samples: &[u32], read: u32) -> Result<Said, TrustError> {
         "memory: {jdk}, {read} cycles with figures: {:?}",
         now.values
     );
-    let read = Read {
+    let read = ReadCost {
         cycles: read,
         native: [before, now.own],
     };
@@ -239,12 +239,12 @@ fn cycles(jdk: &Jdk, samples: &[u32], read: u32) -> Result<Said, TrustError> {
     if output.code != 0 || !output.err.is_empty() {
         return Err(other(format!("exit {}: {}", output.code, output.err)));
     }
-    Ok(Said::Figures(figures, Some(read)))
+    Ok(JobOutput::Figures(figures, Some(read)))
 }
 
 /// Creates and drops class loaders whose classes are armed and have versions.
-fn loaders(jdk: &Jdk, samples: &[u32]) -> Result<Said, TrustError> {
-    let programs = Programs::of(jdk.clone(), "threads").map_err(other)?;
+fn loaders(jdk: &Jdk, samples: &[u32]) -> Result<JobOutput, TrustError> {
+    let programs = Programs::compile_folder(jdk.clone(), "threads").map_err(other)?;
     let folder = Folder::new("memory")?;
     let classes = folder.join("guests");
     let source = folder.join("Many.java");
@@ -280,5 +280,5 @@ fn loaders(jdk: &Jdk, samples: &[u32]) -> Result<Said, TrustError> {
     if output.code != 0 {
         return Err(other(format!("exit {}: {}", output.code, output.err)));
     }
-    Ok(Said::Figures(figures, None))
+    Ok(JobOutput::Figures(figures, None))
 }

@@ -45,7 +45,6 @@ impl From<serde_json::Error> for TrustError {
 pub struct Part {
     /// The name on the command line and of the file.
     pub name: String,
-    /// The heading.
     pub title: String,
     /// Paragraphs before the tables.
     pub words: Vec<String>,

@@ -6,17 +6,17 @@
 //!                                   veneer run … java X ─▶ output ┴▶ the same bytes, the same exit code?
 //! ```
 
-pub mod catalogue;
-pub mod gust;
+pub mod list;
 pub mod mode;
+pub mod storm_summary;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use self::catalogue::{PROGRAMS, Prepared, Program, folder};
-use self::gust::{Gust, RATE};
+use self::list::{PROGRAMS, Prepared, Program, folder};
 use self::mode::Mode;
+use self::storm_summary::{RATE, StormSummary};
 use super::part::{Part, Scope, Table, TrustError};
 use crate::command;
 use crate::process::{Output, Process, ProcessError};
@@ -24,7 +24,7 @@ use crate::workers;
 
 /// The share of its target rate that a storm must reach. Below it, the run shows less than it
 /// claims.
-const LEAST: f64 = 0.75;
+const MIN_RATE_SHARE: f64 = 0.75;
 
 /// The programs of the quick scope.
 const QUICK: [&str; 3] = ["Ecj", "KotlinProgram", "Concurrent"];
@@ -38,7 +38,7 @@ pub struct Run {
     /// Sum of the hits of all instruments.
     pub hits: u64,
     /// The summary of the storm's plan.
-    pub gust: Option<Gust>,
+    pub summary: Option<StormSummary>,
     /// One line for each failure.
     pub failures: Vec<String>,
 }
@@ -78,7 +78,7 @@ impl Prepared {
                     seconds: begun.elapsed().as_secs_f64(),
                     armed: 0,
                     hits: 0,
-                    gust: None,
+                    summary: None,
                     failures: vec![error.to_string()],
                 }),
             }
@@ -122,7 +122,7 @@ impl Prepared {
                 seconds,
                 armed: 0,
                 hits: 0,
-                gust: Gust::read(&output.err),
+                summary: StormSummary::read(&output.err),
                 failures: Vec::new(),
             },
             output,
@@ -201,13 +201,13 @@ impl Once {
                 .push(format!("hardly anything was counted: {}", run.hits));
         }
         if let Mode::Storm(_) = run.mode {
-            match &run.gust {
+            match &run.summary {
                 None => run
                     .failures
                     .push("the storm's plan did not say what it did".into()),
-                Some(gust) if gust.rate() < least * RATE => run.failures.push(format!(
+                Some(summary) if summary.rate() < least * RATE => run.failures.push(format!(
                     "the storm did {:.0} operations a second, less than {:.0}",
-                    gust.rate(),
+                    summary.rate(),
                     least * RATE
                 )),
                 Some(_) => {}
@@ -279,10 +279,10 @@ pub fn run(scope: &Scope) -> Result<Part, TrustError> {
              program has the processors for itself no less than the storm has: two programs run at a time, with as many threads as they \
              like. A storm that does less than {:.0} operations a second is a failure too. What it is refused is counted by name; a refusal \
              leaves the method as it was.",
-            LEAST * RATE
+            MIN_RATE_SHARE * RATE
         ),
     ];
-    let all = all(scope, LEAST);
+    let all = all(scope, MIN_RATE_SHARE);
     part.words.extend(rates(&all));
     part.failures = failures(&all);
     part.tables = vec![outcomes(&all), storms(&all), refusals(&all)];
@@ -339,21 +339,23 @@ fn outcomes(all: &[Series]) -> Table {
 
 /// A sentence with the number of storms that reached the target rate, and the slowest storm.
 fn rates(all: &[Series]) -> Option<String> {
-    let slowest = gusts(all).min_by(|a, b| a.1.rate().total_cmp(&b.1.rate()))?;
-    let reached = gusts(all).filter(|(_, gust)| gust.rate() >= RATE).count();
+    let slowest = storm_summaries(all).min_by(|a, b| a.1.rate().total_cmp(&b.1.rate()))?;
+    let reached = storm_summaries(all)
+        .filter(|(_, summary)| summary.rate() >= RATE)
+        .count();
     Some(format!(
         "{reached} of {} storms did {RATE:.0} operations a second or more over their whole run; the slowest, that of {} on JDK {}, did {:.0}.",
-        gusts(all).count(),
+        storm_summaries(all).count(),
         slowest.0.program.name,
         slowest.0.jdk,
         slowest.1.rate()
     ))
 }
 
-fn gusts(all: &[Series]) -> impl Iterator<Item = (&Series, &Gust)> {
+fn storm_summaries(all: &[Series]) -> impl Iterator<Item = (&Series, &StormSummary)> {
     all.iter().flat_map(|series| {
-        let gusts = series.runs.iter().filter_map(|run| run.gust.as_ref());
-        gusts.map(move |gust| (series, gust))
+        let storm_summaries = series.runs.iter().filter_map(|run| run.summary.as_ref());
+        storm_summaries.map(move |summary| (series, summary))
     })
 }
 
@@ -373,18 +375,18 @@ fn storms(all: &[Series]) -> Table {
             "hits",
         ],
     );
-    for (series, gust) in gusts(all) {
+    for (series, summary) in storm_summaries(all) {
         table.rows.push(vec![
             series.program.name.to_string(),
             series.jdk.to_string(),
-            format!("{:.1}", gust.seconds),
-            gust.operations.to_string(),
-            format!("{:.0}", gust.rate()),
-            gust.attached.to_string(),
-            gust.redirected.to_string(),
-            gust.detached.to_string(),
-            gust.refused.to_string(),
-            gust.hits.to_string(),
+            format!("{:.1}", summary.seconds),
+            summary.operations.to_string(),
+            format!("{:.0}", summary.rate()),
+            summary.attached.to_string(),
+            summary.redirected.to_string(),
+            summary.detached.to_string(),
+            summary.refused.to_string(),
+            summary.hits.to_string(),
         ]);
     }
     table
@@ -393,9 +395,9 @@ fn storms(all: &[Series]) -> Table {
 fn refusals(all: &[Series]) -> Table {
     let mut reasons: BTreeMap<&str, u64> = BTreeMap::new();
     let mut operations = 0;
-    for (_, gust) in gusts(all) {
-        operations += gust.operations;
-        for (name, count) in &gust.reasons {
+    for (_, summary) in storm_summaries(all) {
+        operations += summary.operations;
+        for (name, count) in &summary.reasons {
             *reasons.entry(name).or_default() += count;
         }
     }

@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_part_that_fails_says_so_twice() {
+    fn a_failed_part_is_shown_in_the_summary_and_in_its_section() {
         let mut part = Part::new("x", "A part, of many");
         part.failures.push("it broke\nat line 2".into());
         let mut table = Table::new("Figures", &["a", "b"]);

@@ -2,20 +2,20 @@
 //! under the patch storm. Each test must have the same result.
 //!
 //! ```text
-//!   commons-X-tests.jar ─ JUnit's console ─▶ TEST-*.xml: one result per test ┐
-//!     plain, plain again, armed, storm                                       ┴▶ compare by test id
+//!   commons-X-tests.jar ─ JUnit's console ─▶ TEST-*.xml: one result per test ┐  compare
+//!     plain, plain again, armed, storm                                       ┴▶ by test id
 //! ```
 //!
-//! If the results of a test differ between two plain runs, the test says nothing about Veneer. It is left out
-//! and listed.
+//! If the results of a test differ between two plain runs, the test says nothing about Veneer. Such
+//! a test is left out and listed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::part::{Part, Scope, Table, TrustError};
-use super::programs::gust::Gust;
 use super::programs::mode::storm;
+use super::programs::storm_summary::StormSummary;
 use crate::command;
 use crate::folder::{Folder, files};
 use crate::jars::{jar, jars, named};
@@ -144,7 +144,7 @@ struct Outcome {
     /// Tests whose results differ between two plain runs.
     unsteady: Vec<String>,
     counts: [[usize; 3]; 3],
-    gust: Option<Gust>,
+    summary: Option<StormSummary>,
     seconds: f64,
     failures: Vec<String>,
 }
@@ -307,8 +307,8 @@ impl Suite {
             found.into_iter().map(|d| d.0).collect()
         };
         let different = [compare("armed", &armed), compare("storm", &stormy)];
-        let gust = Gust::read(&err);
-        if gust.is_none() {
+        let summary = StormSummary::read(&err);
+        if summary.is_none() {
             failures.push(format!(
                 "{}: the storm's plan did not say what it did",
                 self.name
@@ -323,7 +323,7 @@ impl Suite {
             storm,
             unsteady: unsteady.into_iter().collect(),
             counts,
-            gust,
+            summary,
             seconds: begun.elapsed().as_secs_f64(),
             failures,
         })
@@ -399,7 +399,7 @@ pub fn run(scope: &Scope) -> Result<Part, TrustError> {
             }
         };
         let show = |c: [usize; 3]| format!("{} / {} / {}", c[0], c[1], c[2]);
-        let gust = r.gust.clone().unwrap_or_default();
+        let summary = r.summary.clone().unwrap_or_default();
         table.rows.push(vec![
             r.suite.name.to_string(),
             named(r.suite.name)?.version().to_string(),
@@ -410,8 +410,8 @@ pub fn run(scope: &Scope) -> Result<Part, TrustError> {
             r.armed.len().to_string(),
             r.storm.len().to_string(),
             r.unsteady.len().to_string(),
-            gust.operations.to_string(),
-            format!("{:.0}", gust.rate()),
+            summary.operations.to_string(),
+            format!("{:.0}", summary.rate()),
         ]);
         let name = r.suite.name;
         for (pattern, why) in r.suite.without {

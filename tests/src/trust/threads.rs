@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 use super::part::{Part, Scope, Table, TrustError};
 use crate::command;
 use crate::folder::{Folder, files, workspace};
+use crate::java_programs::Programs;
 use crate::jdk::Jdk;
 use crate::live::{Live, LiveError, number, until};
 use crate::process::Process;
-use crate::running::Programs;
 
 /// Number of classes that threads load under a storm in full scope.
 const CLASSES: usize = 5000;
@@ -59,7 +59,7 @@ pub fn run(scope: &Scope) -> Result<Part, TrustError> {
     for jdk in &scope.jdks {
         eprintln!("threads: counts on {jdk}");
         let mut tests: Vec<(&str, Result<Counted, TrustError>)> =
-            vec![("16 platform", turns(jdk, scope.quick))];
+            vec![("16 platform", platform_threads(jdk, scope.quick))];
         if jdk.major() >= 21 {
             let n = if scope.quick { 2000 } else { 10_000 };
             tests.push(("10,000 virtual", virtual_threads(jdk, n)));
@@ -143,8 +143,8 @@ fn hits(live: &Live, id: &str) -> Result<Vec<(String, u64)>, LiveError> {
 
 /// Runs `tests/java/threads/Turns.java`: sixteen threads, instruments that are attached in between,
 /// then a known amount of work.
-pub fn turns(jdk: &Jdk, quick: bool) -> Result<Counted, TrustError> {
-    let programs = Programs::of(jdk.clone(), "threads").map_err(other)?;
+pub fn platform_threads(jdk: &Jdk, quick: bool) -> Result<Counted, TrustError> {
+    let programs = Programs::compile_folder(jdk.clone(), "threads").map_err(other)?;
     let rounds: u64 = if quick { 2000 } else { 20_000 };
     let mut live = programs.armed("Turns").map_err(other)?;
     // Wait until all threads are working, and attach the instruments only then.
@@ -250,7 +250,7 @@ pub fn turns(jdk: &Jdk, quick: bool) -> Result<Counted, TrustError> {
 
 /// Runs `tests/java/threads/Virtual.java` with `threads` virtual threads.
 pub fn virtual_threads(jdk: &Jdk, threads: usize) -> Result<Counted, TrustError> {
-    let programs = Programs::of(jdk.clone(), "threads").map_err(other)?;
+    let programs = Programs::compile_folder(jdk.clone(), "threads").map_err(other)?;
     let java = programs
         .launcher()
         .args(["--add-exports", "java.base/jdk.internal.vm=ALL-UNNAMED"])
@@ -342,7 +342,7 @@ pub fn generate(jdk: &Jdk, classes: usize) -> Result<Generated, TrustError> {
 pub fn loading(jdk: &Jdk, generated: &Generated) -> Result<Loading, TrustError> {
     let classes = generated.classes;
     let folder = Folder::new("loading")?;
-    let programs = Programs::of(jdk.clone(), "threads").map_err(other)?;
+    let programs = Programs::compile_folder(jdk.clone(), "threads").map_err(other)?;
     // The generated classes are on no class path, so only the program's own loaders find them.
     let java = programs
         .launcher()

@@ -23,10 +23,10 @@ use crate::trust::{Scope, TrustError};
 
 /// Approximate number of methods that one JVM loads. With this number it needs less than two
 /// gigabytes, and the agent does not run out of counters.
-const METHODS: u64 = 40_000;
+const METHODS_PER_JVM: u64 = 40_000;
 
 /// Time limit of one JVM, generous for machines that run other programs too.
-const LIMIT: Duration = Duration::from_secs(1800);
+const JVM_TIMEOUT: Duration = Duration::from_secs(1800);
 
 /// Refusals that are faults of Veneer. All other refusals are properties of the class or method.
 const MISTAKES: [&str; 7] = [
@@ -40,15 +40,15 @@ const MISTAKES: [&str; 7] = [
 ];
 
 /// The plan that counts every block of every method from the start.
-const BLOCKS: &str = "methods(\"*..*::*(..)\").limit(100000000).blocks().before(counter());\n";
+const BLOCKS_PLAN: &str = "methods(\"*..*::*(..)\").limit(100000000).blocks().before(counter());\n";
 
 /// OSR entries are emitted for every twelfth class of a piece. For all classes they would take as
 /// long as everything else together.
-const WITH_WAYS_IN: usize = 12;
+const OSR_CLASS_STRIDE: usize = 12;
 
 /// The plan that is attached after all classes are loaded. It attaches to at most 64 methods at a
 /// time, because for so few methods the agent emits OSR entries at once.
-const WAYS_IN: &str = r#"
+const LATER_PLAN: &str = r#"
 let few = 64;
 for class in classes {
     let patterns = methods(class).list().map(|m| m.pattern);
@@ -62,7 +62,7 @@ for class in classes {
 "#;
 
 /// Number of classes in one program. More would exceed the limits of plans.
-const CLASSES: usize = 250;
+const CLASSES_PER_PROGRAM: usize = 250;
 
 /// The mode in which the classes of a piece are run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -72,7 +72,7 @@ pub enum Mode {
     /// Policy `block`, with a counter on each block from the start.
     Blocks,
     /// Policy `block`, with a counter on each block that is attached after all classes are linked.
-    WaysIn,
+    OsrEntries,
 }
 
 impl fmt::Display for Mode {
@@ -80,13 +80,13 @@ impl fmt::Display for Mode {
         match self {
             Mode::Armed(policy) => write!(f, "armed, {policy}"),
             Mode::Blocks => f.write_str("every block counted"),
-            Mode::WaysIn => f.write_str("every block counted, attached later"),
+            Mode::OsrEntries => f.write_str("every block counted, attached later"),
         }
     }
 }
 
 /// The modes of jars in quick scope.
-const QUICK: [Mode; 3] = [Mode::Armed("loop"), Mode::Blocks, Mode::WaysIn];
+const QUICK: [Mode; 3] = [Mode::Armed("loop"), Mode::Blocks, Mode::OsrEntries];
 
 /// A part of a corpus that one JVM loads.
 pub struct Piece {
@@ -103,7 +103,7 @@ impl fmt::Display for Piece {
 
 /// Splits a corpus into pieces.
 pub fn pieces(outcome: &Outcome, scope: &Scope) -> Vec<Piece> {
-    let parts = outcome.check.total.methods.div_ceil(METHODS).max(1);
+    let parts = outcome.check.total.methods.div_ceil(METHODS_PER_JVM).max(1);
     // Most modules of a second JDK have the same classes as those of the first.
     let modes = match scope.jdks.first() == Some(&outcome.corpus.jdk) {
         true => vec![
@@ -112,7 +112,7 @@ pub fn pieces(outcome: &Outcome, scope: &Scope) -> Vec<Piece> {
             Mode::Armed("call"),
             Mode::Armed("block"),
             Mode::Blocks,
-            Mode::WaysIn,
+            Mode::OsrEntries,
         ],
         false => vec![Mode::Armed("block"), Mode::Blocks],
     };
@@ -176,7 +176,7 @@ impl Programs {
             )?;
         }
         let blocks = folder.join("blocks.rhai");
-        std::fs::write(&blocks, BLOCKS)?;
+        std::fs::write(&blocks, BLOCKS_PLAN)?;
         Ok(Programs {
             classes,
             blocks,
@@ -210,7 +210,7 @@ pub fn link(programs: &Programs, corpus: &Corpus, piece: &Piece) -> Result<Linke
     let mut modes = Vec::new();
     for mode in &piece.modes {
         let begun = Instant::now();
-        modes.push((*mode, under(programs, corpus, piece, *mode, &expected)?));
+        modes.push((*mode, run_mode(programs, corpus, piece, *mode, &expected)?));
         let took = begun.elapsed().as_secs_f64();
         eprintln!("corpora: {took:4.0} s for {corpus}, {piece}: {mode}");
     }
@@ -251,7 +251,7 @@ fn java(
             "-XX:+BytecodeVerificationLocal",
             "-XX:+BytecodeVerificationRemote",
         ])
-        .limit(LIMIT);
+        .limit(JVM_TIMEOUT);
     if corpus.of_jdk() {
         java = java.args(["--add-modules", "ALL-SYSTEM"]);
     }
@@ -266,7 +266,7 @@ fn java(
     Ok(java.args(&corpus.sources))
 }
 
-fn under(
+fn run_mode(
     programs: &Programs,
     corpus: &Corpus,
     piece: &Piece,
@@ -289,14 +289,14 @@ fn under(
         Mode::Armed("call") => options.extend(["--policy", "call", "--calls", "*..*::*(..)"]),
         Mode::Armed(policy) => options.extend(["--policy", policy]),
         Mode::Blocks => options.extend(["--policy", "block", "--plan", &blocks]),
-        Mode::WaysIn => options.extend(["--policy", "block"]),
+        Mode::OsrEntries => options.extend(["--policy", "block"]),
     }
-    let java = java(programs, corpus, piece, mode == Mode::WaysIn)?;
+    let java = java(programs, corpus, piece, mode == Mode::OsrEntries)?;
     let process = run(&options, &java);
     let mut done = Run::default();
     let label = format!("{corpus}, {piece}, {mode}");
     let (code, out, err) = match mode {
-        Mode::WaysIn => attached_later(&process, expected, &mut done, &label)?,
+        Mode::OsrEntries => attached_later(&process, expected, &mut done, &label)?,
         _ => {
             let output = process.run()?;
             (output.code, output.out, output.err)
@@ -327,7 +327,7 @@ fn attached_later(
 ) -> Result<(i32, String, String), TrustError> {
     let other = |error: LiveError| TrustError::Other(format!("{label}: {error}"));
     let mut live = Live::start(process).map_err(other)?;
-    let end = Instant::now() + LIMIT;
+    let end = Instant::now() + JVM_TIMEOUT;
     loop {
         match live.line("linked") {
             // The line `linked` alone. Lines with outcomes begin with the name of the class.
@@ -343,12 +343,15 @@ fn attached_later(
     let linked = expected.iter().filter(|(_, o)| o.starts_with("linked "));
     let mut classes: Vec<&str> = linked.map(|(class, _)| *class).collect();
     classes.sort_unstable();
-    let classes: Vec<&str> = classes.into_iter().step_by(WITH_WAYS_IN).collect();
-    for some in classes.chunks(CLASSES) {
-        let code = format!("let classes = {};{WAYS_IN}", serde_json::to_string(some)?);
+    let classes: Vec<&str> = classes.into_iter().step_by(OSR_CLASS_STRIDE).collect();
+    for some in classes.chunks(CLASSES_PER_PROGRAM) {
+        let code = format!(
+            "let classes = {};{LATER_PLAN}",
+            serde_json::to_string(some)?
+        );
         let attached = veneer()
             .args(["exec", &pid, "-e", &code])
-            .limit(LIMIT)
+            .limit(JVM_TIMEOUT)
             .run()?;
         if attached.code != 0 {
             let what = format!("{}{}", attached.out, attached.err);
@@ -414,7 +417,7 @@ fn add_report(report: &Slim, expected: &HashMap<&str, &str>, label: &str, done: 
         done.failures.push(format!("{label}: {}", problem.message));
     }
     for refusal in &report.refusals {
-        // It is legal to leave values on the stack at a return. The JDK's own generator of module
+        // A return may legally leave values on the stack. The JDK's own generator of module
         // tables emits such code.
         let legal = refusal.reason == "BrokenCode" && refusal.detail.contains("left on the stack");
         if MISTAKES.contains(&refusal.reason.as_str()) && !legal {
@@ -457,7 +460,7 @@ mod tests {
     }
 
     #[test]
-    fn refusals_count_where_their_class_belongs() -> Result<(), serde_json::Error> {
+    fn refusals_are_counted_in_the_piece_of_their_class() -> Result<(), serde_json::Error> {
         let text = r#"{"totals":{"methods_armed":5,"points":9,"versions":2},"instruments":[{"x":1}],
             "refusals":[{"class":"a.B","method":"m()V","reason":"MonitorHeld"},
                 {"class":"a.B","method":"m()V@7","reason":"MonitorHeld"},

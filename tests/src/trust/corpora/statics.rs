@@ -70,7 +70,6 @@ pub struct ByPolicy {
 /// A code of refusals, with its frequency.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Refused {
-    /// The code.
     pub name: String,
     /// The stage: `arm`, `named`, `emit`, `edit` or `place`.
     #[serde(rename = "while")]
@@ -81,7 +80,6 @@ pub struct Refused {
     pub explanation: String,
 }
 
-/// A failure.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Failure {
     pub class: String,

@@ -8,9 +8,9 @@ use super::statics::{ByPolicy, Sum};
 use crate::trust::{Part, Scope, Table};
 
 /// The goal for the share of methods with code that can be armed, in percent.
-const ARMED: f64 = 99.0;
+const ARMED_GOAL_PERCENT: f64 = 99.0;
 /// The goal for the share of methods that have versions with every block counted, in percent.
-const EMITTED: f64 = 97.0;
+const EMITTED_GOAL_PERCENT: f64 = 97.0;
 
 /// Builds the part from the results.
 pub fn part(outcomes: &[Outcome], scope: &Scope) -> Part {
@@ -39,8 +39,8 @@ pub fn part(outcomes: &[Outcome], scope: &Scope) -> Part {
         part.failures
             .extend(runs(outcome).flat_map(|(_, run)| run.failures.iter().cloned()));
     }
-    let total = Total::of(outcomes);
-    if total.armed < ARMED || total.emitted < EMITTED {
+    let total = Total::sum(outcomes);
+    if total.armed < ARMED_GOAL_PERCENT || total.emitted < EMITTED_GOAL_PERCENT {
         part.failures.push(total.sentence());
     }
     part
@@ -58,7 +58,7 @@ struct Total {
 }
 
 impl Total {
-    fn of(outcomes: &[Outcome]) -> Total {
+    fn sum(outcomes: &[Outcome]) -> Total {
         let sum = |of: &dyn Fn(&Sum) -> u64| outcomes.iter().map(|o| of(&o.check.total)).sum();
         let least = |of: &dyn Fn(&ByPolicy) -> u64| {
             let shares = names(outcomes).into_iter().map(|name| {
@@ -87,16 +87,16 @@ impl Total {
              the policy for which these are least. {} of them are static initialisers, which are armed where a pattern names them.",
             count(self.methods),
             self.armed,
-            goal(self.armed, ARMED),
+            goal(self.armed, ARMED_GOAL_PERCENT),
             self.emitted,
-            goal(self.emitted, EMITTED),
+            goal(self.emitted, EMITTED_GOAL_PERCENT),
             count(self.initialisers),
         )
     }
 }
 
 fn words(outcomes: &[Outcome], scope: &Scope) -> Vec<String> {
-    let total = Total::of(outcomes);
+    let total = Total::sum(outcomes);
     let jdks: Vec<String> = scope.jdks.iter().map(ToString::to_string).collect();
     let mut words = vec![
         format!(
@@ -376,7 +376,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn goals_are_stated_whether_met_or_not() {
+    fn goals_are_stated_whether_they_are_met_or_not() {
         let total = |armed, emitted| Total {
             methods: 10_000,
             initialisers: 100,

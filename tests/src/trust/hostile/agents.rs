@@ -11,7 +11,6 @@ use crate::jdk::Jdk;
 use crate::process::{Output, Process};
 use crate::trust::TrustError;
 
-/// Another agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Agent {
     /// JaCoCo, which measures the coverage of all classes.
@@ -83,7 +82,7 @@ impl Agent {
 
 /// A program that runs with another agent, compiled on a JDK, with the output of its run without
 /// Veneer.
-pub struct Beside {
+pub struct ProgramWithAgent {
     agent: Agent,
     jdk: Jdk,
     folder: Folder,
@@ -92,7 +91,7 @@ pub struct Beside {
     limit: Duration,
 }
 
-impl Beside {
+impl ProgramWithAgent {
     /// Compiles the program, and runs it under the other agent alone.
     pub fn prepare(jdk: &Jdk, agent: Agent) -> Result<Self, TrustError> {
         let folder = Folder::new("beside")?;

@@ -24,7 +24,7 @@ pub fn sources() -> PathBuf {
 
 impl Compiled {
     /// Compiles `programs` and `guests`. The guests are not on the class path.
-    pub fn on(jdk: &Jdk) -> Result<Self, TrustError> {
+    pub fn new(jdk: &Jdk) -> Result<Self, TrustError> {
         let folder = Folder::new("hostile")?;
         for part in ["programs", "guests"] {
             let into = folder.join(part);
@@ -192,9 +192,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_late_jvm_is_dumped() -> Result<(), TrustError> {
+    fn the_threads_of_a_jvm_over_its_limit_are_dumped() -> Result<(), TrustError> {
         let jdk = crate::jdk::oldest();
-        let compiled = Compiled::on(&jdk)?;
+        let compiled = Compiled::new(&jdk)?;
         let late = compiled
             .java(&[], "LockedLoader")
             .arg(compiled.guests())
@@ -221,7 +221,7 @@ mod tests {
             text.starts_with("exit code 99 instead of 0; lines that only this run has: [\"c\"]"),
             "{text}"
         );
-        // The same lines in another order are a difference too.
+        // A different order of the same lines is a difference too.
         assert!(difference(&of(0, "a\nb\n"), &of(0, "b\na\n")).is_some());
     }
 }

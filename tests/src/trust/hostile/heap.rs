@@ -8,7 +8,7 @@ use super::settings::Setting;
 use crate::trust::TrustError;
 
 /// The plan that attaches counters to every block and detaches them, again and again.
-pub const COMES_AND_GOES: &str = r#"
+pub const ATTACH_AND_DETACH: &str = r#"
 let standing = [];
 let made = 0;
 every(0.02, || {
@@ -21,7 +21,7 @@ at_exit(|| print(`attached ${made}`));
 "#;
 
 /// The plan that attaches counters to every block once.
-pub const STAYS: &str = r#"
+pub const ATTACH_ONCE: &str = r#"
 methods("FullHeap").blocks().before(counter());
 at_exit(|| print("attached 1"));
 "#;

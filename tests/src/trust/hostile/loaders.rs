@@ -7,7 +7,7 @@ use super::compiled::{Compiled, Plan, difference, under, watched};
 use super::settings::Setting;
 use crate::live::number;
 use crate::trust::TrustError;
-use crate::trust::programs::gust::Gust;
+use crate::trust::programs::storm_summary::StormSummary;
 
 /// A variant of the loader's behaviour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,7 +31,7 @@ const NAMES: [&str; 6] = [
 ];
 
 /// Minimum number of operations of a plan. Below it, a run shows less than it claims.
-const LEAST: u64 = 20;
+const MIN_OPERATIONS: u64 = 20;
 
 impl std::fmt::Display for Variant {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -94,10 +94,10 @@ pub fn recorded(
         return Err(TrustError::Other(text));
     }
     let operations = match plan {
-        Plan::Storm(_) => Gust::read(&output.err).map_or(0, |gust| gust.operations),
+        Plan::Storm(_) => StormSummary::read(&output.err).map_or(0, |summary| summary.operations),
         Plan::Source(_) => number(&output.err, "attached").unwrap_or(0) as u64,
     };
-    if operations < LEAST {
+    if operations < MIN_OPERATIONS {
         return Err(TrustError::Other(format!(
             "the plan did {operations} operations only: {}",
             output.err

@@ -22,12 +22,12 @@ struct Kind {
     then: Then,
 }
 
-/// What happens to the instrument after activations have moved into versions.
+/// The fate of the instrument after activations have moved into versions.
 #[derive(PartialEq, Eq)]
 enum Then {
-    /// It stays attached.
+    /// The instrument stays attached.
     Stays,
-    /// It is detached.
+    /// The instrument is detached.
     Detached,
     /// Another instrument is attached, and this one is detached.
     Swapped,
@@ -99,7 +99,7 @@ impl Scenarios {
     }
 
     /// Compiles the scenarios.
-    pub fn on(jdk: &Jdk) -> Result<Self, TrustError> {
+    pub fn new(jdk: &Jdk) -> Result<Self, TrustError> {
         let folder = Folder::new("references")?;
         let text = std::fs::read_to_string(sources().join("references/Scenarios.java.txt"))?;
         let mut files = vec![sources().join("references/References.java")];
@@ -213,7 +213,7 @@ mod tests {
 
     /// An `M` in the name of an instrument would be replaced in the expression as well.
     #[test]
-    fn only_the_methods_have_the_letter() {
+    fn each_expression_has_one_placeholder() {
         for kind in KINDS {
             assert_eq!(kind.attach.matches('M').count(), 1, "{}", kind.attach);
         }

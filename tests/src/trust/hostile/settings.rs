@@ -14,7 +14,6 @@ pub struct Setting {
     pub changes_objects: bool,
 }
 
-/// No options.
 pub const DEFAULT: Setting = Setting {
     name: "default",
     options: &[],

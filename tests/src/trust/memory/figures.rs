@@ -25,7 +25,7 @@ pub const OPTIONS: [&str; 6] = [
 ];
 
 /// Index of the sample after which all one-time memory has been allocated: the second.
-const WARM: usize = 1;
+const WARM_SAMPLE: usize = 1;
 
 /// The allowed rise of each figure from the warm sample to the last one, in KiB.
 pub const BOUNDS: [(&str, i64); 6] = [
@@ -38,7 +38,7 @@ pub const BOUNDS: [(&str, i64); 6] = [
 ];
 
 /// Categories that are measured separately, or that vary with the activity of the compilers.
-const APART: [&str; 9] = [
+const EXCLUDED_CATEGORIES: [&str; 9] = [
     "Java Heap",
     "Metaspace",
     "Class",
@@ -55,7 +55,7 @@ const LOCKS: &str = "Synchronization";
 
 /// Bytes of a name in the category `Internal`: each lock of a profile has the name
 /// `MDOExtraData_lock` with a final NUL.
-const LOCK_NAME: i64 = 18;
+const LOCK_NAME_BYTES: i64 = 18;
 
 /// The figures after a number of cycles.
 #[derive(Debug)]
@@ -77,7 +77,7 @@ pub struct Figures {
 
 /// Returns the warm sample and the last one.
 fn ends(figures: &[Figures]) -> Option<(&Figures, &Figures)> {
-    Some((figures.get(WARM)?, figures.last()?))
+    Some((figures.get(WARM_SAMPLE)?, figures.last()?))
 }
 
 /// Returns one line for each bound that the last figures exceed. For `keeps_locks` see
@@ -165,7 +165,7 @@ pub fn categories(title: &str, figures: &[Figures]) -> Table {
         .keys()
         .filter(|name| !a.tracking.categories.contains_key(*name));
     for name in both.chain(new) {
-        let (x, y) = (a.tracking.of(name), b.tracking.of(name));
+        let (x, y) = (a.tracking.category(name), b.tracking.category(name));
         table.rows.push(vec![
             name.clone(),
             x.committed.to_string(),
@@ -202,9 +202,12 @@ pub fn measure(jdk: &Jdk, live: &Live, cycle: u32) -> Result<Figures, TrustError
     let tracked = jcmd(jdk, live, &["VM.native_memory", "summary", "scale=KB"])?;
     let tracking = Tracking::parse(&tracked)
         .ok_or_else(|| TrustError::Other(format!("no native memory tracking: {tracked}")))?;
-    let locks = tracking.of(LOCKS);
-    let apart: i64 = APART.iter().map(|n| tracking.of(n).committed).sum();
-    let native = tracking.total - apart - locks.committed - locks.pieces * LOCK_NAME / 1024;
+    let locks = tracking.category(LOCKS);
+    let apart: i64 = EXCLUDED_CATEGORIES
+        .iter()
+        .map(|n| tracking.category(n).committed)
+        .sum();
+    let native = tracking.total - apart - locks.committed - locks.pieces * LOCK_NAME_BYTES / 1024;
     let code = jcmd(jdk, live, &["Compiler.codecache"])?;
     let code = code.lines().filter_map(|l| after(l, " used=")).sum();
     let counters = jcmd(jdk, live, &["PerfCounter.print"])?;
@@ -231,14 +234,14 @@ pub fn measure(jdk: &Jdk, live: &Live, cycle: u32) -> Result<Figures, TrustError
         values: [
             loaded - unloaded,
             metaspace,
-            tracking.of("Metaspace").committed,
+            tracking.category("Metaspace").committed,
             code,
             native,
             resident - tracking.total,
         ],
         loaded,
         resident,
-        own: (native + tracking.of("Class").committed) * 1024,
+        own: (native + tracking.category("Class").committed) * 1024,
         compiled: counter("sun.ci.totalCompiles"),
         locks: locks.pieces,
         tracking,

@@ -7,9 +7,9 @@
 //! result shows whether this JVM has the fault.
 
 use super::figures::{self, Figures, OPTIONS};
+use crate::java_programs::Programs;
 use crate::jdk::Jdk;
 use crate::live::Live;
-use crate::running::Programs;
 use crate::trust::{Table, TrustError};
 
 /// Numbers of hidden classes after which figures are taken. Before the first of them, the JIT still
@@ -37,7 +37,7 @@ impl Plain {
 /// Runs the program.
 pub fn plain(jdk: &Jdk) -> Result<Plain, TrustError> {
     let other = |e: &dyn std::fmt::Display| TrustError::Other(e.to_string());
-    let programs = Programs::of(jdk.clone(), "threads").map_err(|e| other(&e))?;
+    let programs = Programs::compile_folder(jdk.clone(), "threads").map_err(|e| other(&e))?;
     let java = crate::process::Process::new(jdk.tool("java"))
         .args(OPTIONS)
         .arg("-Xbatch")

@@ -53,7 +53,7 @@ impl Tracking {
     }
 
     /// Returns the memory of a category. The JVM does not list a category without memory.
-    pub fn of(&self, name: &str) -> Category {
+    pub fn category(&self, name: &str) -> Category {
         self.categories.get(name).copied().unwrap_or_default()
     }
 }
@@ -88,11 +88,17 @@ mod tests {
             committed: 1691,
             pieces: 748,
         };
-        assert_eq!(old.of("Class"), class);
+        assert_eq!(old.category("Class"), class);
         let new = Tracking::parse(new).unwrap_or_default();
-        assert_eq!((new.total, new.of("Synchronization").pieces), (1500, 8250));
         assert_eq!(
-            (new.of("Safepoint").committed, new.of("Safepoint").pieces),
+            (new.total, new.category("Synchronization").pieces),
+            (1500, 8250)
+        );
+        assert_eq!(
+            (
+                new.category("Safepoint").committed,
+                new.category("Safepoint").pieces
+            ),
             (8, 0)
         );
         assert_eq!(

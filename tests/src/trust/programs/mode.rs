@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use super::catalogue::Program;
+use super::list::Program;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Mode {
-    /// Without Veneer.
+    /// The program runs without Veneer.
     Plain,
     /// Armed under a policy, without instruments.
     Armed(&'static str),

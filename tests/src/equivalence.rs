@@ -10,7 +10,7 @@ use crate::report::{Point, Report};
 
 /// The result of comparing the derived and the direct counts of a report.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Agreement {
+pub struct Equivalence {
     /// Points at which both counts are equal.
     pub agree: usize,
     /// Points among `agree` that were passed at least once.
@@ -21,11 +21,11 @@ pub struct Agreement {
     pub differ: Vec<String>,
 }
 
-impl Agreement {
+impl Equivalence {
     /// Compares the counters of a plan that counts each point twice: first derived, then directly.
     /// The order is reliable, because a report lists instruments in the order in which they were
     /// attached.
-    pub fn of(report: &Report) -> Self {
+    pub fn from_report(report: &Report) -> Self {
         let mut all: BTreeMap<String, Vec<u64>> = BTreeMap::new();
         for point in report.points("counter") {
             all.entry(name(point)).or_default().push(point.hits);
@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_point_that_is_counted_otherwise_is_named() -> Result<(), serde_json::Error> {
+    fn a_point_with_different_counts_is_listed() -> Result<(), serde_json::Error> {
         let points = |a: u64, b: u64| {
             format!(
                 r#"[{{"class":"A","method":"m()V","fragment":0,"hits":{a}}},{{"class":"A","method":"m()V","fragment":1,"hits":{b}}}]"#
@@ -72,7 +72,7 @@ mod tests {
             instrument(1, points(7, 3)),
             instrument(2, points(7, 4))
         );
-        let found = Agreement::of(&Report::parse(&text)?);
+        let found = Equivalence::from_report(&Report::parse(&text)?);
         assert_eq!((found.agree, found.passed, found.hits), (1, 1, 7));
         assert_eq!(
             found.differ,

@@ -4,7 +4,7 @@
 //!
 //! ```text
 //!   apt-get download prometheus ─▶ dpkg -x ─▶ target/debian/prometheus/usr/bin/prometheus
-//!   pip install --target        ─▶ target/python/…          versions and checksums: tests/python.txt, tests/node.txt
+//!   pip install --target        ─▶ target/python/…   (versions: tests/python.txt, tests/node.txt)
 //! ```
 //!
 //! A machine without `apt-get` or `pip` cannot download them. The result is then the reason, and
@@ -19,19 +19,16 @@ use crate::folder::workspace;
 use crate::process::{Process, ProcessError};
 
 /// Time limit of one download.
-const LIMIT: Duration = Duration::from_secs(600);
+const DOWNLOAD_TIMEOUT: Duration = Duration::from_secs(600);
 /// The oldest version of Node.js that the tests accept.
-const NODE: u32 = 18;
+const MIN_NODE_VERSION: u32 = 18;
 
 /// Why a download failed.
 #[derive(Debug, thiserror::Error)]
 pub enum FetchError {
     /// The program that downloads failed.
     #[error("{what} cannot be fetched: {source}")]
-    Process {
-        what: String,
-        source: ProcessError,
-    },
+    Process { what: String, source: ProcessError },
     /// A file could not be written.
     #[error("{path}: {source}", path = .path.display())]
     File {
@@ -66,13 +63,15 @@ pub fn debian(package: &str) -> Fetched<PathBuf> {
     let download = Process::new("apt-get")
         .args(["download", package])
         .folder(&part)
-        .limit(LIMIT);
+        .limit(DOWNLOAD_TIMEOUT);
     let got = download
         .run()
         .and_then(|out| out.succeeded("apt-get download"));
     if let Err(first) = got {
         // A fresh machine has no package lists. If the test runs as root, it can fetch them.
-        let update = Process::new("apt-get").arg("update").limit(LIMIT);
+        let update = Process::new("apt-get")
+            .arg("update")
+            .limit(DOWNLOAD_TIMEOUT);
         let updated = update.run().and_then(|out| out.succeeded("apt-get update"));
         if updated.is_err() {
             return Err(failed(first));
@@ -116,7 +115,7 @@ pub fn node() -> Fetched<PathBuf> {
         let (major, _) = output.out.trim_start_matches('v').split_once('.')?;
         major.parse::<u32>().ok()
     });
-    if version.is_some_and(|major| major >= NODE) {
+    if version.is_some_and(|major| major >= MIN_NODE_VERSION) {
         return Ok(Ok("node".into()));
     }
     let packages = packages("node", include_str!("../node.txt"))?;
@@ -162,7 +161,7 @@ fn packages(name: &str, wanted: &str) -> Fetched<PathBuf> {
         .arg(&part)
         .arg("-r")
         .arg(&file)
-        .limit(LIMIT);
+        .limit(DOWNLOAD_TIMEOUT);
     let done = install.run().and_then(|out| out.succeeded("pip install"));
     done.map_err(|source| FetchError::Process {
         what: format!("tests/{name}.txt"),

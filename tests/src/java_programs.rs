@@ -20,11 +20,11 @@ pub struct Programs {
 impl Programs {
     /// Compiles the programs of `tests/java/live`.
     pub fn compile(jdk: Jdk) -> Result<Self, Box<dyn std::error::Error>> {
-        Self::of(jdk, "live")
+        Self::compile_folder(jdk, "live")
     }
 
     /// Compiles the programs of a folder of `tests/java`.
-    pub fn of(jdk: Jdk, folder: &str) -> Result<Self, Box<dyn std::error::Error>> {
+    pub fn compile_folder(jdk: Jdk, folder: &str) -> Result<Self, Box<dyn std::error::Error>> {
         let classes = Folder::new(folder)?;
         let sources = workspace().join("tests/java").join(folder);
         jdk.compile(&files(&sources, "java")?, classes.path())?;
@@ -77,13 +77,14 @@ pub fn on_each_jdk(test: impl Fn(&Programs) -> Outcome) -> Outcome {
 pub fn on_each_jdk_with(folder: &str, test: impl Fn(&Programs) -> Outcome) -> Outcome {
     for jdk in [Some(jdk::oldest()), jdk::newest()].into_iter().flatten() {
         let name = jdk.to_string();
-        test(&Programs::of(jdk, folder)?).map_err(|error| format!("{name}: {error}"))?;
+        test(&Programs::compile_folder(jdk, folder)?)
+            .map_err(|error| format!("{name}: {error}"))?;
     }
     Ok(())
 }
 
 /// Runs a program under a plan, and returns its output and its report.
-pub fn reported(
+pub fn run_with_report(
     java: &Process,
     plan: &str,
 ) -> Result<(Output, Report), Box<dyn std::error::Error>> {
@@ -104,7 +105,7 @@ pub fn reported(
 
 /// Checks the last line of the program `RunningLoop`: the sums that it prints must match its number
 /// of iterations.
-pub fn account(out: &str) -> Outcome {
+pub fn check_loop_result(out: &str) -> Outcome {
     let turns = number(out, "turns").ok_or("no turns")?;
     let (sum, half) = (number(out, "sum"), number(out, "half"));
     if sum != Some(turns.wrapping_mul(45).wrapping_add(7)) || half != Some(turns) || turns == 0 {

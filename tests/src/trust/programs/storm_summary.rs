@@ -8,7 +8,7 @@ pub const RATE: f64 = 200.0;
 
 /// The summary of a storm.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Gust {
+pub struct StormSummary {
     /// Seconds from the first armed class to the end.
     pub seconds: f64,
     /// Number of operations: attached, redirected, detached and refused.
@@ -27,15 +27,17 @@ pub struct Gust {
     pub reasons: BTreeMap<String, u64>,
 }
 
-impl Gust {
+impl StormSummary {
     /// Parses the plan's lines in the standard error of a run. Returns `None` if there are none.
     pub fn read(err: &str) -> Option<Self> {
-        let mut gust = None;
+        let mut summary = None;
         for line in err.lines().filter_map(|line| line.strip_prefix("storm: ")) {
             if let Some(rest) = line.strip_prefix("refused ") {
                 let (count, name) = rest.split_once(" times: ")?;
-                let gust: &mut Gust = gust.as_mut()?;
-                gust.reasons.insert(name.to_string(), count.parse().ok()?);
+                let summary: &mut StormSummary = summary.as_mut()?;
+                summary
+                    .reasons
+                    .insert(name.to_string(), count.parse().ok()?);
                 continue;
             }
             let words: Vec<&str> = line.split_whitespace().collect();
@@ -43,7 +45,7 @@ impl Gust {
                 let at = words.iter().position(|word| *word == name)?;
                 words.get(at + 1)?.parse::<f64>().ok()
             };
-            gust = Some(Gust {
+            summary = Some(StormSummary {
                 seconds: after("seconds")?,
                 operations: after("operations")? as u64,
                 attached: after("attached")? as u64,
@@ -54,7 +56,7 @@ impl Gust {
                 reasons: BTreeMap::new(),
             });
         }
-        gust
+        summary
     }
 
     /// The rate in operations per second.
@@ -71,9 +73,12 @@ mod tests {
     fn reads_what_the_plan_says() {
         let err = "noise\nstorm: seconds 4.5 operations 900 attached 400 redirected 100 detached 390 refused 10 hits 77\n\
                    storm: refused 7 times: HandlerEdited\nstorm: refused 3 times: MonitorHeld\n";
-        let gust = Gust::read(err).unwrap_or_default();
-        assert_eq!((gust.operations, gust.hits, gust.rate()), (900, 77, 200.0));
-        assert_eq!(gust.reasons.get("HandlerEdited"), Some(&7));
-        assert_eq!(Gust::read("nothing"), None);
+        let summary = StormSummary::read(err).unwrap_or_default();
+        assert_eq!(
+            (summary.operations, summary.hits, summary.rate()),
+            (900, 77, 200.0)
+        );
+        assert_eq!(summary.reasons.get("HandlerEdited"), Some(&7));
+        assert_eq!(StormSummary::read("nothing"), None);
     }
 }

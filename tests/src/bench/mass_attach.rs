@@ -127,7 +127,7 @@ type Attach = fn(&Jdk, usize, usize) -> Result<Seen, TrustError>;
 /// Compiles the program with `classes` generated classes.
 pub fn compiled(jdk: &Jdk, classes: usize) -> Result<Compiled, TrustError> {
     let sources = ["tests/bench/Pauses.java", "tests/bench/Caller.java"];
-    let compiled = Compiled::of(jdk, &sources, &[])?;
+    let compiled = Compiled::new(jdk, &sources, &[])?;
     let many = compiled.join("Many.java");
     std::fs::write(&many, source(classes)).map_err(other)?;
     Process::new(jdk.tool("javac"))
