@@ -97,7 +97,7 @@ fn instruments_of_modules_count_exactly() -> Outcome {
         assert!(output.err.contains("\"hits\": 137"), "{}", output.err);
         assert!(output.err.contains("ticks"), "{}", output.err);
 
-        // The same plan is now active from the start, as the program's only plan.
+        // Now the plan is active from the start, as the program's only plan.
         let plan = folder.join("plan.rhai").display().to_string();
         let mut live = Live::start(&run(&["--strict", "--plan", &plan], &programs.java("Desk")))?;
         serve(&mut live, 73)?;

@@ -227,7 +227,7 @@ fn a_jvm_in_its_own_pid_namespace_is_found_by_its_outer_id() -> Outcome {
             .succeeded("exec")?
             .out;
         serve(&mut live, 30)?;
-        // Both processes share one file system.
+        // The command and the JVM share one file system.
         assert_eq!(live.sum(id.trim())?, 30);
         let output = veneer()
             .args(["detach", &pid, "--unload"])

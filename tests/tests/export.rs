@@ -598,7 +598,7 @@ fn an_opentelemetry_receiver_accepts_pushed_metrics() -> Outcome {
     let metric = metric(&pushed, "veneer.time");
     assert_eq!(metric["unit"], "s");
     assert_eq!(export.signal(libc::SIGINT)?, None);
-    // The same metrics as lines of JSON.
+    // Exports these metrics as lines of JSON.
     stage.attached("0")?;
     let file = stage.folder.join("metrics.json");
     let written = stage

@@ -84,8 +84,8 @@ fn compared(
             "{}, {}, {kind}: {depth} levels instead of {plain}",
             compiled.jdk, setting.name
         );
-        // Both runs lose the space of the frames of `main` and of the launcher once, which is a few
-        // levels.
+        // The plain run and the run under the plan both lose the space of the frames of `main` and
+        // of the launcher once, which is a few levels.
         const LEVELS_OF_MAIN: i64 = 8;
         if depth * 2 + LEVELS_OF_MAIN < plain {
             failures.push(text.clone());
