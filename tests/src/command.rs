@@ -13,7 +13,8 @@ use crate::process::Process;
 /// workspace, which is built (or found up to date) once per test process. Cargo's own lock
 /// serialises the test processes.
 ///
-/// # Panics Panics if the build fails, because no test could run without the command.
+/// # Panics
+/// Panics if the build fails, because no test could run without the command.
 pub fn path() -> &'static Path {
     static PATH: OnceLock<PathBuf> = OnceLock::new();
     PATH.get_or_init(|| match std::env::var_os("VENEER") {
@@ -64,5 +65,5 @@ pub fn json(words: &[&str]) -> Result<serde_json::Value, Box<dyn std::error::Err
 
 /// The process `veneer run OPTIONS -- COMMAND…`.
 pub fn run(options: &[&str], command: &Process) -> Process {
-    command.clone().behind(path(), options)
+    command.clone().under_veneer(path(), options)
 }

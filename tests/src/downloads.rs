@@ -25,7 +25,7 @@ const MIN_NODE_VERSION: u32 = 18;
 
 /// Why a download failed.
 #[derive(Debug, thiserror::Error)]
-pub enum FetchError {
+pub enum DownloadError {
     /// The program that downloads failed.
     #[error("{what} cannot be fetched: {source}")]
     Process { what: String, source: ProcessError },
@@ -38,12 +38,14 @@ pub enum FetchError {
 }
 
 /// A downloaded item, or the reason why this machine cannot download it.
-pub type Fetched<T> = Result<Result<T, String>, FetchError>;
+pub type Download<T> = Result<Result<T, String>, DownloadError>;
 
 /// Downloads and unpacks a Debian package and returns the folder that corresponds to `/`. The
 /// package is not installed, so only programs that need no other package work.
-pub fn debian(package: &str) -> Fetched<PathBuf> {
-    let missing = ["apt-get", "dpkg"].into_iter().find(|tool| !is_there(tool));
+pub fn debian(package: &str) -> Download<PathBuf> {
+    let missing = ["apt-get", "dpkg"]
+        .into_iter()
+        .find(|tool| !is_installed(tool));
     if let Some(tool) = missing {
         return Ok(Err(format!("{package} of Debian needs {tool}")));
     }
@@ -53,7 +55,7 @@ pub fn debian(package: &str) -> Fetched<PathBuf> {
     if unpacked.is_dir() {
         return Ok(Ok(unpacked));
     }
-    let failed = |source| FetchError::Process {
+    let failed = |source| DownloadError::Process {
         what: package.into(),
         source,
     };
@@ -81,7 +83,7 @@ pub fn debian(package: &str) -> Fetched<PathBuf> {
             .and_then(|out| out.succeeded("apt-get download"));
         got.map_err(failed)?;
     }
-    let files = crate::folder::files(&part, "deb").map_err(|source| FetchError::File {
+    let files = crate::folder::files(&part, "deb").map_err(|source| DownloadError::File {
         path: part.clone(),
         source,
     })?;
@@ -96,7 +98,7 @@ pub fn debian(package: &str) -> Fetched<PathBuf> {
 }
 
 /// `python3` with the packages of `tests/python.txt` on its path.
-pub fn python() -> Fetched<Process> {
+pub fn python() -> Download<Process> {
     let packages = packages("python", include_str!("../python.txt"))?;
     let with = |packages: PathBuf| {
         let path = packages.display().to_string();
@@ -109,7 +111,7 @@ pub fn python() -> Fetched<Process> {
 
 /// The path of Node.js: the machine's own if it is recent enough, otherwise the one in a Python
 /// package.
-pub fn node() -> Fetched<PathBuf> {
+pub fn node() -> Download<PathBuf> {
     let version = Process::new("node").arg("--version").run();
     let version = version.ok().and_then(|output| {
         let (major, _) = output.out.trim_start_matches('v').split_once('.')?;
@@ -123,7 +125,7 @@ pub fn node() -> Fetched<PathBuf> {
 }
 
 /// The folder with the packages that `tests/‹name›.txt` lists.
-fn packages(name: &str, wanted: &str) -> Fetched<PathBuf> {
+fn packages(name: &str, wanted: &str) -> Download<PathBuf> {
     let pip = Process::new("python3")
         .args(["-m", "pip", "--version"])
         .run();
@@ -163,12 +165,12 @@ fn packages(name: &str, wanted: &str) -> Fetched<PathBuf> {
         .arg(&file)
         .limit(DOWNLOAD_TIMEOUT);
     let done = install.run().and_then(|out| out.succeeded("pip install"));
-    done.map_err(|source| FetchError::Process {
+    done.map_err(|source| DownloadError::Process {
         what: format!("tests/{name}.txt"),
         source,
     })?;
     let list = part.join("list.txt");
-    fs::write(&list, wanted).map_err(|source| FetchError::File { path: list, source })?;
+    fs::write(&list, wanted).map_err(|source| DownloadError::File { path: list, source })?;
     rename(&part, &packages)?;
     Ok(Ok(packages))
 }
@@ -178,20 +180,20 @@ pub fn receiver(name: &str) -> PathBuf {
     workspace().join("tests/receivers").join(name)
 }
 
-fn is_there(tool: &str) -> bool {
+fn is_installed(tool: &str) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path).any(|folder| folder.join(tool).is_file())
 }
 
-fn make(folder: &Path) -> Result<(), FetchError> {
-    fs::create_dir_all(folder).map_err(|source| FetchError::File {
+fn make(folder: &Path) -> Result<(), DownloadError> {
+    fs::create_dir_all(folder).map_err(|source| DownloadError::File {
         path: folder.into(),
         source,
     })
 }
 
-fn rename(from: &Path, to: &Path) -> Result<(), FetchError> {
-    fs::rename(from, to).map_err(|source| FetchError::File {
+fn rename(from: &Path, to: &Path) -> Result<(), DownloadError> {
+    fs::rename(from, to).map_err(|source| DownloadError::File {
         path: to.into(),
         source,
     })
@@ -199,7 +201,7 @@ fn rename(from: &Path, to: &Path) -> Result<(), FetchError> {
 
 /// Takes the file lock of a folder. Tests in several processes may want the same package at once:
 /// one downloads, the others wait.
-fn lock(folder: &Path) -> Result<File, FetchError> {
+fn lock(folder: &Path) -> Result<File, DownloadError> {
     make(folder)?;
     let path = folder.join("lock");
     let locked = File::create(&path).and_then(|file| {
@@ -209,5 +211,5 @@ fn lock(folder: &Path) -> Result<File, FetchError> {
             _ => Err(std::io::Error::last_os_error()),
         }
     });
-    locked.map_err(|source| FetchError::File { path, source })
+    locked.map_err(|source| DownloadError::File { path, source })
 }

@@ -89,7 +89,8 @@ pub fn installed() -> Vec<Jdk> {
 
 /// Returns the oldest JDK from 17 on.
 ///
-/// # Panics Panics if no such JDK is installed, because no end-to-end test can run without one. The
+/// # Panics
+/// Panics if no such JDK is installed, because no end-to-end test can run without one. The
 /// message says how to install one.
 pub fn oldest() -> Jdk {
     installed().into_iter().next().unwrap_or_else(|| {

@@ -123,7 +123,7 @@ impl Process {
 
     /// Returns the process `veneer run OPTIONS -- THIS`.
     #[must_use]
-    pub fn behind(mut self, veneer: &Path, options: &[&str]) -> Self {
+    pub fn under_veneer(mut self, veneer: &Path, options: &[&str]) -> Self {
         let mut arguments: Vec<OsString> = vec!["run".into()];
         arguments.extend(options.iter().map(OsString::from));
         arguments.push("--".into());
@@ -136,7 +136,7 @@ impl Process {
 
     /// Returns a process in which another program, such as `setpriv`, starts this one.
     #[must_use]
-    pub fn before(mut self, program: &str, options: &[&str]) -> Self {
+    pub fn wrapped_in(mut self, program: &str, options: &[&str]) -> Self {
         let mut arguments: Vec<OsString> = options.iter().map(OsString::from).collect();
         arguments.push(self.program.into());
         arguments.append(&mut self.arguments);
@@ -166,7 +166,7 @@ impl Process {
         // take them for a change of what the build scripts have read, and would build for a minute
         // what is up to date.
         for (name, _) in std::env::vars_os() {
-            if name.to_str().is_some_and(is_of_a_package) {
+            if name.to_str().is_some_and(is_package_variable) {
                 command.env_remove(name);
             }
         }
@@ -256,7 +256,7 @@ impl std::fmt::Display for Process {
 }
 
 /// Returns whether cargo sets this variable for the processes of one package.
-fn is_of_a_package(name: &str) -> bool {
+fn is_package_variable(name: &str) -> bool {
     let of_the_package = ["CARGO_PKG_", "CARGO_MANIFEST_", "CARGO_BIN_"];
     let of_the_crate = ["CARGO_CRATE_NAME", "CARGO_PRIMARY_PACKAGE", "OUT_DIR"];
     of_the_package.iter().any(|p| name.starts_with(p)) || of_the_crate.contains(&name)

@@ -5,17 +5,18 @@ use crate::live::{Live, LiveError, number};
 use crate::process::Output;
 
 /// The sum that the program prints after `count` orders.
-pub fn served(count: i64) -> String {
+pub fn expected_sum(count: i64) -> String {
     (3 * count * (count - 1) / 2).to_string()
 }
 
 /// Lets the program handle `count` orders.
 ///
-/// # Errors Fails also if the program prints another sum than [`served`].
-pub fn serve(desk: &mut Live, count: i64) -> Result<(), LiveError> {
-    desk.say(&format!("run {count}"))?;
-    let sum = desk.line("sum ")?;
-    if sum != served(count) {
+/// # Errors
+/// Fails also if the program prints another sum than [`expected_sum`].
+pub fn handle_orders(live: &mut Live, count: i64) -> Result<(), LiveError> {
+    live.say(&format!("run {count}"))?;
+    let sum = live.line("sum ")?;
+    if sum != expected_sum(count) {
         return Err(LiveError::Answer(format!("{sum} for {count} orders")));
     }
     Ok(())
@@ -23,12 +24,13 @@ pub fn serve(desk: &mut Live, count: i64) -> Result<(), LiveError> {
 
 /// Stops the program and checks its last line.
 ///
-/// # Errors Fails also in these cases:
+/// # Errors
+/// Fails also in these cases:
 ///
 /// * The program's other thread lost or repeated an iteration: `twice` is not twice `turns`.
 /// * Standard error has a line other than the JVM's warnings about agents.
-pub fn stopped(desk: Live) -> Result<(), Box<dyn std::error::Error>> {
-    let Output { out, err, .. } = desk.stop()?.succeeded("Desk")?;
+pub fn stop_and_check(live: Live) -> Result<(), Box<dyn std::error::Error>> {
+    let Output { out, err, .. } = live.stop()?.succeeded("Desk")?;
     let last = out.lines().last().unwrap_or_default();
     let turns = number(last, "turns").ok_or("no turns")?;
     if turns <= 0 || number(last, "twice") != Some(2 * turns) {

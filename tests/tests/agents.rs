@@ -32,7 +32,7 @@ fn on_each(test: impl Fn(&Jdk, &Folder) -> Outcome) -> Outcome {
 
 /// Runs the program under the other agent and Veneer's. `first` says whether the other agent is
 /// loaded first. Veneer's counts must be exact.
-fn beside(
+fn run_with_other_agent(
     jdk: &Jdk,
     folder: &Folder,
     agent: &str,
@@ -108,7 +108,7 @@ fn counts_are_exact_beside_an_agent_made_with_byte_buddy() -> Outcome {
             .run()?
             .succeeded("jar")?;
         for first in [true, false] {
-            let output = beside(jdk, folder, &text(&jar), first)?;
+            let output = run_with_other_agent(jdk, folder, &text(&jar), first)?;
             assert_eq!(output.out, "sum 15000\nadvice 10000\n", "first: {first}");
         }
         Ok(())
@@ -183,7 +183,7 @@ fn counts_are_exact_beside_jacoco() -> Outcome {
         let expected = covered()?;
         assert!(expected.iter().any(|byte| *byte != 0));
         for first in [true, false] {
-            let output = beside(jdk, folder, &agent, first)?;
+            let output = run_with_other_agent(jdk, folder, &agent, first)?;
             assert_eq!(output.out, plain.out, "first: {first}");
             assert_eq!(covered()?, expected, "JaCoCo's probes, first: {first}");
         }

@@ -52,7 +52,7 @@ fn one_line_commands_are_exact_and_leave_nothing_attached() -> Outcome {
         let sum = live.line("sum ")?;
         let attached = |live: &Live| live.value("instruments().filter(|i| i.attached).len()");
         for (words, expected) in QUESTIONS {
-            let out = asked(&mut live, words, &sum, &attached)?;
+            let out = run_during_round(&mut live, words, &sum, &attached)?;
             for line in *expected {
                 let words: Vec<&str> = line.split_whitespace().collect();
                 let hit = |text: &str| {
@@ -63,7 +63,7 @@ fn one_line_commands_are_exact_and_leave_nothing_attached() -> Outcome {
             }
             until("the end of a question", || attached(&live), |n| n == "0")?;
         }
-        let out = asked(
+        let out = run_during_round(
             &mut live,
             &["count", "Orders::handle(..)", "--json"],
             &sum,
@@ -71,7 +71,7 @@ fn one_line_commands_are_exact_and_leave_nothing_attached() -> Outcome {
         )?;
         let last: serde_json::Value = serde_json::from_str(out.lines().last().unwrap_or_default())?;
         assert_eq!(last["rows"][0]["hits"], 1000, "{out}");
-        let out = asked(
+        let out = run_during_round(
             &mut live,
             &["time", "Orders::handle(..)", "--json"],
             &sum,
@@ -86,7 +86,7 @@ fn one_line_commands_are_exact_and_leave_nothing_attached() -> Outcome {
 }
 
 /// Runs the command during one run of the program, and returns its output.
-fn asked(
+fn run_during_round(
     live: &mut Live,
     words: &[&str],
     sum: &str,

@@ -21,7 +21,7 @@ fn lines(t) {
 "#;
 
 /// Runs a program under a plan.
-fn under(plan: &str, java: &Process) -> Result<Output, Box<dyn std::error::Error>> {
+fn run_under_plan(plan: &str, java: &Process) -> Result<Output, Box<dyn std::error::Error>> {
     let folder = Folder::new("call-stacks")?;
     let file = folder.join("plan.rhai");
     std::fs::write(&file, plan)?;
@@ -38,7 +38,7 @@ fn lines(text: &str, start: &str) -> Vec<String> {
 }
 
 /// Truncates stacks to 200 frames, because the outermost frames beyond 200 are not in a key.
-fn cut(account: Vec<String>) -> Vec<String> {
+fn truncate_stacks(account: Vec<String>) -> Vec<String> {
     let cut = |line: String| match line.split_once(' ') {
         Some((n, stack)) => {
             let frames: Vec<&str> = stack.split(" < ").take(200).collect();
@@ -68,8 +68,8 @@ fn stack_keys_equal_stack_traces() -> Outcome {
                 methods("Leads::leaf(..)").before(|p| t.count(stack(200)));
                 at_exit(|| for line in lines(t) {{ print(`stack ${{line}}`) }});"#
             );
-            let output = under(&plan, &java)?.succeeded("Leads")?;
-            let account = cut(lines(&output.out, "account "));
+            let output = run_under_plan(&plan, &java)?.succeeded("Leads")?;
+            let account = truncate_stacks(lines(&output.out, "account "));
             assert!(account.len() > 10, "{output:?}");
             assert_eq!(
                 lines(&output.err, "stack "),
@@ -102,7 +102,7 @@ fn a_stack_key_has_the_requested_number_of_frames() -> Outcome {
                 print(two.collapsed());
                 print(one.stacks());
             });"#;
-        let output = under(plan, &programs.java("Leads"))?.succeeded("Leads")?;
+        let output = run_under_plan(plan, &programs.java("Leads"))?.succeeded("Leads")?;
         let account = lines(&output.out, "account ");
         let number = |line: &String| line.split_once(' ')?.0.parse::<u64>().ok();
         let passes: u64 = account.iter().filter_map(number).sum();
@@ -139,7 +139,7 @@ fn stack_keys_equal_stack_traces_in_a_running_program() -> Outcome {
             live.exec(plan)?.succeeded("attaching")?;
             live.say("go")?;
             let output = live.stop()?;
-            let account = cut(lines(&output.out, "account "));
+            let account = truncate_stacks(lines(&output.out, "account "));
             assert!(account.len() > 10, "{output:?}");
             assert_eq!(lines(&output.err, "stack "), account, "{armed}: {output:?}");
         }
@@ -171,7 +171,7 @@ fn stacks_can_only_be_used_as_keys() -> Outcome {
             let plan = format!(
                 r#"let t = tally(); let s = sums(); methods("Leads::leaf(..)").before(|p| {code});"#
             );
-            let output = under(&plan, &programs.java("Leads"))?;
+            let output = run_under_plan(&plan, &programs.java("Leads"))?;
             assert!(output.err.contains(said), "{code}: {output:?}");
             assert_eq!(output.code, 0);
         }

@@ -144,7 +144,7 @@ fn a_missing_report_is_reported_and_one_port_for_several_jvms_is_refused() -> Ou
 }
 
 /// Returns the homes of JDKs older than 17, from `VENEER_OLD_JDKS` and from `/usr/lib/jvm`.
-fn old() -> Vec<PathBuf> {
+fn old_jdk_homes() -> Vec<PathBuf> {
     let mut homes: Vec<PathBuf> = std::env::var_os("VENEER_OLD_JDKS")
         .map(|listed| std::env::split_paths(&listed).collect())
         .unwrap_or_default();
@@ -171,7 +171,7 @@ fn an_old_child_jvm_runs_without_the_agent() -> Outcome {
         text(&folder.join("plan.rhai")),
         text(&folder.join("r.json")),
     );
-    let homes = old();
+    let homes = old_jdk_homes();
     if homes.is_empty() {
         eprintln!("skipped: no JDK older than 17 here; VENEER_OLD_JDKS names some");
     }

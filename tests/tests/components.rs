@@ -11,9 +11,9 @@ use veneer_tests::folder::Folder;
 use veneer_tests::java_programs::{Outcome, on_each_jdk_with};
 use veneer_tests::live::{EVENT_TIMEOUT, Live, until};
 use veneer_tests::process::{Output, Process};
-use veneer_tests::sample_service::serve;
+use veneer_tests::sample_service::handle_orders;
 
-type Ran = Result<Output, Box<dyn std::error::Error>>;
+type CommandResult = Result<Output, Box<dyn std::error::Error>>;
 
 /// Creates a folder with these files.
 fn files(all: &[(&str, &str)]) -> std::io::Result<Folder> {
@@ -28,7 +28,7 @@ fn files(all: &[(&str, &str)]) -> std::io::Result<Folder> {
     Ok(folder)
 }
 
-fn command(words: &[&str]) -> Ran {
+fn command(words: &[&str]) -> CommandResult {
     Ok(veneer().args(words).limit(EVENT_TIMEOUT).run()?)
 }
 
@@ -83,7 +83,7 @@ fn instruments_of_modules_count_exactly() -> Outcome {
         ])?;
         let mut live = Live::start(&programs.java("Desk"))?;
         exec(&live, &folder.join("plan.rhai"), &[])?;
-        serve(&mut live, 137)?;
+        handle_orders(&mut live, 137)?;
         let ticks = || hits(&live, "tallies").map(|report| report["ticks"].clone());
         until(
             "callbacks of the plan",
@@ -100,7 +100,7 @@ fn instruments_of_modules_count_exactly() -> Outcome {
         // Now the plan is active from the start, as the program's only plan.
         let plan = folder.join("plan.rhai").display().to_string();
         let mut live = Live::start(&run(&["--strict", "--plan", &plan], &programs.java("Desk")))?;
-        serve(&mut live, 73)?;
+        handle_orders(&mut live, 73)?;
         let output = live.stop()?.succeeded("Desk")?;
         assert!(output.err.contains("\"hits\": 73"), "{}", output.err);
         assert!(
@@ -136,7 +136,7 @@ fn a_component_is_replaced_by_another_version_and_kept_if_that_fails() -> Outcom
         let mut live = Live::start(&programs.java("Desk"))?;
         let pid = live.pid().to_string();
         exec(&live, &folder.join("old.rhai"), &[])?;
-        serve(&mut live, 10)?;
+        handle_orders(&mut live, 10)?;
         let before = status(&live)?;
 
         let bad = folder.join("bad.rhai").display().to_string();
@@ -151,7 +151,7 @@ fn a_component_is_replaced_by_another_version_and_kept_if_that_fails() -> Outcom
         for of in ["loads", "components"] {
             assert_eq!(now[of], before[of], "{now}");
         }
-        serve(&mut live, 5)?;
+        handle_orders(&mut live, 5)?;
         assert_eq!(
             hits(&live, "slow orders")?,
             json!({ "version": "1.0", "hits": 15 })
@@ -159,7 +159,7 @@ fn a_component_is_replaced_by_another_version_and_kept_if_that_fails() -> Outcom
 
         let said = exec(&live, &folder.join("new.rhai"), &["--set", "top=7"])?;
         assert_eq!(said, "slow orders 1.0 is replaced by 1.1\n");
-        serve(&mut live, 3)?;
+        handle_orders(&mut live, 3)?;
         assert_eq!(
             hits(&live, "slow orders")?,
             json!({ "version": "1.1", "hits": 3 })
@@ -229,7 +229,7 @@ fn a_component_is_detached_as_a_whole_and_can_still_be_queried() -> Outcome {
         for by_plan in [false, true] {
             exec(&live, &folder.join("c.rhai"), &[])?;
             exec(&live, &folder.join("d.rhai"), &[])?;
-            serve(&mut live, 20)?;
+            handle_orders(&mut live, 20)?;
             if by_plan {
                 assert_eq!(live.value("component_detach(\"slow orders\")")?, "2");
             } else {
@@ -265,7 +265,7 @@ fn a_component_is_detached_as_a_whole_and_can_still_be_queried() -> Outcome {
                 ]),
                 json!([false, [], [], 0])
             );
-            serve(&mut live, 9)?;
+            handle_orders(&mut live, 9)?;
             for _ in 0..2 {
                 assert_eq!(
                     hits(&live, "slow orders")?,
@@ -319,7 +319,7 @@ fn a_component_is_detached_as_a_whole_and_can_still_be_queried() -> Outcome {
         let output = command(&["detach", &pid, "--unload", "--json"])?.succeeded("unload")?;
         let detached: Value = serde_json::from_str(&output.out)?;
         assert_eq!(detached[0]["left"], json!([]), "{detached}");
-        serve(&mut live, 4)?;
+        handle_orders(&mut live, 4)?;
         let output = live.stop()?.succeeded("Desk")?;
         assert!(!output.err.contains("hits"), "{}", output.err);
         Ok(())
@@ -330,7 +330,7 @@ fn a_component_is_detached_as_a_whole_and_can_still_be_queried() -> Outcome {
 fn a_held_component_is_detached_with_its_client() -> Outcome {
     on_each_jdk_with("control", |programs| {
         let mut live = Live::start(&run(&[], &programs.java("Desk")))?;
-        serve(&mut live, 1)?;
+        handle_orders(&mut live, 1)?;
         let mut client = live.connect()?;
         let request =
             json!({ "exec": { "name": "h.rhai", "source": orders("1.0", ""), "hold": 60_000 } });
@@ -338,7 +338,7 @@ fn a_held_component_is_detached_with_its_client() -> Outcome {
         let mut answers = BufReader::new(client.try_clone()?).lines();
         let done = answers.next().ok_or("no answer")??;
         assert!(done.contains("done"), "{done}");
-        serve(&mut live, 6)?;
+        handle_orders(&mut live, 6)?;
         // The client that holds the component and other clients may query it.
         assert_eq!(
             hits(&live, "slow orders")?,
@@ -479,7 +479,7 @@ fn a_typed_plan_imports_from_the_working_directory_of_the_command() -> Outcome {
             "{}",
             output.err
         );
-        serve(&mut live, 2)?;
+        handle_orders(&mut live, 2)?;
         live.stop()?.succeeded("Desk")?;
         Ok(())
     })
@@ -541,7 +541,7 @@ fn hostile_modules_are_refused() -> Outcome {
             assert!(line.contains("failed"), "{request}: {line}");
         }
         assert_eq!(status(&live)?["loads"], json!([]));
-        serve(&mut live, 8)?;
+        handle_orders(&mut live, 8)?;
         live.stop()?.succeeded("Desk")?;
         Ok(())
     })

@@ -11,7 +11,7 @@ use serde_json::Value;
 use veneer_tests::command::{json, veneer};
 use veneer_tests::java_programs::{Outcome, on_each_jdk_with};
 use veneer_tests::live::{EVENT_TIMEOUT, Live, private_directory, until, user};
-use veneer_tests::sample_service::{serve, stopped};
+use veneer_tests::sample_service::{handle_orders, stop_and_check};
 
 #[test]
 fn a_jvm_is_found_and_shown_with_what_is_attached() -> Outcome {
@@ -82,8 +82,8 @@ fn a_jvm_is_found_and_shown_with_what_is_attached() -> Outcome {
             line.is_some_and(|line| line.contains("Desk") && line.contains("1 instrument")),
             "{shown}"
         );
-        serve(&mut live, 10)?;
-        stopped(live)
+        handle_orders(&mut live, 10)?;
+        stop_and_check(live)
     })
 }
 
@@ -92,7 +92,7 @@ fn a_named_instrument_is_detached_whichever_client_attached_it() -> Outcome {
     on_each_jdk_with("control", |programs| {
         let mut live = Live::start(&programs.java("Desk"))?;
         let pid = live.pid().to_string();
-        serve(&mut live, 1)?;
+        handle_orders(&mut live, 1)?;
         let attach = "methods(\"Desk::serve(..)\").before(counter())";
         let first = live.value(&format!("{attach}.id()"))?;
         let two = format!(
@@ -117,7 +117,7 @@ fn a_named_instrument_is_detached_whichever_client_attached_it() -> Outcome {
             "{}",
             again.err
         );
-        serve(&mut live, 100)?;
+        handle_orders(&mut live, 100)?;
         assert_eq!(live.sum(&first)?, 0);
         for id in both.split(' ') {
             assert_eq!(live.sum(id)?, 100);
@@ -158,7 +158,7 @@ fn a_named_instrument_is_detached_whichever_client_attached_it() -> Outcome {
             assert_eq!(output.code, 2, "{words:?}: {}", output.err);
             assert!(output.err.contains(expected), "{words:?}: {}", output.err);
         }
-        stopped(live)
+        stop_and_check(live)
     })
 }
 
@@ -167,7 +167,7 @@ fn each_client_owns_its_instruments_and_its_lease_ends_with_it() -> Outcome {
     on_each_jdk_with("control", |programs| {
         let mut live = Live::start(&programs.java("Desk"))?;
         let pid = live.pid().to_string();
-        serve(&mut live, 1)?;
+        handle_orders(&mut live, 1)?;
         let attach = "methods(\"Desk::serve(..)\").before(counter())";
         let mine = live.value(&format!("{attach}.id()"))?;
         let held = veneer()
@@ -193,9 +193,9 @@ fn each_client_owns_its_instruments_and_its_lease_ends_with_it() -> Outcome {
         held.wait()?;
         let left = until("the end of the lease", loads, |loads| count(loads) == 1)?;
         assert_eq!(left[0]["instruments"][0]["id"], mine.as_str(), "{left}");
-        serve(&mut live, 10)?;
+        handle_orders(&mut live, 10)?;
         assert_eq!(live.sum(&mine)?, 10);
-        stopped(live)
+        stop_and_check(live)
     })
 }
 
@@ -204,13 +204,13 @@ fn a_jvm_in_its_own_pid_namespace_is_found_by_its_outer_id() -> Outcome {
     on_each_jdk_with("control", |programs| {
         let java = programs
             .java("Desk")
-            .before("unshare", &["--pid", "--fork", "--mount-proc"]);
+            .wrapped_in("unshare", &["--pid", "--fork", "--mount-proc"]);
         if user() != 0 {
             eprintln!("skipped: only root may make a process namespace");
             return Ok(());
         }
         let mut live = Live::start(&java)?;
-        serve(&mut live, 1)?;
+        handle_orders(&mut live, 1)?;
         // The JVM sees itself as the first process of its namespace.
         assert_eq!(live.pid(), 1);
         let all = json(&["ps", "--match", "Desk", "--json"])?;
@@ -226,7 +226,7 @@ fn a_jvm_in_its_own_pid_namespace_is_found_by_its_outer_id() -> Outcome {
             .run()?
             .succeeded("exec")?
             .out;
-        serve(&mut live, 30)?;
+        handle_orders(&mut live, 30)?;
         // The command and the JVM share one file system.
         assert_eq!(live.sum(id.trim())?, 30);
         let output = veneer()
@@ -240,7 +240,7 @@ fn a_jvm_in_its_own_pid_namespace_is_found_by_its_outer_id() -> Outcome {
             "{}",
             output.out
         );
-        stopped(live)
+        stop_and_check(live)
     })
 }
 
@@ -358,7 +358,7 @@ fn the_doctor_reports_each_problem_with_its_remedy() -> Outcome {
             );
             let attached = veneer().args(["attach", &pid]).limit(EVENT_TIMEOUT).run()?;
             assert_eq!(attached.code == 0, works, "{option}: {attached:?}");
-            stopped(live)?;
+            stop_and_check(live)?;
         }
         let nobody = veneer().args(["doctor", "4194304"]).run()?;
         assert!(
@@ -377,7 +377,7 @@ fn commands_on_several_jvms_are_answered_separately_or_merged() -> Outcome {
             Live::start(&programs.java("Desk"))?,
         ];
         for live in &mut both {
-            serve(live, 1)?;
+            handle_orders(live, 1)?;
         }
         let pids: Vec<String> = both.iter().map(|live| live.pid().to_string()).collect();
         let attached = |live: &Live| live.value("instruments().filter(|i| i.attached).len()");
@@ -402,7 +402,7 @@ fn commands_on_several_jvms_are_answered_separately_or_merged() -> Outcome {
             let mut lines = BufReader::new(asking.stdout.take().ok_or("no output")?).lines();
             for (live, count) in both.iter_mut().zip([300, 600]) {
                 until("a question", || attached(live), |n| n == "1")?;
-                serve(live, count)?;
+                handle_orders(live, count)?;
             }
             // Wait until the figures have their expected values. They cannot exceed them; the
             // test's time limit ends the wait.
@@ -435,7 +435,7 @@ fn commands_on_several_jvms_are_answered_separately_or_merged() -> Outcome {
                 until("the end of a question", || attached(live), |n| n == "0")?;
             }
         }
-        both.into_iter().try_for_each(stopped)
+        both.into_iter().try_for_each(stop_and_check)
     })
 }
 
@@ -443,7 +443,7 @@ fn commands_on_several_jvms_are_answered_separately_or_merged() -> Outcome {
 fn activations_that_began_before_the_agent_are_reported_as_unreachable() -> Outcome {
     on_each_jdk_with("control", |programs| {
         let mut live = Live::start(&programs.java("Desk"))?;
-        serve(&mut live, 1)?;
+        handle_orders(&mut live, 1)?;
         let counter = "methods(\"Desk::round()\").loops().before(counter()).hits()";
         for _ in 0..2 {
             let output = live.exec(counter)?.succeeded("exec")?;
@@ -454,15 +454,15 @@ fn activations_that_began_before_the_agent_are_reported_as_unreachable() -> Outc
             .exec("methods(\"Desk::serve(..)\").before(counter())")?
             .succeeded("exec")?;
         assert!(!output.out.contains("warning"), "{}", output.out);
-        stopped(live)?;
+        stop_and_check(live)?;
 
         let mut armed = programs.armed("Desk")?;
-        serve(&mut armed, 1)?;
+        handle_orders(&mut armed, 1)?;
         let output = armed.exec(counter)?.succeeded("exec")?;
         assert!(!output.out.contains("warning"), "{}", output.out);
         let id = armed.value("methods(\"Desk::round()\").loops().before(counter()).id()")?;
         until("a turn of the loop", || armed.sum(&id), |turns| *turns > 0)?;
-        stopped(armed)
+        stop_and_check(armed)
     })
 }
 
@@ -471,7 +471,7 @@ fn a_socket_of_another_process_is_not_taken_for_an_agent() -> Outcome {
     on_each_jdk_with("control", |programs| {
         for alive in [false, true] {
             let mut live = Live::start(&programs.java("Desk"))?;
-            serve(&mut live, 1)?;
+            handle_orders(&mut live, 1)?;
             let pid = live.pid().to_string();
             let path = live.socket();
             if let Some(directory) = path.parent().filter(|directory| !directory.exists()) {
@@ -504,9 +504,9 @@ fn a_socket_of_another_process_is_not_taken_for_an_agent() -> Outcome {
                 .succeeded("attach")?;
             assert!(output.out.contains("came in"), "{}", output.out);
             let id = live.value("methods(\"Desk::serve(..)\").before(counter()).id()")?;
-            serve(&mut live, 20)?;
+            handle_orders(&mut live, 20)?;
             assert_eq!(live.sum(&id)?, 20);
-            stopped(live)?;
+            stop_and_check(live)?;
             drop(kept);
         }
         Ok(())
@@ -526,7 +526,7 @@ fn a_jvm_of_another_user_is_reported_and_not_changed() -> Outcome {
             let other = ["--reuid", "47119", "--regid", "47119", "--clear-groups"];
             veneer()
                 .args(words)
-                .before("setpriv", &other)
+                .wrapped_in("setpriv", &other)
                 .limit(EVENT_TIMEOUT)
                 .run()
         };
@@ -568,7 +568,7 @@ fn a_jvm_of_another_user_is_reported_and_not_changed() -> Outcome {
             "{doctor:?}"
         );
         assert!(!live.socket().exists());
-        serve(&mut live, 5)?;
-        stopped(live)
+        handle_orders(&mut live, 5)?;
+        stop_and_check(live)
     })
 }

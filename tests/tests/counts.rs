@@ -57,7 +57,7 @@ fn all_programs(jdk: &Jdk) {
         .collect();
     jdk.compile(&sources, classes.path())
         .unwrap_or_else(|error| panic!("{error}"));
-    let failures: Vec<String> = workers::each(&programs, |program| {
+    let failures: Vec<String> = workers::parallel_map(&programs, |program| {
         failures_of(program, jdk, classes.path())
     })
     .concat();

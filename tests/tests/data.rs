@@ -280,23 +280,23 @@ fn differences(said: &str) -> Vec<String> {
 }
 
 /// Starts the program that waits, and runs it until its methods are compiled.
-fn warm(programs: &Programs) -> Result<Live, Box<dyn std::error::Error>> {
+fn start_compiled(programs: &Programs) -> Result<Live, Box<dyn std::error::Error>> {
     let mut live = Live::start(&run(&[], &programs.java("Stream").arg("live")))?;
     for _ in 0..20 {
-        once(&mut live)?;
+        run_once(&mut live)?;
     }
     Ok(live)
 }
 
 /// Runs the program once. The plan must not change its result.
-fn once(live: &mut Live) -> Outcome {
+fn run_once(live: &mut Live) -> Outcome {
     live.say("run")?;
-    assert_eq!(live.line("sum ")?, SUM);
+    assert_eq!(live.line("sum ")?, EXPECTED_SUM);
     Ok(())
 }
 
 /// The sum that each run prints: 49,995,000 for `n` and 11,495,000 for `value`.
-const SUM: &str = "61490000";
+const EXPECTED_SUM: &str = "61490000";
 
 #[test]
 fn tables_are_exact_from_the_start() -> Outcome {
@@ -310,7 +310,7 @@ fn tables_are_exact_from_the_start() -> Outcome {
             let output = run(options, &programs.java("Stream"))
                 .run()?
                 .succeeded("Stream")?;
-            assert_eq!(output.out.trim(), format!("sum {SUM}"));
+            assert_eq!(output.out.trim(), format!("sum {EXPECTED_SUM}"));
             let wrong = differences(&output.err);
             assert_eq!(wrong, Vec::<String>::new(), "{}", output.err);
         }
@@ -321,9 +321,9 @@ fn tables_are_exact_from_the_start() -> Outcome {
 #[test]
 fn tables_are_exact_in_a_running_program() -> Outcome {
     on_each_jdk_with("data", |programs| {
-        let mut live = warm(programs)?;
+        let mut live = start_compiled(programs)?;
         live.value(&(cases() + "0"))?;
-        once(&mut live)?;
+        run_once(&mut live)?;
         let output = live.stop()?;
         let wrong = differences(&output.err);
         assert_eq!(wrong, Vec::<String>::new(), "{}", output.err);
@@ -334,7 +334,7 @@ fn tables_are_exact_in_a_running_program() -> Outcome {
 #[test]
 fn rates_are_counted_per_whole_second() -> Outcome {
     on_each_jdk_with("data", |programs| {
-        let mut live = warm(programs)?;
+        let mut live = start_compiled(programs)?;
         let plan = r#"
             let t = rate();
             methods("Stream::pass(..)").before(|p| t.count());
@@ -356,7 +356,7 @@ fn rates_are_counted_per_whole_second() -> Outcome {
             0"#;
         live.value(plan)?;
         for _ in 0..3 {
-            once(&mut live)?;
+            run_once(&mut live)?;
             // The next run begins in another second. The sleep after the loop lets the last second
             // end.
             std::thread::sleep(Duration::from_millis(1_100));
@@ -377,7 +377,7 @@ fn rates_are_counted_per_whole_second() -> Outcome {
 #[test]
 fn differences_since_a_reading_add_up_to_the_total() -> Outcome {
     on_each_jdk_with("data", |programs| {
-        let mut live = warm(programs)?;
+        let mut live = start_compiled(programs)?;
         let plan = r#"
             let at = methods("Stream::pass(..)");
             let t = sums(); at.before(|p| t.add(p.name, p.value));
@@ -405,7 +405,7 @@ fn differences_since_a_reading_add_up_to_the_total() -> Outcome {
             0"#;
         live.value(plan)?;
         for _ in 0..3 {
-            once(&mut live)?;
+            run_once(&mut live)?;
             std::thread::sleep(Duration::from_millis(120));
         }
         let said = live.stop()?.err;
@@ -425,7 +425,7 @@ fn differences_since_a_reading_add_up_to_the_total() -> Outcome {
 #[test]
 fn a_cleared_table_starts_from_zero() -> Outcome {
     on_each_jdk_with("data", |programs| {
-        let mut live = warm(programs)?;
+        let mut live = start_compiled(programs)?;
         let plan = r#"
             let at = methods("Stream::pass(..)");
             let t = tally(); at.before(|p| t.count(p.name));
@@ -452,14 +452,14 @@ fn a_cleared_table_starts_from_zero() -> Outcome {
             });
             0"#;
         live.value(plan)?;
-        once(&mut live)?;
+        run_once(&mut live)?;
         let cleared = "instruments().filter(|i| i.name == \"cleared\").len()";
         until(
             "the tables to be cleared",
             || live.value(cleared),
             |n| n == "1",
         )?;
-        once(&mut live)?;
+        run_once(&mut live)?;
         let said = live.stop()?.err;
         for line in [
             "before [10000, 10000, 10000, 10000, 10000, 10000, 10000]",
@@ -481,7 +481,7 @@ fn a_cleared_table_starts_from_zero() -> Outcome {
 #[test]
 fn strings_beyond_the_capacity_are_counted_and_not_mixed_up() -> Outcome {
     on_each_jdk_with("data", |programs| {
-        let mut live = warm(programs)?;
+        let mut live = start_compiled(programs)?;
         let plan = r#"
             let t = top(4);
             methods("Stream::pass(..)").before(|p| t.count(p.own));
@@ -499,7 +499,7 @@ fn strings_beyond_the_capacity_are_counted_and_not_mixed_up() -> Outcome {
             0"#;
         live.value(plan)?;
         for _ in 0..3 {
-            once(&mut live)?;
+            run_once(&mut live)?;
         }
         let said = live.stop()?.err;
         let line = "strings 30000 30000 0 true 32";
@@ -583,13 +583,13 @@ const REFUSED: &[(&str, &str)] = &[
 #[test]
 fn meaningless_table_calls_are_refused_with_a_reason() -> Outcome {
     on_each_jdk_with("data", |programs| {
-        let mut live = warm(programs)?;
+        let mut live = start_compiled(programs)?;
         for (code, expected) in REFUSED {
             let output = live.exec(&format!("let at = methods(\"Stream::pass(..)\"); {code}"))?;
             assert_eq!(output.code, 1, "{code}: {output:?}");
             assert!(output.err.contains(expected), "{code}: {}", output.err);
         }
-        once(&mut live)?;
+        run_once(&mut live)?;
         assert_eq!(
             live.value("instruments().filter(|i| i.attached).len()")?,
             "0"
@@ -683,9 +683,9 @@ const FORMATS: &[(&str, &[&[&str]])] = &[
 #[test]
 fn tables_are_exported_in_every_format() -> Outcome {
     on_each_jdk_with("data", |programs| {
-        let mut live = warm(programs)?;
+        let mut live = start_compiled(programs)?;
         live.value(&format!("{EXPORTED} 0"))?;
-        once(&mut live)?;
+        run_once(&mut live)?;
         let pid = live.pid().to_string();
         for (format, lines) in FORMATS {
             let export = veneer().args(["export", &pid, "--format", format]);

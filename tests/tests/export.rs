@@ -30,24 +30,24 @@ let owed = sums(10).named("owed");
 handle.before(|p| owed.add(0 - p.order.total));
 "#;
 
-type Any = Box<dyn std::error::Error>;
+type AnyError = Box<dyn std::error::Error>;
 
 /// A program that waits for lines `run`, and the other things that a test of it needs.
-struct Stage {
+struct ExportFixture {
     _programs: Programs,
     folder: Folder,
     plan: String,
     live: Live,
 }
 
-impl Stage {
-    fn new(programs: Programs) -> Result<Stage, Any> {
+impl ExportFixture {
+    fn new(programs: Programs) -> Result<ExportFixture, AnyError> {
         let folder = Folder::new("export")?;
         let plan = folder.join("orders.rhai");
         std::fs::write(&plan, PLAN)?;
         let mut live = Live::start(&run(&[], &programs.java("Orders").args(["live"])))?;
         round(&mut live)?;
-        Ok(Stage {
+        Ok(ExportFixture {
             _programs: programs,
             folder,
             plan: plan.display().to_string(),
@@ -56,8 +56,8 @@ impl Stage {
     }
 
     /// Uses the oldest JDK only, because the receiver's result does not depend on the JDK.
-    fn on_one_jdk() -> Result<Stage, Any> {
-        Stage::new(Programs::compile_folder(jdk::oldest(), "instruments")?)
+    fn on_one_jdk() -> Result<ExportFixture, AnyError> {
+        ExportFixture::new(Programs::compile_folder(jdk::oldest(), "instruments")?)
     }
 
     fn export(&self, words: &[&str]) -> Process {
@@ -97,7 +97,7 @@ fn skipped(why: &str) -> Outcome {
 fn every_export_format_has_the_exact_figures() -> Outcome {
     on_each_jdk_with("instruments", |programs| {
         let programs = Programs::compile_folder(programs.jdk().clone(), "instruments")?;
-        let mut stage = Stage::new(programs)?;
+        let mut stage = ExportFixture::new(programs)?;
         let pid = stage.live.pid().to_string();
         let exec = veneer().args(["exec", &pid, &stage.plan]).run()?;
         exec.succeeded("veneer exec")?;
@@ -197,7 +197,7 @@ handle.before(|p| newest.put(p.round));
 
 #[test]
 fn reports_have_tables_and_state_what_was_truncated() -> Outcome {
-    let mut stage = Stage::on_one_jdk()?;
+    let mut stage = ExportFixture::on_one_jdk()?;
     std::fs::write(&stage.plan, TABLES)?;
     let pid = stage.live.pid().to_string();
     let exec = veneer().args(["exec", &pid, &stage.plan]).run()?;
@@ -272,7 +272,7 @@ fn reports_have_tables_and_state_what_was_truncated() -> Outcome {
 
 #[test]
 fn an_exported_plan_is_detached_with_its_export_and_only_its_figures_are_exported() -> Outcome {
-    let mut stage = Stage::on_one_jdk()?;
+    let mut stage = ExportFixture::on_one_jdk()?;
     let other = "methods(\"Orders::serve(..)\").before(counter().named(\"other\")); ()";
     stage.live.exec(other)?.succeeded("exec")?;
     let file = stage.folder.join("figures.csv");
@@ -302,7 +302,7 @@ fn an_exported_plan_is_detached_with_its_export_and_only_its_figures_are_exporte
 
 #[test]
 fn invalid_exports_are_rejected_with_a_reason() -> Outcome {
-    let stage = Stage::on_one_jdk()?;
+    let stage = ExportFixture::on_one_jdk()?;
     let bad = stage.folder.join("bad.rhai").display().to_string();
     std::fs::write(&bad, "methods(\"Orders\").before(countr())")?;
     let taken = TcpListener::bind("127.0.0.1:0")?;
@@ -346,7 +346,7 @@ fn invalid_exports_are_rejected_with_a_reason() -> Outcome {
 
 #[test]
 fn the_export_server_answers_locally_and_ends_with_the_jvm() -> Outcome {
-    let mut stage = Stage::on_one_jdk()?;
+    let mut stage = ExportFixture::on_one_jdk()?;
     let export = stage.export(&["--plan", &stage.plan, "--listen", "127.0.0.1:0"]);
     let mut export = Background::start(&export)?;
     let address = export.wait_for("are at ")?;
@@ -409,7 +409,7 @@ struct Prometheus {
 }
 
 impl Prometheus {
-    fn start(root: &Path, folder: &Folder, target: &str) -> Result<Prometheus, Any> {
+    fn start(root: &Path, folder: &Folder, target: &str) -> Result<Prometheus, AnyError> {
         let config = folder.join("prometheus.yml");
         std::fs::write(
             &config,
@@ -460,7 +460,7 @@ fn prometheus_scrapes_the_exact_counts() -> Outcome {
         Ok(root) => root,
         Err(why) => return skipped(&why),
     };
-    let mut stage = Stage::on_one_jdk()?;
+    let mut stage = ExportFixture::on_one_jdk()?;
     let export = stage.export(&["--plan", &stage.plan, "--listen", "127.0.0.1:0"]);
     let mut export = Background::start(&export)?;
     let url = export.wait_for("are at ")?;
@@ -519,7 +519,7 @@ fn the_strict_openmetrics_parser_accepts_the_text() -> Outcome {
         Ok(python) => python,
         Err(why) => return skipped(&why),
     };
-    let mut stage = Stage::on_one_jdk()?;
+    let mut stage = ExportFixture::on_one_jdk()?;
     let pid = stage.live.pid().to_string();
     let exec = veneer().args(["exec", &pid, &stage.plan]).run()?;
     exec.succeeded("veneer exec")?;
@@ -555,7 +555,7 @@ fn an_opentelemetry_receiver_accepts_pushed_metrics() -> Outcome {
         Ok(python) => python,
         Err(why) => return skipped(&why),
     };
-    let mut stage = Stage::on_one_jdk()?;
+    let mut stage = ExportFixture::on_one_jdk()?;
     let mut collector = Background::start(&python.clone().arg(receiver("otlp.py")))?;
     let address = collector.wait_for("listening at ")?;
     let words = [
@@ -654,7 +654,7 @@ fn the_perfetto_trace_processor_reads_a_trace() -> Outcome {
         (Ok(python), Ok(node)) => (python, node),
         (Err(why), _) | (_, Err(why)) => return skipped(&why),
     };
-    let mut stage = Stage::on_one_jdk()?;
+    let mut stage = ExportFixture::on_one_jdk()?;
     let file = stage.folder.join("trace.pftrace");
     let export = stage.export(&[
         "--plan",
@@ -707,7 +707,7 @@ fn the_python_example_follows_a_plan_and_leaves_nothing_attached() -> Outcome {
     if Process::new("python3").arg("--version").run().is_err() {
         return skipped("the example needs python3");
     }
-    let mut stage = Stage::on_one_jdk()?;
+    let mut stage = ExportFixture::on_one_jdk()?;
     let example = Process::new("python3")
         .arg(workspace().join("examples/python/follow.py"))
         .args([

@@ -31,7 +31,7 @@ fn signal(pid: u32, signal: i32) {
 }
 
 /// Returns the output of `veneer report --json` for the only JVM in a data directory.
-fn remains(data: &str) -> Result<serde_json::Value, Box<dyn std::error::Error>> {
+fn read_data_directory(data: &str) -> Result<serde_json::Value, Box<dyn std::error::Error>> {
     let output = veneer()
         .args(["report", data, "--json"])
         .run()?
@@ -84,7 +84,7 @@ fn counts_of_a_killed_jvm_can_be_read() -> Outcome {
                 round.parse::<u64>().ok()
             });
             let done = done.ok_or("no round was said")?;
-            let left = remains(&data)?;
+            let left = read_data_directory(&data)?;
             let what = format!("turn {turn}, {done} rounds: {left}");
             assert_eq!(left["state"], "killed", "{what}");
             // The current round may have been counted in part.
@@ -129,7 +129,7 @@ fn a_killed_jvm_without_a_data_directory_leaves_one_that_is_reported() -> Outcom
     let place = told
         .strip_prefix("veneer report ")
         .ok_or_else(|| output.err.clone())?;
-    assert!(hits(&remains(place)?, 0, "work(", 0) >= 1000);
+    assert!(hits(&read_data_directory(place)?, 0, "work(", 0) >= 1000);
     // A JVM that ends normally leaves no directory.
     let quiet = Folder::new("quiet")?;
     let steady = run(&["--plan", &plan], &programs.java("Steady"));
@@ -159,14 +159,14 @@ fn running_ended_and_killed_jvms_are_distinguished() -> Outcome {
     until(
         "figures of a running JVM",
         || {
-            Ok(remains(&data)
+            Ok(read_data_directory(&data)
                 .map(|left| (left["state"].clone(), hits(&left, 0, "step(", 0)))
                 .ok())
         },
         |found| matches!(found, Some((state, hits)) if state == "running" && *hits > 1000),
     )?;
     let turns = number(&live.stop()?.out, "turns").ok_or("no turns")?;
-    let left = remains(&data)?;
+    let left = read_data_directory(&data)?;
     assert_eq!(left["state"], "ended");
     assert_eq!(hits(&left, 0, "step(", 0), turns as u64);
     let table = veneer()
@@ -265,7 +265,7 @@ fn a_damaged_directory_is_reported_without_a_panic() -> Outcome {
     Ok(())
 }
 
-const HELD: &str = "let h = methods(\"RunningLoop::loop(..)\").loops().before(counter()); every(0.05, || print(\"tick\")); h";
+const HELD_PLAN: &str = "let h = methods(\"RunningLoop::loop(..)\").loops().before(counter()); every(0.05, || print(\"tick\")); h";
 
 /// Returns whether any instrument is attached.
 fn attached(live: &Live) -> Result<bool, veneer_tests::live::LiveError> {
@@ -280,7 +280,9 @@ fn instruments_of_a_killed_command_are_detached() -> Outcome {
         // When the command is killed, its connection ends. When it is stopped, it is silent for
         // longer than the lease.
         for (how, lease) in [(libc::SIGKILL, "--hold=60"), (libc::SIGSTOP, "--hold=1")] {
-            let mut command = veneer().args(["exec", &pid, lease, "-e", HELD]).start()?;
+            let mut command = veneer()
+                .args(["exec", &pid, lease, "-e", HELD_PLAN])
+                .start()?;
             let mut lines = BufReader::new(command.stdout.take().ok_or("no output")?).lines();
             // Its callbacks print to the command once it is connected.
             while lines.next().ok_or("no tick came")?? != "tick" {}
@@ -331,7 +333,7 @@ fn an_interrupted_conversation_is_harmless() -> Outcome {
 }
 
 /// A plan with counters and timers at every point.
-const EVERYWHERE: &str = "let m = methods(\"Exhausted::*(..)\");\n\
+const INSTRUMENTS_EVERYWHERE: &str = "let m = methods(\"Exhausted::*(..)\");\n\
     m.blocks().before(counter());\n\
     m.edges().before(counter());\n\
     m.around(timer());\n";
@@ -340,7 +342,7 @@ const EVERYWHERE: &str = "let m = methods(\"Exhausted::*(..)\");\n\
 fn memory_and_stack_errors_occur_as_without_veneer() -> Outcome {
     on_each_jdk_with("faults", |programs| {
         let folder = Folder::new("exhausted")?;
-        let plan = plan(&folder, EVERYWHERE)?;
+        let plan = plan(&folder, INSTRUMENTS_EVERYWHERE)?;
         for end in ["", "heap", "stack"] {
             let java = programs
                 .launcher()

@@ -8,7 +8,7 @@ use veneer_tests::report::Report;
 
 /// A plan that counts every fragment and every edge of a program's classes twice: derived and
 /// directly.
-fn both(classes: &[&str]) -> String {
+fn derived_and_direct_plan(classes: &[&str]) -> String {
     let patterns: Vec<String> = classes.iter().map(|name| format!("\"{name}\"")).collect();
     format!(
         "let all = methods([{}]);\n\
@@ -20,7 +20,7 @@ fn both(classes: &[&str]) -> String {
 
 /// Fails unless derived and direct counts are equal at `points` points or more, some of which were
 /// hit.
-fn agree(report: &Report, points: usize, what: &str) -> Outcome {
+fn assert_equal_counts(report: &Report, points: usize, what: &str) -> Outcome {
     let found = Equivalence::from_report(report);
     assert!(report.hits() > 0, "{what}: nothing was counted");
     if found.differ.is_empty() && found.agree >= points {
@@ -34,11 +34,13 @@ fn agree(report: &Report, points: usize, what: &str) -> Outcome {
     .into())
 }
 
-fn ends_well(programs: &Programs, name: &str) -> Outcome {
-    let (output, report) =
-        run_with_report(&programs.java(name), &both(&[name, &format!("{name}$*")]))?;
+fn check_at_normal_end(programs: &Programs, name: &str) -> Outcome {
+    let (output, report) = run_with_report(
+        &programs.java(name),
+        &derived_and_direct_plan(&[name, &format!("{name}$*")]),
+    )?;
     assert_eq!((output.code, output.err.as_str()), (0, ""), "{name}");
-    agree(&report, 10, name)
+    assert_equal_counts(&report, 10, name)
 }
 
 #[test]
@@ -59,30 +61,31 @@ fn derived_counts_are_exact_for_programs_that_end_normally() -> Outcome {
             "Threads",
             "Ternaries",
         ] {
-            ends_well(programs, name)?;
+            check_at_normal_end(programs, name)?;
         }
         Ok(())
     })
 }
 
 /// Tests programs that end the JVM while activations are in the middle of methods.
-fn ends_amid(name: &str, points: usize) -> Outcome {
+fn check_at_sudden_end(name: &str, points: usize) -> Outcome {
     on_each_jdk_with("flow", |programs| {
-        let (output, report) = run_with_report(&programs.java(name), &both(&[name]))?;
+        let (output, report) =
+            run_with_report(&programs.java(name), &derived_and_direct_plan(&[name]))?;
         let shown = (output.code, output.out.as_str());
         assert_eq!(shown, (3, "ends\n"), "{output:?}");
-        agree(&report, points, name)
+        assert_equal_counts(&report, points, name)
     })
 }
 
 #[test]
 fn derived_counts_are_exact_for_activations_in_the_middle_of_a_method() -> Outcome {
-    ends_amid("Standing", 40)
+    check_at_sudden_end("Standing", 40)
 }
 
 #[test]
 fn derived_counts_are_exact_for_parked_virtual_threads() -> Outcome {
-    ends_amid("Parked", 20)
+    check_at_sudden_end("Parked", 20)
 }
 
 #[test]
@@ -90,7 +93,7 @@ fn derived_counts_are_exact_for_activations_that_change_versions() -> Outcome {
     on_each_jdk_with("flow", |programs| {
         // Each timer creates a new version of each method. Each edit switches to direct counts, and
         // undoing it switches back to derived counts.
-        let plan = both(&["Changing"])
+        let plan = derived_and_direct_plan(&["Changing"])
             + "let clock = ();
                let patch = ();
                let n = 0;
@@ -112,6 +115,6 @@ fn derived_counts_are_exact_for_activations_that_change_versions() -> Outcome {
         );
         let timers = report.instruments.iter().filter(|i| i.kind == "timer");
         assert!(timers.count() > 10, "hardly anything changed");
-        agree(&report, 60, "Changing")
+        assert_equal_counts(&report, 60, "Changing")
     })
 }

@@ -7,7 +7,7 @@ use veneer_tests::java_programs::Outcome;
 use veneer_tests::jdk;
 use veneer_tests::process::Process;
 use veneer_tests::trust::hostile::compiled::{
-    Compiled, EVERYTHING, Plan, difference, under, watched,
+    Compiled, EVERYTHING, Plan, difference, run_under_plan, run_with_thread_dump,
 };
 use veneer_tests::trust::hostile::loaders::{Variant, recorded, variants};
 use veneer_tests::trust::hostile::settings::DEFAULT;
@@ -41,10 +41,10 @@ fn on_each(test: impl Fn(&Compiled) -> Outcome) -> Outcome {
 
 /// Runs a program plain and with counters that are attached later. The outputs must be equal, and
 /// something must be counted.
-fn same(compiled: &Compiled, java: &Process) -> Outcome {
+fn compare_with_plain_run(compiled: &Compiled, java: &Process) -> Outcome {
     let limit = Duration::from_secs(30);
-    let plain = watched(&compiled.jdk, java, limit)?.succeeded("the plain run")?;
-    let output = under(&compiled.jdk, Plan::Source(LATE_COUNTERS), java, limit)?;
+    let plain = run_with_thread_dump(&compiled.jdk, java, limit)?.succeeded("the plain run")?;
+    let output = run_under_plan(&compiled.jdk, Plan::Source(LATE_COUNTERS), java, limit)?;
     if let Some(text) = difference(&plain, &output) {
         return Err(text.into());
     }
@@ -62,7 +62,7 @@ fn same(compiled: &Compiled, java: &Process) -> Outcome {
 fn the_application_loader_loads_the_same_classes_as_without_veneer() -> Outcome {
     on_each(|compiled| {
         let java = compiled.java(&[], "LoadOrder").arg(compiled.guests());
-        same(compiled, &java)
+        compare_with_plain_run(compiled, &java)
     })
 }
 
@@ -70,7 +70,7 @@ fn the_application_loader_loads_the_same_classes_as_without_veneer() -> Outcome 
 fn a_lock_held_while_versions_are_linked_causes_no_deadlock() -> Outcome {
     on_each(|compiled| {
         let java = compiled.java(&[], "LockedLoader").arg(compiled.guests());
-        same(compiled, &java)
+        compare_with_plain_run(compiled, &java)
     })
 }
 

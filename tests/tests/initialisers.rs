@@ -9,13 +9,13 @@ use veneer_tests::live::Live;
 use veneer_tests::process::Process;
 
 /// The classes in the order of their use.
-const USED: [&str; 6] = ["colour", "finals", "sized", "failing", "chain", "slow"];
+const CLASSES_IN_ORDER: [&str; 6] = ["colour", "finals", "sized", "failing", "chain", "slow"];
 
 /// Uses all classes, and returns what the program prints, and its standard error.
-fn all(java: &Process) -> Result<(Vec<String>, String), Box<dyn std::error::Error>> {
+fn use_all_classes(java: &Process) -> Result<(Vec<String>, String), Box<dyn std::error::Error>> {
     let mut live = Live::start(java)?;
     let mut said = Vec::new();
-    for name in USED {
+    for name in CLASSES_IN_ORDER {
         live.say(name)?;
         if name == "slow" {
             for turns in 0..3 {
@@ -34,7 +34,7 @@ fn all(java: &Process) -> Result<(Vec<String>, String), Box<dyn std::error::Erro
 fn initialisers_set_the_same_values_and_are_counted_once() -> Outcome {
     on_each_jdk_with("initialisers", |programs| {
         let java = programs.java("Initial");
-        let (plain, _) = all(&java)?;
+        let (plain, _) = use_all_classes(&java)?;
         assert_eq!(plain[1].split(' ').next(), Some("45"), "{plain:?}");
         let folder = Folder::new("initialisers")?;
         let plan = folder.join("plan.rhai");
@@ -61,7 +61,7 @@ fn initialisers_set_the_same_values_and_are_counted_once() -> Outcome {
             &["--check", "--plan", &plan],
             &["--policy", "block", "--plan", &plan],
         ] {
-            let (said, err) = all(&run(options, &java))?;
+            let (said, err) = use_all_classes(&run(options, &java))?;
             assert_eq!(said, plain, "{err}");
             // One initialiser fails. The header of the loop is executed once more than its
             // iterations.

@@ -535,7 +535,7 @@ fn counts_remain_after_detaching_and_the_next_instrument_starts_at_zero() -> Out
 }
 
 /// Runs `work(3)` `threads` × `calls` times, and compares the counts with the expected ones.
-fn crowd(programs: &Programs, kind: &str, threads: u64, calls: u64) -> Outcome {
+fn check_thread_counts(programs: &Programs, kind: &str, threads: u64, calls: u64) -> Outcome {
     let arguments = [kind, &threads.to_string(), &calls.to_string()];
     let plan = "methods(\"Crowd::work(..)\").blocks().before(counter());\n\
                 methods(\"Crowd::work(..)\").around(timer());\n\
@@ -561,9 +561,9 @@ fn crowd(programs: &Programs, kind: &str, threads: u64, calls: u64) -> Outcome {
 #[test]
 fn no_count_is_lost_among_platform_threads() -> Outcome {
     on_each_jdk_with("instruments", |programs| {
-        crowd(programs, "platform", 16, 5_000)?;
+        check_thread_counts(programs, "platform", 16, 5_000)?;
         // The number of threads exceeds the number of shards.
-        crowd(programs, "platform", 400, 50)
+        check_thread_counts(programs, "platform", 400, 50)
     })
 }
 
@@ -575,5 +575,5 @@ fn no_count_is_lost_among_virtual_threads() -> Outcome {
         return Ok(());
     }
     let programs = Programs::compile_folder(newest, "instruments")?;
-    crowd(&programs, "virtual", 1_000, 60)
+    check_thread_counts(&programs, "virtual", 1_000, 60)
 }

@@ -10,7 +10,7 @@ use veneer_tests::folder::{Folder, files};
 use veneer_tests::java_programs::{Outcome, Programs, on_each_jdk_with};
 use veneer_tests::live::{EVENT_TIMEOUT, Live, until};
 use veneer_tests::process::Process;
-use veneer_tests::sample_service::{serve, stopped};
+use veneer_tests::sample_service::{handle_orders, stop_and_check};
 
 /// The names of the threads of a process.
 fn threads(pid: u32) -> std::io::Result<Vec<String>> {
@@ -28,7 +28,7 @@ fn agent_threads(pid: u32) -> std::io::Result<Vec<String>> {
 }
 
 /// Builds the jar of an agent that dumps classes.
-fn dumper(programs: &Programs) -> Result<PathBuf, Box<dyn std::error::Error>> {
+fn dump_agent_jar(programs: &Programs) -> Result<PathBuf, Box<dyn std::error::Error>> {
     let (manifest, jar) = (
         programs.classes().join("manifest"),
         programs.classes().join("dump.jar"),
@@ -64,7 +64,7 @@ fn dumper(programs: &Programs) -> Result<PathBuf, Box<dyn std::error::Error>> {
 
 /// Returns the class files of the program's classes as the JVM has them, keyed by name. The agent
 /// that writes them is loaded after Veneer's, so it receives the output of Veneer's agent.
-fn dumped(
+fn dump_classes(
     programs: &Programs,
     live: &Live,
     jar: &Path,
@@ -91,7 +91,10 @@ fn dumped(
 }
 
 /// Compares the class files byte for byte.
-fn same(found: &BTreeMap<String, Vec<u8>>, expected: &BTreeMap<String, Vec<u8>>) -> Outcome {
+fn compare_class_files(
+    found: &BTreeMap<String, Vec<u8>>,
+    expected: &BTreeMap<String, Vec<u8>>,
+) -> Outcome {
     for (name, bytes) in expected {
         let now = found
             .get(name)
@@ -110,7 +113,7 @@ fn same(found: &BTreeMap<String, Vec<u8>>, expected: &BTreeMap<String, Vec<u8>>)
 }
 
 /// A plan with every kind of instrument on the two busy methods, and an edit.
-const MUCH: &str = "
+const EVERY_INSTRUMENT: &str = "
     methods(\"Desk::serve(..)\").blocks().before(counter());
     methods(\"Desk::serve(..)\").around(timer());
     let t = tally(100);
@@ -122,7 +125,7 @@ const MUCH: &str = "
 #[test]
 fn unloading_restores_each_class_and_removes_the_agent() -> Outcome {
     on_each_jdk_with("control", |programs| {
-        let jar = dumper(programs)?;
+        let jar = dump_agent_jar(programs)?;
         for armed_at_load in [false, true] {
             let java = programs.java("Desk");
             let java = match armed_at_load {
@@ -131,7 +134,7 @@ fn unloading_restores_each_class_and_removes_the_agent() -> Outcome {
             };
             let mut live = Live::start(&java)?;
             let pid = live.pid().to_string();
-            serve(&mut live, 1000)?;
+            handle_orders(&mut live, 1000)?;
             let originals = match armed_at_load {
                 // The original is the file on the disk, because the JVM received an armed form.
                 true => {
@@ -143,12 +146,12 @@ fn unloading_restores_each_class_and_removes_the_agent() -> Outcome {
                 }
                 // The original is the JVM's own reconstruction, which differs slightly from the
                 // file on the disk.
-                false => dumped(programs, &live, &jar)?,
+                false => dump_classes(programs, &live, &jar)?,
             };
             for _ in 0..3 {
-                live.value(MUCH)?;
-                serve(&mut live, 2000)?;
-                let armed = dumped(programs, &live, &jar)?;
+                live.value(EVERY_INSTRUMENT)?;
+                handle_orders(&mut live, 2000)?;
+                let armed = dump_classes(programs, &live, &jar)?;
                 assert_ne!(
                     armed["Desk.class"], originals["Desk.class"],
                     "it was not armed"
@@ -164,7 +167,7 @@ fn unloading_restores_each_class_and_removes_the_agent() -> Outcome {
                     "{}",
                     output.out
                 );
-                same(&dumped(programs, &live, &jar)?, &originals)?;
+                compare_class_files(&dump_classes(programs, &live, &jar)?, &originals)?;
                 assert!(!live.socket().exists());
                 assert!(!live.socket().with_extension("data").exists());
                 until(
@@ -172,7 +175,7 @@ fn unloading_restores_each_class_and_removes_the_agent() -> Outcome {
                     || Ok(agent_threads(live.pid())?),
                     Vec::is_empty,
                 )?;
-                serve(&mut live, 2000)?;
+                handle_orders(&mut live, 2000)?;
                 if armed_at_load {
                     // The JVM now has only the classes that a plan names.
                     break;
@@ -180,7 +183,7 @@ fn unloading_restores_each_class_and_removes_the_agent() -> Outcome {
             }
             // The agent is attached again, and counts exactly.
             let id = live.value("methods(\"Desk::serve(..)\").before(counter()).id()")?;
-            serve(&mut live, 500)?;
+            handle_orders(&mut live, 500)?;
             assert_eq!(live.sum(&id)?, 500);
             let output = veneer()
                 .args(["detach", &pid, "--unload", "--json"])
@@ -188,13 +191,13 @@ fn unloading_restores_each_class_and_removes_the_agent() -> Outcome {
                 .succeeded("unload")?;
             let detached: Value = serde_json::from_str(&output.out)?;
             assert_eq!(detached[0]["left"], Value::Array(vec![]), "{detached}");
-            same(&dumped(programs, &live, &jar)?, &originals)?;
+            compare_class_files(&dump_classes(programs, &live, &jar)?, &originals)?;
             let again = veneer()
                 .args(["detach", &pid, "--unload"])
                 .run()?
                 .succeeded("unload")?;
             assert!(again.out.contains("nothing was attached"), "{}", again.out);
-            stopped(live)?;
+            stop_and_check(live)?;
         }
         Ok(())
     })

@@ -11,7 +11,7 @@ use veneer_tests::java_programs::{Outcome, Programs, on_each_jdk_with};
 use veneer_tests::live::{Live, until};
 use veneer_tests::output::timed;
 
-type Text = Result<String, Box<dyn std::error::Error>>;
+type TextResult = Result<String, Box<dyn std::error::Error>>;
 
 fn plan(name: &str) -> PathBuf {
     workspace().join("scripts/plans").join(name)
@@ -19,7 +19,7 @@ fn plan(name: &str) -> PathBuf {
 
 /// Runs a program once with a shipped plan from the start, and returns what the plan prints at the
 /// end.
-fn from_the_start(programs: &Programs, name: &str) -> Text {
+fn from_the_start(programs: &Programs, name: &str) -> TextResult {
     let file = plan(name).display().to_string();
     let options = ["--strict", "--plan", &file, "--set", "methods=Rounds"];
     let java = programs.java("Rounds").arg("once");
@@ -35,7 +35,7 @@ fn rest(out: &str) -> String {
 }
 
 /// Runs a program once, attaches a shipped plan for another run, and returns what the plan prints.
-fn while_it_runs(programs: &Programs, name: &str) -> Text {
+fn while_it_runs(programs: &Programs, name: &str) -> TextResult {
     let mut live = programs.armed("Rounds")?;
     live.say("run")?;
     let sum = live.line("sum ")?;
@@ -49,7 +49,7 @@ fn while_it_runs(programs: &Programs, name: &str) -> Text {
 }
 
 /// Returns the rows `iterations: count` below the position of each loop.
-fn bars(text: &str) -> Vec<(String, Vec<(u64, u64)>)> {
+fn iteration_rows(text: &str) -> Vec<(String, Vec<(u64, u64)>)> {
     let mut out: Vec<(String, Vec<(u64, u64)>)> = Vec::new();
     for line in text.lines() {
         if line.starts_with("Rounds.") {
@@ -98,7 +98,7 @@ fn iterations_are_counted_however_a_loop_is_left() -> Outcome {
                 .iter()
                 .map(|(place, rows)| (place.to_string(), rows.to_vec()))
                 .collect();
-            assert_eq!(bars(&text), expected, "{text}");
+            assert_eq!(iteration_rows(&text), expected, "{text}");
         }
         Ok(())
     })

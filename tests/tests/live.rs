@@ -7,7 +7,7 @@ use veneer_tests::java_programs::{Outcome, check_loop_result, on_each_jdk};
 use veneer_tests::live::{Live, LiveError, number, until};
 
 /// Returns the hits of an instrument once they do not change any more.
-fn settled(live: &Live, id: &str) -> Result<u64, LiveError> {
+fn final_hits(live: &Live, id: &str) -> Result<u64, LiveError> {
     let mut last = live.sum(id)?;
     until(
         "hits that stay the same",
@@ -34,7 +34,7 @@ fn an_instrument_is_attached_to_and_detached_from_a_running_loop() -> Outcome {
         )?;
         until("more hits", || live.sum(&id), |hits| *hits > first)?;
         live.value(&format!("detach(\"{id}\")"))?;
-        let last = settled(&live, &id)?;
+        let last = final_hits(&live, &id)?;
         std::thread::sleep(Duration::from_millis(300));
         assert_eq!(live.sum(&id)?, last, "a detached instrument fires");
         let output = live.stop()?;
@@ -54,8 +54,8 @@ fn instruments_are_attached_and_detached_in_one_activation() -> Outcome {
                 live.value(r#"methods("RunningLoop::loop(..)").edges().before(counter())"#)?;
             until("hits", || live.sum(&edges), |hits| *hits > 10_000)?;
             live.value(&format!("detach(\"{blocks}\"); detach(\"{edges}\")"))?;
-            settled(&live, &edges)?;
-            settled(&live, &blocks)?;
+            final_hits(&live, &edges)?;
+            final_hits(&live, &blocks)?;
             let hits = live.hits(&blocks)?;
             let at = |n| {
                 hits.iter()
@@ -99,14 +99,14 @@ fn an_agent_attached_later_reaches_new_activations() -> Outcome {
         std::thread::sleep(Duration::from_millis(300));
         assert_eq!(live.sum(&unreachable)?, 0);
         live.value("detach_all()")?;
-        settled(&live, &id)?;
+        final_hits(&live, &id)?;
         let output = live.stop()?;
         assert_eq!(output.code, 0);
         check_loop_result(&output.out)
     })
 }
 
-fn shown(live: &mut Live) -> Result<[i64; 3], LiveError> {
+fn loop_sums(live: &mut Live) -> Result<[i64; 3], LiveError> {
     live.say("show")?;
     let line = format!("left {}", live.line("left ")?);
     let value = |word| number(&line, word).ok_or_else(|| LiveError::Answer(line.clone()));
@@ -116,9 +116,9 @@ fn shown(live: &mut Live) -> Result<[i64; 3], LiveError> {
 /// Returns which of the three sums grow between two requests, after edits have reached the loop.
 fn growth(live: &mut Live) -> Result<[bool; 3], LiveError> {
     std::thread::sleep(Duration::from_millis(100));
-    let before = shown(live)?;
+    let before = loop_sums(live)?;
     std::thread::sleep(Duration::from_millis(150));
-    let after = shown(live)?;
+    let after = loop_sums(live)?;
     Ok([0, 1, 2].map(|i| after[i] > before[i]))
 }
 

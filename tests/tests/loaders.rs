@@ -23,7 +23,10 @@ fn plan(pattern: &str) -> String {
 
 /// Runs a process plain and with counters; the outputs must be equal. Returns the output and the
 /// report.
-fn same(process: &Process, pattern: &str) -> Result<(Output, Report), Box<dyn std::error::Error>> {
+fn compare_with_plain_run(
+    process: &Process,
+    pattern: &str,
+) -> Result<(Output, Report), Box<dyn std::error::Error>> {
     let expected = process.run()?.succeeded("the plain run")?;
     let folder = Folder::new("loaders")?;
     let (file, report) = (folder.join("plan.rhai"), folder.join("report.json"));
@@ -103,7 +106,8 @@ fn loaders(programs: &Programs, mode: &str) -> Process {
 #[test]
 fn classes_of_a_loader_that_delegates_only_java_are_counted() -> Outcome {
     on_each_jdk_with("loaders", |programs| {
-        let (output, report) = same(&loaders(programs, "strict"), "Guest*::*(..)")?;
+        let (output, report) =
+            compare_with_plain_run(&loaders(programs, "strict"), "Guest*::*(..)")?;
         assert_eq!(output.err, "");
         assert_eq!(reasons(&report), []);
         expect(&report, "Guest", "work", 1, &[10, 55, 45, 10]);
@@ -117,7 +121,7 @@ fn classes_of_a_loader_that_delegates_only_java_are_counted() -> Outcome {
 #[test]
 fn a_loader_that_denies_the_runtime_keeps_its_classes_as_they_are() -> Outcome {
     on_each_jdk_with("loaders", |programs| {
-        let (_, report) = same(&loaders(programs, "denied"), "Guest*::*(..)")?;
+        let (_, report) = compare_with_plain_run(&loaders(programs, "denied"), "Guest*::*(..)")?;
         assert_eq!(report.hits(), 0);
         assert_eq!(
             reasons(&report),
@@ -133,7 +137,7 @@ fn a_loader_that_denies_the_runtime_keeps_its_classes_as_they_are() -> Outcome {
 #[test]
 fn classes_of_the_same_name_in_two_loaders_are_counted_separately() -> Outcome {
     on_each_jdk_with("loaders", |programs| {
-        let (_, report) = same(&loaders(programs, "twins"), "Guest*::*(..)")?;
+        let (_, report) = compare_with_plain_run(&loaders(programs, "twins"), "Guest*::*(..)")?;
         expect(&report, "Guest", "work", 2, &[15, 65, 50, 15]);
         let bodies: Vec<u64> = report
             .points("counter")
@@ -159,7 +163,7 @@ fn classes_of_two_hundred_loaders_are_counted_and_unloaded() -> Outcome {
             .args(["Loaders"])
             .arg(programs.classes().path())
             .arg("unload");
-        let (output, report) = same(&jvm, "Guest*::*(..)")?;
+        let (output, report) = compare_with_plain_run(&jvm, "Guest*::*(..)")?;
         assert_eq!((output.err.as_str(), reasons(&report)), ("", vec![]));
         expect_of_all(&report, "Guest", "work", &[1000, 4000, 3000, 1000]);
         expect_of_all(&report, "Guest$Helper", "twice", &[1000]);
@@ -186,7 +190,7 @@ fn a_class_in_a_named_module_is_counted() -> Outcome {
             .arg("-p")
             .arg(&into)
             .args(["-m", "guests/guests.visit.Visit"]);
-        let (output, report) = same(&java, "guests..*::*(..)")?;
+        let (output, report) = compare_with_plain_run(&java, "guests..*::*(..)")?;
         assert_eq!((output.err.as_str(), reasons(&report)), ("", vec![]));
         expect(
             &report,
@@ -208,7 +212,7 @@ fn a_missing_class_fails_at_the_same_places_as_without_veneer() -> Outcome {
         for name in ["Gone.class", "GoneBase.class", "GoneError.class"] {
             std::fs::remove_file(programs.classes().join(name))?;
         }
-        let (_, report) = same(&programs.java("Optionals"), "Optional*::*(..)")?;
+        let (_, report) = compare_with_plain_run(&programs.java("Optionals"), "Optional*::*(..)")?;
         // No version needs the missing types, because variables of such a type can only hold null.
         assert_eq!(reasons(&report), []);
         // `takes` is called three times, with null and 4: the branch for null, four iterations, one
@@ -277,7 +281,7 @@ fn an_agent_that_retransforms_everything_changes_nothing() -> Outcome {
             .arg("Loaders")
             .arg(programs.classes().path())
             .arg("unload");
-        let (output, report) = same(&jvm, "Guest*::*(..)")?;
+        let (output, report) = compare_with_plain_run(&jvm, "Guest*::*(..)")?;
         assert_eq!((output.err.as_str(), reasons(&report)), ("", vec![]));
         expect_of_all(&report, "Guest", "work", &[1000, 4000, 3000, 1000]);
         Ok(())
@@ -293,7 +297,7 @@ fn an_agent_that_redefines_a_counted_class_gets_its_new_definition() -> Outcome 
             .arg("-cp")
             .arg(programs.classes().path())
             .arg("Redefining");
-        let (output, report) = same(&jvm, "Redefined::*(..)")?;
+        let (output, report) = compare_with_plain_run(&jvm, "Redefined::*(..)")?;
         assert_eq!(
             output.out,
             "before 3333 3333000\nafter 6666 6666000\nafter 6666 6666000\nafter 6666 6666000\nturned true\n"

@@ -19,7 +19,7 @@ const PLAN: &str = r#"
 const SHOW: &str = r#"let rows = at.rows().map(|r| `${r.keys[0]} ${r.keys[1]}: ${r.count}`); rows.sort(); let text = ""; for r in rows { text += r + ", "; } text"#;
 
 /// Sends a command to the program, and returns the number that it prints.
-fn seen(live: &mut Live, line: &str) -> Result<i64, Box<dyn std::error::Error>> {
+fn send_and_read(live: &mut Live, line: &str) -> Result<i64, Box<dyn std::error::Error>> {
     live.say(line)?;
     Ok(live.line("seen ")?.parse()?)
 }
@@ -42,11 +42,11 @@ fn every_object_has_its_own_value() -> Outcome {
                 true => Live::start(&run(&["--check"], &java))?,
                 false => Live::start(&java)?,
             };
-            assert_eq!(seen(&mut live, "100")?, expected(100));
+            assert_eq!(send_and_read(&mut live, "100")?, expected(100));
             let show = format!("{PLAN} at_exit(|| {{ {SHOW}; print(`at: ${{text}}`) }});");
             live.exec(&show)?.succeeded("attaching")?;
             for _ in 0..5 {
-                assert_eq!(seen(&mut live, "5000")?, expected(5000));
+                assert_eq!(send_and_read(&mut live, "5000")?, expected(5000));
             }
             let output = live.stop()?.succeeded("Visitors")?;
             // 3 is the result for an object without a value whose number is -1; 0 is the result for
@@ -74,18 +74,18 @@ fn the_value_of_an_object_is_freed_with_the_object() -> Outcome {
             let mut live = Live::start(&java)?;
             live.exec(&format!("{PLAN} every(0.02, || print(`kept ${{born.rows()[0].count}} ${{born.rest().count}}`));"))?
                 .succeeded("attaching")?;
-            seen(&mut live, "stay 20000")?;
-            kept(&mut live, "20000 0")?;
-            seen(&mut live, "gone")?;
-            kept(&mut live, "0 0")?;
+            send_and_read(&mut live, "stay 20000")?;
+            wait_for_kept(&mut live, "20000 0")?;
+            send_and_read(&mut live, "gone")?;
+            wait_for_kept(&mut live, "0 0")?;
             // The freed places are used again.
             for _ in 0..8 {
-                seen(&mut live, "stay 50000")?;
-                seen(&mut live, "gone")?;
-                kept(&mut live, "0 0")?;
+                send_and_read(&mut live, "stay 50000")?;
+                send_and_read(&mut live, "gone")?;
+                wait_for_kept(&mut live, "0 0")?;
             }
-            seen(&mut live, "stay 1000")?;
-            kept(&mut live, "1000 0")?;
+            send_and_read(&mut live, "stay 1000")?;
+            wait_for_kept(&mut live, "1000 0")?;
             live.stop()?.succeeded("Visitors")?;
         }
         Ok(())
@@ -93,7 +93,7 @@ fn the_value_of_an_object_is_freed_with_the_object() -> Outcome {
 }
 
 /// Waits until the plan prints this line.
-fn kept(live: &mut Live, what: &str) -> Result<(), LiveError> {
+fn wait_for_kept(live: &mut Live, what: &str) -> Result<(), LiveError> {
     live.error_line(&format!("kept {what}"))
 }
 
@@ -113,10 +113,10 @@ fn an_object_used_by_several_threads_has_one_value() -> Outcome {
         "#;
         live.exec(plan)?.succeeded("attaching")?;
         for _ in 0..5 {
-            seen(&mut live, "meet 30000")?;
-            kept(&mut live, r#"30000 0 ["true"]"#)?;
-            seen(&mut live, "gone")?;
-            kept(&mut live, r#"0 0 ["true"]"#)?;
+            send_and_read(&mut live, "meet 30000")?;
+            wait_for_kept(&mut live, r#"30000 0 ["true"]"#)?;
+            send_and_read(&mut live, "gone")?;
+            wait_for_kept(&mut live, r#"0 0 ["true"]"#)?;
         }
         live.stop()?.succeeded("Visitors")?;
         Ok(())
@@ -131,7 +131,7 @@ fn objects_beyond_the_capacity_are_counted_in_the_rest() -> Outcome {
         let show = "at_exit(|| print(`kept ${born.rows()[0].count + born.rest().count} ${born.rest().count > 700}`));";
         live.exec(&format!("{plan} {show}"))?
             .succeeded("attaching")?;
-        seen(&mut live, "stay 1000")?;
+        send_and_read(&mut live, "stay 1000")?;
         let output = live.stop()?.succeeded("Visitors")?;
         assert!(output.err.contains("kept 1000 true"), "{}", output.err);
         Ok(())

@@ -14,14 +14,14 @@ use veneer_tests::process::Process;
 use veneer_tests::report::Report;
 
 /// The programs, compiled without `invokedynamic`, and the tools that give them an old version.
-struct Aged {
+struct OldClassTools {
     jdk: Jdk,
     classes: Folder,
     asm: std::ffi::OsString,
 }
 
-impl Aged {
-    fn compile(jdk: Jdk) -> Result<Aged, Box<dyn std::error::Error>> {
+impl OldClassTools {
+    fn compile(jdk: Jdk) -> Result<OldClassTools, Box<dyn std::error::Error>> {
         let classes = Folder::new("old-classes")?;
         let asm = std::env::join_paths(jars::jars(&["asm", "asm-tree"])?)?;
         Process::new(jdk.tool("javac"))
@@ -40,7 +40,7 @@ impl Aged {
             .args(files(&workspace().join("tests/java/old-classes"), "java")?)
             .run()?
             .succeeded("javac")?;
-        Ok(Aged { jdk, classes, asm })
+        Ok(OldClassTools { jdk, classes, asm })
     }
 
     /// Runs one of the tools.
@@ -81,7 +81,10 @@ fn on_each(test: impl Fn(Jdk) -> Outcome) -> Outcome {
 }
 
 /// Runs a program plain and armed. Returns the output, which must be the same, and the report.
-fn same(java: &Process, folder: &Folder) -> Result<(String, Report), Box<dyn std::error::Error>> {
+fn run_plain_and_armed(
+    java: &Process,
+    folder: &Folder,
+) -> Result<(String, Report), Box<dyn std::error::Error>> {
     let report = folder.join("report.json");
     let plain = java.run()?.succeeded("the plain run")?;
     let armed = run(&["--report", &report.display().to_string()], java)
@@ -94,11 +97,11 @@ fn same(java: &Process, folder: &Folder) -> Result<(String, Report), Box<dyn std
 #[test]
 fn wrong_stack_maps_of_version_50_are_replaced() -> Outcome {
     on_each(|jdk| {
-        let aged = Aged::compile(jdk)?;
+        let aged = OldClassTools::compile(jdk)?;
         let old = Folder::new("wrong-maps")?;
         let class = old.join("Fr.class");
         aged.tool("WrongMaps", &[&aged.classes.join("Fr.class"), &class])?;
-        let (out, report) = same(&aged.java(old.path()).arg("Fr"), &old)?;
+        let (out, report) = run_plain_and_armed(&aged.java(old.path()).arg("Fr"), &old)?;
         assert_eq!(out, "6\n");
         assert!(report.refusals.is_empty(), "{:?}", report.refusals);
         // `veneer check` gives the same result without a JVM: the class is armed, and nothing
@@ -112,12 +115,12 @@ fn wrong_stack_maps_of_version_50_are_replaced() -> Outcome {
 #[test]
 fn protected_members_after_a_merge_need_the_current_class() -> Outcome {
     on_each(|jdk| {
-        let aged = Aged::compile(jdk)?;
+        let aged = OldClassTools::compile(jdk)?;
         for version in ["45", "46", "47", "48", "49"] {
             let old = Folder::new("protected")?;
             let source = aged.classes.path();
             aged.tool("Downgrade", &[old.path(), Path::new(version), source])?;
-            let (out, report) = same(&aged.java(old.path()).arg("Prot"), &old)?;
+            let (out, report) = run_plain_and_armed(&aged.java(old.path()).arg("Prot"), &old)?;
             assert_eq!(out, "class Prot$A class Prot$B\n");
             assert!(report.refusals.is_empty(), "{:?}", report.refusals);
         }
@@ -137,7 +140,7 @@ fn jython_runs_armed() -> Outcome {
             .arg(&jar)
             .args(["-c", command])
             .limit(Duration::from_secs(300));
-        let (out, _) = same(&java, &folder)?;
+        let (out, _) = run_plain_and_armed(&java, &folder)?;
         assert_eq!(out, "bbnbnb\n");
         Ok(())
     })

@@ -7,7 +7,7 @@ use veneer_tests::jdk;
 use veneer_tests::trust::hostile::agents::{Agent, Order, ProgramWithAgent};
 
 /// Starts the program twice in each order, on the oldest and the newest JDK.
-fn beside(agent: Agent) -> Outcome {
+fn run_with_other_agent(agent: Agent) -> Outcome {
     let mut failures = Vec::new();
     for jdk in [Some(jdk::oldest()), jdk::newest()].into_iter().flatten() {
         let beside = ProgramWithAgent::prepare(&jdk, agent)?;
@@ -33,25 +33,25 @@ fn beside(agent: Agent) -> Outcome {
 
 #[test]
 fn a_storm_beside_jacoco() -> Outcome {
-    beside(Agent::Jacoco)
+    run_with_other_agent(Agent::Jacoco)
 }
 
 #[test]
 fn a_storm_beside_the_weaver_of_aspectj() -> Outcome {
-    beside(Agent::AspectJ)
+    run_with_other_agent(Agent::AspectJ)
 }
 
 #[test]
 fn a_storm_beside_byteman() -> Outcome {
-    beside(Agent::Byteman)
+    run_with_other_agent(Agent::Byteman)
 }
 
 #[test]
 fn a_storm_beside_inline_mocks() -> Outcome {
-    beside(Agent::Mockito)
+    run_with_other_agent(Agent::Mockito)
 }
 
 #[test]
 fn a_storm_beside_opentelemetry() -> Outcome {
-    beside(Agent::OpenTelemetry)
+    run_with_other_agent(Agent::OpenTelemetry)
 }

@@ -19,8 +19,8 @@ fn text(path: &Path) -> String {
 /// Builds the archive and the Debian package from the command under test. Without dpkg-deb, there
 /// is no Debian package.
 fn packages() -> Result<Vec<PathBuf>, Box<dyn std::error::Error>> {
-    static MADE: OnceLock<Folder> = OnceLock::new();
-    let made = match MADE.get() {
+    static PACKAGES: OnceLock<Folder> = OnceLock::new();
+    let made = match PACKAGES.get() {
         Some(made) => made,
         None => {
             let folder = Folder::new("packages")?;
@@ -37,7 +37,7 @@ fn packages() -> Result<Vec<PathBuf>, Box<dyn std::error::Error>> {
                 .env("PACKAGE_LEVEL", "1")
                 .run()?
                 .succeeded("package.sh")?;
-            MADE.get_or_init(|| folder)
+            PACKAGES.get_or_init(|| folder)
         }
     };
     let mut found = files(&made.join("out"), "gz")?;
@@ -95,7 +95,7 @@ fn unpacked_commands_work_with_an_unwritable_home() -> Outcome {
         )?;
         let options = ["--plan", &text(&plan), "--report", &text(&report)];
         let java = at_home(programs.java("Orders").arg("live"));
-        let mut live = Live::start(&java.clone().behind(&veneer, &options))?;
+        let mut live = Live::start(&java.clone().under_veneer(&veneer, &options))?;
         live.say("run")?;
         live.line("sum ")?;
         let output = live.stop()?;
@@ -215,11 +215,11 @@ fn cargo_install_builds_a_command_that_contains_its_agent() -> Outcome {
         .limit(std::time::Duration::from_secs(3600))
         .run()?
         .succeeded("cargo install")?;
-    carried(&folder.join("bin/veneer"), &programs)
+    check_standalone_command(&folder.join("bin/veneer"), &programs)
 }
 
 /// A command without its other files runs and attaches, even if the home directory is not writable.
-fn carried(command: &Path, programs: &Programs) -> Outcome {
+fn check_standalone_command(command: &Path, programs: &Programs) -> Outcome {
     let folder = Folder::new("alone")?;
     let alone = folder.join("veneer");
     std::fs::copy(command, &alone)?;
@@ -233,7 +233,7 @@ fn carried(command: &Path, programs: &Programs) -> Outcome {
                 .env("VENEER_AGENT", "")
         };
         let java = here(programs.java("Orders").arg("live"));
-        let live = Live::start(&java.clone().behind(&alone, &[]))?;
+        let live = Live::start(&java.clone().under_veneer(&alone, &[]))?;
         let output = live.stop()?;
         assert_eq!((output.code, output.err.as_str()), (0, ""));
         let live = Live::start(&java)?;

@@ -39,7 +39,7 @@ impl Mark {
         let (rest, values) = match rest.split_once("put(") {
             None => (rest, false),
             Some((before, after)) => {
-                let (values, after) = after.split_at(end(after)?);
+                let (values, after) = after.split_at(closing_bracket(after)?);
                 let put = format!("if here().ends_with(\":{line}\") {{ t.put({values}) }}");
                 (format!("{before}{put}{}", after.get(1..)?), true)
             }
@@ -53,7 +53,7 @@ impl Mark {
 }
 
 /// Returns the position of the bracket that closes a bracket opened before the text.
-fn end(text: &str) -> Option<usize> {
+fn closing_bracket(text: &str) -> Option<usize> {
     let mut open = 1;
     for (at, c) in text.char_indices() {
         match c {
@@ -138,7 +138,10 @@ fn differences(marks: &[&Mark], which: usize, said: &str) -> Vec<String> {
 
 /// Returns the differences for some marks that are all attached at once: before the program starts,
 /// and while its thread waits; with and without a proof of each version.
-fn wrong(programs: &Programs, marks: &[&Mark]) -> Result<Vec<String>, Box<dyn std::error::Error>> {
+fn find_differences(
+    programs: &Programs,
+    marks: &[&Mark],
+) -> Result<Vec<String>, Box<dyn std::error::Error>> {
     let mut plan = SHOWN.to_string();
     for (n, mark) in marks.iter().enumerate() {
         plan.push_str(&mark.plan(n).ok_or_else(|| mark.text.clone())?);
@@ -195,7 +198,7 @@ fn each_point_is_exact_before_the_run_and_in_a_running_loop() -> Outcome {
     assert!(code.len() > 50 && measures.len() > 50);
     on_each_jdk_with("points", |programs| {
         for some in [&measures, &code] {
-            let wrong = wrong(programs, some)?;
+            let wrong = find_differences(programs, some)?;
             assert!(wrong.is_empty(), "{}", wrong.join("\n"));
         }
         Ok(())

@@ -337,7 +337,7 @@ fn shown(t) {
 }
 "#;
 
-fn each(plan: &mut String, then: &str) {
+fn append_all(plan: &mut String, then: &str) {
     for (n, (table, code, _)) in PROBES.iter().enumerate() {
         let line = format!(
             "{{ let t = {table}; let handle = methods(\"Orders::handle(..)\"); {code}; {then} }}\n"
@@ -381,7 +381,7 @@ fn probes_read_values_and_fill_tables() -> Outcome {
     on_each_jdk_with("instruments", |programs| {
         let plain = programs.java("Orders").run()?.succeeded("Orders")?;
         let mut plan = SHOW.to_string();
-        each(&mut plan, "at_exit(|| print(`#${#N} ${shown(t)}`));");
+        append_all(&mut plan, "at_exit(|| print(`#${#N} ${shown(t)}`));");
         // Attached before any class of the program is loaded. The second run also proves that the
         // versions have no effect on the program.
         for options in [&[][..], &["--check"]] {
@@ -408,7 +408,7 @@ fn probes_are_attached_to_a_running_program() -> Outcome {
             sum(&mut live)?;
         }
         let mut plan = SHOW.to_string();
-        each(&mut plan, "at_exit(|| print(`#${#N} ${shown(t)}`));");
+        append_all(&mut plan, "at_exit(|| print(`#${#N} ${shown(t)}`));");
         live.value(&(plan + "0"))?;
         sum(&mut live)?;
         let forms = "let t = sums(); let h = methods(\"Orders::handle(..)\").before(|p| t.add(p.order.user.name, 1)); every(60, || t.csv());\n\

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use veneer_tests::java_programs::{Outcome, run_with_report};
 use veneer_tests::jdk;
-use veneer_tests::trust::hostile::compiled::{Compiled, difference, watched};
+use veneer_tests::trust::hostile::compiled::{Compiled, difference, run_with_thread_dump};
 use veneer_tests::trust::hostile::references::Scenarios;
 use veneer_tests::trust::hostile::settings::{C1, DEFAULT, INTERPRETER, Setting};
 
@@ -56,7 +56,8 @@ fn a_dropped_array_frees_its_memory_for_another_one() -> Outcome {
     for jdk in [Some(jdk::oldest()), jdk::newest()].into_iter().flatten() {
         let compiled = Compiled::new(&jdk)?;
         let java = compiled.java(&["-Xmx100m"], "Pinned");
-        let plain = watched(&jdk, &java, Duration::from_secs(60))?.succeeded("Pinned")?;
+        let plain =
+            run_with_thread_dump(&jdk, &java, Duration::from_secs(60))?.succeeded("Pinned")?;
         assert_eq!(plain.out, "collected true\ncollected true\n62914560\n");
         let plan = "after(1.0, || { methods(\"Pinned\").blocks().before(counter()); });\n";
         let (output, report) = run_with_report(&java, plan)?;

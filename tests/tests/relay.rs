@@ -9,7 +9,7 @@ use veneer_tests::command::veneer;
 use veneer_tests::folder::Folder;
 use veneer_tests::java_programs::{Outcome, on_each_jdk_with};
 use veneer_tests::live::{EVENT_TIMEOUT, Live, until};
-use veneer_tests::sample_service::{serve, stopped};
+use veneer_tests::sample_service::{handle_orders, stop_and_check};
 
 /// Creates a certificate and its key as PEM files.
 fn identity(folder: &Folder, name: &str) -> Result<(PathBuf, PathBuf), Box<dyn std::error::Error>> {
@@ -27,7 +27,7 @@ fn identity(folder: &Folder, name: &str) -> Result<(PathBuf, PathBuf), Box<dyn s
 fn a_relay_accepts_only_clients_with_token_and_certificate() -> Outcome {
     on_each_jdk_with("control", |programs| {
         let mut live = Live::start(&programs.java("Desk"))?;
-        serve(&mut live, 1)?;
+        handle_orders(&mut live, 1)?;
         let folder = Folder::new("relay")?;
         let text = |path: &Path| path.display().to_string();
         let (cert, key) = identity(&folder, "relay")?;
@@ -84,7 +84,7 @@ fn a_relay_accepts_only_clients_with_token_and_certificate() -> Outcome {
         )
         .run()?
         .succeeded("exec")?;
-        serve(&mut live, 40)?;
+        handle_orders(&mut live, 40)?;
         assert_eq!(live.sum(id.out.trim())?, 40);
 
         let wrong = folder.join("wrong");
@@ -139,7 +139,7 @@ fn a_relay_accepts_only_clients_with_token_and_certificate() -> Outcome {
         held.kill()?;
         held.wait()?;
         until("the end of the lease", attached, |n| n == "1")?;
-        stopped(live)?;
+        stop_and_check(live)?;
         let ended = relay.wait()?;
         assert_eq!(ended.code(), Some(0));
         Ok(())

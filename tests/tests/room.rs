@@ -7,7 +7,7 @@ use veneer_tests::java_programs::{Outcome, run_with_report};
 use veneer_tests::jdk;
 use veneer_tests::live::number;
 use veneer_tests::process::Output;
-use veneer_tests::trust::hostile::compiled::{Compiled, Plan, watched};
+use veneer_tests::trust::hostile::compiled::{Compiled, Plan, run_with_thread_dump};
 use veneer_tests::trust::hostile::heap::{ATTACH_AND_DETACH, ATTACH_ONCE, full};
 use veneer_tests::trust::hostile::settings::{C1, DEFAULT, INTERPRETER, Setting};
 
@@ -63,7 +63,8 @@ fn compared(
     plan: &str,
 ) -> Result<(Vec<String>, Vec<String>), Box<dyn std::error::Error>> {
     let java = compiled.java(setting.options, "Depth").arg("3");
-    let plain = watched(&compiled.jdk, &java, Duration::from_secs(60))?.succeeded("Depth")?;
+    let plain =
+        run_with_thread_dump(&compiled.jdk, &java, Duration::from_secs(60))?.succeeded("Depth")?;
     let (output, report) = run_with_report(&java, plan)?;
     let mut failures = Vec::new();
     if report.hits() == 0 {

@@ -15,7 +15,7 @@ fn the_route_finder_prints_the_same_output() {
         .into_iter()
         .flatten()
         .collect();
-    for outcome in workers::each(&jdks, |jdk| {
+    for outcome in workers::parallel_map(&jdks, |jdk| {
         on(jdk).map_err(|error| format!("{jdk}: {error}"))
     }) {
         outcome.unwrap_or_else(|error| panic!("{error}"));

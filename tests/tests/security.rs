@@ -18,9 +18,9 @@ use veneer_tests::process::Process;
 
 /// Users who own nothing. Each test has its own user, because the directory in `/tmp` exists once
 /// per user.
-const PREMADE: u32 = 60_101;
-const VISITED: u32 = 60_102;
-const VISITOR: u32 = 60_103;
+const UID_WITH_PREMADE_DIRECTORY: u32 = 60_101;
+const UID_OF_JVM: u32 = 60_102;
+const UID_OF_CLIENT: u32 = 60_103;
 
 fn text(path: &Path) -> String {
     path.display().to_string()
@@ -37,7 +37,7 @@ fn is_root() -> bool {
 fn as_user(programs: &Programs, uid: u32) -> Process {
     let id = uid.to_string();
     let java = run(&[], &programs.java("RunningLoop"));
-    java.before(
+    java.wrapped_in(
         "setpriv",
         &["--reuid", &id, "--regid", &id, "--clear-groups"],
     )
@@ -55,10 +55,14 @@ fn a_directory_created_by_another_user_is_not_used() -> Outcome {
         return Ok(());
     }
     let programs = Programs::compile(jdk::oldest())?;
-    let place = private_directory(PREMADE);
+    let place = private_directory(UID_WITH_PREMADE_DIRECTORY);
     let elsewhere = Folder::new("elsewhere")?;
     std::fs::set_permissions(elsewhere.path(), std::fs::Permissions::from_mode(0o700))?;
-    chown(elsewhere.path(), Some(PREMADE), Some(PREMADE))?;
+    chown(
+        elsewhere.path(),
+        Some(UID_WITH_PREMADE_DIRECTORY),
+        Some(UID_WITH_PREMADE_DIRECTORY),
+    )?;
     for trap in ["another user's", "a link", "open to others", "a file"] {
         remove(&place);
         match trap {
@@ -68,9 +72,13 @@ fn a_directory_created_by_another_user_is_not_used() -> Outcome {
         }
         if trap == "open to others" {
             std::fs::set_permissions(&place, std::fs::Permissions::from_mode(0o777))?;
-            chown(&place, Some(PREMADE), Some(PREMADE))?;
+            chown(
+                &place,
+                Some(UID_WITH_PREMADE_DIRECTORY),
+                Some(UID_WITH_PREMADE_DIRECTORY),
+            )?;
         }
-        let live = Live::start(&as_user(&programs, PREMADE))?;
+        let live = Live::start(&as_user(&programs, UID_WITH_PREMADE_DIRECTORY))?;
         let pid = live.pid();
         // The command does not trust the directory either.
         let asked = live.exec("1")?;
@@ -91,11 +99,17 @@ fn a_directory_created_by_another_user_is_not_used() -> Outcome {
     }
     remove(&place);
     // Without interference, the directory is created, and only its user has access.
-    let live = Live::start(&as_user(&programs, PREMADE))?;
+    let live = Live::start(&as_user(&programs, UID_WITH_PREMADE_DIRECTORY))?;
     let meta = std::fs::symlink_metadata(&place)?;
-    assert_eq!((meta.uid(), meta.mode() & 0o7777), (PREMADE, 0o700));
+    assert_eq!(
+        (meta.uid(), meta.mode() & 0o7777),
+        (UID_WITH_PREMADE_DIRECTORY, 0o700)
+    );
     let socket = std::fs::symlink_metadata(place.join(format!("{}.sock", live.pid())))?;
-    assert_eq!((socket.uid(), socket.mode() & 0o777), (PREMADE, 0o600));
+    assert_eq!(
+        (socket.uid(), socket.mode() & 0o777),
+        (UID_WITH_PREMADE_DIRECTORY, 0o600)
+    );
     live.stop()?;
     remove(&place);
     Ok(())
@@ -129,23 +143,23 @@ fn a_client_of_another_user_is_turned_away() -> Outcome {
         return Ok(());
     }
     let programs = Programs::compile(jdk::oldest())?;
-    remove(&private_directory(VISITED));
-    let live = Live::start(&as_user(&programs, VISITED))?;
-    let place = private_directory(VISITED);
+    remove(&private_directory(UID_OF_JVM));
+    let live = Live::start(&as_user(&programs, UID_OF_JVM))?;
+    let place = private_directory(UID_OF_JVM);
     let socket = place.join(format!("{}.sock", live.pid()));
     let hello = r#"{"hello":{}}"#;
     // The permissions of the directory keep other users out.
-    let kept_out = ask_as(VISITOR, socket.clone(), hello).map_err(|e| e.kind());
+    let kept_out = ask_as(UID_OF_CLIENT, socket.clone(), hello).map_err(|e| e.kind());
     assert_eq!(kept_out, Err(std::io::ErrorKind::PermissionDenied));
     // If the directory is open, the agent rejects the client by the credentials that the kernel
     // reports.
     std::fs::set_permissions(&place, std::fs::Permissions::from_mode(0o777))?;
     std::fs::set_permissions(&socket, std::fs::Permissions::from_mode(0o777))?;
     for line in [hello, r#"{"exec":{"name":"x","source":"print(1)"}}"#] {
-        let answer = ask_as(VISITOR, socket.clone(), line)?;
+        let answer = ask_as(UID_OF_CLIENT, socket.clone(), line)?;
         assert!(answer.contains("another user"), "{answer}");
     }
-    assert!(ask_as(VISITED, socket.clone(), hello)?.contains("\"hello\""));
+    assert!(ask_as(UID_OF_JVM, socket.clone(), hello)?.contains("\"hello\""));
     assert!(ask_as(0, socket, hello)?.contains("\"hello\""), "root");
     let output = live.stop()?;
     check_loop_result(&output.out)?;
@@ -168,7 +182,7 @@ fn with_port(
 }
 
 /// Sends bytes, and reads the answer until the agent closes the connection.
-fn say(address: &str, bytes: &[u8]) -> std::io::Result<String> {
+fn send_and_read(address: &str, bytes: &[u8]) -> std::io::Result<String> {
     let mut stream = TcpStream::connect(address)?;
     stream.set_read_timeout(Some(EVENT_TIMEOUT))?;
     // The agent may close the connection before it has read everything.
@@ -217,7 +231,7 @@ fn the_port_accepts_only_the_token() -> Outcome {
     wrong.push([b"\xff\xfe\0".as_slice(), token.as_bytes(), b"\n"].concat());
     for bytes in &wrong {
         let began = Instant::now();
-        let answer = say(&address, bytes)?;
+        let answer = send_and_read(&address, bytes)?;
         let shown = String::from_utf8_lossy(&bytes[..bytes.len().min(80)]).into_owned();
         // If more was sent than read, the connection is reset and there is no answer.
         let turned_away =

@@ -12,7 +12,7 @@ fn no_request_fails_while_veneer_is_attached_and_unloaded() -> Outcome {
         let mut service = Service::start(&jdk)?;
         let pid = service.pid();
         let some = Duration::from_millis(500);
-        let mut phases = vec![service.phase_of("before", some)?];
+        let mut phases = vec![service.phase_after("before", some)?];
         for round in 0..3 {
             service.veneer(&["attach", &pid])?;
             let attached = service.veneer(&["exec", &pid, "-e", PLAN])?;
@@ -20,7 +20,7 @@ fn no_request_fails_while_veneer_is_attached_and_unloaded() -> Outcome {
             // attached.
             let count = attached.lines().last().unwrap_or_default();
             assert_eq!(count, ((round + 1) * 3).to_string());
-            phases.push(service.phase_of("counting", some)?);
+            phases.push(service.phase_after("counting", some)?);
             let rows = service.veneer(&[
                 "exec",
                 &pid,
@@ -30,7 +30,7 @@ fn no_request_fails_while_veneer_is_attached_and_unloaded() -> Outcome {
             assert_eq!(rows.trim(), "3");
             let left = service.veneer(&["detach", &pid, "--unload"])?;
             assert!(left.contains(" 0 are left armed"), "{left}");
-            phases.push(service.phase_of("after", some)?);
+            phases.push(service.phase_after("after", some)?);
         }
         let bad = service.stop()?;
         assert!(

@@ -14,14 +14,14 @@ use veneer_tests::live::Live;
 use veneer_tests::output::timed;
 use veneer_tests::process::{Output, Process};
 
-type Ran = Result<Output, Box<dyn std::error::Error>>;
+type CommandResult = Result<Output, Box<dyn std::error::Error>>;
 
 fn plans() -> PathBuf {
     workspace().join("scripts/plans")
 }
 
 /// Runs a program under a shipped plan.
-fn under(java: &Process, plan: &str, settings: &[&str]) -> Ran {
+fn run_under_plan(java: &Process, plan: &str, settings: &[&str]) -> CommandResult {
     let file = plans().join(plan).display().to_string();
     let mut options = vec!["--strict", "--plan", &file];
     for setting in settings {
@@ -136,7 +136,7 @@ fn shipped_plans_print_the_expected_values() -> Outcome {
         let java = programs.java("Desk");
         let plain = java.run()?.succeeded("Desk")?;
         for (plan, settings, lines) in DESK {
-            let output = under(&java, plan, settings)?;
+            let output = run_under_plan(&java, plan, settings)?;
             assert_eq!(output.out, plain.out, "{plan}");
             let found: Vec<String> = output.err.lines().map(words).collect();
             for line in *lines {
@@ -148,7 +148,7 @@ fn shipped_plans_print_the_expected_values() -> Outcome {
             }
         }
         for (plan, settings, rows) in ROWS {
-            let output = under(&java, plan, settings)?;
+            let output = run_under_plan(&java, plan, settings)?;
             assert_eq!(output.out, plain.out, "{plan}");
             for row in *rows {
                 assert!(
@@ -197,7 +197,7 @@ fn every_shipped_plan_has_a_description_and_runs_on_another_program() -> Outcome
             if text.contains("param(\"variable\")") {
                 settings = vec!["methods=route.Edge::isMe(..)", "line=41", "variable=a"];
             }
-            let output = under(&java, &name, &settings)?;
+            let output = run_under_plan(&java, &name, &settings)?;
             assert_eq!(output.out, plain.out, "{name}");
             // The program has no server, which the plan reports.
             let idle = output.err.contains("matched no method in the whole run");
@@ -322,10 +322,10 @@ fn the_counts_of_bit_equal_an_independent_count() -> Outcome {
             .succeeded("rewritten")?;
         let plain = java(path(&[&classes])?);
         let settings = ["methods=route..*", "top=300"];
-        let opcodes = under(&plain, "opcodes.rhai", &settings)?;
+        let opcodes = run_under_plan(&plain, "opcodes.rhai", &settings)?;
         assert_eq!(opcodes.out, other.out);
         assert_eq!(mix(&opcodes.err), independent(&other.err), "{jdk}");
-        let branches = under(&plain, "branches.rhai", &settings)?;
+        let branches = run_under_plan(&plain, "branches.rhai", &settings)?;
         let line = |said: &str, start: &str| {
             let found = said.lines().find(|l| l.starts_with(start));
             found.unwrap_or_default().to_string()
@@ -347,7 +347,7 @@ fn the_counts_of_bit_equal_an_independent_count() -> Outcome {
     Ok(())
 }
 
-fn owned(rows: &[(u64, &str)]) -> Vec<(u64, String)> {
+fn to_owned_rows(rows: &[(u64, &str)]) -> Vec<(u64, String)> {
     rows.iter()
         .map(|(n, text)| (*n, text.to_string()))
         .collect()
@@ -369,12 +369,12 @@ fn requests_to_the_jdk_server_are_timed_by_path() -> Outcome {
         let java = programs.java("Requests");
         let once = java.clone().arg("once");
         let plain = once.run()?.succeeded("Requests")?;
-        let started = under(&once, "http.rhai", &["server=jdk", "top=100"])?;
+        let started = run_under_plan(&once, "http.rhai", &["server=jdk", "top=100"])?;
         assert_eq!(rest(&started.out), rest(&plain.out));
         let (failed, rows): (Vec<_>, Vec<_>) = timed(&started.err)
             .into_iter()
             .partition(|(_, text)| text == "/fails exception");
-        assert_eq!(rows, owned(REQUESTS), "{}", started.err);
+        assert_eq!(rows, to_owned_rows(REQUESTS), "{}", started.err);
         assert_eq!(failed.len(), 1, "{}", started.err);
 
         // The agent is attached to a JVM that was started without it and that has already handled
@@ -389,7 +389,7 @@ fn requests_to_the_jdk_server_are_timed_by_path() -> Outcome {
         live.say("run")?;
         assert_eq!(live.line("sum ")?, sum);
         let came = live.stop()?;
-        assert_eq!(timed(&came.err), owned(REQUESTS), "{}", came.err);
+        assert_eq!(timed(&came.err), to_owned_rows(REQUESTS), "{}", came.err);
         Ok(())
     })
 }
@@ -435,12 +435,12 @@ fn servlet_requests_are_timed_by_path_and_result() -> Outcome {
                 .arg(&work);
             let plain = java.run()?.succeeded("Web")?;
             let server = format!("server={server}");
-            let output = under(&java, "http.rhai", &["top=1000", &server])?;
+            let output = run_under_plan(&java, "http.rhai", &["top=1000", &server])?;
             assert_eq!(output.out, plain.out, "{jdk} {server}");
             let (pages, rows): (Vec<_>, Vec<_>) = timed(&output.err)
                 .into_iter()
                 .partition(|(_, text)| text.starts_with("/echo/path%20"));
-            assert_eq!(rows, owned(SERVED), "{jdk} {server} {}", output.err);
+            assert_eq!(rows, to_owned_rows(SERVED), "{jdk} {server} {}", output.err);
             let once = pages
                 .iter()
                 .all(|(n, text)| *n == 1 && text.ends_with(" 200"));

@@ -22,7 +22,7 @@ const EDGES: &str = r#"methods("Traces::*(..)").edges().before(counter());
     methods(["Traces*::*(..)"]).exits().before(counter());
     "#;
 
-fn same(mode: &str, expected: &Output, output: &Output) -> Outcome {
+fn compare_output(mode: &str, expected: &Output, output: &Output) -> Outcome {
     if output.code == expected.code && output.out == expected.out && output.err == expected.err {
         return Ok(());
     }
@@ -62,14 +62,14 @@ fn in_all_modes(programs: &Programs, name: &str, arguments: &[&str], plans: &[&s
     let folder = Folder::new("stacks")?;
     for policy in ["loop", "block"] {
         let armed = run(&["--policy", policy], &java(&[])).run()?;
-        same(&format!("armed, {policy}"), &expected, &armed)?;
+        compare_output(&format!("armed, {policy}"), &expected, &armed)?;
     }
     for (n, text) in plans.iter().enumerate() {
         let plan = folder.join(&format!("plan{n}.rhai")).display().to_string();
         std::fs::write(&plan, text)?;
         for policy in ["loop", "block"] {
             let output = run(&["--policy", policy, "--plan", &plan], &java(&[])).run()?;
-            same(&format!("plan {n}, {policy}"), &expected, &output)?;
+            compare_output(&format!("plan {n}, {policy}"), &expected, &output)?;
         }
     }
     Ok(())
@@ -119,7 +119,7 @@ fn traces_of_activations_that_moved_have_their_lines() -> Outcome {
             .filter(|line| !line.starts_with("pid "))
             .map(|line| format!("{line}\n"))
             .collect();
-        same(
+        compare_output(
             "moved",
             &expected,
             &Output {

@@ -13,7 +13,7 @@ use veneer_tests::process::Output;
 use veneer_tests::screen::{Screen, ScreenError};
 
 /// Size of the terminal in rows and columns.
-const USUAL: (u16, u16) = (24, 80);
+const SCREEN_SIZE: (u16, u16) = (24, 80);
 
 /// Starts the program Kiosk without Veneer. The first command that needs the agent loads it.
 fn kiosk(programs: &Programs) -> Result<Live, LiveError> {
@@ -25,7 +25,7 @@ fn kiosk(programs: &Programs) -> Result<Live, LiveError> {
 fn top(live: &Live, more: &[&str], folder: &Path) -> Result<Screen, ScreenError> {
     let pid = live.pid().to_string();
     let arguments: Vec<&str> = ["top", &pid].iter().chain(more).copied().collect();
-    Screen::start(&arguments, folder, USUAL, &[])
+    Screen::start(&arguments, folder, SCREEN_SIZE, &[])
 }
 
 /// Waits until the counters are attached and the first update is shown.
@@ -388,7 +388,7 @@ fn without_a_terminal_there_is_one_table_or_json() -> Outcome {
 
 /// Replaces the numbers that change from run to run by those of the guide, and removes empty lines
 /// at the end.
-fn told(text: &str) -> String {
+fn normalise_screen(text: &str) -> String {
     let lines = text.lines().enumerate().map(|(n, line)| match n {
         0 => " veneer top 4711   cost ≈ 0.0%   12 s",
         _ => line,
@@ -421,11 +421,11 @@ fn the_screens_in_the_guide_equal_those_of_the_command() -> Outcome {
         if bless {
             // Wait until the rates are zero again.
             std::thread::sleep(Duration::from_secs(2));
-            *piece = format!("text\n{}", told(&screen.text()));
+            *piece = format!("text\n{}", normalise_screen(&screen.text()));
         }
         let expected = piece.strip_prefix("text\n").unwrap_or_default();
         screen.until(&format!("docs/top.md:\n{expected}"), |text| {
-            told(text) == expected
+            normalise_screen(text) == expected
         })?;
         Ok(())
     };

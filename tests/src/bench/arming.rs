@@ -100,7 +100,7 @@ pub fn run(scope: &Scope) -> Result<Record, TrustError> {
             .into(),
     ];
     record.part.tables.push(table);
-    record.part = record.part.since(begun);
+    record.part = record.part.with_duration_since(begun);
     Ok(record)
 }
 

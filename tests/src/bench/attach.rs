@@ -53,8 +53,8 @@ pub fn run(scope: &Scope) -> Result<Record, TrustError> {
             }
             median(&values)
         };
-    let ours = ours(&programs, times).map_err(|e| e.to_string());
-    let of = |take: fn(&Ours) -> Vec<f64>| ours.as_ref().map(take).map_err(String::clone);
+    let ours = veneer_times(&programs, times).map_err(|e| e.to_string());
+    let of = |take: fn(&VeneerTimes) -> Vec<f64>| ours.as_ref().map(take).map_err(String::clone);
     let middle = row(
         &mut record,
         "Veneer, in the loop itself",
@@ -74,24 +74,24 @@ pub fn run(scope: &Scope) -> Result<Record, TrustError> {
     row(
         &mut record,
         "Byteman, in a method that the loop calls",
-        rules(&programs, times.min(20)).map_err(|e| e.to_string()),
+        byteman_times(&programs, times.min(20)).map_err(|e| e.to_string()),
     );
     row(
         &mut record,
         "JFR method timing, command",
-        recorded(jdk, &programs, 5).map_err(|e| e.to_string()),
+        recorder_times(jdk, &programs, 5).map_err(|e| e.to_string()),
     );
     record.part.tables.push(table);
     if let Some(middle) = middle {
         let what = "attach to a running loop: from the call to the first hit, median";
         record.goals.push(Goal::at_most(what, 1.0, "ms", middle));
     }
-    record.part = record.part.since(begun);
+    record.part = record.part.with_duration_since(begun);
     Ok(record)
 }
 
 /// Times of Veneer in milliseconds.
-struct Ours {
+struct VeneerTimes {
     /// The first attachment in a JVM, until its first hit.
     first: f64,
     /// The other attachments, until the call returned.
@@ -103,9 +103,9 @@ struct Ours {
 }
 
 /// Attaches a counter to the loop and detaches it, `times` times after a first time.
-fn ours(programs: &Programs, times: usize) -> Result<Ours, TrustError> {
+fn veneer_times(programs: &Programs, times: usize) -> Result<VeneerTimes, TrustError> {
     let live = programs.armed("RunningLoop").map_err(other)?;
-    settle();
+    wait_for_jit();
     let once = "let begin = now();\nlet h = methods(\"RunningLoop::loop(..)\").loops().before(counter());\nlet made = now();\n\
                 while h.hits() == 0 { if now() - begin > 1.5 { break; } }\nlet hit = now();\n\
                 if h.hits() == 0 { hit = begin - 1.0; }\nh.detach();\n`${(made - begin) * 1000.0} ${(hit - begin) * 1000.0}`";
@@ -136,7 +136,7 @@ fn ours(programs: &Programs, times: usize) -> Result<Ours, TrustError> {
     live.stop().map_err(other)?;
     let first = values.remove(0);
     calls.remove(0);
-    Ok(Ours {
+    Ok(VeneerTimes {
         first,
         calls,
         hits: values,
@@ -145,7 +145,7 @@ fn ours(programs: &Programs, times: usize) -> Result<Ours, TrustError> {
 }
 
 /// Waits until the JIT has compiled the loop.
-fn settle() {
+fn wait_for_jit() {
     std::thread::sleep(Duration::from_secs(2));
 }
 
@@ -163,14 +163,14 @@ fn java(jdk: &Jdk, programs: &Programs, options: &[String], more: &[&std::path::
 }
 
 /// Returns, in milliseconds, the time from sending a Byteman rule to its first call.
-fn rules(programs: &Programs, times: usize) -> Result<Vec<f64>, TrustError> {
+fn byteman_times(programs: &Programs, times: usize) -> Result<Vec<f64>, TrustError> {
     let jdk = programs.jdk();
     let helper = Folder::new("byteman")?;
     let agent = byteman::prepare(jdk, "Stopwatch.java", helper.path())?;
     let port = free_port()?;
     let options = [byteman::COMPILED.into(), byteman::listening(&agent, port)];
     let mut live = Live::start(&java(jdk, programs, &options, &[helper.path()])).map_err(other)?;
-    settle();
+    wait_for_jit();
     let mut values = Vec::new();
     for i in 0..times {
         let rule = format!(
@@ -189,15 +189,15 @@ fn rules(programs: &Programs, times: usize) -> Result<Vec<f64>, TrustError> {
 }
 
 /// Returns the durations of `jcmd PID JFR.start method-timing=…` in milliseconds.
-fn recorded(jdk: &Jdk, programs: &Programs, times: usize) -> Result<Vec<f64>, TrustError> {
-    if jdk.major() < flight_recorder::SINCE {
+fn recorder_times(jdk: &Jdk, programs: &Programs, times: usize) -> Result<Vec<f64>, TrustError> {
+    if jdk.major() < flight_recorder::MIN_JDK {
         return Err(other(format!(
             "not in JDKs before {}",
-            flight_recorder::SINCE
+            flight_recorder::MIN_JDK
         )));
     }
     let live = Live::start(&java(jdk, programs, &[], &[])).map_err(other)?;
-    settle();
+    wait_for_jit();
     let mut values = Vec::new();
     for i in 0..times {
         let begin = Instant::now();

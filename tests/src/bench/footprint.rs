@@ -4,7 +4,7 @@
 use std::time::Instant;
 
 use super::loading::Loading;
-use super::mass_attach::{METHODS, compiled, round};
+use super::mass_attach::{METHODS, call_all_methods, compiled};
 use super::slope::fit;
 use super::{Goal, Record, Scope, TrustError, other};
 use crate::command;
@@ -23,13 +23,13 @@ const COUNTED_QUICK: [usize; 2] = [10, 60];
 
 /// Memory in KiB that the JVM and the agent hold.
 #[derive(Clone, Copy, Debug)]
-struct Held {
+struct MemoryUse {
     metaspace: i64,
     native: i64,
     agent: i64,
 }
 
-impl Held {
+impl MemoryUse {
     fn all(self) -> f64 {
         (self.metaspace + self.native + self.agent) as f64 * 1024.0
     }
@@ -72,7 +72,7 @@ pub fn run(scope: &Scope) -> Result<Record, TrustError> {
             record.goals.push(Goal::at_most(what, most, "bytes", value));
         }
     }
-    record.part = record.part.since(begun);
+    record.part = record.part.with_duration_since(begun);
     Ok(record)
 }
 
@@ -95,7 +95,7 @@ fn classes(record: &mut Record, jdk: &Jdk, quick: bool) -> Result<Option<f64>, T
                 java
             })
             .map_err(other)?;
-            let held = held(jdk, &live)?;
+            let held = measure_memory(jdk, &live)?;
             live.stop().map_err(other)?;
             eprintln!("bench: memory, {classes} classes, armed {armed}: {held:?}");
             line.push((*classes as f64, held.all()));
@@ -134,7 +134,7 @@ fn counters(record: &mut Record, jdk: &Jdk, quick: bool) -> Result<Option<f64>, 
         for counted in [false, true] {
             let mut live = Live::start(&command::run(&[], &java)).map_err(other)?;
             for _ in 0..20 {
-                round(&mut live)?;
+                call_all_methods(&mut live)?;
             }
             let mut points = 0;
             if counted {
@@ -142,11 +142,11 @@ fn counters(record: &mut Record, jdk: &Jdk, quick: bool) -> Result<Option<f64>, 
                     "let h = methods(\"Many*\").limit(10000000).blocks().before(counter()); h.id()";
                 let id = live.value(plan).map_err(other)?;
                 for _ in 0..20 {
-                    round(&mut live)?;
+                    call_all_methods(&mut live)?;
                 }
                 points = live.hits(id.trim_matches('"')).map_err(other)?.len();
             }
-            let held = held(jdk, &live)?;
+            let held = measure_memory(jdk, &live)?;
             live.stop().map_err(other)?;
             eprintln!("bench: memory, {classes} classes, {points} counters: {held:?}");
             if counted {
@@ -164,9 +164,9 @@ fn counters(record: &mut Record, jdk: &Jdk, quick: bool) -> Result<Option<f64>, 
     Ok(fit(&more).map(|line| line.slope))
 }
 
-fn held(jdk: &Jdk, live: &Live) -> Result<Held, TrustError> {
+fn measure_memory(jdk: &Jdk, live: &Live) -> Result<MemoryUse, TrustError> {
     let [_, metaspace, _, _, native, agent] = measure(jdk, live, 0)?.values;
-    Ok(Held {
+    Ok(MemoryUse {
         metaspace,
         native,
         agent,

@@ -35,7 +35,7 @@ pub fn run(scope: &Scope) -> Result<Record, TrustError> {
          *Attaching to 5,000 methods at once*, with classes of {METHODS} methods."
     )];
     let jdk = scope.jdks.first().ok_or_else(|| other("no JDK"))?;
-    let mut all = vec![starting(jdk, scope.quick)?];
+    let mut all = vec![start_up(jdk, scope.quick)?];
     all.extend(methods(jdk, scope.quick)?);
     all.extend(threads(jdk, scope.quick)?);
     let mut values = Table::new(
@@ -81,12 +81,12 @@ pub fn run(scope: &Scope) -> Result<Record, TrustError> {
         }
     }
     record.part.tables.extend([slopes, values]);
-    record.part = record.part.since(begun);
+    record.part = record.part.with_duration_since(begun);
     Ok(record)
 }
 
 /// Measures the start-up for numbers of H2 classes: armed minus plain for the same number.
-fn starting(jdk: &Jdk, quick: bool) -> Result<Growth, TrustError> {
+fn start_up(jdk: &Jdk, quick: bool) -> Result<Growth, TrustError> {
     let (sizes, times): (&[usize], usize) = if quick {
         (&[100, 900], 2)
     } else {
@@ -118,7 +118,7 @@ fn starting(jdk: &Jdk, quick: bool) -> Result<Growth, TrustError> {
 }
 
 /// A selection of the methods of the first `classes` classes, as the code of a plan.
-fn some(classes: usize) -> String {
+fn selection_of(classes: usize) -> String {
     let patterns: Vec<String> = (0..classes)
         .map(|c| format!("\"Many{c}::m*(..)\""))
         .collect();
@@ -153,16 +153,16 @@ fn methods(jdk: &Jdk, quick: bool) -> Result<Vec<Growth>, TrustError> {
     );
     for _ in 0..times {
         for classes in sizes {
-            let (one, _) = attach(&mut live, &some(*classes))?;
+            let (one, _) = attach(&mut live, &selection_of(*classes))?;
             let methods = (classes * METHODS) as f64;
             entries.points.push((methods, one.took));
             pauses.points.push((methods, one.pause));
-            let selection = format!("{}.blocks()", some(*classes));
+            let selection = format!("{}.blocks()", selection_of(*classes));
             let (Attachment { took, .. }, _) = attach(&mut live, &selection)?;
             let points = live
                 .value(&format!(
                     "{}.graphs().reduce(|n, g| n + g.fragments, 0)",
-                    some(1)
+                    selection_of(1)
                 ))
                 .map_err(other)?;
             let each: f64 = points.trim().parse().map_err(|_| other(&points))?;
@@ -199,7 +199,7 @@ fn threads(jdk: &Jdk, quick: bool) -> Result<Vec<Growth>, TrustError> {
         let java = mass_attach::java(jdk, &compiled, classes, *threads, &[], &[]);
         let mut live = start(&command::run(&[], &java))?;
         for _ in 0..times {
-            let (one, _) = attach(&mut live, &some(classes))?;
+            let (one, _) = attach(&mut live, &selection_of(classes))?;
             times_of.points.push((*threads as f64, one.took));
             pauses.points.push((*threads as f64, one.pause));
         }

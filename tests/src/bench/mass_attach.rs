@@ -51,9 +51,9 @@ pub fn run(scope: &Scope) -> Result<Record, TrustError> {
         ],
     );
     let peers: [(&str, Attach); 3] = [
-        ("Veneer", veneer),
-        (byteman::NAME, rules),
-        (flight_recorder::NAME, recorded),
+        ("Veneer", measure_veneer),
+        (byteman::NAME, measure_byteman),
+        (flight_recorder::NAME, measure_flight_recorder),
     ];
     // A quick run leaves out the other tools, because they take most of the time.
     let shown_here = if scope.quick { 1 } else { peers.len() };
@@ -69,7 +69,7 @@ pub fn run(scope: &Scope) -> Result<Record, TrustError> {
         );
         let (seen, error) = match found {
             Ok(seen) => (seen, String::new()),
-            Err(e) => (Seen::default(), first_line(&e.to_string())),
+            Err(e) => (AttachMeasurements::default(), first_line(&e.to_string())),
         };
         eprintln!("bench: crowd, {name}: {seen:?} {error}");
         let attach = record.figure("attach 5,000", "crowd", name, "ms", &seen.attach);
@@ -103,13 +103,13 @@ pub fn run(scope: &Scope) -> Result<Record, TrustError> {
         ]);
     }
     record.part.tables.push(table);
-    record.part = record.part.since(begun);
+    record.part = record.part.with_duration_since(begun);
     Ok(record)
 }
 
 /// The measurements of attaching to many methods, one value for each repetition.
 #[derive(Clone, Debug, Default)]
-pub struct Seen {
+pub struct AttachMeasurements {
     /// Duration of the call in milliseconds.
     pub attach: Vec<f64>,
     /// Processor time of the agent's plan thread during the call, in milliseconds.
@@ -122,7 +122,7 @@ pub struct Seen {
     pub hit: Option<usize>,
 }
 
-type Attach = fn(&Jdk, usize, usize) -> Result<Seen, TrustError>;
+type Attach = fn(&Jdk, usize, usize) -> Result<AttachMeasurements, TrustError>;
 
 /// Compiles the program with `classes` generated classes.
 pub fn compiled(jdk: &Jdk, classes: usize) -> Result<Compiled, TrustError> {
@@ -195,7 +195,7 @@ pub fn pause(live: &mut Live) -> Result<f64, TrustError> {
 }
 
 /// Waits until every method has been called once more.
-pub fn round(live: &mut Live) -> Result<(), TrustError> {
+pub fn call_all_methods(live: &mut Live) -> Result<(), TrustError> {
     live.say("round").map_err(other)?;
     live.line("round ").map_err(other)?;
     Ok(())
@@ -212,7 +212,7 @@ fn idle(live: &mut Live) -> Result<f64, TrustError> {
 pub fn start(process: &Process) -> Result<Live, TrustError> {
     let mut live = Live::start(process).map_err(other)?;
     for _ in 0..20 {
-        round(&mut live)?;
+        call_all_methods(&mut live)?;
     }
     std::thread::sleep(Duration::from_secs(3));
     Ok(live)
@@ -220,11 +220,15 @@ pub fn start(process: &Process) -> Result<Live, TrustError> {
 
 /// Measures Veneer: attaches counters to the entries of all methods and detaches them, `times`
 /// times.
-fn veneer(jdk: &Jdk, classes: usize, times: usize) -> Result<Seen, TrustError> {
+fn measure_veneer(
+    jdk: &Jdk,
+    classes: usize,
+    times: usize,
+) -> Result<AttachMeasurements, TrustError> {
     let compiled = compiled(jdk, classes)?;
     let process = command::run(&[], &java(jdk, &compiled, classes, 1, &[], &[]));
     let mut live = start(&process)?;
-    let mut seen = Seen::default();
+    let mut seen = AttachMeasurements::default();
     for _ in 0..times {
         let (one, hit) = attach(&mut live, "methods(\"Many*::m*(..)\")")?;
         seen.attach.push(one.took);
@@ -264,7 +268,7 @@ pub fn attach(live: &mut Live, points: &str) -> Result<(Attachment, usize), Trus
     let said = said.trim_matches('"').to_string();
     let (took, id) = said.split_once(' ').ok_or_else(|| other(&said))?;
     let took: f64 = took.parse().map_err(|_| other(&said))?;
-    round(live)?;
+    call_all_methods(live)?;
     let longest = pause(live)?;
     let report = live.report().map_err(other)?;
     let hit: BTreeSet<(String, String)> = report
@@ -276,7 +280,7 @@ pub fn attach(live: &mut Live, points: &str) -> Result<(Attachment, usize), Trus
         .map(|point| (point.class.clone(), point.method.clone()))
         .collect();
     live.value(&format!("detach(\"{id}\")")).map_err(other)?;
-    round(live)?;
+    call_all_methods(live)?;
     let one = Attachment {
         took,
         work,
@@ -287,11 +291,15 @@ pub fn attach(live: &mut Live, points: &str) -> Result<(Attachment, usize), Trus
 }
 
 /// Measures Byteman with one rule for each method.
-fn rules(jdk: &Jdk, classes: usize, times: usize) -> Result<Seen, TrustError> {
+fn measure_byteman(
+    jdk: &Jdk,
+    classes: usize,
+    times: usize,
+) -> Result<AttachMeasurements, TrustError> {
     let compiled = compiled(jdk, classes)?;
     let helper = compiled.join("byteman");
     let agent = byteman::prepare(jdk, "Stopwatch.java", &helper)?;
-    let mut seen = Seen::default();
+    let mut seen = AttachMeasurements::default();
     for _ in 0..times {
         let port = free_port()?;
         let options = [byteman::COMPILED.into(), byteman::listening(&agent, port)];
@@ -312,7 +320,7 @@ fn rules(jdk: &Jdk, classes: usize, times: usize) -> Result<Seen, TrustError> {
         if !answer.contains("install rule") {
             return Err(other(answer));
         }
-        round(&mut live)?;
+        call_all_methods(&mut live)?;
         seen.pause.push(pause(&mut live)?);
         live.stop().map_err(other)?;
     }
@@ -320,16 +328,20 @@ fn rules(jdk: &Jdk, classes: usize, times: usize) -> Result<Seen, TrustError> {
 }
 
 /// Measures the method timing of Flight Recorder on all methods of the classes.
-fn recorded(jdk: &Jdk, classes: usize, times: usize) -> Result<Seen, TrustError> {
-    if jdk.major() < flight_recorder::SINCE {
+fn measure_flight_recorder(
+    jdk: &Jdk,
+    classes: usize,
+    times: usize,
+) -> Result<AttachMeasurements, TrustError> {
+    if jdk.major() < flight_recorder::MIN_JDK {
         return Err(other(format!(
             "not in JDKs before {}",
-            flight_recorder::SINCE
+            flight_recorder::MIN_JDK
         )));
     }
     let compiled = compiled(jdk, classes)?;
     let mut live = start(&java(jdk, &compiled, classes, 1, &[], &[]))?;
-    let mut seen = Seen::default();
+    let mut seen = AttachMeasurements::default();
     let filter: Vec<String> = (0..classes).map(|c| format!("Many{c}")).collect();
     for i in 0..times {
         seen.idle.push(idle(&mut live)?);
@@ -339,10 +351,10 @@ fn recorded(jdk: &Jdk, classes: usize, times: usize) -> Result<Seen, TrustError>
         if !said.contains("Started recording") {
             return Err(other(said));
         }
-        round(&mut live)?;
+        call_all_methods(&mut live)?;
         seen.pause.push(pause(&mut live)?);
         flight_recorder::stop(jdk, live.pid(), &format!("r{i}"))?;
-        round(&mut live)?;
+        call_all_methods(&mut live)?;
     }
     live.stop().map_err(other)?;
     Ok(seen)

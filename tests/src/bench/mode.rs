@@ -8,7 +8,7 @@ use super::workload::Workload;
 use super::{TrustError, other};
 use crate::command;
 use crate::figures::run::Run;
-use crate::figures::workload::{HITS, LEFT};
+use crate::figures::workload::{DETACHED_LINE, HITS_PREFIX};
 use crate::process::Process;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,7 +35,7 @@ impl Mode {
     /// The plan of the mode, or `None` if the mode has none.
     fn plan(self, workload: &Workload, rounds: usize) -> Option<String> {
         let methods = format!("methods({})", workload.pattern());
-        let told = format!("at_exit(|| print(`{HITS}${{hits.hits()}}`));\n");
+        let told = format!("at_exit(|| print(`{HITS_PREFIX}${{hits.hits()}}`));\n");
         match self {
             Self::Armed => None,
             Self::Counted => Some(format!(
@@ -48,7 +48,7 @@ impl Mode {
                  let rounds = methods({:?}).before(counter());\n\
                  let watch = ();\n\
                  watch = every(0.02, || if rounds.hits() > {} {{\n    \
-                     watch.cancel();\n    rounds.detach();\n    hits.detach();\n    print(\"{LEFT}\");\n}});\n{told}",
+                     watch.cancel();\n    rounds.detach();\n    hits.detach();\n    print(\"{DETACHED_LINE}\");\n}});\n{told}",
                 workload.mark,
                 rounds / 3
             )),

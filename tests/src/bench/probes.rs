@@ -177,7 +177,7 @@ pub fn run(scope: &Scope) -> Result<Record, TrustError> {
         "below",
         &lost,
     ));
-    record.part = record.part.since(begun);
+    record.part = record.part.with_duration_since(begun);
     Ok(record)
 }
 

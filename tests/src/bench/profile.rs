@@ -66,7 +66,7 @@ pub fn run(scope: &Scope) -> Result<Record, TrustError> {
         "equal",
         &differ,
     ));
-    record.part = record.part.since(begun);
+    record.part = record.part.with_duration_since(begun);
     Ok(record)
 }
 

@@ -94,7 +94,7 @@ impl Service {
 
     /// Sleeps for `time`, and then returns what the clients observed since the previous phase
     /// ended.
-    pub fn phase_of(&mut self, name: &str, time: Duration) -> Result<Phase, TrustError> {
+    pub fn phase_after(&mut self, name: &str, time: Duration) -> Result<Phase, TrustError> {
         std::thread::sleep(time);
         self.phase(name)
     }
@@ -135,7 +135,7 @@ pub fn run(scope: &Scope) -> Result<Record, TrustError> {
     };
     let mut service = Service::start(jdk)?;
     // Warm-up.
-    service.phase_of("warm", time * 3)?;
+    service.phase_after("warm", time * 3)?;
     let pid = service.pid();
     let names = [
         "nothing",
@@ -156,7 +156,7 @@ pub fn run(scope: &Scope) -> Result<Record, TrustError> {
                 _ => {}
             }
             let rest = time.saturating_sub(started.elapsed());
-            seen.push(service.phase_of(&name.replace(' ', "-"), rest)?);
+            seen.push(service.phase_after(&name.replace(' ', "-"), rest)?);
         }
     }
     let bad = service.stop()?;
@@ -199,6 +199,6 @@ pub fn run(scope: &Scope) -> Result<Record, TrustError> {
         ]);
     }
     record.part.tables.push(table);
-    record.part = record.part.since(begun);
+    record.part = record.part.with_duration_since(begun);
     Ok(record)
 }

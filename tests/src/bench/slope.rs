@@ -2,7 +2,7 @@
 
 /// The line `y = base + slope · x`, and the share of the variation that it explains.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Line {
+pub struct FittedLine {
     /// The value of `y` at `x` = 0.
     pub base: f64,
     /// The increase of `y` per unit of `x`.
@@ -13,7 +13,7 @@ pub struct Line {
 }
 
 /// Fits a line by least squares of the vertical distances. Returns `None` if all `x` are equal.
-pub fn fit(points: &[(f64, f64)]) -> Option<Line> {
+pub fn fit(points: &[(f64, f64)]) -> Option<FittedLine> {
     let count = points.len() as f64;
     let mean = |of: fn(&(f64, f64)) -> f64| points.iter().map(of).sum::<f64>() / count;
     let (mx, my) = (mean(|p| p.0), mean(|p| p.1));
@@ -27,7 +27,7 @@ pub fn fit(points: &[(f64, f64)]) -> Option<Line> {
         return None;
     }
     let slope = xy / xx;
-    Some(Line {
+    Some(FittedLine {
         base: my - slope * mx,
         slope,
         fit: if yy > 0.0 { xy * xy / (xx * yy) } else { 1.0 },

@@ -133,15 +133,15 @@ pub fn run(scope: &Scope) -> Result<Record, TrustError> {
         "below",
         &lost,
     ));
-    record.part = record.part.since(begun);
+    record.part = record.part.with_duration_since(begun);
     Ok(record)
 }
 
 /// The results of each mode: one run for each group, `None` if it failed, and the first error.
-type Found = Vec<(Vec<Option<FirstResult>>, Option<String>)>;
+type StartupRuns = Vec<(Vec<Option<FirstResult>>, Option<String>)>;
 
-fn measure(jdk: &Jdk, program: &Program, groups: usize) -> Found {
-    let mut found: Found = MODES.iter().map(|_| (Vec::new(), None)).collect();
+fn measure(jdk: &Jdk, program: &Program, groups: usize) -> StartupRuns {
+    let mut found: StartupRuns = MODES.iter().map(|_| (Vec::new(), None)).collect();
     let mut said: Option<String> = None;
     // One run before the first group, so that the files are in the page cache for all runs.
     let _ = command_of(jdk, program, "plain").map(|p| first_result(&p, program.result));

@@ -44,7 +44,7 @@ pub fn run(scope: &Scope) -> Result<Record, TrustError> {
     }
     tables(&mut record, &rows);
     goals(&mut record, &rows);
-    record.part = record.part.since(begun);
+    record.part = record.part.with_duration_since(begun);
     Ok(record)
 }
 

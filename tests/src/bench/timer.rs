@@ -39,7 +39,7 @@ pub fn run(scope: &Scope) -> Result<Record, TrustError> {
     let groups = if scope.quick { 2 } else { 5 };
     let series = measure("timer", groups, &variants);
     report(&mut record, &series);
-    record.part = record.part.since(begun);
+    record.part = record.part.with_duration_since(begun);
     Ok(record)
 }
 
@@ -56,14 +56,14 @@ fn timed(
     let options: Vec<&str> = options.iter().map(String::as_str).collect();
     let process = crate::command::run(&options, java);
     Ok(
-        Variant::new(OURS, process).checked(move |run| match run.hits {
+        Variant::new(VENEER_TIMER, process).checked(move |run| match run.hits {
             Some(hits) if hits == calls => Ok(()),
             hits => Err(format!("the timer saw {hits:?} of {calls} calls")),
         }),
     )
 }
 
-const OURS: &str = "Veneer, timer()";
+const VENEER_TIMER: &str = "Veneer, timer()";
 
 /// Returns the cost of each call in nanoseconds, one value for each group.
 fn nanoseconds(one: &Series, plain: &Series) -> Vec<f64> {

@@ -39,8 +39,8 @@ pub struct Workload {
     pub groups: usize,
 }
 
-const LOOP: &[&str] = &["tests/java/javacloop"];
-const ONCE: &str = "Rounds::once(..)";
+const COMPILER_LOOP: &[&str] = &["tests/java/javacloop"];
+const ROUND_METHOD: &str = "Rounds::once(..)";
 
 pub const WORKLOADS: &[Workload] = &[
     Workload {
@@ -70,7 +70,7 @@ pub const WORKLOADS: &[Workload] = &[
         arm: &[],
         counted: &["Sort", "Rounds"],
         package: "Sort",
-        mark: ONCE,
+        mark: ROUND_METHOD,
         main: "Rounds",
         arguments: &["Sort", "{rounds}", "18000"],
         rounds: (9, 36),
@@ -89,7 +89,7 @@ pub const WORKLOADS: &[Workload] = &[
         arm: &[],
         counted: &["Sieve", "Rounds"],
         package: "Sieve",
-        mark: ONCE,
+        mark: ROUND_METHOD,
         main: "Rounds",
         arguments: &["Sieve", "{rounds}", "8000000"],
         rounds: (12, 60),
@@ -108,7 +108,7 @@ pub const WORKLOADS: &[Workload] = &[
         arm: &[],
         counted: &["Matrix", "Rounds"],
         package: "Matrix",
-        mark: ONCE,
+        mark: ROUND_METHOD,
         main: "Rounds",
         arguments: &["Matrix", "{rounds}", "320"],
         rounds: (12, 72),
@@ -118,7 +118,7 @@ pub const WORKLOADS: &[Workload] = &[
     Workload {
         name: "javac",
         what: "the JDK's compiler over a generated tree",
-        sources: LOOP,
+        sources: COMPILER_LOOP,
         jars: &[],
         arm: &["com.sun.tools.javac..*", "JavacLoop*"],
         counted: &["com.sun.tools.javac..*"],
@@ -142,7 +142,7 @@ pub const WORKLOADS: &[Workload] = &[
         arm: &[],
         counted: &["org.h2..*", "Shop", "Rounds"],
         package: "org/h2/",
-        mark: ONCE,
+        mark: ROUND_METHOD,
         main: "Rounds",
         arguments: &["Shop", "{rounds}", "250"],
         rounds: (9, 360),
@@ -161,7 +161,7 @@ pub const WORKLOADS: &[Workload] = &[
         arm: &[],
         counted: &["org.apache.lucene..*", "Indexing", "Rounds"],
         package: "org/apache/lucene/",
-        mark: ONCE,
+        mark: ROUND_METHOD,
         main: "Rounds",
         arguments: &["Indexing", "{rounds}", "250"],
         rounds: (9, 240),
@@ -171,7 +171,7 @@ pub const WORKLOADS: &[Workload] = &[
     Workload {
         name: "ecj",
         what: "Eclipse's compiler over the same tree",
-        sources: LOOP,
+        sources: COMPILER_LOOP,
         jars: &["ecj"],
         arm: &[],
         counted: &["org.eclipse..*", "JavacLoop*"],
@@ -203,12 +203,12 @@ pub fn named(name: &str) -> Option<&'static Workload> {
 }
 
 /// The variable that names the workloads of a session, separated by commas.
-pub const CHOSEN: &str = "BENCH_WORKLOADS";
+pub const WORKLOADS_VARIABLE: &str = "BENCH_WORKLOADS";
 
-/// The workloads of a session: those that [`CHOSEN`] names if the variable is set, otherwise those
-/// of the scope.
+/// The workloads of a session: those that [`WORKLOADS_VARIABLE`] names if the variable is set,
+/// otherwise those of the scope.
 pub fn session(quick: bool) -> Vec<&'static Workload> {
-    let chosen = std::env::var(CHOSEN).unwrap_or_default();
+    let chosen = std::env::var(WORKLOADS_VARIABLE).unwrap_or_default();
     let names: Vec<&str> = chosen.split(',').filter(|name| !name.is_empty()).collect();
     WORKLOADS
         .iter()
@@ -232,7 +232,7 @@ pub const HOT_CALL: Workload = Workload {
     arm: &[],
     counted: &["HotCall"],
     package: "HotCall",
-    mark: ONCE,
+    mark: ROUND_METHOD,
     main: "Rounds",
     arguments: &["HotCall", "{rounds}", "1000000"],
     rounds: (9, 30),
@@ -253,7 +253,7 @@ pub const HOT_PROBE: Workload = Workload {
     arm: &[],
     counted: &["HotProbe"],
     package: "HotProbe",
-    mark: ONCE,
+    mark: ROUND_METHOD,
     main: "Rounds",
     arguments: &["HotProbe", "{rounds}", "1000000"],
     rounds: (9, 30),

@@ -17,7 +17,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
 
-use veneer_tests::bench::workload::CHOSEN;
+use veneer_tests::bench::workload::WORKLOADS_VARIABLE;
 use veneer_tests::bench::{self, Record, Scope, TrustError, page};
 use veneer_tests::folder::{files, workspace};
 use veneer_tests::jdk::{self, Jdk};
@@ -39,7 +39,7 @@ fn choose(mut words: impl Iterator<Item = String>) -> Result<Choice, String> {
             workers: 1,
         },
         run: true,
-        keep: std::env::var_os(CHOSEN).is_none(),
+        keep: std::env::var_os(WORKLOADS_VARIABLE).is_none(),
     };
     while let Some(word) = words.next() {
         match word.as_str() {

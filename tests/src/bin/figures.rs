@@ -201,7 +201,7 @@ fn command_in_mode(
     let full = runs
         .iter()
         .rev()
-        .find(|(_, m, _)| mode.begins_as() == Some(*m));
+        .find(|(_, m, _)| mode.initial_mode() == Some(*m));
     let share = full.and_then(|(_, _, run)| run.hits).unwrap_or(0) / 3;
     if let Some(plan) = workload.plan(mode, share) {
         let file = folder.join("plan.rhai");
@@ -222,7 +222,7 @@ fn check(mode: Mode, run: &Run, plain: Option<&Run>) -> Result<(), String> {
         return Err("no counter has counted".into());
     }
     match run.left_after {
-        None if mode.begins_as().is_some() => Err("the counters have not left".into()),
+        None if mode.initial_mode().is_some() => Err("the counters have not left".into()),
         Some(rounds) if rounds >= run.steady() => {
             Err(format!("the counters left after round {rounds}, too late"))
         }

@@ -113,11 +113,11 @@ fn run(entry: &trust::Entry, choice: &Choice) -> bool {
     let start = Instant::now();
     let sources = sources();
     let mut part = match (entry.run)(&choice.scope) {
-        Ok(part) => part.since(start),
+        Ok(part) => part.with_duration_since(start),
         Err(error) => {
             let mut part = Part::new(entry.name, entry.name);
             part.failures.push(format!("could not be run: {error}"));
-            part.since(start)
+            part.with_duration_since(start)
         }
     };
     part.sources = sources;

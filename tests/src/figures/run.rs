@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
-use super::workload::{HITS, LEFT};
+use super::workload::{DETACHED_LINE, HITS_PREFIX};
 use crate::process::{Process, ProcessError, end_group};
 
 /// Why a run has no figures.
@@ -120,9 +120,9 @@ impl Run {
     }
 
     fn take(&mut self, line: &str, thread: Option<&Path>) {
-        if line == LEFT {
+        if line == DETACHED_LINE {
             self.left_after = Some(self.rounds.len());
-        } else if let Some(hits) = line.strip_prefix(HITS) {
+        } else if let Some(hits) = line.strip_prefix(HITS_PREFIX) {
             self.hits = hits.parse().ok();
         } else if let Some(time) = round(line) {
             self.rounds.push(time);
@@ -228,7 +228,7 @@ mod tests {
         assert_eq!(round("round 12 305.50 ms"), Some(305.5));
         assert_eq!(round("round 12 checksum 2 ms"), None);
         let mut run = run(&[1.0], &[]);
-        run.take(LEFT, None);
+        run.take(DETACHED_LINE, None);
         run.take("hits: 77", None);
         assert_eq!((run.left_after, run.hits), (Some(1), Some(77)));
     }

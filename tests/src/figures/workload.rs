@@ -44,7 +44,7 @@ impl Mode {
     }
 
     /// The mode whose counters are attached during the first third of the rounds.
-    pub fn begins_as(self) -> Option<Self> {
+    pub fn initial_mode(self) -> Option<Self> {
         match self {
             Self::Detached => Some(Self::Counters),
             Self::AllDetached => Some(Self::CountersOnAll),
@@ -160,23 +160,23 @@ impl Workload {
             Mode::Counters | Mode::Detached => self.counted,
             Mode::CountersOnAll | Mode::AllDetached => self.all?,
         };
-        let leave = if mode.begins_as().is_some() {
+        let leave = if mode.initial_mode().is_some() {
             format!(
                 "let watch = ();\n\
                  watch = every(0.05, || if hits.hits() >= {share} {{\n    \
-                     watch.cancel();\n    hits.detach();\n    print(\"{LEFT}\");\n}});\n"
+                     watch.cancel();\n    hits.detach();\n    print(\"{DETACHED_LINE}\");\n}});\n"
             )
         } else {
             String::new()
         };
         Some(format!(
             "let hits = methods(\"{pattern}\").limit(10000000).blocks().before(counter());\n{leave}\
-             at_exit(|| print(`{HITS}${{hits.hits()}}`));\n"
+             at_exit(|| print(`{HITS_PREFIX}${{hits.hits()}}`));\n"
         ))
     }
 }
 
 /// The line that a plan prints after it has detached its counters.
-pub const LEFT: &str = "the counters have left";
+pub const DETACHED_LINE: &str = "the counters have left";
 /// The text before the number of hits.
-pub const HITS: &str = "hits: ";
+pub const HITS_PREFIX: &str = "hits: ";

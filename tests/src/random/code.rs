@@ -175,7 +175,8 @@ impl Assembler {
 
     /// Returns the content of the `Code` attribute.
     ///
-    /// # Panics Panics if a used label has no position or a branch is too long. Either is a mistake
+    /// # Panics
+    /// Panics if a used label has no position or a branch is too long. Either is a mistake
     /// in the generator.
     pub fn finish(mut self, pool: &mut Pool, this: &str) -> Vec<u8> {
         for (place, at, to, wide) in std::mem::take(&mut self.jumps) {

@@ -18,7 +18,7 @@ use std::time::Instant;
 
 use crate::folder::Folder;
 use crate::trust::{Part, Scope, TrustError};
-use crate::workers::each_on;
+use crate::workers::parallel_map_on;
 
 pub use corpus::Corpus;
 
@@ -60,7 +60,7 @@ pub fn run(scope: &Scope) -> Result<Part, TrustError> {
         }
     }
     let done = std::sync::atomic::AtomicUsize::new(0);
-    let linked = each_on(scope.workers, &pieces, |(i, piece)| {
+    let linked = parallel_map_on(scope.workers, &pieces, |(i, piece)| {
         let linked = linking::link(&programs, &outcomes[*i].corpus, piece);
         let n = 1 + done.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         eprintln!(
@@ -85,5 +85,5 @@ pub fn run(scope: &Scope) -> Result<Part, TrustError> {
         "`veneer check` took {statics_took:.0} s, the JVMs {:.0} s.",
         start.elapsed().as_secs_f64() - statics_took
     ));
-    Ok(part.since(start))
+    Ok(part.with_duration_since(start))
 }

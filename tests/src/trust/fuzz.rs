@@ -85,7 +85,7 @@ pub fn run(scope: &Scope) -> Result<Part, TrustError> {
     let mut part = Part::new("fuzz", "Fuzzing");
     replay(&mut part)?;
     if scope.quick {
-        return Ok(part.since(start));
+        return Ok(part.with_duration_since(start));
     }
     let sources = fingerprint()?;
     let kept: Runs = std::fs::read_to_string(kept())
@@ -113,7 +113,7 @@ pub fn run(scope: &Scope) -> Result<Part, TrustError> {
         runs
     };
     tabulate(&runs.runs, &mut part);
-    Ok(part.since(start))
+    Ok(part.with_duration_since(start))
 }
 
 fn kept() -> PathBuf {

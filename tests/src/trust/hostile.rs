@@ -22,7 +22,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use agents::{AGENTS, Agent, Order, ProgramWithAgent};
-use compiled::{Compiled, EVERYTHING, Plan, difference, under, watched};
+use compiled::{Compiled, EVERYTHING, Plan, difference, run_under_plan, run_with_thread_dump};
 use loaders::{Variant, recorded, variants};
 use references::Scenarios;
 use settings::{C1, DEFAULT, INTERPRETER, SETTINGS, Setting};
@@ -32,7 +32,7 @@ use super::programs::list::PROGRAMS;
 use crate::command;
 use crate::folder::Folder;
 use crate::jdk::Jdk;
-use crate::workers::each_on;
+use crate::workers::parallel_map_on;
 
 /// Number of starts of each program beside another agent, over all JDKs and both orders.
 const STARTS: usize = 50;
@@ -93,7 +93,7 @@ pub fn run(scope: &Scope) -> Result<Part, TrustError> {
         jobs.extend(jobs_of(scope, compiled, scenarios, oldest));
     }
     jobs.extend(starts(scope, &groups));
-    let outcomes = each_on(scope.workers, &jobs, run_job);
+    let outcomes = parallel_map_on(scope.workers, &jobs, run_job);
     let mut table = Table::new(
         "Runs, compared with the plain run",
         &["what", "how", "JDK", "runs", "differ", "left out"],
@@ -118,7 +118,7 @@ pub fn run(scope: &Scope) -> Result<Part, TrustError> {
         }
     }
     part.tables = vec![table];
-    Ok(part.since(begun))
+    Ok(part.with_duration_since(begun))
 }
 
 fn increase(cell: &mut String) {
@@ -324,7 +324,7 @@ fn program(jdk: &Jdk, setting: Setting) -> Result<Option<String>, TrustError> {
         .java(work.path())
         .env("JDK_JAVA_OPTIONS", &setting.options.join(" "));
     let limit = Duration::from_secs(180);
-    let plain = watched(jdk, &java, limit)?.succeeded(PROGRAM)?;
-    let output = under(jdk, Plan::Storm(3), &java, limit)?;
+    let plain = run_with_thread_dump(jdk, &java, limit)?.succeeded(PROGRAM)?;
+    let output = run_under_plan(jdk, Plan::Storm(3), &java, limit)?;
     Ok(difference(&plain, &output))
 }

@@ -21,7 +21,7 @@ use crate::java_programs::Programs;
 use crate::jdk::Jdk;
 use crate::live::Live;
 use crate::process::Process;
-use crate::workers::each_on;
+use crate::workers::parallel_map_on;
 use figures::{BOUNDS, Figures, OPTIONS, categories, exceeded, measure, table};
 
 /// Numbers of cycles after which figures are taken. The second sample is the reference for later
@@ -77,7 +77,7 @@ pub fn run(scope: &Scope) -> Result<Part, TrustError> {
         .into_iter()
         .flat_map(|job| scope.jdks.iter().map(move |jdk| (job, jdk)))
         .collect();
-    let said = each_on(scope.workers, &jobs, |(job, jdk)| match job {
+    let said = parallel_map_on(scope.workers, &jobs, |(job, jdk)| match job {
         Job::Plain => locks::plain(jdk).map(JobOutput::Plain),
         Job::Cycles if scope.quick => cycles(jdk, &QUICK_SAMPLES, READ_CYCLES[1]),
         Job::Cycles => cycles(jdk, &SAMPLES, READ_CYCLES[0]),
@@ -128,7 +128,7 @@ pub fn run(scope: &Scope) -> Result<Part, TrustError> {
     }
     part.tables.push(reads);
     part.tables.push(locks::table(&plain));
-    Ok(part.since(begun))
+    Ok(part.with_duration_since(begun))
 }
 
 /// The description of the part, and how its figures are to be read.
@@ -199,12 +199,12 @@ fn cycles(jdk: &Jdk, samples: &[u32], read: u32) -> Result<JobOutput, TrustError
     let live = Live::start(&command::run(&[], &java)).map_err(other)?;
     let plan = r#"for i in 0..5 {
         let h = methods(["Many*::m*(..)", "Memory::spin(..)", "Memory::work(..)"]).limit(10000000).blocks().before(counter());
-        READ_CYCLES
+        READ
         h.detach();
     }"#;
     let (blind, seeing) = (
-        plan.replace("READ_CYCLES", ""),
-        plan.replace("READ_CYCLES", r#"if h.hits() < 0 { print("never"); }"#),
+        plan.replace("READ", ""),
+        plan.replace("READ", r#"if h.hits() < 0 { print("never"); }"#),
     );
     let mut figures = Vec::new();
     let mut done = 0;

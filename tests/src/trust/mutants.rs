@@ -66,7 +66,7 @@ pub fn run(scope: &Scope) -> Result<Part, TrustError> {
         table.rows.push(row);
     }
     part.tables.push(table);
-    Ok(part.since(start))
+    Ok(part.with_duration_since(start))
 }
 
 /// Parses a row of the printed table: a kind of change in words, and its numbers.

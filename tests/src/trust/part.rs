@@ -68,7 +68,7 @@ impl Part {
     }
 
     /// Sets the duration of the run.
-    pub fn since(mut self, start: Instant) -> Self {
+    pub fn with_duration_since(mut self, start: Instant) -> Self {
         self.seconds = start.elapsed().as_secs_f64();
         self
     }

@@ -57,7 +57,7 @@ pub struct Series {
 impl Prepared {
     /// Runs the program in all of these modes. The first one must be plain.
     fn series(&self, modes: &[Mode], least: f64) -> Result<Vec<Run>, TrustError> {
-        let (plain, mut runs) = (self.once(Mode::Plain)?, Vec::new());
+        let (plain, mut runs) = (self.run_once(Mode::Plain)?, Vec::new());
         if plain.output.out.is_empty() || plain.output.code != 0 {
             return Err(TrustError::Other(format!(
                 "plain it ends with {} and prints\n{}{}",
@@ -67,7 +67,7 @@ impl Prepared {
         runs.push(plain.run);
         for mode in modes.iter().filter(|mode| **mode != Mode::Plain) {
             let begun = Instant::now();
-            match self.once(*mode) {
+            match self.run_once(*mode) {
                 Ok(mut one) => {
                     one.compare(&plain.output);
                     one.check(least);
@@ -86,7 +86,7 @@ impl Prepared {
         Ok(runs)
     }
 
-    fn once(&self, mode: Mode) -> Result<Once, TrustError> {
+    fn run_once(&self, mode: Mode) -> Result<SingleRun, TrustError> {
         let name = format!("{}-{mode}", self.program.name).replace(", ", "-");
         let work = folder().join(format!("jdk{}", self.jdk.major())).join(name);
         // Files of an earlier run could change this one.
@@ -116,7 +116,7 @@ impl Prepared {
         let seconds = begun.elapsed().as_secs_f64();
         std::fs::write(work.join("out"), &output.out)?;
         std::fs::write(work.join("err"), &output.err)?;
-        let mut once = Once {
+        let mut once = SingleRun {
             run: Run {
                 mode,
                 seconds,
@@ -137,14 +137,14 @@ impl Prepared {
 }
 
 /// One run with its files.
-struct Once {
+struct SingleRun {
     run: Run,
     output: Output,
     process: Process,
     work: PathBuf,
 }
 
-impl Once {
+impl SingleRun {
     fn read(&mut self, report: &Path) {
         let text = std::fs::read_to_string(report).unwrap_or_default();
         let report: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
@@ -233,7 +233,7 @@ pub fn all(scope: &Scope, least: f64) -> Vec<Series> {
         let modes = match (scope.quick, jdk) {
             (true, _) => mode::QUICK,
             (false, 0) => mode::ALL,
-            (false, _) => mode::FEWER,
+            (false, _) => mode::ON_OTHER_JDKS,
         };
         let jdk = &scope.jdks[*jdk];
         let begun = Instant::now();
@@ -259,7 +259,7 @@ pub fn all(scope: &Scope, least: f64) -> Vec<Series> {
             error,
         }
     };
-    workers::each(&jobs, job)
+    workers::parallel_map(&jobs, job)
 }
 
 /// Runs the part.
@@ -286,7 +286,7 @@ pub fn run(scope: &Scope) -> Result<Part, TrustError> {
     part.words.extend(rates(&all));
     part.failures = failures(&all);
     part.tables = vec![outcomes(&all), storms(&all), refusals(&all)];
-    Ok(part.since(begun))
+    Ok(part.with_duration_since(begun))
 }
 
 /// Returns one line for each failure.

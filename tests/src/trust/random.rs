@@ -116,7 +116,7 @@ pub fn run(scope: &Scope) -> Result<Part, TrustError> {
         }
     }
     part.tables.push(table);
-    Ok(part.since(start))
+    Ok(part.with_duration_since(start))
 }
 
 /// Describes how a developer can reproduce a failure.

@@ -126,19 +126,19 @@ const SUITES: &[Suite] = &[
 
 /// The result of a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum End {
+enum TestResult {
     Passed,
     Failed,
     Skipped,
 }
 
 /// The result of each test of a run, by test id.
-type Ends = BTreeMap<String, End>;
+type TestResults = BTreeMap<String, TestResult>;
 
 /// The runs of a suite.
 struct Outcome {
     suite: &'static Suite,
-    plain: Ends,
+    plain: TestResults,
     armed: Vec<String>,
     storm: Vec<String>,
     /// Tests whose results differ between two plain runs.
@@ -150,21 +150,21 @@ struct Outcome {
 }
 
 /// Reads the files that JUnit's console writes, one for each engine.
-fn read(folder: &Path) -> Result<Ends, TrustError> {
-    let mut ends = Ends::new();
+fn read(folder: &Path) -> Result<TestResults, TrustError> {
+    let mut ends = TestResults::new();
     for file in files(folder, "xml")? {
         let text = String::from_utf8_lossy(&std::fs::read(&file)?).into_owned();
         let mut current = None;
         let mut id = None;
         for line in text.lines() {
             if line.starts_with("<testcase ") {
-                (current, id) = (Some(End::Passed), None);
+                (current, id) = (Some(TestResult::Passed), None);
             } else if current.is_some() && line.starts_with("<skipped") {
-                current = Some(End::Skipped);
+                current = Some(TestResult::Skipped);
             } else if current.is_some()
                 && (line.starts_with("<failure") || line.starts_with("<error"))
             {
-                current = Some(End::Failed);
+                current = Some(TestResult::Failed);
             } else if let (None, Some(text)) = (&id, line.strip_prefix("unique-id: ")) {
                 id = Some(text.to_string());
             } else if line == "</testcase>"
@@ -177,8 +177,9 @@ fn read(folder: &Path) -> Result<Ends, TrustError> {
     Ok(ends)
 }
 
-fn count(ends: &Ends) -> [usize; 3] {
-    [End::Passed, End::Failed, End::Skipped].map(|end| ends.values().filter(|e| **e == end).count())
+fn count(ends: &TestResults) -> [usize; 3] {
+    [TestResult::Passed, TestResult::Failed, TestResult::Skipped]
+        .map(|end| ends.values().filter(|e| **e == end).count())
 }
 
 impl Suite {
@@ -246,12 +247,12 @@ impl Suite {
     }
 
     /// Runs the suite once, and returns the results and the standard error.
-    fn once(
+    fn run_once(
         &self,
         jdk: &Jdk,
         options: &[&str],
         plan: Option<String>,
-    ) -> Result<(Ends, String), TrustError> {
+    ) -> Result<(TestResults, String), TrustError> {
         let folder = Folder::new(self.name)?;
         let (reports, work) = (folder.join("reports"), folder.join("work"));
         std::fs::create_dir_all(&work)?;
@@ -289,16 +290,16 @@ impl Suite {
 
     fn run(&'static self, jdk: &Jdk) -> Result<Outcome, TrustError> {
         let begun = Instant::now();
-        let (plain, _) = self.once(jdk, &[], None)?;
-        let (again, _) = self.once(jdk, &[], None)?;
+        let (plain, _) = self.run_once(jdk, &[], None)?;
+        let (again, _) = self.run_once(jdk, &[], None)?;
         let unsteady: BTreeSet<String> = differences(&plain, &again, &BTreeSet::new())
             .into_iter()
             .map(|d| d.0)
             .collect();
-        let (armed, _) = self.once(jdk, &["--policy", "block"], None)?;
-        let (stormy, err) = self.once(jdk, &["--policy", "loop"], Some(storm(4711)))?;
+        let (armed, _) = self.run_once(jdk, &["--policy", "block"], None)?;
+        let (stormy, err) = self.run_once(jdk, &["--policy", "loop"], Some(storm(4711)))?;
         let mut failures = Vec::new();
-        let mut compare = |what: &str, ends: &Ends| -> Vec<String> {
+        let mut compare = |what: &str, ends: &TestResults| -> Vec<String> {
             let found = differences(&plain, ends, &unsteady);
             let lines = found
                 .iter()
@@ -332,12 +333,12 @@ impl Suite {
 
 /// Returns the tests whose results differ: the id and both results.
 fn differences(
-    one: &Ends,
-    other: &Ends,
+    one: &TestResults,
+    other: &TestResults,
     without: &BTreeSet<String>,
 ) -> Vec<(String, String, String)> {
     let ids: BTreeSet<&String> = one.keys().chain(other.keys()).collect();
-    let show = |end: Option<&End>| end.map_or("not run".to_string(), |e| format!("{e:?}"));
+    let show = |end: Option<&TestResult>| end.map_or("not run".to_string(), |e| format!("{e:?}"));
     ids.into_iter()
         .filter(|id| !without.contains(*id) && one.get(*id) != other.get(*id))
         .map(|id| (id.clone(), show(one.get(id)), show(other.get(id))))
@@ -360,7 +361,7 @@ pub fn run(scope: &Scope) -> Result<Part, TrustError> {
     command::path();
     let only = std::env::var("VENEER_ONLY").unwrap_or_default();
     let chosen: Vec<&'static Suite> = SUITES.iter().filter(|s| s.name.contains(&only)).collect();
-    let results = workers::each(&chosen, |suite| {
+    let results = workers::parallel_map(&chosen, |suite| {
         let result = suite.run(jdk);
         if let Ok(r) = &result {
             eprintln!(
@@ -435,7 +436,7 @@ pub fn run(scope: &Scope) -> Result<Part, TrustError> {
         part.failures.extend(r.failures);
     }
     part.tables = vec![table, left_out];
-    Ok(part.since(begun))
+    Ok(part.with_duration_since(begun))
 }
 
 #[cfg(test)]
@@ -453,9 +454,9 @@ mod tests {
         )?;
         let ends = read(folder.path())?;
         assert_eq!(count(&ends), [1, 1, 1]);
-        let other = Ends::from([
-            ("[a]".to_string(), End::Passed),
-            ("[b]".to_string(), End::Passed),
+        let other = TestResults::from([
+            ("[a]".to_string(), TestResult::Passed),
+            ("[b]".to_string(), TestResult::Passed),
         ]);
         let found = differences(&ends, &other, &BTreeSet::from(["[c]".to_string()]));
         assert_eq!(

@@ -105,7 +105,7 @@ pub fn run(scope: &Scope) -> Result<Part, TrustError> {
         }
     }
     part.tables = vec![counts, storm];
-    Ok(part.since(begun))
+    Ok(part.with_duration_since(begun))
 }
 
 /// The result of a comparison of counts.
@@ -284,16 +284,16 @@ pub fn virtual_threads(jdk: &Jdk, threads: usize) -> Result<Counted, TrustError>
         counted.differences.push(text + &output.err);
     }
     let said = |word: &str| number(&plain.out, word).unwrap_or(-1) as u64;
-    let (calls, turns, even) = (said("calls"), said("turns"), said("even"));
+    let (calls, iterations, even) = (said("calls"), said("turns"), said("even"));
     // The fragments: 0 before the loop, 1 its test, 2 the test inside, 3 even, 4 odd, 5 the end of
     // an iteration, 6 the return.
     for point in report.points("counter") {
         let expected = match point.fragment {
             None | Some(0 | 6) => calls,
-            Some(1) => calls + turns,
-            Some(2 | 5) => turns,
+            Some(1) => calls + iterations,
+            Some(2 | 5) => iterations,
             Some(3) => even,
-            Some(4) => turns - even,
+            Some(4) => iterations - even,
             Some(_) => u64::MAX,
         };
         counted.rows += 1;
@@ -312,7 +312,7 @@ pub fn virtual_threads(jdk: &Jdk, threads: usize) -> Result<Counted, TrustError>
 }
 
 /// The durations of a program whose threads load classes.
-pub struct Loading {
+pub struct LoadingTimes {
     /// Seconds of the plain run.
     pub plain: f64,
     /// Seconds under the storm.
@@ -339,7 +339,7 @@ pub fn generate(jdk: &Jdk, classes: usize) -> Result<Generated, TrustError> {
 
 /// Loads the generated classes in eight threads, plain and under a storm. If there is a deadlock,
 /// the error has a thread dump.
-pub fn loading(jdk: &Jdk, generated: &Generated) -> Result<Loading, TrustError> {
+pub fn loading(jdk: &Jdk, generated: &Generated) -> Result<LoadingTimes, TrustError> {
     let classes = generated.classes;
     let folder = Folder::new("loading")?;
     let programs = Programs::compile_folder(jdk.clone(), "threads").map_err(other)?;
@@ -354,14 +354,14 @@ pub fn loading(jdk: &Jdk, generated: &Generated) -> Result<Loading, TrustError> 
         .arg(classes.to_string())
         .arg(LOADERS.to_string());
     let begun = Instant::now();
-    let expected = watched(jdk, &java, Duration::from_secs(120))?;
+    let expected = run_with_thread_dump(jdk, &java, Duration::from_secs(120))?;
     let plain = begun.elapsed().as_secs_f64();
     let plan = folder.join("storm.rhai");
     std::fs::copy(workspace().join("tests/java/threads/storm.rhai"), &plan)?;
     let plan = plan.display().to_string();
     let begun = Instant::now();
     let limit = Duration::from_secs(120 + classes as u64 / 10);
-    let (out, err) = watched(jdk, &command::run(&["--plan", &plan], &java), limit)?;
+    let (out, err) = run_with_thread_dump(jdk, &command::run(&["--plan", &plan], &java), limit)?;
     let storm = begun.elapsed().as_secs_f64();
     if out != expected.0 {
         return Err(other(format!("{out} instead of {}; {err}", expected.0)));
@@ -374,12 +374,16 @@ pub fn loading(jdk: &Jdk, generated: &Generated) -> Result<Loading, TrustError> 
     if made < 20 {
         return Err(other(format!("the storm made {made} only: {err}")));
     }
-    Ok(Loading { plain, storm, made })
+    Ok(LoadingTimes { plain, storm, made })
 }
 
 /// Runs a program whose last line begins with `sum`, and returns its standard output without the
 /// process id, and its standard error. If it does not end in time, the error has a thread dump.
-fn watched(jdk: &Jdk, process: &Process, limit: Duration) -> Result<(String, String), TrustError> {
+fn run_with_thread_dump(
+    jdk: &Jdk,
+    process: &Process,
+    limit: Duration,
+) -> Result<(String, String), TrustError> {
     let mut live = Live::start(process).map_err(other)?;
     let begun = Instant::now();
     let sum = loop {

@@ -30,7 +30,12 @@ pub fn timer(timing: &Timing) -> Variant {
     let process = || -> Result<Process, TrustError> {
         let folder = timing.folder("byteman")?;
         let byteman = prepare(timing.jdk, "Stopwatch.java", &folder)?;
-        Ok(under(timing, &byteman, &source("timing.btm"), &folder))
+        Ok(run_under_rules(
+            timing,
+            &byteman,
+            &source("timing.btm"),
+            &folder,
+        ))
     };
     timing
         .variant(NAME, process())
@@ -44,14 +49,14 @@ pub fn probe(timing: &Timing, does: &str) -> Variant {
         let folder = timing.folder("byteman")?;
         let byteman = prepare(timing.jdk, "Tables.java", &folder)?;
         let rules = written("counting.btm", does, &folder)?;
-        Ok(under(timing, &byteman, &rules, &folder))
+        Ok(run_under_rules(timing, &byteman, &rules, &folder))
     };
     timing
         .variant(NAME, process())
         .checked(all_calls(timing.calls))
 }
 
-fn under(timing: &Timing, byteman: &Path, rules: &Path, folder: &Path) -> Process {
+fn run_under_rules(timing: &Timing, byteman: &Path, rules: &Path, folder: &Path) -> Process {
     let agent = format!(
         "-javaagent:{}=script:{}",
         byteman.display(),

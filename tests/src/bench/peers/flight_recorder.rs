@@ -9,13 +9,13 @@ use crate::process::Process;
 pub const NAME: &str = "JFR, method timing";
 
 /// The first JDK with method timing.
-pub const SINCE: u32 = 25;
+pub const MIN_JDK: u32 = 25;
 
 /// The variant that times the hot call.
 pub fn timer(timing: &Timing) -> Variant {
     let file = timing.compiled.join("timing.jfr");
-    let process = if timing.jdk.major() < SINCE {
-        Err(other(format!("not in JDKs before {SINCE}")))
+    let process = if timing.jdk.major() < MIN_JDK {
+        Err(other(format!("not in JDKs before {MIN_JDK}")))
     } else {
         let option = format!(
             "-XX:StartFlightRecording:method-timing=HotCall::step,filename={}",

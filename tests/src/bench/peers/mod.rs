@@ -18,7 +18,7 @@ use super::prepare::Compiled;
 use super::workload::Workload;
 use super::{TrustError, other};
 use crate::figures::run::Run;
-use crate::figures::workload::HITS;
+use crate::figures::workload::HITS_PREFIX;
 use crate::folder::workspace;
 use crate::jdk::Jdk;
 use crate::process::Process;
@@ -97,7 +97,7 @@ fn all_calls(calls: u64) -> impl Fn(&Run) -> Result<(), String> {
     // Some tools print the number on standard error, others on standard output.
     let told = |run: &Run| {
         let mut lines = run.out.lines().rev();
-        let out = lines.find_map(|line| line.strip_prefix(HITS)?.trim().parse().ok());
+        let out = lines.find_map(|line| line.strip_prefix(HITS_PREFIX)?.trim().parse().ok());
         run.hits.or(out)
     };
     move |run| match told(run) {

@@ -36,7 +36,7 @@ impl fmt::Display for Corpus {
 
 impl Corpus {
     /// Returns whether these are classes of the JDK itself.
-    pub fn of_jdk(&self) -> bool {
+    pub fn is_jdk(&self) -> bool {
         self.sources.iter().any(|s| s.starts_with("jrt:/"))
     }
 }

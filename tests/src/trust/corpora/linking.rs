@@ -29,7 +29,7 @@ const METHODS_PER_JVM: u64 = 40_000;
 const JVM_TIMEOUT: Duration = Duration::from_secs(1800);
 
 /// Refusals that are faults of Veneer. All other refusals are properties of the class or method.
-const MISTAKES: [&str; 7] = [
+const FAULT_CODES: [&str; 7] = [
     "AnchorFailed",
     "BrokenClass",
     "BrokenCode",
@@ -116,7 +116,7 @@ pub fn pieces(outcome: &Outcome, scope: &Scope) -> Vec<Piece> {
         ],
         false => vec![Mode::Armed("block"), Mode::Blocks],
     };
-    let modes: Vec<Mode> = match (scope.quick, outcome.corpus.of_jdk()) {
+    let modes: Vec<Mode> = match (scope.quick, outcome.corpus.is_jdk()) {
         (true, true) => vec![Mode::Blocks],
         (true, false) => QUICK.to_vec(),
         (false, _) => modes,
@@ -236,7 +236,7 @@ fn java(
     wait: bool,
 ) -> Result<Process, TrustError> {
     let mut paths = vec![programs.classes.clone()];
-    if !corpus.of_jdk() {
+    if !corpus.is_jdk() {
         paths.extend(corpus.sources.iter().map(PathBuf::from));
     }
     paths.extend(corpus.needs.iter().cloned());
@@ -252,7 +252,7 @@ fn java(
             "-XX:+BytecodeVerificationRemote",
         ])
         .limit(JVM_TIMEOUT);
-    if corpus.of_jdk() {
+    if corpus.is_jdk() {
         java = java.args(["--add-modules", "ALL-SYSTEM"]);
     }
     java = java
@@ -281,7 +281,7 @@ fn run_mode(
     ));
     let (file, blocks) = (report.to_string_lossy(), programs.blocks.to_string_lossy());
     let mut options = vec!["--report", &file];
-    if corpus.of_jdk() {
+    if corpus.is_jdk() {
         options.extend(["--arm", "*..*"]);
     }
     match mode {
@@ -388,7 +388,7 @@ fn compare(out: &str, expected: &HashMap<&str, &str>, label: &str, done: &mut Ru
 
 /// The report without the counts of its points.
 #[derive(Deserialize)]
-struct Slim {
+struct ReportWithoutPoints {
     totals: Totals,
     refusals: Vec<crate::report::Refusal>,
     #[serde(default)]
@@ -409,7 +409,12 @@ struct Problem {
     message: String,
 }
 
-fn add_report(report: &Slim, expected: &HashMap<&str, &str>, label: &str, done: &mut Run) {
+fn add_report(
+    report: &ReportWithoutPoints,
+    expected: &HashMap<&str, &str>,
+    label: &str,
+    done: &mut Run,
+) {
     done.methods = report.totals.methods_armed;
     done.points = report.totals.points;
     done.versions = report.totals.versions;
@@ -420,7 +425,7 @@ fn add_report(report: &Slim, expected: &HashMap<&str, &str>, label: &str, done: 
         // A return may legally leave values on the stack. The JDK's own generator of module
         // tables emits such code.
         let legal = refusal.reason == "BrokenCode" && refusal.detail.contains("left on the stack");
-        if MISTAKES.contains(&refusal.reason.as_str()) && !legal {
+        if FAULT_CODES.contains(&refusal.reason.as_str()) && !legal {
             done.rejected += u64::from(refusal.reason == "VersionRejected");
             done.failures.push(format!(
                 "{label}: {}::{}: {}: {}",

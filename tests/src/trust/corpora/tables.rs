@@ -116,7 +116,7 @@ fn words(outcomes: &[Outcome], scope: &Scope) -> Vec<String> {
             .to_string(),
         total.sentence(),
     ];
-    let jdk = outcomes.iter().filter(|o| o.corpus.of_jdk());
+    let jdk = outcomes.iter().filter(|o| o.corpus.is_jdk());
     for outcome in jdk {
         let sum = &outcome.check.total;
         words.push(format!(

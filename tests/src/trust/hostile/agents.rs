@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use super::compiled::{Plan, difference, sources, under, watched};
+use super::compiled::{Plan, difference, run_under_plan, run_with_thread_dump, sources};
 use crate::folder::{Folder, files};
 use crate::jars::{jar, jars};
 use crate::jdk::Jdk;
@@ -128,7 +128,8 @@ impl ProgramWithAgent {
         };
         let begun = Instant::now();
         let java = beside.java(Order::VeneerFirst)?;
-        beside.plain = watched(jdk, &java, beside.limit)?.succeeded("the plain run")?;
+        beside.plain =
+            run_with_thread_dump(jdk, &java, beside.limit)?.succeeded("the plain run")?;
         // Other processes may use both processors while the limit applies.
         beside.limit = Duration::from_secs(20) + begun.elapsed() * 15;
         Ok(beside)
@@ -193,7 +194,7 @@ impl ProgramWithAgent {
     /// Starts the program once, with the storm from the first class on. Returns the difference to
     /// the output without Veneer, or `None` if there is none.
     pub fn start(&self, order: Order, seed: u32) -> Result<Option<String>, TrustError> {
-        let output = under(&self.jdk, Plan::Storm(seed), &self.java(order)?, self.limit)?;
+        let output = run_under_plan(&self.jdk, Plan::Storm(seed), &self.java(order)?, self.limit)?;
         Ok(difference(&self.plain, &output))
     }
 }

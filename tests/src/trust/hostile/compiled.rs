@@ -84,7 +84,7 @@ impl std::fmt::Display for Plan {
 
 /// Runs a process under a plan. If the process does not end in time, the error has a dump of all
 /// threads.
-pub fn under(
+pub fn run_under_plan(
     jdk: &Jdk,
     plan: Plan,
     process: &Process,
@@ -99,15 +99,19 @@ pub fn under(
     std::fs::write(&file, text)?;
     let file = file.display().to_string();
     let options = ["--policy", "loop", "--plan", &file];
-    watched(jdk, &command::run(&options, process), limit)
+    run_with_thread_dump(jdk, &command::run(&options, process), limit)
 }
 
 /// Runs a process. If it does not end in time, the error has a dump of all threads of its JVMs.
-pub fn watched(jdk: &Jdk, process: &Process, limit: Duration) -> Result<Output, TrustError> {
+pub fn run_with_thread_dump(
+    jdk: &Jdk,
+    process: &Process,
+    limit: Duration,
+) -> Result<Output, TrustError> {
     let result = process
         .clone()
         .limit(limit)
-        .run_watched(&|group| dumps(jdk, group));
+        .run_watched(&|group| thread_dumps(jdk, group));
     match result {
         Err(ProcessError::Late {
             seconds, output, ..
@@ -119,7 +123,7 @@ pub fn watched(jdk: &Jdk, process: &Process, limit: Duration) -> Result<Output, 
 }
 
 /// Returns the output of `jstack` for each JVM in a process group.
-fn dumps(jdk: &Jdk, group: u32) -> String {
+fn thread_dumps(jdk: &Jdk, group: u32) -> String {
     let mut text = String::new();
     for process in java_processes(group) {
         let dump = Process::new(jdk.tool("jstack"))
@@ -199,7 +203,7 @@ mod tests {
             .java(&[], "LockedLoader")
             .arg(compiled.guests())
             .limit(Duration::from_secs(1));
-        match watched(&jdk, &late, Duration::from_millis(1500)) {
+        match run_with_thread_dump(&jdk, &late, Duration::from_millis(1500)) {
             Err(TrustError::Other(text)) => {
                 assert!(text.contains("LockedLoader.main"), "{text}");
                 Ok(())

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use super::compiled::{Compiled, Plan, difference, under, watched};
+use super::compiled::{Compiled, Plan, difference, run_under_plan, run_with_thread_dump};
 use super::settings::Setting;
 use crate::trust::TrustError;
 
@@ -37,8 +37,8 @@ pub fn full(
     options.extend(setting.options);
     let java = compiled.java(&options, "FullHeap").arg(rounds.to_string());
     let limit = Duration::from_secs(120);
-    let plain = watched(&compiled.jdk, &java, limit)?.succeeded("FullHeap")?;
-    let output = under(&compiled.jdk, plan, &java, limit)?;
+    let plain = run_with_thread_dump(&compiled.jdk, &java, limit)?.succeeded("FullHeap")?;
+    let output = run_under_plan(&compiled.jdk, plan, &java, limit)?;
     match difference(&plain, &output) {
         Some(text) => Err(TrustError::Other(text)),
         None => Ok(()),

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use super::compiled::{Compiled, Plan, difference, under, watched};
+use super::compiled::{Compiled, Plan, difference, run_under_plan, run_with_thread_dump};
 use super::settings::Setting;
 use crate::live::number;
 use crate::trust::TrustError;
@@ -85,11 +85,11 @@ pub fn recorded(
         .arg(milliseconds.to_string())
         .arg(mode);
     let limit = Duration::from_secs(40);
-    let plain = watched(&compiled.jdk, &java, limit)?.succeeded("HostileLoaders")?;
+    let plain = run_with_thread_dump(&compiled.jdk, &java, limit)?.succeeded("HostileLoaders")?;
     if !plain.out.contains("different rounds: 0\n") {
         return Err(TrustError::Other(format!("plain it prints\n{}", plain.out)));
     }
-    let output = under(&compiled.jdk, plan, &java, limit)?;
+    let output = run_under_plan(&compiled.jdk, plan, &java, limit)?;
     if let Some(text) = difference(&plain, &output) {
         return Err(TrustError::Other(text));
     }

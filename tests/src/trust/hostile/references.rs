@@ -19,12 +19,12 @@ struct Kind {
     class: &'static str,
     /// The expression that attaches it. `M` is replaced by the methods of the class.
     attach: &'static str,
-    then: Then,
+    then: FollowUp,
 }
 
 /// The fate of the instrument after activations have moved into versions.
 #[derive(PartialEq, Eq)]
-enum Then {
+enum FollowUp {
     /// The instrument stays attached.
     Stays,
     /// The instrument is detached.
@@ -37,7 +37,7 @@ const fn kind(class: &'static str, attach: &'static str) -> Kind {
     Kind {
         class,
         attach,
-        then: Then::Stays,
+        then: FollowUp::Stays,
     }
 }
 
@@ -59,23 +59,23 @@ const KINDS: &[Kind] = &[
     Kind {
         class: "Detached",
         attach: "M.blocks().before(counter())",
-        then: Then::Detached,
+        then: FollowUp::Detached,
     },
     Kind {
         class: "Swapped",
         attach: "M.loops().before(counter())",
-        then: Then::Swapped,
+        then: FollowUp::Swapped,
     },
     Kind {
         class: "Restarted",
         attach: "M.around(timer().late())",
-        then: Then::Detached,
+        then: FollowUp::Detached,
     },
 ];
 
 /// The result of a run.
 #[derive(Debug, Default)]
-pub struct Kept {
+pub struct CollectionResult {
     /// Number of objects that the scenarios dropped.
     pub dropped: u64,
     /// The classes, scenarios and groups whose objects were not collected, and the scenarios that
@@ -128,7 +128,7 @@ impl Scenarios {
     }
 
     /// Runs the scenarios without Veneer.
-    pub fn plain(&self, setting: Setting) -> Result<Kept, TrustError> {
+    pub fn plain(&self, setting: Setting) -> Result<CollectionResult, TrustError> {
         let mut live = Live::start(&self.java(setting)).map_err(other)?;
         live.line("ready").map_err(other)?;
         for line in ["start early", "start late"] {
@@ -136,15 +136,15 @@ impl Scenarios {
             live.line("started ").map_err(other)?;
         }
         std::thread::sleep(Duration::from_millis(300));
-        finish(live).map_err(other)
+        drop_and_check(live).map_err(other)
     }
 
     /// Runs the scenarios with instruments of every kind, which are attached while activations run.
-    pub fn observed(&self, setting: Setting) -> Result<Kept, TrustError> {
+    pub fn observed(&self, setting: Setting) -> Result<CollectionResult, TrustError> {
         self.observe(setting).map_err(other)
     }
 
-    fn observe(&self, setting: Setting) -> Result<Kept, LiveError> {
+    fn observe(&self, setting: Setting) -> Result<CollectionResult, LiveError> {
         let mut live = Live::start(&command::run(&[], &self.java(setting)))?;
         live.line("ready")?;
         live.say("start early")?;
@@ -167,25 +167,25 @@ impl Scenarios {
             }
         }
         for (kind, id) in KINDS.iter().zip(&ids) {
-            if kind.then == Then::Swapped {
+            if kind.then == FollowUp::Swapped {
                 live.value(&format!(
                     "methods(\"{}\").blocks().before(counter())",
                     kind.class
                 ))?;
             }
-            if kind.then != Then::Stays {
+            if kind.then != FollowUp::Stays {
                 live.value(&format!("detach(\"{id}\")"))?;
             }
         }
         live.say("start late")?;
         live.line("started ")?;
         std::thread::sleep(Duration::from_millis(700));
-        finish(live)
+        drop_and_check(live)
     }
 }
 
 /// Lets the scenarios drop their objects, and reads which of them were not collected.
-fn finish(mut live: Live) -> Result<Kept, LiveError> {
+fn drop_and_check(mut live: Live) -> Result<CollectionResult, LiveError> {
     live.say("drop")?;
     live.line("told")?;
     live.say("check")?;
@@ -201,7 +201,7 @@ fn finish(mut live: Live) -> Result<Kept, LiveError> {
     if output.code != 0 {
         kept.push(format!("exit code {}: {}", output.code, output.err));
     }
-    Ok(Kept {
+    Ok(CollectionResult {
         dropped: checked.parse().map_err(|_| LiveError::Answer(checked))?,
         kept,
     })

@@ -42,7 +42,7 @@ pub const ALL: &[Mode] = &[
 ];
 
 /// The modes for the other JDKs.
-pub const FEWER: &[Mode] = &[Mode::Plain, Mode::Counted("block"), Mode::Storm("loop")];
+pub const ON_OTHER_JDKS: &[Mode] = &[Mode::Plain, Mode::Counted("block"), Mode::Storm("loop")];
 
 /// The modes of the quick scope.
 pub const QUICK: &[Mode] = &[
