@@ -94,9 +94,11 @@ pub fn run(scope: &Scope) -> Result<Record, TrustError> {
             .push(format!("no estimate of {GROUP}/{GOAL}"));
     }
     record.part.words = vec![
-        "All class files of the modules of the JDK (in a quick session every 40th; for the policies `method` and `block` every fourth of these), one after the other in one thread, in memory; criterion's estimate of the \
-         mean. *read-write* is reading and writing a class as it is, *arm-…* arming all methods under a policy. In a JVM the definition of the anchor class and \
-         the JVM's own second parsing come on top: see *What grows how*."
+        "All class files of the JDK's modules (in a quick session every 40th; for the policies \
+         `method` and `block` every fourth of these), one after the other in one thread, in \
+         memory. The figure is criterion's estimate of the mean. *read-write* reads and writes a \
+         class unchanged, *arm-…* arms all methods under a policy. A JVM additionally defines the \
+         anchor class and parses the class a second time: see *What grows how*."
             .into(),
     ];
     record.part.tables.push(table);

@@ -22,14 +22,17 @@ pub fn run(scope: &Scope) -> Result<Record, TrustError> {
     let mut record = Record::new("attach", "Attaching to a loop that runs", scope)?;
     let times = if scope.quick { 10 } else { 100 };
     record.part.words = vec![
-        "A program whose only activation runs a loop that never ends. A counter is attached to the header of that loop: the \
-         figure is the time from the call of `.before(counter())` to the moment when the counter is no longer 0, as a plan sees both. The first \
-         attachment in a JVM is shown apart. *Command*: `veneer exec` as a process of its own, from its start to its end, with the \
-         same attachment in it."
+        "A program whose only activation runs an endless loop. A counter is attached to the \
+         header of that loop. The figure is the time from the call of `.before(counter())` until \
+         the counter is no longer 0, both measured by the plan. The first attachment in a JVM is \
+         shown separately. *Command*: `veneer exec` as a separate process with the same \
+         attachment, from its start to its end."
             .into(),
-        "No peer reaches an activation that runs: the new code of a retransforming tool is run from the next call on. So what is beside it \
-         is a method that the loop calls each turn: with Byteman the time from sending the rule to an agent that is there already until the rule \
-         first fires; with Flight Recorder the time that `jcmd … JFR.start` takes, command included."
+        "The other tools cannot reach a running activation: new code of a retransforming tool \
+         runs from the next call on. So they are measured on a method that the loop calls in each \
+         iteration. For Byteman, the figure is the time from sending the rule to an agent that is \
+         already loaded until the rule first fires; for Flight Recorder, the time of `jcmd … \
+         JFR.start`, including the command itself."
             .into(),
     ];
     let jdk = scope.jdks.first().ok_or_else(|| other("no JDK"))?;

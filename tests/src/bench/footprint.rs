@@ -51,10 +51,13 @@ pub fn run(scope: &Scope) -> Result<Record, TrustError> {
     let mut record = Record::new("memory", "Memory", scope)?;
     record.options = OPTIONS.iter().map(ToString::to_string).collect();
     record.part.words = vec![format!(
-        "In KiB after garbage collections, as the JVM's native memory tracking and the kernel tell it: Metaspace, the JVM's own native memory, and what \
-         tracking does not know (the agent, and `malloc`). The heap has one size in all runs. *Armed*: a program that loads classes of H2 and \
-         waits. *Counted*: generated classes of {METHODS} small methods, armed, and with a counter on every block; they run. What a class or a \
-         counter costs is the slope over their number, less that of the other row."
+        "In KiB after garbage collections, from the JVM's native memory tracking and the kernel: \
+         Metaspace, the JVM's own native memory, and memory outside tracking (the agent, and \
+         `malloc`). The heap has the same size in all runs. *Armed*: a program that loads classes \
+         of H2 and waits. *Counted*: generated classes of {METHODS} small methods that run, \
+         armed, and with a counter on every block. The cost of a class is the slope over the \
+         number of classes, armed minus plain. The cost of a counter is the slope over the number \
+         of counters, counted minus armed."
     )];
     let jdk = scope.jdks.first().ok_or_else(|| other("no JDK"))?;
     let class = classes(&mut record, jdk, scope.quick)?;

@@ -30,9 +30,11 @@ pub fn run(scope: &Scope) -> Result<Record, TrustError> {
     let begun = Instant::now();
     let mut record = Record::new("growth", "What grows how", scope)?;
     record.part.words = vec![format!(
-        "A slope is that of the line of least squares through all values; *fit* is the share of the variation that the line explains (r²). Start-up is the \
-         time until so many classes of H2 are loaded and linked, armed less plain: all that arming costs them in a JVM. The others are of the program of \
-         *Attaching to 5,000 methods at once*, with classes of {METHODS} methods."
+        "A slope is that of the least-squares line through all values; *fit* is the share of the \
+         variation that the line explains (r²). Start-up is the time until a number of H2 classes \
+         is loaded and linked, armed minus plain: the whole cost of arming in a JVM. The other \
+         series use the program of *Attaching to 5,000 methods at once*, with classes of \
+         {METHODS} methods."
     )];
     let jdk = scope.jdks.first().ok_or_else(|| other("no JDK"))?;
     let mut all = vec![start_up(jdk, scope.quick)?];

@@ -29,12 +29,15 @@ pub fn run(scope: &Scope) -> Result<Record, TrustError> {
     let mut record = Record::new("crowd", "Attaching to 5,000 methods at once", scope)?;
     let times = if scope.quick { 1 } else { 7 };
     record.part.words = vec![
-        "50 classes with 100 methods each, which one thread calls over and over, while another one runs a loop that never ends. A counter at the \
-         entry of all 5,000 methods is attached in one go. *Attach*: how long that takes, as the plan sees it (Byteman: from sending 5,000 \
-         rules to the answer; JFR: the command). *Longest pause*: a thread that sleeps for 0.1 ms over and over says by how much it came late at most, from the \
-         call until every method has been called once more; beside it the same for a second in which nothing is attached. *Its processor time*: \
-         what the kernel says that the thread which attaches had of a processor, in steps of 10 ms; the rest of the time others had both, \
-         the program's two threads and the JIT compilers."
+        "50 classes with 100 methods each, which one thread calls repeatedly, while another \
+         thread runs an endless loop. A counter is attached to the entries of all 5,000 methods \
+         at once. *Attach*: the duration measured by the plan (Byteman: from sending 5,000 rules \
+         to the answer; JFR: the command). *Longest pause*: the longest delay of a thread that \
+         repeatedly sleeps for 0.1 ms, from the call until every method has been called once \
+         more; beside it the longest delay in a second without an attachment. *Its processor \
+         time*: the processor time of the attaching thread as the kernel reports it, in steps of \
+         10 ms. During the rest of the time, the program's two threads and the JIT compilers used \
+         both processors."
             .into(),
     ];
     let jdk = scope.jdks.first().ok_or_else(|| other("no JDK"))?;

@@ -8,11 +8,14 @@ use crate::trust::render::{section, write_table};
 
 /// The text before the first record.
 const HEAD: &str = "# Benchmarks\n\n\
-What Veneer costs, beside what one would take instead, on the same work in one session. `make bench` makes this page from the files in \
-`docs/benchmarks/`, which have every single value; nothing on it is written by hand but the notes at the end. `make bench-quick` is a \
-sample of it that takes minutes and only prints.\n\n\
-Runs are interleaved: each group has one run of every variant, each in a fresh JVM with a pinned heap, and a ratio is one between runs of a group. \
-Shown are the median over the groups and, in brackets, the least and the greatest value. Every run of a workload is compared with the results of the plain one.\n\n";
+     The cost of Veneer, beside that of alternative tools on the same work in one session. `make \
+     bench` generates this page from the files in `docs/benchmarks/`, which have every single \
+     value; only the notes at the end are written by hand. `make bench-quick` prints a sample in \
+     minutes.\n\n\
+     Runs are interleaved: each group has one run of every variant, each in a fresh JVM with a \
+     heap of fixed size, and a ratio compares runs of one group. The page shows the median over \
+     the groups and, in brackets, the lowest and the highest value. The results of every run of a \
+     workload are compared with those of the plain run.\n\n";
 
 /// The line after which text is written by hand. This text is kept when the page is generated.
 pub const NOTES: &str = "<!-- notes -->";

@@ -104,9 +104,13 @@ pub fn run(scope: &Scope) -> Result<Record, TrustError> {
     let begun = Instant::now();
     let mut record = Record::new("probes", "Code at a point", scope)?;
     record.part.words = vec![format!(
-        "A method of six operations, called {CALLS} times a round by one thread, with code at its entry: compiled into it from a plan, or written into the source. \
-         The figure is the processor time of a round less that of the plain round of the same group, by the calls. By hand: `LongAdder`, `LongAccumulator`, \
-         `AtomicLongArray` and `ConcurrentHashMap`, as one would write it. Veneer's code also counts its passes. Byteman's rule calls a helper that does the same as by hand, compiled to bytecode; BTrace's probe adds to its aggregations."
+        "A method of six operations, called {CALLS} times per round by one thread, with code at \
+         its entry that is compiled from a plan or written in the source. The figure is the \
+         difference between the processor times of a round and of the plain round of the same \
+         group, divided by the number of calls. The code written by hand uses `LongAdder`, \
+         `LongAccumulator`, `AtomicLongArray` and `ConcurrentHashMap`. Veneer's code also counts \
+         its executions. Byteman's rule calls a helper with the same code as by hand, compiled to \
+         bytecode; BTrace's probe adds to its aggregations."
     )];
     let jdk = scope.jdks.first().ok_or_else(|| other("no JDK"))?;
     let mut table = Table::new(

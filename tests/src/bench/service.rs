@@ -122,10 +122,13 @@ pub fn run(scope: &Scope) -> Result<Record, TrustError> {
     let begun = Instant::now();
     let mut record = Record::new("service", "Attaching to a service under load", scope)?;
     record.part.words = vec![
-        "Tomcat in front of H2, in one JVM; in another one four clients, each of which asks, waits for the answer, checks it, and asks again, so that \
-         the machine has nothing to spare. In turns: nothing; `veneer attach`; a plan that counts every block of the servlet, the values of a variable of \
-         it, and the time of each query in the database; `veneer detach --unload`. *Slowest*: the longest time from a question to its answer in each \
-         phase, the median of the rounds, with the least and the greatest. The phases are of the same length, so that the slowest of each may be compared."
+        "Tomcat in front of H2, in one JVM. In another JVM, four clients each send a request, \
+         wait for the answer, check it, and repeat, so that the machine has no spare capacity. \
+         The phases are: nothing; `veneer attach`; a plan that counts every block of the servlet, \
+         the values of one of its variables, and the time of each query in the database; `veneer \
+         detach --unload`. *Slowest*: the longest response time in each phase, as the median of \
+         the rounds with the lowest and the highest value. The phases have the same length, so \
+         their longest times can be compared."
             .into(),
     ];
     let jdk = scope.jdks.first().ok_or_else(|| other("no JDK"))?;

@@ -17,10 +17,11 @@ pub fn run(scope: &Scope) -> Result<Record, TrustError> {
     let begun = Instant::now();
     let mut record = Record::new("timer", "A timer on a small hot method", scope)?;
     record.part.words = vec![format!(
-        "A method of six operations, called {CALLS} times a round. The figure is the processor time of a round less that of the plain \
-         round of the same group, by the calls: what a timer around the method (callees included, count and sum) costs each call, \
-         together with the inlining that it prevents. Each tool must have seen every call, \
-         except async-profiler, which keeps no count."
+        "A method of six operations, called {CALLS} times per round. The figure is the difference \
+         between the processor times of a round and of the plain round of the same group, divided \
+         by the number of calls. It is the cost of a timer around the method (callees included, \
+         count and sum) per call, including the inlining that it prevents. Each tool must have \
+         counted every call, except async-profiler, which keeps no count."
     )];
     let jdk = scope.jdks.first().ok_or_else(|| other("no JDK"))?;
     let compiled = Compiled::workload(jdk, &HOT_CALL)?;

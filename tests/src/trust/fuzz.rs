@@ -22,11 +22,13 @@ const TARGETS: [(&str, &str); 6] = [
     ),
     (
         "pipeline",
-        "class file to armed class and versions, with edits: what verified verifies, no internal error",
+        "class file to armed class and versions, with edits: verified input gives verified \
+         output, no internal error",
     ),
     (
         "maps",
-        "class files of version 50 with damaged stack maps: what is armed passes the type checker",
+        "class files of version 50 with damaged stack maps: each armed class passes the type \
+         checker",
     ),
     (
         "plans",
@@ -34,7 +36,8 @@ const TARGETS: [(&str, &str); 6] = [
     ),
     (
         "protocol",
-        "control messages in any pieces: no panic, memory bounded, what is read is written alike",
+        "control messages in any pieces: no panic, memory bounded, a message read and written \
+         again is the same",
     ),
     ("patterns", "method patterns: text to pattern to text"),
 ];
@@ -94,7 +97,9 @@ pub fn run(scope: &Scope) -> Result<Part, TrustError> {
         .unwrap_or_default();
     let runs = if kept.sources == sources && kept.runs.len() == TARGETS.len() {
         part.words.push(
-            "The figures are those of the last `make fuzz`; the sources of the targets are the same since.".into(),
+            "The figures are those of the last `make fuzz`; the sources of the targets have not \
+             changed since."
+                .into(),
         );
         kept
     } else {

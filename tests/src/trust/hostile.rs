@@ -135,9 +135,11 @@ fn words() -> Vec<String> {
          order, one thread at a time. The guests have methods, fields and arrays of classes that are never loaded. A plan attaches \
          every kind of instrument and edit, or the storm runs. Output and calls must be those of the plain run."
             .into(),
-        "References: activations in all kinds of scenarios (a parameter, a variable, an operand, an exception, …) drop their last \
-         reference to an object, under each kind of instrument: activations that began before the instrument, that began in a version, \
-         and that moved on after the instrument was taken off. All objects must be collected, as they are plain."
+        "References: activations in all kinds of scenarios (a parameter, a variable, an operand, \
+         an exception, …) drop their last reference to an object, under each kind of instrument. \
+         Some activations began before the instrument, some began in a version, and some \
+         continued after the instrument was detached. All objects must be collected, as in the \
+         plain run."
             .into(),
         "Heap: a program fills the heap in six ways and catches each `OutOfMemoryError`. Settings: the same programs, and (not in the \
          interpreter) a real one, under options of the JVM that no other part uses. References run under those settings that change how \

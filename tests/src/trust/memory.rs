@@ -134,21 +134,26 @@ pub fn run(scope: &Scope) -> Result<Part, TrustError> {
 /// The description of the part, and how its figures are to be read.
 fn words() -> Vec<String> {
     vec![
-        "A program runs 200 methods all the time in two threads, and two loops that never end. A plan attaches counters to \
-         every block of all of them and detaches them, over and over. So in each cycle 202 methods get a version, threads \
-         enter it, running activations move into it and out of it again, and it is dropped. Figures are taken after garbage \
-         collections; those after 250 cycles count as the beginning, when everything that is made once has been made. In KiB: \
-         Metaspace in use; the chunks that Metaspace has for that; code cache in use; what the JVM's native memory tracking \
-         shows as committed, without heap, Metaspace, code, threads, the compilers' arenas and locks; and the part of the \
-         resident set that tracking does not know, which is the agent's own memory, libraries, and what `malloc` keeps."
+        "A program runs 200 methods continuously in two threads, and two endless loops. A plan \
+         repeatedly attaches counters to every block of all of them and detaches them. So in each \
+         cycle 202 methods get a version, threads enter it, running activations move into it and \
+         out of it again, and it is dropped. Figures are taken after garbage collections. The \
+         figures after 250 cycles are the reference, because all one-time memory has been \
+         allocated by then. In KiB: Metaspace in use; the chunks that Metaspace has for it; code \
+         cache in use; the committed memory in the JVM's native memory tracking without heap, \
+         Metaspace, code, threads, the compilers' arenas and locks; and the part of the resident \
+         set that is outside tracking: the agent's own memory, libraries, and the memory that \
+         `malloc` keeps."
             .into(),
         format!(
-            "Bounds on the rise from the second row to the last: {}. In 750 cycles methods get a version more than 150,000 \
-             times: one byte of native memory that stayed of each would pass the bound. The others are what single figures breathe \
-             with: Metaspace is given back in whole chunks, and what lives on between those of versions that are gone keeps \
-             them from being joined, until there are enough of all sizes; the code cache holds what the compilers have made \
-             lately; and `malloc` keeps what it was given back. The JVM's table of strings is kept small, so that dead ones \
-             are taken out while the part runs: linking a call site of a version puts its class's name there.",
+            "Bounds on the rise from the second row to the last: {}. In 750 cycles, methods get a \
+             version more than 150,000 times: a leak of one byte of native memory per version \
+             would exceed the bound. The other bounds allow for variation. Metaspace is returned \
+             in whole chunks, and classes that are still alive between dropped versions keep \
+             chunks from being merged. The code cache holds recently compiled code, and `malloc` \
+             keeps memory that was freed. The JVM's table of strings is kept small, so that dead \
+             strings are removed during the part: linking a call site of a version adds the name \
+             of its class.",
             BOUNDS
                 .iter()
                 .map(|(what, most)| if *what == "classes" {
@@ -160,21 +165,24 @@ fn words() -> Vec<String> {
                 .join(", ")
         ),
         format!(
-            "Reading figures is apart. Where an activation stands in a version just then, Veneer must know where, and asks JVMTI, \
-             which names methods by ids; the JVM keeps the ids of an unloaded class for ever (JDK-8268406, mended after 25). So each \
-             version that is met so costs some hundred bytes. Attaching and detaching ask for names of Java's kind first, and \
-             need no ids once nobody stands there. The table has cycles with the two loops in versions and the figures read; \
-             more than {MAX_READ_COST_BYTES} bytes a cycle would be a failure."
+            "Reading counts has a cost of its own. If an activation is in a version at that time, \
+             Veneer must know where, and asks JVMTI, which identifies methods by ids. The JVM \
+             never frees the ids of an unloaded class (JDK-8268406, fixed after 25). So each \
+             version found in this way costs some hundred bytes. Attaching and detaching ask for \
+             Java's stack-trace names first, and need no ids if no activation is in the method. \
+             The table has cycles with the two loops in versions and with the counts read; more \
+             than {MAX_READ_COST_BYTES} bytes a cycle would be a failure."
         ),
         "Locks are counted by themselves. From JDK 25 on, the JVM keeps the lock of a method's profile when the method's class \
          is unloaded, 104 bytes and 18 of its name (JDK-8390874), and so it does for versions that have been compiled. The last \
          table is of a program without Veneer that makes hidden classes and drops them: where it leaves a lock for each \
          method, versions may leave one for each method that was compiled; where it leaves none, they may not either."
             .into(),
-        "Loaders: each cycle makes a class loader, loads five classes through it, which are armed and have a version before they \
-         run, uses them, and drops it. The JVM gets all of it back, and so does the agent: its records of classes that are \
-         unloaded, their class files, and their counters. What is kept is one row of figures for all classes of one name. The \
-         bounds are the same."
+        "Loaders: each cycle creates a class loader and loads five classes through it, which are \
+         armed and have a version before they run, uses them, and drops the loader. The JVM gets \
+         all memory back, and so does the agent: its records of unloaded classes, their class \
+         files, and their counters. One row of counts is kept for all classes of the same name. \
+         The bounds are the same."
             .into(),
     ]
 }

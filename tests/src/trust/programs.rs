@@ -274,11 +274,12 @@ pub fn run(scope: &Scope) -> Result<Part, TrustError> {
             PROGRAMS.len()
         ),
         format!(
-            "The storm attaches counters and timers to methods drawn at random, redirects edges to the place that they lead to already, \
-             and takes these off again, {RATE:.0} operations a second and more from the first armed class to the end of the program. The \
-             program has the processors for itself no less than the storm has: two programs run at a time, with as many threads as they \
-             like. A storm that does less than {:.0} operations a second is a failure too. What it is refused is counted by name; a refusal \
-             leaves the method as it was.",
+            "The storm attaches counters and timers to methods drawn at random, redirects edges \
+             to their own targets, and detaches these again, {RATE:.0} or more operations a \
+             second from the first armed class to the end of the program. The program competes \
+             with the storm for the processors: two programs run at a time, with any number of \
+             threads. A storm with less than {:.0} operations a second is a failure too. Refusals \
+             are counted by code; a refusal leaves the method unchanged.",
             MIN_RATE_SHARE * RATE
         ),
     ];

@@ -37,11 +37,13 @@ pub fn run(scope: &Scope) -> Result<Part, TrustError> {
     let start = Instant::now();
     let mut part = Part::new("random", "Random methods");
     part.words.push(
-        "Classes that no compiler would write and every verifier accepts: any control flow, irreducible too, values on the \
-         operand stack across branches, variables that change their types, overlapping exception ranges, handlers in loops, \
-         nested monitors, constructors with branches before `super(…)`, `invokedynamic`. Each method is called with five sets of \
-         arguments and prints a hash of what it gave, did and threw, with messages and lines. The output under Veneer must be \
-         the same byte for byte, and the counters on all blocks what the blocks counted themselves."
+        "Classes that no compiler would generate and every verifier accepts: any control flow, \
+         including irreducible, values on the operand stack across branches, variables that \
+         change their types, overlapping exception ranges, handlers in loops, nested monitors, \
+         constructors with branches before `super(…)`, `invokedynamic`. Each method is called \
+         with five sets of arguments and prints a hash of its results, effects and exceptions, \
+         with messages and lines. The output under Veneer must be the same byte for byte, and the \
+         counters on all blocks must equal the blocks' own counts."
             .into(),
     );
     let first = std::env::var("VENEER_SEED")

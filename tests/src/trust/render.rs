@@ -7,8 +7,9 @@ use super::part::{Part, Table};
 /// Returns the page `docs/trust.md`.
 pub fn page(machine: &str, parts: &[Part]) -> String {
     let mut out = String::from(
-        "# Trust\n\nThe program under Veneer is the program: what was run to find out, and what it showed. \
-         `make trust` makes this page from the files in `docs/trust/`; nothing on it is written by hand.\n\n",
+        "# Trust\n\nThe evidence that a program behaves the same under Veneer as without it. \
+         `make trust` generates this page from the files in `docs/trust/`; nothing on it is \
+         written by hand.\n\n",
     );
     let _ = writeln!(out, "Machine: {machine}.\n");
     summary(&mut out, parts);

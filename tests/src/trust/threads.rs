@@ -24,17 +24,21 @@ pub fn run(scope: &Scope) -> Result<Part, TrustError> {
     let begun = Instant::now();
     let mut part = Part::new("threads", "Threads");
     part.words = vec![
-        "Sixteen platform threads run the same methods all the time on the two processors; counters on entries, exits, blocks, \
-         loops and edges are attached in the middle. Then the threads meet at a barrier and do a known amount of work. What the \
-         counters gain is compared with the exact numbers. 10,000 virtual threads do the same on JDKs that have them; they \
-         yield and sleep inside counted methods, every other one pinned to its carrier."
+        "Sixteen platform threads run the same methods continuously on the two processors. \
+         Counters on entries, exits, blocks, loops and edges are attached while they run. Then \
+         the threads meet at a barrier and do a known amount of work, and the increase of the \
+         counters is compared with the exact numbers. 10,000 virtual threads do the same on JDKs \
+         that have them; they yield and sleep inside counted methods, and every other one is \
+         pinned to its carrier."
             .into(),
         format!(
-            "Eight threads load and initialise {CLASSES} generated classes, each in an order of its own, through {LOADERS} \
-             parallel-capable loaders. Superclasses and interfaces with default methods come from other loaders, and static \
-             initialisers use classes of others, which may just be initialised by another thread. Meanwhile a plan attaches, \
-             detaches and edits on these classes. The output must be that of a plain run. A run that does not end within its \
-             limit is a deadlock: it fails with a dump of all threads."
+            "Eight threads load and initialise {CLASSES} generated classes, each in another \
+             order, through {LOADERS} parallel-capable loaders. Superclasses and interfaces with \
+             default methods are in other loaders, and static initialisers use other classes, \
+             which another thread may be initialising. At the same time, a plan attaches, \
+             detaches and edits on these classes. The output must be that of a plain run. A run \
+             that does not end within its limit is a deadlock: it fails with a dump of all \
+             threads."
         ),
     ];
     let mut counts = Table::new(

@@ -100,19 +100,24 @@ fn words(outcomes: &[Outcome], scope: &Scope) -> Vec<String> {
     let jdks: Vec<String> = scope.jdks.iter().map(ToString::to_string).collect();
     let mut words = vec![
         format!(
-            "{} classes: those of {} and of jars from Maven Central, by javac of many ages, scalac, kotlinc, groovyc, Clojure, \
-             Jython, ECJ and ProGuard. `veneer check` reads and writes each ({} come out byte for byte the same), arms it under the policy `block` and one other, in turn, emits \
-             versions of all its methods with a counter on every block, for new and for running activations, clean ones too (on the second JDK also ones with an \
-             edit), and has the checker prove each body.",
+            "{} classes: those of {} and of jars from Maven Central, compiled by javac of many \
+             versions, scalac, kotlinc, groovyc, Clojure, Jython, ECJ and ProGuard. `veneer \
+             check` reads and writes each ({} are unchanged byte for byte), arms it under the \
+             policy `block` and one other policy in turn, emits versions of all its methods with \
+             a counter on every block, with and without OSR entries for running activations, and \
+             also without instruments (on the second JDK also with an edit), and has the checker \
+             prove each body.",
             count(total.classes),
             jdks.join(" and "),
             count(total.identical),
         ),
-        "Then real JVMs load and link every class under full verification (`-XX:+BytecodeVerificationLocal \
-         -XX:+BytecodeVerificationRemote`) without initialising it: plain, armed by each policy, with a counter on every block from \
-         the start, and (every twelfth class) with counters attached when all is linked, which makes the ways in for running activations too. Each \
-         class must come out as in the plain JVM: linked with the same members, or with the same error where something that it \
-         needs is not there."
+        "Then real JVMs load and link every class with full verification \
+         (`-XX:+BytecodeVerificationLocal -XX:+BytecodeVerificationRemote`) without initialising \
+         it: plain, armed under each policy, with a counter on every block from the start, and \
+         (every twelfth class) with counters that are attached after all classes are linked, \
+         which also emits the OSR entries. Each class must have the same outcome as in the plain \
+         JVM: linked with the same members, or the same error if a class that it needs is \
+         missing."
             .to_string(),
         total.sentence(),
     ];
