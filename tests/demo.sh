@@ -1,6 +1,6 @@
 #!/bin/sh
-# The demonstration: the JDK's own compiler under a plan that counts every fragment of its parser (tests/demo.rhai).
-# It needs cargo and a JDK from 17 on; `make demo` sees to both.
+# Runs the demonstration: the JDK's own compiler under a plan that counts every fragment of its
+# parser (tests/demo.rhai). It needs cargo and a JDK from 17 on; `make demo` installs both.
 set -eu
 cd "$(dirname "$0")/.."
 cargo build --quiet --release --no-default-features -p veneer-console -p veneer-agent

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Prints the terminal session that README.md shows: a program that runs, a few questions to it, and nothing left of them.
-# What it prints goes between the two marks there; a test runs it and compares all but the figures.
+# Prints the terminal session that README.md shows: a running program, a few commands on it, and the
+# removal of everything that they attached. The output is copied between the two marks in README.md.
+# A test runs this script and compares everything except the numbers.
 set -eu
 cd "$(dirname "$0")/.."
 veneer=${VENEER:-target/release/veneer}
@@ -11,12 +12,12 @@ trap 'kill $program 2>/dev/null || true; rm -rf "$work"' EXIT
 javac -g -d "$work" tests/java/control/Desk.java
 mkfifo "$work/orders"
 "$veneer" run -- java -Xmx64m -cp "$work" Desk < "$work/orders" > "$work/out" &
-# A thousand orders, again and again.
+# Sends a thousand orders, repeatedly.
 (while [ -e "$work/orders" ] && echo 'run 1000' && sleep 0.01; do :; done) > "$work/orders" 2> "$work/end" &
 while ! grep -q sum "$work/out"; do sleep 0.1; done
 program=$(sed -n 's/^pid //p' "$work/out")
 
-# The process id is another one each time.
+# Prints a command and its output. The process id differs each time, so sed replaces it below.
 say() {
     printf '$ veneer'
     for word in "$@"; do

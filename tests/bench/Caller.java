@@ -1,5 +1,5 @@
 /** A generated class that calls all its methods. */
 public interface Caller {
-    /** Calls each once. */
+    /** Calls each method once. */
     long all(long value);
 }

@@ -7,9 +7,11 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
 /**
- * Clients of a service, each of which asks and waits for the answer, over and over, on one connection. Arguments: port, how many, the
- * pause between an answer and the next question in microseconds. Each line of standard input ends a phase: it is printed with the number
- * of requests, how many of them failed (no answer or a wrong one), and the median, the 99th percentile and the longest time, in microseconds.
+ * Clients of a service. Each client sends a request, waits for the answer, and repeats this on one
+ * connection. Arguments: port, number of clients, and the pause between an answer and the next
+ * request in microseconds. Each line of standard input ends a phase. For each phase, the program
+ * prints the number of requests, the number of failed ones (no answer or a wrong one), and the
+ * median, the 99th percentile and the maximum of the response time in microseconds.
  */
 public final class Clients {
     private static final int KEPT = 1 << 22;

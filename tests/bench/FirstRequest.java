@@ -10,7 +10,7 @@ import java.util.logging.Logger;
 import org.apache.catalina.Context;
 import org.apache.catalina.startup.Tomcat;
 
-/** Starts a Tomcat, answers one request, and prints the answer. Argument: a folder to work in. */
+/** Starts a Tomcat, answers one request, and prints the answer. Argument: a working folder. */
 public final class FirstRequest extends HttpServlet {
     private static final long serialVersionUID = 1;
 
@@ -28,7 +28,7 @@ public final class FirstRequest extends HttpServlet {
         try (InputStream in = URI.create(address).toURL().openStream()) {
             System.out.println("result " + new String(in.readAllBytes(), StandardCharsets.UTF_8));
         }
-        // What stopping takes is not part of the figure.
+        // The time of the shutdown is not measured.
         Runtime.getRuntime().halt(0);
     }
 

@@ -1,4 +1,4 @@
-/** The least that a program can do. */
+/** A minimal program. */
 public final class Hello {
     private Hello() {}
 

@@ -1,7 +1,8 @@
 /**
- * A small method that is called all the time: what a timer around it costs is the difference to the plain run, per call.
+ * A small method that is called continuously. The cost of a timer around it is the difference from
+ * the plain run, per call.
  *
- * <p>Arguments: calls in a round.
+ * <p>Arguments: the number of calls in a round.
  */
 public final class HotCall implements Work {
     private final int calls;

@@ -6,10 +6,11 @@ import java.util.concurrent.atomic.LongAccumulator;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * A small method that is called all the time, and in which a probe stands: compiled into it by Veneer, or written here by hand in the place of the
- * comment. What it costs is the difference to the plain run, per call.
+ * A small method with a probe that is called continuously. Veneer compiles the probe into the
+ * method, or the probe is written by hand in place of the comment. Its cost is the difference from
+ * the plain run, per call.
  *
- * <p>Arguments: calls in a round.
+ * <p>Arguments: the number of calls in a round.
  */
 public final class HotProbe implements Work {
     static final class Owner {
@@ -30,7 +31,7 @@ public final class HotProbe implements Work {
         }
     }
 
-    // What probes by hand fill.
+    // The tables of the probes written by hand.
     static final LongAdder COUNT = new LongAdder();
     static final LongAdder SUM = new LongAdder();
     static final LongAccumulator LEAST = new LongAccumulator(Math::min, Long.MAX_VALUE);

@@ -16,7 +16,7 @@ import org.apache.lucene.search.TermQuery;
 import org.apache.lucene.store.ByteBuffersDirectory;
 
 /**
- * Lucene indexes texts that are generated once, merges, and looks for a few words.
+ * Lucene indexes texts that are generated once, merges segments, and searches for a few words.
  *
  * <p>Arguments: the number of documents.
  */
@@ -38,7 +38,7 @@ public final class Indexing implements Work {
         for (int i = 0; i < texts.length; i++) {
             StringBuilder text = new StringBuilder();
             for (int k = 60 + random.nextInt(80); k > 0; k--) {
-                // Low numbers more often, as in a language.
+                // Low numbers are more frequent, as in a natural language.
                 double r = random.nextDouble();
                 text.append(words[(int) (r * r * r * words.length)]).append(k % 9 == 0 ? ". " : " ");
             }
@@ -50,7 +50,8 @@ public final class Indexing implements Work {
     public long round() throws Exception {
         long sum = 0;
         try (ByteBuffersDirectory directory = new ByteBuffersDirectory()) {
-            // Segments end at a number of documents and merge in this thread, so that they come out the same each time.
+            // A segment ends after a fixed number of documents, and segments are merged in this
+            // thread. So the index is the same each time.
             IndexWriterConfig config = new IndexWriterConfig(new StandardAnalyzer()).setMergeScheduler(new SerialMergeScheduler())
                 .setMaxBufferedDocs(100).setRAMBufferSizeMB(IndexWriterConfig.DISABLE_AUTO_FLUSH);
             try (IndexWriter writer = new IndexWriter(directory, config)) {

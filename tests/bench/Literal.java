@@ -33,8 +33,9 @@ import org.objectweb.asm.tree.analysis.BasicValue;
 import org.objectweb.asm.tree.analysis.Frame;
 
 /**
- * The literal executor: {@code Literal FROM TO} rewrites the class files of a folder so that each method with a jump is what the paper of 2003
- * describes, an executor loop over fragments and a table of edges.
+ * The literal executor: {@code Literal FROM TO} rewrites the class files of a folder. Each method
+ * with a jump then has the form that the paper of 2003 describes: an executor loop over fragments
+ * and a table of edges.
  *
  * <pre>
  *   int next = edges[0];
@@ -44,8 +45,9 @@ import org.objectweb.asm.tree.analysis.Frame;
  *   }
  * </pre>
  *
- * <p>The table is a static field that is not final, since edges can be redirected. A fragment is a basic block; jumps with something on
- * the operand stack stay jumps, and methods with exception handlers or switches, or compiled without tables of variables, stay as they are.
+ * <p>The table is a static field that is not final, because edges can be redirected. A fragment is
+ * a basic block. Jumps with operands on the stack stay jumps. Methods with exception handlers or
+ * switches, and methods compiled without tables of variables, are not changed.
  */
 public final class Literal {
     private Literal() {}
@@ -71,7 +73,7 @@ public final class Literal {
         System.out.println("literal " + changed + " of " + all);
     }
 
-    /** Whether the method was rewritten. */
+    /** Returns whether the method was rewritten. */
     private static boolean rewrite(ClassNode owner, MethodNode method) throws Exception {
         if ((owner.access & Opcodes.ACC_INTERFACE) != 0 || !method.tryCatchBlocks.isEmpty() || method.name.startsWith("<")) {
             return false;
@@ -89,7 +91,8 @@ public final class Literal {
         if (!jumps || !ownSlots(method, code)) {
             return false;
         }
-        // Fragments: the entry, targets of jumps, and what follows a jump, where the operand stack is empty.
+        // Fragments begin at the entry, at targets of jumps and after jumps, if the operand stack
+        // is empty there.
         TreeMap<Integer, Integer> fragments = new TreeMap<>();
         fragments.put(0, 0);
         for (int i = 0; i < code.size(); i++) {
@@ -112,7 +115,10 @@ public final class Literal {
         }
     }
 
-    /** Gives each variable slots of its own, since all fragments meet in the executor; false where that is not known. */
+    /**
+     * Gives each variable its own slots, because all fragments are in one executor loop. Returns
+     * false if the variables are not known.
+     */
     private static boolean ownSlots(MethodNode method, List<AbstractInsnNode> code) {
         int parameters = (method.access & Opcodes.ACC_STATIC) == 0 ? 1 : 0;
         for (Type type : Type.getArgumentTypes(method.desc)) {
@@ -128,7 +134,8 @@ public final class Literal {
             }
         }
         Map<AbstractInsnNode, Integer> chosen = new HashMap<>();
-        // Variables that javac makes itself have no entry: one slot for each old slot and type, if only ever of that type.
+        // Variables that javac creates have no entry. Each old slot with one type gets one new
+        // slot, if the variable always has this type.
         Map<String, Integer> unnamed = new HashMap<>();
         List<Integer> kinds = new ArrayList<>();
         for (int i = 0; i < code.size(); i++) {
@@ -138,7 +145,7 @@ public final class Literal {
             }
             Integer place = null;
             for (LocalVariableNode variable : variables) {
-                // A store that begins a variable stands directly before its range.
+                // The store that initialises a variable is directly before its range.
                 int begin = code.indexOf(variable.start), end = code.indexOf(variable.end);
                 if (variable.index == slot && i >= begin - 1 && i < end) {
                     place = slots.get(variable);
@@ -154,7 +161,7 @@ public final class Literal {
                     case Opcodes.DLOAD, Opcodes.DSTORE -> "D";
                     default -> "";
                 };
-                // An array that is iterated over, for instance: its type is not told.
+                // The array of a for-each loop, for example, has no known type.
                 String array = kind.isEmpty() ? arrayOf(method, code, slot) : null;
                 if (kind.isEmpty() && array == null) {
                     return false;
@@ -204,7 +211,7 @@ public final class Literal {
         list.add(new VarInsnNode(opcode, slot));
     }
 
-    /** A type for an unnamed variable of a reference: any will do that has the right size. */
+    /** Returns a type for an unnamed reference variable. Any type of the right size is sufficient. */
     private static String arrayOf(MethodNode method, List<AbstractInsnNode> code, int slot) {
         return "Ljava/lang/Object;";
     }
@@ -267,7 +274,7 @@ public final class Literal {
         initialise(owner, table, edges);
     }
 
-    /** Takes an edge: {@code next = edges[number]; continue}. */
+    /** Emits an edge: {@code next = edges[number]; continue}. */
     private static void edge(InsnList out, ClassNode owner, String table, int next, List<Integer> edges, int target, LabelNode executor) {
         out.add(new FieldInsnNode(Opcodes.GETSTATIC, owner.name, table, "[I"));
         out.add(constant(edges.size()));

@@ -5,8 +5,8 @@ import java.util.List;
 import java.util.jar.JarFile;
 
 /**
- * Loads and links classes of a jar that is on the class path: {@code Load JAR COUNT}. Then it prints {@code loaded N} and {@code pid N}, and waits
- * until standard input says {@code stop}.
+ * Loads and links classes of a jar on the class path: {@code Load JAR COUNT}. Then it prints
+ * {@code loaded N} and {@code pid N}, and waits until standard input has {@code stop}.
  */
 public final class Load {
     private Load() {}
@@ -20,11 +20,12 @@ public final class Load {
         int count = Integer.parseInt(args[1]), loaded = 0;
         for (int i = 0; i < names.size() && loaded < count; i++) {
             try {
-                // The methods of a class are asked for, so that it is linked; it is not initialised, so nothing of it runs.
+                // Requesting the methods of a class links it. The class is not initialised, so none
+                // of its code runs.
                 Class.forName(names.get(i), false, Load.class.getClassLoader()).getDeclaredMethods();
                 loaded++;
             } catch (LinkageError e) {
-                // It wants something that is not there.
+                // The class needs another class that is missing.
             }
         }
         System.out.println("loaded " + loaded);

@@ -1,5 +1,6 @@
 /**
- * Matrices of doubles: a product whose inner loop a JIT vectorises, and the relaxation of a grid.
+ * Matrices of doubles: a product whose inner loop the JIT vectorises, and the relaxation of a
+ * grid.
  *
  * <p>Arguments: the side of the matrices.
  */

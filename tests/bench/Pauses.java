@@ -3,12 +3,14 @@ import java.io.InputStreamReader;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * A program that attachments are measured on: {@code Pauses CLASSES METHODS THREADS}. Threads call all methods of the classes {@code Many0} …
- * over and over; one more runs a loop that never ends and calls {@code step} each turn; and a pause meter sleeps a little again and again and keeps
- * the longest time by which it came late: what holds all threads up holds it up.
+ * A program for measuring attachments: {@code Pauses CLASSES METHODS THREADS}. Threads repeatedly
+ * call all methods of the classes {@code Many0}, {@code Many1}, … One more thread runs an endless
+ * loop and calls {@code step} in each iteration. A pause meter repeatedly sleeps for a short time,
+ * and keeps the longest delay of its wake-up. Whatever stops all threads delays the meter as well.
  *
- * <p>Each line on standard input is answered: {@code pause} with the longest delay since the last such line, in microseconds, {@code
- * round} when every method was called once more, {@code stop} ends the program.
+ * <p>Each line on standard input is answered: {@code pause} with the longest delay since the last
+ * such line in microseconds, {@code round} when every method has been called once more; {@code
+ * stop} ends the program.
  */
 public final class Pauses {
     private static final long NAP = 100_000;

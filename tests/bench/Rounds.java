@@ -1,9 +1,10 @@
 /**
- * Does a piece of work in rounds: {@code Rounds CLASS ROUNDS [ARGUMENT…]}. The class implements {@link Work}; its constructor gets
- * the arguments.
+ * Does a piece of work in rounds: {@code Rounds CLASS ROUNDS [ARGUMENT…]}. The class implements
+ * {@link Work}; its constructor gets the arguments.
  *
- * <p>Standard output has the checksum of each round, standard error {@code round N 12.34 ms}. A round whose checksum is not that of
- * the first one ends the program with code 3: what computes something else must not be measured.
+ * <p>Standard output has the checksum of each round, standard error {@code round N 12.34 ms}. If
+ * the checksum of a round differs from the first one, the program ends with exit code 3, because a
+ * run with a wrong result must not be measured.
  */
 public final class Rounds {
     private Rounds() {}
@@ -28,7 +29,7 @@ public final class Rounds {
         }
     }
 
-    /** One round. A method of its own, so that a plan can count rounds. */
+    /** Runs one round. It is a separate method, so that a plan can count rounds. */
     private static long once(Work work) throws Exception {
         return work.round();
     }

@@ -15,9 +15,10 @@ import org.apache.catalina.Context;
 import org.apache.catalina.startup.Tomcat;
 
 /**
- * A service: Tomcat in front of H2 in memory. `GET /order?id=N` reads an order and its lines and answers `order N total T`, with T
- * known from N. Prints its process id and its port, and how many requests it answered when standard input ends. Argument: a folder to
- * work in.
+ * A service: Tomcat in front of H2 in memory. `GET /order?id=N` reads an order and its lines and
+ * answers `order N total T`, where T is a known function of N. The program prints its process id
+ * and its port, and at the end of standard input the number of answered requests. Argument: a
+ * working folder.
  */
 public final class Service extends HttpServlet {
     private static final long serialVersionUID = 1;
@@ -41,7 +42,7 @@ public final class Service extends HttpServlet {
         System.out.println("pid " + ProcessHandle.current().pid());
         System.out.println("port " + tomcat.getConnector().getLocalPort());
         while (System.in.read() >= 0) {
-            // Until the end.
+            // Wait for the end of standard input.
         }
         System.out.println("answered " + ANSWERED.get());
         Runtime.getRuntime().halt(0);

@@ -7,10 +7,10 @@ import java.sql.Statement;
 import java.util.Random;
 
 /**
- * A mixed load on an H2 database in memory: point queries, joins, aggregates, inserts, updates, deletes, transactions that are rolled
- * back. Each round leaves the database as it found it.
+ * A mixed load on an H2 database in memory: point queries, joins, aggregates, inserts, updates,
+ * deletes, transactions that are rolled back. Each round restores the database.
  *
- * <p>Arguments: how many orders a round makes.
+ * <p>Arguments: the number of orders per round.
  */
 public final class Shop implements Work {
     private static final int CUSTOMERS = 400;

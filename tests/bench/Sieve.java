@@ -1,5 +1,6 @@
 /**
- * Kernels over arrays of bytes and ints that a JIT unrolls and vectorises: the sieve of Eratosthenes, a sum, a scaled addition.
+ * Kernels on arrays of bytes and ints that the JIT unrolls and vectorises: the sieve of
+ * Eratosthenes, a sum, a scaled addition.
  *
  * <p>Arguments: the bound of the sieve.
  */

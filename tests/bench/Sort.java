@@ -1,8 +1,9 @@
 import java.util.Random;
 
 /**
- * A small database of addresses in memory, like {@code _209_db} of SPECjvm98: records of strings, sorted by one field after the other,
- * looked for, changed. Nearly all of its time is in the loops of a shell sort and of a search; there are few calls.
+ * A small database of addresses in memory, like {@code _209_db} of SPECjvm98: records of strings,
+ * which are sorted by one field after the other, searched and changed. Nearly all of its time is
+ * spent in the loops of a shell sort and of a search; there are few calls.
  *
  * <p>Arguments: the number of records.
  */
@@ -48,7 +49,7 @@ public final class Sort implements Work {
         return sum;
     }
 
-    /** Shell's sort of record numbers by a field; ties by number. */
+    /** Sorts record numbers by a field with Shell's algorithm; ties are sorted by number. */
     private void sort(int[] index, int field) {
         int count = index.length;
         int gap = 1;
@@ -74,7 +75,7 @@ public final class Sort implements Work {
         }
     }
 
-    /** The sum of the numbers of all records with this text in a field. */
+    /** Returns the sum of the numbers of all records with this text in a field. */
     private long find(String text, int field) {
         long found = 0;
         for (int i = 0; i < records.length; i++) {

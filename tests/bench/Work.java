@@ -1,5 +1,5 @@
-/** Work that can be done again and again and gives the same result each time. */
+/** Work that can be repeated and has the same result each time. */
 public interface Work {
-    /** Does it once; gives a checksum of what came out. */
+    /** Does the work once, and returns a checksum of the result. */
     long round() throws Exception;
 }

@@ -1,7 +1,10 @@
 import bsh.Interpreter;
 import java.io.File;
 
-/** Runs `script.bsh` in BeanShell, whose scripted classes are class files of version 45 or 46. Argument: the folder that it is in. */
+/**
+ * Runs `script.bsh` in BeanShell, which compiles scripted classes to class files of version 45 or
+ * 46. Argument: the folder of the script.
+ */
 public class BeanShellProgram {
     public static void main(String[] arguments) throws Exception {
         Interpreter shell = new Interpreter();

@@ -9,7 +9,7 @@ import java.util.stream.Stream;
 final class ClassFiles {
     private ClassFiles() {}
 
-    /** One for each tenth file, over it and those before it. */
+    /** Prints a digest for each tenth file, which covers this file and those before it. */
     static void print(Path folder) throws Exception {
         List<Path> files;
         try (Stream<Path> all = Files.walk(folder)) {

@@ -2,7 +2,7 @@ import clojure.java.api.Clojure;
 import clojure.lang.IFn;
 import java.nio.file.Path;
 
-/** Loads `script.clj`, which prints. Argument: the folder that it is in. */
+/** Loads `script.clj`, which prints its results. Argument: the folder of the script. */
 public class ClojureProgram {
     public static void main(String[] args) throws Exception {
         IFn load = Clojure.var("clojure.core", "load-file");

@@ -26,7 +26,7 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
-/** Streams, futures, fork and join, locks and conditions; on virtual threads where the JDK has them. */
+/** Streams, futures, fork and join, locks and conditions; on virtual threads if available. */
 public class Concurrent {
     record Sale(int shop, String item, int amount, double price) {}
 
@@ -62,7 +62,7 @@ public class Concurrent {
         System.out.println(Digest.of(new TreeMap<>(merged).toString()));
     }
 
-    /** Methods that ask who calls them, by reference: one of a final class, and one that may be overridden. */
+    /** References to methods that query their caller, in a final class and in another one. */
     private static void references() {
         System.out.println(Stream.of(Sale.class, Leaf.class).map(Class::getDeclaredFields).map(f -> f.length).toList() + " " + Stream.of(Thread.currentThread()).map(Thread::getContextClassLoader).filter(java.util.Objects::nonNull).count());
     }
@@ -123,7 +123,7 @@ public class Concurrent {
         }
     }
 
-    /** A pool with a virtual thread for each task, where there are any. */
+    /** Returns a pool with a virtual thread for each task, if the JDK has virtual threads. */
     private static ExecutorService pool() throws Exception {
         try {
             Method method = Executors.class.getMethod("newVirtualThreadPerTaskExecutor");

@@ -36,7 +36,10 @@ import org.bouncycastle.math.ec.ECPoint;
 import org.bouncycastle.crypto.ec.CustomNamedCurves;
 import org.bouncycastle.util.encoders.Hex;
 
-/** Ciphers, digests, signatures and curves of Bouncy Castle with fixed keys; zip and regular expressions of the JDK. */
+/**
+ * Ciphers, digests, signatures and curves of Bouncy Castle with fixed keys; zip and regular
+ * expressions of the JDK.
+ */
 public class Crypto {
     public static void main(String[] args) throws Exception {
         for (int round = 0; round < 2; round++) {

@@ -2,7 +2,7 @@ import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.util.HexFormat;
 
-/** SHA-256 of what a program computes, where that is too long to print. */
+/** SHA-256 of a program's results that are too long to print. */
 final class Digest {
     private final MessageDigest digest;
 
@@ -19,7 +19,7 @@ final class Digest {
         return this;
     }
 
-    /** The first 16 hexadecimal digits; begins anew. */
+    /** Returns the first 16 hexadecimal digits, and resets the digest. */
     @Override
     public String toString() {
         return HexFormat.of().formatHex(digest.digest(), 0, 8);

@@ -14,8 +14,9 @@ import org.objectweb.asm.Opcodes;
 import org.objectweb.asm.Type;
 
 /**
- * Commons Collections at each version from 45 to 50, without stack maps. A class that needs what came later (`invokedynamic`, class
- * constants below 49, code in interfaces) stays as it is. Prints how many classes were downgraded, and what the collections hold.
+ * Commons Collections at each version from 45 to 50, without stack maps. A class that needs newer
+ * features (`invokedynamic`, class constants below 49, code in interfaces) is not changed. The
+ * program prints the number of downgraded classes and the content of the collections.
  */
 public class Downgraded {
     static final String PACKAGE = "org.apache.commons.collections4.";
@@ -56,7 +57,7 @@ public class Downgraded {
         }
     }
 
-    /** The class at the old version; null if it needs what came later. */
+    /** Returns the class at the old version, or null if it needs newer features. */
     static byte[] old(byte[] bytes, int version) {
         ClassReader reader = new ClassReader(bytes);
         boolean[] later = {(reader.getAccess() & (Opcodes.ACC_ANNOTATION | Opcodes.ACC_ENUM)) != 0};

@@ -28,7 +28,10 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
-/** A Netty server on a free port that answers framed messages, compressed or not, of clients in the same process. */
+/**
+ * A Netty server on a free port that answers framed messages, compressed or not, of clients in the
+ * same process.
+ */
 public class Echo {
     public static void main(String[] args) throws Exception {
         NioEventLoopGroup boss = new NioEventLoopGroup(1), workers = new NioEventLoopGroup(2);

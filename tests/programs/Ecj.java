@@ -7,7 +7,10 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.eclipse.jdt.core.compiler.batch.BatchCompiler;
 
-/** Eclipse's compiler on a tree of sources, and on sources that have errors. Arguments: the folder of the sources, one to write to. */
+/**
+ * Eclipse's compiler on a source tree, and on sources with errors. Arguments: the folder of the
+ * sources, and a folder for output.
+ */
 public class Ecj {
     public static void main(String[] args) throws Exception {
         Path sources = Path.of(args[0]), out = Path.of(args[1]);

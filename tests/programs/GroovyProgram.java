@@ -2,7 +2,7 @@ import groovy.lang.Binding;
 import groovy.lang.GroovyShell;
 import java.nio.file.Path;
 
-/** Compiles and runs `script.groovy`. Argument: the folder that it is in. */
+/** Compiles and runs `script.groovy`. Argument: the folder of the script. */
 public class GroovyProgram {
     public static void main(String[] args) throws Exception {
         for (int round = 0; round < 2; round++) {

@@ -4,7 +4,10 @@ import org.jruby.embed.LocalContextScope;
 import org.jruby.embed.PathType;
 import org.jruby.embed.ScriptingContainer;
 
-/** Runs `script.rb` in JRuby: interpreted, with its JIT, and compiled beforehand. Argument: the folder that it is in. */
+/**
+ * Runs `script.rb` in JRuby: interpreted, with its JIT, and compiled beforehand. Argument: the
+ * folder of the script.
+ */
 public class JRubyProgram {
     public static void main(String[] arguments) {
         String script = Path.of(arguments[0], "script.rb").toString();

@@ -12,7 +12,10 @@ import javax.tools.StandardJavaFileManager;
 import javax.tools.StandardLocation;
 import javax.tools.ToolProvider;
 
-/** The JDK's compiler on a tree of sources, and on sources that have errors. Arguments: the folder of the sources, one to write to. */
+/**
+ * The JDK's compiler on a source tree, and on sources with errors. Arguments: the folder of the
+ * sources, and a folder for output.
+ */
 public class Javac {
     static final String BAD = "import java.util.*;\nclass Bad<T extends Comparable<T>> {\n  int a = \"text\";\n  void m() { undefined(); List<String> l = new ArrayList<Integer>(); }\n"
         + "  int n(int x) { switch (x) { case 1: return 1; case 1: return 2; } }\n  final int f;\n  void g() throws Missing { int y; System.out.println(y); f = 2; }\n"

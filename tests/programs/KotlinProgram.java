@@ -14,7 +14,10 @@ import kotlin.sequences.SequencesKt;
 import kotlin.text.Regex;
 import kotlin.text.StringsKt;
 
-/** The bytecode of Kotlin's compiler: collections, sequences, strings, ranges, regular expressions, and its random numbers, called from Java. */
+/**
+ * Bytecode of Kotlin's compiler, called from Java: collections, sequences, strings, ranges, regular
+ * expressions, random numbers.
+ */
 public class KotlinProgram {
     public static void main(String[] args) throws Exception {
         for (int round = 1; round <= 8; round++) {

@@ -5,7 +5,10 @@ import org.mozilla.javascript.ImporterTopLevel;
 import org.mozilla.javascript.JavaScriptException;
 import org.mozilla.javascript.Scriptable;
 
-/** Runs `script.js` in Rhino, interpreted and compiled at all levels. Argument: the folder that it is in. */
+/**
+ * Runs `script.js` in Rhino, interpreted and compiled at all levels. Argument: the folder of the
+ * script.
+ */
 public class RhinoProgram {
     public static void main(String[] args) throws Exception {
         String text = Files.readString(Path.of(args[0], "script.js"));

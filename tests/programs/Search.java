@@ -27,7 +27,10 @@ import org.apache.lucene.search.WildcardQuery;
 import org.apache.lucene.store.ByteBuffersDirectory;
 import org.apache.lucene.store.Directory;
 
-/** Indexes texts that are generated, searches them in many ways, deletes some, merges, and searches again. */
+/**
+ * Indexes generated texts, searches them in many ways, deletes some, merges segments, and searches
+ * again.
+ */
 public class Search {
     private static final String[] SYLLABLES = {"ka", "lo", "mir", "ten", "su", "ra", "vel", "do", "ni", "pra", "esh", "uno", "gri", "bal"};
 
@@ -41,7 +44,7 @@ public class Search {
         }
         Directory directory = new ByteBuffersDirectory();
         IndexWriterConfig config = new IndexWriterConfig(new StandardAnalyzer());
-        // Merges in the writing thread, so that segments come out the same each time.
+        // Merge in the writing thread, so that the segments are the same each time.
         config.setMergeScheduler(new SerialMergeScheduler()).setMaxBufferedDocs(200).setRAMBufferSizeMB(IndexWriterConfig.DISABLE_AUTO_FLUSH);
         try (IndexWriter writer = new IndexWriter(directory, config)) {
             for (int i = 0; i < 1500; i++) writer.addDocument(document(i, words, random));
@@ -71,7 +74,7 @@ public class Search {
     private static String text(String[] words, Random random, int length) {
         StringBuilder text = new StringBuilder();
         for (int i = 0; i < length; i++) {
-            // Low numbers more often, as in a language.
+            // Low numbers are more frequent, as in a natural language.
             double r = random.nextDouble();
             text.append(words[(int) (r * r * r * words.length)]).append(i % 9 == 8 ? ". " : " ");
         }

@@ -7,7 +7,10 @@ import java.sql.Savepoint;
 import java.sql.Statement;
 import java.util.Random;
 
-/** A shop in an H2 database in memory: definitions, batches, joins, aggregates, windows, transactions, constraints. */
+/**
+ * A shop in an H2 database in memory: definitions, batches, joins, aggregates, windows,
+ * transactions, constraints.
+ */
 public class Sql {
     private static final int CUSTOMERS = 250, PRODUCTS = 100, ORDERS = 1500;
     private static Connection connection;

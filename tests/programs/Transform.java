@@ -25,7 +25,10 @@ import org.xml.sax.InputSource;
 import org.xml.sax.SAXParseException;
 import org.xml.sax.helpers.DefaultHandler;
 
-/** The JDK's own XML: parsing three ways, XPath, a schema, and XSLT, which compiles style sheets to bytecode. */
+/**
+ * The JDK's own XML: parsing in three ways, XPath, a schema, and XSLT, which compiles style sheets
+ * to bytecode.
+ */
 public class Transform {
     private static final String STYLE = "<xsl:stylesheet version='1.0' xmlns:xsl='http://www.w3.org/1999/XSL/Transform'><xsl:output method='xml' indent='yes'/>"
         + "<xsl:key name='by-town' match='person' use='@town'/><xsl:param name='limit' select='50'/>"

@@ -23,7 +23,10 @@ import org.apache.catalina.startup.Tomcat;
 import org.apache.tomcat.util.descriptor.web.FilterDef;
 import org.apache.tomcat.util.descriptor.web.FilterMap;
 
-/** A Tomcat that serves a fixed list of requests to a client in the same process. Argument: a folder to work in. */
+/**
+ * A Tomcat that answers a fixed list of requests of a client in the same process. Argument: a
+ * working folder.
+ */
 public class Web {
     private static String base;
     private static String cookie;
@@ -96,7 +99,10 @@ public class Web {
             + " " + connection.getHeaderField("Allow") + " " + text.length() + " " + Digest.of(stackless(text)) + "\n";
     }
 
-    /** An error page has a stack trace, with lines of generated accessors and of this machine's JDK. */
+    /**
+     * Removes the stack trace of an error page, which has lines of generated accessors and of this
+     * machine's JDK.
+     */
     private static String stackless(String page) {
         return page.replaceAll("(?s)<pre>.*?</pre>", "");
     }

@@ -21,7 +21,10 @@ import org.apache.bcel.generic.PUSH;
 import org.apache.bcel.generic.RET;
 import org.apache.bcel.generic.Type;
 
-/** Class files of versions 45 to 50 that BCEL (with subroutines) and Javassist write, loaded and run. */
+/**
+ * Class files of versions 45 to 50 that BCEL (with subroutines) and Javassist generate, loaded and
+ * run.
+ */
 public class Written {
     static final class Loader extends ClassLoader {
         Class<?> define(String name, byte[] bytes) {
@@ -29,7 +32,7 @@ public class Written {
         }
     }
 
-    /** `sum(n)`: a loop whose body calls a subroutine, which adds the counter to a sum. */
+    /** `sum(n)`: a loop whose body calls a subroutine that adds the counter to a sum. */
     static byte[] bySubroutine(String name, int version) {
         ClassGen type = new ClassGen(name, "java.lang.Object", "<generated>", Const.ACC_PUBLIC | Const.ACC_SUPER, null);
         type.setMajor(version);
@@ -62,7 +65,7 @@ public class Written {
         return type.getJavaClass().getBytes();
     }
 
-    /** Loops, handlers and `switch` as Javassist's compiler writes them; frames only from version 50 on. */
+    /** Loops, handlers and `switch` by Javassist's compiler, with frames only from version 50. */
     static byte[] bySource(String name, int version) throws Exception {
         CtClass type = new ClassPool(true).makeClass(name);
         type.getClassFile().setMajorVersion(version);

@@ -1,4 +1,5 @@
-# Generators, try/finally in all forms, closures, classes: what Jython compiles with many merges and handlers.
+# Generators, try/finally in all forms, closures, classes: Jython's code for these has many merges
+# and handlers.
 import re
 
 

@@ -1,4 +1,4 @@
-# Blocks, fibers aside: what JRuby compiles to class files.
+# Features of Ruby that JRuby compiles to class files (without fibers).
 def fib(n)
   n < 2 ? n : fib(n - 1) + fib(n - 2)
 end

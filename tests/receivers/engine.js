@@ -1,16 +1,17 @@
-// Perfetto's trace processor, as it is built for browsers, run by Node.js: requests come in on standard input, answers go to standard output,
-// both a stream of `TraceProcessorRpcStream` (protos/perfetto/trace_processor/trace_processor.proto).
+// Runs the browser build of Perfetto's trace processor in Node.js. Requests are read from standard
+// input, answers are written to standard output. Both are streams of `TraceProcessorRpcStream`
+// (protos/perfetto/trace_processor/trace_processor.proto).
 //
 //     node engine.js FOLDER      the folder with engine_bundle.js and trace_processor.wasm
 //
-// A browser runs engine_bundle.js in a worker and hands it a port; this program stands for the browser.
+// A browser runs engine_bundle.js in a worker and passes it a port. This program simulates both.
 
 const fs = require("fs");
 const path = require("path");
 
 const folder = process.argv[2];
 
-// What a worker has.
+// The globals of a worker.
 globalThis.self = globalThis;
 globalThis.WorkerGlobalScope = function () {};
 globalThis.importScripts = () => {};
@@ -27,7 +28,7 @@ globalThis.XMLHttpRequest = class {
   }
 };
 
-// It takes one environment for another where it sees Node.js.
+// Hide Node.js from the bundle, because it would otherwise not behave as in a browser.
 const node = globalThis.process;
 const source = fs.readFileSync(path.join(folder, "engine_bundle.js"), "utf8");
 new Function("process", "require", source)(undefined, undefined);
@@ -37,7 +38,7 @@ const port = {
 };
 self.onmessage({ data: port });
 
-// The module is compiled in the background; requests wait until it is there.
+// The module is compiled in the background. Requests wait until it is ready.
 const waiting = [];
 let ready = false;
 const deliver = (bytes) => port.onmessage({ data: new Uint8Array(bytes) });
@@ -45,7 +46,7 @@ node.stdin.on("data", (bytes) => (ready ? deliver(bytes) : waiting.push(bytes)))
 node.stdin.on("end", () => node.exit(0));
 setTimeout(function look() {
   try {
-    // An empty stream does nothing, and fails until the module is there.
+    // An empty stream has no effect. It fails until the module is ready.
     deliver(new Uint8Array(0));
     ready = true;
     waiting.forEach(deliver);

@@ -27,7 +27,7 @@ class Collector(http.server.BaseHTTPRequestHandler):
             return
         try:
             request.ParseFromString(body)
-            # What no definition knows is passed over by the parser; it must not be there.
+            # The parser skips fields that are not in the definition. The request must not have any.
             if request.SerializeToString() != body and len(request.SerializeToString()) != len(body):
                 raise ValueError("other bytes come out than went in")
         except Exception as error:

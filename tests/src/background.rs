@@ -1,79 +1,80 @@
-//! A program that runs in the background of a test: a server, or a command that goes on until it is interrupted.
+//! A process that runs in the background of a test: a server, or a command that runs until it is
+//! interrupted.
 
 use std::io::{BufRead, BufReader, Read};
 use std::process::Child;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::live::{LiveError, PATIENCE};
+use crate::live::{EVENT_TIMEOUT, LiveError};
 use crate::process::{Process, end_group};
 
-/// The program; ended when dropped.
+/// A running process. It is killed when this value is dropped.
 pub struct Background {
     child: Child,
-    said: Arc<Mutex<Vec<String>>>,
+    output: Arc<Mutex<Vec<String>>>,
 }
 
 impl Background {
-    /// Starts it.
     pub fn start(process: &Process) -> Result<Self, LiveError> {
         let mut child = process.start()?;
         drop(child.stdin.take());
-        let said = Arc::new(Mutex::new(Vec::new()));
-        collect(child.stdout.take(), said.clone());
-        collect(child.stderr.take(), said.clone());
-        Ok(Self { child, said })
+        let output = Arc::new(Mutex::new(Vec::new()));
+        collect(child.stdout.take(), output.clone());
+        collect(child.stderr.take(), output.clone());
+        Ok(Self { child, output })
     }
 
-    /// Everything that it has said, on both streams.
-    pub fn said(&self) -> Vec<String> {
-        self.said
+    /// All lines that the process has written so far, on both streams.
+    pub fn output(&self) -> Vec<String> {
+        self.output
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .clone()
     }
 
-    /// Waits for a line that has this in it, and gives what stands behind.
-    pub fn says(&mut self, text: &str) -> Result<String, LiveError> {
-        let end = Instant::now() + PATIENCE;
+    /// Waits for a line that contains `text`, and returns the rest of the line after it.
+    pub fn wait_for(&mut self, text: &str) -> Result<String, LiveError> {
+        let end = Instant::now() + EVENT_TIMEOUT;
         loop {
-            // Asked first: what was said until then is all that there will be.
+            // Read before the output: if the process has ended, the output read next is complete.
             let over = self.child.try_wait()?.is_some() || Instant::now() > end;
-            let said = self.said();
-            let found = said.iter().find_map(|line| line.split_once(text));
+            let output = self.output();
+            let found = output.iter().find_map(|line| line.split_once(text));
             if let Some((_, behind)) = found {
                 return Ok(behind.to_string());
             }
             if over {
-                return Err(LiveError::Silent(text.to_string(), said.join("\n")));
+                return Err(LiveError::Silent(text.to_string(), output.join("\n")));
             }
             std::thread::sleep(Duration::from_millis(20));
         }
     }
 
-    /// Has it not ended yet?
-    pub fn runs(&mut self) -> bool {
+    pub fn is_running(&mut self) -> bool {
         matches!(self.child.try_wait(), Ok(None))
     }
 
-    /// Sends a signal, waits for the end, and gives the exit code; `None` where the signal ended it.
+    /// Sends a signal, waits for the end, and returns the exit code, or `None` if the signal ended
+    /// the process.
     pub fn signal(&mut self, signal: i32) -> Result<Option<i32>, LiveError> {
         if let Ok(process) = libc::pid_t::try_from(self.child.id()) {
-            // SAFETY: a plain system call; the child has not been waited for, so the number is its own.
+            // SAFETY: a plain system call. The child has not been waited for, so its process id has
+            // not been reused.
             unsafe { libc::kill(process, signal) };
         }
-        self.ends()
+        self.wait()
     }
 
-    /// Waits for the end, and gives the exit code; `None` where a signal ended it.
-    pub fn ends(&mut self) -> Result<Option<i32>, LiveError> {
-        let end = Instant::now() + PATIENCE;
+    /// Waits for the end, and returns the exit code, or `None` if a signal ended the process.
+    pub fn wait(&mut self) -> Result<Option<i32>, LiveError> {
+        let end = Instant::now() + EVENT_TIMEOUT;
         loop {
             if let Some(status) = self.child.try_wait()? {
                 return Ok(status.code());
             }
             if Instant::now() > end {
-                return Err(LiveError::Silent("(end)".into(), self.said().join("\n")));
+                return Err(LiveError::Silent("(end)".into(), self.output().join("\n")));
             }
             std::thread::sleep(Duration::from_millis(20));
         }
@@ -82,7 +83,7 @@ impl Background {
 
 impl Drop for Background {
     fn drop(&mut self) {
-        if self.runs() {
+        if self.is_running() {
             end_group(&mut self.child);
         }
     }

@@ -1,4 +1,4 @@
-//! The command `veneer`: where it is, and how the tests call it.
+//! The command `veneer`: its path, and helpers to run it.
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -7,11 +7,14 @@ use std::time::Duration;
 use crate::folder::workspace;
 use crate::process::Process;
 
-/// The path of the command: the variable `VENEER` where it is set, else the release build of this
-/// workspace, which is made (or found fresh) once per test process; cargo's own lock orders the processes.
+/// The path of the command.
+///
+/// If the variable `VENEER` is set, it is the path. Otherwise it is the release build of this
+/// workspace, which is built (or found up to date) once per test process. Cargo's own lock
+/// serialises the test processes.
 ///
 /// # Panics
-/// When the build fails: then there is nothing to test.
+/// Panics if the build fails, because no test could run without the command.
 pub fn path() -> &'static Path {
     static PATH: OnceLock<PathBuf> = OnceLock::new();
     PATH.get_or_init(|| match std::env::var_os("VENEER") {
@@ -46,22 +49,21 @@ fn build() -> PathBuf {
     target.join("release/veneer")
 }
 
-/// `veneer` without arguments.
 pub fn veneer() -> Process {
     Process::new(path())
 }
 
-/// `veneer` with these words, which must succeed; gives the JSON that it prints.
+/// Runs `veneer` with `words`, which must succeed, and returns the JSON that it prints.
 pub fn json(words: &[&str]) -> Result<serde_json::Value, Box<dyn std::error::Error>> {
     let output = veneer()
         .args(words)
-        .limit(crate::live::PATIENCE)
+        .limit(crate::live::EVENT_TIMEOUT)
         .run()?
         .succeeded(&words.join(" "))?;
     Ok(serde_json::from_str(&output.out)?)
 }
 
-/// `veneer run OPTIONS -- COMMAND…`.
+/// The process `veneer run OPTIONS -- COMMAND…`.
 pub fn run(options: &[&str], command: &Process) -> Process {
-    command.clone().behind(path(), options)
+    command.clone().under_veneer(path(), options)
 }

@@ -1,8 +1,9 @@
-//! Holds a report against the expectations of a program.
+//! Compares a report with the expectations of a program.
 //!
-//! All that the report says must be accounted for: a fragment with hits on a line without an expectation is
-//! a failure as well as a line whose numbers differ. Only static initialisers, which are armed where they are named,
-//! and methods that the program names as loose are left out.
+//! Every count of the report must be expected. A line whose counts differ is a failure, and so is a
+//! fragment with hits on a line without an expectation. Only two things are left out: static
+//! initialisers, which are armed only if a plan names them, and methods that the program lists as
+//! `loose`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +11,7 @@ use crate::expectation::{Expectation, Measure};
 use crate::program::{MEASURES, Program};
 use crate::report::{Point, Report};
 
-/// One line for each difference between what a program says and what was measured on a JDK.
+/// Returns one line for each difference between the expectations and the counts measured on a JDK.
 pub fn compare(program: &Program, report: &Report, jdk: u32) -> Vec<String> {
     let mut failures = refusals(report);
     if report.instruments.len() != MEASURES.len() {
@@ -39,8 +40,12 @@ pub fn compare(program: &Program, report: &Report, jdk: u32) -> Vec<String> {
     failures
 }
 
-/// Nothing in these programs may be refused but what has no code, and transfers from
-/// within a monitor region (whose fragments are counted all the same), and fragments before `super(…)`.
+/// Returns the unexpected refusals. Three reasons are expected in these programs:
+///
+/// * `NoCode`: the method has no body.
+/// * `MonitorHeld`: an activation cannot leave its code within a monitor region. The fragments of
+///   the region are counted nevertheless.
+/// * `BeforeSuper`: a fragment before the call of `super(…)`.
 fn refusals(report: &Report) -> Vec<String> {
     let expected = ["NoCode", "MonitorHeld", "BeforeSuper"];
     let counted = report
@@ -144,8 +149,8 @@ fn join(numbers: &[u64]) -> String {
     }
 }
 
-/// Compares what is said of a method: the one whose first fragment is on the line of the expectation, else
-/// the next one after it.
+/// Compares the expectation of one method. The method is the one whose first fragment is on the
+/// line of the expectation, or else the next method after that line.
 fn compare_method(
     program: &Program,
     one: &Expectation,
@@ -250,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn accepts_what_is_said() {
+    fn accepts_a_report_that_meets_the_expectations() {
         assert_eq!(
             compare(&program(), &report([2, 10, 12, 0], 2), 17),
             Vec::<String>::new()

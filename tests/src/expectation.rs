@@ -1,4 +1,4 @@
-//! What a line of a Java source says about its own counts.
+//! Expectations: the counts that a line of a Java source states about itself in a comment.
 //!
 //! ```java
 //! static int sum(int n) { // entries 2; exits 2; timer 2
@@ -6,23 +6,25 @@
 //!     for (int i = 0; i < n; i++) { // blocks 12
 //! ```
 //!
-//! * `blocks 13 12`: the hits of the basic blocks whose first instruction is on this line, by class, method
-//!   and number of the fragment. A block starts at the beginning of a method, at the target of a branch or
-//!   switch, after a branch, switch, return or throw, and at an exception handler; not after a call.
-//! * `entries N`, `exits N`, `timer N`: of the method whose code begins on this line or next after it. Exits
-//!   are normal and exceptional ones together; a timer measures each activation once.
-//! * `blocks@25 …`: instead of the other, from JDK 25 on.
+//! * `blocks 13 12`: the hits of the basic blocks whose first instruction is on this line, ordered
+//!   by class, method and number of the fragment. A block begins at the start of a method, at the
+//!   target of a branch or switch, after a branch, switch, return or throw, and at an exception
+//!   handler. A call does not end a block.
+//! * `entries N`, `exits N`, `timer N`: the counts of the method whose code begins on this line, or
+//!   else of the next method. `exits` counts normal and exceptional exits together. A timer
+//!   measures each activation once.
+//! * `blocks@25 …`: replaces the expectation without a version from JDK 25 on.
 
-/// What is counted.
+/// The quantity that an expectation is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Measure {
     /// Hits of the fragments on a line.
     Blocks,
     /// Entries of a method.
     Entries,
-    /// Exits of a method, of both kinds.
+    /// Normal and exceptional exits of a method.
     Exits,
-    /// Measures of a timer around a method.
+    /// Measurements of a timer around a method.
     Timer,
 }
 
@@ -37,20 +39,18 @@ impl std::fmt::Display for Measure {
     }
 }
 
-/// An expectation of one line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Expectation {
-    /// The line it stands on, from 1.
+    /// The line of the comment, counted from 1.
     pub line: u32,
-    /// What is counted.
     pub measure: Measure,
-    /// The JDK from which it holds.
+    /// The first JDK for which the expectation holds.
     pub since: u32,
-    /// The numbers.
     pub numbers: Vec<u64>,
 }
 
-/// The expectations of one line of source; an error says what is wrong with the comment.
+/// Parses the expectations of one line of source. An error describes what is wrong with the
+/// comment.
 pub fn parse_line(number: u32, text: &str) -> Result<Vec<Expectation>, String> {
     let Some((_, comment)) = text.split_once("// ") else {
         return Ok(Vec::new());
@@ -65,7 +65,7 @@ pub fn parse_line(number: u32, text: &str) -> Result<Vec<Expectation>, String> {
             "entries" => Measure::Entries,
             "exits" => Measure::Exits,
             "timer" => Measure::Timer,
-            // An ordinary comment.
+            // The line has an ordinary comment.
             _ if found.is_empty() => return Ok(found),
             _ => return Err(format!("unknown expectation `{name}`")),
         };

@@ -1,19 +1,19 @@
-//! A temporary folder that goes away with its owner, and comparison of whole folders.
+//! A temporary folder that is removed with its owner, and the comparison of whole folders.
 
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// A new, empty folder below the system's temporary folder; removed on drop, unless the variable
-/// `VENEER_KEEP` is set.
+/// A new, empty folder below the system's temporary folder. It is removed on drop, unless the
+/// variable `VENEER_KEEP` is set.
 #[derive(Debug)]
 pub struct Folder {
     path: PathBuf,
 }
 
 impl Folder {
-    /// Makes the folder; `what` becomes part of its name.
+    /// Creates the folder; `what` becomes part of its name.
     pub fn new(what: &str) -> io::Result<Self> {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
@@ -23,12 +23,10 @@ impl Folder {
         Ok(Self { path })
     }
 
-    /// Where it is.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// A path inside it.
     pub fn join(&self, name: &str) -> PathBuf {
         self.path.join(name)
     }
@@ -37,13 +35,13 @@ impl Folder {
 impl Drop for Folder {
     fn drop(&mut self) {
         if std::env::var_os("VENEER_KEEP").is_none() {
-            // A folder that cannot be removed is litter, not a failure of the test that made it.
+            // A folder that cannot be removed is no failure of the test that made it.
             let _ = std::fs::remove_dir_all(&self.path);
         }
     }
 }
 
-/// All files below a folder whose name ends in `.{extension}`, in order of their paths.
+/// Returns all files below a folder whose name ends in `.{extension}`, ordered by path.
 pub fn files(folder: &Path, extension: &str) -> io::Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     let mut open = vec![folder.to_path_buf()];
@@ -61,8 +59,8 @@ pub fn files(folder: &Path, extension: &str) -> io::Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-/// Compares the files with an extension in two folders byte by byte. Returns how many there are in the
-/// first one, and one line for each difference.
+/// Compares the files with an extension in two folders byte by byte. Returns the number of such
+/// files in the first folder, and one line for each difference.
 pub fn differences(one: &Path, other: &Path, extension: &str) -> io::Result<(usize, Vec<String>)> {
     let left = relative(one, extension)?;
     let right = relative(other, extension)?;

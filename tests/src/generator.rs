@@ -1,8 +1,9 @@
-//! A source tree for `javac`: as many classes as wanted, always the same, using what the language has.
+//! Generates a Java source tree for `javac`. Its size is a parameter, its content is always the
+//! same, and it uses most features of the language.
 //!
-//! Each class `gen.pN.CK` has a method `static long run(int n)` and calls that of the class before it, so
-//! that the tree is one program: `gen.Main` prints what comes out. The forms are in [`FORMS`]; the numbers in
-//! them vary with K.
+//! Each class `gen.pN.CK` has a method `static long run(int n)`, which calls that of the class
+//! before it. So the tree is one program: `gen.Main` prints the result. The sources are made from
+//! the templates in [`FORMS`]; the numbers in them depend on K.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,10 +11,10 @@ use std::path::{Path, PathBuf};
 use crate::folder::files;
 
 /// Classes per package.
-const PACKAGE: usize = 25;
+const CLASSES_PER_PACKAGE: usize = 25;
 
-/// The forms. `@K@` is the number of the class, `@A@`, `@B@`, `@C@` are numbers that vary with it, and
-/// `@PREVIOUS@` is the call of the class before.
+/// The templates. `@K@` is the number of the class, `@A@`, `@B@` and `@C@` are numbers that depend
+/// on it, and `@PREVIOUS@` is the call of the class before.
 const FORMS: [&str; 12] = [
     include_str!("../java/forms/generics.txt"),
     include_str!("../java/forms/lambdas.txt"),
@@ -29,10 +30,11 @@ const FORMS: [&str; 12] = [
     include_str!("../java/forms/exceptions.txt"),
 ];
 
-/// Writes a tree of `count` classes and their `gen.Main` into a folder; gives the source files.
+/// Writes a tree of `count` classes and their `gen.Main` into a folder, and returns the paths of
+/// the source files.
 pub fn generate(count: usize, into: &Path) -> io::Result<Vec<PathBuf>> {
     for number in 0..count {
-        let folder = into.join(format!("gen/p{}", number / PACKAGE));
+        let folder = into.join(format!("gen/p{}", number / CLASSES_PER_PACKAGE));
         std::fs::create_dir_all(&folder)?;
         std::fs::write(folder.join(format!("C{number}.java")), class(number))?;
     }
@@ -41,7 +43,7 @@ pub fn generate(count: usize, into: &Path) -> io::Result<Vec<PathBuf>> {
         "package gen;\n\n/** Runs all classes, from the last one down. */\npublic class Main {{\n    \
          public static void main(String[] args) {{\n        for (int n = 0; n < 5; n++) {{\n            \
          System.out.println(n + \" \" + gen.p{}.C{last}.run(n));\n        }}\n    }}\n}}\n",
-        last / PACKAGE
+        last / CLASSES_PER_PACKAGE
     );
     std::fs::create_dir_all(into.join("gen"))?;
     std::fs::write(into.join("gen/Main.java"), main)?;
@@ -52,10 +54,10 @@ pub fn generate(count: usize, into: &Path) -> io::Result<Vec<PathBuf>> {
 fn class(number: usize) -> String {
     let form = FORMS[number % FORMS.len()];
     let previous = match number.checked_sub(1) {
-        Some(before) => format!("gen.p{}.C{before}.run(n)", before / PACKAGE),
+        Some(before) => format!("gen.p{}.C{before}.run(n)", before / CLASSES_PER_PACKAGE),
         None => "n".to_string(),
     };
-    // A few digits of a linear congruential sequence, so that classes of one form are not alike.
+    // A few digits of a linear congruential sequence, so that two classes of one template differ.
     let vary = |salt: usize, bound: usize| (number * 7919 + salt * 104_729) / 13 % bound + 1;
     let text = form
         .replace("@K@", &number.to_string())
@@ -63,7 +65,7 @@ fn class(number: usize) -> String {
         .replace("@B@", &vary(2, 90).to_string())
         .replace("@C@", &vary(3, 5000).to_string())
         .replace("@PREVIOUS@", &previous);
-    format!("package gen.p{};\n\n{text}", number / PACKAGE)
+    format!("package gen.p{};\n\n{text}", number / CLASSES_PER_PACKAGE)
 }
 
 #[cfg(test)]
@@ -82,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn leaves_no_gap_unfilled() {
+    fn every_placeholder_is_replaced() {
         for number in 0..FORMS.len() * 2 {
             let text = class(number);
             assert!(

@@ -1,7 +1,8 @@
-//! Other people's jars, fetched by name from Maven Central at pinned versions.
+//! Third-party jars, downloaded by name from Maven Central at pinned versions.
 //!
-//! `tests/jars.txt` has a line for each: a short name, the coordinates, and the SHA-256 of the file. What is fetched lies in
-//! `target/jars` and is never part of what is shipped. A file whose checksum differs is not used.
+//! `tests/jars.txt` has one line for each jar: a short name, the coordinates, and the SHA-256 of
+//! the file. The files are stored in `target/jars`, and no release contains them. A file with a
+//! wrong checksum is rejected.
 //!
 //! ```text
 //!   h2  com.h2database:h2:2.3.232  ‹64 hex digits›
@@ -19,10 +20,10 @@ use sha2::{Digest, Sha256};
 use crate::folder::workspace;
 use crate::process::{Process, ProcessError};
 
-/// Where artifacts are; a mirror can be named in `VENEER_MAVEN`.
+/// The base address of the repository. The variable `VENEER_MAVEN` can name a mirror.
 const CENTRAL: &str = "https://repo1.maven.org/maven2";
 
-/// Why a jar is not there.
+/// Why a jar is not available.
 #[derive(Debug, thiserror::Error)]
 pub enum JarError {
     #[error("tests/jars.txt has no jar named {0}: add a line `{0} group:artifact:version sha256`")]
@@ -53,7 +54,7 @@ pub enum JarError {
 pub struct Jar {
     /// The name that tests use.
     pub name: String,
-    /// `group:artifact:version[:classifier]`.
+    /// The Maven coordinates: `group:artifact:version[:classifier]`.
     pub coordinates: String,
     sha256: String,
 }
@@ -77,7 +78,6 @@ impl Jar {
         })
     }
 
-    /// The version, without group, artifact and classifier.
     pub fn version(&self) -> &str {
         self.coordinates.split(':').nth(2).unwrap_or_default()
     }
@@ -99,7 +99,7 @@ impl Jar {
         format!("{base}/{group}/{artifact}/{version}/{}", self.file())
     }
 
-    /// The file, fetched where it is not there yet.
+    /// Returns the path of the file, and downloads it if it is missing.
     pub fn path(&self) -> Result<PathBuf, JarError> {
         let folder = workspace().join("target/jars");
         let path = folder.join(self.file());
@@ -110,7 +110,8 @@ impl Jar {
             path: folder.clone(),
             source,
         })?;
-        // Several tests may want the same jar at once: each fetches its own copy, and renaming is atomic.
+        // Several tests may want the same jar at once. Each downloads its own copy; renaming is
+        // atomic.
         let part = folder.join(format!(
             "{}.{}.{:?}.part",
             self.file(),
@@ -162,7 +163,7 @@ fn digest(path: &Path) -> Result<String, JarError> {
         .collect())
 }
 
-/// All jars of `tests/jars.txt`, by name.
+/// All jars of `tests/jars.txt`, keyed by name.
 pub fn all() -> Result<&'static BTreeMap<String, Jar>, JarError> {
     static ALL: OnceLock<BTreeMap<String, Jar>> = OnceLock::new();
     if let Some(jars) = ALL.get() {
@@ -183,19 +184,19 @@ pub fn all() -> Result<&'static BTreeMap<String, Jar>, JarError> {
     Ok(ALL.get_or_init(|| jars))
 }
 
-/// The line of a name.
+/// Returns the jar with this name.
 pub fn named(name: &str) -> Result<&'static Jar, JarError> {
     all()?
         .get(name)
         .ok_or_else(|| JarError::Unknown(name.to_string()))
 }
 
-/// The file of a name, fetched where it is not there yet.
+/// Returns the path of the jar with this name, and downloads it if it is missing.
 pub fn jar(name: &str) -> Result<PathBuf, JarError> {
     named(name)?.path()
 }
 
-/// The files of several names, in their order.
+/// Returns the paths of several jars, in the order of their names.
 pub fn jars(names: &[&str]) -> Result<Vec<PathBuf>, JarError> {
     names.iter().map(|name| jar(name)).collect()
 }

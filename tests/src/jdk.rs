@@ -1,4 +1,4 @@
-//! The JDKs that the tests run on: 17 and the newest one that is installed.
+//! The JDKs that the tests run on: the oldest installed one from 17 on, and the newest.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -19,8 +19,8 @@ impl std::fmt::Display for Jdk {
 }
 
 impl Jdk {
-    /// Reads the version from the file `release` in the home of a JDK. `None` where there is no compiler or
-    /// no version.
+    /// Reads the version from the file `release` in the home of a JDK. Returns `None` if there is
+    /// no compiler or no version.
     pub fn at(home: &Path) -> Option<Self> {
         let home = home.canonicalize().ok()?;
         if !home.join("bin/javac").is_file() || !home.join("bin/java").is_file() {
@@ -39,17 +39,17 @@ impl Jdk {
         Some(Self { home, major })
     }
 
-    /// The feature version: 17, 25.
+    /// The feature version, for example 17 or 25.
     pub fn major(&self) -> u32 {
         self.major
     }
 
-    /// The folder that holds `bin`.
+    /// The folder that contains `bin`.
     pub fn home(&self) -> &Path {
         &self.home
     }
 
-    /// The path of a launcher: `java`, `javac`, `javap`.
+    /// The path of a launcher, for example `java`, `javac` or `javap`.
     pub fn tool(&self, name: &str) -> PathBuf {
         self.home.join("bin").join(name)
     }
@@ -67,8 +67,9 @@ impl Jdk {
     }
 }
 
-/// All JDKs from 17 on, oldest first, each home once: those in `VENEER_JDKS` (separated by colons) where it
-/// is set, else `JAVA_HOME` and what is in `/usr/lib/jvm`.
+/// Returns all JDKs from 17 on, oldest first, each home once. If `VENEER_JDKS` (paths separated by
+/// colons) is set, only these are considered; otherwise `JAVA_HOME` and the folders in
+/// `/usr/lib/jvm`.
 pub fn installed() -> Vec<Jdk> {
     let mut homes: Vec<PathBuf> = Vec::new();
     if let Some(listed) = std::env::var_os("VENEER_JDKS") {
@@ -86,17 +87,18 @@ pub fn installed() -> Vec<Jdk> {
     jdks
 }
 
-/// The oldest JDK from 17 on.
+/// Returns the oldest JDK from 17 on.
 ///
 /// # Panics
-/// Where there is none, with what to do: without a JDK no end-to-end test means anything.
+/// Panics if no such JDK is installed, because no end-to-end test can run without one. The
+/// message says how to install one.
 pub fn oldest() -> Jdk {
     installed().into_iter().next().unwrap_or_else(|| {
         panic!("no JDK from 17 on: apt-get install openjdk-17-jdk-headless, or set VENEER_JDKS=/path/of/jdk")
     })
 }
 
-/// The newest JDK, where it is not the oldest one as well.
+/// Returns the newest JDK, or `None` if it is the oldest one as well.
 pub fn newest() -> Option<Jdk> {
     let jdks = installed();
     let newest = jdks.last()?.clone();

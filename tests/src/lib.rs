@@ -1,7 +1,8 @@
-//! What the end-to-end tests, the demonstration and the benchmarks share.
+//! Shared code of the end-to-end tests, the demonstration and the benchmarks.
 //!
-//! Everything here looks at Veneer from outside: it starts real JVMs through the command `veneer`, reads
-//! the report that the command writes, and compares it with what a Java source says about itself.
+//! Everything in this crate looks at Veneer from outside. It starts real JVMs through the command
+//! `veneer` and reads the report that the command writes. It compares the report with the
+//! expectations that a Java source states in its comments.
 //!
 //! ```text
 //!   tests/java/counts/Loops.java ──► program  (expectations beside the lines)
@@ -10,29 +11,29 @@
 //!   veneer run … java Loops ──► report ──►  comparison ──► failures: file:line expected/actual
 //! ```
 //!
-//! **Invariant:** no crate of the project is linked. A fault in the agent cannot hide itself by being in the
-//! test as well.
+//! **Invariant:** no crate of the project is linked. Otherwise a fault in the agent's code could be
+//! in the test as well, and the test would not notice it.
 
-pub mod agreement;
 pub mod background;
 pub mod bench;
 pub mod command;
 pub mod comparison;
-pub mod desk;
+pub mod downloads;
+pub mod equivalence;
 pub mod expectation;
-pub mod fetched;
 pub mod figures;
 pub mod folder;
 pub mod generator;
 pub mod jars;
+pub mod java_programs;
 pub mod jdk;
 pub mod live;
+pub mod output;
 pub mod process;
 pub mod program;
 pub mod random;
 pub mod report;
-pub mod running;
-pub mod said;
+pub mod sample_service;
 pub mod screen;
 pub mod terminal;
 pub mod trust;

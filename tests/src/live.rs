@@ -1,5 +1,5 @@
-//! A JVM that runs while a test talks to it: its standard streams, `veneer exec`, and the agent's control
-//! socket.
+//! A running JVM that a test talks to: through its standard streams, through `veneer exec`, and
+//! through the agent's control socket.
 
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
@@ -12,27 +12,26 @@ use crate::command::veneer;
 use crate::process::{Output, Process, ProcessError, end_group};
 use crate::report::Report;
 
-/// How long a test waits for something that should happen at once: where others use the machine too, at once may take its time.
-pub const PATIENCE: Duration = Duration::from_secs(60);
+/// How long a test waits for an event that normally happens immediately. The limit is generous,
+/// because other processes may use the machine too.
+pub const EVENT_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Why a conversation failed.
 #[derive(Debug, thiserror::Error)]
 pub enum LiveError {
-    /// The program could not be started.
     #[error(transparent)]
     Process(#[from] ProcessError),
-    /// A stream or the socket failed.
     #[error("talking to the JVM: {0}")]
     Stream(#[from] std::io::Error),
-    /// Nothing came.
-    #[error("no line that starts with `{0}` came within {PATIENCE:?}; so far: {1}")]
+    /// The expected line did not arrive within [`EVENT_TIMEOUT`].
+    #[error("no line that starts with `{0}` came within {EVENT_TIMEOUT:?}; so far: {1}")]
     Silent(String, String),
-    /// The agent's answer is not what the protocol says.
+    /// The agent's answer does not follow the protocol.
     #[error("the agent answered {0}")]
     Answer(String),
 }
 
-/// A running program; ended when dropped, if it has not ended by itself.
+/// A running program. It is killed when this value is dropped, unless it has ended by itself.
 pub struct Live {
     child: Child,
     input: Option<ChildStdin>,
@@ -62,12 +61,12 @@ impl Live {
         Ok(live)
     }
 
-    /// The process id of the JVM, as it says itself.
+    /// The process id of the JVM, as the program printed it.
     pub fn pid(&self) -> u32 {
         self.pid
     }
 
-    /// Sends a line.
+    /// Sends a line to the program's standard input.
     pub fn say(&mut self, line: &str) -> Result<(), LiveError> {
         if let Some(input) = &mut self.input {
             writeln!(input, "{line}")?;
@@ -76,9 +75,10 @@ impl Live {
         Ok(())
     }
 
-    /// The rest of the next line of output that starts so.
+    /// Waits for the next line of output that begins with `start`, and returns the rest of this
+    /// line.
     pub fn line(&mut self, start: &str) -> Result<String, LiveError> {
-        let end = Instant::now() + PATIENCE;
+        let end = Instant::now() + EVENT_TIMEOUT;
         loop {
             let left = end.saturating_duration_since(Instant::now());
             match self.out.recv_timeout(left) {
@@ -98,9 +98,9 @@ impl Live {
         }
     }
 
-    /// Waits until this line comes on standard error.
+    /// Waits until this line appears on standard error.
     pub fn error_line(&mut self, wanted: &str) -> Result<(), LiveError> {
-        let end = Instant::now() + PATIENCE;
+        let end = Instant::now() + EVENT_TIMEOUT;
         let mut last = String::new();
         loop {
             let left = end.saturating_duration_since(Instant::now());
@@ -112,12 +112,12 @@ impl Live {
         }
     }
 
-    /// Says `stop`, waits for the end, and gives the whole output with the exit code.
+    /// Sends `stop`, waits for the end, and returns the whole output with the exit code.
     pub fn stop(mut self) -> Result<Output, LiveError> {
-        // The program may have ended already; then there is nobody to tell.
+        // The program may have ended already and closed its input.
         let _ = self.say("stop");
         self.input = None;
-        let end = Instant::now() + PATIENCE;
+        let end = Instant::now() + EVENT_TIMEOUT;
         let status = loop {
             if let Some(status) = self.child.try_wait()? {
                 break status;
@@ -139,16 +139,17 @@ impl Live {
         })
     }
 
-    /// `veneer exec PID -e CODE`.
+    /// Runs `veneer exec PID -e CODE`.
     pub fn exec(&self, code: &str) -> Result<Output, LiveError> {
         let pid = self.pid.to_string();
         Ok(veneer()
             .args(["exec", &pid, "-e", code])
-            .limit(PATIENCE)
+            .limit(EVENT_TIMEOUT)
             .run()?)
     }
 
-    /// The same, where it must succeed; gives the last line that it printed: its value.
+    /// Runs `veneer exec PID -e CODE`, which must succeed, and returns its last line of output: the
+    /// value of the code.
     pub fn value(&self, code: &str) -> Result<String, LiveError> {
         let output = self
             .exec(code)?
@@ -156,20 +157,22 @@ impl Live {
         Ok(output.out.lines().last().unwrap_or_default().to_string())
     }
 
-    /// Where the agent of this JVM listens, if the JVM is this user's.
+    /// The path of the agent's control socket in this JVM, if the JVM belongs to the user who runs
+    /// the tests.
     pub fn socket(&self) -> PathBuf {
         private_directory(user()).join(format!("{}.sock", self.pid))
     }
 
-    /// A connection to the agent, on which nothing takes longer than [`PATIENCE`].
+    /// Opens a connection to the agent. Each read and each write on it fails after
+    /// [`EVENT_TIMEOUT`].
     pub fn connect(&self) -> std::io::Result<UnixStream> {
         let stream = UnixStream::connect(self.socket())?;
-        stream.set_read_timeout(Some(PATIENCE))?;
-        stream.set_write_timeout(Some(PATIENCE))?;
+        stream.set_read_timeout(Some(EVENT_TIMEOUT))?;
+        stream.set_write_timeout(Some(EVENT_TIMEOUT))?;
         Ok(stream)
     }
 
-    /// The report as the agent would write it now.
+    /// Requests the report from the agent.
     pub fn report(&self) -> Result<Report, LiveError> {
         let mut socket = self.connect()?;
         writeln!(socket, "{{\"report\":{{}}}}")?;
@@ -184,7 +187,7 @@ impl Live {
             .map_err(|error| LiveError::Answer(format!("{error}: {line}")))
     }
 
-    /// The points of an instrument now.
+    /// Returns the current hits of an instrument, one entry (fragment, hits) for each point.
     pub fn hits(&self, id: &str) -> Result<Vec<(Option<u32>, u64)>, LiveError> {
         let report = self.report()?;
         let found = report
@@ -199,7 +202,7 @@ impl Live {
             .collect())
     }
 
-    /// All hits of an instrument now.
+    /// Returns the current sum of the hits of an instrument.
     pub fn sum(&self, id: &str) -> Result<u64, LiveError> {
         Ok(self.hits(id)?.iter().map(|(_, hits)| hits).sum())
     }
@@ -226,24 +229,25 @@ fn lines(stream: Option<impl std::io::Read + Send + 'static>) -> Receiver<String
     receiver
 }
 
-/// Who runs the tests.
+/// The id of the user who runs the tests.
 pub fn user() -> u32 {
     // SAFETY: a system call without arguments that always succeeds.
     unsafe { libc::geteuid() }
 }
 
-/// Where the agents of a user's JVMs have their sockets.
+/// The folder that contains the control sockets of the JVMs of a user.
 pub fn private_directory(user: u32) -> PathBuf {
     PathBuf::from(format!("/tmp/veneer-{user}"))
 }
 
-/// Asks again until the answer is yes; an error with `what` and the last answer when it never is.
+/// Repeats `ask` until `yes` accepts the answer. After [`EVENT_TIMEOUT`] it returns an error with
+/// `what` and the last answer.
 pub fn until<T: std::fmt::Debug>(
     what: &str,
     mut ask: impl FnMut() -> Result<T, LiveError>,
     yes: impl Fn(&T) -> bool,
 ) -> Result<T, LiveError> {
-    let end = Instant::now() + PATIENCE;
+    let end = Instant::now() + EVENT_TIMEOUT;
     loop {
         let answer = ask()?;
         if yes(&answer) {

@@ -1,7 +1,7 @@
-//! Processes with a time limit whose output is kept.
+//! Processes with a time limit whose output is captured.
 //!
-//! Each runs in a process group of its own, so that the limit ends what it started as well (the command
-//! `veneer` may have a JVM below it), and nothing else.
+//! Each process is the leader of its own process group. So the limit ends exactly the processes
+//! that it started, for example a JVM below the command `veneer`.
 
 use std::ffi::{OsStr, OsString};
 use std::io::Read;
@@ -10,55 +10,47 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Time after which a process is ended, unless said otherwise.
+/// The default time limit of a process.
 pub const LIMIT: Duration = Duration::from_secs(180);
 
-/// Why a process gave no result.
 #[derive(Debug, thiserror::Error)]
 pub enum ProcessError {
-    /// It could not be started or its output not be read.
+    /// The process could not be started, or its output could not be read.
     #[error("{program}: {cause}")]
     Failed {
-        /// The program.
         program: String,
-        /// What the system says.
         cause: std::io::Error,
     },
-    /// It ran longer than its limit.
+    /// The process ran longer than its limit.
     #[error("{program} was ended after {seconds} s; its output until then:\n{output}")]
     Late {
-        /// The program with its arguments.
         program: String,
-        /// The limit.
         seconds: u64,
-        /// Both streams.
+        /// Standard output, standard error, and what the `late` function of the caller returned.
         output: String,
     },
-    /// It ended with another code than 0.
+    /// The process ended with an exit code other than 0.
     #[error("{program} ended with {code}:\n{output}")]
     Unsuccessful {
-        /// What it was.
+        /// A description of the process.
         program: String,
-        /// Its exit code.
         code: i32,
-        /// Both streams.
+        /// Standard output and standard error.
         output: String,
     },
 }
 
-/// What a process left.
+/// The output and the exit code of a process that has ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Output {
-    /// The exit code; 128 + n where signal n ended it.
+    /// The exit code, or 128 + n if signal n ended the process.
     pub code: i32,
-    /// Standard output.
     pub out: String,
-    /// Standard error.
     pub err: String,
 }
 
 impl Output {
-    /// This output if the code is 0, else an error that shows it.
+    /// Returns this output if the exit code is 0, otherwise an error that contains the output.
     pub fn succeeded(self, what: &str) -> Result<Self, ProcessError> {
         if self.code == 0 {
             return Ok(self);
@@ -71,7 +63,7 @@ impl Output {
     }
 }
 
-/// A process to be started.
+/// The description of a process that can be started.
 #[derive(Clone, Debug)]
 pub struct Process {
     program: PathBuf,
@@ -100,7 +92,6 @@ impl Process {
         self
     }
 
-    /// Adds arguments.
     #[must_use]
     pub fn args<A: AsRef<OsStr>>(mut self, arguments: impl IntoIterator<Item = A>) -> Self {
         for argument in arguments {
@@ -130,9 +121,9 @@ impl Process {
         self
     }
 
-    /// This process as the command that `veneer run OPTIONS --` starts.
+    /// Returns the process `veneer run OPTIONS -- THIS`.
     #[must_use]
-    pub fn behind(mut self, veneer: &Path, options: &[&str]) -> Self {
+    pub fn under_veneer(mut self, veneer: &Path, options: &[&str]) -> Self {
         let mut arguments: Vec<OsString> = vec!["run".into()];
         arguments.extend(options.iter().map(OsString::from));
         arguments.push("--".into());
@@ -143,9 +134,9 @@ impl Process {
         self
     }
 
-    /// This process as the command of another program, such as `setpriv`.
+    /// Returns a process in which another program, such as `setpriv`, starts this one.
     #[must_use]
-    pub fn before(mut self, program: &str, options: &[&str]) -> Self {
+    pub fn wrapped_in(mut self, program: &str, options: &[&str]) -> Self {
         let mut arguments: Vec<OsString> = options.iter().map(OsString::from).collect();
         arguments.push(self.program.into());
         arguments.append(&mut self.arguments);
@@ -154,7 +145,7 @@ impl Process {
         self
     }
 
-    /// Starts it with pipes for all three streams, as the leader of a process group.
+    /// Starts the process with pipes for all three streams, as the leader of a process group.
     pub fn start(&self) -> Result<Child, ProcessError> {
         let mut command = Command::new(&self.program);
         command.args(&self.arguments).process_group(0);
@@ -162,7 +153,7 @@ impl Process {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
-        // What a developer has set for his own JVMs must not reach the ones under test.
+        // The settings of a developer for other JVMs must not reach the JVMs under test.
         for name in [
             "JAVA_TOOL_OPTIONS",
             "_JAVA_OPTIONS",
@@ -171,10 +162,11 @@ impl Process {
         ] {
             command.env_remove(name);
         }
-        // Nor what the cargo that runs this process says of its package: a cargo below would take it for a change of what build
-        // scripts have read, and build for a minute what is there already.
+        // Cargo sets variables about the package whose test runs here. A cargo started below would
+        // take them for a change of what the build scripts have read, and would build for a minute
+        // what is up to date.
         for (name, _) in std::env::vars_os() {
-            if name.to_str().is_some_and(is_of_a_package) {
+            if name.to_str().is_some_and(is_package_variable) {
                 command.env_remove(name);
             }
         }
@@ -187,13 +179,14 @@ impl Process {
         command.spawn().map_err(|cause| self.failed(cause))
     }
 
-    /// Runs it to its end with an empty standard input.
+    /// Runs the process to its end with an empty standard input.
     pub fn run(&self) -> Result<Output, ProcessError> {
         self.run_watched(&|_| String::new())
     }
 
-    /// Runs it to its end with an empty standard input. If the limit passes, `late` gets the process group before it is ended; what
-    /// `late` returns becomes part of the error.
+    /// Runs the process to its end with an empty standard input. If the limit passes, `late` gets
+    /// the id of the process group before the group is killed. The text that `late` returns becomes
+    /// part of the error.
     pub fn run_watched(&self, late: &dyn Fn(u32) -> String) -> Result<Output, ProcessError> {
         let mut child = self.start()?;
         drop(child.stdin.take());
@@ -223,7 +216,8 @@ impl Process {
         }
     }
 
-    /// The exit code; `None` when the limit passed, and then the group has been ended.
+    /// Waits for the end and returns the exit code. If the limit passes, the process group is
+    /// killed and the result is `None`.
     fn wait(&self, child: &mut Child, late: &mut dyn FnMut(u32)) -> std::io::Result<Option<i32>> {
         let end = Instant::now() + self.limit;
         let mut pause = Duration::from_millis(1);
@@ -261,18 +255,18 @@ impl std::fmt::Display for Process {
     }
 }
 
-/// Whether cargo sets this variable for the processes of one package.
-fn is_of_a_package(name: &str) -> bool {
+/// Returns whether cargo sets this variable for the processes of one package.
+fn is_package_variable(name: &str) -> bool {
     let of_the_package = ["CARGO_PKG_", "CARGO_MANIFEST_", "CARGO_BIN_"];
     let of_the_crate = ["CARGO_CRATE_NAME", "CARGO_PRIMARY_PACKAGE", "OUT_DIR"];
     of_the_package.iter().any(|p| name.starts_with(p)) || of_the_crate.contains(&name)
 }
 
-/// Ends a process that [`Process::start`] started, with its group, and waits for it.
+/// Kills a process that [`Process::start`] started, with its process group, and waits for its end.
 pub fn end_group(child: &mut Child) {
     if let Ok(group) = libc::pid_t::try_from(child.id()) {
-        // SAFETY: a plain system call; the group was made for this child, which has not been waited for, so
-        // the number is still its own.
+        // SAFETY: a plain system call. The group was made for this child. The child has not been
+        // waited for, so the id has not been reused.
         unsafe { libc::kill(-group, libc::SIGKILL) };
     }
     let _ = child.wait();
@@ -282,7 +276,7 @@ fn collect(stream: Option<impl Read + Send + 'static>) -> std::thread::JoinHandl
     std::thread::spawn(move || {
         let mut bytes = Vec::new();
         if let Some(mut stream) = stream {
-            // What was read before an error is still worth showing.
+            // The bytes that were read before an error are still worth showing.
             let _ = stream.read_to_end(&mut bytes);
         }
         String::from_utf8_lossy(&bytes).into_owned()
@@ -294,7 +288,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keeps_streams_and_code() -> Result<(), ProcessError> {
+    fn output_and_exit_code_are_captured() -> Result<(), ProcessError> {
         let output = Process::new("sh")
             .args(["-c", "echo a; echo b >&2; exit 3"])
             .run()?;
@@ -311,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn ends_a_late_process_with_what_it_started() {
+    fn a_process_over_its_limit_is_killed_with_its_children() {
         let process = Process::new("sh")
             .args(["-c", "echo begun; sleep 60; echo never"])
             .limit(Duration::from_millis(200));

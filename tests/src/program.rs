@@ -1,10 +1,10 @@
-//! A Java program of `tests/java/counts` with what it says about itself.
+//! A Java program of `tests/java/counts` with the expectations in its comments.
 
 use std::path::{Path, PathBuf};
 
 use crate::expectation::{Expectation, Measure, parse_line};
 
-/// The measures in the order in which the plan attaches their instruments.
+/// The measures, in the order in which the plan attaches their instruments.
 pub const MEASURES: [Measure; 4] = [
     Measure::Blocks,
     Measure::Entries,
@@ -12,13 +12,11 @@ pub const MEASURES: [Measure; 4] = [
     Measure::Timer,
 ];
 
-/// Why a program cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ProgramError {
-    /// The file cannot be read.
     #[error("{0}: {1}")]
     Unreadable(PathBuf, std::io::Error),
-    /// An expectation is not well formed.
+    /// A comment is not a well-formed expectation.
     #[error("{0}:{1}: {2}")]
     Malformed(PathBuf, u32, String),
 }
@@ -26,21 +24,20 @@ pub enum ProgramError {
 /// A program: one source file whose main class has the name of the file.
 #[derive(Clone, Debug)]
 pub struct Program {
-    /// The main class.
     pub name: String,
-    /// The source.
     pub path: PathBuf,
-    /// The pattern of its methods.
+    /// The pattern that selects the methods to be measured.
     pub methods: String,
-    /// Methods (by name) whose counts are not said, because they depend on the JDK.
+    /// Names of the methods without expectations, because their counts depend on the JDK.
     pub loose: Vec<String>,
-    /// What the lines say, in their order.
+    /// The expectations in the order of their lines.
     pub expectations: Vec<Expectation>,
 }
 
 impl Program {
-    /// Reads a source. Its first comment block (`//!`) may hold `loose: name, name` and `methods: PATTERN`
-    /// (all methods of the class and of those nested in it, where it is missing).
+    /// Reads a source. Its first comment block (`//!`) may contain `loose: name, name` and
+    /// `methods: PATTERN`. Without `methods:`, the pattern selects all methods of the class and of
+    /// the classes nested in it.
     pub fn read(path: &Path) -> Result<Self, ProgramError> {
         let text = std::fs::read_to_string(path)
             .map_err(|cause| ProgramError::Unreadable(path.to_path_buf(), cause))?;
@@ -77,8 +74,8 @@ impl Program {
         }
     }
 
-    /// The plan that measures all that the program says something about: one instrument per line, in the
-    /// order of [`MEASURES`].
+    /// The plan that measures everything that the expectations are about. It attaches one
+    /// instrument per line, in the order of [`MEASURES`].
     pub fn plan(&self) -> String {
         format!(
             "let m = methods(\"{}\");\n\
@@ -90,8 +87,8 @@ impl Program {
         )
     }
 
-    /// The expectations of a measure that hold on a JDK: of those on one line, the one with the highest
-    /// version that is not above it.
+    /// Returns the expectations of a measure that apply to a JDK. If a line has several, the one
+    /// with the highest version up to `jdk` applies.
     pub fn expected(&self, measure: Measure, jdk: u32) -> Vec<&Expectation> {
         let mut chosen: Vec<&Expectation> = Vec::new();
         for one in &self.expectations {
@@ -107,7 +104,7 @@ impl Program {
         chosen
     }
 
-    /// A place in the source, as an editor understands it.
+    /// A position in the source in the form that editors understand.
     pub fn place(&self, line: u32) -> String {
         let file = self.path.file_name().unwrap_or_default().to_string_lossy();
         format!("tests/java/counts/{file}:{line}")

@@ -1,4 +1,4 @@
-//! The report that `veneer run --report` writes, as far as the tests look at it.
+//! The parts of a report (`veneer run --report`) that the tests read.
 
 use std::path::Path;
 
@@ -7,90 +7,86 @@ use serde::Deserialize;
 /// Why a report could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum ReportError {
-    /// The file is not there or not readable.
     #[error("report {0}: {1}")]
     Missing(String, std::io::Error),
-    /// It is not a report.
     #[error("report {0}: {1}")]
     Malformed(String, serde_json::Error),
 }
 
-/// A whole report.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Report {
-    /// The version of the format; 1.
+    /// The version of the format, always 1.
     pub schema: u32,
-    /// One entry per instrument that a plan attached.
+    /// The instruments that a plan attached.
     pub instruments: Vec<Instrument>,
-    /// What was left as it was, and why.
+    /// The classes and methods that were not changed, with the reason for each.
     #[serde(default)]
     pub refusals: Vec<Refusal>,
 }
 
-/// An instrument with what it measured.
+/// An instrument with its measurements.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Instrument {
-    /// `i7`, or the number alone.
+    /// The id: `i7`, or the number alone.
     pub id: serde_json::Value,
-    /// `counter`, `timer`, `log`.
+    /// For example `counter`, `timer` or `log`.
     pub kind: String,
-    /// Where it stands.
     pub points: Vec<Point>,
 }
 
-/// A place where an instrument stands.
+/// A join point of an instrument.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub struct Point {
-    /// The class, dotted.
+    /// The class name in its Java form (with dots).
     pub class: String,
-    /// The method with its descriptor.
+    /// The method name with its descriptor.
     pub method: String,
-    /// The number of the fragment in order of bytecode; none for a whole method.
+    /// The number of the fragment in bytecode order. `None` for a whole method.
     #[serde(default)]
     pub fragment: Option<u32>,
-    /// For an edge, the number of the fragment that it leads to.
+    /// For an edge, the number of the target fragment.
     #[serde(default)]
     pub to: Option<u32>,
-    /// The source line of its first instruction.
+    /// The source line of the first instruction.
     #[serde(default)]
     pub line: Option<u32>,
-    /// How often a counter fired.
+    /// Number of times that a counter was hit.
     #[serde(default)]
     pub hits: u64,
-    /// How often a timer measured.
+    /// Number of measurements of a timer.
     #[serde(default)]
     pub count: u64,
-    /// Nanoseconds, all measures together.
+    /// Sum of all measurements in nanoseconds.
     #[serde(default)]
     pub total_ns: u64,
-    /// Nanoseconds, the shortest.
+    /// Shortest measurement in nanoseconds.
     #[serde(default)]
     pub min_ns: u64,
-    /// Nanoseconds, the longest.
+    /// Longest measurement in nanoseconds.
     #[serde(default)]
     pub max_ns: u64,
-    /// Events of a log that came out.
+    /// Number of events that a log reported.
     #[serde(default)]
     pub events: u64,
 }
 
-/// What was refused.
+/// A class or method that Veneer refused to change.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Refusal {
-    /// The class, dotted.
+    /// The class name in its Java form (with dots).
     pub class: String,
-    /// The method with its descriptor, empty for the whole class.
+    /// The method name with its descriptor. Empty if the whole class was refused.
     #[serde(default)]
     pub method: String,
-    /// The name of the reason.
+    /// The code of the reason.
     pub reason: String,
-    /// What exactly.
+    /// Details of the reason.
     #[serde(default)]
     pub detail: String,
 }
 
 impl Report {
-    /// Reads a report; instruments come in the order in which they were attached.
+    /// Reads a report. The instruments are in the order in which they were attached.
     pub fn read(path: &Path) -> Result<Self, ReportError> {
         let name = path.display().to_string();
         let text = std::fs::read_to_string(path)
@@ -98,19 +94,18 @@ impl Report {
         Self::parse(&text).map_err(|cause| ReportError::Malformed(name, cause))
     }
 
-    /// Parses the text of a report.
+    /// Parses the text of a report. The instruments are in the order in which they were attached.
     pub fn parse(text: &str) -> Result<Self, serde_json::Error> {
         let mut report: Self = serde_json::from_str(text)?;
         report.instruments.sort_by_key(Instrument::number);
         Ok(report)
     }
 
-    /// All hits of all counters.
+    /// Sum of the hits of all counters.
     pub fn hits(&self) -> u64 {
         self.points("counter").map(|point| point.hits).sum()
     }
 
-    /// The points of all instruments of a kind.
     pub fn points<'a>(&'a self, kind: &'a str) -> impl Iterator<Item = &'a Point> {
         let of_kind = self.instruments.iter().filter(move |one| one.kind == kind);
         of_kind.flat_map(|one| one.points.iter())
@@ -118,7 +113,7 @@ impl Report {
 }
 
 impl Instrument {
-    /// The number in the id.
+    /// The number in the id. An id without a number is sorted last.
     pub fn number(&self) -> u64 {
         match &self.id {
             serde_json::Value::Number(number) => number.as_u64().unwrap_or(u64::MAX),

@@ -1,4 +1,5 @@
-//! A command in a terminal of its own: what it shows, keys that are pressed, and how it leaves the terminal.
+//! Runs the command `veneer` in a pseudo-terminal of its own. A test reads the screen, presses
+//! keys, and checks in which state the command leaves the terminal.
 
 use std::io::{Read, Write};
 use std::num::NonZero;
@@ -10,27 +11,26 @@ use std::time::{Duration, Instant};
 use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
 
 use crate::command;
-use crate::live::PATIENCE;
-use crate::said::{has_line, has_words};
+use crate::live::EVENT_TIMEOUT;
+use crate::output::{has_line, has_words};
 
-/// Why a conversation with a screen failed.
 #[derive(Debug, thiserror::Error)]
 pub enum ScreenError {
-    /// The terminal or the command could not be made.
+    /// The terminal could not be opened, or the command could not be started.
     #[error("no terminal: {0}")]
     Terminal(String),
-    /// The stream failed.
     #[error("the terminal: {0}")]
     Stream(#[from] std::io::Error),
-    /// What was waited for did not come.
-    #[error("{0} was not seen within {PATIENCE:?}; the screen is\n{1}")]
+    /// The expected text did not appear within [`EVENT_TIMEOUT`].
+    #[error("{0} was not seen within {EVENT_TIMEOUT:?}; the screen is\n{1}")]
     Unseen(String, String),
-    /// It did not end.
-    #[error("the command did not end within {PATIENCE:?}; the screen is\n{0}")]
+    /// The command did not end within [`EVENT_TIMEOUT`].
+    #[error("the command did not end within {EVENT_TIMEOUT:?}; the screen is\n{0}")]
     Endless(String),
 }
 
-/// `veneer` in a pseudo-terminal. It is killed when this is dropped, if it has not ended.
+/// The command `veneer` in a pseudo-terminal. It is killed when this value is dropped, unless it
+/// has ended.
 pub struct Screen {
     child: Box<dyn Child + Send + Sync>,
     master: Option<Box<dyn MasterPty + Send>>,
@@ -44,7 +44,8 @@ fn terminal(error: impl std::fmt::Display) -> ScreenError {
 }
 
 impl Screen {
-    /// Starts `veneer` with these arguments in a folder, on a terminal of so many rows and columns.
+    /// Starts `veneer` with these arguments in a folder, on a terminal of `rows` × `cols`
+    /// characters.
     pub fn start(
         arguments: &[&str],
         folder: &Path,
@@ -80,7 +81,7 @@ impl Screen {
         let closing = closed.clone();
         std::thread::spawn(move || {
             let mut bytes = [0; 4096];
-            // Reading fails where the other side is closed.
+            // The read fails when the other side is closed.
             while let Ok(count @ 1..) = reader.read(&mut bytes) {
                 let mut parser = showing.lock().unwrap_or_else(PoisonError::into_inner);
                 parser.process(&bytes[..count]);
@@ -98,7 +99,6 @@ impl Screen {
         })
     }
 
-    /// The command's process id.
     pub fn pid(&self) -> u32 {
         self.child.process_id().unwrap_or(0)
     }
@@ -111,7 +111,7 @@ impl Screen {
             .screen())
     }
 
-    /// What is shown now, line by line, without spaces at the ends.
+    /// Returns the text on the screen, line by line, without trailing spaces.
     pub fn text(&self) -> String {
         self.look(|screen| {
             let (_, columns) = screen.size();
@@ -120,7 +120,7 @@ impl Screen {
         })
     }
 
-    /// Whether any cell that is shown has a colour.
+    /// Returns whether any cell on the screen has a colour.
     pub fn is_coloured(&self) -> bool {
         self.look(|screen| {
             let (rows, columns) = screen.size();
@@ -135,13 +135,14 @@ impl Screen {
         })
     }
 
-    /// Whether the terminal is as a shell expects it: the usual screen, the cursor visible, lines and echo.
+    /// Returns whether the terminal is in the state that a shell expects: main screen, visible
+    /// cursor, line mode and echo.
     pub fn is_restored(&self) -> bool {
         let screen = self.look(|screen| !screen.alternate_screen() && !screen.hide_cursor());
         let Some(file) = self.master.as_ref().and_then(|master| master.as_raw_fd()) else {
             return screen;
         };
-        // SAFETY: plain data that may be zero; `file` is open as long as `master` is.
+        // SAFETY: `termios` is plain data that may be zero. `file` is open as long as `master` is.
         let flags = unsafe {
             let mut settings: libc::termios = std::mem::zeroed();
             match libc::tcgetattr(file, &mut settings) {
@@ -152,12 +153,11 @@ impl Screen {
         screen && flags & libc::ICANON != 0 && flags & libc::ECHO != 0
     }
 
-    /// Whether the terminal is the command's.
-    pub fn is_taken(&self) -> bool {
+    /// Returns whether the command uses the alternate screen.
+    pub fn uses_alternate_screen(&self) -> bool {
         self.look(vt100::Screen::alternate_screen)
     }
 
-    /// Presses keys.
     pub fn press(&mut self, keys: &str) -> Result<(), ScreenError> {
         if let Some(terminal) = &mut self.keys {
             terminal.write_all(keys.as_bytes())?;
@@ -166,9 +166,9 @@ impl Screen {
         Ok(())
     }
 
-    /// Waits until the screen shows something; gives the whole screen.
+    /// Waits until `yes` accepts the text of the screen, and returns this text.
     pub fn until(&self, what: &str, yes: impl Fn(&str) -> bool) -> Result<String, ScreenError> {
-        let end = Instant::now() + PATIENCE;
+        let end = Instant::now() + EVENT_TIMEOUT;
         loop {
             let text = self.text();
             if yes(&text) {
@@ -181,26 +181,27 @@ impl Screen {
         }
     }
 
-    /// Waits for a line that has all these words in it, in this order; gives the line.
+    /// Waits for a line that contains all of these words in this order, and returns the line.
     pub fn line(&self, words: &[&str]) -> Result<String, ScreenError> {
         let found = self.until(&format!("{words:?}"), |text| has_line(text, words))?;
         let line = found.lines().find(|line| has_words(line, words));
         Ok(line.unwrap_or_default().to_owned())
     }
 
-    /// Closes the terminal, as its window would: as soon as the command has written something more.
+    /// Closes the terminal as soon as the command has written more output, as a terminal window
+    /// does that the user closes.
     pub fn close(&mut self) {
         self.closed.store(true, Ordering::Relaxed);
         self.keys = None;
         self.master = None;
     }
 
-    /// Waits for the end; gives the exit code, 128 and the signal's number after a signal.
+    /// Waits for the end and returns the exit code, which is 128 + n after signal n.
     pub fn end(&mut self) -> Result<u32, ScreenError> {
-        let end = Instant::now() + PATIENCE;
+        let end = Instant::now() + EVENT_TIMEOUT;
         loop {
             if let Some(status) = self.child.try_wait()? {
-                // What it wrote last may be on its way.
+                // The last output of the command may still be in the terminal's buffer.
                 std::thread::sleep(Duration::from_millis(50));
                 return Ok(status.exit_code());
             }
@@ -215,7 +216,7 @@ impl Screen {
 impl Drop for Screen {
     fn drop(&mut self) {
         if matches!(self.child.try_wait(), Ok(None)) {
-            // It may end by itself meanwhile.
+            // The command may end between the check and the kill.
             let _ = self.child.kill();
             let _ = self.child.wait();
         }

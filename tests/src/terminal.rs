@@ -1,4 +1,4 @@
-//! A program in a pseudo-terminal: what is typed into it, and what its screen shows.
+//! Runs any program in a pseudo-terminal. A test types into it and reads its screen.
 
 use std::io::{Read, Write};
 use std::num::NonZero;
@@ -8,27 +8,26 @@ use std::time::{Duration, Instant};
 
 use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
 
-use crate::live::PATIENCE;
+use crate::live::EVENT_TIMEOUT;
 
-/// The size of the screen.
 const ROWS: NonZero<u16> = NonZero::new(50).unwrap();
 const COLUMNS: NonZero<u16> = NonZero::new(120).unwrap();
 
-/// Why a terminal is of no use.
 #[derive(Debug, thiserror::Error)]
 pub enum TerminalError {
-    /// The system gives none, or a stream failed.
+    /// The system has no pseudo-terminal, or a stream failed.
     #[error("the terminal: {0}")]
     System(String),
-    /// It does not show what it should.
-    #[error("`{0}` did not come within {PATIENCE:?}; the screen:\n{1}")]
+    /// The expected text did not appear within [`EVENT_TIMEOUT`].
+    #[error("`{0}` did not come within {EVENT_TIMEOUT:?}; the screen:\n{1}")]
     Missing(String, String),
-    /// The program runs on.
-    #[error("the program did not end within {PATIENCE:?}; the screen:\n{0}")]
+    /// The program did not end within [`EVENT_TIMEOUT`].
+    #[error("the program did not end within {EVENT_TIMEOUT:?}; the screen:\n{0}")]
     Running(String),
 }
 
-/// See the module documentation. The program is ended when this is dropped.
+/// A program in a pseudo-terminal of 50 rows and 120 columns. It is killed when this value is
+/// dropped.
 pub struct Terminal {
     // Keeps the terminal open.
     _master: Box<dyn MasterPty + Send>,
@@ -42,7 +41,7 @@ fn system(error: impl std::fmt::Display) -> TerminalError {
 }
 
 impl Terminal {
-    /// Starts a program with these variables besides those of the test.
+    /// Starts a program with these variables in addition to those of the test process.
     pub fn start(
         program: &Path,
         arguments: &[&str],
@@ -82,13 +81,12 @@ impl Terminal {
         })
     }
 
-    /// Types this.
     pub fn keys(&mut self, text: &str) -> Result<(), TerminalError> {
         self.keys.write_all(text.as_bytes()).map_err(system)?;
         self.keys.flush().map_err(system)
     }
 
-    /// Types this and Enter.
+    /// Types `text` and Enter.
     pub fn enter(&mut self, text: &str) -> Result<(), TerminalError> {
         self.keys(&format!("{text}\r"))
     }
@@ -97,14 +95,14 @@ impl Terminal {
         self.screen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What the screen shows, without blanks at the ends of lines.
+    /// Returns the text on the screen, without blanks at the ends of lines.
     pub fn screen(&self) -> String {
         self.parser().screen().contents()
     }
 
-    /// Waits until the screen is so; gives it.
+    /// Waits until `is` accepts the text of the screen, and returns this text.
     pub fn until(&self, what: &str, is: impl Fn(&str) -> bool) -> Result<String, TerminalError> {
-        let end = Instant::now() + PATIENCE;
+        let end = Instant::now() + EVENT_TIMEOUT;
         loop {
             let screen = self.screen();
             if is(&screen) {
@@ -117,16 +115,16 @@ impl Terminal {
         }
     }
 
-    /// Waits until the screen has a line that ends so; blanks behind it do not count.
+    /// Waits until a line of the screen ends with `end`. Trailing blanks are ignored.
     pub fn line(&self, end: &str) -> Result<String, TerminalError> {
         self.until(end, |screen| {
             screen.lines().any(|line| line.trim_end().ends_with(end))
         })
     }
 
-    /// Waits for the end; gives the exit code.
+    /// Waits for the end and returns the exit code.
     pub fn end(mut self) -> Result<u32, TerminalError> {
-        let end = Instant::now() + PATIENCE;
+        let end = Instant::now() + EVENT_TIMEOUT;
         loop {
             if let Some(status) = self.child.try_wait().map_err(system)? {
                 return Ok(status.exit_code());
@@ -142,7 +140,7 @@ impl Terminal {
 impl Drop for Terminal {
     fn drop(&mut self) {
         if matches!(self.child.try_wait(), Ok(None)) {
-            // It may end in between.
+            // The program may end between the check and the kill.
             let _ = self.child.kill();
             let _ = self.child.wait();
         }

@@ -1,23 +1,24 @@
-//! A few threads that share a list of jobs.
+//! A pool of threads that share a list of jobs.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Runs `job` on every item, on as many threads as there are processors, and returns the results in the
+/// Runs `job` on every item, with one thread for each processor, and returns the results in the
 /// order of the items.
 ///
 /// # Panics
-/// When a job panics.
-pub fn each<T: Sync, R: Send>(items: &[T], job: impl Fn(&T) -> R + Sync) -> Vec<R> {
+/// Panics if a job panics.
+pub fn parallel_map<T: Sync, R: Send>(items: &[T], job: impl Fn(&T) -> R + Sync) -> Vec<R> {
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
-    each_on(processors, items, job)
+    parallel_map_on(processors, items, job)
 }
 
-/// The same on so many threads.
+/// Runs `job` on every item, with up to `threads` threads, and returns the results in the order of
+/// the items.
 ///
 /// # Panics
-/// When a job panics.
-pub fn each_on<T: Sync, R: Send>(
+/// Panics if a job panics.
+pub fn parallel_map_on<T: Sync, R: Send>(
     threads: usize,
     items: &[T],
     job: impl Fn(&T) -> R + Sync,
@@ -50,7 +51,7 @@ mod tests {
     #[test]
     fn keeps_the_order() {
         let items: Vec<u32> = (0..100).collect();
-        let doubled = super::each(&items, |n| n * 2);
+        let doubled = super::parallel_map(&items, |n| n * 2);
         assert!(items.iter().zip(&doubled).all(|(n, d)| n * 2 == *d) && doubled.len() == 100);
     }
 }

@@ -1,6 +1,7 @@
-//! Two agents at once: JaCoCo's and one made with Byte Buddy, loaded before and after ours. The outputs are those without Veneer, our
-//! counts are exact, and the other agent still has its figures. (For agents that redefine or retransform what we armed and
-//! patched see `loaders.rs`.)
+//! Two agents in one JVM: JaCoCo's agent or one made with Byte Buddy, loaded before or after
+//! Veneer's agent. The output must be that of a run without Veneer, Veneer's counts must be exact,
+//! and the other agent must still have its results. (For agents that redefine or retransform
+//! classes that Veneer armed and patched, see `loaders.rs`.)
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -8,16 +9,17 @@ use std::path::Path;
 use veneer_tests::command::run;
 use veneer_tests::folder::{Folder, workspace};
 use veneer_tests::jars;
+use veneer_tests::java_programs::Outcome;
 use veneer_tests::jdk::{self, Jdk};
 use veneer_tests::process::{Output, Process};
 use veneer_tests::report::Report;
-use veneer_tests::running::Outcome;
 
 fn text(path: &Path) -> String {
     path.display().to_string()
 }
 
-/// On the oldest and the newest JDK, with a folder of the compiled program and the agent.
+/// Runs a test on the oldest and the newest JDK, with a folder that contains the compiled program
+/// and the agent.
 fn on_each(test: impl Fn(&Jdk, &Folder) -> Outcome) -> Outcome {
     for jdk in [Some(jdk::oldest()), jdk::newest()].into_iter().flatten() {
         let folder = Folder::new("agents")?;
@@ -28,8 +30,9 @@ fn on_each(test: impl Fn(&Jdk, &Folder) -> Outcome) -> Outcome {
     Ok(())
 }
 
-/// Runs the program under another agent, before or after ours, and with ours. Ours counts exactly.
-fn beside(
+/// Runs the program under the other agent and Veneer's. `first` says whether the other agent is
+/// loaded first. Veneer's counts must be exact.
+fn run_with_other_agent(
     jdk: &Jdk,
     folder: &Folder,
     agent: &str,
@@ -43,13 +46,13 @@ fn beside(
     let option = format!("-javaagent:{agent}");
     let mut java = Process::new(jdk.tool("java")).args(["-Xmx128m", "-Xshare:auto"]);
     if !first {
-        // The command puts its agent before the other options.
+        // The command puts Veneer's agent before the other options.
         java = java.arg(&option);
     }
     let java = java.arg("-cp").arg(folder.path()).arg("Advised");
     let mut command = run(&["--plan", &text(&plan), "--report", &text(&report)], &java);
     if first {
-        // What stands in this variable comes before all options.
+        // The JVM reads the options in this variable before all others.
         command = command.env("JAVA_TOOL_OPTIONS", &option);
     }
     let output = command.run()?.succeeded("Advised beside another agent")?;
@@ -69,7 +72,7 @@ fn beside(
 }
 
 #[test]
-fn an_agent_made_with_byte_buddy_and_ours() -> Outcome {
+fn counts_are_exact_beside_an_agent_made_with_byte_buddy() -> Outcome {
     on_each(|jdk, folder| {
         let library = jars::jar("byte-buddy")?;
         let classes = Folder::new("advising")?;
@@ -87,7 +90,7 @@ fn an_agent_made_with_byte_buddy_and_ours() -> Outcome {
                 library.file_name().unwrap_or_default().to_string_lossy()
             ),
         )?;
-        // A manifest names other jars relative to its own place.
+        // A manifest names other jars relative to the folder of its own jar.
         let jar = folder.join("advising.jar");
         std::fs::copy(
             &library,
@@ -105,14 +108,15 @@ fn an_agent_made_with_byte_buddy_and_ours() -> Outcome {
             .run()?
             .succeeded("jar")?;
         for first in [true, false] {
-            let output = beside(jdk, folder, &text(&jar), first)?;
+            let output = run_with_other_agent(jdk, folder, &text(&jar), first)?;
             assert_eq!(output.out, "sum 15000\nadvice 10000\n", "first: {first}");
         }
         Ok(())
     })
 }
 
-/// The probes that JaCoCo says were passed, by class: its execution data, as of 0.8 (`ExecutionDataReader`).
+/// Reads the executed probes of each class from JaCoCo's execution data (format of version 0.8, see
+/// `ExecutionDataReader`).
 fn probes(bytes: &[u8]) -> Option<BTreeMap<String, Vec<u8>>> {
     let mut all = BTreeMap::new();
     let mut at = 0;
@@ -125,11 +129,11 @@ fn probes(bytes: &[u8]) -> Option<BTreeMap<String, Vec<u8>>> {
         let kind = bytes[at];
         at += 1;
         match kind {
-            // Magic and version.
+            // Magic number and version.
             0x01 => at += 4,
-            // A session: its name, two times.
+            // A session: its name twice.
             0x10 => at += 2 + short(at)? + 16,
-            // A class: an id, its name, a number of bits, the bits.
+            // A class: its id, its name, a number of bits, the bits.
             0x11 => {
                 at += 8;
                 let length = short(at)?;
@@ -156,7 +160,7 @@ fn probes(bytes: &[u8]) -> Option<BTreeMap<String, Vec<u8>>> {
 }
 
 #[test]
-fn the_agent_of_jacoco_and_ours() -> Outcome {
+fn counts_are_exact_beside_jacoco() -> Outcome {
     on_each(|jdk, folder| {
         let jar = text(&jars::jar("jacoco-agent")?);
         let data = folder.join("jacoco.exec");
@@ -179,7 +183,7 @@ fn the_agent_of_jacoco_and_ours() -> Outcome {
         let expected = covered()?;
         assert!(expected.iter().any(|byte| *byte != 0));
         for first in [true, false] {
-            let output = beside(jdk, folder, &agent, first)?;
+            let output = run_with_other_agent(jdk, folder, &agent, first)?;
             assert_eq!(output.out, plain.out, "first: {first}");
             assert_eq!(covered()?, expected, "JaCoCo's probes, first: {first}");
         }

@@ -1,13 +1,15 @@
-//! `veneer count`, `time`, `watch` and `hist` on a program that runs: exact figures, and nothing left behind.
+//! `veneer count`, `time`, `watch` and `hist` on a running program: the figures are exact, and the
+//! commands leave nothing attached.
 
 use std::thread;
 
 use veneer_tests::command::{run, veneer};
+use veneer_tests::java_programs::{Outcome, on_each_jdk_with};
 use veneer_tests::live::{Live, until};
 use veneer_tests::process::Output;
-use veneer_tests::running::{Outcome, on_each_jdk_with};
 
-/// Words of the command behind the process id, and what it must print, in order of the lines (sorted for tables).
+/// The words of a command after the process id, and the expected lines of its output (sorted for
+/// tables).
 const QUESTIONS: &[(&[&str], &[&str])] = &[
     (
         &[
@@ -43,14 +45,14 @@ const QUESTIONS: &[(&[&str], &[&str])] = &[
 ];
 
 #[test]
-fn a_question_in_one_line_is_answered_exactly_and_leaves_nothing() -> Outcome {
+fn one_line_commands_are_exact_and_leave_nothing_attached() -> Outcome {
     on_each_jdk_with("instruments", |programs| {
         let mut live = Live::start(&run(&[], &programs.java("Orders").args(["live"])))?;
         live.say("run")?;
         let sum = live.line("sum ")?;
         let attached = |live: &Live| live.value("instruments().filter(|i| i.attached).len()");
         for (words, expected) in QUESTIONS {
-            let out = asked(&mut live, words, &sum, &attached)?;
+            let out = run_during_round(&mut live, words, &sum, &attached)?;
             for line in *expected {
                 let words: Vec<&str> = line.split_whitespace().collect();
                 let hit = |text: &str| {
@@ -61,7 +63,7 @@ fn a_question_in_one_line_is_answered_exactly_and_leaves_nothing() -> Outcome {
             }
             until("the end of a question", || attached(&live), |n| n == "0")?;
         }
-        let out = asked(
+        let out = run_during_round(
             &mut live,
             &["count", "Orders::handle(..)", "--json"],
             &sum,
@@ -69,7 +71,7 @@ fn a_question_in_one_line_is_answered_exactly_and_leaves_nothing() -> Outcome {
         )?;
         let last: serde_json::Value = serde_json::from_str(out.lines().last().unwrap_or_default())?;
         assert_eq!(last["rows"][0]["hits"], 1000, "{out}");
-        let out = asked(
+        let out = run_during_round(
             &mut live,
             &["time", "Orders::handle(..)", "--json"],
             &sum,
@@ -83,8 +85,8 @@ fn a_question_in_one_line_is_answered_exactly_and_leaves_nothing() -> Outcome {
     })
 }
 
-/// What the command prints of one run of the program.
-fn asked(
+/// Runs the command during one run of the program, and returns its output.
+fn run_during_round(
     live: &mut Live,
     words: &[&str],
     sum: &str,
@@ -105,7 +107,7 @@ fn asked(
 }
 
 #[test]
-fn what_cannot_be_answered_is_said() -> Outcome {
+fn invalid_one_line_commands_are_rejected_with_a_reason() -> Outcome {
     on_each_jdk_with("instruments", |programs| {
         let mut live = Live::start(&run(&[], &programs.java("Orders").args(["live"])))?;
         live.say("run")?;
@@ -145,7 +147,7 @@ fn what_cannot_be_answered_is_said() -> Outcome {
 }
 
 #[test]
-fn a_list_has_the_points_and_what_can_be_read_there() -> Outcome {
+fn a_list_shows_the_points_and_the_readable_values() -> Outcome {
     on_each_jdk_with("instruments", |programs| {
         let mut live = Live::start(&run(&[], &programs.java("Orders").args(["live"])))?;
         live.say("run")?;
@@ -179,7 +181,7 @@ fn a_list_has_the_points_and_what_can_be_read_there() -> Outcome {
 }
 
 #[test]
-fn a_list_of_class_files_is_that_of_the_jvm_that_runs_them() -> Outcome {
+fn the_list_of_class_files_equals_the_list_of_the_running_jvm() -> Outcome {
     on_each_jdk_with("instruments", |programs| {
         let mut live = Live::start(&run(&[], &programs.java("Orders").args(["live"])))?;
         live.say("run")?;
@@ -198,7 +200,7 @@ fn a_list_of_class_files_is_that_of_the_jvm_that_runs_them() -> Outcome {
             .run()?;
         let running = veneer().args(["list", &pid, "Orders::handle(..)"]).run()?;
         assert_eq!((table.code, table.out), (0, running.out));
-        // What has no points is said, and why.
+        // The command explains why there are no points.
         for (of, pattern, code, said) in [
             (&*classes, "Orders::nowhere(..)", 2, "no method in"),
             (&*classes, "Orders::(", 2, "Orders::("),

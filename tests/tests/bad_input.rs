@@ -1,15 +1,15 @@
-//! What is wrong is named and does no harm: patterns that match nothing, faulty and endless plans, damaged
-//! class files, processes that are no JVM.
+//! Invalid input is reported and harmless: patterns that match nothing, faulty and endless plans,
+//! damaged class files, processes that are not JVMs.
 
 use veneer_tests::command::{run, veneer};
 use veneer_tests::folder::Folder;
+use veneer_tests::java_programs::{Outcome, Programs, check_loop_result, on_each_jdk};
 use veneer_tests::jdk;
 use veneer_tests::process::{Process, end_group};
 use veneer_tests::report::Report;
-use veneer_tests::running::{Outcome, Programs, account, on_each_jdk};
 
 #[test]
-fn a_pattern_that_matches_nothing_is_named_with_the_nearest_class() -> Outcome {
+fn a_pattern_that_matches_nothing_is_reported_with_the_nearest_class() -> Outcome {
     let programs = Programs::compile(jdk::oldest())?;
     let live = programs.armed("RunningLoop")?;
     let output = live.exec(r#"methods("RunningLop::loop(..)").before(counter())"#)?;
@@ -23,7 +23,7 @@ fn a_pattern_that_matches_nothing_is_named_with_the_nearest_class() -> Outcome {
 }
 
 #[test]
-fn a_plan_with_an_error_is_shown_and_the_application_runs_on() -> Outcome {
+fn a_plan_error_is_reported_and_the_application_continues() -> Outcome {
     let programs = Programs::compile(jdk::oldest())?;
     let folder = Folder::new("plans")?;
     let java = programs.java("Damaged");
@@ -92,11 +92,11 @@ fn an_endless_plan_is_stopped() -> Outcome {
         assert_eq!(output.code, 1, "{code}: {output:?}");
         assert!(output.err.contains("-e:1:"), "{code}: {}", output.err);
     }
-    // The plan thread is free again, and the application has not noticed.
+    // The plan thread is available again, and the application was not affected.
     assert_eq!(live.value("40 + 2")?, "42");
     let output = live.stop()?;
     assert_eq!((output.code, output.err.as_str()), (0, ""));
-    account(&output.out)
+    check_loop_result(&output.out)
 }
 
 #[test]
@@ -111,11 +111,11 @@ fn a_failing_exec_leaves_nothing_behind() -> Outcome {
         live.value("instruments().filter(|i| i.attached).len()")?,
         "0"
     );
-    account(&live.stop()?.out)
+    check_loop_result(&live.stop()?.out)
 }
 
 #[test]
-fn damaged_classes_fail_as_they_would_alone() -> Outcome {
+fn damaged_classes_fail_as_without_veneer() -> Outcome {
     on_each_jdk(|programs| {
         let java = programs.java("Damaged");
         let plain = java.run()?;
@@ -147,7 +147,7 @@ fn damaged_classes_fail_as_they_would_alone() -> Outcome {
 }
 
 #[test]
-fn what_is_no_jvm_is_named() -> Outcome {
+fn a_process_that_is_not_a_jvm_is_reported() -> Outcome {
     let mut sleeper = Process::new("sleep").arg("30").start()?;
     for (pid, word) in [(sleeper.id(), "no JVM"), (4_000_000, "no process")] {
         let output = veneer().args(["exec", &pid.to_string(), "-e", "1"]).run()?;

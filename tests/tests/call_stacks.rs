@@ -1,12 +1,13 @@
-//! Call stacks as keys of tables: they are those of Java's own stack traces, in versions too, before the run and during it.
+//! Call stacks as keys of tables. They must equal Java's own stack traces, in versions too, if the
+//! plan is attached before the program starts or while it runs.
 
 use veneer_tests::command::run;
 use veneer_tests::folder::Folder;
+use veneer_tests::java_programs::{Outcome, on_each_jdk_with};
 use veneer_tests::live::Live;
 use veneer_tests::process::{Output, Process};
-use veneer_tests::running::{Outcome, on_each_jdk_with};
 
-/// Rows of the table as the program prints its account.
+/// Plan functions that print the rows of a table in the format of the program's own list.
 const SHOWN: &str = r#"
 fn lines(t) {
     let lines = [];
@@ -19,8 +20,8 @@ fn lines(t) {
 }
 "#;
 
-/// A program under a plan.
-fn under(plan: &str, java: &Process) -> Result<Output, Box<dyn std::error::Error>> {
+/// Runs a program under a plan.
+fn run_under_plan(plan: &str, java: &Process) -> Result<Output, Box<dyn std::error::Error>> {
     let folder = Folder::new("call-stacks")?;
     let file = folder.join("plan.rhai");
     std::fs::write(&file, plan)?;
@@ -28,7 +29,7 @@ fn under(plan: &str, java: &Process) -> Result<Output, Box<dyn std::error::Error
     Ok(run(&["--plan", &file], java).run()?)
 }
 
-/// Lines that begin so, without that, sorted.
+/// Returns the lines that begin with `start`, without this prefix, sorted.
 fn lines(text: &str, start: &str) -> Vec<String> {
     let found = text.lines().filter_map(|line| line.strip_prefix(start));
     let mut found: Vec<String> = found.map(str::to_string).collect();
@@ -36,8 +37,8 @@ fn lines(text: &str, start: &str) -> Vec<String> {
     found
 }
 
-/// The outermost frames of a stack of more than 200 are not in its key.
-fn cut(account: Vec<String>) -> Vec<String> {
+/// Truncates stacks to 200 frames, because the outermost frames beyond 200 are not in a key.
+fn truncate_stacks(account: Vec<String>) -> Vec<String> {
     let cut = |line: String| match line.split_once(' ') {
         Some((n, stack)) => {
             let frames: Vec<&str> = stack.split(" < ").take(200).collect();
@@ -51,10 +52,11 @@ fn cut(account: Vec<String>) -> Vec<String> {
 }
 
 #[test]
-fn stacks_are_those_of_stack_traces() -> Outcome {
+fn stack_keys_equal_stack_traces() -> Outcome {
     on_each_jdk_with("stacks", |programs| {
         let java = programs.java("Leads");
-        // Some of the methods on the stacks are in versions, some in their armed bodies, some not armed at all.
+        // Some of the methods on the stacks are in versions, some in their armed bodies, some are
+        // not armed.
         for others in [
             "",
             r#"methods("Leads::*").before(counter());"#,
@@ -66,8 +68,8 @@ fn stacks_are_those_of_stack_traces() -> Outcome {
                 methods("Leads::leaf(..)").before(|p| t.count(stack(200)));
                 at_exit(|| for line in lines(t) {{ print(`stack ${{line}}`) }});"#
             );
-            let output = under(&plan, &java)?.succeeded("Leads")?;
-            let account = cut(lines(&output.out, "account "));
+            let output = run_under_plan(&plan, &java)?.succeeded("Leads")?;
+            let account = truncate_stacks(lines(&output.out, "account "));
             assert!(account.len() > 10, "{output:?}");
             assert_eq!(
                 lines(&output.err, "stack "),
@@ -81,7 +83,7 @@ fn stacks_are_those_of_stack_traces() -> Outcome {
 }
 
 #[test]
-fn so_many_frames_and_no_more() -> Outcome {
+fn a_stack_key_has_the_requested_number_of_frames() -> Outcome {
     on_each_jdk_with("stacks", |programs| {
         let plan = r#"
             let one = tally();
@@ -100,14 +102,14 @@ fn so_many_frames_and_no_more() -> Outcome {
                 print(two.collapsed());
                 print(one.stacks());
             });"#;
-        let output = under(plan, &programs.java("Leads"))?.succeeded("Leads")?;
+        let output = run_under_plan(plan, &programs.java("Leads"))?.succeeded("Leads")?;
         let account = lines(&output.out, "account ");
         let number = |line: &String| line.split_once(' ')?.0.parse::<u64>().ok();
         let passes: u64 = account.iter().filter_map(number).sum();
         let leaf = account.first().and_then(|line| line.split(' ').nth(1));
         let leaf = leaf.ok_or("no account")?;
         assert_eq!(lines(&output.err, "one "), [format!("1 {leaf} {passes}")]);
-        // The program passes 7 at one place only, ten times.
+        // The program passes the value 7 at one call site only, ten times.
         let sevens = lines(&output.err, "two ");
         assert_eq!(sevens.len(), 1, "{output:?}");
         assert!(sevens[0].starts_with("Leads.all:") && sevens[0].ends_with(" 70"));
@@ -120,9 +122,9 @@ fn so_many_frames_and_no_more() -> Outcome {
 }
 
 #[test]
-fn stacks_of_a_program_that_runs_already() -> Outcome {
+fn stack_keys_equal_stack_traces_in_a_running_program() -> Outcome {
     on_each_jdk_with("stacks", |programs| {
-        // Armed from its start, and not armed before it was attached to.
+        // The program is either armed at its start or attached to later.
         for armed in [true, false] {
             let java = programs.java("Leads").arg("waits");
             let mut live = match armed {
@@ -137,7 +139,7 @@ fn stacks_of_a_program_that_runs_already() -> Outcome {
             live.exec(plan)?.succeeded("attaching")?;
             live.say("go")?;
             let output = live.stop()?;
-            let account = cut(lines(&output.out, "account "));
+            let account = truncate_stacks(lines(&output.out, "account "));
             assert!(account.len() > 10, "{output:?}");
             assert_eq!(lines(&output.err, "stack "), account, "{armed}: {output:?}");
         }
@@ -146,7 +148,7 @@ fn stacks_of_a_program_that_runs_already() -> Outcome {
 }
 
 #[test]
-fn a_stack_is_a_key_and_nothing_else() -> Outcome {
+fn stacks_can_only_be_used_as_keys() -> Outcome {
     on_each_jdk_with("stacks", |programs| {
         for (code, said) in [
             (
@@ -169,7 +171,7 @@ fn a_stack_is_a_key_and_nothing_else() -> Outcome {
             let plan = format!(
                 r#"let t = tally(); let s = sums(); methods("Leads::leaf(..)").before(|p| {code});"#
             );
-            let output = under(&plan, &programs.java("Leads"))?;
+            let output = run_under_plan(&plan, &programs.java("Leads"))?;
             assert!(output.err.contains(said), "{code}: {output:?}");
             assert_eq!(output.code, 0);
         }

@@ -1,12 +1,14 @@
-//! Code at points that takes objects for what they are, and that calls methods of the application where the plan allows it: values that are
-//! known by construction, before the run and while it runs; exceptions, recursion, and what is refused.
+//! Probe code that casts objects, and that calls methods of the application if the plan allows it.
+//! The values are known in advance. The plan is attached before the program runs or while it runs.
+//! Other tests are about exceptions, recursion and refusals.
 
 use veneer_tests::command::run;
 use veneer_tests::folder::Folder;
+use veneer_tests::java_programs::{Outcome, on_each_jdk_with};
 use veneer_tests::live::Live;
-use veneer_tests::running::{Outcome, on_each_jdk_with};
 
-/// What is attached to `serve`, and what stands in the table `t` after one run: keys and count.
+/// The instrument on `serve`, and the expected content of the table `t` after one run: keys and
+/// count.
 const CALLS: &[(&str, &str)] = &[
     (
         "serve.before(|p| t.count(p.item.name()))",
@@ -20,7 +22,7 @@ const CALLS: &[(&str, &str)] = &[
         "serve.before(|p| if p.n < 3 { t.count(p.item.number(), p.item.big(), p.item.rate(), p.item.weight()) })",
         "[0, 1073741824, 0.5, 0.0] 1, [10, 2147483648, 1.5, 0.25] 1, [20, 4294967296, 2.5, 0.5] 1",
     ),
-    // The method whose parameters fit best.
+    // The overload whose parameter types fit best is called.
     (
         "serve.before(|p| t.count(p.item.plus(p.n), p.item.plus(p.n * 1.0)))",
         "[0, 0.25] 1, [10, 10.25] 1, [2, 2.25] 1, [4, 4.25] 1, [6, 6.25] 1, [8, 8.25] 1",
@@ -33,12 +35,12 @@ const CALLS: &[(&str, &str)] = &[
         r#"serve.before(|p| t.count(p.item.ending("x"), p.item.ending(()), p.item.same(p.item), p.item.same(())))"#,
         r#"["item0x", "none", true, false] 2, ["item1x", "none", true, false] 2, ["item2x", "none", true, false] 2"#,
     ),
-    // Of nothing nothing is called.
+    // A method call on null is not executed and returns null or zero.
     (
         "serve.before(|p| t.count(p.item.next().name(), p.item.next().number(), p.item.next().even()))",
         r#"["item0", 30, false] 1, ["item0", 60, true] 1, ["item2", 20, true] 1, ["item2", 50, false] 1, [(), 0, false] 2"#,
     ),
-    // By an interface; a function of strings, and a method of the same name.
+    // A call through an interface; a string function of the plan, and a method of the same name.
     (
         r#"serve.before(|p| t.count(p.list.size(), p.list.contains("a"), class_of(p.list.get(0)), p.list.get(0).equals("a")))"#,
         r#"[1, true, "java.lang.String", true] 3, [2, true, "java.lang.String", true] 3"#,
@@ -59,12 +61,13 @@ const CALLS: &[(&str, &str)] = &[
         "serve.before(|p| { let sum = 0; for one in p.list.toArray() { sum += as_a(one, \"java.lang.String\").length() + p.item.plus(1); } t.count(sum) })",
         "[10] 1, [14] 1, [2] 1, [4] 1, [6] 2",
     ),
-    // An exception ends one pass of the code, and nothing else.
+    // An exception ends this execution of the probe, and has no other effect.
     (
         r#"serve.before(|p| { t.count("before"); t.count(p.item.fails()); t.count("behind") })"#,
         r#"["before"] 6"#,
     ),
-    // Of a class whose own name cannot be written here, by one above it that has the method.
+    // The object's class is not accessible to the emitted code, so the method is called through a
+    // superclass that has it.
     (
         r#"serve.before(|p| t.count(as_a(p.fixed, "java.util.ImmutableCollections$ListN").size()))"#,
         "[3] 6",
@@ -73,7 +76,8 @@ const CALLS: &[(&str, &str)] = &[
         r#"serve.before(|p| t.count(as_a(p.any, "Callees$Item").n, as_a(p.any, "Callees$Named").name(), as_a(p.any, "java.lang.CharSequence").length()))"#,
         r#"[0, "item0", 0] 1, [0, (), 4] 3, [2, "item2", 0] 1, [4, "item1", 0] 1"#,
     ),
-    // Code that calls the method at which it stands: what it calls has no such code.
+    // Probe code calls the method in which it is installed. The called method runs without the
+    // probe.
     (
         r#"methods("Callees$Item::number(..)").before(|p| t.count(p.self.number()))"#,
         "[0] 1, [10] 1, [20] 1, [30] 1, [40] 1, [50] 1",
@@ -94,7 +98,8 @@ const CASTS: &[(&str, &str)] = &[
         r#"serve.before(|p| t.count(as_a(p.any, "Callees$Named") == (), as_a(p.any, "java.lang.Comparable") == (), p.any.as_a("java.lang.Object") == ()))"#,
         "[false, true, false] 3, [true, false, false] 3",
     ),
-    // The first of them waits for the class, where the plan comes before it, and acts first all the same.
+    // If the plan is attached first, the first probe waits for the class of its cast. It
+    // nevertheless runs before the second one.
     (
         r#"let n = per_thread(0); serve.before(|p| n.push(as_a(p.any, "Callees$Item").n + 1)); serve.before(|p| t.count(n.pop()))"#,
         "[1] 4, [3] 1, [5] 1",
@@ -105,7 +110,7 @@ const CASTS: &[(&str, &str)] = &[
     ),
 ];
 
-/// What is refused, and the words of it.
+/// Code that is refused, and a part of the message.
 const REFUSED: &[(&str, &str)] = &[
     (
         "t.count(p.item.nothing_like_this())",
@@ -158,7 +163,7 @@ fn shown(t) {
 }
 "#;
 
-/// A plan with all of a table.
+/// A plan with all entries of a table.
 fn plan(head: &str, all: &[(&str, &str)]) -> String {
     let mut plan = format!("{SHOW}{head}");
     for (n, (code, _)) in all.iter().enumerate() {
@@ -182,7 +187,7 @@ fn differences(all: &[(&str, &str)], said: &str) -> Vec<String> {
 }
 
 #[test]
-fn objects_are_asked_before_the_run_and_while_it_runs() -> Outcome {
+fn probes_call_methods_before_the_run_and_while_it_runs() -> Outcome {
     on_each_jdk_with("instruments", |programs| {
         let java = programs.java("Callees");
         let plain = java.run()?.succeeded("Callees")?;
@@ -202,7 +207,7 @@ fn objects_are_asked_before_the_run_and_while_it_runs() -> Outcome {
                 assert_eq!(wrong, Vec::<String>::new(), "{options:?} {}", output.err);
             }
             let mut live = Live::start(&run(&[], &programs.java("Callees").arg("live")))?;
-            // So often that it is compiled.
+            // Repeat the run until the methods are compiled.
             for _ in 0..30 {
                 live.say("run")?;
                 assert_eq!(format!("sum {}\n", live.line("sum ")?), plain.out);
@@ -220,7 +225,7 @@ fn objects_are_asked_before_the_run_and_while_it_runs() -> Outcome {
 }
 
 #[test]
-fn what_cannot_be_called_is_refused_with_its_place_and_with_what_there_is() -> Outcome {
+fn impossible_calls_are_refused_with_position_and_alternatives() -> Outcome {
     on_each_jdk_with("instruments", |programs| {
         let mut live = Live::start(&run(&[], &programs.java("Callees").arg("live")))?;
         live.say("run")?;
@@ -237,7 +242,7 @@ fn what_cannot_be_called_is_refused_with_its_place_and_with_what_there_is() -> O
             assert!(place, "{code}: {}", output.err);
             assert!(output.err.contains(expected), "{code}: {}", output.err);
         }
-        // Not asked for, not allowed any more, allowed in another plan.
+        // Calls were not allowed, are no longer allowed, or are allowed only in another plan.
         for allowed in ["", "unsafe_calls(true); unsafe_calls(false);"] {
             let output = live.exec(&of("t.count(p.item.name())", allowed))?;
             assert_eq!(output.code, 1, "{allowed}: {output:?}");
@@ -250,7 +255,7 @@ fn what_cannot_be_called_is_refused_with_its_place_and_with_what_there_is() -> O
                 output.err
             );
         }
-        // A class that is not loaded is waited for, and nothing is loaded for it.
+        // The code waits for a class that is not loaded. The agent does not load the class.
         let waits = of(r#"t.count(as_a(p.any, "Orders$Ghost").seen)"#, "");
         let waiting = waits
             + "refusals().filter(|r| r.class == \"Callees\").map(|r| r.reason).contains(\"NotLoaded\")";
@@ -265,7 +270,7 @@ fn what_cannot_be_called_is_refused_with_its_place_and_with_what_there_is() -> O
 }
 
 #[test]
-fn other_instruments_see_what_code_calls() -> Outcome {
+fn other_instruments_count_methods_called_by_probes() -> Outcome {
     on_each_jdk_with("instruments", |programs| {
         let java = programs.java("Callees");
         let plan = r#"
@@ -280,7 +285,7 @@ fn other_instruments_see_what_code_calls() -> Outcome {
         std::fs::write(&file, plan)?;
         let options = ["--strict", "--plan", &file.display().to_string()];
         let output = run(&options, &java).run()?.succeeded("Callees")?;
-        // 0, 0.25, 0.5, 0.75, 1, 1.25
+        // The weights are 0, 0.25, 0.5, 0.75, 1, 1.25.
         assert_eq!(output.err.trim(), "6 6 3");
         Ok(())
     })

@@ -1,18 +1,20 @@
-//! `veneer run --check`: everything that is emitted is proved before the JVM gets it. The program does what it does, counts are
-//! exact, an edit of a running loop takes hold, and nothing is refused for want of a proof.
+//! `veneer run --check`: the checker proves all emitted code before the JVM gets it. The program is
+//! not affected, counts are exact, an edit of a running loop has its effect, and nothing is refused
+//! because a proof is missing.
 //!
-//! The other way round, that what does not pass is refused with the name `CheckFailed`, is a test of `veneer-fragmenter`
-//! (`check_guard.rs`): from outside nobody can make Veneer emit wrong code.
+//! The opposite case is a test of `veneer-fragmenter` (`check_guard.rs`): code that the checker
+//! rejects is refused with the code `CheckFailed`. An end-to-end test cannot make Veneer emit wrong
+//! code.
 
 use std::time::Duration;
 
 use veneer_tests::command::run;
 use veneer_tests::comparison::compare;
 use veneer_tests::folder::{Folder, workspace};
+use veneer_tests::java_programs::{Outcome, on_each_jdk, on_each_jdk_with};
 use veneer_tests::live::{Live, number, until};
 use veneer_tests::program::Program;
 use veneer_tests::report::Report;
-use veneer_tests::running::{Outcome, on_each_jdk, on_each_jdk_with};
 
 /// Programs with loops, handlers, monitors, switches and constructors.
 const COUNTED: [&str; 5] = [
@@ -57,7 +59,8 @@ fn counts_are_exact_with_every_version_proved() -> Outcome {
     })
 }
 
-/// A counter, a log and code that act so many times only, at the loops and calls of `Rounds`.
+/// A counter, a log and probe code that are each limited to a number of hits, in the loops and
+/// calls of `Rounds`.
 const LIMITED: &str = r#"
     let t = tally();
     let hits = methods("Rounds::leaf(..)").before(counter().times(3));
@@ -73,7 +76,7 @@ const LIMITED: &str = r#"
 "#;
 
 #[test]
-fn what_acts_so_many_times_only_is_proved_too() -> Outcome {
+fn limited_instruments_are_proved_too() -> Outcome {
     on_each_jdk_with("shipped", |programs| {
         let java = programs.java("Rounds").arg("once");
         let plain = java.run()?.succeeded("Rounds")?;
@@ -84,7 +87,7 @@ fn what_acts_so_many_times_only_is_proved_too() -> Outcome {
         let options = ["--check", "--plan", &plan, "--report", &to];
         let output = run(&options, &java).run()?.succeeded("Rounds")?;
         nothing_unproved(&Report::read(&report).map_err(|error| error.to_string())?)?;
-        // All but the process id.
+        // The output without the process id.
         let rest = |out: &str| out.lines().skip(1).map(String::from).collect::<Vec<_>>();
         assert_eq!(rest(&output.out), rest(&plain.out));
         let said: Vec<&str> = output.err.lines().collect();
@@ -99,14 +102,14 @@ fn what_acts_so_many_times_only_is_proved_too() -> Outcome {
 }
 
 #[test]
-fn a_proved_edit_reaches_a_running_loop_and_goes_again() -> Outcome {
+fn a_proved_edit_reaches_a_running_loop_and_can_be_undone() -> Outcome {
     on_each_jdk(|programs| {
         let folder = Folder::new("check")?;
         let report = folder.join("report.json");
         let to = report.to_string_lossy();
         let java = programs.java("EdgeRedirect");
         let mut live = Live::start(&run(&["--check", "--report", &to], &java))?;
-        // Without edits the loop goes left and right by turns.
+        // Without edits, the loop takes the left and the right branch alternately.
         live.value("methods(\"EdgeRedirect::loop(..)\").redirect(2, 3, 4)")?;
         until(
             "turns that go right only",

@@ -1,24 +1,25 @@
-//! `veneer run --children`: a program that starts JVMs, each with the agent, and each with a report of its own.
+//! `veneer run --children`: a program that starts JVMs. Each gets the agent and writes its own
+//! report.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use veneer_tests::command::run;
 use veneer_tests::folder::{Folder, files, workspace};
+use veneer_tests::java_programs::Outcome;
 use veneer_tests::jdk::{self, Jdk};
 use veneer_tests::live::number;
 use veneer_tests::process::{Output, Process};
 use veneer_tests::report::Report;
-use veneer_tests::running::Outcome;
 
-/// What every JVM says that is told of the agent by its environment.
+/// The beginning of the line that a JVM prints if the environment variable adds an agent.
 const NOTICE: &str = "Picked up JAVA_TOOL_OPTIONS: ";
 
 fn text(path: &Path) -> String {
     path.display().to_string()
 }
 
-/// The program, compiled for old JVMs too.
+/// Compiles the program, also for old JVMs.
 fn compiled(jdk: &Jdk) -> Result<Folder, Box<dyn std::error::Error>> {
     let folder = Folder::new("children")?;
     Process::new(jdk.tool("javac"))
@@ -41,13 +42,14 @@ fn launcher(jdk: &Jdk, folder: &Folder, depth: &str) -> Process {
         .args(["Launcher", depth])
 }
 
-/// The process ids that the program told of.
+/// Returns the process ids that the program printed.
 fn processes(output: &Output) -> BTreeSet<i64> {
     let lines = output.out.lines();
     lines.filter_map(|line| number(line, "pid")).collect()
 }
 
-/// The hits of each report, by the process that wrote it; each has the name that it should have.
+/// Returns the hits of each report with the id of the process that wrote it. The name of each file
+/// must contain this id.
 fn reports(folder: &Folder) -> Result<Vec<(i64, u64)>, Box<dyn std::error::Error>> {
     let mut found = Vec::new();
     for path in files(folder.path(), "json")? {
@@ -73,7 +75,7 @@ fn plans_run_in_each_jvm_and_each_writes_a_report() -> Outcome {
         );
         let options = ["--children", "--plan", &plan, "--report", &report];
         let java = launcher(&jdk, &folder, "2");
-        // By `java` itself, and by a script that starts it.
+        // The JVM is started by `java` itself, and by a script that starts `java`.
         let script = Process::new("sh").args(["-c", "\"$@\"", "sh", &text(&jdk.tool("java"))]);
         let script = script
             .args(["-Xmx64m", "-cp"])
@@ -85,7 +87,7 @@ fn plans_run_in_each_jvm_and_each_writes_a_report() -> Outcome {
             let expected = processes(&output);
             assert_eq!(expected.len(), 3, "{output:?}");
             assert_eq!(output.out.matches("sum 1000\n").count(), 3, "{output:?}");
-            // Nothing but the JVMs' own notice, once for each.
+            // Standard error contains only the JVMs' own notice, once for each.
             let told: Vec<&str> = output.err.lines().collect();
             assert!(
                 told.len() == 3 && told.iter().all(|line| line.starts_with(NOTICE)),
@@ -117,7 +119,7 @@ fn without_children_only_the_first_jvm_has_the_agent() -> Outcome {
 }
 
 #[test]
-fn a_report_that_no_jvm_wrote_is_missed_and_a_port_for_all_is_refused() -> Outcome {
+fn a_missing_report_is_reported_and_one_port_for_several_jvms_is_refused() -> Outcome {
     let folder = Folder::new("none")?;
     let (report, token) = (text(&folder.join("r.json")), text(&folder.join("t")));
     let nothing = Process::new("sh").args(["-c", "exit 3"]);
@@ -141,8 +143,8 @@ fn a_report_that_no_jvm_wrote_is_missed_and_a_port_for_all_is_refused() -> Outco
     Ok(())
 }
 
-/// A `java` older than 17: of `VENEER_OLD_JDKS`, or in `/usr/lib/jvm`.
-fn old() -> Vec<PathBuf> {
+/// Returns the homes of JDKs older than 17, from `VENEER_OLD_JDKS` and from `/usr/lib/jvm`.
+fn old_jdk_homes() -> Vec<PathBuf> {
     let mut homes: Vec<PathBuf> = std::env::var_os("VENEER_OLD_JDKS")
         .map(|listed| std::env::split_paths(&listed).collect())
         .unwrap_or_default();
@@ -162,14 +164,14 @@ fn old() -> Vec<PathBuf> {
 }
 
 #[test]
-fn an_old_jvm_below_runs_on_without_the_agent() -> Outcome {
+fn an_old_child_jvm_runs_without_the_agent() -> Outcome {
     let jdk = jdk::oldest();
     let folder = compiled(&jdk)?;
     let (plan, report) = (
         text(&folder.join("plan.rhai")),
         text(&folder.join("r.json")),
     );
-    let homes = old();
+    let homes = old_jdk_homes();
     if homes.is_empty() {
         eprintln!("skipped: no JDK older than 17 here; VENEER_OLD_JDKS names some");
     }

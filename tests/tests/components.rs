@@ -1,4 +1,5 @@
-//! Plans of several files, and what they deploy as wholes with a name: in JVMs that run, and in those that are started.
+//! Plans of several files, and the named components that they deploy, in running JVMs and in JVMs
+//! that are started under a plan.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -6,15 +7,15 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 use veneer_tests::command::{path, run, veneer};
-use veneer_tests::desk::serve;
 use veneer_tests::folder::Folder;
-use veneer_tests::live::{Live, PATIENCE, until};
+use veneer_tests::java_programs::{Outcome, on_each_jdk_with};
+use veneer_tests::live::{EVENT_TIMEOUT, Live, until};
 use veneer_tests::process::{Output, Process};
-use veneer_tests::running::{Outcome, on_each_jdk_with};
+use veneer_tests::sample_service::handle_orders;
 
-type Ran = Result<Output, Box<dyn std::error::Error>>;
+type CommandResult = Result<Output, Box<dyn std::error::Error>>;
 
-/// A folder with these files.
+/// Creates a folder with these files.
 fn files(all: &[(&str, &str)]) -> std::io::Result<Folder> {
     let folder = Folder::new("components")?;
     for (name, text) in all {
@@ -27,32 +28,33 @@ fn files(all: &[(&str, &str)]) -> std::io::Result<Folder> {
     Ok(folder)
 }
 
-fn command(words: &[&str]) -> Ran {
-    Ok(veneer().args(words).limit(PATIENCE).run()?)
+fn command(words: &[&str]) -> CommandResult {
+    Ok(veneer().args(words).limit(EVENT_TIMEOUT).run()?)
 }
 
-/// `veneer exec PID FILE`, which must succeed; what it prints.
+/// Runs `veneer exec PID FILE`, which must succeed, and returns its output.
 fn exec(live: &Live, file: &Path, more: &[&str]) -> Result<String, Box<dyn std::error::Error>> {
     let (pid, file) = (live.pid().to_string(), file.display().to_string());
     let words: Vec<&str> = ["exec", &pid, &file].iter().chain(more).copied().collect();
     Ok(command(&words)?.succeeded("exec")?.out)
 }
 
-/// The status of the JVM, as `veneer patches --json` has it.
+/// The status of the JVM from `veneer patches --json`.
 fn status(live: &Live) -> Result<Value, Box<dyn std::error::Error>> {
     let output = command(&["patches", &live.pid().to_string(), "--json"])?;
     let all: Value = serde_json::from_str(&output.succeeded("patches")?.out)?;
     Ok(all[0].clone())
 }
 
-/// The newest hits of a component, as its analyser says.
+/// The current hits of a component, as its analyser reports them.
 fn hits(live: &Live, name: &str) -> Result<Value, Box<dyn std::error::Error>> {
     let pid = live.pid().to_string();
     let output = command(&["report", &pid, "--component", name, "--json"])?;
     Ok(serde_json::from_str(&output.succeeded("report")?.out)?)
 }
 
-/// Two files have the same closure in the same place, and functions of the same names.
+/// The source of two module files. These have the same closure at the same position, and functions
+/// of the same names.
 const TALLIES: &str = "const NAME = \"NAME OF FILE\";
 fn watch(t) { for p in [Which()] { methods(p).before(|p| if p.order.number >= 0 { t.count(global::NAME) }); } }
 fn count(p) { methods(p).before(counter().named(global::NAME)) }";
@@ -81,7 +83,7 @@ fn instruments_of_modules_count_exactly() -> Outcome {
         ])?;
         let mut live = Live::start(&programs.java("Desk"))?;
         exec(&live, &folder.join("plan.rhai"), &[])?;
-        serve(&mut live, 137)?;
+        handle_orders(&mut live, 137)?;
         let ticks = || hits(&live, "tallies").map(|report| report["ticks"].clone());
         until(
             "callbacks of the plan",
@@ -91,14 +93,14 @@ fn instruments_of_modules_count_exactly() -> Outcome {
         let expected = json!({ "hits": 137, "rows": [["one", 137], ["two", 137]], "ticks": true });
         assert_eq!(hits(&live, "tallies")?, expected);
         let output = live.stop()?.succeeded("Desk")?;
-        // At the end the analyser is asked once more.
+        // The agent calls the analyser once more at the end.
         assert!(output.err.contains("\"hits\": 137"), "{}", output.err);
         assert!(output.err.contains("ticks"), "{}", output.err);
 
-        // The same from the start, and as the program's only plan.
+        // Now the plan is active from the start, as the program's only plan.
         let plan = folder.join("plan.rhai").display().to_string();
         let mut live = Live::start(&run(&["--strict", "--plan", &plan], &programs.java("Desk")))?;
-        serve(&mut live, 73)?;
+        handle_orders(&mut live, 73)?;
         let output = live.stop()?.succeeded("Desk")?;
         assert!(output.err.contains("\"hits\": 73"), "{}", output.err);
         assert!(
@@ -110,7 +112,7 @@ fn instruments_of_modules_count_exactly() -> Outcome {
     })
 }
 
-/// A component of this version.
+/// The source of a component with this version.
 fn orders(version: &str, end: &str) -> String {
     format!(
         "component(\"slow orders\", \"{version}\");
@@ -124,7 +126,7 @@ fn orders(version: &str, end: &str) -> String {
 }
 
 #[test]
-fn a_component_is_replaced_by_another_version_and_stays_where_that_fails() -> Outcome {
+fn a_component_is_replaced_by_another_version_and_kept_if_that_fails() -> Outcome {
     on_each_jdk_with("control", |programs| {
         let folder = files(&[
             ("old.rhai", &orders("1.0", "")),
@@ -134,7 +136,7 @@ fn a_component_is_replaced_by_another_version_and_stays_where_that_fails() -> Ou
         let mut live = Live::start(&programs.java("Desk"))?;
         let pid = live.pid().to_string();
         exec(&live, &folder.join("old.rhai"), &[])?;
-        serve(&mut live, 10)?;
+        handle_orders(&mut live, 10)?;
         let before = status(&live)?;
 
         let bad = folder.join("bad.rhai").display().to_string();
@@ -149,7 +151,7 @@ fn a_component_is_replaced_by_another_version_and_stays_where_that_fails() -> Ou
         for of in ["loads", "components"] {
             assert_eq!(now[of], before[of], "{now}");
         }
-        serve(&mut live, 5)?;
+        handle_orders(&mut live, 5)?;
         assert_eq!(
             hits(&live, "slow orders")?,
             json!({ "version": "1.0", "hits": 15 })
@@ -157,7 +159,7 @@ fn a_component_is_replaced_by_another_version_and_stays_where_that_fails() -> Ou
 
         let said = exec(&live, &folder.join("new.rhai"), &["--set", "top=7"])?;
         assert_eq!(said, "slow orders 1.0 is replaced by 1.1\n");
-        serve(&mut live, 3)?;
+        handle_orders(&mut live, 3)?;
         assert_eq!(
             hits(&live, "slow orders")?,
             json!({ "version": "1.1", "hits": 3 })
@@ -186,7 +188,7 @@ fn a_component_is_replaced_by_another_version_and_stays_where_that_fails() -> Ou
             json!(["slow orders", "1.1", { "top": "7" }, true, 1, true]),
         );
         assert_eq!(json!(ids), one["instruments"]);
-        // The old instruments count no more.
+        // The old instruments do not count any more.
         for old in before["components"][0]["instruments"]
             .as_array()
             .into_iter()
@@ -213,7 +215,7 @@ fn a_component_is_replaced_by_another_version_and_stays_where_that_fails() -> Ou
 }
 
 #[test]
-fn a_component_is_taken_off_as_a_whole_and_can_be_asked_still() -> Outcome {
+fn a_component_is_detached_as_a_whole_and_can_still_be_queried() -> Outcome {
     on_each_jdk_with("control", |programs| {
         let folder = files(&[
             ("c.rhai", &orders("1.0", "")),
@@ -227,7 +229,7 @@ fn a_component_is_taken_off_as_a_whole_and_can_be_asked_still() -> Outcome {
         for by_plan in [false, true] {
             exec(&live, &folder.join("c.rhai"), &[])?;
             exec(&live, &folder.join("d.rhai"), &[])?;
-            serve(&mut live, 20)?;
+            handle_orders(&mut live, 20)?;
             if by_plan {
                 assert_eq!(live.value("component_detach(\"slow orders\")")?, "2");
             } else {
@@ -263,7 +265,7 @@ fn a_component_is_taken_off_as_a_whole_and_can_be_asked_still() -> Outcome {
                 ]),
                 json!([false, [], [], 0])
             );
-            serve(&mut live, 9)?;
+            handle_orders(&mut live, 9)?;
             for _ in 0..2 {
                 assert_eq!(
                     hits(&live, "slow orders")?,
@@ -276,7 +278,8 @@ fn a_component_is_taken_off_as_a_whole_and_can_be_asked_still() -> Outcome {
                 "{shown}"
             );
         }
-        // What is off is not taken off again; who asks for something else learns what there is.
+        // A detached component cannot be detached again. A request for an unknown component lists
+        // the existing ones.
         let again = command(&[
             "detach",
             &pid,
@@ -312,11 +315,11 @@ fn a_component_is_taken_off_as_a_whole_and_can_be_asked_still() -> Outcome {
             "{wrong:?}"
         );
 
-        // Nothing that is left keeps a class from being what it was.
+        // Nothing that is left may keep a class from returning to its original form.
         let output = command(&["detach", &pid, "--unload", "--json"])?.succeeded("unload")?;
         let detached: Value = serde_json::from_str(&output.out)?;
         assert_eq!(detached[0]["left"], json!([]), "{detached}");
-        serve(&mut live, 4)?;
+        handle_orders(&mut live, 4)?;
         let output = live.stop()?.succeeded("Desk")?;
         assert!(!output.err.contains("hits"), "{}", output.err);
         Ok(())
@@ -324,10 +327,10 @@ fn a_component_is_taken_off_as_a_whole_and_can_be_asked_still() -> Outcome {
 }
 
 #[test]
-fn what_is_held_goes_with_its_client_and_its_analyser_too() -> Outcome {
+fn a_held_component_is_detached_with_its_client() -> Outcome {
     on_each_jdk_with("control", |programs| {
         let mut live = Live::start(&run(&[], &programs.java("Desk")))?;
-        serve(&mut live, 1)?;
+        handle_orders(&mut live, 1)?;
         let mut client = live.connect()?;
         let request =
             json!({ "exec": { "name": "h.rhai", "source": orders("1.0", ""), "hold": 60_000 } });
@@ -335,8 +338,8 @@ fn what_is_held_goes_with_its_client_and_its_analyser_too() -> Outcome {
         let mut answers = BufReader::new(client.try_clone()?).lines();
         let done = answers.next().ok_or("no answer")??;
         assert!(done.contains("done"), "{done}");
-        serve(&mut live, 6)?;
-        // The client that holds it, and others, may ask.
+        handle_orders(&mut live, 6)?;
+        // The client that holds the component and other clients may query it.
         assert_eq!(
             hits(&live, "slow orders")?,
             json!({ "version": "1.0", "hits": 6 })
@@ -361,7 +364,7 @@ fn what_is_held_goes_with_its_client_and_its_analyser_too() -> Outcome {
 }
 
 #[test]
-fn imports_that_cannot_be_had_are_said_with_their_places() -> Outcome {
+fn failing_imports_are_reported_with_their_positions() -> Outcome {
     on_each_jdk_with("control", |programs| {
         let many: Vec<String> = (0..33)
             .map(|n| format!("import \"many/m{n}\" as m{n};"))
@@ -410,9 +413,9 @@ fn imports_that_cannot_be_had_are_said_with_their_places() -> Outcome {
             for word in [place, expected] {
                 assert!(output.err.contains(word), "{plan}: {word}: {}", output.err);
             }
-            // With `run` the application does not start.
+            // `veneer run` does not start the application.
             let output = run(&["--strict", "--plan", &file], &programs.java("Desk"))
-                .limit(PATIENCE)
+                .limit(EVENT_TIMEOUT)
                 .run()?;
             assert_eq!(
                 (output.code, output.out.as_str()),
@@ -429,7 +432,7 @@ fn imports_that_cannot_be_had_are_said_with_their_places() -> Outcome {
 }
 
 #[test]
-fn a_typed_plan_imports_from_where_the_command_was_called() -> Outcome {
+fn a_typed_plan_imports_from_the_working_directory_of_the_command() -> Outcome {
     on_each_jdk_with("control", |programs| {
         let folder = files(&[
             (
@@ -447,17 +450,17 @@ fn a_typed_plan_imports_from_where_the_command_was_called() -> Outcome {
         let output = veneer()
             .args(["exec", &pid, "-e", code])
             .folder(folder.path())
-            .limit(PATIENCE)
+            .limit(EVENT_TIMEOUT)
             .run()?;
         assert_eq!(output.succeeded("exec")?.out, "42\n");
-        // By standard input, too.
+        // The plan can be read from standard input as well.
         let through = |words: &str| {
             Process::new("sh")
                 .args(["-c", words, "sh"])
                 .arg(path())
                 .arg(&pid)
                 .folder(folder.path())
-                .limit(PATIENCE)
+                .limit(EVENT_TIMEOUT)
                 .run()
         };
         let output = through("printf %s 'import \"here\" as h; h::plus(1)' | \"$1\" exec \"$2\"")?;
@@ -476,20 +479,20 @@ fn a_typed_plan_imports_from_where_the_command_was_called() -> Outcome {
             "{}",
             output.err
         );
-        serve(&mut live, 2)?;
+        handle_orders(&mut live, 2)?;
         live.stop()?.succeeded("Desk")?;
         Ok(())
     })
 }
 
 #[test]
-fn hostile_modules_are_refused_and_harm_nothing() -> Outcome {
+fn hostile_modules_are_refused() -> Outcome {
     on_each_jdk_with("control", |programs| {
         let mut live = Live::start(&run(&[], &programs.java("Desk")))?;
         let exec = |source: &str, modules: Value| -> Result<String, Box<dyn std::error::Error>> {
             let mut client = live.connect()?;
             let request = json!({ "exec": { "name": "p", "source": source, "modules": modules } });
-            // The agent may have heard enough before all is written.
+            // The agent may close the connection before the whole request is written.
             let _ = writeln!(client, "{request}");
             let mut line = String::new();
             BufReader::new(client).read_line(&mut line)?;
@@ -538,7 +541,7 @@ fn hostile_modules_are_refused_and_harm_nothing() -> Outcome {
             assert!(line.contains("failed"), "{request}: {line}");
         }
         assert_eq!(status(&live)?["loads"], json!([]));
-        serve(&mut live, 8)?;
+        handle_orders(&mut live, 8)?;
         live.stop()?.succeeded("Desk")?;
         Ok(())
     })

@@ -1,4 +1,5 @@
-//! JVMs that were started separately: found, attached to, looked at, and left without a trace.
+//! JVMs that were started independently: they are found, attached to, inspected, and left without a
+//! trace.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,9 +9,9 @@ use std::time::Duration;
 
 use serde_json::Value;
 use veneer_tests::command::{json, veneer};
-use veneer_tests::desk::{serve, stopped};
-use veneer_tests::live::{Live, PATIENCE, private_directory, until, user};
-use veneer_tests::running::{Outcome, on_each_jdk_with};
+use veneer_tests::java_programs::{Outcome, on_each_jdk_with};
+use veneer_tests::live::{EVENT_TIMEOUT, Live, private_directory, until, user};
+use veneer_tests::sample_service::{handle_orders, stop_and_check};
 
 #[test]
 fn a_jvm_is_found_and_shown_with_what_is_attached() -> Outcome {
@@ -81,17 +82,17 @@ fn a_jvm_is_found_and_shown_with_what_is_attached() -> Outcome {
             line.is_some_and(|line| line.contains("Desk") && line.contains("1 instrument")),
             "{shown}"
         );
-        serve(&mut live, 10)?;
-        stopped(live)
+        handle_orders(&mut live, 10)?;
+        stop_and_check(live)
     })
 }
 
 #[test]
-fn what_is_named_is_taken_off_whoever_attached_it() -> Outcome {
+fn a_named_instrument_is_detached_whichever_client_attached_it() -> Outcome {
     on_each_jdk_with("control", |programs| {
         let mut live = Live::start(&programs.java("Desk"))?;
         let pid = live.pid().to_string();
-        serve(&mut live, 1)?;
+        handle_orders(&mut live, 1)?;
         let attach = "methods(\"Desk::serve(..)\").before(counter())";
         let first = live.value(&format!("{attach}.id()"))?;
         let two = format!(
@@ -116,7 +117,7 @@ fn what_is_named_is_taken_off_whoever_attached_it() -> Outcome {
             "{}",
             again.err
         );
-        serve(&mut live, 100)?;
+        handle_orders(&mut live, 100)?;
         assert_eq!(live.sum(&first)?, 0);
         for id in both.split(' ') {
             assert_eq!(live.sum(id)?, 100);
@@ -157,16 +158,16 @@ fn what_is_named_is_taken_off_whoever_attached_it() -> Outcome {
             assert_eq!(output.code, 2, "{words:?}: {}", output.err);
             assert!(output.err.contains(expected), "{words:?}: {}", output.err);
         }
-        stopped(live)
+        stop_and_check(live)
     })
 }
 
 #[test]
-fn several_clients_have_what_is_theirs_and_a_lease_ends_with_its_client() -> Outcome {
+fn each_client_owns_its_instruments_and_its_lease_ends_with_it() -> Outcome {
     on_each_jdk_with("control", |programs| {
         let mut live = Live::start(&programs.java("Desk"))?;
         let pid = live.pid().to_string();
-        serve(&mut live, 1)?;
+        handle_orders(&mut live, 1)?;
         let attach = "methods(\"Desk::serve(..)\").before(counter())";
         let mine = live.value(&format!("{attach}.id()"))?;
         let held = veneer()
@@ -192,25 +193,25 @@ fn several_clients_have_what_is_theirs_and_a_lease_ends_with_its_client() -> Out
         held.wait()?;
         let left = until("the end of the lease", loads, |loads| count(loads) == 1)?;
         assert_eq!(left[0]["instruments"][0]["id"], mine.as_str(), "{left}");
-        serve(&mut live, 10)?;
+        handle_orders(&mut live, 10)?;
         assert_eq!(live.sum(&mine)?, 10);
-        stopped(live)
+        stop_and_check(live)
     })
 }
 
 #[test]
-fn a_jvm_in_a_namespace_of_its_own_is_found_by_its_id_outside() -> Outcome {
+fn a_jvm_in_its_own_pid_namespace_is_found_by_its_outer_id() -> Outcome {
     on_each_jdk_with("control", |programs| {
         let java = programs
             .java("Desk")
-            .before("unshare", &["--pid", "--fork", "--mount-proc"]);
+            .wrapped_in("unshare", &["--pid", "--fork", "--mount-proc"]);
         if user() != 0 {
             eprintln!("skipped: only root may make a process namespace");
             return Ok(());
         }
         let mut live = Live::start(&java)?;
-        serve(&mut live, 1)?;
-        // It takes itself for the first process.
+        handle_orders(&mut live, 1)?;
+        // The JVM sees itself as the first process of its namespace.
         assert_eq!(live.pid(), 1);
         let all = json(&["ps", "--match", "Desk", "--json"])?;
         let all = all.as_array().ok_or("no array")?;
@@ -225,8 +226,8 @@ fn a_jvm_in_a_namespace_of_its_own_is_found_by_its_id_outside() -> Outcome {
             .run()?
             .succeeded("exec")?
             .out;
-        serve(&mut live, 30)?;
-        // Both are in one file system.
+        handle_orders(&mut live, 30)?;
+        // The command and the JVM share one file system.
         assert_eq!(live.sum(id.trim())?, 30);
         let output = veneer()
             .args(["detach", &pid, "--unload"])
@@ -239,12 +240,12 @@ fn a_jvm_in_a_namespace_of_its_own_is_found_by_its_id_outside() -> Outcome {
             "{}",
             output.out
         );
-        stopped(live)
+        stop_and_check(live)
     })
 }
 
 #[test]
-fn a_jvm_that_does_not_stop_for_the_agent_is_given_up_with_what_it_waits_for() -> Outcome {
+fn attaching_to_a_hanging_jvm_fails_with_the_cause_of_the_hang() -> Outcome {
     on_each_jdk_with("control", |programs| {
         let java = programs
             .launcher()
@@ -261,7 +262,7 @@ fn a_jvm_that_does_not_stop_for_the_agent_is_given_up_with_what_it_waits_for() -
         let pid = live.pid().to_string();
         let output = veneer()
             .args(["attach", &pid, "--timeout", "1"])
-            .limit(PATIENCE)
+            .limit(EVENT_TIMEOUT)
             .run()?;
         assert_eq!(output.code, 2, "{output:?}");
         assert!(
@@ -269,11 +270,11 @@ fn a_jvm_that_does_not_stop_for_the_agent_is_given_up_with_what_it_waits_for() -
             "{}",
             output.err
         );
-        // It goes on as if nothing had been, and takes the agent when it can.
+        // The JVM continues normally, and accepts the agent later.
         live.line("collected true")?;
         let output = veneer()
             .args(["attach", &pid])
-            .limit(PATIENCE)
+            .limit(EVENT_TIMEOUT)
             .run()?
             .succeeded("attach")?;
         assert!(output.out.contains("attached: nothing"), "{}", output.out);
@@ -283,7 +284,7 @@ fn a_jvm_that_does_not_stop_for_the_agent_is_given_up_with_what_it_waits_for() -
 }
 
 #[test]
-fn an_agent_of_another_version_is_named_and_left_alone() -> Outcome {
+fn an_agent_of_another_version_is_reported_and_not_used() -> Outcome {
     on_each_jdk_with("control", |programs| {
         let directory = private_directory(user()).display().to_string();
         let hello = "{\"hello\":{\"version\":\"0.0.9\",\"pid\":1,\"protocol\":1}}";
@@ -295,7 +296,7 @@ fn an_agent_of_another_version_is_named_and_left_alone() -> Outcome {
             &["exec", &pid, "-e", "1"],
             &["patches", &pid],
         ] {
-            let output = veneer().args(words).limit(PATIENCE).run()?;
+            let output = veneer().args(words).limit(EVENT_TIMEOUT).run()?;
             assert_eq!(output.code, 2, "{words:?}: {output:?}");
             assert!(
                 output
@@ -318,7 +319,7 @@ fn an_agent_of_another_version_is_named_and_left_alone() -> Outcome {
 }
 
 #[test]
-fn the_doctor_names_what_does_not_work_with_its_remedy() -> Outcome {
+fn the_doctor_reports_each_problem_with_its_remedy() -> Outcome {
     on_each_jdk_with("control", |programs| {
         let with = |option: &str| {
             let java = programs
@@ -355,9 +356,9 @@ fn the_doctor_names_what_does_not_work_with_its_remedy() -> Outcome {
                     .is_some_and(|all| all.iter().any(|one| one["what"] == "attaching")),
                 "{findings}"
             );
-            let attached = veneer().args(["attach", &pid]).limit(PATIENCE).run()?;
+            let attached = veneer().args(["attach", &pid]).limit(EVENT_TIMEOUT).run()?;
             assert_eq!(attached.code == 0, works, "{option}: {attached:?}");
-            stopped(live)?;
+            stop_and_check(live)?;
         }
         let nobody = veneer().args(["doctor", "4194304"]).run()?;
         assert!(
@@ -369,14 +370,14 @@ fn the_doctor_names_what_does_not_work_with_its_remedy() -> Outcome {
 }
 
 #[test]
-fn questions_to_several_jvms_are_answered_apart_or_as_one() -> Outcome {
+fn commands_on_several_jvms_are_answered_separately_or_merged() -> Outcome {
     on_each_jdk_with("control", |programs| {
         let mut both = [
             Live::start(&programs.java("Desk"))?,
             Live::start(&programs.java("Desk"))?,
         ];
         for live in &mut both {
-            serve(live, 1)?;
+            handle_orders(live, 1)?;
         }
         let pids: Vec<String> = both.iter().map(|live| live.pid().to_string()).collect();
         let attached = |live: &Live| live.value("instruments().filter(|i| i.attached).len()");
@@ -401,9 +402,10 @@ fn questions_to_several_jvms_are_answered_apart_or_as_one() -> Outcome {
             let mut lines = BufReader::new(asking.stdout.take().ok_or("no output")?).lines();
             for (live, count) in both.iter_mut().zip([300, 600]) {
                 until("a question", || attached(live), |n| n == "1")?;
-                serve(live, count)?;
+                handle_orders(live, count)?;
             }
-            // Until the figures are what they must be; they cannot be more, and the test's own limit is on the waiting.
+            // Wait until the figures have their expected values. They cannot exceed them; the
+            // test's time limit ends the wait.
             let mut wanted = match merge {
                 true => vec![("jvms", 2, thirds(300))],
                 false => vec![
@@ -411,7 +413,7 @@ fn questions_to_several_jvms_are_answered_apart_or_as_one() -> Outcome {
                     ("pid", both[1].pid(), thirds(200)),
                 ],
             };
-            let end = std::time::Instant::now() + PATIENCE;
+            let end = std::time::Instant::now() + EVENT_TIMEOUT;
             while !wanted.is_empty() {
                 let line = lines.next().ok_or("the command has ended")??;
                 let line: Value = serde_json::from_str(&line)?;
@@ -433,15 +435,15 @@ fn questions_to_several_jvms_are_answered_apart_or_as_one() -> Outcome {
                 until("the end of a question", || attached(live), |n| n == "0")?;
             }
         }
-        both.into_iter().try_for_each(stopped)
+        both.into_iter().try_for_each(stop_and_check)
     })
 }
 
 #[test]
-fn what_began_before_the_agent_came_is_said_to_be_out_of_reach() -> Outcome {
+fn activations_that_began_before_the_agent_are_reported_as_unreachable() -> Outcome {
     on_each_jdk_with("control", |programs| {
         let mut live = Live::start(&programs.java("Desk"))?;
-        serve(&mut live, 1)?;
+        handle_orders(&mut live, 1)?;
         let counter = "methods(\"Desk::round()\").loops().before(counter()).hits()";
         for _ in 0..2 {
             let output = live.exec(counter)?.succeeded("exec")?;
@@ -452,24 +454,24 @@ fn what_began_before_the_agent_came_is_said_to_be_out_of_reach() -> Outcome {
             .exec("methods(\"Desk::serve(..)\").before(counter())")?
             .succeeded("exec")?;
         assert!(!output.out.contains("warning"), "{}", output.out);
-        stopped(live)?;
+        stop_and_check(live)?;
 
         let mut armed = programs.armed("Desk")?;
-        serve(&mut armed, 1)?;
+        handle_orders(&mut armed, 1)?;
         let output = armed.exec(counter)?.succeeded("exec")?;
         assert!(!output.out.contains("warning"), "{}", output.out);
         let id = armed.value("methods(\"Desk::round()\").loops().before(counter()).id()")?;
         until("a turn of the loop", || armed.sum(&id), |turns| *turns > 0)?;
-        stopped(armed)
+        stop_and_check(armed)
     })
 }
 
 #[test]
-fn a_socket_that_is_not_the_jvms_is_no_agent() -> Outcome {
+fn a_socket_of_another_process_is_not_taken_for_an_agent() -> Outcome {
     on_each_jdk_with("control", |programs| {
         for alive in [false, true] {
             let mut live = Live::start(&programs.java("Desk"))?;
-            serve(&mut live, 1)?;
+            handle_orders(&mut live, 1)?;
             let pid = live.pid().to_string();
             let path = live.socket();
             if let Some(directory) = path.parent().filter(|directory| !directory.exists()) {
@@ -479,12 +481,16 @@ fn a_socket_that_is_not_the_jvms_is_no_agent() -> Outcome {
                     std::os::unix::fs::PermissionsExt::from_mode(0o700),
                 )?;
             }
-            // One may be there by chance: an earlier process with the same id was killed.
+            // An earlier process with the same id may have been killed and left a socket.
             let _ = fs::remove_file(&path);
-            // Left by an earlier process with the same id; or by one that runs, which is this one.
+            // The socket was left by an earlier process with the same id, or it belongs to a
+            // running process (this one).
             let listener = std::os::unix::net::UnixListener::bind(&path)?;
             let kept = alive.then_some(listener);
-            let output = veneer().args(["patches", &pid]).limit(PATIENCE).run()?;
+            let output = veneer()
+                .args(["patches", &pid])
+                .limit(EVENT_TIMEOUT)
+                .run()?;
             assert_eq!(output.code, 2, "{output:?}");
             assert!(
                 output.err.contains("there is no agent in process"),
@@ -493,14 +499,14 @@ fn a_socket_that_is_not_the_jvms_is_no_agent() -> Outcome {
             );
             let output = veneer()
                 .args(["attach", &pid])
-                .limit(PATIENCE)
+                .limit(EVENT_TIMEOUT)
                 .run()?
                 .succeeded("attach")?;
             assert!(output.out.contains("came in"), "{}", output.out);
             let id = live.value("methods(\"Desk::serve(..)\").before(counter()).id()")?;
-            serve(&mut live, 20)?;
+            handle_orders(&mut live, 20)?;
             assert_eq!(live.sum(&id)?, 20);
-            stopped(live)?;
+            stop_and_check(live)?;
             drop(kept);
         }
         Ok(())
@@ -508,7 +514,7 @@ fn a_socket_that_is_not_the_jvms_is_no_agent() -> Outcome {
 }
 
 #[test]
-fn a_jvm_of_another_user_is_named_and_left_alone() -> Outcome {
+fn a_jvm_of_another_user_is_reported_and_not_changed() -> Outcome {
     if user() != 0 {
         eprintln!("skipped: only root can be somebody else");
         return Ok(());
@@ -520,8 +526,8 @@ fn a_jvm_of_another_user_is_named_and_left_alone() -> Outcome {
             let other = ["--reuid", "47119", "--regid", "47119", "--clear-groups"];
             veneer()
                 .args(words)
-                .before("setpriv", &other)
-                .limit(PATIENCE)
+                .wrapped_in("setpriv", &other)
+                .limit(EVENT_TIMEOUT)
                 .run()
         };
         for words in [
@@ -562,7 +568,7 @@ fn a_jvm_of_another_user_is_named_and_left_alone() -> Outcome {
             "{doctor:?}"
         );
         assert!(!live.socket().exists());
-        serve(&mut live, 5)?;
-        stopped(live)
+        handle_orders(&mut live, 5)?;
+        stop_and_check(live)
     })
 }

@@ -1,11 +1,12 @@
-//! The corpora in quick scope: the compiler's module of both JDKs, and three jars by other compilers and of other ages, are read
-//! and written as they were, armed, emitted, proved, and verified by real JVMs.
+//! The part `corpora` of `make trust` in quick scope: the compiler's module of both JDKs, and three
+//! jars of different age from different compilers. Their classes are read and rewritten without a
+//! change, armed, emitted, proved, and verified by real JVMs.
 
 use veneer_tests::jdk;
 use veneer_tests::trust::{Scope, corpora};
 
 #[test]
-fn classes_come_out_right() -> Result<(), Box<dyn std::error::Error>> {
+fn corpora_pass_every_check() -> Result<(), Box<dyn std::error::Error>> {
     let jdks = [Some(jdk::oldest()), jdk::newest()];
     let scope = Scope {
         quick: true,
@@ -14,7 +15,7 @@ fn classes_come_out_right() -> Result<(), Box<dyn std::error::Error>> {
     };
     let part = corpora::run(&scope)?;
     assert!(part.failures.is_empty(), "{}", part.failures.join("\n"));
-    // A counter on every block of everything: so many that none can have been forgotten.
+    // Every block has a counter. The number must be so large that no class can have been forgotten.
     let linked = part.tables.iter().find(|t| t.title.starts_with("Linked"));
     let linked = linked.ok_or("no table of JVMs")?;
     let counters = linked.columns.iter().position(|c| c == "counters");

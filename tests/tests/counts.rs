@@ -1,16 +1,16 @@
-//! Exact counts: every program of `tests/java/counts` on every JDK, plain, armed, and with counters on all
-//! blocks, entries and exits and a timer around all methods, under full verification and under
-//! `-Xcheck:jni`. `VENEER_ONLY=Loops` runs one of them.
+//! Exact counts: every program of `tests/java/counts` runs on every JDK, plain, armed, and with
+//! counters on all blocks, entries and exits and a timer around all methods. Each mode also runs
+//! with full verification and with `-Xcheck:jni`. `VENEER_ONLY=Loops` selects one program.
 
 use std::path::Path;
 
 use veneer_tests::command::run;
 use veneer_tests::comparison::compare;
 use veneer_tests::folder::{Folder, files, workspace};
+use veneer_tests::java_programs::run_with_report;
 use veneer_tests::jdk::{self, Jdk};
 use veneer_tests::process::{Output, Process};
 use veneer_tests::program::Program;
-use veneer_tests::running::reported;
 use veneer_tests::workers;
 
 const VERIFY: [&str; 3] = [
@@ -57,7 +57,7 @@ fn all_programs(jdk: &Jdk) {
         .collect();
     jdk.compile(&sources, classes.path())
         .unwrap_or_else(|error| panic!("{error}"));
-    let failures: Vec<String> = workers::each(&programs, |program| {
+    let failures: Vec<String> = workers::parallel_map(&programs, |program| {
         failures_of(program, jdk, classes.path())
     })
     .concat();
@@ -70,7 +70,7 @@ fn all_programs(jdk: &Jdk) {
     );
 }
 
-/// Runs a program in all modes.
+/// Runs a program in all modes, and returns its failures.
 fn failures_of(program: &Program, jdk: &Jdk, classes: &Path) -> Vec<String> {
     let java = |options: &[&str]| {
         Process::new(jdk.tool("java"))
@@ -94,7 +94,7 @@ fn failures_of(program: &Program, jdk: &Jdk, classes: &Path) -> Vec<String> {
         Err(error) => failures.push(format!("{}: armed: {error}", program.place(1))),
     }
     for (mode, options) in [("counted", &VERIFY[..]), ("checked", &["-Xcheck:jni"][..])] {
-        match reported(&java(options), &program.plan()) {
+        match run_with_report(&java(options), &program.plan()) {
             Ok((output, report)) => {
                 let output = if mode == "checked" {
                     without_jni_checks(&output)
@@ -134,8 +134,8 @@ fn differences(program: &Program, mode: &str, plain: &Output, other: &Output) ->
     failures
 }
 
-/// Takes the JVM's remarks about JNI calls, which it prints between the lines of the application, out of the
-/// output; an error where one of them is fatal or concerns the agent.
+/// Removes the JVM's remarks about JNI calls, which it prints between the lines of the application,
+/// from the output. Returns an error if a remark is fatal or concerns the agent.
 fn without_jni_checks(output: &Output) -> Result<Output, String> {
     let remark = |line: &&str| {
         ["WARNING", "FATAL", "\t", "Warning:"]

@@ -1,16 +1,17 @@
-//! What tables keep: buckets of one width, rates, sets, the most frequent, samples; what has come since, and several tables together. Filled by four
-//! threads at a time with figures that are known by construction, attached before the program begins and while it runs.
+//! The contents of tables: linear histograms, rates, sets, most frequent values, samples,
+//! differences since a point in time, and merged tables. Four threads fill them at the same time
+//! with known values, before the program starts and while it runs.
 
 use std::time::Duration;
 
 use serde_json::Value;
 use veneer_tests::command::{run, veneer};
 use veneer_tests::folder::Folder;
+use veneer_tests::java_programs::{Outcome, Programs, on_each_jdk_with};
 use veneer_tests::live::{Live, until};
-use veneer_tests::running::{Outcome, Programs, on_each_jdk_with};
-use veneer_tests::said::has_line;
+use veneer_tests::output::has_line;
 
-/// What a plan has to say of rows.
+/// Plan functions that format rows.
 const FUNCTIONS: &str = r#"
 fn figures(row) {
     let text = `${row.keys.to_debug()} ${row.count}`;
@@ -35,7 +36,8 @@ fn by_seconds(rows) {
     }
     joined(lines)
 }
-// How many of the ten have bounds that hold, of how many others they do not, and whether nothing is lost.
+// Returns how many of the ten values have correct bounds, how many others do not, and whether no
+// value was lost.
 fn bounds(t, often) {
     let rest = t.rest().count;
     let sum = rest;
@@ -49,7 +51,8 @@ fn bounds(t, often) {
     }
     `${right} ${wrong} ${sum} ${t.total()}`
 }
-// Whether numbers up to 10,000 are drawn evenly, and none twice: tenths of them within six standard deviations.
+// Returns whether numbers up to 10,000 are drawn uniformly and without repetition: tenths of them
+// within six standard deviations.
 fn even(t) {
     let tenths = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
     let values = [];
@@ -69,9 +72,10 @@ fn even(t) {
 }
 "#;
 
-/// What is attached (`at` is `pass`), what is said at the end, and what that is after one run.
+/// The instrument (`at` is `pass`), the expression printed at the end, and its expected value after
+/// one run.
 const CASES: &[(&str, &str, &str)] = &[
-    // Buckets of one width.
+    // Linear histograms.
     (
         "let t = linear(0, 500, 4); at.before(|p| t.add(p.value))",
         "shown(t.rows())",
@@ -87,7 +91,7 @@ const CASES: &[(&str, &str, &str)] = &[
         "`${shown(t.rows())}, rest ${t.rest().count} ${t.total()}`",
         r#"["k0"] 1000 1145000 -100 2390 40 160 [[0, 400], [1000, 400]], ["k1"] 1000 1146000 -99 2391 40 160 [[0, 400], [1000, 400]], rest 8000 10000"#,
     ),
-    // What is no number is 0, and what is beyond all numbers the last there is.
+    // NaN becomes 0, and infinite values become the largest or smallest integer.
     (
         "let t = linear(0, 1000, 2); at.before(|p| t.add(p.x))",
         "shown(t.rows())",
@@ -118,7 +122,7 @@ const CASES: &[(&str, &str, &str)] = &[
         "`${t.rows()[0].below} ${t.rows()[0].above} ${t.rows()[0].buckets[0]}`",
         "0 8000 [-9223372036854775808, 2000]",
     ),
-    // By seconds.
+    // Rates per second.
     (
         "let t = rate(); at.before(|p| t.count(p.name))",
         "by_seconds(t.rows())",
@@ -150,7 +154,7 @@ const CASES: &[(&str, &str, &str)] = &[
         "shown(t.rows())",
         "[] 10000 1003",
     ),
-    // Long strings are told apart by what is behind their beginning.
+    // Long strings with equal beginnings are distinguished by the rest.
     (
         "let t = distinct(); at.before(|p| t.add(p.text))",
         "shown(t.rows())",
@@ -161,7 +165,7 @@ const CASES: &[(&str, &str, &str)] = &[
         "t.rows().map(|row| `${row.keys[0].len()} ${row.distinct} ${row.count >= 3332}`)",
         r#"["64 1 true", "64 1 true", "64 1 true"]"#,
     ),
-    // Some threads may find room at the same time.
+    // Several threads may insert a value at the same time when one place is left.
     (
         "let t = distinct(100); at.before(|p| t.add(p.n))",
         "let d = t.rows()[0].distinct; `${d >= 100 && d <= 103} ${t.total()} ${t.rest().count + d}`",
@@ -172,7 +176,7 @@ const CASES: &[(&str, &str, &str)] = &[
         "let d = t.rows()[0].distinct; `${d >= 5 && d <= 8} ${t.total()} ${t.rest().count + d}`",
         "true 10000 10000",
     ),
-    // The most frequent: few are exact, and of many the bounds hold.
+    // The most frequent values: few values are exact; of many values the bounds are correct.
     (
         "let t = top(100); at.before(|p| t.count(p.i % 10))",
         "bounds(t, 1000)",
@@ -219,7 +223,7 @@ const CASES: &[(&str, &str, &str)] = &[
         "even(t)",
         "even",
     ),
-    // Several tables together.
+    // Merged tables.
     (
         "let t = tally(); let u = tally(); at.before(|p| if p.i % 4 == 0 { t.count(p.name) } else { u.count(p.name) })",
         "shown(merge([t, u]))",
@@ -252,7 +256,7 @@ const CASES: &[(&str, &str, &str)] = &[
     ),
 ];
 
-/// A plan of all of them.
+/// The plan with all cases.
 fn cases() -> String {
     let mut plan = FUNCTIONS.to_string();
     for (n, (code, said, _)) in CASES.iter().enumerate() {
@@ -275,38 +279,38 @@ fn differences(said: &str) -> Vec<String> {
     wrong
 }
 
-/// A program that waits, and has run so often that it is compiled.
-fn warm(programs: &Programs) -> Result<Live, Box<dyn std::error::Error>> {
+/// Starts the program that waits, and runs it until its methods are compiled.
+fn start_compiled(programs: &Programs) -> Result<Live, Box<dyn std::error::Error>> {
     let mut live = Live::start(&run(&[], &programs.java("Stream").arg("live")))?;
     for _ in 0..20 {
-        once(&mut live)?;
+        run_once(&mut live)?;
     }
     Ok(live)
 }
 
-/// One run, which nothing has changed.
-fn once(live: &mut Live) -> Outcome {
+/// Runs the program once. The plan must not change its result.
+fn run_once(live: &mut Live) -> Outcome {
     live.say("run")?;
-    assert_eq!(live.line("sum ")?, SUM);
+    assert_eq!(live.line("sum ")?, EXPECTED_SUM);
     Ok(())
 }
 
-/// What each run sums up: of `n` 49,995,000 and of `value` 11,495,000.
-const SUM: &str = "61490000";
+/// The sum that each run prints: 49,995,000 for `n` and 11,495,000 for `value`.
+const EXPECTED_SUM: &str = "61490000";
 
 #[test]
-fn figures_are_exact_from_the_start() -> Outcome {
+fn tables_are_exact_from_the_start() -> Outcome {
     on_each_jdk_with("data", |programs| {
         let folder = Folder::new("data")?;
         let file = folder.join("plan.rhai");
         std::fs::write(&file, cases())?;
         let file = file.display().to_string();
-        // The second time proved to do nothing to the program.
+        // The second run also proves that the versions have no effect on the program.
         for options in [&["--plan", &file][..], &["--plan", &file, "--check"]] {
             let output = run(options, &programs.java("Stream"))
                 .run()?
                 .succeeded("Stream")?;
-            assert_eq!(output.out.trim(), format!("sum {SUM}"));
+            assert_eq!(output.out.trim(), format!("sum {EXPECTED_SUM}"));
             let wrong = differences(&output.err);
             assert_eq!(wrong, Vec::<String>::new(), "{}", output.err);
         }
@@ -315,11 +319,11 @@ fn figures_are_exact_from_the_start() -> Outcome {
 }
 
 #[test]
-fn figures_are_exact_in_a_program_that_runs() -> Outcome {
+fn tables_are_exact_in_a_running_program() -> Outcome {
     on_each_jdk_with("data", |programs| {
-        let mut live = warm(programs)?;
+        let mut live = start_compiled(programs)?;
         live.value(&(cases() + "0"))?;
-        once(&mut live)?;
+        run_once(&mut live)?;
         let output = live.stop()?;
         let wrong = differences(&output.err);
         assert_eq!(wrong, Vec::<String>::new(), "{}", output.err);
@@ -328,9 +332,9 @@ fn figures_are_exact_in_a_program_that_runs() -> Outcome {
 }
 
 #[test]
-fn rates_are_by_whole_seconds() -> Outcome {
+fn rates_are_counted_per_whole_second() -> Outcome {
     on_each_jdk_with("data", |programs| {
-        let mut live = warm(programs)?;
+        let mut live = start_compiled(programs)?;
         let plan = r#"
             let t = rate();
             methods("Stream::pass(..)").before(|p| t.count());
@@ -352,8 +356,9 @@ fn rates_are_by_whole_seconds() -> Outcome {
             0"#;
         live.value(plan)?;
         for _ in 0..3 {
-            once(&mut live)?;
-            // Into another second, and at the end out of the one that is running.
+            run_once(&mut live)?;
+            // The next run begins in another second. The sleep after the loop lets the last second
+            // end.
             std::thread::sleep(Duration::from_millis(1_100));
         }
         std::thread::sleep(Duration::from_millis(1_000));
@@ -370,9 +375,9 @@ fn rates_are_by_whole_seconds() -> Outcome {
 }
 
 #[test]
-fn what_came_since_adds_up_to_the_whole() -> Outcome {
+fn differences_since_a_reading_add_up_to_the_total() -> Outcome {
     on_each_jdk_with("data", |programs| {
-        let mut live = warm(programs)?;
+        let mut live = start_compiled(programs)?;
         let plan = r#"
             let at = methods("Stream::pass(..)");
             let t = sums(); at.before(|p| t.add(p.name, p.value));
@@ -400,7 +405,7 @@ fn what_came_since_adds_up_to_the_whole() -> Outcome {
             0"#;
         live.value(plan)?;
         for _ in 0..3 {
-            once(&mut live)?;
+            run_once(&mut live)?;
             std::thread::sleep(Duration::from_millis(120));
         }
         let said = live.stop()?.err;
@@ -418,9 +423,9 @@ fn what_came_since_adds_up_to_the_whole() -> Outcome {
 }
 
 #[test]
-fn a_table_that_is_cleared_begins_anew() -> Outcome {
+fn a_cleared_table_starts_from_zero() -> Outcome {
     on_each_jdk_with("data", |programs| {
-        let mut live = warm(programs)?;
+        let mut live = start_compiled(programs)?;
         let plan = r#"
             let at = methods("Stream::pass(..)");
             let t = tally(); at.before(|p| t.count(p.name));
@@ -447,14 +452,14 @@ fn a_table_that_is_cleared_begins_anew() -> Outcome {
             });
             0"#;
         live.value(plan)?;
-        once(&mut live)?;
+        run_once(&mut live)?;
         let cleared = "instruments().filter(|i| i.name == \"cleared\").len()";
         until(
             "the tables to be cleared",
             || live.value(cleared),
             |n| n == "1",
         )?;
-        once(&mut live)?;
+        run_once(&mut live)?;
         let said = live.stop()?.err;
         for line in [
             "before [10000, 10000, 10000, 10000, 10000, 10000, 10000]",
@@ -474,9 +479,9 @@ fn a_table_that_is_cleared_begins_anew() -> Outcome {
 }
 
 #[test]
-fn strings_beyond_the_room_are_counted_and_not_mixed_up() -> Outcome {
+fn strings_beyond_the_capacity_are_counted_and_not_mixed_up() -> Outcome {
     on_each_jdk_with("data", |programs| {
-        let mut live = warm(programs)?;
+        let mut live = start_compiled(programs)?;
         let plan = r#"
             let t = top(4);
             methods("Stream::pass(..)").before(|p| t.count(p.own));
@@ -487,13 +492,14 @@ fn strings_beyond_the_room_are_counted_and_not_mixed_up() -> Outcome {
                     sum += row.count;
                     if row.count - row.error > 1 || !row.keys[0].starts_with("r") { others += 1; }
                 }
-                // There is room for 20,000 strings, and for those that some threads bring at the same time.
+                // The table has room for 20,000 strings, and for those that several threads insert
+                // at the same time.
                 print(`strings ${t.total()} ${sum} ${others} ${t.rest().count >= 9997} ${t.rows().len()}`);
             });
             0"#;
         live.value(plan)?;
         for _ in 0..3 {
-            once(&mut live)?;
+            run_once(&mut live)?;
         }
         let said = live.stop()?.err;
         let line = "strings 30000 30000 0 true 32";
@@ -505,7 +511,7 @@ fn strings_beyond_the_room_are_counted_and_not_mixed_up() -> Outcome {
     })
 }
 
-/// What is refused, and what is said of it; `t` is a table, `at` is `pass`.
+/// Code that is refused, and a part of the message; `t` is a table, `at` is `pass`.
 const REFUSED: &[(&str, &str)] = &[
     ("linear(0, 0, 5)", "0 is no width of a bucket"),
     (
@@ -575,15 +581,15 @@ const REFUSED: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn what_means_nothing_is_refused_with_a_reason() -> Outcome {
+fn meaningless_table_calls_are_refused_with_a_reason() -> Outcome {
     on_each_jdk_with("data", |programs| {
-        let mut live = warm(programs)?;
+        let mut live = start_compiled(programs)?;
         for (code, expected) in REFUSED {
             let output = live.exec(&format!("let at = methods(\"Stream::pass(..)\"); {code}"))?;
             assert_eq!(output.code, 1, "{code}: {output:?}");
             assert!(output.err.contains(expected), "{code}: {}", output.err);
         }
-        once(&mut live)?;
+        run_once(&mut live)?;
         assert_eq!(
             live.value("instruments().filter(|i| i.attached).len()")?,
             "0"
@@ -593,7 +599,7 @@ fn what_means_nothing_is_refused_with_a_reason() -> Outcome {
     })
 }
 
-/// One of each, with names.
+/// One table of each kind, with a name.
 const EXPORTED: &str = r#"
 let at = methods("Stream::pass(..)");
 let width = linear(0, 500, 4).named("width"); at.before(|p| width.add(p.value));
@@ -603,7 +609,7 @@ let most = top(100).named("most"); at.before(|p| most.count(p.name));
 let drawn = sample(5).named("drawn"); at.before(|p| drawn.put(p.n));
 "#;
 
-/// The words of lines that each format has, in order in one line.
+/// For each format, the words of expected lines, each in the order within its line.
 const FORMATS: &[(&str, &[&[&str]])] = &[
     (
         "openmetrics",
@@ -675,11 +681,11 @@ const FORMATS: &[(&str, &[&[&str]])] = &[
 ];
 
 #[test]
-fn other_programs_get_the_figures_in_forms_of_their_own() -> Outcome {
+fn tables_are_exported_in_every_format() -> Outcome {
     on_each_jdk_with("data", |programs| {
-        let mut live = warm(programs)?;
+        let mut live = start_compiled(programs)?;
         live.value(&format!("{EXPORTED} 0"))?;
-        once(&mut live)?;
+        run_once(&mut live)?;
         let pid = live.pid().to_string();
         for (format, lines) in FORMATS {
             let export = veneer().args(["export", &pid, "--format", format]);

@@ -1,13 +1,14 @@
-//! Edits that make loops: every activation comes back to the method's own code when the edit is taken back.
+//! Edits that create loops: every activation returns to the method's own code when the edit is
+//! undone.
 
 use std::time::Duration;
 
 use veneer_tests::command::run;
+use veneer_tests::java_programs::{Outcome, on_each_jdk};
 use veneer_tests::live::{Live, until};
-use veneer_tests::running::{Outcome, on_each_jdk};
 
-/// Waits until no activation runs in code older than the current version.
-fn all_back(live: &Live, after: &str) -> Outcome {
+/// Waits until no activation runs code that is older than the current version.
+fn wait_for_current_code(live: &Live, after: &str) -> Outcome {
     until(
         &format!("the last activation after {after}"),
         || live.value("stale()"),
@@ -16,13 +17,13 @@ fn all_back(live: &Live, after: &str) -> Outcome {
     Ok(())
 }
 
-/// Makes an edit, gives an activation time to run in its loop, and takes the edit back.
-fn there_and_back(live: &Live, edit: &str) -> Outcome {
+/// Makes an edit, gives an activation time to run in its loop, and undoes the edit.
+fn make_and_undo_edit(live: &Live, edit: &str) -> Outcome {
     live.value(&format!(
         "let patch = methods(\"EditLoops::{edit}; after(0.3, || patch.detach());"
     ))?;
     std::thread::sleep(Duration::from_millis(400));
-    all_back(live, edit)
+    wait_for_current_code(live, edit)
 }
 
 const EDITS: [&str; 4] = [
@@ -32,23 +33,24 @@ const EDITS: [&str; 4] = [
     "back(..)\").redirect(1, 2, 1)",
 ];
 
-fn under(policy: &str, java: &veneer_tests::process::Process) -> Outcome {
+fn check_under_policy(policy: &str, java: &veneer_tests::process::Process) -> Outcome {
     let live = Live::start(&run(&["--policy", policy], java))?;
     for edit in EDITS {
-        there_and_back(&live, edit)?;
+        make_and_undo_edit(&live, edit)?;
     }
-    // With instruments, whose state travels with the activation.
+    // With instruments, whose state moves with the activation.
     let blocks = live.value(
         "methods([\"EditLoops::alone(..)\", \"EditLoops::back(..)\"]).blocks().before(counter())",
     )?;
     let timed =
         live.value("methods([\"EditLoops::alone(..)\", \"EditLoops::back(..)\"]).around(timer())")?;
     for edit in &EDITS[..2] {
-        there_and_back(&live, edit)?;
+        make_and_undo_edit(&live, edit)?;
     }
     live.value(&format!("detach(\"{blocks}\"); detach(\"{timed}\")"))?;
-    all_back(&live, "the instruments")?;
-    // From the loop of one edit into the loop of two, and from there into the method's own code.
+    wait_for_current_code(&live, "the instruments")?;
+    // The activation moves from the loop of one edit into the loop of two, and from there to the
+    // method's own code.
     live.value(
         "let back = methods(\"EditLoops::back(..)\");\n\
          let first = back.redirect(3, 4, 1);\n\
@@ -58,7 +60,7 @@ fn under(policy: &str, java: &veneer_tests::process::Process) -> Outcome {
          after(0.8, || second.detach());",
     )?;
     std::thread::sleep(Duration::from_millis(1000));
-    all_back(&live, "two edits")?;
+    wait_for_current_code(&live, "two edits")?;
     let refused = live.exec("methods(\"EditLoops::locked(..)\").redirect(2, 3, 2)")?;
     assert_eq!(refused.code, 1, "{policy}: {refused:?}");
     for word in ["LoopWithoutPoint", "MonitorHeld", "f2"] {
@@ -75,11 +77,11 @@ fn under(policy: &str, java: &veneer_tests::process::Process) -> Outcome {
 }
 
 #[test]
-fn activations_in_the_loop_of_an_edit_come_back() -> Outcome {
+fn activations_in_the_loop_of_an_edit_return_to_the_original_code() -> Outcome {
     on_each_jdk(|programs| {
         let java = programs.java("EditLoops");
         ["loop", "method"]
             .iter()
-            .try_for_each(|policy| under(policy, &java))
+            .try_for_each(|policy| check_under_policy(policy, &java))
     })
 }

@@ -1,4 +1,5 @@
-//! `veneer export`: exact figures in every format, read by the programs that they are for, and nothing left behind.
+//! `veneer export`: the figures are exact in every format, the target programs can read them, and
+//! nothing stays attached.
 
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
@@ -7,15 +8,15 @@ use serde_json::Value;
 
 use veneer_tests::background::Background;
 use veneer_tests::command::{run, veneer};
-use veneer_tests::fetched::{debian, node, python, receiver};
+use veneer_tests::downloads::{debian, node, python, receiver};
 use veneer_tests::folder::{Folder, workspace};
+use veneer_tests::java_programs::{Outcome, Programs, on_each_jdk_with};
 use veneer_tests::jdk;
 use veneer_tests::live::{Live, LiveError, until};
+use veneer_tests::output::has_line;
 use veneer_tests::process::Process;
-use veneer_tests::running::{Outcome, Programs, on_each_jdk_with};
-use veneer_tests::said::has_line;
 
-/// What is measured of `Orders`, where `handle` is called 1,000 times a round.
+/// The instruments on `Orders`, where `handle` is called 1,000 times per round.
 const PLAN: &str = r#"
 let handle = methods("Orders::handle(..)");
 handle.before(counter().named("calls"));
@@ -29,24 +30,24 @@ let owed = sums(10).named("owed");
 handle.before(|p| owed.add(0 - p.order.total));
 "#;
 
-type Any = Box<dyn std::error::Error>;
+type AnyError = Box<dyn std::error::Error>;
 
-/// A program that waits for lines `run`, and what a test of it needs.
-struct Stage {
+/// A program that waits for lines `run`, and the other things that a test of it needs.
+struct ExportFixture {
     _programs: Programs,
     folder: Folder,
     plan: String,
     live: Live,
 }
 
-impl Stage {
-    fn new(programs: Programs) -> Result<Stage, Any> {
+impl ExportFixture {
+    fn new(programs: Programs) -> Result<ExportFixture, AnyError> {
         let folder = Folder::new("export")?;
         let plan = folder.join("orders.rhai");
         std::fs::write(&plan, PLAN)?;
         let mut live = Live::start(&run(&[], &programs.java("Orders").args(["live"])))?;
         round(&mut live)?;
-        Ok(Stage {
+        Ok(ExportFixture {
             _programs: programs,
             folder,
             plan: plan.display().to_string(),
@@ -54,9 +55,9 @@ impl Stage {
         })
     }
 
-    /// On the oldest JDK: what a receiver makes of the figures does not depend on it.
-    fn on_one_jdk() -> Result<Stage, Any> {
-        Stage::new(Programs::of(jdk::oldest(), "instruments")?)
+    /// Uses the oldest JDK only, because the receiver's result does not depend on the JDK.
+    fn on_one_jdk() -> Result<ExportFixture, AnyError> {
+        ExportFixture::new(Programs::compile_folder(jdk::oldest(), "instruments")?)
     }
 
     fn export(&self, words: &[&str]) -> Process {
@@ -65,7 +66,7 @@ impl Stage {
             .args(words)
     }
 
-    /// Until so many instruments are attached.
+    /// Waits until `number` instruments are attached.
     fn attached(&self, number: &str) -> Result<(), LiveError> {
         let ask = || {
             self.live
@@ -81,7 +82,7 @@ impl Stage {
     }
 }
 
-/// One round of the program.
+/// Runs one round of the program.
 fn round(live: &mut Live) -> Result<(), LiveError> {
     live.say("run")?;
     live.line("sum ").map(drop)
@@ -93,10 +94,10 @@ fn skipped(why: &str) -> Outcome {
 }
 
 #[test]
-fn every_format_has_the_exact_figures() -> Outcome {
+fn every_export_format_has_the_exact_figures() -> Outcome {
     on_each_jdk_with("instruments", |programs| {
-        let programs = Programs::of(programs.jdk().clone(), "instruments")?;
-        let mut stage = Stage::new(programs)?;
+        let programs = Programs::compile_folder(programs.jdk().clone(), "instruments")?;
+        let mut stage = ExportFixture::new(programs)?;
         let pid = stage.live.pid().to_string();
         let exec = veneer().args(["exec", &pid, &stage.plan]).run()?;
         exec.succeeded("veneer exec")?;
@@ -145,7 +146,7 @@ fn every_format_has_the_exact_figures() -> Outcome {
             let words = ["--format", format];
             let text = stage.export(&words).run()?.succeeded(format)?.out;
             for words in lines {
-                // Names with quotes are quoted in CSV, in one way or another.
+                // Names with quotes are quoted in CSV, in a different way.
                 let found =
                     has_line(&text, words) || has_line(&text, &words[..1]) && format == "csv";
                 assert!(found, "{format}: {words:?} is not in\n{text}");
@@ -163,7 +164,7 @@ fn every_format_has_the_exact_figures() -> Outcome {
         let buckets = entry["buckets"].as_array().ok_or("no buckets")?.iter();
         let counts = buckets.map(|bucket| bucket["count"].as_u64().unwrap_or(0));
         assert_eq!(counts.sum::<u64>(), 1000);
-        // Detached: not exported, unless asked for.
+        // A detached instrument is exported only on request.
         stage.live.exec("detach_all()")?.succeeded("detach_all")?;
         let text = stage.export(&[]).run()?.succeeded("export")?.out;
         assert!(
@@ -180,7 +181,8 @@ fn every_format_has_the_exact_figures() -> Outcome {
     })
 }
 
-/// Tables with more than a report has room for, with keys of every kind, and with values of every size.
+/// Tables with more rows than a report has room for, with keys of every type, and with values of
+/// every size.
 const TABLES: &str = r#"
 let pairs = tally(100000).named("pairs");
 methods("Orders::odd(..)").before(|p| if p.n < 200 { let i = 0; for x in p.many { pairs.count(p.n, i); i += 1; } });
@@ -194,8 +196,8 @@ handle.before(|p| newest.put(p.round));
 "#;
 
 #[test]
-fn reports_have_tables_and_say_what_they_have_no_room_for() -> Outcome {
-    let mut stage = Stage::on_one_jdk()?;
+fn reports_have_tables_and_state_what_was_truncated() -> Outcome {
+    let mut stage = ExportFixture::on_one_jdk()?;
     std::fs::write(&stage.plan, TABLES)?;
     let pid = stage.live.pid().to_string();
     let exec = veneer().args(["exec", &pid, &stage.plan]).run()?;
@@ -253,7 +255,7 @@ fn reports_have_tables_and_say_what_they_have_no_room_for() -> Outcome {
         (&negative["from"], &negative["count"]),
         (&Value::from(i64::MIN), &Value::from(2))
     );
-    // The bounds that the agent has are those that the text has: no value is lost between them.
+    // The agent's buckets are those of the text, so no value is lost between them.
     let text = stage.export(&[]).run()?.succeeded("export")?.out;
     let last = wide["buckets"]
         .as_array()
@@ -269,17 +271,17 @@ fn reports_have_tables_and_say_what_they_have_no_room_for() -> Outcome {
 }
 
 #[test]
-fn a_plan_is_held_as_long_as_it_is_exported_and_its_figures_alone() -> Outcome {
-    let mut stage = Stage::on_one_jdk()?;
+fn an_exported_plan_is_detached_with_its_export_and_only_its_figures_are_exported() -> Outcome {
+    let mut stage = ExportFixture::on_one_jdk()?;
     let other = "methods(\"Orders::serve(..)\").before(counter().named(\"other\")); ()";
     stage.live.exec(other)?.succeeded("exec")?;
     let file = stage.folder.join("figures.csv");
     let export = stage.export(&["--plan", &stage.plan, "--for", "2", "--format", "csv"]);
     let mut export = Background::start(&export.arg("-o").arg(&file))?;
-    while export.runs() {
+    while export.is_running() {
         round(&mut stage.live)?;
     }
-    assert_eq!(export.ends()?, Some(0), "{:?}", export.said());
+    assert_eq!(export.wait()?, Some(0), "{:?}", export.output());
     stage.attached("1")?;
     let text = std::fs::read_to_string(&file)?;
     assert!(
@@ -288,10 +290,10 @@ fn a_plan_is_held_as_long_as_it_is_exported_and_its_figures_alone() -> Outcome {
     );
     assert!(has_line(&text, &[",users,tally,"]), "{text}");
     assert!(!text.contains("other"), "{text}");
-    // Killed with no chance to say anything, it leaves nothing either.
+    // If it is killed without a chance to clean up, its instruments are detached as well.
     let export = stage.export(&["--plan", &stage.plan, "--listen", "127.0.0.1:0"]);
     let mut export = Background::start(&export)?;
-    export.says("are at http")?;
+    export.wait_for("are at http")?;
     stage.attached("7")?;
     assert_eq!(export.signal(libc::SIGKILL)?, None);
     stage.attached("1")?;
@@ -299,8 +301,8 @@ fn a_plan_is_held_as_long_as_it_is_exported_and_its_figures_alone() -> Outcome {
 }
 
 #[test]
-fn what_cannot_be_exported_is_said() -> Outcome {
-    let stage = Stage::on_one_jdk()?;
+fn invalid_exports_are_rejected_with_a_reason() -> Outcome {
+    let stage = ExportFixture::on_one_jdk()?;
     let bad = stage.folder.join("bad.rhai").display().to_string();
     std::fs::write(&bad, "methods(\"Orders\").before(countr())")?;
     let taken = TcpListener::bind("127.0.0.1:0")?;
@@ -343,11 +345,11 @@ fn what_cannot_be_exported_is_said() -> Outcome {
 }
 
 #[test]
-fn the_server_answers_this_machine_and_ends_with_the_jvm() -> Outcome {
-    let mut stage = Stage::on_one_jdk()?;
+fn the_export_server_answers_locally_and_ends_with_the_jvm() -> Outcome {
+    let mut stage = ExportFixture::on_one_jdk()?;
     let export = stage.export(&["--plan", &stage.plan, "--listen", "127.0.0.1:0"]);
     let mut export = Background::start(&export)?;
-    let address = export.says("are at ")?;
+    let address = export.wait_for("are at ")?;
     round(&mut stage.live)?;
     let asked = |words: &[&str], url: &str| {
         let curl = Process::new("curl").args(["--silent", "--include"]);
@@ -375,7 +377,7 @@ fn the_server_answers_this_machine_and_ends_with_the_jvm() -> Outcome {
     let token = stage.folder.join("token");
     let guarded = stage.export(&["--listen", "127.0.0.1:0", "--token-file"]);
     let mut guarded = Background::start(&guarded.arg(&token))?;
-    let address = guarded.says("are at ")?;
+    let address = guarded.wait_for("are at ")?;
     let right = format!(
         "Authorization: Bearer {}",
         std::fs::read_to_string(&token)?.trim()
@@ -393,21 +395,21 @@ fn the_server_answers_this_machine_and_ends_with_the_jvm() -> Outcome {
     );
     stage.end()?;
     for mut export in [export, guarded] {
-        assert_eq!(export.ends()?, Some(0), "{:?}", export.said());
+        assert_eq!(export.wait()?, Some(0), "{:?}", export.output());
         let ended = |line: &String| line.contains("has ended");
-        assert!(export.said().iter().any(ended));
+        assert!(export.output().iter().any(ended));
     }
     Ok(())
 }
 
-/// Prometheus of Debian, scraping an address.
+/// Debian's Prometheus, scraping an address.
 struct Prometheus {
     _running: Background,
     address: String,
 }
 
 impl Prometheus {
-    fn start(root: &Path, folder: &Folder, target: &str) -> Result<Prometheus, Any> {
+    fn start(root: &Path, folder: &Folder, target: &str) -> Result<Prometheus, AnyError> {
         let config = folder.join("prometheus.yml");
         std::fs::write(
             &config,
@@ -425,7 +427,7 @@ impl Prometheus {
             .arg(format!("--web.listen-address={free}"))
             .env("GOMAXPROCS", "1");
         let mut running = Background::start(&process)?;
-        running.says("Server is ready to receive web requests")?;
+        running.wait_for("Server is ready to receive web requests")?;
         let address = format!("http://{free}");
         Ok(Prometheus {
             _running: running,
@@ -442,7 +444,7 @@ impl Prometheus {
         serde_json::from_str(&output.out).map_err(|_| LiveError::Answer(output.out))
     }
 
-    /// The values that a query gives, as Prometheus writes them.
+    /// Returns the results of a query, as Prometheus writes them.
     fn values(&self, query: &str) -> Result<Vec<String>, LiveError> {
         let query = format!("query={query}");
         let answer = self.get("/api/v1/query", &[&query])?;
@@ -453,15 +455,15 @@ impl Prometheus {
 }
 
 #[test]
-fn prometheus_scrapes_a_jvm_and_answers_with_the_exact_counts() -> Outcome {
+fn prometheus_scrapes_the_exact_counts() -> Outcome {
     let root: PathBuf = match debian("prometheus")? {
         Ok(root) => root,
         Err(why) => return skipped(&why),
     };
-    let mut stage = Stage::on_one_jdk()?;
+    let mut stage = ExportFixture::on_one_jdk()?;
     let export = stage.export(&["--plan", &stage.plan, "--listen", "127.0.0.1:0"]);
     let mut export = Background::start(&export)?;
-    let url = export.says("are at ")?;
+    let url = export.wait_for("are at ")?;
     let target = url
         .trim_start_matches("http://")
         .trim_end_matches("/metrics");
@@ -512,12 +514,12 @@ fn prometheus_scrapes_a_jvm_and_answers_with_the_exact_counts() -> Outcome {
 }
 
 #[test]
-fn the_strict_parser_of_openmetrics_takes_the_text() -> Outcome {
+fn the_strict_openmetrics_parser_accepts_the_text() -> Outcome {
     let python = match python()? {
         Ok(python) => python,
         Err(why) => return skipped(&why),
     };
-    let mut stage = Stage::on_one_jdk()?;
+    let mut stage = ExportFixture::on_one_jdk()?;
     let pid = stage.live.pid().to_string();
     let exec = veneer().args(["exec", &pid, &stage.plan]).run()?;
     exec.succeeded("veneer exec")?;
@@ -548,14 +550,14 @@ fn the_strict_parser_of_openmetrics_takes_the_text() -> Outcome {
 }
 
 #[test]
-fn a_receiver_of_opentelemetry_takes_what_is_pushed() -> Outcome {
+fn an_opentelemetry_receiver_accepts_pushed_metrics() -> Outcome {
     let python = match python()? {
         Ok(python) => python,
         Err(why) => return skipped(&why),
     };
-    let mut stage = Stage::on_one_jdk()?;
+    let mut stage = ExportFixture::on_one_jdk()?;
     let mut collector = Background::start(&python.clone().arg(receiver("otlp.py")))?;
-    let address = collector.says("listening at ")?;
+    let address = collector.wait_for("listening at ")?;
     let words = [
         "--plan",
         &stage.plan,
@@ -570,7 +572,7 @@ fn a_receiver_of_opentelemetry_takes_what_is_pushed() -> Outcome {
     stage.attached("6")?;
     round(&mut stage.live)?;
     let last = || -> Result<Value, LiveError> {
-        let said = collector.said();
+        let said = collector.output();
         let line = said.iter().rev().find(|line| line.starts_with('{'));
         let line = line.ok_or_else(|| LiveError::Answer(said.join("\n")));
         serde_json::from_str(line?).map_err(|error| LiveError::Answer(error.to_string()))
@@ -596,7 +598,7 @@ fn a_receiver_of_opentelemetry_takes_what_is_pushed() -> Outcome {
     let metric = metric(&pushed, "veneer.time");
     assert_eq!(metric["unit"], "s");
     assert_eq!(export.signal(libc::SIGINT)?, None);
-    // The same as lines of JSON.
+    // Exports these metrics as lines of JSON.
     stage.attached("0")?;
     let file = stage.folder.join("metrics.json");
     let written = stage
@@ -615,7 +617,7 @@ fn a_receiver_of_opentelemetry_takes_what_is_pushed() -> Outcome {
     stage.end()
 }
 
-/// A metric of a request.
+/// Returns a metric of a request.
 fn metric<'a>(request: &'a Value, name: &str) -> &'a Value {
     let metrics = request["resourceMetrics"][0]["scopeMetrics"][0]["metrics"].as_array();
     let found = metrics
@@ -625,7 +627,7 @@ fn metric<'a>(request: &'a Value, name: &str) -> &'a Value {
     found.unwrap_or(&Value::Null)
 }
 
-/// The point of a metric whose attribute `name` is this.
+/// Returns the point of a metric whose attribute `name` has the value `of`.
 fn point<'a>(request: &'a Value, name: &str, of: &str) -> &'a Value {
     let metric = metric(request, name);
     let data = ["sum", "gauge", "histogram"]
@@ -647,12 +649,12 @@ fn point<'a>(request: &'a Value, name: &str, of: &str) -> &'a Value {
 }
 
 #[test]
-fn the_trace_processor_of_perfetto_answers_from_a_trace() -> Outcome {
+fn the_perfetto_trace_processor_reads_a_trace() -> Outcome {
     let (python, node) = match (python()?, node()?) {
         (Ok(python), Ok(node)) => (python, node),
         (Err(why), _) | (_, Err(why)) => return skipped(&why),
     };
-    let mut stage = Stage::on_one_jdk()?;
+    let mut stage = ExportFixture::on_one_jdk()?;
     let file = stage.folder.join("trace.pftrace");
     let export = stage.export(&[
         "--plan",
@@ -692,7 +694,7 @@ fn the_trace_processor_of_perfetto_answers_from_a_trace() -> Outcome {
         let answered = asked.run()?.succeeded("the trace processor")?.out;
         Ok(answered.lines().map(String::from).collect())
     };
-    // What has been written so far is a trace at any time.
+    // The part of a trace that has been written is a valid trace at any time.
     until("the trace", answers, |answers| *answers == expected)?;
     assert_eq!(export.signal(libc::SIGINT)?, None);
     stage.attached("0")?;
@@ -701,11 +703,11 @@ fn the_trace_processor_of_perfetto_answers_from_a_trace() -> Outcome {
 }
 
 #[test]
-fn the_example_in_python_follows_a_plan_and_leaves_nothing() -> Outcome {
+fn the_python_example_follows_a_plan_and_leaves_nothing_attached() -> Outcome {
     if Process::new("python3").arg("--version").run().is_err() {
         return skipped("the example needs python3");
     }
-    let mut stage = Stage::on_one_jdk()?;
+    let mut stage = ExportFixture::on_one_jdk()?;
     let example = Process::new("python3")
         .arg(workspace().join("examples/python/follow.py"))
         .args([
@@ -717,15 +719,15 @@ fn the_example_in_python_follows_a_plan_and_leaves_nothing() -> Outcome {
         .env("PYTHONUNBUFFERED", "1")
         .env("PYTHONDONTWRITEBYTECODE", "1");
     let mut running = Background::start(&example)?;
-    running.says("calls: Orders.handle(LOrders$Order;I)J: 0 hits")?;
+    running.wait_for("calls: Orders.handle(LOrders$Order;I)J: 0 hits")?;
     round(&mut stage.live)?;
-    running.says("calls: Orders.handle(LOrders$Order;I)J: 1000 hits")?;
-    running.says("thread 1: round = 999")?;
+    running.wait_for("calls: Orders.handle(LOrders$Order;I)J: 1000 hits")?;
+    running.wait_for("thread 1: round = 999")?;
     assert_eq!(
         running.signal(libc::SIGINT)?,
         Some(0),
         "{:?}",
-        running.said()
+        running.output()
     );
     stage.attached("0")?;
     let wrong = stage.folder.join("wrong.rhai").display().to_string();

@@ -1,5 +1,5 @@
-//! Faults: killed processes, leases, memory and stack that run out, plans that fail, full disks, torn conversations. `docs/faults.md`
-//! says what is to happen in each case.
+//! Faults: killed processes, leases, exhausted memory and stack, plans that fail, full disks,
+//! interrupted conversations. `docs/faults.md` states the behaviour in each case.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -7,17 +7,17 @@ use std::time::Duration;
 
 use veneer_tests::command::{run, veneer};
 use veneer_tests::folder::Folder;
+use veneer_tests::java_programs::{Outcome, Programs, check_loop_result, on_each_jdk_with};
 use veneer_tests::jdk;
 use veneer_tests::live::{Live, number, until, user};
 use veneer_tests::process::{Process, end_group};
 use veneer_tests::report::Report;
-use veneer_tests::running::{Outcome, Programs, account, on_each_jdk_with};
 
 fn text(path: &Path) -> String {
     path.display().to_string()
 }
 
-/// A plan in a folder.
+/// Writes a plan to a folder, and returns its path.
 fn plan(folder: &Folder, source: &str) -> Result<String, std::io::Error> {
     let path = folder.join("plan.rhai");
     std::fs::write(&path, source)?;
@@ -25,12 +25,13 @@ fn plan(folder: &Folder, source: &str) -> Result<String, std::io::Error> {
 }
 
 fn signal(pid: u32, signal: i32) {
-    // SAFETY: a plain system call; the process was started by this test and has not been waited for.
+    // SAFETY: a plain system call; the process was started by this test and has not been waited
+    // for.
     unsafe { libc::kill(pid as i32, signal) };
 }
 
-/// What `veneer report --json` says of the only JVM in a directory.
-fn remains(data: &str) -> Result<serde_json::Value, Box<dyn std::error::Error>> {
+/// Returns the output of `veneer report --json` for the only JVM in a data directory.
+fn read_data_directory(data: &str) -> Result<serde_json::Value, Box<dyn std::error::Error>> {
     let output = veneer()
         .args(["report", data, "--json"])
         .run()?
@@ -42,7 +43,7 @@ fn remains(data: &str) -> Result<serde_json::Value, Box<dyn std::error::Error>> 
     }
 }
 
-/// Hits of all points in a method, of an instrument.
+/// Returns the sum of an instrument's hits at all points of a fragment of a method.
 fn hits(remains: &serde_json::Value, instrument: usize, method: &str, fragment: u64) -> u64 {
     let points = &remains["report"]["instruments"][instrument]["points"];
     let all = points.as_array().into_iter().flatten();
@@ -59,9 +60,9 @@ const PROGRESS: &str = "let m = methods(\"Progress::*(..)\");\n\
     methods(\"Progress::round(..)\").around(timer());\n";
 
 #[test]
-fn figures_of_a_killed_jvm_can_be_read() -> Outcome {
+fn counts_of_a_killed_jvm_can_be_read() -> Outcome {
     on_each_jdk_with("faults", |programs| {
-        // Any seed will do; this one makes the moments the same in each run of the test.
+        // The seed is arbitrary. It makes the moments the same in each run of the test.
         let mut seed = 0x5EED_2026 + u64::from(programs.jdk().major());
         for turn in 0..10 {
             let folder = Folder::new("killed")?;
@@ -83,10 +84,10 @@ fn figures_of_a_killed_jvm_can_be_read() -> Outcome {
                 round.parse::<u64>().ok()
             });
             let done = done.ok_or("no round was said")?;
-            let left = remains(&data)?;
+            let left = read_data_directory(&data)?;
             let what = format!("turn {turn}, {done} rounds: {left}");
             assert_eq!(left["state"], "killed", "{what}");
-            // The round that was going on may be counted in part.
+            // The current round may have been counted in part.
             let works = hits(&left, 0, "work(", 0);
             assert!((done * 1000..=(done + 1) * 1000).contains(&works), "{what}");
             let (even, odd) = (hits(&left, 0, "work(", 1), hits(&left, 0, "work(", 2));
@@ -96,7 +97,7 @@ fn figures_of_a_killed_jvm_can_be_read() -> Outcome {
             let rounds = left["report"]["instruments"][2]["points"][0]["count"].as_u64();
             let rounds = rounds.ok_or("no timer")?;
             assert!((done - 1..=done + 1).contains(&rounds), "{what}");
-            // Each round is in the log once, in order, but for those that found no room.
+            // The log has each round once, in order, except for events that were dropped.
             let point = &left["report"]["instruments"][1]["points"][0];
             let (seen, dropped) = (point["events"].as_u64(), point["dropped"].as_u64());
             let (seen, dropped) = seen.zip(dropped).ok_or("no log")?;
@@ -115,8 +116,8 @@ fn figures_of_a_killed_jvm_can_be_read() -> Outcome {
 }
 
 #[test]
-fn a_killed_jvm_without_a_data_directory_leaves_one_that_is_told_of() -> Outcome {
-    let programs = Programs::of(jdk::oldest(), "faults")?;
+fn a_killed_jvm_without_a_data_directory_leaves_one_that_is_reported() -> Outcome {
+    let programs = Programs::compile_folder(jdk::oldest(), "faults")?;
     let folder = Folder::new("default")?;
     let plan = plan(&folder, PROGRESS)?;
     let command = run(&["--plan", &plan], &programs.java("Progress"));
@@ -128,8 +129,8 @@ fn a_killed_jvm_without_a_data_directory_leaves_one_that_is_told_of() -> Outcome
     let place = told
         .strip_prefix("veneer report ")
         .ok_or_else(|| output.err.clone())?;
-    assert!(hits(&remains(place)?, 0, "work(", 0) >= 1000);
-    // A JVM that ends well leaves nothing.
+    assert!(hits(&read_data_directory(place)?, 0, "work(", 0) >= 1000);
+    // A JVM that ends normally leaves no directory.
     let quiet = Folder::new("quiet")?;
     let steady = run(&["--plan", &plan], &programs.java("Steady"));
     steady
@@ -142,7 +143,7 @@ fn a_killed_jvm_without_a_data_directory_leaves_one_that_is_told_of() -> Outcome
 }
 
 #[test]
-fn a_jvm_that_runs_and_one_that_has_ended_are_told_apart_from_a_killed_one() -> Outcome {
+fn running_ended_and_killed_jvms_are_distinguished() -> Outcome {
     let programs = Programs::compile(jdk::oldest())?;
     let folder = Folder::new("states")?;
     let data = text(&folder.join("data"));
@@ -158,14 +159,14 @@ fn a_jvm_that_runs_and_one_that_has_ended_are_told_apart_from_a_killed_one() -> 
     until(
         "figures of a running JVM",
         || {
-            Ok(remains(&data)
+            Ok(read_data_directory(&data)
                 .map(|left| (left["state"].clone(), hits(&left, 0, "step(", 0)))
                 .ok())
         },
         |found| matches!(found, Some((state, hits)) if state == "running" && *hits > 1000),
     )?;
     let turns = number(&live.stop()?.out, "turns").ok_or("no turns")?;
-    let left = remains(&data)?;
+    let left = read_data_directory(&data)?;
     assert_eq!(left["state"], "ended");
     assert_eq!(hits(&left, 0, "step(", 0), turns as u64);
     let table = veneer()
@@ -181,8 +182,8 @@ fn a_jvm_that_runs_and_one_that_has_ended_are_told_apart_from_a_killed_one() -> 
 }
 
 #[test]
-fn a_damaged_directory_is_named_and_never_a_panic() -> Outcome {
-    let programs = Programs::of(jdk::oldest(), "faults")?;
+fn a_damaged_directory_is_reported_without_a_panic() -> Outcome {
+    let programs = Programs::compile_folder(jdk::oldest(), "faults")?;
     let folder = Folder::new("damage")?;
     let data = folder.join("data");
     let plan = plan(&folder, PROGRESS)?;
@@ -205,7 +206,7 @@ fn a_damaged_directory_is_named_and_never_a_panic() -> Outcome {
             .open(path)?
             .set_len(length)
     };
-    // A torn end is no damage: it is how a killed process may leave it.
+    // A truncated end is not damage, because a killed process may leave the file in this state.
     shorten(&catalogue, whole.len() as u64 - 3)?;
     let torn = ask()?.succeeded("report of a torn catalogue")?;
     assert!(torn.out.contains("torn"), "{}", torn.out);
@@ -237,10 +238,10 @@ fn a_damaged_directory_is_named_and_never_a_panic() -> Outcome {
             "{output:?}"
         );
         shorten(&path, length)?;
-        // With zeros for figures it reads again, and says so with zeros.
+        // With zeros instead of counts, the file is readable and reports zeros.
         assert_eq!(ask()?.code, 0, "{name}");
     }
-    // Noise in the rings and in drained events is passed over.
+    // Random bytes in the rings and in drained events are skipped.
     for name in ["events.bin", "drained.1"] {
         let path = inner.join(name);
         let mut file = std::fs::OpenOptions::new()
@@ -264,58 +265,61 @@ fn a_damaged_directory_is_named_and_never_a_panic() -> Outcome {
     Ok(())
 }
 
-const HELD: &str = "let h = methods(\"RunningLoop::loop(..)\").loops().before(counter()); every(0.05, || print(\"tick\")); h";
+const HELD_PLAN: &str = "let h = methods(\"RunningLoop::loop(..)\").loops().before(counter()); every(0.05, || print(\"tick\")); h";
 
-/// Whether anything is attached.
+/// Returns whether any instrument is attached.
 fn attached(live: &Live) -> Result<bool, veneer_tests::live::LiveError> {
     Ok(live.value("instruments().filter(|i| i.attached).len()")? != "0")
 }
 
 #[test]
-fn what_a_killed_command_attached_is_taken_off() -> Outcome {
+fn instruments_of_a_killed_command_are_detached() -> Outcome {
     on_each_jdk_with("live", |programs| {
         let live = programs.armed("RunningLoop")?;
         let pid = live.pid().to_string();
-        // Killed: the connection ends. Stopped: it is silent for longer than the lease.
+        // When the command is killed, its connection ends. When it is stopped, it is silent for
+        // longer than the lease.
         for (how, lease) in [(libc::SIGKILL, "--hold=60"), (libc::SIGSTOP, "--hold=1")] {
-            let mut command = veneer().args(["exec", &pid, lease, "-e", HELD]).start()?;
+            let mut command = veneer()
+                .args(["exec", &pid, lease, "-e", HELD_PLAN])
+                .start()?;
             let mut lines = BufReader::new(command.stdout.take().ok_or("no output")?).lines();
-            // Its callbacks print to it, once it is there.
+            // Its callbacks print to the command once it is connected.
             while lines.next().ok_or("no tick came")?? != "tick" {}
             assert!(attached(&live)?, "nothing is attached");
             signal(command.id(), how);
             until("detachment", || attached(&live), |still| !still)?;
             end_group(&mut command);
         }
-        // What a program that ended well has attached stays.
+        // The instruments of a plan that ended normally stay attached.
         live.value(r#"methods("RunningLoop::step(..)").before(counter())"#)?;
         assert!(attached(&live)?);
         live.value("detach_all()")?;
         let output = live.stop()?;
         assert_eq!((output.code, output.err.as_str()), (0, ""));
-        account(&output.out)
+        check_loop_result(&output.out)
     })
 }
 
 #[test]
-fn a_conversation_that_breaks_off_does_no_harm() -> Outcome {
+fn an_interrupted_conversation_is_harmless() -> Outcome {
     let programs = Programs::compile(jdk::oldest())?;
     let live = programs.armed("RunningLoop")?;
     let exec =
         r#"{"exec":{"name":"x","source":"methods(\"RunningLoop::step(..)\").before(counter());"}}"#;
-    // In the middle of a request.
+    // The connection breaks in the middle of a request.
     for length in [1, 10, exec.len()] {
         live.connect()?.write_all(&exec.as_bytes()[..length])?;
     }
     assert!(!attached(&live)?, "half a request was run");
-    // Before the answer: nobody is there to own what was attached.
+    // The connection breaks before the answer, so that no client owns the attached instruments.
     for _ in 0..5 {
         writeln!(live.connect()?, "{exec}")?;
     }
     let all = || live.value("instruments().len()");
     until("five programs", all, |n| n == "5")?;
     until("their detachment", || attached(&live), |still| !still)?;
-    // In the middle of an answer.
+    // The connection breaks in the middle of an answer.
     let mut one = live.connect()?;
     writeln!(
         one,
@@ -325,20 +329,20 @@ fn a_conversation_that_breaks_off_does_no_harm() -> Outcome {
     assert_eq!(live.value("40 + 2")?, "42");
     let output = live.stop()?;
     assert_eq!((output.code, output.err.as_str()), (0, ""));
-    account(&output.out)
+    check_loop_result(&output.out)
 }
 
-/// With counters and timers everywhere.
-const EVERYWHERE: &str = "let m = methods(\"Exhausted::*(..)\");\n\
+/// A plan with counters and timers at every point.
+const INSTRUMENTS_EVERYWHERE: &str = "let m = methods(\"Exhausted::*(..)\");\n\
     m.blocks().before(counter());\n\
     m.edges().before(counter());\n\
     m.around(timer());\n";
 
 #[test]
-fn memory_and_stack_run_out_as_they_would_alone() -> Outcome {
+fn memory_and_stack_errors_occur_as_without_veneer() -> Outcome {
     on_each_jdk_with("faults", |programs| {
         let folder = Folder::new("exhausted")?;
-        let plan = plan(&folder, EVERYWHERE)?;
+        let plan = plan(&folder, INSTRUMENTS_EVERYWHERE)?;
         for end in ["", "heap", "stack"] {
             let java = programs
                 .launcher()
@@ -371,9 +375,10 @@ fn memory_and_stack_run_out_as_they_would_alone() -> Outcome {
     })
 }
 
-/// Every block is counted from the start, or instruments come and go while the heap is full.
+/// Every block is counted from the start, or instruments are attached and detached while the heap
+/// is full.
 #[test]
-fn a_full_heap_is_noticed_where_the_program_catches_it() -> Outcome {
+fn a_full_heap_causes_memory_errors_only_where_the_program_catches_them() -> Outcome {
     const SOURCES: [&str; 2] = [
         "methods(\"Full::*(..)\").blocks().before(counter());\n",
         "let h = ();\nevery(0.01, || {\n    if h == () { h = methods(\"Full::*(..)\").blocks().before(counter()); }\n    \
@@ -403,10 +408,11 @@ fn a_full_heap_is_noticed_where_the_program_catches_it() -> Outcome {
     })
 }
 
-/// HotSpot writes no archive under an agent that changes classes; the command says so.
+/// HotSpot writes no class-data archive under an agent that changes classes. The command reports
+/// this.
 #[test]
-fn an_archive_of_classes_at_exit_is_named() -> Outcome {
-    let programs = Programs::of(jdk::oldest(), "faults")?;
+fn a_class_data_archive_at_exit_is_reported() -> Outcome {
+    let programs = Programs::compile_folder(jdk::oldest(), "faults")?;
     let folder = Folder::new("archive")?;
     let archive = folder.join("classes.jsa").display().to_string();
     let java = programs
@@ -425,8 +431,8 @@ fn an_archive_of_classes_at_exit_is_named() -> Outcome {
 }
 
 #[test]
-fn callbacks_that_fail_are_named_and_given_up() -> Outcome {
-    let programs = Programs::of(jdk::oldest(), "faults")?;
+fn failing_callbacks_are_reported_and_cancelled() -> Outcome {
+    let programs = Programs::compile_folder(jdk::oldest(), "faults")?;
     let folder = Folder::new("callbacks")?;
     let java = programs.java("Steady").arg("40");
     let plain = java.run()?.succeeded("Steady")?;
@@ -466,14 +472,14 @@ fn callbacks_that_fail_are_named_and_given_up() -> Outcome {
                 output.err
             );
         }
-        // What the plan attached stands all the same.
+        // The instruments that the plan attached are not affected.
         assert_eq!(Report::read(Path::new(&report))?.hits(), 30_000, "{source}");
     }
     Ok(())
 }
 
 #[test]
-fn two_plans_on_one_method_count_each_for_itself() -> Outcome {
+fn two_plans_on_one_method_count_independently() -> Outcome {
     on_each_jdk_with("live", |programs| {
         let live = programs.armed("RunningLoop")?;
         let code = r#"methods("RunningLoop::step(..)").before(counter())"#;
@@ -492,8 +498,8 @@ fn two_plans_on_one_method_count_each_for_itself() -> Outcome {
         )?;
         assert_eq!(live.sum(&one)?, first, "a detached instrument fires");
         let output = live.stop()?;
-        account(&output.out)?;
-        // From the start on, both are exact.
+        check_loop_result(&output.out)?;
+        // If both plans are active from the start, both counts are exact.
         let folder = Folder::new("two")?;
         let text_of = |name: &str| text(&folder.join(name));
         for name in ["a.rhai", "b.rhai"] {
@@ -518,8 +524,8 @@ fn two_plans_on_one_method_count_each_for_itself() -> Outcome {
     })
 }
 
-/// Runs a script of the shell in a mount namespace of its own, with a small file system at `$D`; none where the system lets nobody
-/// make one.
+/// Runs a shell script in its own mount namespace, with a small file system at `$D`. Returns `None`
+/// if the system does not allow it.
 fn on_a_small_disk(
     size: &str,
     script: &str,
@@ -544,8 +550,8 @@ fn on_a_small_disk(
 }
 
 #[test]
-fn a_disk_that_fills_is_named_and_the_application_runs_on() -> Outcome {
-    let programs = Programs::of(jdk::oldest(), "faults")?;
+fn a_full_disk_is_reported_and_the_application_continues() -> Outcome {
+    let programs = Programs::compile_folder(jdk::oldest(), "faults")?;
     let folder = Folder::new("plans")?;
     let java = programs.java("Steady").arg("20");
     let plain = java.run()?.succeeded("Steady")?;
@@ -567,7 +573,8 @@ fn a_disk_that_fills_is_named_and_the_application_runs_on() -> Outcome {
     ] {
         let plan = plan(&folder, &source)?;
         let report = match word.contains("report") {
-            // The room is there when the command looks, and taken when the JVM ends.
+            // There is enough space when the command checks it. The space is used up when the JVM
+            // ends.
             true => "--report $D/r.json",
             false => "",
         };
@@ -608,8 +615,8 @@ fn a_disk_that_fills_is_named_and_the_application_runs_on() -> Outcome {
 }
 
 #[test]
-fn a_limit_of_file_sizes_is_like_a_full_disk() -> Outcome {
-    let programs = Programs::of(jdk::oldest(), "faults")?;
+fn a_file_size_limit_is_handled_like_a_full_disk() -> Outcome {
+    let programs = Programs::compile_folder(jdk::oldest(), "faults")?;
     let folder = Folder::new("limit")?;
     let plan = plan(
         &folder,
@@ -618,7 +625,7 @@ fn a_limit_of_file_sizes_is_like_a_full_disk() -> Outcome {
     let java = programs.java("Steady");
     let plain = java.run()?.succeeded("Steady")?;
     let data: PathBuf = folder.join("data");
-    // Less than the counters' file, which is sparse: it cannot be made.
+    // The limit is smaller than the sparse file of the counters, which therefore cannot be created.
     let script = format!(
         "ulimit -f 1000; exec {} run --data {} --plan {plan} -- {java}",
         veneer(),

@@ -1,12 +1,14 @@
-//! Counts that follow from those of other fragments and edges are the counts of counters on each of them: in programs that come to
-//! their end, in activations that stand in the middle, and in those that pass through one version after the other.
+//! Derived counts (calculated from the counters of other fragments and edges) equal direct counts.
+//! This is tested in programs that end normally, in activations that are in the middle of a method,
+//! and in activations that move through several versions.
 
-use veneer_tests::agreement::Agreement;
+use veneer_tests::equivalence::Equivalence;
+use veneer_tests::java_programs::{Outcome, Programs, on_each_jdk_with, run_with_report};
 use veneer_tests::report::Report;
-use veneer_tests::running::{Outcome, Programs, on_each_jdk_with, reported};
 
-/// Every fragment and every edge of a program's classes, counted by flow and one by one.
-fn both(classes: &[&str]) -> String {
+/// A plan that counts every fragment and every edge of a program's classes twice: derived and
+/// directly.
+fn derived_and_direct_plan(classes: &[&str]) -> String {
     let patterns: Vec<String> = classes.iter().map(|name| format!("\"{name}\"")).collect();
     format!(
         "let all = methods([{}]);\n\
@@ -16,9 +18,10 @@ fn both(classes: &[&str]) -> String {
     )
 }
 
-/// Fails unless both agree at so many points, some of which were passed.
-fn agree(report: &Report, points: usize, what: &str) -> Outcome {
-    let found = Agreement::of(report);
+/// Fails unless derived and direct counts are equal at `points` points or more, some of which were
+/// hit.
+fn assert_equal_counts(report: &Report, points: usize, what: &str) -> Outcome {
+    let found = Equivalence::from_report(report);
     assert!(report.hits() > 0, "{what}: nothing was counted");
     if found.differ.is_empty() && found.agree >= points {
         return Ok(());
@@ -31,14 +34,17 @@ fn agree(report: &Report, points: usize, what: &str) -> Outcome {
     .into())
 }
 
-fn ends_well(programs: &Programs, name: &str) -> Outcome {
-    let (output, report) = reported(&programs.java(name), &both(&[name, &format!("{name}$*")]))?;
+fn check_at_normal_end(programs: &Programs, name: &str) -> Outcome {
+    let (output, report) = run_with_report(
+        &programs.java(name),
+        &derived_and_direct_plan(&[name, &format!("{name}$*")]),
+    )?;
     assert_eq!((output.code, output.err.as_str()), (0, ""), "{name}");
-    agree(&report, 10, name)
+    assert_equal_counts(&report, 10, name)
 }
 
 #[test]
-fn programs_that_come_to_their_end() -> Outcome {
+fn derived_counts_are_exact_for_programs_that_end_normally() -> Outcome {
     on_each_jdk_with("counts", |programs| {
         for name in [
             "Exceptions",
@@ -55,37 +61,39 @@ fn programs_that_come_to_their_end() -> Outcome {
             "Threads",
             "Ternaries",
         ] {
-            ends_well(programs, name)?;
+            check_at_normal_end(programs, name)?;
         }
         Ok(())
     })
 }
 
-/// Programs that end the JVM while activations stand in the middle of methods.
-fn ends_amid(name: &str, points: usize) -> Outcome {
+/// Tests programs that end the JVM while activations are in the middle of methods.
+fn check_at_sudden_end(name: &str, points: usize) -> Outcome {
     on_each_jdk_with("flow", |programs| {
-        let (output, report) = reported(&programs.java(name), &both(&[name]))?;
+        let (output, report) =
+            run_with_report(&programs.java(name), &derived_and_direct_plan(&[name]))?;
         let shown = (output.code, output.out.as_str());
         assert_eq!(shown, (3, "ends\n"), "{output:?}");
-        agree(&report, points, name)
+        assert_equal_counts(&report, points, name)
     })
 }
 
 #[test]
-fn activations_that_stand_in_the_middle() -> Outcome {
-    ends_amid("Standing", 40)
+fn derived_counts_are_exact_for_activations_in_the_middle_of_a_method() -> Outcome {
+    check_at_sudden_end("Standing", 40)
 }
 
 #[test]
-fn virtual_threads_that_are_parked() -> Outcome {
-    ends_amid("Parked", 20)
+fn derived_counts_are_exact_for_parked_virtual_threads() -> Outcome {
+    check_at_sudden_end("Parked", 20)
 }
 
 #[test]
-fn activations_that_pass_from_version_to_version() -> Outcome {
+fn derived_counts_are_exact_for_activations_that_change_versions() -> Outcome {
     on_each_jdk_with("flow", |programs| {
-        // Each timer is another version of each method; each edit makes it count one by one, and its end by flow again.
-        let plan = both(&["Changing"])
+        // Each timer creates a new version of each method. Each edit switches to direct counts, and
+        // undoing it switches back to derived counts.
+        let plan = derived_and_direct_plan(&["Changing"])
             + "let clock = ();
                let patch = ();
                let n = 0;
@@ -100,13 +108,13 @@ fn activations_that_pass_from_version_to_version() -> Outcome {
                        patch = ();
                    }
                });";
-        let (output, report) = reported(&programs.java("Changing"), &plan)?;
+        let (output, report) = run_with_report(&programs.java("Changing"), &plan)?;
         assert_eq!(
             (output.code, output.out.as_str(), output.err.as_str()),
             (0, "true\ntrue\ntrue\n", ""),
         );
         let timers = report.instruments.iter().filter(|i| i.kind == "timer");
         assert!(timers.count() > 10, "hardly anything changed");
-        agree(&report, 60, "Changing")
+        assert_equal_counts(&report, 60, "Changing")
     })
 }

@@ -1,4 +1,4 @@
-//! The generated tree compiles and runs on every JDK, with one result.
+//! The generated tree compiles and runs on every JDK, with the same result.
 
 use veneer_tests::folder::Folder;
 use veneer_tests::generator::generate;

@@ -1,20 +1,22 @@
-//! The agent never calls a class loader of the application: no thread of the agent loads a class through it or waits for its locks.
+//! The agent never calls a class loader of the application: no thread of the agent loads a class
+//! through it or waits for its locks.
 
 use std::time::Duration;
 
+use veneer_tests::java_programs::Outcome;
 use veneer_tests::jdk;
 use veneer_tests::process::Process;
-use veneer_tests::running::Outcome;
 use veneer_tests::trust::hostile::compiled::{
-    Compiled, EVERYTHING, Plan, difference, under, watched,
+    Compiled, EVERYTHING, Plan, difference, run_under_plan, run_with_thread_dump,
 };
 use veneer_tests::trust::hostile::loaders::{Variant, recorded, variants};
 use veneer_tests::trust::hostile::settings::DEFAULT;
 
-/// The variant that holds its lock for every class.
+/// The variant in which the loader holds its lock for every class.
 const ALL_LOCKED: &str = "blocks-all";
 
-/// Counters on every block, once the loader's program has all its classes that it loads before its end.
+/// A plan that counts every block. It attaches after the program has loaded all classes that it
+/// loads before its end.
 const LATE_COUNTERS: &str = r#"
 after(1.5, || {
     let hits = methods("named.App").blocks().before(counter());
@@ -22,11 +24,11 @@ after(1.5, || {
 });
 "#;
 
-/// On the oldest and the newest JDK; all failures in one error.
+/// Runs a test on the oldest and the newest JDK, and returns all failures as one error.
 fn on_each(test: impl Fn(&Compiled) -> Outcome) -> Outcome {
     let mut failures = Vec::new();
     for jdk in [Some(jdk::oldest()), jdk::newest()].into_iter().flatten() {
-        if let Err(error) = test(&Compiled::on(&jdk)?) {
+        if let Err(error) = test(&Compiled::new(&jdk)?) {
             failures.push(format!("{jdk}: {error}"));
         }
     }
@@ -37,11 +39,12 @@ fn on_each(test: impl Fn(&Compiled) -> Outcome) -> Outcome {
     }
 }
 
-/// Runs a program plain and with late counters; the outputs must be the same, and something must be counted.
-fn same(compiled: &Compiled, java: &Process) -> Outcome {
+/// Runs a program plain and with counters that are attached later. The outputs must be equal, and
+/// something must be counted.
+fn compare_with_plain_run(compiled: &Compiled, java: &Process) -> Outcome {
     let limit = Duration::from_secs(30);
-    let plain = watched(&compiled.jdk, java, limit)?.succeeded("the plain run")?;
-    let output = under(&compiled.jdk, Plan::Source(LATE_COUNTERS), java, limit)?;
+    let plain = run_with_thread_dump(&compiled.jdk, java, limit)?.succeeded("the plain run")?;
+    let output = run_under_plan(&compiled.jdk, Plan::Source(LATE_COUNTERS), java, limit)?;
     if let Some(text) = difference(&plain, &output) {
         return Err(text.into());
     }
@@ -56,22 +59,22 @@ fn same(compiled: &Compiled, java: &Process) -> Outcome {
 }
 
 #[test]
-fn the_application_s_loader_loads_what_it_loads_without_veneer() -> Outcome {
+fn the_application_loader_loads_the_same_classes_as_without_veneer() -> Outcome {
     on_each(|compiled| {
         let java = compiled.java(&[], "LoadOrder").arg(compiled.guests());
-        same(compiled, &java)
+        compare_with_plain_run(compiled, &java)
     })
 }
 
 #[test]
-fn a_lock_that_is_held_while_versions_are_linked_is_no_deadlock() -> Outcome {
+fn a_lock_held_while_versions_are_linked_causes_no_deadlock() -> Outcome {
     on_each(|compiled| {
         let java = compiled.java(&[], "LockedLoader").arg(compiled.guests());
-        same(compiled, &java)
+        compare_with_plain_run(compiled, &java)
     })
 }
 
-/// All variants of the recording loader under a plan.
+/// Runs the selected variants of the recording loader under a plan.
 fn all_variants(plan: impl Fn(u32) -> Plan, chosen: impl Fn(&Variant) -> bool) -> Outcome {
     on_each(|compiled| {
         let mut failures = Vec::new();
@@ -96,10 +99,10 @@ fn no_thread_of_the_agent_calls_a_custom_loader() -> Outcome {
     )
 }
 
-/// The lock is held for names that begin with `java.`, too. The agent had the loader find Veneer's classes before it armed the first
-/// class of that loader.
+/// The lock is also held for names that begin with `java.`. The agent had the loader find Veneer's
+/// classes before it armed the first class of that loader.
 #[test]
-fn a_lock_for_all_classes_is_no_deadlock() -> Outcome {
+fn a_loader_lock_for_all_classes_causes_no_deadlock() -> Outcome {
     all_variants(
         |_| Plan::Source(EVERYTHING),
         |variant| variant.name == ALL_LOCKED,

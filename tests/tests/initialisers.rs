@@ -1,20 +1,21 @@
-//! Static initialisers, which are armed where a pattern names them: what they set is what it was, also where it is final and the activation has moved to a
-//! version; and one that runs is reached in its loop, under the lock of its class.
+//! Static initialisers, which are armed only if a pattern names them. They set the same values as
+//! without Veneer, even if a field is final and the activation has moved to a version. A running
+//! initialiser is reached in its loop, while it holds the lock of its class.
 
 use veneer_tests::command::run;
 use veneer_tests::folder::Folder;
+use veneer_tests::java_programs::{Outcome, on_each_jdk_with};
 use veneer_tests::live::Live;
 use veneer_tests::process::Process;
-use veneer_tests::running::{Outcome, on_each_jdk_with};
 
-/// What is used, one after the other.
-const USED: [&str; 6] = ["colour", "finals", "sized", "failing", "chain", "slow"];
+/// The classes in the order of their use.
+const CLASSES_IN_ORDER: [&str; 6] = ["colour", "finals", "sized", "failing", "chain", "slow"];
 
-/// Uses all; what the program says of it.
-fn all(java: &Process) -> Result<(Vec<String>, String), Box<dyn std::error::Error>> {
+/// Uses all classes, and returns what the program prints, and its standard error.
+fn use_all_classes(java: &Process) -> Result<(Vec<String>, String), Box<dyn std::error::Error>> {
     let mut live = Live::start(java)?;
     let mut said = Vec::new();
-    for name in USED {
+    for name in CLASSES_IN_ORDER {
         live.say(name)?;
         if name == "slow" {
             for turns in 0..3 {
@@ -30,14 +31,15 @@ fn all(java: &Process) -> Result<(Vec<String>, String), Box<dyn std::error::Erro
 }
 
 #[test]
-fn what_they_set_is_what_it_was_and_each_is_counted_once() -> Outcome {
+fn initialisers_set_the_same_values_and_are_counted_once() -> Outcome {
     on_each_jdk_with("initialisers", |programs| {
         let java = programs.java("Initial");
-        let (plain, _) = all(&java)?;
+        let (plain, _) = use_all_classes(&java)?;
         assert_eq!(plain[1].split(' ').next(), Some("45"), "{plain:?}");
         let folder = Folder::new("initialisers")?;
         let plan = folder.join("plan.rhai");
-        // Initial itself, Colour, Finals, Sized, Failing, First, Second, Slow.
+        // The eight initialisers are those of Initial, Colour, Finals, Sized, Failing, First,
+        // Second and Slow.
         let text = r#"
             let each = methods("Initial*::<clinit>()");
             let begun = each.before(counter());
@@ -59,9 +61,10 @@ fn what_they_set_is_what_it_was_and_each_is_counted_once() -> Outcome {
             &["--check", "--plan", &plan],
             &["--policy", "block", "--plan", &plan],
         ] {
-            let (said, err) = all(&run(options, &java))?;
+            let (said, err) = use_all_classes(&run(options, &java))?;
             assert_eq!(said, plain, "{err}");
-            // One of them fails. The header of the loop is passed once more than there are turns.
+            // One initialiser fails. The header of the loop is executed once more than its
+            // iterations.
             let expected = "begun 8, ended 8, failed 1, turns 11, sum 165";
             assert!(err.lines().any(|line| line == expected), "{err}");
         }
@@ -70,7 +73,7 @@ fn what_they_set_is_what_it_was_and_each_is_counted_once() -> Outcome {
 }
 
 #[test]
-fn one_that_runs_is_reached_in_its_loop() -> Outcome {
+fn a_running_initialiser_is_reached_in_its_loop() -> Outcome {
     on_each_jdk_with("initialisers", |programs| {
         let java = programs.java("Initial");
         let mut live = Live::start(&run(&["--arm", "Initial*::<clinit>"], &java))?;
@@ -80,7 +83,7 @@ fn one_that_runs_is_reached_in_its_loop() -> Outcome {
             live.say("turn")?;
         }
         live.line("initialising 3")?;
-        // It holds the lock of its class, and another thread waits for that.
+        // The initialiser holds the lock of its class, for which another thread waits.
         let plan = r#"
             let seen = last(10);
             let m = methods("Initial$Slow::<clinit>()");
@@ -107,7 +110,7 @@ fn one_that_runs_is_reached_in_its_loop() -> Outcome {
 }
 
 #[test]
-fn who_does_not_name_them_does_not_get_them() -> Outcome {
+fn initialisers_are_only_armed_if_named() -> Outcome {
     on_each_jdk_with("initialisers", |programs| {
         let java = programs.java("Initial");
         let mut live = Live::start(&run(&["--skip", "Initial$Finals"], &java))?;
@@ -117,7 +120,7 @@ fn who_does_not_name_them_does_not_get_them() -> Outcome {
         }
         let found = live.value(r#"let h = methods("Initial*").before(counter()); h.rows().filter(|r| r.method.contains("clinit")).len()"#)?;
         assert_eq!(found, "0");
-        // One of a class that is to be left alone is not selected by its name either.
+        // An initialiser of a class that `--skip` excludes is not selected by its name either.
         let skipped = live.exec(r#"methods("Initial$Finals::<clinit>()").before(counter())"#)?;
         assert!(
             skipped.out.contains("matches no method that is loaded now"),

@@ -1,10 +1,11 @@
-//! Instruments at single instructions, with figures that are known by construction.
+//! Instruments at single instructions, with counts that are known in advance.
 
 use veneer_tests::command::run;
 use veneer_tests::folder::Folder;
-use veneer_tests::running::{Outcome, on_each_jdk_with};
+use veneer_tests::java_programs::{Outcome, on_each_jdk_with};
 
-/// Points in `Sites::work`, what is attached to them, and how often it hits; of code, what stands in the table `t`.
+/// Points in `Sites::work`, the instrument, and the expected hits; for probe code, the content of
+/// the table `t`.
 const SITES: &[(&str, &str, &str)] = &[
     ("writes(\"field\")", "before(counter())", "100"),
     ("writes(\"Sites.total\")", "after(counter())", "100"),
@@ -76,7 +77,7 @@ const SITES: &[(&str, &str, &str)] = &[
 ];
 
 #[test]
-fn single_instructions_are_measured_as_often_as_they_run() -> Outcome {
+fn single_instructions_are_measured_exactly() -> Outcome {
     on_each_jdk_with("instruments", |programs| {
         let java = programs.java("Sites");
         let plain = java.run()?.succeeded("Sites")?;

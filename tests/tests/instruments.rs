@@ -1,20 +1,20 @@
-//! What instruments measure at each kind of point, with figures that are known by construction; values of
-//! logs; instruments that come and go from another process; many threads.
+//! The measurements of instruments at each kind of point, with results that are known in advance;
+//! the values of logs; instruments that another process attaches and detaches; many threads.
 
 use std::path::Path;
 
 use veneer_tests::command::run;
 use veneer_tests::folder::Folder;
+use veneer_tests::java_programs::{Outcome, Programs, on_each_jdk_with};
 use veneer_tests::jdk;
 use veneer_tests::live::{Live, until};
 use veneer_tests::process::Output;
 use veneer_tests::report::{Instrument, Point, Report};
-use veneer_tests::running::{Outcome, Programs, on_each_jdk_with};
 
-/// An instrument as a plan attaches it, and what it must measure in `Points`: `2-3:9` nine times on the edge
-/// from f2 to f3, `3:9` at f3, `m:9` at no fragment.
+/// An instrument as a plan attaches it, and its expected counts in `Points`: `2-3:9` is nine hits
+/// on the edge from f2 to f3, `3:9` is nine hits at f3, `m:9` is nine hits at no fragment.
 const POINTS: &[(&str, &str)] = &[
-    // edges(10), edges(7), edges(0)
+    // The calls are edges(10), edges(7) and edges(0).
     (
         r#"methods("Points::edges(..)").edges().before(counter())"#,
         "0-1:3 1-2:17 1-6:3 2-3:9 2-4:8 3-5:9 4-5:8 5-1:17",
@@ -43,7 +43,7 @@ const POINTS: &[(&str, &str)] = &[
         r#"methods("Points::edges(..)").block(5).around(timer())"#,
         "5:17",
     ),
-    // A lap less than traversals in each activation that has any: 9 + 6, and 4 + 3.
+    // Each activation has one lap less than traversals of the edge, if it has any: 9 + 6 and 4 + 3.
     (
         r#"methods("Points::edges(..)").edge(5, 1).around(timer())"#,
         "5-1:15",
@@ -52,7 +52,7 @@ const POINTS: &[(&str, &str)] = &[
         r#"methods("Points::edges(..)").edge(2, 3).around(timer())"#,
         "2-3:7",
     ),
-    // Three times nested(4, 5): 5 and 4 × 6 traversals of the headers in each.
+    // nested(4, 5) is called three times, with 5 and 4 × 6 executions of the headers in each call.
     (
         r#"methods("Points::nested(..)").loops().before(counter())"#,
         "1:15 3:72",
@@ -61,7 +61,7 @@ const POINTS: &[(&str, &str)] = &[
         r#"methods("Points::nested(..)").loops().around(timer())"#,
         "1:12 3:69",
     ),
-    // 28 calls: 3 with 0, 3 with 1, 13 with more, and 9 that throw.
+    // 28 calls: 3 with 0, 3 with 1, 13 with a larger number, and 9 that throw.
     (
         r#"methods("Points::exits(..)").exits().before(counter())"#,
         "3:3 5:3 6:13 m:9",
@@ -72,14 +72,15 @@ const POINTS: &[(&str, &str)] = &[
         r#"methods("Points::exits(..)").entry().before(counter())"#,
         "m:28",
     ),
-    // Nine calls, five left by an exception of the callee.
+    // Nine calls, five of which end with an exception of the callee.
     (r#"methods("Points::leaves(..)").around(timer())"#, "m:9"),
     (r#"methods("Points::leaves(..)").after(counter())"#, "m:9"),
     (
         r#"methods("Points::leaves(..)").exits().before(counter())"#,
         "3:4 m:5",
     ),
-    // Twelve turns; in four of them f5 is left by an exception, which ends an interval, but is not its end.
+    // Twelve iterations. In four of them an exception leaves f5, which ends the interval although
+    // it is not the end of f5.
     (
         r#"methods("Points::throwing(..)").block(5).around(timer())"#,
         "5:12",
@@ -101,7 +102,7 @@ const POINTS: &[(&str, &str)] = &[
         "0-1:1 1-2:12 1-8:1 2-3:4 2-4:8 3-5:4 4-5:8 5-7:8 6-7:4 7-1:12",
     ),
     (r#"methods("Points::deep(..)").around(timer())"#, "m:10"),
-    // Four calls with six elements: the seventh traversal throws.
+    // Four calls with six elements: the seventh execution throws.
     (
         r#"methods("Points::torn(..)").loops().around(timer())"#,
         "1:24",
@@ -123,7 +124,7 @@ const POINTS: &[(&str, &str)] = &[
         r#"methods("Points::torn(..)").edges().before(counter())"#,
         "0-1:4 1-1:24",
     ),
-    // nap(5, 10), nap(1, 10); their times are held against the clock.
+    // The calls are nap(5, 10) and nap(1, 10); their times are compared with the clock.
     (r#"methods("Points::nap(..)").around(timer())"#, "m:2"),
     (
         r#"methods("Points::nap(..)").block(2).around(timer())"#,
@@ -156,7 +157,7 @@ fn show(instrument: &Instrument) -> String {
         .join(" ")
 }
 
-/// Runs a program with a plan; gives its output and the report.
+/// Runs a program with a plan, and returns its output and the report.
 fn planned(
     programs: &Programs,
     name: &str,
@@ -182,7 +183,8 @@ fn plain(
     Ok(output.succeeded(name)?)
 }
 
-/// Holds what a plan measured against the table; intervals must also be consistent in themselves.
+/// Compares the measurements of a plan with the table. The figures of intervals must also be
+/// consistent with each other.
 fn differences(table: &[(&str, &str)], report: &Report) -> Vec<String> {
     let mut failures = Vec::new();
     for ((attach, expected), instrument) in table.iter().zip(&report.instruments) {
@@ -214,7 +216,7 @@ fn differences(table: &[(&str, &str)], report: &Report) -> Vec<String> {
     failures
 }
 
-/// A plan that attaches all of a table.
+/// A plan that attaches all instruments of a table.
 fn plan_of(table: &[(&str, &str)]) -> String {
     table
         .iter()
@@ -223,10 +225,10 @@ fn plan_of(table: &[(&str, &str)]) -> String {
 }
 
 #[test]
-fn every_kind_of_point_is_measured_as_often_as_it_is_passed() -> Outcome {
+fn every_kind_of_point_is_measured_exactly() -> Outcome {
     on_each_jdk_with("instruments", |programs| {
         let expected = plain(programs, "Points", &[])?;
-        // All at once, so that each instrument must also leave the others alone.
+        // All instruments are attached at once, so none may disturb another.
         let (output, report) = planned(programs, "Points", &[], &plan_of(POINTS))?;
         assert_eq!(output, expected);
         assert_eq!(differences(POINTS, &report), Vec::<String>::new());
@@ -246,9 +248,10 @@ fn every_kind_of_point_is_measured_as_often_as_it_is_passed() -> Outcome {
     })
 }
 
-/// A thousandth is much more than both clocks differ by, and much less than a wrong unit.
+/// The tolerance is a thousandth: much more than the difference of both clocks, and much less than
+/// a wrong unit.
 #[test]
-fn timers_agree_with_the_programs_own_clock_also_where_theirs_changes_meanwhile() -> Outcome {
+fn timers_agree_with_the_programs_clock_even_if_their_own_clock_changes() -> Outcome {
     on_each_jdk_with("instruments", |programs| {
         let plan = "methods(\"Naps::longest(..)\").around(timer());\nmethods(\"Naps::nap(..)\").around(timer());\n";
         let (output, report) = planned(programs, "Naps", &[], plan)?;
@@ -282,7 +285,7 @@ fn instruments_on_one_point_do_not_disturb_each_other() -> Outcome {
     })
 }
 
-/// A log, and the events that it must show in `Values`; `@` stands for the hash code of an object.
+/// A log, and the expected events in `Values`; `@` stands for the hash code of an object.
 const LOGS: &[(&str, &[&str])] = &[
     (
         r#"methods("Values::all(..)").entry().before(log(["i", "l", "f", "d", "b", "c", "y", "s"]))"#,
@@ -337,7 +340,8 @@ const LOGS: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// A plan that prints the events of all logs of the table, with their variables in the order of the log.
+/// A plan that prints the events of all logs of the table, with their variables in the order of the
+/// log.
 fn plan_of_logs() -> String {
     let mut plan = String::from("let logs = [];\n");
     for (attach, _) in LOGS {
@@ -358,7 +362,7 @@ fn plan_of_logs() -> String {
     plan
 }
 
-/// Without the digits after each `@`.
+/// Removes the digits after each `@`.
 fn without_hashes(text: &str) -> String {
     let mut out = String::new();
     for (n, part) in text.split('@').enumerate() {
@@ -399,7 +403,7 @@ fn a_log_shows_the_values_of_each_type_in_order() -> Outcome {
 }
 
 #[test]
-fn what_cannot_be_attached_is_said_with_what_there_is() -> Outcome {
+fn impossible_instruments_are_rejected_with_the_available_points() -> Outcome {
     on_each_jdk_with("instruments", |programs| {
         let mut live = Live::start(&run(&[], &programs.java("Session")))?;
         for (attach, words) in [
@@ -440,9 +444,10 @@ fn what_cannot_be_attached_is_said_with_what_there_is() -> Outcome {
 }
 
 #[test]
-fn an_instrument_reaches_methods_that_have_run_run_now_or_never_ran() -> Outcome {
+fn an_instrument_reaches_methods_that_ran_are_running_or_never_ran() -> Outcome {
     on_each_jdk_with("instruments", |programs| {
-        // Loaded and armed from the start, and armed by the plan that names the methods.
+        // The class is loaded and armed from the start, or armed by the plan that names its
+        // methods.
         for mut live in [
             Live::start(&run(&[], &programs.java("Session")))?,
             Live::start(&run(&["--arm", "Session::spin"], &programs.java("Session")))?,
@@ -478,7 +483,7 @@ fn an_instrument_reaches_methods_that_have_run_run_now_or_never_ran() -> Outcome
 }
 
 #[test]
-fn figures_stay_after_detachment_and_the_next_instrument_begins_at_zero() -> Outcome {
+fn counts_remain_after_detaching_and_the_next_instrument_starts_at_zero() -> Outcome {
     on_each_jdk_with("instruments", |programs| {
         let mut live = Live::start(&run(&[], &programs.java("Session")))?;
         let call = |live: &mut Live, times: u32| -> Outcome {
@@ -497,7 +502,7 @@ fn figures_stay_after_detachment_and_the_next_instrument_begins_at_zero() -> Out
         let at = |live: &Live, id: &str| -> Result<Vec<u64>, Box<dyn std::error::Error>> {
             Ok(live.hits(id)?.iter().map(|(_, hits)| *hits).collect())
         };
-        // Order of attachment is not order of detachment.
+        // The instruments are detached in another order than they were attached.
         live.value(&format!("detach(\"{first}\")"))?;
         call(&mut live, 4)?;
         let third = live.value(attach)?;
@@ -529,8 +534,8 @@ fn figures_stay_after_detachment_and_the_next_instrument_begins_at_zero() -> Out
     })
 }
 
-/// What `THREADS × CALLS` of `work(3)` must have counted.
-fn crowd(programs: &Programs, kind: &str, threads: u64, calls: u64) -> Outcome {
+/// Runs `work(3)` `threads` × `calls` times, and compares the counts with the expected ones.
+fn check_thread_counts(programs: &Programs, kind: &str, threads: u64, calls: u64) -> Outcome {
     let arguments = [kind, &threads.to_string(), &calls.to_string()];
     let plan = "methods(\"Crowd::work(..)\").blocks().before(counter());\n\
                 methods(\"Crowd::work(..)\").around(timer());\n\
@@ -556,9 +561,9 @@ fn crowd(programs: &Programs, kind: &str, threads: u64, calls: u64) -> Outcome {
 #[test]
 fn no_count_is_lost_among_platform_threads() -> Outcome {
     on_each_jdk_with("instruments", |programs| {
-        crowd(programs, "platform", 16, 5_000)?;
-        // More than there are shards at a time.
-        crowd(programs, "platform", 400, 50)
+        check_thread_counts(programs, "platform", 16, 5_000)?;
+        // The number of threads exceeds the number of shards.
+        check_thread_counts(programs, "platform", 400, 50)
     })
 }
 
@@ -569,6 +574,6 @@ fn no_count_is_lost_among_virtual_threads() -> Outcome {
         eprintln!("{newest} has no virtual threads: nothing to run");
         return Ok(());
     }
-    let programs = Programs::of(newest, "instruments")?;
-    crowd(&programs, "virtual", 1_000, 60)
+    let programs = Programs::compile_folder(newest, "instruments")?;
+    check_thread_counts(&programs, "virtual", 1_000, 60)
 }

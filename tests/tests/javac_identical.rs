@@ -1,6 +1,6 @@
-//! `javac` under the agent: the class files of a tree of more than 200 classes are byte for byte those of a
-//! plain run, armed and with counters on every block of the parser. The program that comes out of it then runs
-//! with counters on every block of itself.
+//! `javac` under the agent: the class files of a tree of more than 200 classes are identical to
+//! those of a plain run, byte for byte. The compiler is armed and has counters on every block of
+//! its parser. The compiled program then runs with counters on all of its own blocks.
 
 use std::path::{Path, PathBuf};
 
@@ -25,14 +25,14 @@ fn class_files_are_the_same_on_the_newest_jdk() -> Outcome {
     jdk::newest().map_or(Ok(()), |jdk| on(&jdk))
 }
 
-/// The compiler as the `java` launcher starts it.
+/// The process that runs the compiler through the `java` launcher.
 fn javac(jdk: &Jdk, sources: &Path, into: &Path) -> Process {
     let main = "jdk.compiler/com.sun.tools.javac.Main";
     let java = Process::new(jdk.tool("java")).args(["-m", main, "-g", "-d"]);
     java.arg(into).arg(format!("@{}", sources.display()))
 }
 
-/// Compiles plain and under `veneer run OPTIONS`; both must say and leave the same.
+/// Compiles plain and under `veneer run OPTIONS`. Output and class files must be equal.
 fn compare(jdk: &Jdk, sources: &Path, plain: &Path, options: &[&str]) -> Outcome {
     let into = Folder::new("javac")?;
     let output = run(options, &javac(jdk, sources, into.path())).run()?;
@@ -88,7 +88,8 @@ fn on(jdk: &Jdk) -> Outcome {
         reached > 1000,
         "only {reached} fragments of the parser were reached"
     );
-    // Once from outside for each source file (an overload may call another one).
+    // The method is called once from outside for each source file (an overload may call another
+    // one).
     let parsed: Vec<u64> = report.points("timer").map(|point| point.count).collect();
     assert!(
         parsed.contains(&(files.len() as u64)),

@@ -1,13 +1,15 @@
-//! Timers of activations that began before they were attached: a lower bound, in a row of its own.
+//! Timers of activations that began before the timer was attached: they report a lower bound, in a
+//! row of their own.
 
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use veneer_tests::command::run;
+use veneer_tests::java_programs::{Outcome, Programs, on_each_jdk};
 use veneer_tests::live::{Live, LiveError};
-use veneer_tests::running::{Outcome, Programs, on_each_jdk};
 
-/// A late timer's rows: what, how often, nanoseconds in all, least, greatest.
+/// A plan that prints the rows of a late timer: name, count, and total, minimum and maximum in
+/// nanoseconds.
 const ATTACH: &str = r#"
     let took = methods("Late::turns(..)").around(timer().late());
     at_exit(|| for row in took.rows() {
@@ -49,18 +51,18 @@ fn started(programs: &Programs, checked: bool) -> Result<Live, LiveError> {
 }
 
 #[test]
-fn what_began_before_is_measured_from_the_attachment_on() -> Outcome {
+fn a_late_timer_measures_earlier_activations_from_its_attachment() -> Outcome {
     on_each_jdk(|programs| {
         for kind in ["spin", "wait", "fail"] {
             let mut live = started(programs, kind == "spin")?;
-            // Once attached before, so that what is loaded for it does not count.
+            // Attach once before, so that the loading of classes for it is not measured.
             say(&mut live, "quick 3", "done 3")?;
             say(&mut live, kind, "begun")?;
             sleep(Duration::from_millis(300));
             let begun = Instant::now();
             live.exec(ATTACH)?.succeeded("attaching")?;
             let attached = Instant::now();
-            // Another instrument on the same method changes nothing of that.
+            // Another instrument on the same method does not change this.
             let other =
                 live.value("methods(\"Late::turns(..)\").loops().before(counter()).id()")?;
             sleep(Duration::from_millis(200));
@@ -87,12 +89,13 @@ fn what_began_before_is_measured_from_the_attachment_on() -> Outcome {
 }
 
 #[test]
-fn what_begins_later_is_never_late() -> Outcome {
+fn activations_that_begin_after_the_timer_are_never_late() -> Outcome {
     on_each_jdk(|programs| {
         let mut live = started(programs, true)?;
         live.exec(ATTACH)?.succeeded("attaching")?;
         say(&mut live, "quick 10", "done 10")?;
-        // Attached and detached while it goes round: it moves from version to version.
+        // Another instrument is attached and detached while the activation loops, so the activation
+        // moves from version to version.
         say(&mut live, "spin", "begun")?;
         for _ in 0..5 {
             let id = live.value("methods(\"Late::turns(..)\").loops().before(counter()).id()")?;
@@ -109,7 +112,7 @@ fn what_begins_later_is_never_late() -> Outcome {
 }
 
 #[test]
-fn two_late_timers_have_their_own_beginnings() -> Outcome {
+fn two_late_timers_start_independently() -> Outcome {
     on_each_jdk(|programs| {
         let mut live = started(programs, false)?;
         say(&mut live, "spin", "begun")?;

@@ -1,4 +1,4 @@
-//! The agent leaves: each class is what it was, and nothing of it is left.
+//! The agent unloads: each class returns to its original form, and nothing of the agent is left.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use veneer_tests::command::{run, veneer};
-use veneer_tests::desk::{serve, stopped};
 use veneer_tests::folder::{Folder, files};
-use veneer_tests::live::{Live, PATIENCE, until};
+use veneer_tests::java_programs::{Outcome, Programs, on_each_jdk_with};
+use veneer_tests::live::{EVENT_TIMEOUT, Live, until};
 use veneer_tests::process::Process;
-use veneer_tests::running::{Outcome, Programs, on_each_jdk_with};
+use veneer_tests::sample_service::{handle_orders, stop_and_check};
 
-/// The names of a process's threads.
+/// The names of the threads of a process.
 fn threads(pid: u32) -> std::io::Result<Vec<String>> {
     let tasks = fs::read_dir(format!("/proc/{pid}/task"))?;
     tasks
@@ -27,8 +27,8 @@ fn agent_threads(pid: u32) -> std::io::Result<Vec<String>> {
         .collect())
 }
 
-/// A jar with the agent that dumps classes.
-fn dumper(programs: &Programs) -> Result<PathBuf, Box<dyn std::error::Error>> {
+/// Builds the jar of an agent that dumps classes.
+fn dump_agent_jar(programs: &Programs) -> Result<PathBuf, Box<dyn std::error::Error>> {
     let (manifest, jar) = (
         programs.classes().join("manifest"),
         programs.classes().join("dump.jar"),
@@ -62,9 +62,9 @@ fn dumper(programs: &Programs) -> Result<PathBuf, Box<dyn std::error::Error>> {
     Ok(jar)
 }
 
-/// The class files of the program's classes as the JVM has them, by name. The agent that writes them comes after ours, so it gets what
-/// ours makes of them.
-fn dumped(
+/// Returns the class files of the program's classes as the JVM has them, keyed by name. The agent
+/// that writes them is loaded after Veneer's, so it receives the output of Veneer's agent.
+fn dump_classes(
     programs: &Programs,
     live: &Live,
     jar: &Path,
@@ -90,8 +90,11 @@ fn dumped(
     Ok(all)
 }
 
-/// Whether the class files are the same, byte for byte.
-fn same(found: &BTreeMap<String, Vec<u8>>, expected: &BTreeMap<String, Vec<u8>>) -> Outcome {
+/// Compares the class files byte for byte.
+fn compare_class_files(
+    found: &BTreeMap<String, Vec<u8>>,
+    expected: &BTreeMap<String, Vec<u8>>,
+) -> Outcome {
     for (name, bytes) in expected {
         let now = found
             .get(name)
@@ -109,8 +112,8 @@ fn same(found: &BTreeMap<String, Vec<u8>>, expected: &BTreeMap<String, Vec<u8>>)
     Ok(())
 }
 
-/// Everything that can be attached to the two busy methods, and an edit.
-const MUCH: &str = "
+/// A plan with every kind of instrument on the two busy methods, and an edit.
+const EVERY_INSTRUMENT: &str = "
     methods(\"Desk::serve(..)\").blocks().before(counter());
     methods(\"Desk::serve(..)\").around(timer());
     let t = tally(100);
@@ -120,9 +123,9 @@ const MUCH: &str = "
     instruments().len()";
 
 #[test]
-fn after_unload_each_class_is_what_it_was_and_nothing_of_the_agent_is_left() -> Outcome {
+fn unloading_restores_each_class_and_removes_the_agent() -> Outcome {
     on_each_jdk_with("control", |programs| {
-        let jar = dumper(programs)?;
+        let jar = dump_agent_jar(programs)?;
         for armed_at_load in [false, true] {
             let java = programs.java("Desk");
             let java = match armed_at_load {
@@ -131,9 +134,9 @@ fn after_unload_each_class_is_what_it_was_and_nothing_of_the_agent_is_left() -> 
             };
             let mut live = Live::start(&java)?;
             let pid = live.pid().to_string();
-            serve(&mut live, 1000)?;
+            handle_orders(&mut live, 1000)?;
             let originals = match armed_at_load {
-                // What is on the disk; the JVM has been given something else.
+                // The original is the file on the disk, because the JVM received an armed form.
                 true => {
                     let mut all = BTreeMap::new();
                     for name in ["Desk.class", "Desk$Order.class"] {
@@ -141,20 +144,21 @@ fn after_unload_each_class_is_what_it_was_and_nothing_of_the_agent_is_left() -> 
                     }
                     all
                 }
-                // What the JVM makes of it when it is asked, which is not quite the same file.
-                false => dumped(programs, &live, &jar)?,
+                // The original is the JVM's own reconstruction, which differs slightly from the
+                // file on the disk.
+                false => dump_classes(programs, &live, &jar)?,
             };
             for _ in 0..3 {
-                live.value(MUCH)?;
-                serve(&mut live, 2000)?;
-                let armed = dumped(programs, &live, &jar)?;
+                live.value(EVERY_INSTRUMENT)?;
+                handle_orders(&mut live, 2000)?;
+                let armed = dump_classes(programs, &live, &jar)?;
                 assert_ne!(
                     armed["Desk.class"], originals["Desk.class"],
                     "it was not armed"
                 );
                 let output = veneer()
                     .args(["detach", &pid, "--unload"])
-                    .limit(PATIENCE)
+                    .limit(EVENT_TIMEOUT)
                     .run()?
                     .succeeded("unload")?;
                 let all = " classes have their own code again, 0 are left armed";
@@ -163,7 +167,7 @@ fn after_unload_each_class_is_what_it_was_and_nothing_of_the_agent_is_left() -> 
                     "{}",
                     output.out
                 );
-                same(&dumped(programs, &live, &jar)?, &originals)?;
+                compare_class_files(&dump_classes(programs, &live, &jar)?, &originals)?;
                 assert!(!live.socket().exists());
                 assert!(!live.socket().with_extension("data").exists());
                 until(
@@ -171,15 +175,15 @@ fn after_unload_each_class_is_what_it_was_and_nothing_of_the_agent_is_left() -> 
                     || Ok(agent_threads(live.pid())?),
                     Vec::is_empty,
                 )?;
-                serve(&mut live, 2000)?;
+                handle_orders(&mut live, 2000)?;
                 if armed_at_load {
-                    // From now on only what a plan names.
+                    // The JVM now has only the classes that a plan names.
                     break;
                 }
             }
-            // It comes again, and counts exactly.
+            // The agent is attached again, and counts exactly.
             let id = live.value("methods(\"Desk::serve(..)\").before(counter()).id()")?;
-            serve(&mut live, 500)?;
+            handle_orders(&mut live, 500)?;
             assert_eq!(live.sum(&id)?, 500);
             let output = veneer()
                 .args(["detach", &pid, "--unload", "--json"])
@@ -187,13 +191,13 @@ fn after_unload_each_class_is_what_it_was_and_nothing_of_the_agent_is_left() -> 
                 .succeeded("unload")?;
             let detached: Value = serde_json::from_str(&output.out)?;
             assert_eq!(detached[0]["left"], Value::Array(vec![]), "{detached}");
-            same(&dumped(programs, &live, &jar)?, &originals)?;
+            compare_class_files(&dump_classes(programs, &live, &jar)?, &originals)?;
             let again = veneer()
                 .args(["detach", &pid, "--unload"])
                 .run()?
                 .succeeded("unload")?;
             assert!(again.out.contains("nothing was attached"), "{}", again.out);
-            stopped(live)?;
+            stop_and_check(live)?;
         }
         Ok(())
     })

@@ -1,23 +1,25 @@
-//! Plans that are shipped for loops, calls and statements of databases, and instruments with limits: times, conditions, budgets. All on programs
-//! whose counts are known, attached before they begin and while they run.
+//! The shipped plans for loops, calls and database statements, and instruments with limits: hits,
+//! conditions, budgets. The programs have known counts. The plans are attached before a program
+//! starts and while it runs.
 
 use std::path::PathBuf;
 
 use veneer_tests::command::{run, veneer};
 use veneer_tests::folder::workspace;
 use veneer_tests::jars::jar;
+use veneer_tests::java_programs::{Outcome, Programs, on_each_jdk_with};
 use veneer_tests::live::{Live, until};
-use veneer_tests::running::{Outcome, Programs, on_each_jdk_with};
-use veneer_tests::said::timed;
+use veneer_tests::output::timed;
 
-type Text = Result<String, Box<dyn std::error::Error>>;
+type TextResult = Result<String, Box<dyn std::error::Error>>;
 
 fn plan(name: &str) -> PathBuf {
     workspace().join("scripts/plans").join(name)
 }
 
-/// What a shipped plan prints at the end of a program that runs once, and that it is under the plan from its start.
-fn from_the_start(programs: &Programs, name: &str) -> Text {
+/// Runs a program once with a shipped plan from the start, and returns what the plan prints at the
+/// end.
+fn from_the_start(programs: &Programs, name: &str) -> TextResult {
     let file = plan(name).display().to_string();
     let options = ["--strict", "--plan", &file, "--set", "methods=Rounds"];
     let java = programs.java("Rounds").arg("once");
@@ -27,13 +29,13 @@ fn from_the_start(programs: &Programs, name: &str) -> Text {
     Ok(output.err)
 }
 
-/// All but the first line, which has the process id.
+/// Returns the output without the first line, which has the process id.
 fn rest(out: &str) -> String {
     out.lines().skip(1).collect()
 }
 
-/// The same of one run, where the plan came after another.
-fn while_it_runs(programs: &Programs, name: &str) -> Text {
+/// Runs a program once, attaches a shipped plan for another run, and returns what the plan prints.
+fn while_it_runs(programs: &Programs, name: &str) -> TextResult {
     let mut live = programs.armed("Rounds")?;
     live.say("run")?;
     let sum = live.line("sum ")?;
@@ -46,8 +48,8 @@ fn while_it_runs(programs: &Programs, name: &str) -> Text {
     Ok(live.stop()?.err)
 }
 
-/// The rows `turns: how often` below each place of a loop.
-fn bars(text: &str) -> Vec<(String, Vec<(u64, u64)>)> {
+/// Returns the rows `iterations: count` below the position of each loop.
+fn iteration_rows(text: &str) -> Vec<(String, Vec<(u64, u64)>)> {
     let mut out: Vec<(String, Vec<(u64, u64)>)> = Vec::new();
     for line in text.lines() {
         if line.starts_with("Rounds.") {
@@ -69,7 +71,8 @@ fn bars(text: &str) -> Vec<(String, Vec<(u64, u64)>)> {
     out
 }
 
-/// The loops of `Rounds` in one run, by the line of their header; see its comments.
+/// The iteration counts of the loops of `Rounds` in one run, by the line of their header; see the
+/// program's comments.
 const TRIPS: &[(&str, &[(u64, u64)])] = &[
     ("Rounds.caught:38", &[(5, 1)]),
     ("Rounds.caught:42", &[(3, 5)]),
@@ -85,7 +88,7 @@ const TRIPS: &[(&str, &[(u64, u64)])] = &[
 ];
 
 #[test]
-fn trips_are_counted_however_a_loop_is_left() -> Outcome {
+fn iterations_are_counted_however_a_loop_is_left() -> Outcome {
     on_each_jdk_with("shipped", |programs| {
         for text in [
             from_the_start(programs, "trips.rhai")?,
@@ -95,13 +98,13 @@ fn trips_are_counted_however_a_loop_is_left() -> Outcome {
                 .iter()
                 .map(|(place, rows)| (place.to_string(), rows.to_vec()))
                 .collect();
-            assert_eq!(bars(&text), expected, "{text}");
+            assert_eq!(iteration_rows(&text), expected, "{text}");
         }
         Ok(())
     })
 }
 
-/// Count, depth and method of each line of a tree.
+/// Returns the count, depth and method of each line of a tree.
 fn tree(text: &str) -> Vec<(u64, usize, String)> {
     let rows = text.lines().filter_map(|line| {
         let count = line.split_whitespace().next()?.parse().ok()?;
@@ -113,12 +116,12 @@ fn tree(text: &str) -> Vec<(u64, usize, String)> {
         Some((count, depth, method.to_string()))
     });
     let mut rows: Vec<_> = rows.collect();
-    // Neighbours are in order of their times, which differ from run to run.
+    // The order of siblings depends on their times, which differ from run to run.
     rows.sort();
     rows
 }
 
-/// One run without `main`.
+/// The tree of one run without `main`.
 const CALLS: &[(u64, usize, &str)] = &[
     (1, 0, "Rounds.run"),
     (1, 1, "Rounds.caught"),
@@ -137,9 +140,10 @@ const CALLS: &[(u64, usize, &str)] = &[
 ];
 
 #[test]
-fn a_tree_of_calls_has_each_way_to_a_method_with_its_count() -> Outcome {
+fn a_call_tree_has_each_call_path_with_its_count() -> Outcome {
     on_each_jdk_with("shipped", |programs| {
-        // `main` is open when the plan looks in the one case, and has ended in the other.
+        // In the first case, `main` is still active when the plan prints; in the second, it has
+        // ended.
         let started = tree(&from_the_start(programs, "tree.rhai")?);
         let found = tree(&while_it_runs(programs, "tree.rhai")?);
         let expected = |deeper: usize| {
@@ -157,7 +161,7 @@ fn a_tree_of_calls_has_each_way_to_a_method_with_its_count() -> Outcome {
     })
 }
 
-/// The executions of one run of `Queries`; see its comments.
+/// The executed statements of one run of `Queries`; see the program's comments.
 const QUERIES: &[(u64, &str)] = &[
     (1, "(prepared earlier, or in another thread)"),
     (1, "create table item (id int, price int)"),
@@ -168,7 +172,7 @@ const QUERIES: &[(u64, &str)] = &[
 ];
 
 #[test]
-fn statements_are_timed_by_their_text_through_the_interfaces_of_jdbc() -> Outcome {
+fn statements_are_timed_by_their_text_through_jdbc() -> Outcome {
     on_each_jdk_with("shipped", |programs| {
         let path = std::env::join_paths([programs.classes().path(), &jar("h2")?])?;
         let java = |words: &[&str]| {
@@ -182,7 +186,7 @@ fn statements_are_timed_by_their_text_through_the_interfaces_of_jdbc() -> Outcom
         let started = run(&options, &java(&["once"])).run()?.succeeded("sql")?;
         assert_eq!(rest(&started.out), rest(&plain.out));
 
-        // The agent comes to a JVM that was started without it.
+        // The agent is attached to a JVM that was started without it.
         let mut live = Live::start(&java(&[]))?;
         live.say("run")?;
         let sum = live.line("sum ")?;
@@ -203,13 +207,13 @@ fn statements_are_timed_by_their_text_through_the_interfaces_of_jdbc() -> Outcom
     })
 }
 
-/// How many instruments are on.
+/// Returns the number of attached instruments.
 fn attached(live: &Live) -> Result<String, veneer_tests::live::LiveError> {
     live.value("instruments().filter(|i| i.attached).len()")
 }
 
 #[test]
-fn what_may_act_so_many_times_does_exactly_that_and_is_taken_off() -> Outcome {
+fn a_limited_instrument_acts_exactly_that_often_and_is_detached() -> Outcome {
     on_each_jdk_with("shipped", |programs| {
         let mut live = programs.armed("Rounds")?;
         live.say("run")?;
@@ -250,7 +254,7 @@ fn what_may_act_so_many_times_does_exactly_that_and_is_taken_off() -> Outcome {
 }
 
 #[test]
-fn what_waits_for_a_condition_is_attached_once_when_it_holds() -> Outcome {
+fn a_conditional_instrument_is_attached_once_when_its_condition_holds() -> Outcome {
     on_each_jdk_with("shipped", |programs| {
         let mut live = programs.armed("Rounds")?;
         live.say("run")?;
@@ -282,7 +286,7 @@ fn what_waits_for_a_condition_is_attached_once_when_it_holds() -> Outcome {
 }
 
 #[test]
-fn what_costs_more_than_its_budget_is_taken_off_and_said() -> Outcome {
+fn an_instrument_over_its_budget_is_detached_and_reported() -> Outcome {
     on_each_jdk_with("shipped", |programs| {
         let mut live = programs.armed("Rounds")?;
         let code = r#"
@@ -317,7 +321,7 @@ fn what_costs_more_than_its_budget_is_taken_off_and_said() -> Outcome {
 }
 
 #[test]
-fn limits_that_mean_nothing_are_refused() -> Outcome {
+fn meaningless_limits_are_refused() -> Outcome {
     on_each_jdk_with("shipped", |programs| {
         let mut live = programs.armed("Rounds")?;
         live.say("run")?;

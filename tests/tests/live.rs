@@ -1,13 +1,13 @@
-//! Changes while the program runs: instruments in an activation that began before them, redirected edges,
-//! classes that come late, an agent that comes late.
+//! Changes while the program runs: instruments in an activation that began before them, redirected
+//! edges, classes that are loaded later, an agent that is attached later.
 
 use std::time::Duration;
 
+use veneer_tests::java_programs::{Outcome, check_loop_result, on_each_jdk};
 use veneer_tests::live::{Live, LiveError, number, until};
-use veneer_tests::running::{Outcome, account, on_each_jdk};
 
-/// What [`Live::sum`] gives once it does not change any more.
-fn settled(live: &Live, id: &str) -> Result<u64, LiveError> {
+/// Returns the hits of an instrument once they do not change any more.
+fn final_hits(live: &Live, id: &str) -> Result<u64, LiveError> {
     let mut last = live.sum(id)?;
     until(
         "hits that stay the same",
@@ -22,7 +22,7 @@ fn settled(live: &Live, id: &str) -> Result<u64, LiveError> {
 }
 
 #[test]
-fn a_running_loop_takes_an_instrument_and_loses_it() -> Outcome {
+fn an_instrument_is_attached_to_and_detached_from_a_running_loop() -> Outcome {
     on_each_jdk(|programs| {
         let live = programs.armed("RunningLoop")?;
         std::thread::sleep(Duration::from_millis(500));
@@ -34,17 +34,17 @@ fn a_running_loop_takes_an_instrument_and_loses_it() -> Outcome {
         )?;
         until("more hits", || live.sum(&id), |hits| *hits > first)?;
         live.value(&format!("detach(\"{id}\")"))?;
-        let last = settled(&live, &id)?;
+        let last = final_hits(&live, &id)?;
         std::thread::sleep(Duration::from_millis(300));
         assert_eq!(live.sum(&id)?, last, "a detached instrument fires");
         let output = live.stop()?;
         assert_eq!((output.code, output.err.as_str()), (0, ""));
-        account(&output.out)
+        check_loop_result(&output.out)
     })
 }
 
 #[test]
-fn instruments_come_and_go_in_one_activation() -> Outcome {
+fn instruments_are_attached_and_detached_in_one_activation() -> Outcome {
     on_each_jdk(|programs| {
         let live = programs.armed("RunningLoop")?;
         for round in 0..10 {
@@ -54,16 +54,16 @@ fn instruments_come_and_go_in_one_activation() -> Outcome {
                 live.value(r#"methods("RunningLoop::loop(..)").edges().before(counter())"#)?;
             until("hits", || live.sum(&edges), |hits| *hits > 10_000)?;
             live.value(&format!("detach(\"{blocks}\"); detach(\"{edges}\")"))?;
-            settled(&live, &edges)?;
-            settled(&live, &blocks)?;
+            final_hits(&live, &edges)?;
+            final_hits(&live, &blocks)?;
             let hits = live.hits(&blocks)?;
             let at = |n| {
                 hits.iter()
                     .find(|(f, _)| *f == Some(n))
                     .map_or(0, |(_, hits)| *hits)
             };
-            // f4 is the inner body, ten times for each turn, f5 the rest of a turn; attaching and detaching
-            // may each cut one turn short.
+            // f4 is the inner body, executed ten times per iteration; f5 is the rest of an
+            // iteration. Attaching and detaching may each cut one iteration short.
             let (inner, outer) = (at(4), at(5));
             assert!(
                 outer > 0 && inner.abs_diff(outer * 10) <= 20,
@@ -77,12 +77,12 @@ fn instruments_come_and_go_in_one_activation() -> Outcome {
         }
         let output = live.stop()?;
         assert_eq!((output.code, output.err.as_str()), (0, ""));
-        account(&output.out)
+        check_loop_result(&output.out)
     })
 }
 
 #[test]
-fn an_agent_that_comes_late_reaches_new_activations() -> Outcome {
+fn an_agent_attached_later_reaches_new_activations() -> Outcome {
     on_each_jdk(|programs| {
         let live = Live::start(&programs.java("RunningLoop"))?;
         let step = r#"methods("RunningLoop::step(..)").before(counter())"#;
@@ -92,32 +92,33 @@ fn an_agent_that_comes_late_reaches_new_activations() -> Outcome {
             || live.sum(&id),
             |hits| *hits > 1000,
         )?;
-        // The loop itself began before it was armed: nothing can reach it, and that is said, not hidden.
+        // The activation of the loop began before the method was armed, so it cannot be reached.
+        // The command reports this.
         let unreachable =
             live.value(r#"methods("RunningLoop::loop(..)").loops().before(counter())"#)?;
         std::thread::sleep(Duration::from_millis(300));
         assert_eq!(live.sum(&unreachable)?, 0);
         live.value("detach_all()")?;
-        settled(&live, &id)?;
+        final_hits(&live, &id)?;
         let output = live.stop()?;
         assert_eq!(output.code, 0);
-        account(&output.out)
+        check_loop_result(&output.out)
     })
 }
 
-fn shown(live: &mut Live) -> Result<[i64; 3], LiveError> {
+fn loop_sums(live: &mut Live) -> Result<[i64; 3], LiveError> {
     live.say("show")?;
     let line = format!("left {}", live.line("left ")?);
     let value = |word| number(&line, word).ok_or_else(|| LiveError::Answer(line.clone()));
     Ok([value("left")?, value("right")?, value("turns")?])
 }
 
-/// What has grown between two looks at the loop, once edits have reached it.
+/// Returns which of the three sums grow between two requests, after edits have reached the loop.
 fn growth(live: &mut Live) -> Result<[bool; 3], LiveError> {
     std::thread::sleep(Duration::from_millis(100));
-    let before = shown(live)?;
+    let before = loop_sums(live)?;
     std::thread::sleep(Duration::from_millis(150));
-    let after = shown(live)?;
+    let after = loop_sums(live)?;
     Ok([0, 1, 2].map(|i| after[i] > before[i]))
 }
 
@@ -127,13 +128,13 @@ fn a_redirected_edge_changes_a_running_loop_and_undo_restores_it() -> Outcome {
         let mut live = programs.armed("EdgeRedirect")?;
         assert_eq!(growth(&mut live)?, [true, true, true], "as written");
         for (edit, expected) in [
-            // Even turns go right as well.
+            // Even iterations take the right branch as well.
             ("redirect(2, 3, 4)", [false, true, true]),
-            // Odd turns go left as well.
+            // Odd iterations take the left branch as well.
             ("redirect(2, 4, 3)", [true, false, true]),
-            // The code on the left is that on the right.
+            // The left branch has the code of the right one.
             ("replace(3, 4)", [false, true, true]),
-            // Odd turns go nowhere.
+            // Odd iterations execute neither branch.
             ("skip(4)", [true, false, true]),
         ] {
             live.value(&format!("methods(\"EdgeRedirect::loop(..)\").{edit}"))?;
@@ -156,7 +157,7 @@ fn a_redirected_edge_changes_a_running_loop_and_undo_restores_it() -> Outcome {
 }
 
 #[test]
-fn every_turn_of_a_redirected_loop_is_accounted_for() -> Outcome {
+fn no_iteration_of_a_redirected_loop_is_lost() -> Outcome {
     on_each_jdk(|programs| {
         let mut live = programs.armed("EdgeRedirect")?;
         growth(&mut live)?;
@@ -186,7 +187,7 @@ fn every_turn_of_a_redirected_loop_is_accounted_for() -> Outcome {
 }
 
 #[test]
-fn an_edit_that_cannot_be_is_refused_with_the_reason() -> Outcome {
+fn an_impossible_edit_is_refused_with_the_reason() -> Outcome {
     on_each_jdk(|programs| {
         let live = programs.armed("EdgeRedirect")?;
         for (edit, word) in [
@@ -212,7 +213,7 @@ fn an_edit_that_cannot_be_is_refused_with_the_reason() -> Outcome {
 }
 
 #[test]
-fn classes_that_come_late_are_counted_from_their_first_call() -> Outcome {
+fn classes_loaded_later_are_counted_from_their_first_call() -> Outcome {
     on_each_jdk(|programs| {
         let mut live = programs.armed("LateClasses")?;
         let code = r#"methods("LateClasses$Late::*(..)").blocks().before(counter())"#;
@@ -232,7 +233,8 @@ fn classes_that_come_late_are_counted_from_their_first_call() -> Outcome {
                 points.filter(|p| p.method.starts_with(method) && p.fragment == Some(fragment));
             Ok(here.map(|point| point.hits).sum())
         };
-        // Three loaders, one call of work(100) each: 3 entries, 303 tests, 300 bodies, 3 ends, 300 halves.
+        // Three loaders with one call of work(100) each: 3 entries, 303 tests, 300 bodies, 3 ends,
+        // 300 halves.
         for (method, fragment, hits) in [
             ("work(", 0, 3),
             ("work(", 1, 303),

@@ -1,16 +1,17 @@
-//! Class loaders of all sorts, named modules, classes that are missing, unloading, and other agents beside
-//! this one: everywhere the output is that of a plain run, and what can be counted is counted exactly.
+//! Class loaders of all kinds, named modules, missing classes, unloading, and other agents in the
+//! same JVM. The output is always that of a plain run, and counts are exact.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use veneer_tests::command::run;
 use veneer_tests::folder::{Folder, files, workspace};
+use veneer_tests::java_programs::{Outcome, Programs, on_each_jdk_with};
 use veneer_tests::process::{Output, Process};
 use veneer_tests::report::Report;
-use veneer_tests::running::{Outcome, Programs, on_each_jdk_with};
 
-/// Counters on all blocks of what the pattern names; timers around methods and laps of loops beside them.
+/// A plan with counters on all blocks of the selected methods, timers around the methods, and lap
+/// timers of loops.
 fn plan(pattern: &str) -> String {
     format!(
         "let m = methods(\"{pattern}\");\n\
@@ -20,8 +21,12 @@ fn plan(pattern: &str) -> String {
     )
 }
 
-/// Runs a process plain and with counters; the output must be the same. Gives the report.
-fn same(process: &Process, pattern: &str) -> Result<(Output, Report), Box<dyn std::error::Error>> {
+/// Runs a process plain and with counters; the outputs must be equal. Returns the output and the
+/// report.
+fn compare_with_plain_run(
+    process: &Process,
+    pattern: &str,
+) -> Result<(Output, Report), Box<dyn std::error::Error>> {
     let expected = process.run()?.succeeded("the plain run")?;
     let folder = Folder::new("loaders")?;
     let (file, report) = (folder.join("plan.rhai"), folder.join("report.json"));
@@ -41,7 +46,7 @@ fn same(process: &Process, pattern: &str) -> Result<(Output, Report), Box<dyn st
     Ok((output, Report::read(&report)?))
 }
 
-/// Hits by class, method without descriptor, and fragment: all points of that name added up, with their number.
+/// Returns the number of points and the sum of their hits, by class, method name and fragment.
 fn hits(report: &Report) -> BTreeMap<(String, String, u32), (usize, u64)> {
     let mut all: BTreeMap<_, (usize, u64)> = BTreeMap::new();
     for point in report.points("counter") {
@@ -58,7 +63,7 @@ fn hits(report: &Report) -> BTreeMap<(String, String, u32), (usize, u64)> {
     all
 }
 
-/// Asserts that a method's fragments have these hits, in so many points each.
+/// Asserts that a method's fragments have these hits, each at `points` points.
 fn expect(report: &Report, class: &str, method: &str, points: usize, expected: &[u64]) {
     let all = hits(report);
     let found: Vec<(usize, u64)> = (0..)
@@ -71,7 +76,8 @@ fn expect(report: &Report, class: &str, method: &str, points: usize, expected: &
     assert_eq!(found, wanted, "{class}::{method}");
 }
 
-/// Asserts the hits of a method's fragments over 200 classes of one name; those of unloaded ones share a row.
+/// Asserts the hits of a method's fragments over 200 classes of the same name. Unloaded classes
+/// share a row.
 fn expect_of_all(report: &Report, class: &str, method: &str, expected: &[u64]) {
     let all = hits(report);
     for (fragment, wanted) in (0..).zip(expected) {
@@ -89,7 +95,7 @@ fn reasons(report: &Report) -> Vec<(&str, &str, &str)> {
         .collect()
 }
 
-/// `Loaders FOLDER mode`.
+/// The process `Loaders FOLDER MODE`.
 fn loaders(programs: &Programs, mode: &str) -> Process {
     programs
         .java("Loaders")
@@ -98,9 +104,10 @@ fn loaders(programs: &Programs, mode: &str) -> Process {
 }
 
 #[test]
-fn a_loader_that_delegates_only_java_is_no_obstacle() -> Outcome {
+fn classes_of_a_loader_that_delegates_only_java_are_counted() -> Outcome {
     on_each_jdk_with("loaders", |programs| {
-        let (output, report) = same(&loaders(programs, "strict"), "Guest*::*(..)")?;
+        let (output, report) =
+            compare_with_plain_run(&loaders(programs, "strict"), "Guest*::*(..)")?;
         assert_eq!(output.err, "");
         assert_eq!(reasons(&report), []);
         expect(&report, "Guest", "work", 1, &[10, 55, 45, 10]);
@@ -114,7 +121,7 @@ fn a_loader_that_delegates_only_java_is_no_obstacle() -> Outcome {
 #[test]
 fn a_loader_that_denies_the_runtime_keeps_its_classes_as_they_are() -> Outcome {
     on_each_jdk_with("loaders", |programs| {
-        let (_, report) = same(&loaders(programs, "denied"), "Guest*::*(..)")?;
+        let (_, report) = compare_with_plain_run(&loaders(programs, "denied"), "Guest*::*(..)")?;
         assert_eq!(report.hits(), 0);
         assert_eq!(
             reasons(&report),
@@ -128,9 +135,9 @@ fn a_loader_that_denies_the_runtime_keeps_its_classes_as_they_are() -> Outcome {
 }
 
 #[test]
-fn classes_of_one_name_in_two_loaders_are_counted_apart() -> Outcome {
+fn classes_of_the_same_name_in_two_loaders_are_counted_separately() -> Outcome {
     on_each_jdk_with("loaders", |programs| {
-        let (_, report) = same(&loaders(programs, "twins"), "Guest*::*(..)")?;
+        let (_, report) = compare_with_plain_run(&loaders(programs, "twins"), "Guest*::*(..)")?;
         expect(&report, "Guest", "work", 2, &[15, 65, 50, 15]);
         let bodies: Vec<u64> = report
             .points("counter")
@@ -143,9 +150,10 @@ fn classes_of_one_name_in_two_loaders_are_counted_apart() -> Outcome {
 }
 
 #[test]
-fn two_hundred_loaders_come_and_go() -> Outcome {
+fn classes_of_two_hundred_loaders_are_counted_and_unloaded() -> Outcome {
     on_each_jdk_with("loaders", |programs| {
-        // Guest is loaded 200 times; of those, only what lives since the last collections may be there.
+        // Guest is loaded 200 times. Only those classes may exist that were loaded since the last
+        // collections.
         let log = programs.classes().join("unloaded.log");
         let jvm = programs
             .launcher()
@@ -155,7 +163,7 @@ fn two_hundred_loaders_come_and_go() -> Outcome {
             .args(["Loaders"])
             .arg(programs.classes().path())
             .arg("unload");
-        let (output, report) = same(&jvm, "Guest*::*(..)")?;
+        let (output, report) = compare_with_plain_run(&jvm, "Guest*::*(..)")?;
         assert_eq!((output.err.as_str(), reasons(&report)), ("", vec![]));
         expect_of_all(&report, "Guest", "work", &[1000, 4000, 3000, 1000]);
         expect_of_all(&report, "Guest$Helper", "twice", &[1000]);
@@ -182,7 +190,7 @@ fn a_class_in_a_named_module_is_counted() -> Outcome {
             .arg("-p")
             .arg(&into)
             .args(["-m", "guests/guests.visit.Visit"]);
-        let (output, report) = same(&java, "guests..*::*(..)")?;
+        let (output, report) = compare_with_plain_run(&java, "guests..*::*(..)")?;
         assert_eq!((output.err.as_str(), reasons(&report)), ("", vec![]));
         expect(
             &report,
@@ -199,17 +207,19 @@ fn a_class_in_a_named_module_is_counted() -> Outcome {
 }
 
 #[test]
-fn a_missing_class_is_missing_where_it_was_and_nowhere_else() -> Outcome {
+fn a_missing_class_fails_at_the_same_places_as_without_veneer() -> Outcome {
     on_each_jdk_with("loaders", |programs| {
         for name in ["Gone.class", "GoneBase.class", "GoneError.class"] {
             std::fs::remove_file(programs.classes().join(name))?;
         }
-        let (_, report) = same(&programs.java("Optionals"), "Optional*::*(..)")?;
-        // No version needs the missing types: variables of such a type can only hold null.
+        let (_, report) = compare_with_plain_run(&programs.java("Optionals"), "Optional*::*(..)")?;
+        // No version needs the missing types, because variables of such a type can only hold null.
         assert_eq!(reasons(&report), []);
-        // `takes` is called three times, with a null and 4: the null's branch, four rounds, one return.
+        // `takes` is called three times, with null and 4: the branch for null, four iterations, one
+        // return.
         expect(&report, "Optional", "takes", 1, &[3, 3, 0, 3, 15, 12, 3]);
-        // `gives` throws three of six times, where it makes a Gone: those calls do not come to its return.
+        // `gives` throws in three of six calls, when it creates a Gone. These calls do not reach
+        // its return.
         expect(&report, "Optional", "gives", 1, &[6, 3, 3, 3]);
         expect(
             &report,
@@ -219,7 +229,8 @@ fn a_missing_class_is_missing_where_it_was_and_nowhere_else() -> Outcome {
             &[3, 0, 3, 3, 15, 12, 12, 0, 12, 3],
         );
         expect(&report, "Optional", "plain", 1, &[3, 15, 12, 3]);
-        // Called by main twice and by caught four times in each of three turns; it is asked for a Gone in a third of those.
+        // `maybe` is called twice by main and four times in each of three iterations by caught. A
+        // third of these calls request a Gone.
         expect(&report, "Optional", "maybe", 1, &[18, 6, 12]);
         expect(
             &report,
@@ -232,7 +243,7 @@ fn a_missing_class_is_missing_where_it_was_and_nowhere_else() -> Outcome {
     })
 }
 
-/// The archive of the agent `Other`.
+/// Builds the jar of the agent `Other`.
 fn other_agent(programs: &Programs) -> Result<String, Box<dyn std::error::Error>> {
     let (manifest, jar) = (
         programs.classes().join("manifest"),
@@ -270,7 +281,7 @@ fn an_agent_that_retransforms_everything_changes_nothing() -> Outcome {
             .arg("Loaders")
             .arg(programs.classes().path())
             .arg("unload");
-        let (output, report) = same(&jvm, "Guest*::*(..)")?;
+        let (output, report) = compare_with_plain_run(&jvm, "Guest*::*(..)")?;
         assert_eq!((output.err.as_str(), reasons(&report)), ("", vec![]));
         expect_of_all(&report, "Guest", "work", &[1000, 4000, 3000, 1000]);
         Ok(())
@@ -278,7 +289,7 @@ fn an_agent_that_retransforms_everything_changes_nothing() -> Outcome {
 }
 
 #[test]
-fn an_agent_that_redefines_a_counted_class_gets_what_it_asked_for() -> Outcome {
+fn an_agent_that_redefines_a_counted_class_gets_its_new_definition() -> Outcome {
     on_each_jdk_with("loaders", |programs| {
         let jvm = programs
             .launcher()
@@ -286,13 +297,13 @@ fn an_agent_that_redefines_a_counted_class_gets_what_it_asked_for() -> Outcome {
             .arg("-cp")
             .arg(programs.classes().path())
             .arg("Redefining");
-        let (output, report) = same(&jvm, "Redefined::*(..)")?;
+        let (output, report) = compare_with_plain_run(&jvm, "Redefined::*(..)")?;
         assert_eq!(
             output.out,
             "before 3333 3333000\nafter 6666 6666000\nafter 6666 6666000\nafter 6666 6666000\nturned true\n"
         );
         assert_eq!(output.err, "");
-        // 4 × 1001 calls, whichever class file they ran.
+        // 4 × 1001 calls, in either class file.
         let all = hits(&report);
         let value = |f| {
             all.get(&("Redefined".into(), "value".into(), f))

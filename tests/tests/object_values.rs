@@ -1,10 +1,11 @@
-//! Values that belong to objects: each has its own, and it goes with it.
+//! Values that belong to objects (`per_object`): each object has its own value, which is freed with
+//! the object.
 
 use veneer_tests::command::run;
+use veneer_tests::java_programs::{Outcome, on_each_jdk_with};
 use veneer_tests::live::{Live, LiveError};
-use veneer_tests::running::{Outcome, on_each_jdk_with};
 
-/// Whoever arrives gets a value; whoever leaves is asked for it.
+/// A plan that sets a value for each visitor who arrives, and reads it when the visitor leaves.
 const PLAN: &str = r#"
     let born = per_object(0);
     let at = tally();
@@ -17,37 +18,39 @@ const PLAN: &str = r#"
 
 const SHOW: &str = r#"let rows = at.rows().map(|r| `${r.keys[0]} ${r.keys[1]}: ${r.count}`); rows.sort(); let text = ""; for r in rows { text += r + ", "; } text"#;
 
-/// Has the program do something, and gives what it says of it.
-fn seen(live: &mut Live, line: &str) -> Result<i64, Box<dyn std::error::Error>> {
+/// Sends a command to the program, and returns the number that it prints.
+fn send_and_read(live: &mut Live, line: &str) -> Result<i64, Box<dyn std::error::Error>> {
     live.say(line)?;
     Ok(live.line("seen ")?.parse()?)
 }
 
-/// What `Visitors` says of so many.
+/// The number that `Visitors` prints for `count` visitors.
 fn expected(count: i64) -> i64 {
     let numbers = count * (count - 1) / 2;
-    // In and out, twice; the day at each arrival; four times one that is -1 and one that is null.
+    // On each of two days, arrivals and departures add all numbers. Each arrival adds its day (1 or
+    // 2). The visitor with number -1 and the null visitor of each thread add up to 0.
     4 * numbers + 3 * count
 }
 
 #[test]
 fn every_object_has_its_own_value() -> Outcome {
     on_each_jdk_with("objects", |programs| {
-        // Armed from its start or attached to.
+        // The program is armed from its start, or attached to later.
         for armed in [true, false] {
             let java = programs.java("Visitors");
             let mut live = match armed {
                 true => Live::start(&run(&["--check"], &java))?,
                 false => Live::start(&java)?,
             };
-            assert_eq!(seen(&mut live, "100")?, expected(100));
+            assert_eq!(send_and_read(&mut live, "100")?, expected(100));
             let show = format!("{PLAN} at_exit(|| {{ {SHOW}; print(`at: ${{text}}`) }});");
             live.exec(&show)?.succeeded("attaching")?;
             for _ in 0..5 {
-                assert_eq!(seen(&mut live, "5000")?, expected(5000));
+                assert_eq!(send_and_read(&mut live, "5000")?, expected(5000));
             }
             let output = live.stop()?.succeeded("Visitors")?;
-            // 3 is what is left of one without a value whose number is -1, and 0 of null.
+            // 3 is the result for an object without a value whose number is -1; 0 is the result for
+            // null.
             let text = "at: false 0: 40, false 3: 40, true 1: 25000, true 2: 25000, ";
             assert!(
                 output.err.lines().any(|line| line == text),
@@ -60,7 +63,7 @@ fn every_object_has_its_own_value() -> Outcome {
 }
 
 #[test]
-fn a_value_goes_with_its_object() -> Outcome {
+fn the_value_of_an_object_is_freed_with_the_object() -> Outcome {
     on_each_jdk_with("objects", |programs| {
         for collector in ["-XX:+UseSerialGC", "-XX:+UseG1GC", "-XX:+UseZGC"] {
             let java = programs
@@ -71,31 +74,31 @@ fn a_value_goes_with_its_object() -> Outcome {
             let mut live = Live::start(&java)?;
             live.exec(&format!("{PLAN} every(0.02, || print(`kept ${{born.rows()[0].count}} ${{born.rest().count}}`));"))?
                 .succeeded("attaching")?;
-            seen(&mut live, "stay 20000")?;
-            kept(&mut live, "20000 0")?;
-            seen(&mut live, "gone")?;
-            kept(&mut live, "0 0")?;
-            // Their places serve again.
+            send_and_read(&mut live, "stay 20000")?;
+            wait_for_kept(&mut live, "20000 0")?;
+            send_and_read(&mut live, "gone")?;
+            wait_for_kept(&mut live, "0 0")?;
+            // The freed places are used again.
             for _ in 0..8 {
-                seen(&mut live, "stay 50000")?;
-                seen(&mut live, "gone")?;
-                kept(&mut live, "0 0")?;
+                send_and_read(&mut live, "stay 50000")?;
+                send_and_read(&mut live, "gone")?;
+                wait_for_kept(&mut live, "0 0")?;
             }
-            seen(&mut live, "stay 1000")?;
-            kept(&mut live, "1000 0")?;
+            send_and_read(&mut live, "stay 1000")?;
+            wait_for_kept(&mut live, "1000 0")?;
             live.stop()?.succeeded("Visitors")?;
         }
         Ok(())
     })
 }
 
-/// Waits until the plan says so.
-fn kept(live: &mut Live, what: &str) -> Result<(), LiveError> {
+/// Waits until the plan prints this line.
+fn wait_for_kept(live: &mut Live, what: &str) -> Result<(), LiveError> {
     live.error_line(&format!("kept {what}"))
 }
 
 #[test]
-fn one_that_several_threads_bring_has_one_value() -> Outcome {
+fn an_object_used_by_several_threads_has_one_value() -> Outcome {
     on_each_jdk_with("objects", |programs| {
         let mut live = Live::start(&programs.java("Visitors"))?;
 
@@ -110,10 +113,10 @@ fn one_that_several_threads_bring_has_one_value() -> Outcome {
         "#;
         live.exec(plan)?.succeeded("attaching")?;
         for _ in 0..5 {
-            seen(&mut live, "meet 30000")?;
-            kept(&mut live, r#"30000 0 ["true"]"#)?;
-            seen(&mut live, "gone")?;
-            kept(&mut live, r#"0 0 ["true"]"#)?;
+            send_and_read(&mut live, "meet 30000")?;
+            wait_for_kept(&mut live, r#"30000 0 ["true"]"#)?;
+            send_and_read(&mut live, "gone")?;
+            wait_for_kept(&mut live, r#"0 0 ["true"]"#)?;
         }
         live.stop()?.succeeded("Visitors")?;
         Ok(())
@@ -121,14 +124,14 @@ fn one_that_several_threads_bring_has_one_value() -> Outcome {
 }
 
 #[test]
-fn more_objects_than_there_is_room_for() -> Outcome {
+fn objects_beyond_the_capacity_are_counted_in_the_rest() -> Outcome {
     on_each_jdk_with("objects", |programs| {
         let mut live = Live::start(&programs.java("Visitors"))?;
         let plan = PLAN.replace("per_object(0)", "per_object(0, 100)");
         let show = "at_exit(|| print(`kept ${born.rows()[0].count + born.rest().count} ${born.rest().count > 700}`));";
         live.exec(&format!("{plan} {show}"))?
             .succeeded("attaching")?;
-        seen(&mut live, "stay 1000")?;
+        send_and_read(&mut live, "stay 1000")?;
         let output = live.stop()?.succeeded("Visitors")?;
         assert!(output.err.contains("kept 1000 true"), "{}", output.err);
         Ok(())
@@ -136,7 +139,7 @@ fn more_objects_than_there_is_room_for() -> Outcome {
 }
 
 #[test]
-fn what_does_not_fit_is_refused() -> Outcome {
+fn unsuitable_object_values_are_refused() -> Outcome {
     on_each_jdk_with("objects", |programs| {
         let live = Live::start(&programs.java("Visitors"))?;
         for (code, said) in [

@@ -1,15 +1,16 @@
-//! Other agents beside ours, with the storm from the start, in both orders; `make trust` starts each 50 times. (`agents.rs` compares
-//! exact counts and coverage beside JaCoCo and an agent made with Byte Buddy.)
+//! Other agents in the same JVM, with the storm from the start, in both orders; `make trust` starts
+//! each 50 times. (`agents.rs` compares exact counts and coverage with JaCoCo and with an agent
+//! made with Byte Buddy.)
 
+use veneer_tests::java_programs::Outcome;
 use veneer_tests::jdk;
-use veneer_tests::running::Outcome;
-use veneer_tests::trust::hostile::agents::{Agent, Beside, Order};
+use veneer_tests::trust::hostile::agents::{Agent, Order, ProgramWithAgent};
 
-/// Two starts in each order, on the oldest and the newest JDK.
-fn beside(agent: Agent) -> Outcome {
+/// Starts the program twice in each order, on the oldest and the newest JDK.
+fn run_with_other_agent(agent: Agent) -> Outcome {
     let mut failures = Vec::new();
     for jdk in [Some(jdk::oldest()), jdk::newest()].into_iter().flatten() {
-        let beside = Beside::prepare(&jdk, agent)?;
+        let beside = ProgramWithAgent::prepare(&jdk, agent)?;
         for (seed, order) in (12_345..).zip([
             Order::VeneerFirst,
             Order::VeneerLast,
@@ -32,25 +33,25 @@ fn beside(agent: Agent) -> Outcome {
 
 #[test]
 fn a_storm_beside_jacoco() -> Outcome {
-    beside(Agent::Jacoco)
+    run_with_other_agent(Agent::Jacoco)
 }
 
 #[test]
 fn a_storm_beside_the_weaver_of_aspectj() -> Outcome {
-    beside(Agent::AspectJ)
+    run_with_other_agent(Agent::AspectJ)
 }
 
 #[test]
 fn a_storm_beside_byteman() -> Outcome {
-    beside(Agent::Byteman)
+    run_with_other_agent(Agent::Byteman)
 }
 
 #[test]
 fn a_storm_beside_inline_mocks() -> Outcome {
-    beside(Agent::Mockito)
+    run_with_other_agent(Agent::Mockito)
 }
 
 #[test]
 fn a_storm_beside_opentelemetry() -> Outcome {
-    beside(Agent::OpenTelemetry)
+    run_with_other_agent(Agent::OpenTelemetry)
 }

@@ -1,24 +1,26 @@
-//! What is installed works where it is put: the archive, the package for Debian, manual pages and completions.
+//! Installed files work in their installed location: the archive, the Debian package, manual pages
+//! and completions.
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use veneer_tests::command::{path, veneer};
 use veneer_tests::folder::{Folder, files, workspace};
+use veneer_tests::java_programs::{Outcome, Programs};
 use veneer_tests::jdk;
 use veneer_tests::live::Live;
 use veneer_tests::process::Process;
 use veneer_tests::report::Report;
-use veneer_tests::running::{Outcome, Programs};
 
 fn text(path: &Path) -> String {
     path.display().to_string()
 }
 
-/// The archive and the package, made of the command under test; the second is missing where there is no dpkg-deb.
+/// Builds the archive and the Debian package from the command under test. Without dpkg-deb, there
+/// is no Debian package.
 fn packages() -> Result<Vec<PathBuf>, Box<dyn std::error::Error>> {
-    static MADE: OnceLock<Folder> = OnceLock::new();
-    let made = match MADE.get() {
+    static PACKAGES: OnceLock<Folder> = OnceLock::new();
+    let made = match PACKAGES.get() {
         Some(made) => made,
         None => {
             let folder = Folder::new("packages")?;
@@ -35,7 +37,7 @@ fn packages() -> Result<Vec<PathBuf>, Box<dyn std::error::Error>> {
                 .env("PACKAGE_LEVEL", "1")
                 .run()?
                 .succeeded("package.sh")?;
-            MADE.get_or_init(|| folder)
+            PACKAGES.get_or_init(|| folder)
         }
     };
     let mut found = files(&made.join("out"), "gz")?;
@@ -43,7 +45,7 @@ fn packages() -> Result<Vec<PathBuf>, Box<dyn std::error::Error>> {
     Ok(found)
 }
 
-/// Unpacks one of them; gives the folder that has `bin` in it.
+/// Unpacks a package, and returns the folder that contains `bin`.
 fn unpacked(package: &Path, into: &Folder) -> Result<PathBuf, Box<dyn std::error::Error>> {
     let is_debian = package.extension().is_some_and(|e| e == "deb");
     let process = match is_debian {
@@ -68,15 +70,15 @@ fn unpacked(package: &Path, into: &Folder) -> Result<PathBuf, Box<dyn std::error
 }
 
 #[test]
-fn what_was_unpacked_works_with_a_home_that_cannot_be_written_to() -> Outcome {
-    let programs = Programs::of(jdk::oldest(), "instruments")?;
+fn unpacked_commands_work_with_an_unwritable_home() -> Outcome {
+    let programs = Programs::compile_folder(jdk::oldest(), "instruments")?;
     let all = packages()?;
     assert!(!all.is_empty());
     for package in all {
         let folder = Folder::new("unpacked")?;
         let root = unpacked(&package, &folder)?;
         let veneer = root.join("bin/veneer");
-        // Nobody can make anything below a file, root neither.
+        // No user, including root, can create anything below a file.
         let home = folder.join("home");
         std::fs::write(&home, "")?;
         let at_home = |process: Process| {
@@ -93,7 +95,7 @@ fn what_was_unpacked_works_with_a_home_that_cannot_be_written_to() -> Outcome {
         )?;
         let options = ["--plan", &text(&plan), "--report", &text(&report)];
         let java = at_home(programs.java("Orders").arg("live"));
-        let mut live = Live::start(&java.clone().behind(&veneer, &options))?;
+        let mut live = Live::start(&java.clone().under_veneer(&veneer, &options))?;
         live.say("run")?;
         live.line("sum ")?;
         let output = live.stop()?;
@@ -104,7 +106,7 @@ fn what_was_unpacked_works_with_a_home_that_cannot_be_written_to() -> Outcome {
             .map(|point| point.hits)
             .sum();
         assert_eq!(hits, 1000, "{}", package.display());
-        // And into a JVM that runs already.
+        // The agent can also be attached to a running JVM.
         let live = Live::start(&java)?;
         let output =
             at_home(Process::new(&veneer).args(["exec", &live.pid().to_string(), "-e", "pid()"]))
@@ -141,7 +143,8 @@ fn bash_completes_commands_options_and_values() -> Outcome {
         ),
         (&["completions", "ba"], &["bash"]),
     ] {
-        // As bash does it: the function that `complete -F` names, with the words, the last of which is being typed.
+        // Does what bash does: it calls the function that `complete -F` names, with the words; the
+        // last word is being typed.
         let code = "source \"$1\"; shift; COMP_WORDS=(veneer \"$@\"); COMP_CWORD=$#; \
                     f=$(complete -p veneer | sed 's/.*-F \\([^ ]*\\).*/\\1/'); \
                     \"$f\" veneer \"${COMP_WORDS[COMP_CWORD]}\" \"${COMP_WORDS[COMP_CWORD-1]}\"; \
@@ -155,7 +158,7 @@ fn bash_completes_commands_options_and_values() -> Outcome {
         let offered: Vec<&str> = output.out.lines().collect();
         assert_eq!(offered, expected, "{words:?}: {}", output.err);
     }
-    // The other shells have to be there to be asked.
+    // The other shells are tested only if they are installed.
     for (shell, check) in [("zsh", "-n"), ("fish", "--no-execute")] {
         let made = veneer().args(["completions", shell]).run()?;
         let file = folder.join(shell);
@@ -169,7 +172,7 @@ fn bash_completes_commands_options_and_values() -> Outcome {
 }
 
 #[test]
-fn each_command_has_a_page_with_its_examples_as_they_are_typed() -> Outcome {
+fn each_command_has_a_manual_page_with_its_examples_verbatim() -> Outcome {
     let folder = Folder::new("man")?;
     veneer()
         .args(["man"])
@@ -198,11 +201,11 @@ fn each_command_has_a_page_with_its_examples_as_they_are_typed() -> Outcome {
     Ok(())
 }
 
-/// The home of a user who has nothing but the command.
+/// The home directory of a user who has only the command.
 #[test]
 #[ignore = "builds the command and the agent again: many minutes"]
-fn cargo_install_gives_a_command_that_has_its_agent_inside() -> Outcome {
-    let programs = Programs::of(jdk::oldest(), "instruments")?;
+fn cargo_install_builds_a_command_that_contains_its_agent() -> Outcome {
+    let programs = Programs::compile_folder(jdk::oldest(), "instruments")?;
     let folder = Folder::new("installed")?;
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     Process::new(cargo)
@@ -212,11 +215,11 @@ fn cargo_install_gives_a_command_that_has_its_agent_inside() -> Outcome {
         .limit(std::time::Duration::from_secs(3600))
         .run()?
         .succeeded("cargo install")?;
-    carried(&folder.join("bin/veneer"), &programs)
+    check_standalone_command(&folder.join("bin/veneer"), &programs)
 }
 
-/// A command that is alone runs and attaches, also where the home cannot be written to.
-fn carried(command: &Path, programs: &Programs) -> Outcome {
+/// A command without its other files runs and attaches, even if the home directory is not writable.
+fn check_standalone_command(command: &Path, programs: &Programs) -> Outcome {
     let folder = Folder::new("alone")?;
     let alone = folder.join("veneer");
     std::fs::copy(command, &alone)?;
@@ -230,7 +233,7 @@ fn carried(command: &Path, programs: &Programs) -> Outcome {
                 .env("VENEER_AGENT", "")
         };
         let java = here(programs.java("Orders").arg("live"));
-        let live = Live::start(&java.clone().behind(&alone, &[]))?;
+        let live = Live::start(&java.clone().under_veneer(&alone, &[]))?;
         let output = live.stop()?;
         assert_eq!((output.code, output.err.as_str()), (0, ""));
         let live = Live::start(&java)?;

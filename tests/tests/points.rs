@@ -1,19 +1,22 @@
-//! Every point that plans can name, with counters, timers and code: exact figures and values where the plan comes before the program, and where it
-//! comes to a thread that stands in a loop of the very method. `tests/java/points/Passes.java` says beside its code what is found there.
+//! Every point that plans can name, with counters, timers and probe code. Counts and values are
+//! exact if the plan is attached before the program runs, and if it is attached while a thread is
+//! in a loop of the method. `tests/java/points/Passes.java` has the expected values in its
+//! comments.
 
 use veneer_tests::command::{run, veneer};
 use veneer_tests::folder::{Folder, workspace};
+use veneer_tests::java_programs::{Outcome, Programs, on_each_jdk_with};
 use veneer_tests::live::{Live, LiveError};
 use veneer_tests::process::Output;
-use veneer_tests::running::{Outcome, Programs, on_each_jdk_with};
 
-/// What stands behind `//:` in the program.
+/// The text after `//:` in a line of the program.
 struct Mark {
-    /// The line of the code that it is about.
+    /// The line of the code to which the mark belongs.
     line: usize,
-    /// `turns.writes().before(counter())`
+    /// For example `turns.writes().before(counter())`.
     text: String,
-    /// What is found where the plan came first, and where it came to the waiting thread.
+    /// The expected values if the plan is attached first, and if it is attached while the thread
+    /// waits.
     found: [String; 2],
 }
 
@@ -28,7 +31,7 @@ impl Mark {
         })
     }
 
-    /// The part of the plan that attaches it and prints what it found, as `#7 …`.
+    /// The part of the plan that attaches the instrument and prints its values as `#7 …`.
     fn plan(&self, number: usize) -> Option<String> {
         let line = self.line;
         let (method, rest) = self.text.split_once('.')?;
@@ -36,7 +39,7 @@ impl Mark {
         let (rest, values) = match rest.split_once("put(") {
             None => (rest, false),
             Some((before, after)) => {
-                let (values, after) = after.split_at(end(after)?);
+                let (values, after) = after.split_at(closing_bracket(after)?);
                 let put = format!("if here().ends_with(\":{line}\") {{ t.put({values}) }}");
                 (format!("{before}{put}{}", after.get(1..)?), true)
             }
@@ -49,8 +52,8 @@ impl Mark {
     }
 }
 
-/// Where the bracket is that closes one before the text.
-fn end(text: &str) -> Option<usize> {
+/// Returns the position of the bracket that closes a bracket opened before the text.
+fn closing_bracket(text: &str) -> Option<usize> {
     let mut open = 1;
     for (at, c) in text.char_indices() {
         match c {
@@ -65,7 +68,8 @@ fn end(text: &str) -> Option<usize> {
     None
 }
 
-/// The figures of the points at a line, the least first; or the values that were kept, in order.
+/// Plan functions that return the counts of the points at a line in ascending order, or the
+/// recorded values in order.
 const SHOWN: &str = r#"
 fn shown(t, h, line, values) {
     let found = [];
@@ -108,7 +112,7 @@ fn marks() -> Result<Vec<Mark>, Box<dyn std::error::Error>> {
     Ok(marks)
 }
 
-/// Lets the thread go on that waits; gives its output without the process id.
+/// Lets the waiting thread continue, and returns the output without the process id.
 fn end_of(mut live: Live) -> Result<Output, LiveError> {
     live.say("go")?;
     let mut output = live.stop()?;
@@ -132,8 +136,12 @@ fn differences(marks: &[&Mark], which: usize, said: &str) -> Vec<String> {
     wrong
 }
 
-/// What is wrong with some marks, all attached at once: before the program, and while its thread waits; with and without a proof of each version.
-fn wrong(programs: &Programs, marks: &[&Mark]) -> Result<Vec<String>, Box<dyn std::error::Error>> {
+/// Returns the differences for some marks that are all attached at once: before the program starts,
+/// and while its thread waits; with and without a proof of each version.
+fn find_differences(
+    programs: &Programs,
+    marks: &[&Mark],
+) -> Result<Vec<String>, Box<dyn std::error::Error>> {
     let mut plan = SHOWN.to_string();
     for (n, mark) in marks.iter().enumerate() {
         plan.push_str(&mark.plan(n).ok_or_else(|| mark.text.clone())?);
@@ -183,21 +191,21 @@ fn wrong(programs: &Programs, marks: &[&Mark]) -> Result<Vec<String>, Box<dyn st
 }
 
 #[test]
-fn each_point_is_exact_before_the_run_and_in_a_loop_that_waits() -> Outcome {
+fn each_point_is_exact_before_the_run_and_in_a_running_loop() -> Outcome {
     let marks = marks()?;
-    // Together they would make the method too large for HotSpot's compilers.
+    // All marks together would make the method too large for HotSpot's compilers.
     let (code, measures): (Vec<_>, Vec<_>) = marks.iter().partition(|m| m.text.contains("|p|"));
     assert!(code.len() > 50 && measures.len() > 50);
     on_each_jdk_with("points", |programs| {
         for some in [&measures, &code] {
-            let wrong = wrong(programs, some)?;
+            let wrong = find_differences(programs, some)?;
             assert!(wrong.is_empty(), "{}", wrong.join("\n"));
         }
         Ok(())
     })
 }
 
-/// The functions in the table of points in the guide.
+/// The functions in the table of points in the user guide.
 fn listed() -> Result<Vec<String>, Box<dyn std::error::Error>> {
     let guide = std::fs::read_to_string(workspace().join("docs/plans.md"))?;
     let (_, rest) = guide.split_once("## Which points").ok_or("no points")?;
@@ -215,7 +223,7 @@ fn listed() -> Result<Vec<String>, Box<dyn std::error::Error>> {
 }
 
 #[test]
-fn each_point_of_the_guide_is_in_the_program_with_a_counter_and_with_code() -> Outcome {
+fn each_point_of_the_guide_is_tested_with_a_counter_and_with_a_probe() -> Outcome {
     let marks = marks()?;
     let listed = listed()?;
     assert!(listed.len() >= 22, "{listed:?}");
@@ -225,7 +233,7 @@ fn each_point_of_the_guide_is_in_the_program_with_a_counter_and_with_code() -> O
             let mut all = marks.iter();
             all.any(|mark| mark.text.contains(&call) && mark.text.contains(what))
         };
-        // The table says that only code stands there.
+        // According to the table, only probe code can be attached at loop exits.
         let counted = with("counter()") || name == "loop_exits";
         assert!(counted && with("|p|"), "no mark for .{name}(…)");
     }

@@ -1,13 +1,15 @@
-//! Code of plans at points, compiled: what it sees there and what tables make of it, with figures that are known by construction.
+//! Probe code at points, compiled: the values that it can read and the tables that it fills, with
+//! results that are known in advance.
 
 use std::path::Path;
 
 use veneer_tests::command::run;
 use veneer_tests::folder::Folder;
+use veneer_tests::java_programs::{Outcome, Programs, on_each_jdk_with};
 use veneer_tests::live::Live;
-use veneer_tests::running::{Outcome, Programs, on_each_jdk_with};
 
-/// A table `t`, what is attached, and what stands in the table at the end: keys, count, and of sums also sum, least, greatest.
+/// The table `t`, the instrument, and the content of the table at the end: keys, count, and for
+/// `sums` also sum, minimum, maximum.
 const PROBES: &[(&str, &str, &str)] = &[
     ("tally()", "handle.before(|p| t.count())", "[] 1000"),
     ("tally()", "handle.after(|p| t.count())", "[] 1000"),
@@ -111,7 +113,7 @@ const PROBES: &[(&str, &str, &str)] = &[
         "handle.before(|p| t.count(thread_name(), class_of(p.order)))",
         r#"["main", "Orders$Order"] 1000"#,
     ),
-    // What goes wrong in a probe stays in it.
+    // An error in a probe does not leave the probe.
     (
         "tally()",
         "handle.before(|p| { t.count(p.round / (p.round - p.round)); t.count() })",
@@ -173,7 +175,7 @@ const PROBES: &[(&str, &str, &str)] = &[
         "handle.before(|p| if per_second(1000000) { t.count() })",
         "[] 1000",
     ),
-    // From the entry of a call to its exit, in its thread.
+    // A value is passed from the entry of a call to its exit, in the same thread.
     (
         "sums()",
         "let at = per_thread(0); handle.before(|p| at.push(p.round)); handle.after(|p| t.add(at.pop()))",
@@ -194,7 +196,7 @@ const PROBES: &[(&str, &str, &str)] = &[
         "let n = per_thread(0); handle.after(|p| { n.pop(); t.count(n.pop()) })",
         "[0] 1000",
     ),
-    // Long strings are told apart, and shown by their first characters.
+    // Long strings are distinguished; their first characters are shown.
     (
         "tally()",
         r#"methods("Orders::odd(..)").before(|p| t.count(p.text.len, p.text.ends_with("y")))"#,
@@ -205,7 +207,7 @@ const PROBES: &[(&str, &str, &str)] = &[
         r#"methods("Orders::odd(..)").before(|p| t.count(p.text, 1))"#,
         r#"["xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx", 1] 1500, ["xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx", 1] 1500"#,
     ),
-    // What is no number is 0 as a whole number, and not equal to itself.
+    // NaN becomes 0 as an integer, and is not equal to itself.
     (
         "sums()",
         r#"methods("Orders::odd(..)").before(|p| t.add(p.x))"#,
@@ -226,19 +228,20 @@ const PROBES: &[(&str, &str, &str)] = &[
         r#"methods("Orders::odd(..)").before(|p| t.count(p.node.next.next == p.node, p.node.next.next.next == p.node))"#,
         "[true, false] 3000",
     ),
-    // A loop ends after a thousand turns.
+    // A loop of a probe ends after a thousand iterations.
     (
         "tally()",
         r#"methods("Orders::odd(..)").before(|p| for one in p.many { t.count(one) })"#,
         "[0] 3000000",
     ),
-    // Keys without bound: the first ones have rows.
+    // The number of keys is not limited in advance: the first keys have rows, the others are
+    // counted in the rest.
     (
         "tally(5)",
         r#"methods("Orders::odd(..)").before(|p| t.count(p.n))"#,
         "[0] 1, [1] 1, [2] 1, [3] 1, [4] 1, rest 2995",
     ),
-    // So many combinations find room, and the rest is counted.
+    // Three combinations of keys find room, and the others are counted in the rest.
     (
         "tally(3)",
         r#"methods("Orders::serve(..)").before(|p| if p["thread"] < 10 { t.count(p["thread"]) })"#,
@@ -246,7 +249,7 @@ const PROBES: &[(&str, &str, &str)] = &[
     ),
 ];
 
-/// What cannot be compiled, and what the refusal says.
+/// Code that cannot be compiled, and a part of the message.
 const REFUSED: &[(&str, &str)] = &[
     (
         "handle.before(|p| t.count(p.nothing))",
@@ -334,7 +337,7 @@ fn shown(t) {
 }
 "#;
 
-fn each(plan: &mut String, then: &str) {
+fn append_all(plan: &mut String, then: &str) {
     for (n, (table, code, _)) in PROBES.iter().enumerate() {
         let line = format!(
             "{{ let t = {table}; let handle = methods(\"Orders::handle(..)\"); {code}; {then} }}\n"
@@ -374,12 +377,13 @@ fn planned(
 }
 
 #[test]
-fn code_at_points_sees_values_and_tables_keep_them() -> Outcome {
+fn probes_read_values_and_fill_tables() -> Outcome {
     on_each_jdk_with("instruments", |programs| {
         let plain = programs.java("Orders").run()?.succeeded("Orders")?;
         let mut plan = SHOW.to_string();
-        each(&mut plan, "at_exit(|| print(`#${#N} ${shown(t)}`));");
-        // Attached before anything of it is loaded, and proved to do nothing to the program.
+        append_all(&mut plan, "at_exit(|| print(`#${#N} ${shown(t)}`));");
+        // Attached before any class of the program is loaded. The second run also proves that the
+        // versions have no effect on the program.
         for options in [&[][..], &["--check"]] {
             let (out, err) = planned(programs, options, &plan)?;
             assert_eq!(out, plain.out);
@@ -390,7 +394,7 @@ fn code_at_points_sees_values_and_tables_keep_them() -> Outcome {
 }
 
 #[test]
-fn code_is_attached_to_a_program_that_has_run() -> Outcome {
+fn probes_are_attached_to_a_running_program() -> Outcome {
     on_each_jdk_with("instruments", |programs| {
         let mut live = Live::start(&run(&[], &programs.java("Orders").args(["live"])))?;
         let mut sums = Vec::new();
@@ -399,12 +403,12 @@ fn code_is_attached_to_a_program_that_has_run() -> Outcome {
             sums.push(live.line("sum ")?);
             Ok(())
         };
-        // So often that it is compiled.
+        // Repeat the run until the methods are compiled.
         for _ in 0..30 {
             sum(&mut live)?;
         }
         let mut plan = SHOW.to_string();
-        each(&mut plan, "at_exit(|| print(`#${#N} ${shown(t)}`));");
+        append_all(&mut plan, "at_exit(|| print(`#${#N} ${shown(t)}`));");
         live.value(&(plan + "0"))?;
         sum(&mut live)?;
         let forms = "let t = sums(); let h = methods(\"Orders::handle(..)\").before(|p| t.add(p.order.user.name, 1)); every(60, || t.csv());\n\
@@ -418,7 +422,7 @@ fn code_is_attached_to_a_program_that_has_run() -> Outcome {
             let said = live.value(&plan).unwrap_or_else(|e| e.to_string());
             assert!(said.contains(expected), "{code}: {said}");
         }
-        // Its class is never loaded, so there is nothing to read; the code waits for it.
+        // The class is never loaded, so no field can be read. The code waits for the class.
         let ghost = "let t = tally(); let h = methods(\"Orders::haunted(..)\").before(|p| t.count(p.one.seen)); h.rows().len()";
         assert_eq!(live.value(ghost)?, "0");
         sum(&mut live)?;

@@ -1,5 +1,5 @@
-//! Three real programs, run plain, armed, with counters on all blocks, and under a storm of patches: the same output each time.
-//! The part `programs` of `make trust`, in small.
+//! The part `programs` of `make trust` in quick scope: three real programs, run plain, armed, with
+//! counters on all blocks, and under a storm of patches. The output must be the same each time.
 
 use veneer_tests::jdk;
 use veneer_tests::trust::Scope;
@@ -12,7 +12,7 @@ fn the_output_is_the_same_in_every_mode() {
         jdks: vec![jdk::oldest()],
         workers: 2,
     };
-    // The rate is for a machine that has nothing else to do; here other tests run at the same time.
+    // The target rate is for an idle machine. Here other tests run at the same time.
     let series = all(&scope, 0.1);
     assert!(!series.is_empty());
     let failures = failures(&series);

@@ -1,15 +1,16 @@
-//! Random methods give the same under Veneer as without it, and its counts of their blocks are exact.
+//! Random methods have the same results with and without Veneer, and Veneer's counts of their
+//! blocks are exact.
 
+use veneer_tests::java_programs::Outcome;
 use veneer_tests::jdk::{self, Jdk};
 use veneer_tests::random::RandomClass;
 use veneer_tests::random::run::{Batch, MODES, Mode, Runner};
-use veneer_tests::running::Outcome;
 
-/// Classes of fixed seeds.
-const FIXED: u64 = 40;
+/// Number of classes with fixed seeds.
+const FIXED_SEEDS: u64 = 40;
 
-/// A seed that was never tried before.
-fn fresh() -> u64 {
+/// Returns a seed that depends on the time, so that each run tries new classes.
+fn new_seed() -> u64 {
     let time = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     1_000_000 + time.map_or(0, |time| time.as_millis() as u64 % 1_000_000_000)
 }
@@ -31,12 +32,12 @@ fn check(batch: &Batch, mode: Mode) -> Outcome {
 }
 
 fn on(jdk: Jdk) -> Outcome {
-    let fresh = fresh();
+    let fresh = new_seed();
     eprintln!("{jdk}: the fresh seeds are {fresh}..{}", fresh + 20);
     let chosen = std::env::var("VENEER_SEEDS").ok();
     let seeds: Vec<u64> = match &chosen {
         Some(text) => text.split(',').map(str::parse).collect::<Result<_, _>>()?,
-        None => (0..FIXED).chain(fresh..fresh + 20).collect(),
+        None => (0..FIXED_SEEDS).chain(fresh..fresh + 20).collect(),
     };
     let classes: Vec<RandomClass> = seeds.into_iter().map(RandomClass::draw).collect();
     let runner = Runner::new(jdk)?;
@@ -57,11 +58,12 @@ fn random_methods_on_the_newest_jdk() -> Outcome {
     jdk::newest().map_or(Ok(()), on)
 }
 
-/// What the shrinker makes must be accepted as well: every third item of each method is emptied.
+/// A JVM must also accept the classes that the shrinker makes. Every third item of each method is
+/// emptied.
 #[test]
 fn smaller_classes_run_too() -> Outcome {
     let mut classes = Vec::new();
-    for seed in 0..FIXED {
+    for seed in 0..FIXED_SEEDS {
         let whole = RandomClass::draw(seed);
         assert_eq!(whole.bytes(), RandomClass::draw(seed).bytes());
         let mut class = whole.clone();

@@ -1,17 +1,19 @@
-//! The terminal session in README.md is what its script prints today, all figures aside.
+//! The terminal session in README.md equals the current output of its script, except for the
+//! numbers.
 
 use std::collections::BTreeSet;
 
 use veneer_tests::command::path;
 use veneer_tests::folder::workspace;
+use veneer_tests::java_programs::Outcome;
 use veneer_tests::jdk;
 use veneer_tests::process::Process;
-use veneer_tests::running::Outcome;
 
 const BEGIN: &str = "<!-- session -->\n```\n";
 const END: &str = "```\n<!-- end of session -->";
 
-/// Lines with `#` for each number, and one space for several. How often a line comes, and where ties stand, is a figure too.
+/// Returns the set of lines with `#` for each number and one space for several. The frequency of a
+/// line and the order of ties may vary like the numbers.
 fn shape(text: &str) -> BTreeSet<String> {
     let line = |line: &str| {
         let words = line.split_whitespace().map(|word| {
@@ -39,7 +41,7 @@ fn shape(text: &str) -> BTreeSet<String> {
 }
 
 #[test]
-fn the_session_is_what_its_script_prints() -> Outcome {
+fn the_session_in_the_readme_equals_the_output_of_its_script() -> Outcome {
     let readme = std::fs::read_to_string(workspace().join("README.md"))?;
     let session = readme
         .split(BEGIN)

@@ -1,18 +1,19 @@
-//! What is dead stays collectable: no version, transfer, timer or log keeps an object that the method itself would have dropped.
+//! Dead objects stay collectable: no version, transfer, timer or log keeps an object alive that the
+//! method itself would have dropped.
 
 use std::time::Duration;
 
+use veneer_tests::java_programs::{Outcome, run_with_report};
 use veneer_tests::jdk;
-use veneer_tests::running::{Outcome, reported};
-use veneer_tests::trust::hostile::compiled::{Compiled, difference, watched};
+use veneer_tests::trust::hostile::compiled::{Compiled, difference, run_with_thread_dump};
 use veneer_tests::trust::hostile::references::Scenarios;
 use veneer_tests::trust::hostile::settings::{C1, DEFAULT, INTERPRETER, Setting};
 
-/// On the oldest and the newest JDK.
+/// Runs the scenarios on the oldest and the newest JDK.
 fn collected(setting: Setting) -> Outcome {
     let mut failures = Vec::new();
     for jdk in [Some(jdk::oldest()), jdk::newest()].into_iter().flatten() {
-        let scenarios = Scenarios::on(&jdk)?;
+        let scenarios = Scenarios::new(&jdk)?;
         let plain = scenarios.plain(setting)?;
         if !plain.kept.is_empty() || plain.dropped < 100 {
             return Err(format!("{jdk}, plain: {plain:?}").into());
@@ -50,15 +51,16 @@ fn dropped_objects_are_collected_under_the_first_compiler() -> Outcome {
 }
 
 #[test]
-fn a_dropped_array_makes_room_for_another_one() -> Outcome {
+fn a_dropped_array_frees_its_memory_for_another_one() -> Outcome {
     let mut failures = Vec::new();
     for jdk in [Some(jdk::oldest()), jdk::newest()].into_iter().flatten() {
-        let compiled = Compiled::on(&jdk)?;
+        let compiled = Compiled::new(&jdk)?;
         let java = compiled.java(&["-Xmx100m"], "Pinned");
-        let plain = watched(&jdk, &java, Duration::from_secs(60))?.succeeded("Pinned")?;
+        let plain =
+            run_with_thread_dump(&jdk, &java, Duration::from_secs(60))?.succeeded("Pinned")?;
         assert_eq!(plain.out, "collected true\ncollected true\n62914560\n");
         let plan = "after(1.0, || { methods(\"Pinned\").blocks().before(counter()); });\n";
-        let (output, report) = reported(&java, plan)?;
+        let (output, report) = run_with_report(&java, plan)?;
         if let Some(text) = difference(&plain, &output) {
             failures.push(format!("{jdk}: {text}"));
         }

@@ -1,16 +1,17 @@
-//! `veneer relay`: a JVM's agent over the network, for whoever has token and certificate.
+//! `veneer relay`: access to a JVM's agent over the network for clients with the token and the
+//! certificate.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
 use veneer_tests::command::veneer;
-use veneer_tests::desk::{serve, stopped};
 use veneer_tests::folder::Folder;
-use veneer_tests::live::{Live, PATIENCE, until};
-use veneer_tests::running::{Outcome, on_each_jdk_with};
+use veneer_tests::java_programs::{Outcome, on_each_jdk_with};
+use veneer_tests::live::{EVENT_TIMEOUT, Live, until};
+use veneer_tests::sample_service::{handle_orders, stop_and_check};
 
-/// A certificate and its key, as PEM.
+/// Creates a certificate and its key as PEM files.
 fn identity(folder: &Folder, name: &str) -> Result<(PathBuf, PathBuf), Box<dyn std::error::Error>> {
     let made = rcgen::generate_simple_self_signed(vec!["veneer".to_owned()])?;
     let (cert, key) = (
@@ -23,10 +24,10 @@ fn identity(folder: &Folder, name: &str) -> Result<(PathBuf, PathBuf), Box<dyn s
 }
 
 #[test]
-fn a_relay_lets_in_who_has_token_and_certificate_and_nobody_else() -> Outcome {
+fn a_relay_accepts_only_clients_with_token_and_certificate() -> Outcome {
     on_each_jdk_with("control", |programs| {
         let mut live = Live::start(&programs.java("Desk"))?;
-        serve(&mut live, 1)?;
+        handle_orders(&mut live, 1)?;
         let folder = Folder::new("relay")?;
         let text = |path: &Path| path.display().to_string();
         let (cert, key) = identity(&folder, "relay")?;
@@ -63,9 +64,9 @@ fn a_relay_lets_in_who_has_token_and_certificate_and_nobody_else() -> Outcome {
             if let Some(cert) = cert {
                 command = command.args(["--cert", &text(cert)]);
             }
-            command.args(["-e", code]).limit(PATIENCE)
+            command.args(["-e", code]).limit(EVENT_TIMEOUT)
         };
-        // A long answer, in several records of TLS.
+        // A long answer, which needs several TLS records.
         let long = ask(
             &token,
             Some(&cert),
@@ -83,7 +84,7 @@ fn a_relay_lets_in_who_has_token_and_certificate_and_nobody_else() -> Outcome {
         )
         .run()?
         .succeeded("exec")?;
-        serve(&mut live, 40)?;
+        handle_orders(&mut live, 40)?;
         assert_eq!(live.sum(id.out.trim())?, 40);
 
         let wrong = folder.join("wrong");
@@ -107,7 +108,7 @@ fn a_relay_lets_in_who_has_token_and_certificate_and_nobody_else() -> Outcome {
                 output.err
             );
         }
-        // Without a certificate no token leaves this machine.
+        // Without a certificate, the command sends no token to another machine.
         let far = veneer()
             .args([
                 "exec",
@@ -118,14 +119,14 @@ fn a_relay_lets_in_who_has_token_and_certificate_and_nobody_else() -> Outcome {
                 "-e",
                 "1",
             ])
-            .limit(PATIENCE)
+            .limit(EVENT_TIMEOUT)
             .run()?;
         assert!(
             far.code == 2 && far.err.contains("another machine"),
             "{far:?}"
         );
 
-        // Who is gone leaves nothing attached.
+        // The instruments of a client are detached after it has disconnected.
         let attached = || live.value("instruments().filter(|i| i.attached).len()");
         let mut held = ask(
             &token,
@@ -138,7 +139,7 @@ fn a_relay_lets_in_who_has_token_and_certificate_and_nobody_else() -> Outcome {
         held.kill()?;
         held.wait()?;
         until("the end of the lease", attached, |n| n == "1")?;
-        stopped(live)?;
+        stop_and_check(live)?;
         let ended = relay.wait()?;
         assert_eq!(ended.code(), Some(0));
         Ok(())

@@ -1,17 +1,19 @@
-//! Process ids of JVMs that are gone: one that goes to another JVM while the command attaches to the first, and sockets that are left.
+//! Process ids of JVMs that have ended. One id is reused by another JVM while the command attaches
+//! to the first one. Another test is about sockets that killed JVMs left.
 
 use std::fs;
 
 use veneer_tests::command::{self, veneer};
 use veneer_tests::folder::Folder;
+use veneer_tests::java_programs::{Outcome, on_each_jdk_with};
 use veneer_tests::live::{Live, user};
 use veneer_tests::process::Process;
-use veneer_tests::running::{Outcome, on_each_jdk_with};
 
-/// In a process namespace of its own: there the next number to be given out can be set.
+/// A script that runs in its own process namespace, where it can set the next process id.
 ///
-/// The first JVM does not answer since one of its threads does not stop; the command waits for it, and is held while the JVM is killed and
-/// another one gets its number, which listens to attach requests already.
+/// The first JVM does not answer, because one of its threads does not reach a safepoint. While the
+/// command waits, the script stops the command, kills the JVM and starts another one with the same
+/// id, which already listens for attach requests.
 const SCRIPT: &str = r#"
 java=$1 jcmd=$2 classes=$3 veneer=$4 dir=$5
 "$java" -XX:-UseCountedLoopSafepoints -XX:LoopStripMiningIter=0 -XX:+UseSerialGC -cp "$classes" Hanging 60 > "$dir/first" 2>&1 &
@@ -49,7 +51,7 @@ echo "second $?"
 "#;
 
 #[test]
-fn another_process_with_the_number_is_left_alone() -> Outcome {
+fn a_process_that_reuses_the_id_is_not_attached_to() -> Outcome {
     if user() != 0 {
         eprintln!("skipped: only root may make a process namespace");
         return Ok(());
@@ -77,7 +79,7 @@ fn another_process_with_the_number_is_left_alone() -> Outcome {
             said.contains("has ended meanwhile, and another process has its number now"),
             "{said}"
         );
-        // No thread dump, and no warning of an agent.
+        // The second JVM printed no thread dump and no warning about an agent.
         assert_eq!(fs::read_to_string(folder.join("second.err"))?, "");
         assert!(fs::read_to_string(folder.join("second"))?.contains("sum 9"));
         Ok(())
@@ -85,13 +87,13 @@ fn another_process_with_the_number_is_left_alone() -> Outcome {
 }
 
 #[test]
-fn the_socket_of_a_jvm_that_was_killed_goes_when_another_is_attached_to() -> Outcome {
+fn the_socket_of_a_killed_jvm_is_removed_by_the_next_attach() -> Outcome {
     on_each_jdk_with("control", |programs| {
         let killed = Live::start(&programs.java("Desk"))?;
         assert_eq!(killed.value("1 + 1")?, "2");
         let socket = killed.socket();
         assert!(fs::exists(&socket)?);
-        // It is killed, and waited for.
+        // The JVM is killed and waited for.
         drop(killed);
         let other = Live::start(&programs.java("Desk"))?;
         let pid = other.pid().to_string();

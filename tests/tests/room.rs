@@ -1,21 +1,21 @@
-//! How much room a program has: the heap that it fills, and the stack that its recursions use.
+//! The memory that a program can use: the heap that it fills, and the stack of its recursions.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use veneer_tests::java_programs::{Outcome, run_with_report};
 use veneer_tests::jdk;
 use veneer_tests::live::number;
 use veneer_tests::process::Output;
-use veneer_tests::running::{Outcome, reported};
-use veneer_tests::trust::hostile::compiled::{Compiled, Plan, watched};
-use veneer_tests::trust::hostile::heap::{COMES_AND_GOES, STAYS, full};
+use veneer_tests::trust::hostile::compiled::{Compiled, Plan, run_with_thread_dump};
+use veneer_tests::trust::hostile::heap::{ATTACH_AND_DETACH, ATTACH_ONCE, full};
 use veneer_tests::trust::hostile::settings::{C1, DEFAULT, INTERPRETER, Setting};
 
-/// On the oldest and the newest JDK; all failures in one error.
+/// Runs a test on the oldest and the newest JDK, and returns all failures as one error.
 fn on_each(test: impl Fn(&Compiled) -> Outcome) -> Outcome {
     let mut failures = Vec::new();
     for jdk in [Some(jdk::oldest()), jdk::newest()].into_iter().flatten() {
-        if let Err(error) = test(&Compiled::on(&jdk)?) {
+        if let Err(error) = test(&Compiled::new(&jdk)?) {
             failures.push(format!("{jdk}: {error}"));
         }
     }
@@ -27,17 +27,18 @@ fn on_each(test: impl Fn(&Compiled) -> Outcome) -> Outcome {
 }
 
 #[test]
-fn a_full_heap_is_caught_where_it_was_with_counters_that_stay() -> Outcome {
-    on_each(|compiled| Ok(full(compiled, DEFAULT, Plan::Source(STAYS), 3)?))
+fn memory_errors_are_caught_at_the_same_place_with_permanent_counters() -> Outcome {
+    on_each(|compiled| Ok(full(compiled, DEFAULT, Plan::Source(ATTACH_ONCE), 3)?))
 }
 
 #[test]
-fn a_full_heap_is_caught_where_it_was_while_instruments_come_and_go() -> Outcome {
-    on_each(|compiled| Ok(full(compiled, DEFAULT, Plan::Source(COMES_AND_GOES), 3)?))
+fn memory_errors_are_caught_at_the_same_place_while_instruments_are_attached_and_detached()
+-> Outcome {
+    on_each(|compiled| Ok(full(compiled, DEFAULT, Plan::Source(ATTACH_AND_DETACH), 3)?))
 }
 
 #[test]
-fn a_full_heap_is_caught_where_it_was_under_the_storm() -> Outcome {
+fn memory_errors_are_caught_at_the_same_place_under_the_storm() -> Outcome {
     on_each(|compiled| Ok(full(compiled, DEFAULT, Plan::Storm(12_345), 3)?))
 }
 
@@ -54,15 +55,17 @@ fn depths(output: &Output) -> Result<BTreeMap<&'static str, i64>, String> {
     Ok(medians)
 }
 
-/// The plain depth and the depth under a plan, by kind of round. The second list has what must not be.
+/// Returns the plain depth and the depth under a plan for each kind of round, and a list of
+/// failures.
 fn compared(
     compiled: &Compiled,
     setting: Setting,
     plan: &str,
 ) -> Result<(Vec<String>, Vec<String>), Box<dyn std::error::Error>> {
     let java = compiled.java(setting.options, "Depth").arg("3");
-    let plain = watched(&compiled.jdk, &java, Duration::from_secs(60))?.succeeded("Depth")?;
-    let (output, report) = reported(&java, plan)?;
+    let plain =
+        run_with_thread_dump(&compiled.jdk, &java, Duration::from_secs(60))?.succeeded("Depth")?;
+    let (output, report) = run_with_report(&java, plan)?;
     let mut failures = Vec::new();
     if report.hits() == 0 {
         failures.push("nothing was counted".to_string());
@@ -82,7 +85,8 @@ fn compared(
             "{}, {}, {kind}: {depth} levels instead of {plain}",
             compiled.jdk, setting.name
         );
-        // Both runs lose the room of the frames of `main` and of the launcher once: a few levels.
+        // The plain run and the run under the plan both lose the space of the frames of `main` and
+        // of the launcher once, which is a few levels.
         const LEVELS_OF_MAIN: i64 = 8;
         if depth * 2 + LEVELS_OF_MAIN < plain {
             failures.push(text.clone());
@@ -120,7 +124,7 @@ fn a_counted_recursion_keeps_half_of_its_depth_under_the_first_compiler() -> Out
     recursion(C1)
 }
 
-/// Prints the depths with counters on every block; asserts only that there are some.
+/// Prints the depths with counters on every block. It only asserts that there are some.
 #[test]
 #[ignore = "figures only: cargo test -p veneer-tests --test room -- --ignored --nocapture"]
 fn depths_with_counters_on_every_block() -> Outcome {

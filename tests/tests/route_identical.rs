@@ -10,12 +10,12 @@ use veneer_tests::workers;
 const ARGUMENTS: [&str; 3] = ["route.Main", "200", "4"];
 
 #[test]
-fn routes_are_the_same() {
+fn the_route_finder_prints_the_same_output() {
     let jdks: Vec<_> = [Some(jdk::oldest()), jdk::newest()]
         .into_iter()
         .flatten()
         .collect();
-    for outcome in workers::each(&jdks, |jdk| {
+    for outcome in workers::parallel_map(&jdks, |jdk| {
         on(jdk).map_err(|error| format!("{jdk}: {error}"))
     }) {
         outcome.unwrap_or_else(|error| panic!("{error}"));
@@ -52,7 +52,8 @@ fn on(jdk: &jdk::Jdk) -> Result<(), Box<dyn std::error::Error>> {
             "counted, policy {policy}"
         );
         let report = Report::read(&report)?;
-        // The first fragment of a method without a loop to its start, its entries and its exits tell the same.
+        // In a method without a loop to its start, the first fragment, the entries and the exits
+        // have equal counts.
         let is_me = |number: usize| -> u64 {
             let points = report
                 .instruments

@@ -1,6 +1,6 @@
-//! Who may control a JVM, and what a hostile client can do: nothing.
+//! Access control of a JVM, and hostile clients, which must have no effect.
 //!
-//! Tests with users of their own need root; they say so and pass where it is missing.
+//! Tests with users of their own need root. Without it, they print this and pass.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -11,15 +11,16 @@ use std::time::{Duration, Instant};
 
 use veneer_tests::command::{run, veneer};
 use veneer_tests::folder::Folder;
+use veneer_tests::java_programs::{Outcome, Programs, check_loop_result};
 use veneer_tests::jdk;
-use veneer_tests::live::{Live, PATIENCE, private_directory, user};
+use veneer_tests::live::{EVENT_TIMEOUT, Live, private_directory, user};
 use veneer_tests::process::Process;
-use veneer_tests::running::{Outcome, Programs, account};
 
-/// Users that own nothing. Each test has its own, since the directory in `/tmp` is one for each user.
-const PREMADE: u32 = 60_101;
-const VISITED: u32 = 60_102;
-const VISITOR: u32 = 60_103;
+/// Users who own nothing. Each test has its own user, because the directory in `/tmp` exists once
+/// per user.
+const UID_WITH_PREMADE_DIRECTORY: u32 = 60_101;
+const UID_OF_JVM: u32 = 60_102;
+const UID_OF_CLIENT: u32 = 60_103;
 
 fn text(path: &Path) -> String {
     path.display().to_string()
@@ -36,28 +37,32 @@ fn is_root() -> bool {
 fn as_user(programs: &Programs, uid: u32) -> Process {
     let id = uid.to_string();
     let java = run(&[], &programs.java("RunningLoop"));
-    java.before(
+    java.wrapped_in(
         "setpriv",
         &["--reuid", &id, "--regid", &id, "--clear-groups"],
     )
 }
 
 fn remove(path: &Path) {
-    // It may be a link, a directory, or nothing.
+    // The path may be a link, a directory, or missing.
     let _ = std::fs::remove_file(path);
     let _ = std::fs::remove_dir_all(path);
 }
 
 #[test]
-fn a_directory_that_another_user_made_before_is_not_used() -> Outcome {
+fn a_directory_created_by_another_user_is_not_used() -> Outcome {
     if !is_root() {
         return Ok(());
     }
     let programs = Programs::compile(jdk::oldest())?;
-    let place = private_directory(PREMADE);
+    let place = private_directory(UID_WITH_PREMADE_DIRECTORY);
     let elsewhere = Folder::new("elsewhere")?;
     std::fs::set_permissions(elsewhere.path(), std::fs::Permissions::from_mode(0o700))?;
-    chown(elsewhere.path(), Some(PREMADE), Some(PREMADE))?;
+    chown(
+        elsewhere.path(),
+        Some(UID_WITH_PREMADE_DIRECTORY),
+        Some(UID_WITH_PREMADE_DIRECTORY),
+    )?;
     for trap in ["another user's", "a link", "open to others", "a file"] {
         remove(&place);
         match trap {
@@ -67,11 +72,15 @@ fn a_directory_that_another_user_made_before_is_not_used() -> Outcome {
         }
         if trap == "open to others" {
             std::fs::set_permissions(&place, std::fs::Permissions::from_mode(0o777))?;
-            chown(&place, Some(PREMADE), Some(PREMADE))?;
+            chown(
+                &place,
+                Some(UID_WITH_PREMADE_DIRECTORY),
+                Some(UID_WITH_PREMADE_DIRECTORY),
+            )?;
         }
-        let live = Live::start(&as_user(&programs, PREMADE))?;
+        let live = Live::start(&as_user(&programs, UID_WITH_PREMADE_DIRECTORY))?;
         let pid = live.pid();
-        // The command does not trust it either.
+        // The command does not trust the directory either.
         let asked = live.exec("1")?;
         let output = live.stop()?;
         assert_eq!(output.code, 0, "{trap}: {output:?}");
@@ -79,7 +88,7 @@ fn a_directory_that_another_user_made_before_is_not_used() -> Outcome {
             output.err.contains("no control socket"),
             "{trap}: {output:?}"
         );
-        account(&output.out)?;
+        check_loop_result(&output.out)?;
         assert_eq!(asked.code, 2, "{trap}: {asked:?}");
         let left = place.join(format!("{pid}.sock"));
         assert!(
@@ -89,28 +98,35 @@ fn a_directory_that_another_user_made_before_is_not_used() -> Outcome {
         assert_eq!(std::fs::read_dir(elsewhere.path())?.count(), 0, "{trap}");
     }
     remove(&place);
-    // Where nobody interferes it is made, for its user alone.
-    let live = Live::start(&as_user(&programs, PREMADE))?;
+    // Without interference, the directory is created, and only its user has access.
+    let live = Live::start(&as_user(&programs, UID_WITH_PREMADE_DIRECTORY))?;
     let meta = std::fs::symlink_metadata(&place)?;
-    assert_eq!((meta.uid(), meta.mode() & 0o7777), (PREMADE, 0o700));
+    assert_eq!(
+        (meta.uid(), meta.mode() & 0o7777),
+        (UID_WITH_PREMADE_DIRECTORY, 0o700)
+    );
     let socket = std::fs::symlink_metadata(place.join(format!("{}.sock", live.pid())))?;
-    assert_eq!((socket.uid(), socket.mode() & 0o777), (PREMADE, 0o600));
+    assert_eq!(
+        (socket.uid(), socket.mode() & 0o777),
+        (UID_WITH_PREMADE_DIRECTORY, 0o600)
+    );
     live.stop()?;
     remove(&place);
     Ok(())
 }
 
-/// Connects and asks as another user: the kernel knows each thread's own.
+/// Connects and sends a request as another user. The kernel keeps a user id for each thread.
 fn ask_as(uid: u32, socket: PathBuf, line: &'static str) -> std::io::Result<String> {
     let asking = std::thread::spawn(move || {
-        // SAFETY: a plain system call; unlike the C library's function it changes this thread alone, which ends here.
+        // SAFETY: a plain system call. Unlike the C library's function, it changes only this
+        // thread, which ends here.
         let result = unsafe { libc::syscall(libc::SYS_setresuid, uid, uid, uid) };
         if result != 0 {
             return Err(std::io::Error::last_os_error());
         }
         let mut stream = UnixStream::connect(socket)?;
-        stream.set_read_timeout(Some(PATIENCE))?;
-        // It may be turned away before it has said anything.
+        stream.set_read_timeout(Some(EVENT_TIMEOUT))?;
+        // The agent may close the connection before the line is written.
         let _ = writeln!(stream, "{line}");
         let mut answer = String::new();
         BufReader::new(stream).read_line(&mut answer)?;
@@ -127,35 +143,36 @@ fn a_client_of_another_user_is_turned_away() -> Outcome {
         return Ok(());
     }
     let programs = Programs::compile(jdk::oldest())?;
-    remove(&private_directory(VISITED));
-    let live = Live::start(&as_user(&programs, VISITED))?;
-    let place = private_directory(VISITED);
+    remove(&private_directory(UID_OF_JVM));
+    let live = Live::start(&as_user(&programs, UID_OF_JVM))?;
+    let place = private_directory(UID_OF_JVM);
     let socket = place.join(format!("{}.sock", live.pid()));
     let hello = r#"{"hello":{}}"#;
-    // The directory keeps others out.
-    let kept_out = ask_as(VISITOR, socket.clone(), hello).map_err(|e| e.kind());
+    // The permissions of the directory keep other users out.
+    let kept_out = ask_as(UID_OF_CLIENT, socket.clone(), hello).map_err(|e| e.kind());
     assert_eq!(kept_out, Err(std::io::ErrorKind::PermissionDenied));
-    // Without it, what the kernel says of the client does.
+    // If the directory is open, the agent rejects the client by the credentials that the kernel
+    // reports.
     std::fs::set_permissions(&place, std::fs::Permissions::from_mode(0o777))?;
     std::fs::set_permissions(&socket, std::fs::Permissions::from_mode(0o777))?;
     for line in [hello, r#"{"exec":{"name":"x","source":"print(1)"}}"#] {
-        let answer = ask_as(VISITOR, socket.clone(), line)?;
+        let answer = ask_as(UID_OF_CLIENT, socket.clone(), line)?;
         assert!(answer.contains("another user"), "{answer}");
     }
-    assert!(ask_as(VISITED, socket.clone(), hello)?.contains("\"hello\""));
+    assert!(ask_as(UID_OF_JVM, socket.clone(), hello)?.contains("\"hello\""));
     assert!(ask_as(0, socket, hello)?.contains("\"hello\""), "root");
     let output = live.stop()?;
-    account(&output.out)?;
+    check_loop_result(&output.out)?;
     remove(&place);
     Ok(())
 }
 
-/// A JVM with a control port, its address, and the file with its token.
+/// Starts a JVM with a control port. Returns its address and the file with its token.
 fn with_port(
     programs: &Programs,
     folder: &Folder,
 ) -> Result<(Live, String, PathBuf), Box<dyn std::error::Error>> {
-    // A port that is free now will hardly be taken in the next second.
+    // A port that is free now will probably not be taken within the next second.
     let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
     let address = format!("127.0.0.1:{port}");
     let file = folder.join("token");
@@ -164,11 +181,11 @@ fn with_port(
     Ok((live, address, file))
 }
 
-/// Sends bytes and reads all that is answered until the other side closes.
-fn say(address: &str, bytes: &[u8]) -> std::io::Result<String> {
+/// Sends bytes, and reads the answer until the agent closes the connection.
+fn send_and_read(address: &str, bytes: &[u8]) -> std::io::Result<String> {
     let mut stream = TcpStream::connect(address)?;
-    stream.set_read_timeout(Some(PATIENCE))?;
-    // It may close before it has taken everything.
+    stream.set_read_timeout(Some(EVENT_TIMEOUT))?;
+    // The agent may close the connection before it has read everything.
     let _ = stream.write_all(bytes);
     let mut answer = Vec::new();
     let _ = stream.read_to_end(&mut answer);
@@ -176,7 +193,7 @@ fn say(address: &str, bytes: &[u8]) -> std::io::Result<String> {
 }
 
 #[test]
-fn the_port_opens_to_the_token_alone() -> Outcome {
+fn the_port_accepts_only_the_token() -> Outcome {
     let programs = Programs::compile(jdk::oldest())?;
     let folder = Folder::new("port")?;
     let (live, address, file) = with_port(&programs, &folder)?;
@@ -198,7 +215,7 @@ fn the_port_opens_to_the_token_alone() -> Outcome {
             .run()
     };
     assert_eq!(exec(&file)?.succeeded("exec over TCP")?.out, "42\n");
-    // All that is not the token gets one answer, and none before it was time.
+    // Everything except the token gets the same answer, and only after the delay.
     let hello = r#"{"hello":{}}"#;
     let mut last = token.clone();
     last.replace_range(63.., if token.ends_with('0') { "1" } else { "0" });
@@ -214,9 +231,9 @@ fn the_port_opens_to_the_token_alone() -> Outcome {
     wrong.push([b"\xff\xfe\0".as_slice(), token.as_bytes(), b"\n"].concat());
     for bytes in &wrong {
         let began = Instant::now();
-        let answer = say(&address, bytes)?;
+        let answer = send_and_read(&address, bytes)?;
         let shown = String::from_utf8_lossy(&bytes[..bytes.len().min(80)]).into_owned();
-        // A connection that is reset because more was sent than read has no answer at all.
+        // If more was sent than read, the connection is reset and there is no answer.
         let turned_away =
             "{\"failed\":{\"message\":\"turned away: the token is wrong or missing\"}}\n";
         assert!(
@@ -228,7 +245,7 @@ fn the_port_opens_to_the_token_alone() -> Outcome {
             "{shown}: at once"
         );
     }
-    // Silence is turned away as well, and keeps nobody out meanwhile.
+    // A silent connection is rejected as well, and does not block other clients.
     let silent: Vec<TcpStream> = (0..60)
         .map(|_| TcpStream::connect(&address))
         .collect::<Result<_, _>>()?;
@@ -247,11 +264,11 @@ fn the_port_opens_to_the_token_alone() -> Outcome {
     assert!(output.err.contains("turned away"), "{output:?}");
     let output = live.stop()?;
     assert_eq!(output.code, 0);
-    account(&output.out)
+    check_loop_result(&output.out)
 }
 
 #[test]
-fn a_port_is_opened_on_this_machine_only_and_never_by_itself() -> Outcome {
+fn a_port_is_opened_only_locally_and_only_on_request() -> Outcome {
     let programs = Programs::compile(jdk::oldest())?;
     let folder = Folder::new("listen")?;
     let java = programs.java("RunningLoop");
@@ -266,15 +283,15 @@ fn a_port_is_opened_on_this_machine_only_and_never_by_itself() -> Outcome {
         let output = run(&["--listen", address, "--token-file", &file], &java).run()?;
         assert_eq!((output.code, output.out.as_str()), (2, ""), "{address}");
     }
-    // Without a token file there is no port.
+    // Without a token file, no port is opened.
     assert_eq!(run(&["--listen", "127.0.0.1:0"], &java).run()?.code, 2);
-    // Nor with one that others can read.
+    // A token file that others can read is refused.
     std::fs::write(&file, "0".repeat(64))?;
     std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o644))?;
     let output = run(&["--listen", "127.0.0.1:0", "--token-file", &file], &java).run()?;
     assert_eq!((output.code, output.out.as_str()), (2, ""));
     assert!(output.err.contains("read by others"), "{output:?}");
-    // A JVM that was not asked listens nowhere.
+    // A JVM listens on no port unless this was requested.
     let live = programs.armed("RunningLoop")?;
     assert_eq!(listening(live.pid())?, 0, "a port is open");
     live.stop()?;
@@ -284,12 +301,13 @@ fn a_port_is_opened_on_this_machine_only_and_never_by_itself() -> Outcome {
     Ok(())
 }
 
-/// A folder of its own below another one's lifetime.
+/// Creates another folder. The parameter shows that the first folder still exists.
 fn folder_with(_: &Folder) -> std::io::Result<Folder> {
     Folder::new("listen-token")
 }
 
-/// How many TCP sockets a process listens on; fails where one of them is open to others.
+/// Returns the number of TCP sockets on which a process listens. Fails if one of them is open to
+/// other machines.
 fn listening(pid: u32) -> Result<usize, Box<dyn std::error::Error>> {
     let mut inodes = Vec::new();
     for entry in std::fs::read_dir(format!("/proc/{pid}/fd"))? {
@@ -310,7 +328,7 @@ fn listening(pid: u32) -> Result<usize, Box<dyn std::error::Error>> {
                 continue;
             };
             if *state == "0A" && inodes.iter().any(|one| one == inode) {
-                // 127.0.0.1 as the kernel writes it.
+                // The kernel's notation for 127.0.0.1.
                 assert!(local.starts_with("0100007F:"), "{table}: {local}");
                 found += 1;
             }
@@ -319,17 +337,17 @@ fn listening(pid: u32) -> Result<usize, Box<dyn std::error::Error>> {
     Ok(found)
 }
 
-/// Sends bytes and reads one line.
+/// Sends bytes, and reads one line.
 fn ask(live: &Live, bytes: &[u8]) -> std::io::Result<String> {
     let mut stream = live.connect()?;
-    // It may close before it has taken everything.
+    // The agent may close the connection before it has read everything.
     let _ = stream.write_all(bytes);
     let mut line = String::new();
     let _ = BufReader::new(stream).read_line(&mut line);
     Ok(line)
 }
 
-/// Resident memory of a process, in KiB.
+/// The resident memory of a process in KiB.
 fn resident(pid: u32) -> Result<u64, Box<dyn std::error::Error>> {
     let text = std::fs::read_to_string(format!("/proc/{pid}/status"))?;
     let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:"));
@@ -338,7 +356,7 @@ fn resident(pid: u32) -> Result<u64, Box<dyn std::error::Error>> {
 }
 
 #[test]
-fn hostile_input_is_answered_or_ignored_and_never_kept() -> Outcome {
+fn hostile_input_is_answered_or_ignored_and_never_stored() -> Outcome {
     let programs = Programs::compile(jdk::oldest())?;
     let live = programs.armed("RunningLoop")?;
     assert_eq!(live.value("1")?, "1");
@@ -361,7 +379,7 @@ fn hostile_input_is_answered_or_ignored_and_never_kept() -> Outcome {
         (b"{\"open\":{\"path\":\"/etc/passwd\"}}\n", "failed"),
         (b"{\"hello\":{},\"report\":{}}\n", "failed"),
         (deep.as_bytes(), "failed"),
-        // Fields that are not known are passed over, however deep.
+        // Unknown fields are skipped, whatever their depth.
         (deep_field.as_bytes(), "\"hello\""),
         (b"\n\n\n{\"hello\":{}}\n", "\"hello\""),
     ] {
@@ -369,7 +387,7 @@ fn hostile_input_is_answered_or_ignored_and_never_kept() -> Outcome {
         let shown = String::from_utf8_lossy(&bytes[..bytes.len().min(60)]).into_owned();
         assert!(answer.contains(word), "{shown}: {answer}");
     }
-    // Lines without end, from many at once: the limit is a mebibyte each.
+    // Many clients send lines without an end. The limit is one mebibyte for each.
     let mut long = Vec::new();
     for _ in 0..20 {
         let mut stream = live.connect()?;
@@ -381,11 +399,12 @@ fn hostile_input_is_answered_or_ignored_and_never_kept() -> Outcome {
         let _ = BufReader::new(stream).read_line(&mut line);
         assert!(line.is_empty() || line.contains("1048576 bytes"), "{line}");
     }
-    // Clients that say nothing keep nobody out.
+    // Silent clients do not block other clients.
     let idle: Vec<UnixStream> = (0..200).map(|_| live.connect()).collect::<Result<_, _>>()?;
     assert_eq!(live.value("40 + 2")?, "42");
     drop(idle);
-    // Clients that do not read: 2 MiB a round and client, much more than is kept.
+    // Clients that do not read: the answers have 2 MiB per round and client, much more than the
+    // agent keeps.
     let mut deaf = Vec::new();
     for _ in 0..5 {
         let mut stream = live.connect()?;
@@ -403,7 +422,7 @@ fn hostile_input_is_answered_or_ignored_and_never_kept() -> Outcome {
     );
     let grown = resident(live.pid())?.saturating_sub(before);
     assert!(grown < 160 << 10, "memory grew by {grown} KiB");
-    // One that reads late learns what it has missed.
+    // A client that reads later is told how much it missed.
     let mut late = String::new();
     let mut reader = BufReader::new(deaf.swap_remove(0));
     let mut missed = false;
@@ -422,11 +441,11 @@ fn hostile_input_is_answered_or_ignored_and_never_kept() -> Outcome {
     drop(deaf);
     let output = live.stop()?;
     assert_eq!((output.code, output.err.as_str()), (0, ""));
-    account(&output.out)
+    check_loop_result(&output.out)
 }
 
 #[test]
-fn no_message_leads_to_a_file() -> Outcome {
+fn no_message_gives_access_to_a_file() -> Outcome {
     let programs = Programs::compile(jdk::oldest())?;
     let live = programs.armed("RunningLoop")?;
     let folder = Folder::new("secret")?;
@@ -453,13 +472,13 @@ fn no_message_leads_to_a_file() -> Outcome {
         format!("env(\"{path}\")"),
     ] {
         let output = live.exec(&source)?;
-        // The command itself refuses to read what lies outside the plan's directory.
+        // The command itself refuses to read a file outside the plan's directory.
         let refused = if source.starts_with("import") { 2 } else { 1 };
         assert_eq!(output.code, refused, "{source}: {output:?}");
         let all = output.out + &output.err;
         assert!(!all.contains("sesame-open"), "{source}: {all}");
     }
-    // Nor does the agent read one, for whoever asks it without the command.
+    // The agent does not read a file either if a client sends the request without the command.
     for path in [stem, path.as_str(), "secret"] {
         let exec = format!(
             "{{\"exec\":{{\"name\":\"{stem}\",\"source\":\"import \\\"{path}\\\" as s; print(s::sesame);\"}}}}\n"
@@ -470,7 +489,7 @@ fn no_message_leads_to_a_file() -> Outcome {
             "{answer}"
         );
     }
-    // The name of a program is only shown, and made fit to be shown.
+    // The name of a program is only displayed, and control characters are replaced.
     for name in [
         path.as_str(),
         "../../../etc/passwd",
@@ -491,7 +510,7 @@ fn no_message_leads_to_a_file() -> Outcome {
             "{answer}"
         );
     }
-    // Fields that a request does not have are no way in either.
+    // Unknown fields of a request have no effect.
     let report = format!(
         "{{\"report\":{{\"path\":\"{made}\",\"report\":\"{made}\",\"data_dir\":\"{made}\"}}}}\n"
     );
@@ -502,5 +521,5 @@ fn no_message_leads_to_a_file() -> Outcome {
         .collect();
     assert_eq!(names, ["secret.rhai"]);
     let output = live.stop()?;
-    account(&output.out)
+    check_loop_result(&output.out)
 }

@@ -1,17 +1,18 @@
-//! Methods selected by what their class is below, by annotations, flags and types, and blocks by what is in them: counted exactly,
-//! whether the classes came before the plan or after it, and in which loader; and nothing is loaded for it.
+//! Methods selected by supertypes of their class, by annotations, flags and types, and blocks
+//! selected by their content. Counts are exact whether the classes are loaded before or after the
+//! plan and whatever their loader, and no class is loaded for the selection.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use veneer_tests::command::{run, veneer};
+use veneer_tests::java_programs::{Outcome, Programs, on_each_jdk_with, run_with_report};
 use veneer_tests::live::Live;
 use veneer_tests::process::Process;
 use veneer_tests::report::{Instrument, Report};
-use veneer_tests::running::{Outcome, Programs, on_each_jdk_with, reported};
 
-/// Patterns, and what they count while the program does `early 3`, `late 4` and `twins 2`: class, method, how often; a class in two
-/// loaders stands there twice.
+/// Patterns, and the expected counts while the program runs `early 3`, `late 4` and `twins 2`:
+/// class, method, count. A class that is in two loaders is listed twice.
 const SELECTED: &[(&str, &str)] = &[
     (
         "jobs.Task+::run(..)",
@@ -42,7 +43,7 @@ const SELECTED: &[(&str, &str)] = &[
         "@@jobs.Rest !@jobs.Marked !static jobs..*::*(int)",
         "Scan.guarded 3, Scan.plain 3",
     ),
-    // The compiler keeps it to itself.
+    // The compiler does not write this annotation to the class file.
     ("@jobs.Sourced jobs..*", ""),
     ("static jobs..*::*(..) -> *..Task", "Scan.make 1"),
     ("synchronized jobs..*", "Scan.guarded 3"),
@@ -53,7 +54,7 @@ const SELECTED: &[(&str, &str)] = &[
     ),
 ];
 
-/// What an instrument has counted, as above.
+/// The counts of an instrument, in the format of [`SELECTED`].
 fn counted(instrument: &Instrument) -> String {
     let points = instrument.points.iter().map(|point| {
         let class = point.class.strip_prefix("jobs.").unwrap_or(&point.class);
@@ -65,7 +66,7 @@ fn counted(instrument: &Instrument) -> String {
     points.join(", ")
 }
 
-/// A counter at the entry of what each pattern selects.
+/// A plan with a counter at the entries of the methods that each pattern selects.
 fn plan(patterns: &[(&str, &str)]) -> String {
     let line = |(pattern, _): &(&str, &str)| format!("methods(\"{pattern}\").before(counter());\n");
     patterns.iter().map(line).collect()
@@ -78,7 +79,7 @@ fn compare(report: &Report, expected: &[(&str, &str)]) {
     }
 }
 
-/// The sums that the program has said.
+/// The sums that the program printed.
 fn sums(out: &str) -> Vec<&str> {
     out.lines()
         .filter(|line| line.starts_with("sum "))
@@ -91,10 +92,10 @@ fn all(programs: &Programs) -> Process {
 }
 
 #[test]
-fn what_comes_is_counted_exactly() -> Outcome {
+fn classes_loaded_after_the_plan_are_counted_exactly() -> Outcome {
     on_each_jdk_with("selection", |programs| {
         let plain = all(programs).run()?.succeeded("the plain run")?;
-        let (output, report) = reported(&all(programs), &plan(SELECTED))?;
+        let (output, report) = run_with_report(&all(programs), &plan(SELECTED))?;
         assert_eq!(
             (output.code, sums(&output.out)),
             (0, sums(&plain.out)),
@@ -102,7 +103,7 @@ fn what_comes_is_counted_exactly() -> Outcome {
             output.err
         );
         compare(&report, SELECTED);
-        // Of those that never matched, and of no other, it is said in the end.
+        // At the end, a message names the patterns that never matched, and only those.
         let said: Vec<&str> = output.err.lines().collect();
         let [one] = &said[..] else {
             return Err(output.err.into());
@@ -116,7 +117,7 @@ fn what_comes_is_counted_exactly() -> Outcome {
 }
 
 #[test]
-fn what_is_there_and_what_comes_later_is_counted_in_a_running_program() -> Outcome {
+fn loaded_and_later_classes_are_counted_in_a_running_program() -> Outcome {
     on_each_jdk_with("selection", |programs| {
         let mut live = Live::start(&programs.java("jobs.Jobs"))?;
         live.say("early 7")?;
@@ -130,12 +131,13 @@ fn what_is_there_and_what_comes_later_is_counted_in_a_running_program() -> Outco
             live.say(line)?;
             live.line("sum ")?;
         }
-        // Of classes that were there before the agent, the JVM has not kept annotations that reflection does not see.
+        // For classes that were loaded before the agent, the JVM has not kept the annotations that
+        // reflection does not see.
         let mut expected = SELECTED.to_vec();
         let hidden = expected.iter_mut().find(|one| one.0 == "@*..Hid* jobs..*");
         hidden.ok_or("no such pattern")?.1 = "LateLeaf.own 4";
         compare(&live.report()?, &expected);
-        // Nothing but what was asked for stands anywhere.
+        // Only the requested points have counters.
         let report = live.report()?;
         let classes = report.points("counter").map(|point| point.class.as_str());
         let strange: Vec<&str> = classes
@@ -148,7 +150,7 @@ fn what_is_there_and_what_comes_later_is_counted_in_a_running_program() -> Outco
 }
 
 #[test]
-fn a_one_liner_takes_such_patterns_too() -> Outcome {
+fn one_line_commands_accept_type_and_annotation_patterns() -> Outcome {
     on_each_jdk_with("selection", |programs| {
         let mut live = Live::start(&programs.java("jobs.Jobs"))?;
         live.say("early 1")?;
@@ -174,16 +176,17 @@ fn a_one_liner_takes_such_patterns_too() -> Outcome {
     })
 }
 
-/// The classes of the program that a JVM has loaded, each with how often, by its own log.
+/// Returns the program's classes that a JVM has loaded, each with the number of times, from the
+/// JVM's log.
 fn loaded(log: &Path) -> Result<BTreeMap<String, usize>, std::io::Error> {
     let mut found = BTreeMap::new();
     let text = std::fs::read_to_string(log)?;
-    // A class that is armed while it is there is parsed once more; that is said in the same log, and loads none.
+    // If a loaded class is armed, the JVM parses it again and logs this. It is not a second load.
     let loads = |line: &&str| !line.contains("__VM_RedefineClasses__");
     for line in text.lines().filter(loads) {
         let mut words = line.split_whitespace();
         if let Some(name) = words.find(|word| word.starts_with("jobs.")) {
-            // Anchors and versions are the agent's own.
+            // Anchors and versions are the agent's own classes.
             if !name.contains("$V") && !name.contains("Veneer") {
                 *found.entry(name.to_string()).or_default() += 1;
             }
@@ -193,7 +196,7 @@ fn loaded(log: &Path) -> Result<BTreeMap<String, usize>, std::io::Error> {
 }
 
 #[test]
-fn no_class_is_loaded_for_it() -> Outcome {
+fn selecting_methods_loads_no_class() -> Outcome {
     on_each_jdk_with("selection", |programs| {
         let logged = |name: &str| {
             let log = programs.classes().join(name);
@@ -214,12 +217,12 @@ fn no_class_is_loaded_for_it() -> Outcome {
             known.contains("jobs.LateOther") && plain.get("jobs.Guest") == Some(&2),
             "{plain:?}"
         );
-        // What the patterns name, and the program has no need of.
+        // Classes that the patterns name and that the program does not use.
         for name in ["jobs.Unused", "jobs.Hidden", "jobs.Marked", "jobs.Rest"] {
             assert!(!known.contains(name), "{name}");
         }
         let (with, java) = logged("with.log");
-        let (output, _) = reported(&java.args(words), &plan(SELECTED))?;
+        let (output, _) = run_with_report(&java.args(words), &plan(SELECTED))?;
         assert_eq!(output.code, 0, "{}", output.err);
         assert_eq!(loaded(&with)?, plain);
 
@@ -237,8 +240,8 @@ fn no_class_is_loaded_for_it() -> Outcome {
     })
 }
 
-/// Has the attributes of annotations in a class file (one annotation without values each) say that they hold more than they do; how
-/// many there were.
+/// Changes the length fields of annotation attributes in a class file (one annotation without
+/// values each) to a larger value. Returns the number of attributes.
 fn damage(file: &Path) -> Result<usize, std::io::Error> {
     let mut bytes = std::fs::read(file)?;
     let is_annotation = |at: &usize| {
@@ -258,7 +261,7 @@ fn damage(file: &Path) -> Result<usize, std::io::Error> {
 }
 
 #[test]
-fn damaged_annotations_are_none_and_harm_nobody() -> Outcome {
+fn damaged_annotations_are_ignored_and_harmless() -> Outcome {
     on_each_jdk_with("selection", |programs| {
         let plain = all(programs).run()?.succeeded("the plain run")?;
         assert_eq!(damage(&programs.classes().join("jobs/Other.class"))?, 1);
@@ -270,7 +273,7 @@ fn damaged_annotations_are_none_and_harm_nobody() -> Outcome {
                 "Other.applyAsInt 3",
             ),
         ];
-        let (output, report) = reported(&all(programs), &plan(&patterns))?;
+        let (output, report) = run_with_report(&all(programs), &plan(&patterns))?;
         assert_eq!((output.code, output.err.as_str()), (0, ""));
         assert_eq!(sums(&output.out), sums(&plain.out));
         compare(&report, &patterns);
@@ -293,7 +296,8 @@ fn blocks_and_methods_are_chosen_by_predicates() -> Outcome {
             live.exec("methods(\"jobs..*\").filter(|m| m.size > 60000).before(counter()).hits()")?;
         live.say("early 4")?;
         live.line("sum ")?;
-        // Two turns of the inner loop, and the look at its end, in each of five of the outer one.
+        // Each of five iterations of the outer loop has two iterations of the inner loop and three
+        // tests of its condition.
         assert_eq!(live.sum(&deep)?, 4 * (5 * 2 + 5 * 3));
         let passed = live.hits(&deep)?.iter().filter(|one| one.1 > 0).count();
         assert_eq!(passed, 2);
@@ -305,7 +309,8 @@ fn blocks_and_methods_are_chosen_by_predicates() -> Outcome {
                 .find(|one| one.id.as_str() == Some(id));
             found.map(counted).unwrap_or_default()
         };
-        // aload, invokespecial, … of Print.run are more than seven bytes; Scan.make needs eight.
+        // Print.run is longer than seven bytes (aload, invokespecial, …), and Scan.make needs
+        // eight.
         assert_eq!(of(&small), "Base.run 4, Scan.guarded 4, Scan.plain 4");
         assert_eq!(of(&locked), "Scan.guarded 4");
         assert!(
@@ -313,7 +318,7 @@ fn blocks_and_methods_are_chosen_by_predicates() -> Outcome {
                 || none.out.contains("holds for nothing that is loaded now"),
             "{none:?}"
         );
-        // They hold for what was there.
+        // The predicates apply to the methods that existed.
         live.say("twins 2")?;
         live.line("sum ")?;
         assert_eq!(live.sum(&small)?, 12);
@@ -323,7 +328,7 @@ fn blocks_and_methods_are_chosen_by_predicates() -> Outcome {
 }
 
 #[test]
-fn classes_are_walked_down_to_instructions() -> Outcome {
+fn plans_can_iterate_over_classes_methods_blocks_and_instructions() -> Outcome {
     on_each_jdk_with("selection", |programs| {
         let mut live = Live::start(&programs.java("jobs.Jobs"))?;
         live.say("early 3")?;
@@ -374,7 +379,8 @@ fn a_class_is_armed_at_load_where_arm_and_skip_say_so() -> Outcome {
         let output = run(&options, &all(programs))
             .run()?
             .succeeded("veneer run")?;
-        // Those that might turn out to be below Timed, too: of LateOther and Other what is above is not known yet when they come.
+        // Classes that may be below Timed are armed too: the supertypes of LateOther and Other are
+        // not known when they are loaded.
         let armed = r#"["jobs.Base", "jobs.Guest", "jobs.Guest", "jobs.LateBase", "jobs.LateLeaf", "jobs.LateOther", "jobs.Other", "jobs.Print"]"#;
         assert_eq!(output.err.trim(), armed);
         let refused = run(&["--skip", "jobs.Timed+"], &all(programs)).run()?;

@@ -1,25 +1,26 @@
-//! A busy service loses no request while Veneer comes, counts, and goes.
+//! A busy service loses no request while Veneer is attached, counts, and is unloaded.
 
 use std::time::Duration;
 
 use veneer_tests::bench::service::{PLAN, Service};
+use veneer_tests::java_programs::Outcome;
 use veneer_tests::jdk;
-use veneer_tests::running::Outcome;
 
 #[test]
-fn no_request_fails_while_veneer_comes_and_goes() -> Outcome {
+fn no_request_fails_while_veneer_is_attached_and_unloaded() -> Outcome {
     for jdk in [Some(jdk::oldest()), jdk::newest()].into_iter().flatten() {
         let mut service = Service::start(&jdk)?;
         let pid = service.pid();
         let some = Duration::from_millis(500);
-        let mut phases = vec![service.phase_of("before", some)?];
+        let mut phases = vec![service.phase_after("before", some)?];
         for round in 0..3 {
             service.veneer(&["attach", &pid])?;
             let attached = service.veneer(&["exec", &pid, "-e", PLAN])?;
-            // Before it comes a warning of `main`, which began before.
+            // The lines before it are a warning about `main`, which began before the agent was
+            // attached.
             let count = attached.lines().last().unwrap_or_default();
             assert_eq!(count, ((round + 1) * 3).to_string());
-            phases.push(service.phase_of("counting", some)?);
+            phases.push(service.phase_after("counting", some)?);
             let rows = service.veneer(&[
                 "exec",
                 &pid,
@@ -29,7 +30,7 @@ fn no_request_fails_while_veneer_comes_and_goes() -> Outcome {
             assert_eq!(rows.trim(), "3");
             let left = service.veneer(&["detach", &pid, "--unload"])?;
             assert!(left.contains(" 0 are left armed"), "{left}");
-            phases.push(service.phase_of("after", some)?);
+            phases.push(service.phase_after("after", some)?);
         }
         let bad = service.stop()?;
         assert!(

@@ -1,21 +1,21 @@
-//! `veneer shell` on a program that runs, through a pipe and in a terminal.
+//! `veneer shell` on a running program, through a pipe and in a terminal.
 
 use veneer_tests::command::{path, run, veneer};
 use veneer_tests::folder::Folder;
+use veneer_tests::java_programs::{Outcome, Programs, on_each_jdk_with};
 use veneer_tests::jdk;
-use veneer_tests::live::{Live, LiveError, PATIENCE, until};
+use veneer_tests::live::{EVENT_TIMEOUT, Live, LiveError, until};
 use veneer_tests::process::{Output, Process};
-use veneer_tests::running::{Outcome, Programs, on_each_jdk_with};
 use veneer_tests::terminal::Terminal;
 
-/// Orders, after it has come to know its classes.
+/// Starts the program Orders, and runs it once so that its classes are loaded.
 fn orders(programs: &Programs) -> Result<Live, LiveError> {
     let mut live = Live::start(&run(&[], &programs.java("Orders").args(["live"])))?;
     round(&mut live)?;
     Ok(live)
 }
 
-/// A thousand calls of `handle`.
+/// Runs one round: a thousand calls of `handle`.
 fn round(live: &mut Live) -> Result<(), LiveError> {
     live.say("run")?;
     live.line("sum ").map(drop)
@@ -25,25 +25,25 @@ fn attached(live: &Live) -> Result<String, LiveError> {
     live.value("instruments().filter(|i| i.attached).len()")
 }
 
-/// The shell with this standard input.
+/// Runs the shell with this standard input.
 fn piped(live: &Live, options: &[&str], input: &str) -> Result<Output, Box<dyn std::error::Error>> {
     let folder = Folder::new("input")?;
     let file = folder.join("input");
     std::fs::write(&file, input)?;
     let pid = live.pid().to_string();
-    // So that it has a time limit.
+    // The shell runs as a process with a time limit.
     Ok(Process::new("sh")
         .args(["-c", "f=$1; shift; exec \"$@\" < \"$f\"", "sh"])
         .arg(&file)
         .arg(path())
         .args(["shell", &pid])
         .args(options)
-        .limit(PATIENCE)
+        .limit(EVENT_TIMEOUT)
         .run()?)
 }
 
 #[test]
-fn what_an_input_declares_is_there_for_the_next_one() -> Outcome {
+fn declarations_are_kept_for_the_next_input() -> Outcome {
     on_each_jdk_with("instruments", |programs| {
         let live = orders(programs)?;
         let input = "let a = 20;\n\
@@ -63,7 +63,7 @@ fn what_an_input_declares_is_there_for_the_next_one() -> Outcome {
 }
 
 #[test]
-fn an_input_that_fails_changes_nothing_and_says_where() -> Outcome {
+fn a_failing_input_changes_nothing_and_reports_its_position() -> Outcome {
     on_each_jdk_with("instruments", |programs| {
         let live = orders(programs)?;
         let folder = Folder::new("shell")?;
@@ -84,7 +84,7 @@ fn an_input_that_fails_changes_nothing_and_says_where() -> Outcome {
         );
         let output = piped(&live, &[], &input)?;
         assert_eq!(output.out, "[1, 0]\n");
-        // The first line and the third were kept.
+        // The declarations of the first and the third line were kept.
         for expected in [
             "shell:2:45: no function `countr()`; did you mean counter()?\na = 2; methods(\"Orders::handle(..)\").before(countr())\n",
             "shell:4:3: no variable `nix`",
@@ -104,8 +104,8 @@ fn an_input_that_fails_changes_nothing_and_says_where() -> Outcome {
 }
 
 #[test]
-fn replies_come_as_json_where_asked() -> Outcome {
-    let programs = Programs::of(jdk::oldest(), "instruments")?;
+fn replies_are_json_on_request() -> Outcome {
+    let programs = Programs::compile_folder(jdk::oldest(), "instruments")?;
     let live = orders(&programs)?;
     let output = piped(&live, &["--json"], "print(1);\n1 + 1\n1 +\n:instruments")?;
     let lines: Vec<serde_json::Value> = output
@@ -125,7 +125,7 @@ fn replies_come_as_json_where_asked() -> Outcome {
 }
 
 #[test]
-fn leaving_takes_off_what_was_attached_unless_it_is_to_stay() -> Outcome {
+fn leaving_the_shell_detaches_its_instruments_unless_they_are_kept() -> Outcome {
     on_each_jdk_with("instruments", |programs| {
         let mut live = orders(programs)?;
         let attach = "let c = methods(\"Orders::handle(..)\").before(counter());\nevery(60, || print(c.hits()));\n";
@@ -150,8 +150,8 @@ fn leaving_takes_off_what_was_attached_unless_it_is_to_stay() -> Outcome {
 }
 
 #[test]
-fn what_is_attached_is_listed_and_taken_off() -> Outcome {
-    let programs = Programs::of(jdk::oldest(), "instruments")?;
+fn attached_instruments_are_listed_and_detached() -> Outcome {
+    let programs = Programs::compile_folder(jdk::oldest(), "instruments")?;
     let live = orders(&programs)?;
     let input = ":instruments\n\
                  let c = methods(\"Orders::handle(..)\").before(counter().named(\"calls\"));\n\
@@ -172,7 +172,7 @@ fn what_is_attached_is_listed_and_taken_off() -> Outcome {
     Ok(())
 }
 
-/// A shell in a terminal, once its prompt is there.
+/// Starts a shell in a terminal, and waits for its prompt.
 fn shell(live: &Live, state: &Folder) -> Result<Terminal, Box<dyn std::error::Error>> {
     let pid = live.pid().to_string();
     let state = state.path().to_string_lossy().into_owned();
@@ -188,7 +188,7 @@ fn at_a_terminal_tab_completes_and_counters_count_exactly() -> Outcome {
         let mut live = orders(programs)?;
         let state = Folder::new("state")?;
         let mut terminal = shell(&live, &state)?;
-        // A function, a class, a method of it.
+        // Complete a function, a class, and a method of the class.
         terminal.keys("let c = meth\t")?;
         terminal.line("1> let c = methods(")?;
         terminal.keys("\"Orders$Nu\t")?;
@@ -208,14 +208,14 @@ fn at_a_terminal_tab_completes_and_counters_count_exactly() -> Outcome {
         terminal.enter("c.hits()")?;
         let screen = terminal.line("3>")?;
         assert!(screen.lines().any(|line| line == "1000"), "{screen}");
-        // Over several lines, until the bracket is closed.
+        // An input of several lines ends when its bracket is closed.
         terminal.enter("fn more(x) {")?;
         terminal.enter("x + 1 }")?;
         terminal.line("5>")?;
         terminal.enter("more(c.hits())")?;
         let screen = terminal.line("6>")?;
         assert!(screen.lines().any(|line| line == "1001"), "{screen}");
-        // Ctrl-C takes the line back and nothing else; an error has its caret.
+        // Ctrl-C discards only the current line. An error message has a caret.
         terminal.keys("let x = \x03")?;
         terminal.until("a new prompt", |screen| {
             screen.contains("6> let x =") && screen.trim_end().ends_with("\n6>")
@@ -230,11 +230,11 @@ fn at_a_terminal_tab_completes_and_counters_count_exactly() -> Outcome {
             "{screen}"
         );
         assert_eq!(attached(&live)?, "1");
-        // Ctrl-D leaves.
+        // Ctrl-D ends the shell.
         terminal.keys("\x04")?;
         assert_eq!(terminal.end()?, 0);
         until("its end", || attached(&live), |n| n == "0")?;
-        // The next shell remembers.
+        // The next shell has the history.
         let mut terminal = shell(&live, &state)?;
         terminal.keys("\x1b[A\x1b[A")?;
         terminal.line("1> more(c.hits())")?;
@@ -246,8 +246,8 @@ fn at_a_terminal_tab_completes_and_counters_count_exactly() -> Outcome {
 }
 
 #[test]
-fn a_watched_table_goes_on_until_a_key_is_pressed() -> Outcome {
-    let programs = Programs::of(jdk::oldest(), "instruments")?;
+fn a_watched_table_is_updated_until_a_key_is_pressed() -> Outcome {
+    let programs = Programs::compile_folder(jdk::oldest(), "instruments")?;
     let mut live = orders(&programs)?;
     let state = Folder::new("state")?;
     let mut terminal = shell(&live, &state)?;
@@ -261,10 +261,10 @@ fn a_watched_table_goes_on_until_a_key_is_pressed() -> Outcome {
         round(&mut live)?;
         let row = format!("{n},000  100");
         let screen = terminal.until(&row, |screen| screen.contains(&row))?;
-        // Drawn over what was there before.
+        // The new table replaces the old one on the screen.
         assert_eq!(screen.matches("handle(Orders").count(), 1, "{screen}");
     }
-    // Ctrl-C is a key too.
+    // Ctrl-C is one of the keys that end it.
     terminal.keys("\x03")?;
     terminal.line("2>")?;
     terminal.enter("c.hits()")?;
@@ -273,7 +273,7 @@ fn a_watched_table_goes_on_until_a_key_is_pressed() -> Outcome {
     terminal.until("an error", |screen| {
         screen.contains("no variable `nothing`")
     })?;
-    // What callbacks print comes above the line that is being typed.
+    // The output of callbacks appears above the line that is being typed.
     terminal.enter("after(0.1, || print(`${c.hits()} calls`));")?;
     terminal.line("4>")?;
     terminal.keys("let typed = ")?;
@@ -283,11 +283,12 @@ fn a_watched_table_goes_on_until_a_key_is_pressed() -> Outcome {
 }
 
 #[test]
-fn a_home_that_cannot_be_written_to_costs_the_history_only() -> Outcome {
-    let programs = Programs::of(jdk::oldest(), "instruments")?;
+fn an_unwritable_home_only_disables_the_history() -> Outcome {
+    let programs = Programs::compile_folder(jdk::oldest(), "instruments")?;
     let live = orders(&programs)?;
     let state = Folder::new("state")?;
-    // A file where the directory should be: nobody can make anything below it, root neither.
+    // There is a file in place of the directory. No user, including root, can create anything below
+    // it.
     std::fs::write(state.join("veneer"), "")?;
     let mut terminal = shell(&live, &state)?;
     terminal.enter("20 + 1")?;
@@ -301,7 +302,7 @@ fn a_home_that_cannot_be_written_to_costs_the_history_only() -> Outcome {
 
 #[test]
 fn a_jvm_that_ends_ends_the_shell() -> Outcome {
-    let programs = Programs::of(jdk::oldest(), "instruments")?;
+    let programs = Programs::compile_folder(jdk::oldest(), "instruments")?;
     let live = orders(&programs)?;
     let state = Folder::new("state")?;
     let mut terminal = shell(&live, &state)?;

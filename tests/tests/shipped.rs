@@ -1,5 +1,6 @@
-//! The plans that are shipped, in `scripts/plans`: exact figures on a program that says them itself, the counts of BIT beside those of another
-//! way of counting, and each of them on a program that is not made for it.
+//! The shipped plans in `scripts/plans`. Their figures are exact on programs that print the
+//! expected values. The counts of the plans after BIT (Lee and Zorn 1997) equal those of an
+//! independent method. Each plan also runs on a program that was not made for it.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -7,20 +8,20 @@ use std::path::{Path, PathBuf};
 use veneer_tests::command::{run, veneer};
 use veneer_tests::folder::{Folder, files, workspace};
 use veneer_tests::jars::{jar, jars};
+use veneer_tests::java_programs::{Outcome, on_each_jdk_with};
 use veneer_tests::jdk::{self, Jdk};
 use veneer_tests::live::Live;
+use veneer_tests::output::timed;
 use veneer_tests::process::{Output, Process};
-use veneer_tests::running::{Outcome, on_each_jdk_with};
-use veneer_tests::said::timed;
 
-type Ran = Result<Output, Box<dyn std::error::Error>>;
+type CommandResult = Result<Output, Box<dyn std::error::Error>>;
 
 fn plans() -> PathBuf {
     workspace().join("scripts/plans")
 }
 
-/// A program under a shipped plan.
-fn under(java: &Process, plan: &str, settings: &[&str]) -> Ran {
+/// Runs a program under a shipped plan.
+fn run_under_plan(java: &Process, plan: &str, settings: &[&str]) -> CommandResult {
     let file = plans().join(plan).display().to_string();
     let mut options = vec!["--strict", "--plan", &file];
     for setting in settings {
@@ -29,7 +30,7 @@ fn under(java: &Process, plan: &str, settings: &[&str]) -> Ran {
     Ok(run(&options, java).run()?.succeeded(plan)?)
 }
 
-/// Plan, settings, and lines of what it prints, spaces aside.
+/// Plan, settings, and expected lines of its output, with spaces normalised.
 const DESK: &[(&str, &[&str], &[&str])] = &[
     (
         "nulls.rhai",
@@ -72,10 +73,10 @@ const DESK: &[(&str, &[&str], &[&str])] = &[
     ),
 ];
 
-/// Words that stand in one line in this order.
+/// Words that are in one line in this order.
 type Words = &'static [&'static str];
 
-/// Plan, settings, and what stands in lines of what it prints.
+/// Plan, settings, and the words of expected lines of its output.
 const ROWS: &[(&str, &[&str], &[Words])] = &[
     (
         "locks.rhai",
@@ -130,12 +131,12 @@ const ROWS: &[(&str, &[&str], &[Words])] = &[
 ];
 
 #[test]
-fn shipped_plans_find_what_the_program_says() -> Outcome {
+fn shipped_plans_print_the_expected_values() -> Outcome {
     on_each_jdk_with("shipped", |programs| {
         let java = programs.java("Desk");
         let plain = java.run()?.succeeded("Desk")?;
         for (plan, settings, lines) in DESK {
-            let output = under(&java, plan, settings)?;
+            let output = run_under_plan(&java, plan, settings)?;
             assert_eq!(output.out, plain.out, "{plan}");
             let found: Vec<String> = output.err.lines().map(words).collect();
             for line in *lines {
@@ -147,7 +148,7 @@ fn shipped_plans_find_what_the_program_says() -> Outcome {
             }
         }
         for (plan, settings, rows) in ROWS {
-            let output = under(&java, plan, settings)?;
+            let output = run_under_plan(&java, plan, settings)?;
             assert_eq!(output.out, plain.out, "{plan}");
             for row in *rows {
                 assert!(
@@ -165,7 +166,7 @@ fn words(line: &str) -> String {
     line.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Whether these words stand in a line in this order.
+/// Returns whether a line contains these words in this order.
 fn has(line: &str, wanted: &[&str]) -> bool {
     let mut found = line.split_whitespace();
     wanted
@@ -174,7 +175,7 @@ fn has(line: &str, wanted: &[&str]) -> bool {
 }
 
 #[test]
-fn every_shipped_plan_says_what_it_is_for_and_runs_on_another_program() -> Outcome {
+fn every_shipped_plan_has_a_description_and_runs_on_another_program() -> Outcome {
     on_each_jdk_with("route", |programs| {
         let java = programs.java("route.Main").args(["10", "1"]);
         let plain = java.run()?.succeeded("route.Main")?;
@@ -182,7 +183,7 @@ fn every_shipped_plan_says_what_it_is_for_and_runs_on_another_program() -> Outco
             let text = std::fs::read_to_string(&file)?;
             assert!(text.starts_with("// "), "{}", file.display());
             if file.parent() != Some(&plans()) {
-                // A module, which runs with the plans that import it.
+                // A module runs with the plans that import it.
                 continue;
             }
             let name = file.file_name().unwrap_or_default().to_string_lossy();
@@ -196,9 +197,9 @@ fn every_shipped_plan_says_what_it_is_for_and_runs_on_another_program() -> Outco
             if text.contains("param(\"variable\")") {
                 settings = vec!["methods=route.Edge::isMe(..)", "line=41", "variable=a"];
             }
-            let output = under(&java, &name, &settings)?;
+            let output = run_under_plan(&java, &name, &settings)?;
             assert_eq!(output.out, plain.out, "{name}");
-            // There is no server in the program, and the plan says so.
+            // The program has no server, which the plan reports.
             let idle = output.err.contains("matched no method in the whole run");
             assert_eq!(idle, *name == *"http.rhai", "{name}: {}", output.err);
             assert!(
@@ -212,7 +213,7 @@ fn every_shipped_plan_says_what_it_is_for_and_runs_on_another_program() -> Outco
 }
 
 #[test]
-fn a_setting_that_a_plan_does_not_know_is_an_error() -> Outcome {
+fn an_unknown_plan_setting_is_an_error() -> Outcome {
     on_each_jdk_with("shipped", |programs| {
         let file = plans().join("hot.rhai").display().to_string();
         for (setting, message) in [
@@ -231,7 +232,7 @@ fn a_setting_that_a_plan_does_not_know_is_an_error() -> Outcome {
     })
 }
 
-/// What the rewritten classes say.
+/// Parses the output of the rewritten classes.
 fn independent(said: &str) -> BTreeMap<String, u64> {
     let opcodes = said.lines().filter_map(|l| l.strip_prefix("opcode "));
     opcodes
@@ -242,7 +243,7 @@ fn independent(said: &str) -> BTreeMap<String, u64> {
         .collect()
 }
 
-/// What the plan says; short forms of an instruction are the instruction.
+/// Parses the output of the plan. Short forms of an instruction are counted as the instruction.
 fn mix(said: &str) -> BTreeMap<String, u64> {
     let mut out = BTreeMap::new();
     for line in said.lines() {
@@ -290,7 +291,7 @@ fn javac(jdk: &Jdk, path: Option<&Path>, sources: &[PathBuf], into: &Path) -> Ou
 }
 
 #[test]
-fn the_counts_of_bit_are_those_of_another_way_of_counting() -> Outcome {
+fn the_counts_of_bit_equal_an_independent_count() -> Outcome {
     for jdk in [Some(jdk::oldest()), jdk::newest()].into_iter().flatten() {
         let asm = jar("asm")?;
         let folder = Folder::new("bit")?;
@@ -321,10 +322,10 @@ fn the_counts_of_bit_are_those_of_another_way_of_counting() -> Outcome {
             .succeeded("rewritten")?;
         let plain = java(path(&[&classes])?);
         let settings = ["methods=route..*", "top=300"];
-        let opcodes = under(&plain, "opcodes.rhai", &settings)?;
+        let opcodes = run_under_plan(&plain, "opcodes.rhai", &settings)?;
         assert_eq!(opcodes.out, other.out);
         assert_eq!(mix(&opcodes.err), independent(&other.err), "{jdk}");
-        let branches = under(&plain, "branches.rhai", &settings)?;
+        let branches = run_under_plan(&plain, "branches.rhai", &settings)?;
         let line = |said: &str, start: &str| {
             let found = said.lines().find(|l| l.starts_with(start));
             found.unwrap_or_default().to_string()
@@ -346,13 +347,13 @@ fn the_counts_of_bit_are_those_of_another_way_of_counting() -> Outcome {
     Ok(())
 }
 
-fn owned(rows: &[(u64, &str)]) -> Vec<(u64, String)> {
+fn to_owned_rows(rows: &[(u64, &str)]) -> Vec<(u64, String)> {
     rows.iter()
         .map(|(n, text)| (*n, text.to_string()))
         .collect()
 }
 
-/// One run of `Requests`; see its comments.
+/// The requests of one run of `Requests`; see the program's comments.
 const REQUESTS: &[(u64, &str)] = &[
     (3, "/nothing 404"),
     (3, "/orders/1 200"),
@@ -361,22 +362,23 @@ const REQUESTS: &[(u64, &str)] = &[
 ];
 
 #[test]
-fn requests_to_the_server_of_the_jdk_are_timed_by_their_paths() -> Outcome {
+fn requests_to_the_jdk_server_are_timed_by_path() -> Outcome {
     on_each_jdk_with("shipped", |programs| {
-        // All but the process id.
+        // The output without the process id.
         let rest = |out: &str| out.lines().skip(1).map(String::from).collect::<Vec<_>>();
         let java = programs.java("Requests");
         let once = java.clone().arg("once");
         let plain = once.run()?.succeeded("Requests")?;
-        let started = under(&once, "http.rhai", &["server=jdk", "top=100"])?;
+        let started = run_under_plan(&once, "http.rhai", &["server=jdk", "top=100"])?;
         assert_eq!(rest(&started.out), rest(&plain.out));
         let (failed, rows): (Vec<_>, Vec<_>) = timed(&started.err)
             .into_iter()
             .partition(|(_, text)| text == "/fails exception");
-        assert_eq!(rows, owned(REQUESTS), "{}", started.err);
+        assert_eq!(rows, to_owned_rows(REQUESTS), "{}", started.err);
         assert_eq!(failed.len(), 1, "{}", started.err);
 
-        // The agent comes to a JVM that was started without it, and that has served already.
+        // The agent is attached to a JVM that was started without it and that has already handled
+        // requests.
         let mut live = Live::start(&java)?;
         live.say("run")?;
         let sum = live.line("sum ")?;
@@ -387,12 +389,12 @@ fn requests_to_the_server_of_the_jdk_are_timed_by_their_paths() -> Outcome {
         live.say("run")?;
         assert_eq!(live.line("sum ")?, sum);
         let came = live.stop()?;
-        assert_eq!(timed(&came.err), owned(REQUESTS), "{}", came.err);
+        assert_eq!(timed(&came.err), to_owned_rows(REQUESTS), "{}", came.err);
         Ok(())
     })
 }
 
-/// What servlets of `Web` serve, the pages of which there are many aside; see it.
+/// The requests that the servlets of `Web` handle, except its many pages; see the program.
 const SERVED: &[(u64, &str)] = &[
     (1, "/bad 418"),
     (1, "/table 400"),
@@ -404,9 +406,9 @@ const SERVED: &[(u64, &str)] = &[
 ];
 
 #[test]
-fn requests_to_servlets_are_timed_by_their_paths_and_by_what_becomes_of_them() -> Outcome {
+fn servlet_requests_are_timed_by_path_and_result() -> Outcome {
     for jdk in [Some(jdk::oldest()), jdk::newest()].into_iter().flatten() {
-        // Servlets have had two names.
+        // The package of the servlet API has had two names.
         let newer = jars(&["tomcat-embed-core", "tomcat-annotations-api"])?;
         let older = jars(&["tomcat-9-embed-core", "tomcat-9-annotations-api"])?;
         for (server, jars) in [("jakarta", newer), ("javax", older)] {
@@ -433,12 +435,12 @@ fn requests_to_servlets_are_timed_by_their_paths_and_by_what_becomes_of_them() -
                 .arg(&work);
             let plain = java.run()?.succeeded("Web")?;
             let server = format!("server={server}");
-            let output = under(&java, "http.rhai", &["top=1000", &server])?;
+            let output = run_under_plan(&java, "http.rhai", &["top=1000", &server])?;
             assert_eq!(output.out, plain.out, "{jdk} {server}");
             let (pages, rows): (Vec<_>, Vec<_>) = timed(&output.err)
                 .into_iter()
                 .partition(|(_, text)| text.starts_with("/echo/path%20"));
-            assert_eq!(rows, owned(SERVED), "{jdk} {server} {}", output.err);
+            assert_eq!(rows, to_owned_rows(SERVED), "{jdk} {server} {}", output.err);
             let once = pages
                 .iter()
                 .all(|(n, text)| *n == 1 && text.ends_with(" 200"));

@@ -1,26 +1,28 @@
-//! What a program learns of its own stack: traces of exceptions with every line, and who calls whom. The programs of
-//! `tests/java/stacks` print all of it; the output must be that of a plain run in every mode, on every JDK.
+//! The information that a program gets about its own stack: the lines of stack traces, and the
+//! callers of methods. The programs of `tests/java/stacks` print all of it. The output must be that
+//! of a plain run, in every mode and on every JDK.
 
 use veneer_tests::command::run;
 use veneer_tests::folder::Folder;
 use veneer_tests::jars;
+use veneer_tests::java_programs::{Outcome, Programs, on_each_jdk_with};
 use veneer_tests::live::{Live, number};
 use veneer_tests::process::{Output, Process};
-use veneer_tests::running::{Outcome, Programs, on_each_jdk_with};
 
-/// Counters on every block, timers around every method and on every loop: all of it changes code and adds handlers.
+/// Counters on every block, timers around every method and on every loop. All of them change code
+/// and add handlers.
 const PLAN: &str = r#"let m = methods(["Traces*::*(..)", "Callers*::*(..)", "Observers*::*(..)", "other..*::*(..)"]);
     m.blocks().before(counter());
     m.around(timer());
     m.loops().around(timer());
     "#;
 
-/// Counters on edges and exits, which stand elsewhere.
+/// Counters on edges and exits, which are inserted at other positions.
 const EDGES: &str = r#"methods("Traces::*(..)").edges().before(counter());
     methods(["Traces*::*(..)"]).exits().before(counter());
     "#;
 
-fn same(mode: &str, expected: &Output, output: &Output) -> Outcome {
+fn compare_output(mode: &str, expected: &Output, output: &Output) -> Outcome {
     if output.code == expected.code && output.out == expected.out && output.err == expected.err {
         return Ok(());
     }
@@ -60,14 +62,14 @@ fn in_all_modes(programs: &Programs, name: &str, arguments: &[&str], plans: &[&s
     let folder = Folder::new("stacks")?;
     for policy in ["loop", "block"] {
         let armed = run(&["--policy", policy], &java(&[])).run()?;
-        same(&format!("armed, {policy}"), &expected, &armed)?;
+        compare_output(&format!("armed, {policy}"), &expected, &armed)?;
     }
     for (n, text) in plans.iter().enumerate() {
         let plan = folder.join(&format!("plan{n}.rhai")).display().to_string();
         std::fs::write(&plan, text)?;
         for policy in ["loop", "block"] {
             let output = run(&["--policy", policy, "--plan", &plan], &java(&[])).run()?;
-            same(&format!("plan {n}, {policy}"), &expected, &output)?;
+            compare_output(&format!("plan {n}, {policy}"), &expected, &output)?;
         }
     }
     Ok(())
@@ -80,7 +82,8 @@ fn every_frame_of_every_trace_has_its_line() -> Outcome {
     })
 }
 
-/// Enough turns that the scenes are compiled, with the lines that C2's debug information gives.
+/// With this many iterations, the methods are compiled, and the lines are those of C2's debug
+/// information.
 #[test]
 fn traces_of_compiled_code_have_their_lines() -> Outcome {
     on_each_jdk_with("stacks", |programs| {
@@ -88,7 +91,8 @@ fn traces_of_compiled_code_have_their_lines() -> Outcome {
     })
 }
 
-/// Instruments come while a loop runs; what is thrown in its activation comes from a version that it has moved to.
+/// Instruments are attached while a loop runs. Its activation moves to a version, and the exception
+/// is thrown there.
 #[test]
 fn traces_of_activations_that_moved_have_their_lines() -> Outcome {
     on_each_jdk_with("stacks", |programs| {
@@ -103,7 +107,7 @@ fn traces_of_activations_that_moved_have_their_lines() -> Outcome {
         let code =
             r#"let m = methods("Traces*::*(..)"); m.blocks().before(counter()); m.around(timer())"#;
         live.value(code)?;
-        // A redirection to where the edge leads anyway: the code is moved all the same.
+        // The redirection keeps the target of the edge, but the activation moves nevertheless.
         live.value(r#"methods("Traces::through2(..)").redirect(1, 2, 2)"#)?;
         let turns = r#"methods("Traces::midLoop(..)").loops().before(counter())"#;
         let id = live.value(turns)?;
@@ -115,7 +119,7 @@ fn traces_of_activations_that_moved_have_their_lines() -> Outcome {
             .filter(|line| !line.starts_with("pid "))
             .map(|line| format!("{line}\n"))
             .collect();
-        same(
+        compare_output(
             "moved",
             &expected,
             &Output {
@@ -127,15 +131,16 @@ fn traces_of_activations_that_moved_have_their_lines() -> Outcome {
 }
 
 #[test]
-fn methods_that_ask_who_calls_them_see_the_host() -> Outcome {
+fn methods_that_query_their_caller_see_the_host_method() -> Outcome {
     on_each_jdk_with("stacks", |programs| {
         in_all_modes(programs, "Callers", &[], &[PLAN])
     })
 }
 
-/// What shows the stub's line, or the frames of versions: pinned, so that the documentation stays true.
+/// These observers see the line of the stub or the frames of versions. The test pins this, so that
+/// the documentation stays true.
 #[test]
-fn observers_of_running_frames() -> Outcome {
+fn observers_of_running_frames_see_the_documented_lines() -> Outcome {
     on_each_jdk_with("stacks", |programs| {
         let expected = programs.java("Observers").run()?.succeeded("Observers")?;
         let folder = Folder::new("stacks")?;
@@ -143,7 +148,8 @@ fn observers_of_running_frames() -> Outcome {
         std::fs::write(&plan, PLAN)?;
         let output = run(&["--plan", &plan], &programs.java("Observers")).run()?;
         let value = |output: &Output, word: &str| number(&output.out, word);
-        // The own trace, and that of an exception, are exact. A walker sees the line at which the host was left.
+        // The stack trace of the thread itself and that of an exception are exact. A stack walker
+        // sees the line at which the activation left the host method.
         for word in ["own", "exception", "frames", "visible"] {
             assert_eq!(
                 value(&output, word),
@@ -156,7 +162,8 @@ fn observers_of_running_frames() -> Outcome {
     })
 }
 
-/// Time that is spent in a version is shown under the method's own name, with the line and with the host's frame below.
+/// Time in a version is attributed to the method's own name, with the line and with the frame of
+/// the host method below.
 #[test]
 fn samples_of_the_flight_recorder_show_the_host_method() -> Outcome {
     on_each_jdk_with("stacks", |programs| {
@@ -184,7 +191,7 @@ fn samples_of_the_flight_recorder_show_the_host_method() -> Outcome {
     })
 }
 
-/// A profiler that asks the JVM for stacks from within a signal (`AsyncGetCallTrace`) sees the same frames.
+/// A profiler that reads stacks within a signal handler (`AsyncGetCallTrace`) sees the same frames.
 #[test]
 fn samples_of_async_profiler_show_the_host_method() -> Outcome {
     let jar = jars::jar("async-profiler")?;
@@ -222,7 +229,7 @@ fn samples_of_async_profiler_show_the_host_method() -> Outcome {
             .succeeded("Busy")?;
         let text = std::fs::read_to_string(&stacks)?;
         let (mut shown, mut lost) = (0, Vec::new());
-        // Its initialiser runs where it is defined, by whoever does that.
+        // The initialiser of a version class runs in the thread that defines it.
         let in_body = |line: &&str| line.contains("Busy$V") && !line.contains(".<clinit>");
         for line in text.lines().filter(in_body) {
             let host = line.find("Busy.busy;");

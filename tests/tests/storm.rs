@@ -1,19 +1,20 @@
-//! Instruments that come and go by the hundred while threads run, and what is left of them in memory.
+//! Hundreds of instruments that are attached and detached while threads run, and the memory that
+//! remains afterwards.
 
 use veneer_tests::command::run;
 use veneer_tests::folder::{Folder, workspace};
+use veneer_tests::java_programs::{Outcome, Programs};
 use veneer_tests::jdk::{self, Jdk};
 use veneer_tests::live::{Live, number};
 use veneer_tests::report::Report;
-use veneer_tests::running::{Outcome, Programs};
 
-/// How long the threads of the storm run, in milliseconds.
+/// Duration of the storm in milliseconds.
 const STORM: &str = "5000";
 
-/// Seven threads whose every round of work must give the same number, under a plan that attaches and
-/// detaches at random.
+/// Runs seven threads under a plan that attaches and detaches at random. Each round of each thread
+/// must have the same result.
 fn storm(jdk: Jdk, options: &[&str]) -> Outcome {
-    let programs = Programs::of(jdk, "storm")?;
+    let programs = Programs::compile_folder(jdk, "storm")?;
     let plain = programs
         .java("Storm")
         .arg("200")
@@ -49,7 +50,8 @@ fn storm(jdk: Jdk, options: &[&str]) -> Outcome {
     assert!(made >= 10, "the plan attached {made} instruments only");
     let refused = said.and_then(|line| number(line, "refused"));
     assert_eq!(refused, Some(0), "{}", output.err);
-    // What stands in the way is known: a monitor, and a method without a first variable.
+    // The expected obstacles: a monitor, a variable that is not live, and the size limit of
+    // inlining.
     let report = Report::read(std::path::Path::new(&report))?;
     let expected = ["MonitorHeld", "VariableNotLive", "InlineLimit"];
     let others: Vec<_> = report
@@ -76,9 +78,10 @@ fn a_storm_of_instruments_changes_no_result_on_the_newest_jdk() -> Outcome {
     storm(jdk::newest().unwrap_or_else(jdk::oldest), &[])
 }
 
-/// Attaches and detaches so many times on a method that is called all the time, and on a loop that never ends.
+/// Attaches and detaches `times` times on a method that is called continuously and on an endless
+/// loop.
 fn cycle(live: &Live, times: u32) -> Outcome {
-    // In parts, since a plan has a limit of time.
+    // The plan is split because a plan has a time limit.
     for _ in 0..times / 50 {
         live.value(
             "for i in 0..25 {\n\
@@ -92,14 +95,14 @@ fn cycle(live: &Live, times: u32) -> Outcome {
     Ok(())
 }
 
-/// Bytes in use in Metaspace, after a collection.
+/// Returns the bytes in use in Metaspace after a collection.
 fn metaspace(live: &mut Live) -> Result<i64, Box<dyn std::error::Error>> {
     live.say("memory")?;
     Ok(live.line("metaspace ")?.parse()?)
 }
 
 fn memory_stays(jdk: Jdk) -> Outcome {
-    let programs = Programs::of(jdk, "storm")?;
+    let programs = Programs::compile_folder(jdk, "storm")?;
     let mut live = Live::start(&run(&[], &programs.java("Cycles")))?;
     cycle(&live, 100)?;
     let early = metaspace(&mut live)?;

@@ -1,4 +1,5 @@
-//! Who subscribes to a JVM's figures: what comes, and what does not.
+//! Subscriptions to the figures of a JVM: the updates that a client receives, and those that it
+//! does not.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
@@ -8,21 +9,21 @@ use std::time::Duration;
 
 use serde_json::Value;
 use veneer_tests::command::json;
-use veneer_tests::desk::{serve, stopped};
+use veneer_tests::java_programs::{Outcome, on_each_jdk_with};
 use veneer_tests::live::Live;
-use veneer_tests::running::{Outcome, on_each_jdk_with};
+use veneer_tests::sample_service::{handle_orders, stop_and_check};
 
-/// A connection to the agent, a line each way.
-struct Line {
+/// A connection to the agent. Each request and each reply is one line.
+struct Connection {
     writer: UnixStream,
     reader: BufReader<UnixStream>,
 }
 
-impl Line {
-    fn to(live: &Live) -> std::io::Result<Line> {
+impl Connection {
+    fn to(live: &Live) -> std::io::Result<Connection> {
         let writer = live.connect()?;
         let reader = BufReader::new(writer.try_clone()?);
-        Ok(Line { writer, reader })
+        Ok(Connection { writer, reader })
     }
 
     fn say(&mut self, text: &str) -> std::io::Result<()> {
@@ -45,14 +46,14 @@ impl Line {
 }
 
 #[test]
-fn a_subscription_brings_what_changed_and_nothing_else() -> Outcome {
+fn a_subscription_reports_only_changes() -> Outcome {
     on_each_jdk_with("control", |programs| {
         let mut live = Live::start(&programs.java("Desk"))?;
-        serve(&mut live, 1)?;
+        handle_orders(&mut live, 1)?;
         let calls = live.value("methods(\"Desk::serve(..)\").before(counter()).id()")?;
         let log = live.value("methods(\"Desk::serve(..)\").before(log(\"order\")).id()")?;
-        serve(&mut live, 5)?;
-        let mut line = Line::to(&live)?;
+        handle_orders(&mut live, 5)?;
+        let mut line = Connection::to(&live)?;
         line.say("{\"subscribe\":{\"every\":50,\"events\":true}}")?;
         let first = line.update()?;
         assert_eq!(first["number"], 1, "{first}");
@@ -63,14 +64,14 @@ fn a_subscription_brings_what_changed_and_nothing_else() -> Outcome {
         let counted = of(&first, &calls).ok_or("no counter")?;
         assert_eq!(counted["points"][0]["hits"], 5, "{first}");
         let mut events = first["events"].as_array().cloned().unwrap_or_default();
-        // Nothing happens, and nothing is told but that.
+        // Nothing changes, and the updates say so.
         for number in 2..5 {
             let update = line.update()?;
             assert_eq!(update["instruments"], Value::Array(vec![]), "{update}");
             assert!(update["number"].as_u64() >= Some(number), "{update}");
             events.extend(update["events"].as_array().cloned().unwrap_or_default());
         }
-        serve(&mut live, 7)?;
+        handle_orders(&mut live, 7)?;
         let mut hits = 0;
         while hits < 12 || events.len() < 12 {
             let update = line.update()?;
@@ -87,10 +88,10 @@ fn a_subscription_brings_what_changed_and_nothing_else() -> Outcome {
                 .all(|e| e["instrument"] == log.as_str() && e["values"]["order"].is_string()),
             "{events:?}"
         );
-        // Other questions are answered in between.
+        // Other requests are answered between the updates.
         line.say("{\"hello\":{}}")?;
         while line.next()?.get("hello").is_none() {}
-        // One that is taken off is told once more, and then no more.
+        // A detached instrument is reported once more, and then not any more.
         live.exec("instruments()")?;
         json(&["detach", &live.pid().to_string(), &calls, "--json"])?;
         loop {
@@ -105,23 +106,23 @@ fn a_subscription_brings_what_changed_and_nothing_else() -> Outcome {
         thread::sleep(Duration::from_millis(200));
         line.say("{\"hello\":{}}")?;
         assert!(line.next()?.get("hello").is_some());
-        stopped(live)
+        stop_and_check(live)
     })
 }
 
 #[test]
-fn points_that_find_no_room_come_with_the_next_updates() -> Outcome {
+fn points_beyond_the_update_size_are_sent_in_the_next_updates() -> Outcome {
     on_each_jdk_with("control", |programs| {
         let mut live = Live::start(&programs.java("Desk"))?;
-        serve(&mut live, 1)?;
-        // Two instruments, whose points change when orders are served and at no other time.
+        handle_orders(&mut live, 1)?;
+        // Two instruments whose points change only when orders are handled.
         let attach = "methods([\"Desk::serve(..)\", \"Desk::main(..)\"]).blocks().before(counter().each()).id()";
         let ids = [live.value(attach)?, live.value(attach)?];
-        let mut line = Line::to(&live)?;
+        let mut line = Connection::to(&live)?;
         line.say("{\"subscribe\":{\"every\":50,\"points\":4}}")?;
         let mut told: BTreeMap<String, u64> = BTreeMap::new();
         for round in 1..4 {
-            serve(&mut live, 10 * round)?;
+            handle_orders(&mut live, 10 * round)?;
             let (mut most, mut left) = (0, 0);
             loop {
                 let update = line.update()?;
@@ -137,7 +138,7 @@ fn points_that_find_no_room_come_with_the_next_updates() -> Outcome {
                 assert!(points <= 4, "{update}");
                 most = most.max(points);
                 left = left.max(update["points_left"].as_u64().unwrap_or(0));
-                // Those that were made before the orders were served come first.
+                // Updates that were made before the orders were handled arrive first.
                 if points == 0 && most > 0 {
                     break;
                 }
@@ -153,22 +154,23 @@ fn points_that_find_no_room_come_with_the_next_updates() -> Outcome {
                 assert_eq!(seen, known, "{round}");
             }
         }
-        stopped(live)
+        stop_and_check(live)
     })
 }
 
 #[test]
-fn a_subscriber_that_does_not_read_loses_updates_and_stops_nobody() -> Outcome {
+fn a_subscriber_that_does_not_read_loses_updates_and_blocks_no_other_client() -> Outcome {
     on_each_jdk_with("control", |programs| {
         let mut live = Live::start(&programs.java("Desk"))?;
-        serve(&mut live, 1)?;
+        handle_orders(&mut live, 1)?;
         live.value("for n in 0..200 { methods(\"Desk::serve(..)\").blocks().before(counter()); }")?;
-        let mut lazy = Line::to(&live)?;
+        let mut lazy = Connection::to(&live)?;
         lazy.say("{\"subscribe\":{\"every\":50}}")?;
-        // Each update has figures of two hundred instruments, and the socket takes few of them.
+        // Each update has the figures of two hundred instruments, and the socket's buffer has room
+        // for only a few.
         let mut last = 0;
         for _ in 0..60 {
-            serve(&mut live, 1000)?;
+            handle_orders(&mut live, 1000)?;
             thread::sleep(Duration::from_millis(20));
         }
         assert_eq!(live.value("1 + 1")?, "2");
@@ -177,8 +179,8 @@ fn a_subscriber_that_does_not_read_loses_updates_and_stops_nobody() -> Outcome {
             let number = lazy.update()?["number"].as_u64().ok_or("no number")?;
             gap = number > last + 1;
             last = number;
-            serve(&mut live, 1000)?;
+            handle_orders(&mut live, 1000)?;
         }
-        stopped(live)
+        stop_and_check(live)
     })
 }

@@ -1,11 +1,11 @@
-//! Many threads at once: exact counts, platform and virtual; classes that load and initialise in parallel under a storm of
-//! instruments. The same as the part `threads` of `make trust`, in small.
+//! The part `threads` of `make trust` in quick scope: exact counts with many platform or virtual
+//! threads, and classes that are loaded and initialised in parallel under a storm of instruments.
 
+use veneer_tests::java_programs::Outcome;
 use veneer_tests::jdk;
-use veneer_tests::running::Outcome;
-use veneer_tests::trust::threads::{Counted, generate, loading, turns, virtual_threads};
+use veneer_tests::trust::threads::{Counted, generate, loading, platform_threads, virtual_threads};
 
-/// Classes that are loaded here.
+/// Number of classes that are loaded.
 const CLASSES: usize = 400;
 
 fn exact(counted: Counted) -> Outcome {
@@ -19,10 +19,10 @@ fn exact(counted: Counted) -> Outcome {
 }
 
 #[test]
-fn sixteen_threads_count_exactly_after_an_attach_in_the_middle() -> Outcome {
-    exact(turns(&jdk::oldest(), true)?)?;
+fn sixteen_threads_count_exactly_when_instruments_are_attached_while_they_run() -> Outcome {
+    exact(platform_threads(&jdk::oldest(), true)?)?;
     match jdk::newest() {
-        Some(newest) => exact(turns(&newest, true)?),
+        Some(newest) => exact(platform_threads(&newest, true)?),
         None => Ok(()),
     }
 }

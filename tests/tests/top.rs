@@ -1,20 +1,21 @@
-//! `veneer top` in a pseudo-terminal, on programs that run: what it shows, what keys do, and that nothing is left however it ends.
+//! `veneer top` in a pseudo-terminal on running programs: its screen, its keys, and that it leaves
+//! nothing attached however it ends.
 
 use std::path::Path;
 use std::time::Duration;
 
 use veneer_tests::command::veneer;
 use veneer_tests::folder::{Folder, workspace};
+use veneer_tests::java_programs::{Outcome, Programs, on_each_jdk_with};
 use veneer_tests::jdk;
 use veneer_tests::live::{Live, LiveError, until};
 use veneer_tests::process::Output;
-use veneer_tests::running::{Outcome, Programs, on_each_jdk_with};
 use veneer_tests::screen::{Screen, ScreenError};
 
-/// Rows and columns.
-const USUAL: (u16, u16) = (24, 80);
+/// Size of the terminal in rows and columns.
+const SCREEN_SIZE: (u16, u16) = (24, 80);
 
-/// The kiosk, plain: the agent comes with the first command that needs it.
+/// Starts the program Kiosk without Veneer. The first command that needs the agent loads it.
 fn kiosk(programs: &Programs) -> Result<Live, LiveError> {
     let java = programs.launcher().arg("-Xmx256m");
     let java = java.arg("-XX:+EnableDynamicAgentLoading").arg("-cp");
@@ -24,17 +25,17 @@ fn kiosk(programs: &Programs) -> Result<Live, LiveError> {
 fn top(live: &Live, more: &[&str], folder: &Path) -> Result<Screen, ScreenError> {
     let pid = live.pid().to_string();
     let arguments: Vec<&str> = ["top", &pid].iter().chain(more).copied().collect();
-    Screen::start(&arguments, folder, USUAL, &[])
+    Screen::start(&arguments, folder, SCREEN_SIZE, &[])
 }
 
-/// Waits until the counters stand and a look has come.
+/// Waits until the counters are attached and the first update is shown.
 fn ready(screen: &Screen) -> Result<String, ScreenError> {
     screen.until("a first look", |text| {
         text.contains(" methods ") && text.contains("kiosk.Kiosk.price(int)")
     })
 }
 
-/// How many instruments are attached.
+/// Returns the number of attached instruments.
 fn attached(live: &Live) -> Result<String, LiveError> {
     live.value("instruments().filter(|i| i.attached).len()")
 }
@@ -44,7 +45,7 @@ fn nothing_is_attached(live: &Live) -> Outcome {
     Ok(())
 }
 
-/// A thousand customers.
+/// Runs one round: a thousand customers.
 fn run(live: &mut Live) -> Result<(), LiveError> {
     live.say("run")?;
     live.line("sum ").map(|_| ())
@@ -56,14 +57,14 @@ fn ended(live: Live) -> Outcome {
     Ok(())
 }
 
-/// The first figure of a line that looks like a count.
+/// Returns the number in this place of a line, or 0 if it is no number.
 fn figure(line: &str, place: usize) -> u64 {
     let words = line.split_whitespace().nth(place).unwrap_or_default();
     words.replace(',', "").parse().unwrap_or(0)
 }
 
 #[test]
-fn the_hottest_method_comes_first_and_has_its_fragments_behind_enter() -> Outcome {
+fn the_hottest_method_is_first_and_enter_shows_its_fragments() -> Outcome {
     on_each_jdk_with("top", |programs| {
         let folder = Folder::new("top")?;
         let mut live = kiosk(programs)?;
@@ -83,11 +84,11 @@ fn the_hottest_method_comes_first_and_has_its_fragments_behind_enter() -> Outcom
                 .is_some_and(|bar| bar.contains("cost ≈ ")),
             "{text}"
         );
-        // Rows: bar, summary, titles.
+        // The first three rows are the bar, the summary and the titles.
         assert_eq!(text.lines().nth(3), Some(line.as_str()), "{text}");
-        assert!(screen.is_coloured() && screen.is_taken());
+        assert!(screen.is_coloured() && screen.uses_alternate_screen());
 
-        // While it goes, its count grows and the cost is something.
+        // While the program runs, its count grows and the cost is above zero.
         live.say("go")?;
         live.line("going")?;
         screen.until("a growing count", |text| {
@@ -111,7 +112,7 @@ fn the_hottest_method_comes_first_and_has_its_fragments_behind_enter() -> Outcom
         live.say("rest")?;
         live.line("resting")?;
 
-        // By name, the other way round, filtered.
+        // Sorted by name, in reverse order, filtered.
         screen.press("oor")?;
         screen.line(&["method▲"])?;
         screen.press("/SERVE\r")?;
@@ -134,7 +135,7 @@ fn the_hottest_method_comes_first_and_has_its_fragments_behind_enter() -> Outcom
 }
 
 #[test]
-fn keys_attach_and_take_off_and_save() -> Outcome {
+fn keys_attach_detach_and_save() -> Outcome {
     on_each_jdk_with("top", |programs| {
         let folder = Folder::new("top")?;
         let mut live = kiosk(programs)?;
@@ -153,7 +154,7 @@ fn keys_attach_and_take_off_and_save() -> Outcome {
         screen.line(&["watch item: 90,000 passes"])?;
         screen.line(&["item = ", "thread "])?;
         screen.line(&["  tw ", "price(int)"])?;
-        // A counter on a fragment, from now on; the values of an expression there.
+        // A counter on a fragment from now on, and the values of an expression there.
         screen.press("/serve\r\r")?;
         screen.line(&["f1 loop"])?;
         screen.press("jc")?;
@@ -166,12 +167,13 @@ fn keys_attach_and_take_off_and_save() -> Outcome {
         screen.line(&["counter: 101,000 passes"])?;
         screen.line(&["item * 2 = "])?;
         screen.line(&["f1 loop", " cw "])?;
-        // What cannot be is said, and is gone.
+        // An impossible request is reported, and nothing is attached.
         screen.press("dw")?;
         screen.line(&["watch at f1"])?;
         screen.press("enothing\r\r")?;
         screen.line(&["`nothing` cannot be read here"])?;
-        // Saved under a name that it tells, both ways; a second one beside the first.
+        // Files are saved under names that the command shows, in both formats; a second file does
+        // not replace the first.
         let pid = live.pid();
         for (key, name) in [
             ("s", format!("veneer-top-{pid}-1.json")),
@@ -192,7 +194,7 @@ fn keys_attach_and_take_off_and_save() -> Outcome {
         );
         let text = std::fs::read_to_string(folder.join(&format!("veneer-top-{pid}-1.txt")))?;
         assert!(text.contains("↺ f1") && text.contains("timer: "), "{text}");
-        // Back among the methods everything is taken off but their counters.
+        // Back at the methods, everything is detached except their counters.
         screen.press("\x1b")?;
         screen.line(&["1 with `serve`"])?;
         screen.press("D")?;
@@ -211,12 +213,13 @@ fn keys_attach_and_take_off_and_save() -> Outcome {
 }
 
 #[test]
-fn nothing_is_left_however_it_ends() -> Outcome {
+fn nothing_stays_attached_however_top_ends() -> Outcome {
     on_each_jdk_with("top", |programs| {
         let folder = Folder::new("top")?;
         let mut live = kiosk(programs)?;
         let signal = |screen: &Screen, number| {
-            // SAFETY: a plain system call; the command has not been waited for, so the number is its own.
+            // SAFETY: a plain system call; the command has not been waited for, so its id has not
+            // been reused.
             unsafe { libc::kill(screen.pid() as libc::pid_t, number) }
         };
         for way in ["killed", "terminated", "closed"] {
@@ -224,7 +227,7 @@ fn nothing_is_left_however_it_ends() -> Outcome {
             ready(&screen)?;
             screen.press("t\r")?;
             screen.line(&["fragment"])?;
-            // The method that comes first by name is one block, so there is no edge to count.
+            // The method that is first by name is a single block, so no edge is counted.
             until("all of them", || attached(&live), |n| n == "3")?;
             let code = match way {
                 "killed" => {
@@ -245,7 +248,7 @@ fn nothing_is_left_however_it_ends() -> Outcome {
             assert!(way != "terminated" || screen.is_restored(), "{way}");
             nothing_is_attached(&live)?;
         }
-        // The program does what it did.
+        // The program is not affected.
         run(&mut live)?;
         ended(live)
     })
@@ -272,14 +275,15 @@ fn the_end_of_the_program_ends_the_view() -> Outcome {
 }
 
 #[test]
-fn what_somebody_else_takes_off_ends_the_view() -> Outcome {
+fn detaching_by_another_client_ends_the_view() -> Outcome {
     on_each_jdk_with("top", |programs| {
         let folder = Folder::new("top")?;
         let live = kiosk(programs)?;
         let pid = live.pid().to_string();
         let mut screen = top(&live, &["--every", "0.3"], folder.path())?;
         ready(&screen)?;
-        // One of the instruments alone: it is said, and the rest stays.
+        // One instrument is detached elsewhere. The view reports this, and the other instruments
+        // stay.
         screen.press("c")?;
         screen.line(&["counter: 0 passes"])?;
         let newest =
@@ -297,7 +301,7 @@ fn what_somebody_else_takes_off_ends_the_view() -> Outcome {
 }
 
 #[test]
-fn small_terminals_and_those_without_colour_do() -> Outcome {
+fn small_and_colourless_terminals_are_supported() -> Outcome {
     on_each_jdk_with("top", |programs| {
         let folder = Folder::new("top")?;
         let mut live = kiosk(programs)?;
@@ -357,7 +361,8 @@ fn without_a_terminal_there_is_one_table_or_json() -> Outcome {
         );
         let one = asked(&["--json", "--once", "--rows", "1"])?.succeeded("top --once")?;
         assert_eq!(one.out.lines().count(), 1, "{}", one.out);
-        // What cannot be is said in a line or two, with the codes that the help has.
+        // An impossible request is reported in one or two lines, with the exit codes that the help
+        // lists.
         for (words, code, expected) in [
             (
                 &["--limit", "2"][..],
@@ -381,26 +386,28 @@ fn without_a_terminal_there_is_one_table_or_json() -> Outcome {
     })
 }
 
-/// The screen with what changes from run to run as the guide has it, without empty lines at the end.
-fn told(text: &str) -> String {
+/// Replaces the numbers that change from run to run by those of the guide, and removes empty lines
+/// at the end.
+fn normalise_screen(text: &str) -> String {
     let lines = text.lines().enumerate().map(|(n, line)| match n {
         0 => " veneer top 4711   cost ≈ 0.0%   12 s",
         _ => line,
     });
     let mut lines: Vec<&str> = lines.collect();
-    // Rows that are empty because the terminal has more than there is to show.
+    // Removes empty rows, which exist if the terminal has more rows than needed.
     lines.dedup_by(|a, b| a.is_empty() && b.is_empty());
     lines.join("\n").trim_end().to_owned() + "\n"
 }
 
-/// The guide's screens are those of the command, on the oldest JDK; `VENEER_BLESS=1` puts them there.
+/// The screens in the guide equal those of the command on the oldest JDK. `VENEER_BLESS=1` updates
+/// the guide.
 #[test]
-fn the_guide_shows_what_the_command_shows() -> Outcome {
-    let programs = Programs::of(jdk::oldest(), "top")?;
+fn the_screens_in_the_guide_equal_those_of_the_command() -> Outcome {
+    let programs = Programs::compile_folder(jdk::oldest(), "top")?;
     let guide = workspace().join("docs/top.md");
     let text = std::fs::read_to_string(&guide)?;
     let bless = std::env::var_os("VENEER_BLESS").is_some();
-    // Every second piece is inside a fence.
+    // Every second piece is inside a code fence.
     let mut pieces: Vec<String> = text.split("```").map(str::to_owned).collect();
     let folder = Folder::new("top")?;
     let mut live = kiosk(&programs)?;
@@ -412,13 +419,13 @@ fn the_guide_shows_what_the_command_shows() -> Outcome {
             .get_mut(number)
             .ok_or("the guide has no such screen")?;
         if bless {
-            // Rates are nothing again.
+            // Wait until the rates are zero again.
             std::thread::sleep(Duration::from_secs(2));
-            *piece = format!("text\n{}", told(&screen.text()));
+            *piece = format!("text\n{}", normalise_screen(&screen.text()));
         }
         let expected = piece.strip_prefix("text\n").unwrap_or_default();
         screen.until(&format!("docs/top.md:\n{expected}"), |text| {
-            told(text) == expected
+            normalise_screen(text) == expected
         })?;
         Ok(())
     };

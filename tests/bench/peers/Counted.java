@@ -7,7 +7,7 @@ import org.openjdk.btrace.core.annotations.OnExit;
 import org.openjdk.btrace.core.annotations.OnMethod;
 import org.openjdk.btrace.core.types.AnyType;
 
-/** BTrace's tables; the comment stands for the probe. */
+/** BTrace's tables. The comment is replaced by the probe. */
 @BTrace
 public class Counted {
     private static long calls;

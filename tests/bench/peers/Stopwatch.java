@@ -1,7 +1,10 @@
 import org.jboss.byteman.rule.helper.Helper;
 import org.jboss.byteman.rule.Rule;
 
-/** What Byteman's rules call: plain fields, no lock, the cheapest that a helper can be. One thread may use it. */
+/**
+ * The helper that Byteman's rules call. It has plain fields and no lock, which is as fast as a
+ * helper can be. For one thread only.
+ */
 public class Stopwatch extends Helper {
     private static long begun;
     private static long calls;
@@ -25,7 +28,7 @@ public class Stopwatch extends Helper {
         calls++;
     }
 
-    /** Counts, and says when it did for the first time under a name. */
+    /** Counts a call, and prints the time of the first call under each name. */
     public void count(String name) {
         if (!last.equals(name)) {
             last = name;

@@ -5,7 +5,7 @@ import java.util.concurrent.atomic.LongAdder;
 import org.jboss.byteman.rule.Rule;
 import org.jboss.byteman.rule.helper.Helper;
 
-/** What Byteman's rules call to count and to sum up, written as one would write it in Java. */
+/** The helper that Byteman's rules call to count and to sum, in idiomatic Java. */
 public class Tables extends Helper {
     private static final LongAdder COUNT = new LongAdder();
     private static final LongAdder SUM = new LongAdder();

@@ -6,7 +6,7 @@ import org.openjdk.btrace.core.annotations.Location;
 import org.openjdk.btrace.core.annotations.OnExit;
 import org.openjdk.btrace.core.annotations.OnMethod;
 
-/** BTrace's inclusive timer. */
+/** An inclusive timer in BTrace. */
 @BTrace
 public class Timed {
     private static long calls;

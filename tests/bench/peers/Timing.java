@@ -3,7 +3,10 @@ import org.aspectj.lang.annotation.Around;
 import org.aspectj.lang.annotation.Aspect;
 import org.aspectj.lang.annotation.Pointcut;
 
-/** AspectJ's inclusive timer, as around advice; which methods is said in {@code aop.xml}. One thread may use it. */
+/**
+ * An inclusive timer in AspectJ, as around advice. The methods are named in {@code aop.xml}. For
+ * one thread only.
+ */
 @Aspect
 public abstract class Timing {
     private static long calls;

@@ -1,4 +1,4 @@
-/** Ten thousand steps. */
+/** Runs ten thousand steps. */
 public class Advised {
     static int step(int i) {
         if (i % 4 == 0) {

@@ -3,7 +3,10 @@ import net.bytebuddy.agent.builder.AgentBuilder;
 import net.bytebuddy.asm.Advice;
 import net.bytebuddy.matcher.ElementMatchers;
 
-/** An agent made with Byte Buddy: counts the calls of `Advised.step`, and says at the end how many there were. */
+/**
+ * An agent made with Byte Buddy. It counts the calls of `Advised.step`, and prints their number at
+ * the end.
+ */
 public class Advising {
     public static int calls;
 

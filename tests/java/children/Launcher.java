@@ -2,8 +2,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A program that starts itself again in another JVM, as build tools do: {@code Launcher DEPTH [JAVA]}. Each one calls {@code step} a
- * thousand times and says so, with its process id; its exit code is that of the JVM below it, and of the last one 7.
+ * A program that starts itself again in another JVM, as build tools do: {@code Launcher DEPTH
+ * [JAVA]}. Each JVM calls {@code step} a thousand times and prints the sum and its process id. Its
+ * exit code is that of the JVM that it started; the exit code of the last JVM is 7.
  */
 public class Launcher {
     static long step(long n) {

@@ -2,8 +2,8 @@ import java.io.BufferedReader;
 import java.io.InputStreamReader;
 
 /**
- * Does as standard input says: `run N` serves N orders and prints their sum, `stop` ends the program. All the while a second thread
- * goes round in one activation, and says at the end how often, twice over, so that a lost turn shows.
+ * Commands on standard input: `run N` handles N orders and prints their sum, `stop` ends the program. A second thread
+ * runs one loop activation; at the end it prints two counts of its iterations, so that a lost one shows.
  */
 public class Desk {
     static volatile boolean stopped;

@@ -6,7 +6,10 @@ import java.security.ProtectionDomain;
 import java.util.ArrayList;
 import java.util.List;
 
-/** An agent that writes the class files of the program's loaded classes, as the JVM has them, into the folder that its argument names. */
+/**
+ * An agent that writes the class files of the program's loaded classes, as the JVM has them, to the
+ * folder that its argument names.
+ */
 public class Dump {
     public static void agentmain(String folder, Instrumentation instrumentation) throws Exception {
         List<Class<?>> wanted = new ArrayList<>();

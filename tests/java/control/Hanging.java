@@ -1,12 +1,12 @@
 /**
- * A thread goes round for some seconds without ever looking whether it should stop, while another one asks for a collection: until the
- * first is done, nothing in this JVM goes on.
+ * One thread runs a loop without a safepoint for some seconds, while another thread requests a
+ * garbage collection. Until the first thread has finished, the whole JVM waits.
  */
 public class Hanging {
     static long rounds(int n) {
         long sum = n;
         for (int k = 0; k < n; k++) {
-            // Divisions that wait for each other: so many rounds take seconds.
+            // Each division needs the result of the previous one, so `n` iterations take seconds.
             sum += (sum / (k | 1)) % (sum | 7) + k;
         }
         return sum;

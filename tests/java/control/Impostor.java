@@ -7,7 +7,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 
-/** Answers at the agent's socket as an agent of another version would: each line with that of its argument. */
+/**
+ * Answers at the agent's socket as an agent of another version: each request gets the answer that
+ * the argument contains.
+ */
 public class Impostor {
     public static void main(String[] args) throws Exception {
         Path directory = Path.of(args[0]);

@@ -12,14 +12,16 @@ import java.util.jar.JarFile;
 import java.util.stream.Stream;
 
 /**
- * Loads and links classes without initialising them, so that the verifier sees each, and says of each what came of it.
+ * Loads and links classes without initialising them, so that the verifier checks each class, and
+ * prints the outcome for each.
  *
  * <pre>
  *   LinkAll PART PARTS [wait] SOURCE…      SOURCE: jrt:/MODULE or a jar of the class path
  * </pre>
  *
- * The classes are taken in order of their names and cut into PARTS pieces of about the same size in bytes, of which PART is
- * the number, from 0. With "wait" it says its process id first, and "linked" when all is linked; then it waits for a line.
+ * The classes are sorted by name and divided into PARTS pieces of about the same size in bytes.
+ * PART is the number of the piece to load, from 0. With "wait", the program prints its process id
+ * first, prints "linked" when all classes are linked, and then waits for a line.
  */
 public class LinkAll {
     public static void main(String[] arguments) throws Exception {
@@ -37,7 +39,7 @@ public class LinkAll {
                 jar(arguments[i], sizes);
             }
         }
-        // Kept reachable, for as long as somebody may look at them.
+        // Kept reachable as long as instruments may be attached to them.
         List<Class<?>> classes = new ArrayList<>();
         StringBuilder out = new StringBuilder();
         for (String name : piece(sizes, part, parts)) {
@@ -89,7 +91,7 @@ public class LinkAll {
     }
 
     private static void add(String place, long size, Map<String, Long> sizes) {
-        // Classes for a certain release come through their usual name.
+        // Classes for a certain release (multi-release jars) are loaded by their usual name.
         if (!place.startsWith("META-INF/") && !place.endsWith("module-info.class")) {
             sizes.put(place.substring(0, place.length() - ".class".length()).replace('/', '.'), size);
         }
@@ -99,15 +101,16 @@ public class LinkAll {
         try {
             Class<?> loaded = Class.forName(name, false, ClassLoader.getSystemClassLoader());
             classes.add(loaded);
-            // Asking for members links the class; and there must be no others than before.
+            // Requesting the members links the class. The agent must not add any members.
             int methods = loaded.getDeclaredMethods().length;
             int fields = loaded.getDeclaredFields().length;
             return "linked " + methods + " " + fields + " " + loaded.getModifiers();
         } catch (VerifyError | ClassFormatError e) {
-            // The text has places in the code, which arming moves.
+            // The message contains positions in the code, which arming changes.
             return e.getClass().getName();
         } catch (NoClassDefFoundError e) {
-            // Which of several classes is missed first depends on the order of methods, and that on addresses in the JVM.
+            // The first missing class depends on the order of methods, which depends on addresses
+            // in the JVM.
             String text = String.valueOf(e).replace('\n', ' ');
             return text.contains("(wrong name: ") ? text : e.getClass().getName();
         } catch (Throwable e) {

@@ -1,6 +1,6 @@
-//! Branches before super(...) and this(...): the object is not initialised yet, so no activation can leave the
-//! method there. Fragments before the call are refused by name (BeforeSuper) and have no rows; the one that holds the
-//! call counts from the call's return on.
+//! Branches before super(...) and this(...): the object is not initialised yet, so no activation
+//! can leave the method there. Fragments before the call are refused (code BeforeSuper) and have no
+//! rows. The fragment of the call counts from the return of the call on.
 
 public class ArgumentsOfSuper {
     static class Base {

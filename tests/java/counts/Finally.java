@@ -1,5 +1,5 @@
-//! `finally`: its code stands once for each way out. Normal, return, exception, break, continue, nested,
-//! overriding a return, and try-with-resources.
+//! `finally`: the compiler emits its code once for each exit. Normal, return, exception, break,
+//! continue, nested, overriding a return, and try-with-resources.
 
 public class Finally {
     static int log;

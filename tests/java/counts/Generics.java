@@ -1,4 +1,4 @@
-//! Generics: bridge methods (their code stands on the line of the class), covariant returns, bounded
+//! Generics: bridge methods (whose code has the line of the class), covariant returns, bounded
 //! types with intersection casts.
 
 import java.util.Comparator;

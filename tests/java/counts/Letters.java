@@ -1,4 +1,4 @@
-//! A class whose name begins with `L`, in no package: in descriptors two of these letters come together.
+//! A class in no package whose name begins with `L`: its descriptors contain `LL`.
 
 public class Letters {
     private final int value;

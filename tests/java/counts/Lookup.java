@@ -1,5 +1,5 @@
-//! Methods that ask who calls them: `MethodHandles.lookup()`, `Class.forName`, `StackWalker`, and
-//! reflection over the own members. In moved code each must still see this class, and nothing added to it.
+//! Methods that query their caller: `MethodHandles.lookup()`, `Class.forName`, `StackWalker`, and
+//! reflection over the own members. Moved code must still see this class, and no added members.
 
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;

@@ -3,29 +3,36 @@ import java.io.InputStreamReader;
 import java.util.concurrent.CountDownLatch;
 
 /**
- * Four threads that each call {@code pass} 2,500 times in a run, at the same time, with values known by construction: {@code i} counts from 0 in
- * each thread, {@code n} is different in all passes of a run.
+ * Four threads that each call {@code pass} 2,500 times in a run, at the same time and with known
+ * values. {@code i} counts from 0 in each thread; {@code n} is different in all calls of a run.
  */
 public class Stream {
     static final int THREADS = 4;
     static final int PASSES = 2_500;
     static final String[] NAMES = {"k0", "k1", "k2", "k3", "k4", "k5", "k6", "k7", "k8", "k9"};
-    /** Of one length, and different behind a million characters. */
+    /** Strings of equal length that differ only after a million characters. */
     static final String[] LONG = {
         "x".repeat(1_000_000) + "a", "x".repeat(1_000_000) + "b", "x".repeat(1_000_000) + "c"
     };
     static int runs;
 
     /**
-     * {@code value}: from -100 to 2,399. {@code x}: of five each NaN, the two infinities, and two numbers ending in .5. {@code name}: one of ten.
-     * {@code own}: no other pass of any run has it. {@code text}: one of three long ones. {@code heavy}: in every other pass one of ten,
-     * else what no other pass of the run has.
+     * Parameters with these values:
+     *
+     * <ul>
+     * <li>{@code value}: from -100 to 2,399.
+     * <li>{@code x}: in each five calls NaN, the two infinities, and two numbers ending in .5.
+     * <li>{@code name}: one of ten.
+     * <li>{@code own}: different in every call of every run.
+     * <li>{@code text}: one of three long strings.
+     * <li>{@code heavy}: in every other call one of ten, otherwise unique in the run.
+     * </ul>
      */
     static long pass(int i, int n, long value, double x, String name, String own, String text, int heavy) {
         return n + value;
     }
 
-    /** Called once for each run, when it is over. */
+    /** Called once at the end of each run. */
     static int over(int run) {
         return run + 1;
     }
@@ -75,7 +82,7 @@ public class Stream {
         return sum;
     }
 
-    /** Without arguments once; else once for each line {@code run}. */
+    /** Without arguments, one run. Otherwise one run for each line {@code run}. */
     public static void main(String[] args) throws Exception {
         if (args.length == 0) {
             System.out.println("sum " + run());

@@ -1,7 +1,10 @@
 import java.util.ArrayList;
 import java.util.List;
 
-/** Runs out of heap and out of stack, again and again, and goes on. What it prints does not depend on how much there was. */
+/**
+ * Exhausts the heap and the stack repeatedly, and continues. Its output does not depend on the
+ * amount of memory.
+ */
 public class Exhausted {
     static List<byte[]> kept;
     static int handled;
@@ -13,7 +16,7 @@ public class Exhausted {
         }
     }
 
-    /** Called for the first time when nothing is left. */
+    /** Called for the first time when no memory is left. */
     static int helper(int n) {
         int sum = 0;
         for (int i = 0; i < n; i++) {
@@ -32,7 +35,7 @@ public class Exhausted {
         try {
             fill(1 << 16);
         } catch (OutOfMemoryError e) {
-            // The heap is still full but for what 64 KiB did not fit into.
+            // The heap is still full, except for a rest that was too small for 64 KiB.
             handled++;
             result = lateHelper(round);
         } finally {
@@ -42,7 +45,10 @@ public class Exhausted {
         return "heap " + round + " " + result + " " + handled + " " + ended;
     }
 
-    /** Fills what is left, to the last bytes, and calls what was never called before. */
+    /**
+     * Fills the rest of the heap to the last bytes, and calls a method that was never called
+     * before.
+     */
     static String lastBytes() {
         kept = new ArrayList<>(1 << 16);
         Object[] chain = null;
@@ -88,7 +94,10 @@ public class Exhausted {
     static int entered;
     static int left;
 
-    /** At the very end of the stack an instrument's call may find no room in a handler; a few frames may leave it early then. */
+    /**
+     * At the end of the stack, an instrument's call in a handler may overflow. Then a few frames
+     * may end early.
+     */
     static int deep(int n) {
         depth = n;
         entered++;
@@ -106,7 +115,7 @@ public class Exhausted {
         return wide(a + 1, b * 2, c, n + 1) + n;
     }
 
-    /** Catches where nothing is left, and calls down again from there. */
+    /** Catches the error when no stack is left, and continues the recursion from there. */
     static int stubborn(int n) {
         try {
             return stubborn(n + 1);

@@ -1,7 +1,7 @@
 import java.util.ArrayList;
 import java.util.List;
 
-/** Fills the heap seven times, and each time catches the error where it fills it. */
+/** Fills the heap seven times, and catches the error each time in the method that fills it. */
 public class Full {
     static long fill(int round) {
         List<Object> hold = new ArrayList<>();
@@ -12,7 +12,7 @@ public class Full {
                 filled++;
             }
         } catch (OutOfMemoryError e) {
-            // What an older frame may still refer to is empty from here on.
+            // Older frames may still refer to this list, so it is emptied.
             hold.clear();
         }
         return filled;

@@ -1,6 +1,6 @@
 /**
- * Does rounds of work until it is killed, and says after each how many there were. Each round calls `work` a thousand times and
- * `note` once, with the number of the round.
+ * Runs rounds of work until it is killed, and prints the number of completed rounds after each.
+ * Each round calls `work` a thousand times and `note` once, with the number of the round.
  */
 public class Progress {
     static long sum;

@@ -1,4 +1,7 @@
-/** A sum that is known, in a hundred rounds; with an argument, a pause of so many milliseconds after each. */
+/**
+ * Prints a known sum after a hundred rounds. The optional argument is the pause after each round in
+ * milliseconds.
+ */
 public class Steady {
     static int step(int i) {
         if (i % 3 == 0) {

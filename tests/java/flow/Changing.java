@@ -1,6 +1,6 @@
 /**
- * Methods of many shapes, called and looped in for two seconds, while a plan changes what is woven into them. Prints only what
- * does not depend on how far it came.
+ * Methods of many shapes that are called and run their loops for two seconds, while a plan changes
+ * their instruments. The program prints only results that do not depend on its speed.
  */
 public class Changing {
     static int sort(int[] a) {

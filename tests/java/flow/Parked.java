@@ -2,7 +2,10 @@ import java.lang.reflect.Method;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.locks.LockSupport;
 
-/** Ends while virtual threads are parked in the middle of a method (on a JDK without them: other threads). */
+/**
+ * Ends while virtual threads are parked in the middle of a method. A JDK without virtual threads
+ * uses other threads.
+ */
 public class Parked {
     static final int MANY = 60;
     static final CountDownLatch ready = new CountDownLatch(MANY);
@@ -36,7 +39,7 @@ public class Parked {
     }
 
     public static void main(String[] args) throws Exception {
-        // The first one that counts is how the agent learns of them.
+        // The agent learns of these methods by their first counted call.
         start(() -> wander(false)).join();
         Thread.sleep(1000);
         for (int i = 0; i < MANY; i++) {

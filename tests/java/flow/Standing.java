@@ -2,8 +2,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Ends while activations stand in the middle of their methods: main, which ends the JVM from three calls deep, daemon threads that
- * are parked, one that waits for a monitor, one in a `try`.
+ * Ends while activations are in the middle of their methods: main, which ends the JVM from three
+ * calls deep; parked daemon threads; a thread that waits for a monitor; a thread in a `try`.
  */
 public class Standing {
     static final CountDownLatch ready = new CountDownLatch(4);
@@ -62,7 +62,7 @@ public class Standing {
         synchronized (lock) {
             start(() -> wanted(4));
             ready.await();
-            // Until the others stand where they are going.
+            // Wait until the other threads are where they are to be.
             Thread.sleep(500);
             System.out.println("ends");
             System.exit(3);

@@ -3,7 +3,10 @@ import java.io.IOException;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 
-/** What classes that {@code Independent} has rewritten call. Says what it counted on standard error when the program ends. For one thread. */
+/**
+ * The methods that classes rewritten by {@code Independent} call. The counts are printed on
+ * standard error when the program ends. For one thread only.
+ */
 public final class Counted {
     private static final long[] OPCODES = new long[256];
     private static final long[] PASSED = new long[1 << 16];

@@ -17,8 +17,10 @@ import org.objectweb.asm.MethodVisitor;
 import org.objectweb.asm.Opcodes;
 
 /**
- * Another way to know what BIT counts: rewrites the class files of a folder into another one, with a call before each instruction, and one more
- * behind each branch that is not taken. {@code Independent FROM TO}. Static initialisers stay as they are, since Veneer has no code there.
+ * Determines the counts of the BIT plans in another way: {@code Independent FROM TO} rewrites the
+ * class files of a folder into another one. It inserts a call before each instruction, and one
+ * more after each branch, which counts the cases in which the branch is not taken. Static
+ * initialisers are not changed, because Veneer has no code there.
  */
 public final class Independent {
     private static int branches;

@@ -4,7 +4,10 @@ import java.io.InputStreamReader;
 import java.io.UncheckedIOException;
 import java.util.Arrays;
 
-/** Classes with static initialisers. Each line names one that is to be used, and so is initialised; then its values are said. {@code stop} ends. */
+/**
+ * Classes with static initialisers. Each line on standard input names a class to use. The use
+ * initialises the class, and then its values are printed. {@code stop} ends the program.
+ */
 public class Initial {
     static BufferedReader in = new BufferedReader(new InputStreamReader(System.in));
 
@@ -63,7 +66,7 @@ public class Initial {
         static final int VALUE = Integer.parseInt("none");
     }
 
-    /** Uses {@link Second}, which uses this while it is being initialised. */
+    /** Uses {@link Second}, which uses this class while it is being initialised. */
     static final class First {
         static final int ONE = Second.TWO + Integer.parseInt("1");
     }
@@ -72,7 +75,7 @@ public class Initial {
         static final int TWO = First.ONE + Integer.parseInt("10");
     }
 
-    /** Takes turns until something else is said. */
+    /** Loops until another line is read. */
     static final class Slow {
         static final int TURNS;
         static final String END;
@@ -115,7 +118,7 @@ public class Initial {
             case "chain":
                 return First.ONE + " " + Second.TWO;
             case "slow":
-                // Somebody else needs the class meanwhile.
+                // Another thread needs the class during its initialisation.
                 int[] seen = new int[1];
                 Thread other = new Thread(() -> seen[0] = Slow.TURNS);
                 Thread starter = new Thread(

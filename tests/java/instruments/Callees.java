@@ -4,7 +4,7 @@ import java.io.InputStreamReader;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Objects whose public methods code at points calls: {@code serve} runs six times, with n from 0 to 5. */
+/** Objects whose public methods probes call: {@code serve} runs six times, with n from 0 to 5. */
 public class Callees {
     public interface Named {
         String name();
@@ -96,7 +96,7 @@ public class Callees {
             return n;
         }
 
-        /** Calls itself, as often as it says. */
+        /** Calls itself {@code depth} times. */
         public int deep(int depth) {
             return depth == 0 ? 0 : 1 + deep(depth - 1);
         }
@@ -118,7 +118,7 @@ public class Callees {
         return sum;
     }
 
-    /** Without arguments once; else once for each line {@code run}. */
+    /** Without arguments, one run. Otherwise one run for each line {@code run}. */
     public static void main(String[] args) throws IOException {
         if (args.length == 0) {
             System.out.println("sum " + all());

@@ -3,7 +3,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 
-/** `Crowd platform|virtual THREADS CALLS`: each thread calls `work(3)` so often; virtual ones yield between. */
+/**
+ * `Crowd platform|virtual THREADS CALLS`: each thread calls `work(3)` CALLS times; virtual threads
+ * yield in between.
+ */
 public class Crowd {
     static int work(int n) {
         int sum = 0;

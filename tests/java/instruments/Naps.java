@@ -1,6 +1,7 @@
 /**
- * Calls that take long, and what {@code System.nanoTime()} says of them: {@code NAME inside OUTSIDE} in nanoseconds, measured within the calls and
- * around them. One call takes longer than the agent needs to change the clock of timers.
+ * Calls that take long, and their durations by {@code System.nanoTime()}. It prints {@code NAME
+ * inside OUTSIDE} in nanoseconds: measured within the calls, and around them. One call takes
+ * longer than the agent needs to change the clock of timers.
  */
 public class Naps {
     private static long inside;

@@ -2,7 +2,7 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
 
-/** Calls with values of every type, known by construction: {@code handle} a thousand times, with the order and its number. */
+/** Known values of every type: {@code handle} runs 1,000 times, with an order and its number. */
 public class Orders {
     static class User {
         final String name;
@@ -32,7 +32,7 @@ public class Orders {
         Object match;
     }
 
-    /** Of a class that is never loaded. */
+    /** A class that is never loaded. */
     static class Ghost {
         int seen;
     }
@@ -57,7 +57,7 @@ public class Orders {
         return one == null ? 1 : 2;
     }
 
-    /** Points to itself in the end. */
+    /** The last node refers to itself. */
     static class Node {
         Node next;
     }
@@ -66,12 +66,12 @@ public class Orders {
     static final Node RING = new Node();
     static final int[] MANY = new int[5000];
 
-    /** What no probe should stumble over: long strings, numbers that are none, rings, long arrays. */
+    /** Values that are difficult for probes: long strings, NaN, cyclic lists, long arrays. */
     static int odd(String text, double x, float y, Node node, int[] many, int n) {
         return n + many.length;
     }
 
-    /** Without arguments once; else once for each line {@code run}. */
+    /** Without arguments, one run. Otherwise one run for each line {@code run}. */
     public static void main(String[] args) throws IOException {
         if (args.length == 0) {
             System.out.println("sum " + all());

@@ -1,6 +1,6 @@
 /**
- * Methods whose edges, loops, exits, lines and blocks are passed a number of times that follows from the
- * calls in `main`. The numbers of the fragments are those of `veneer fragments --policy block`.
+ * Methods whose edges, loops, exits, lines and blocks have known counts, which follow from the
+ * calls in `main`. The fragments have the numbers of `veneer fragments --policy block`.
  */
 public class Points {
     /**
@@ -47,13 +47,13 @@ public class Points {
         return 3;
     }
 
-    /** Leaves by an exception of its callee, or of its own, each second time. */
+    /** Every second call ends with an exception, of the callee or of its own. */
     static int leaves(int n) {
         int got = exits(n % 2 == 0 ? n : -n);
         return got + 1;
     }
 
-    /** The call in f1 throws each third time; f2 is the handler. */
+    /** The call in f1 throws in every third iteration; f2 is the handler. */
     static int throwing(int n) {
         int sum = 0;
         for (int i = 0; i < n; i++) {
@@ -66,19 +66,19 @@ public class Points {
         return sum;
     }
 
-    /** Sleeps so long, in a loop whose turns a lap timer can tell. */
+    /** Sleeps `millis` in each iteration of a loop, which a lap timer can measure. */
     static void nap(int turns, long millis) throws InterruptedException {
         for (int i = 0; i < turns; i++) {
             Thread.sleep(millis);
         }
     }
 
-    /** Calls itself: an interval inside an interval of the same timer. */
+    /** Calls itself: intervals of the same timer are nested. */
     static int deep(int n) {
         return n == 0 ? 0 : deep(n - 1) + 1;
     }
 
-    /** A loop that is left by an exception of its body. */
+    /** A loop that ends with an exception of its body. */
     static int torn(int[] values) {
         int sum = 0;
         for (int i = 0; ; i++) {

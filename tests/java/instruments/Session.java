@@ -2,8 +2,9 @@ import java.io.BufferedReader;
 import java.io.InputStreamReader;
 
 /**
- * Does what standard input says, one line each: `call N` calls `work(3)` N times; `begin` starts a thread
- * that runs the loop of `spin`, `end` ends it; `stop` (or the end) ends the program. Answers each line.
+ * Commands on standard input, one per line: `call N` calls `work(3)` N times; `begin` starts a
+ * thread that runs the loop of `spin`, and `end` ends it; `stop` (or the end of the input) ends
+ * the program. Each line is answered.
  */
 public class Session {
     static volatile boolean spinning;

@@ -1,4 +1,4 @@
-/** Instructions of many kinds, each passed as often as the comment says: {@code work} runs a hundred times. */
+/** Instructions of many kinds; the comments state their counts. {@code work} runs 100 times. */
 public class Sites {
     int field;
     static long total;
@@ -10,7 +10,7 @@ public class Sites {
         int x = numbers[0]; // 100 reads of elements
         Object lock = new Object(); // 100 allocations, 100 calls
         int[] more = new int[n % 3]; // 100 allocations
-        synchronized (lock) { // 100 ways in, 100 ways out
+        synchronized (lock) { // 100 monitor enters, 100 monitor exits
             x += text.length(); // 100 calls
         }
         if (x > 10) { // 100 branches

@@ -1,7 +1,7 @@
 import java.util.ArrayList;
 import java.util.List;
 
-/** Calls whose arguments and variables a log must show, in their order. */
+/** Calls whose arguments and variables a log must show in order. */
 public class Values {
     final int mark;
 
@@ -26,7 +26,7 @@ public class Values {
         return mark * by;
     }
 
-    /** `later` is not there yet when the method begins. */
+    /** `later` has no value yet at the method's entry. */
     static int notYet(int n) {
         int later = n + 1;
         if (later > 3) {

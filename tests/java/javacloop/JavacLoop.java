@@ -19,11 +19,12 @@ import javax.tools.SimpleJavaFileObject;
 import javax.tools.ToolProvider;
 
 /**
- * The JDK's own compiler over a source tree, again and again in one JVM: {@code JavacLoop TREE ROUNDS [CLASS]}; or another
- * {@link JavaCompiler}, where its class is named.
+ * Runs the JDK's own compiler on a source tree, again and again in one JVM: {@code JavacLoop TREE
+ * ROUNDS [CLASS]}. CLASS names another {@link JavaCompiler}.
  *
- * <p>Sources are read once and class files stay in memory, so that a round is the compiler's own work. Standard output has
- * the number of class files and a checksum of all of them for each round; standard error has {@code round N ms}.
+ * <p>Sources are read once, and class files stay in memory, so that a round measures only the
+ * compiler. Standard output has the number of class files and a checksum of all of them for each
+ * round; standard error has {@code round N ms}.
  */
 public final class JavacLoop {
     private JavacLoop() {}
@@ -32,7 +33,7 @@ public final class JavacLoop {
         List<JavaFileObject> sources = sources(Path.of(args[0]));
         int rounds = Integer.parseInt(args[1]);
         JavaCompiler compiler = args.length > 2 ? other(args[2]) : ToolProvider.getSystemJavaCompiler();
-        // Other compilers do not know `-implicit`, and compile for an old version by themselves.
+        // Other compilers do not know `-implicit`, and compile for an old version by default.
         List<String> options = args.length > 2 ? List.of("-g", "-proc:none", "-nowarn", "-17")
                 : List.of("-g", "-proc:none", "-implicit:none", "-nowarn");
         try (Kept kept = new Kept(compiler.getStandardFileManager(null, null, StandardCharsets.UTF_8))) {

@@ -2,8 +2,9 @@ import java.io.InputStream;
 import java.lang.reflect.Method;
 
 /**
- * Defines one class many times, each time with a byte changed, and prints what became of it: the value of
- * its method or the kind of the error. What is broken must fail in the same way with the agent as without it.
+ * Defines one class many times, each time with one byte changed, and prints the outcome: the value
+ * of its method, or the kind of the error. A damaged class must fail in the same way with and
+ * without the agent.
  */
 public class Damaged {
     public static class Victim {

@@ -2,15 +2,17 @@ import java.io.BufferedReader;
 import java.io.InputStreamReader;
 
 /**
- * A running loop that goes left on even turns and right on odd ones. Fragments of `loop`:
+ * A running loop that takes the left branch in even iterations and the right one in odd
+ * iterations. Fragments of `loop`:
  *
  * <pre>
  *   f0 → f1 header → f2 even? → f3 left  → f5 publish → f1
  *                         └───→ f4 right ──┘             f1 → f6 end
  * </pre>
  *
- * Standard input: `show` prints what the loop has published, `stop` (or the end) ends it. Left and right
- * together must be the number of turns, unless a fragment was skipped.
+ * Standard input: `show` prints the counts that the loop has published, `stop` (or the end of the
+ * input) ends the program. The sum of left and right must equal the number of iterations, unless a
+ * fragment was skipped.
  */
 public class EdgeRedirect {
     static volatile boolean stopped;
@@ -36,7 +38,7 @@ public class EdgeRedirect {
         return "left " + l + " right " + r + " turns " + i;
     }
 
-    /** Here an edge from f0 to f2 would find no value for `extra`. */
+    /** An edge from f0 to f2 would have no value for `extra` here. */
     static int guarded(int n) {
         int r = 0;
         if (n > 5) {

@@ -2,8 +2,9 @@ import java.io.BufferedReader;
 import java.io.InputStreamReader;
 
 /**
- * Three threads call methods without loops, of which edits make loops, until standard input says `stop` (or ends). A thread that
- * stays in a call keeps the program from printing `ended 3`. Fragments:
+ * Three threads call methods without loops, in which edits create loops, until standard input has
+ * `stop` or ends. If a thread cannot leave its call, the program does not print `ended 3`.
+ * Fragments:
  *
  * <pre>
  *   alone   f0 → f1, f2                              back   f0 → f1 → f2 → f3 → f4

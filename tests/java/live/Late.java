@@ -4,8 +4,9 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 
 /**
- * Calls of `turns`, each in a thread of its own: it goes round until it may end, or waits in a method that it calls. Lines: `spin`, `wait` and
- * `fail` begin one, `end` lets one that goes round or waits go, `quick N` makes N calls that end at once.
+ * Calls of `turns`, each in a thread of its own. A call loops until it may end, or waits in a
+ * method that it calls. Commands: `spin`, `wait` and `fail` start a call, `end` lets one looping
+ * or waiting call end, `quick N` makes N calls that end immediately.
  */
 public class Late {
     static final Semaphore MAY_END = new Semaphore(0);

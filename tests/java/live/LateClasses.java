@@ -5,8 +5,8 @@ import java.io.InputStreamReader;
 import java.lang.reflect.Method;
 
 /**
- * Classes that come late: `Late` is loaded when standard input says `load`, then twice more by class
- * loaders of their own. Each of the three calls `work(100)` once.
+ * Classes that are loaded late: `Late` is loaded when standard input has `load`, then twice more
+ * by other class loaders. Each of the three classes calls `work(100)` once.
  */
 public class LateClasses {
     public static class Late {

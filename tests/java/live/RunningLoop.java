@@ -2,9 +2,10 @@ import java.io.BufferedReader;
 import java.io.InputStreamReader;
 
 /**
- * One activation that runs until standard input says `stop` (or ends, or 120 seconds have passed). At the
- * end it prints how often its loops ran and a sum that follows from that, so that a lost or repeated
- * iteration shows. Each turn calls `step` once, for instruments that arrive after the loop began.
+ * One activation that runs until standard input has `stop` or ends, or until 120 seconds have
+ * passed. At the end it prints the numbers of iterations of its loops, and a sum that follows from
+ * them, so that a lost or repeated iteration is visible. Each iteration calls `step` once, for
+ * instruments that are attached after the loop began.
  */
 public class RunningLoop {
     static final int INNER = 10;

@@ -1,4 +1,4 @@
-/** What the loaders load. f0 → f1 header → f2 body → f1; f1 → f3. */
+/** The class that the loaders load. f0 → f1 header → f2 body → f1; f1 → f3. */
 public class Guest implements java.util.function.IntUnaryOperator {
     private int calls;
 
@@ -18,7 +18,7 @@ public class Guest implements java.util.function.IntUnaryOperator {
         return work(n) + later.getAsInt();
     }
 
-    /** Found only by the loader of Guest. */
+    /** A class that only the loader of Guest finds. */
     static class Helper {
         private final int n;
 

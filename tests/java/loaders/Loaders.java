@@ -4,11 +4,11 @@ import java.nio.file.Path;
 import java.util.function.IntUnaryOperator;
 
 /**
- * `Loaders FOLDER strict|denied|twins|unload`: Guest in loaders that ask their parent only for `java.*`;
- * `denied` asks it not even for all of that.
+ * `Loaders FOLDER strict|denied|twins|unload`: Guest in loaders that delegate only `java.*` to
+ * their parent. In the mode `denied`, a part of `java.*` is not delegated either.
  */
 public class Loaders {
-    /** Knows the classes of a folder and those of `java.*`, nothing else. */
+    /** Finds the classes of a folder and those of `java.*`, and no others. */
     static class Strict extends ClassLoader {
         private final Path folder;
         private final String denied;

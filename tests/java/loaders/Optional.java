@@ -1,4 +1,7 @@
-/** Its methods name `Gone` and `GoneBase`, that of OptionalHandler `GoneError`, whose class files are deleted after compilation. */
+/**
+ * Its methods refer to `Gone` and `GoneBase`, and that of OptionalHandler to `GoneError`. The class
+ * files of these are deleted after compilation.
+ */
 public class Optional {
     static Gone kept;
 
@@ -61,7 +64,7 @@ public class Optional {
     }
 }
 
-/** Cannot be linked: the verifier asks for the type of a handler. */
+/** Cannot be linked, because the verifier needs the type of a handler. */
 class OptionalHandler {
     static int rare(int n) {
         try {

@@ -1,4 +1,7 @@
-/** Calls everything of Optional; a class of its own, because the launcher looks at all methods of the main class. */
+/**
+ * Calls all methods of Optional. It is a separate class, because the launcher looks at all methods
+ * of the main class.
+ */
 public class Optionals {
     static String attempt(String name, java.util.function.IntSupplier action) {
         try {

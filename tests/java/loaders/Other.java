@@ -5,7 +5,10 @@ import java.security.ProtectionDomain;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Another agent: `retransform` brings all classes through the transformers again and again; or it is asked to redefine one. */
+/**
+ * Another agent. With `retransform`, it retransforms all classes again and again. It can also
+ * redefine a class on request.
+ */
 public class Other {
     static volatile Instrumentation instrumentation;
     static volatile int rounds;
@@ -44,7 +47,7 @@ public class Other {
         rounds++;
     }
 
-    /** Gives a class another class file. */
+    /** Redefines a class with another class file. */
     public static void redefine(Class<?> type, byte[] bytes) throws Exception {
         instrumentation.redefineClasses(new ClassDefinition(type, bytes));
     }

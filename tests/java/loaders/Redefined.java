@@ -1,4 +1,7 @@
-/** Its class file is replaced by one in which STEP is another number while `spin` and `value` are in use. */
+/**
+ * While `spin` and `value` are in use, its class file is replaced by one with another value of
+ * STEP.
+ */
 public class Redefined {
     static volatile boolean stopped;
 

@@ -1,4 +1,4 @@
-/** Counts on Redefined before and after another agent has redefined it with 2222 for 1111. */
+/** Uses Redefined before and after another agent has redefined it with 2222 in place of 1111. */
 public class Redefining {
     public static void main(String[] args) throws Exception {
         boolean[] turned = new boolean[1];
@@ -15,7 +15,7 @@ public class Redefining {
             bytes = in.readAllBytes();
         }
         for (int i = 0; i + 1 < bytes.length; i++) {
-            // 1111, wherever it stands.
+            // Every occurrence of 1111.
             if (bytes[i] == 1111 >> 8 && bytes[i + 1] == (byte) 1111) {
                 bytes[i] = 2222 >> 8;
                 bytes[i + 1] = (byte) 2222;

@@ -1,3 +1,3 @@
-/** Reads nothing but java.base, and gives nothing away. */
+/** Reads only java.base, and exports nothing. */
 module guests {
 }

@@ -4,9 +4,15 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Visitors who all say that they are equal. Each that arrives leaves later, in another thread, and some leave that never arrived. A line
- * `N` lets so many in and out, twice; `stay N` keeps those who come; `meet N` has so many met by four threads at a time; `gone` forgets them and collects
- * what nobody holds.
+ * Visitors that are all equal by `equals`. Each visitor that arrives leaves later in another
+ * thread, and some visitors leave that never arrived. Commands on standard input:
+ *
+ * <ul>
+ * <li>`N`: N visitors arrive and leave, twice.
+ * <li>`stay N`: N visitors arrive and are kept.
+ * <li>`meet N`: each of four threads meets the same N visitors.
+ * <li>`gone`: forgets the visitors, and collects the objects that are unreachable.
+ * </ul>
  */
 public class Visitors {
     static final class Visitor {
@@ -91,7 +97,8 @@ public class Visitors {
     }
 
     static void forget() {
-        // The list itself may stay for a while: of a thread that has ended the JVM lets go when it comes to it, and a thread of JDK 25 keeps its task.
+        // The list itself may stay reachable for a while: the JVM clears an ended thread later, and
+        // a thread of JDK 25 keeps its task.
         inside.clear();
         inside = new ArrayList<>();
         for (int i = 0; i < 3; i++) {

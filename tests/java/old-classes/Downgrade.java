@@ -13,8 +13,9 @@ import org.objectweb.asm.RecordComponentVisitor;
 import org.objectweb.asm.Type;
 
 /**
- * Downgrade OUT VERSION (JAR | FOLDER)...: the classes at an old version and without stack maps. Classes that need a newer version
- * (invokedynamic, records, code in interfaces, and so on) stay as they are.
+ * Downgrade OUT VERSION (JAR | FOLDER)...: writes the classes with an old version and without
+ * stack maps. Classes that need a newer version (invokedynamic, records, code in interfaces, and
+ * so on) are not changed.
  */
 public class Downgrade {
     private static Path out;
@@ -60,18 +61,18 @@ public class Downgrade {
         Files.write(path, bytes);
     }
 
-    /** The class at the old version, or null if it needs what came later. */
+    /** Returns the class at the old version, or null if it needs newer features. */
     private static byte[] downgraded(byte[] bytes) {
         ClassReader reader = new ClassReader(bytes);
         boolean[] young = {false};
         boolean isInterface = (reader.getAccess() & Opcodes.ACC_INTERFACE) != 0;
-        // Before 49 these flags meant something else.
+        // Before version 49, these flags had another meaning.
         if (version < 49 && (reader.getAccess() & (Opcodes.ACC_ANNOTATION | Opcodes.ACC_ENUM)) != 0) return null;
         ClassWriter writer = new ClassWriter(0);
         reader.accept(new ClassVisitor(Opcodes.ASM9, writer) {
             @Override
             public void visit(int v, int access, String name, String signature, String superName, String[] interfaces) {
-                // 45.3 is the first version that is still written today.
+                // 45.3 is the first version that is still in use.
                 super.visit(version == 45 ? Opcodes.V1_1 : version, access, name, signature, superName, interfaces);
             }
 
@@ -93,7 +94,7 @@ public class Downgrade {
             @Override
             public MethodVisitor visitMethod(int access, String name, String descriptor, String signature, String[] exceptions) {
                 if (isInterface && !name.equals("<clinit>") && (access & Opcodes.ACC_ABSTRACT) == 0) young[0] = true;
-                // Private members of the nest are called without accessors since version 55.
+                // Since version 55, private members of the nest are called without accessors.
                 return new MethodVisitor(Opcodes.ASM9, super.visitMethod(access, name, descriptor, signature, exceptions)) {
                     @Override
                     public void visitFrame(int type, int locals, Object[] local, int depth, Object[] stack) {}

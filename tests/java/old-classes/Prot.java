@@ -1,4 +1,4 @@
-/** A protected method of Object, called on objects of two subclasses that have met. */
+/** Calls a protected method of Object on a value that merges objects of two subclasses. */
 public class Prot implements Cloneable {
     int v;
 

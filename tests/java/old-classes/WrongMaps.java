@@ -10,8 +10,9 @@ import org.objectweb.asm.tree.FrameNode;
 import org.objectweb.asm.tree.MethodNode;
 
 /**
- * WrongMaps IN OUT: the class file IN at version 50, with its stack maps, in which every class of a local variable other than the
- * class itself is Integer. HotSpot accepts the class with its old verifier.
+ * WrongMaps IN OUT: writes the class file IN at version 50, with its stack maps, in which every
+ * class of a local variable other than the class itself is replaced by Integer. HotSpot accepts
+ * the class with its old verifier.
  */
 public class WrongMaps {
     public static void main(String[] arguments) throws Exception {

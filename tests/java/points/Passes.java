@@ -3,12 +3,15 @@ import java.io.IOException;
 import java.io.InputStreamReader;
 
 /**
- * Points of every kind, in loops: in the middle of its run the thread says {@code waiting} inside of them, and goes on when a line comes.
+ * Points of every kind, in loops. In the middle of its run, the thread prints {@code waiting}
+ * inside the loops, and continues after a line.
  *
- * <p>{@code //: turns.writes().before(counter()) = 5 | 3} says of the next line that has code what is found there: 5 where the plan
- * came before the program, 3 where it came while the thread waited. There are three activations then: {@code fails} in its turn 1, {@code values}, which it has
- * called, in its turn 1, and {@code turns}, which that has called, at the end of its turn 1. Each is in the reach of plans at its next loop header. {@code #} is the number of the line,
- * {@code put(…)} keeps values in order, where it stands at this line; {@code -} is nothing.
+ * <p>{@code //: turns.writes().before(counter()) = 5 | 3} states the expected values at the next
+ * line with code: 5 if the plan was attached before the program, 3 if it was attached while the
+ * thread waited. Three activations exist at that time: {@code fails} in its iteration 1, {@code
+ * values}, called by it, in iteration 1, and {@code turns}, called by that, at the end of its
+ * iteration 1. Plans reach each at its next loop header. {@code #} is the line number, {@code
+ * put(…)} keeps values of this line in order, {@code -} is nothing.
  */
 public class Passes {
     int field;
@@ -90,7 +93,7 @@ public class Passes {
         //: turns.line(#).before(|p| put(p.n)) = 0 1 2 3 4 5 | 2 3 4 5
         //: turns.blocks().before(counter()) = 5 6 | 3 4
         //: turns.blocks().before(counter().each()) = 5 6 | 3 4
-        // From above and from the step to the header; from both branches to the step.
+        // Edges to the header from the code before the loop and from the step; edges to the step.
         //: turns.edges().before(counter()) = 1 1 4 5 | 0 0 3 3
         //: turns.edges().before(counter().each()) = 1 1 4 5 | 0 0 3 3
         for (int n = 0; n < 5; n++) {
@@ -116,7 +119,7 @@ public class Passes {
             //: turns.instructions("i2l").before(|p| put(p.n)) = 0 1 2 3 4 | 2 3 4
             //: turns.instructions().before(counter()) = 5 5 5 5 5 5 | 3 3 3 3 3 3
             total += s.field;
-            // A new object is nothing yet that could be read.
+            // A new object has no value yet that could be read.
             //: turns.allocations().before(counter()) = 5 | 3
             //: turns.allocations().before(|p| put(p.n)) = 0 1 2 3 4 | 2 3 4
             //: turns.allocations().after(counter()) = 5 | 3
@@ -127,7 +130,7 @@ public class Passes {
             synchronized (lock) {
                 //: turns.line(#).before(|p| put(p.n)) = 0 1 2 3 4 | 2 3 4
                 sum += n;
-                // The second way out is for exceptions.
+                // The second monitor exit is for exceptions.
                 //: turns.monitor_exits().before(counter()) = 0 5 | 0 3
                 //: turns.monitor_exits().after(counter()) = 0 5 | 0 3
                 //: turns.monitor_exits().before(|p| put(class_of(p.object))) = "java.lang.Object" "java.lang.Object" "java.lang.Object" "java.lang.Object" "java.lang.Object" | "java.lang.Object" "java.lang.Object" "java.lang.Object"
@@ -185,12 +188,12 @@ public class Passes {
     }
 
     /**
-     * Ends by an exception.
+     * Ends with an exception.
      *
      * <pre>
-     *   f0 → f1 header: the third turn? → f2 throws
-     *                                 └→ f3 the first turn? → f4 values ┐
-     *                                                     └→ f5 step ←──┘   f5 → f1
+     *   f0 → f1 header: iteration 3? → f2 throws
+     *                              └→ f3 iteration 1? → f4 values ┐
+     *                                                └→ f5 step ←─┘   f5 → f1
      * </pre>
      */
     static int fails(Passes s, BufferedReader in, int[] cells, String[] words) throws IOException {

@@ -36,7 +36,7 @@ final class Edge {
         return minutes;
     }
 
-    /** Does this edge join the two stations, in either direction? */
+    /** Returns whether this edge joins the two stations, in either direction. */
     boolean isMe(Station a, Station b) {
         return from.sameAs(a) && to.sameAs(b) || from.sameAs(b) && to.sameAs(a);
     }

@@ -27,7 +27,7 @@ final class Heap {
         label.moveTo(place);
     }
 
-    /** Adds a label, or moves it up when it is already there with a better arrival. */
+    /** Adds a label, or moves it up if it is already in the heap with a better arrival. */
     void offer(Label label) {
         int place = label.place();
         if (place < 0) {

@@ -1,6 +1,6 @@
 package route;
 
-/** What the search knows of one station: the best arrival so far and the edge it came by. */
+/** The search state of one station: the best arrival so far and the edge of that arrival. */
 final class Label {
     private final Station station;
     private int minutes;
@@ -40,7 +40,7 @@ final class Label {
         settled = true;
     }
 
-    /** Where this label stands in the heap, -1 when it is not there. */
+    /** The position of this label in the heap, or -1 if it is not in the heap. */
     int place() {
         return place;
     }
@@ -49,7 +49,7 @@ final class Label {
         place = newPlace;
     }
 
-    /** Takes the arrival if it is better than the one known. */
+    /** Stores the arrival if it is better than the known one. */
     boolean improve(int newMinutes, Edge newVia) {
         if (newMinutes >= minutes) {
             return false;

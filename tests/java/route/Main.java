@@ -1,8 +1,8 @@
 package route;
 
 /**
- * The route finder: `route.Main [queries] [rounds] [--time]`. Each round asks for the same routes, so
- * the output depends on the arguments alone. `--time` prints milliseconds per round to standard error.
+ * The route finder: `route.Main [queries] [rounds] [--time]`. Each round asks for the same routes, so the output
+ * depends only on the arguments. `--time` prints milliseconds per round to standard error.
  */
 public final class Main {
     private static final int SIDE = 64;

@@ -103,7 +103,7 @@ final class Network {
         }
     }
 
-    /** The edge of a line (any line where it is null) between two neighbours, or null. */
+    /** The edge of a line (of any line if it is null) between two neighbours, or null. */
     Edge edgeBetween(Station a, Station b, Line line) {
         for (Edge edge = a.firstEdge(); edge != null; edge = edge.next(a)) {
             if (edge.isMe(a, b) && (line == null || edge.line().sameAs(line))) {

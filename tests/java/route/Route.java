@@ -2,7 +2,7 @@ package route;
 
 import java.util.ArrayDeque;
 
-/** A route found: the edges in order of travel, the time, and what can be said of it in one line. */
+/** A route: its edges in order of travel, its time, and a description in one line. */
 final class Route {
     private final Station start;
     private final Station goal;
@@ -39,7 +39,7 @@ final class Route {
         return changes;
     }
 
-    /** A number that depends on every edge and its place. */
+    /** A number that depends on every edge and its position. */
     long checksum() {
         long sum = minutes;
         for (Edge edge : edges) {

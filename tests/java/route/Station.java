@@ -31,7 +31,7 @@ final class Station {
         return y;
     }
 
-    /** The head of the chain of edges that touch this station. */
+    /** The head of the chain of edges at this station. */
     Edge firstEdge() {
         return firstEdge;
     }

@@ -4,7 +4,7 @@ import java.util.LinkedList;
 import java.util.List;
 import java.util.Map;
 
-/** A desk that serves 300 customers; the comments say what the shipped plans find. */
+/** A desk that handles 300 customers. The comments state the results of the shipped plans. */
 public class Desk {
     private final Map<Integer, String> names = new HashMap<>();
     private final List<List<Integer>> queues = new ArrayList<>();
@@ -54,7 +54,7 @@ public class Desk {
         System.out.println("served " + desk.served + ", failed " + failed);
     }
 
-    /** Never called: coverage finds it. */
+    /** Never called, so the coverage plan reports it. */
     static int idle(int n) {
         return n == 0 ? 1 : 2;
     }

@@ -7,7 +7,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 
-/** A program on JDBC; the comments say what the plan for SQL finds of one run. Its driver is whatever is on the class path. */
+/** A JDBC program. The comments state the results of the SQL plan for one run. */
 public class Queries {
     static int run(Connection connection) throws SQLException {
         int sum = 0;

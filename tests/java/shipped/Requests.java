@@ -11,7 +11,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 
-/** A server of the JDK and its client; each `run` on standard input asks for the same. The comments say what the plan for HTTP finds of one run. */
+/** A server of the JDK and its client. The comments state the HTTP plan's results for one `run`. */
 public class Requests {
     private static String base;
 
@@ -65,7 +65,7 @@ public class Requests {
         base = "http://127.0.0.1:" + server.getAddress().getPort();
         if (args.length > 0) {
             System.out.println("sum " + run());
-            System.out.println("fails " + ask("/fails")); // as often as the client tries: /fails exception
+            System.out.println("fails " + ask("/fails")); // each attempt: /fails exception
         } else {
             BufferedReader in = new BufferedReader(new InputStreamReader(System.in));
             for (String line = in.readLine(); line != null && !line.equals("stop"); line = in.readLine()) {

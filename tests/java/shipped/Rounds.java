@@ -2,19 +2,19 @@ import java.io.BufferedReader;
 import java.io.InputStreamReader;
 
 /**
- * Loops and calls with known counts: each `run` on standard input goes through all of it once. The comments say what the plans find of one run.
+ * Loops and calls with known counts, executed once per `run`. The comments state the plans' results.
  */
 public class Rounds {
     private static int sum;
 
-    /** trips: 10 times 7 turns. */
+    /** trips: 10 times 7 iterations. */
     static void counted() {
         for (int i = 0; i < 7; i++) {
             sum += i;
         }
     }
 
-    /** trips: the outer loop once with 4 turns; the inner one 4 times, with 0, 1, 2 and 3. */
+    /** trips: the outer loop once with 4 iterations; the inner one 4 times, with 0, 1, 2 and 3. */
     static void nested() {
         for (int i = 0; i < 4; i++) {
             for (int j = 0; j < i; j++) {
@@ -23,7 +23,7 @@ public class Rounds {
         }
     }
 
-    /** trips: 2 turns, when the third value ends it. */
+    /** trips: 2 iterations; the third value ends the loop. */
     static void early(int[] values) {
         for (int value : values) {
             if (value < 0) {
@@ -33,7 +33,7 @@ public class Rounds {
         }
     }
 
-    /** trips: 5 times 3 turns, which an exception ends that is caught here. */
+    /** trips: 5 times 3 iterations, ended by an exception that is caught here. */
     static void caught(int[] values) {
         for (int round = 0; round < 5; round++) {
             try {
@@ -47,14 +47,14 @@ public class Rounds {
         }
     }
 
-    /** trips: 1 turn, which an exception ends that leaves the method. */
+    /** trips: 1 iteration, ended by an exception that leaves the method. */
     static void thrown(int[] values) {
         for (int i = 0; i < 10; i++) {
             sum += 6 / values[i];
         }
     }
 
-    /** trips: 4 activations inside each other, with 0, 1, 2 and 3 turns. */
+    /** trips: 4 nested activations, with 0, 1, 2 and 3 iterations. */
     static void inside(int depth) {
         for (int i = 0; i < depth; i++) {
             if (i == depth - 1) {
@@ -117,7 +117,7 @@ public class Rounds {
         }
     }
 
-    /** So many calls of a method that does next to nothing. */
+    /** Calls a method with a minimal body {@code calls} times. */
     static void hot(int calls) {
         for (int i = 0; i < calls; i++) {
             leaf();

@@ -1,4 +1,4 @@
-/** Spends its time in {@code busy}, for a profiler from outside. */
+/** Spends its time in {@code busy}, for an external profiler. */
 public class Busy {
     static volatile long sink;
 

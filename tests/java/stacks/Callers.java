@@ -28,8 +28,8 @@ import java.util.logging.Logger;
 import java.util.stream.Collectors;
 
 /**
- * Methods of the JDK that ask who calls them, one family after the other. What they answer, and what they refuse and in which
- * words, must be the same in moved code.
+ * Methods of the JDK that query their caller, one family after the other. Their answers, their
+ * refusals and the messages must be the same in moved code.
  */
 @SuppressWarnings({"removal", "deprecation"})
 public class Callers extends other.Base {
@@ -46,7 +46,7 @@ public class Callers extends other.Base {
         return n * own;
     }
 
-    /** Has private members and is no nestmate. */
+    /** Has private members and is not a nestmate. */
     interface Names {
         Object run() throws Throwable;
     }
@@ -69,7 +69,7 @@ public class Callers extends other.Base {
         }
     }
 
-    // ---- classes and resources -----------------------------------------------------------------------------------------
+    // ---- classes and resources ------------------------------------------------------------------
 
     static Object forName() throws Exception {
         Class<?> own = Class.forName("Callers$Names");
@@ -97,7 +97,7 @@ public class Callers extends other.Base {
         Class<?> find(String name) throws ClassNotFoundException;
     }
 
-    /** A method reference to a method that asks who calls it. */
+    /** A method reference to a method that queries its caller. */
     static Object methodReference() throws Exception {
         Finder f = Class::forName;
         return f.find("Callers$Finder");
@@ -157,7 +157,7 @@ public class Callers extends other.Base {
         return names;
     }
 
-    // ---- reflection ----------------------------------------------------------------------------------------------------
+    // ---- reflection -----------------------------------------------------------------------------
 
     static Object privateMembers() throws Exception {
         Callers c = new Callers();
@@ -169,7 +169,7 @@ public class Callers extends other.Base {
         return m.invoke(c, 5) + " " + f.get(c) + " " + k.newInstance().own;
     }
 
-    /** Protected members that are inherited: access that a class has and a mere nestmate has not. */
+    /** Inherited protected members: the class has access to them, but a nestmate would not. */
     static Object protectedMembers() throws Exception {
         Callers c = new Callers();
         Method secret = other.Base.class.getDeclaredMethod("secret");
@@ -231,7 +231,7 @@ public class Callers extends other.Base {
         return names.run();
     }
 
-    // ---- handles -------------------------------------------------------------------------------------------------------
+    // ---- handles --------------------------------------------------------------------------------
 
     static Object lookup() throws Throwable {
         MethodHandles.Lookup lookup = MethodHandles.lookup();
@@ -271,7 +271,7 @@ public class Callers extends other.Base {
         return AtomicIntegerFieldUpdater.newUpdater(Thread.class, "priority");
     }
 
-    // ---- stacks --------------------------------------------------------------------------------------------------------
+    // ---- stacks ---------------------------------------------------------------------------------
 
     static class Callee {
         static Class<?> caller() {
@@ -303,7 +303,7 @@ public class Callers extends other.Base {
         return Callers.class.getProtectionDomain().getCodeSource() != null;
     }
 
-    // ---- logging -------------------------------------------------------------------------------------------------------
+    // ---- logging --------------------------------------------------------------------------------
 
     static final List<String> RECORDS = new ArrayList<>();
     static final Logger LOGGER = Logger.getLogger("callers");
@@ -341,7 +341,7 @@ public class Callers extends other.Base {
         return System.getLogger("callers.system").getName();
     }
 
-    // ---- modules, libraries, system --------------------------------------------------------------------------------------
+    // ---- modules, libraries, system -------------------------------------------------------------
 
     static Object modules() {
         Module own = Callers.class.getModule();

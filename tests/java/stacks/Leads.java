@@ -6,9 +6,10 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * Calls of `leaf` on many ways. It keeps its own account of them, by the stack traces of exceptions that it makes there, and prints it at the
- * end. `leaf` is one line, so that a point at its entry has the line of the call that makes the exception. With an argument it first does so
- * many turns of a loop that stands on the stack until a line comes on standard input.
+ * Calls `leaf` on many call paths. The program counts the stacks itself, by stack traces of
+ * exceptions created there, and prints the counts at the end. `leaf` has one line, so a point at
+ * its entry has the line of the exception. With an argument, the program first runs many
+ * iterations of a loop that stays on the stack until standard input has a line.
  */
 public class Leads {
     static final Map<String, Integer> ACCOUNT = new TreeMap<>();
@@ -96,7 +97,7 @@ public class Leads {
             }
             Thread.sleep(1);
         }
-        // From here on the plan and the account see the same.
+        // From here on, the plan and the program count the same calls.
         counts = true;
         System.out.println("counts");
         in.readLine();

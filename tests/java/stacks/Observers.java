@@ -5,8 +5,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.stream.Collectors;
 
 /**
- * One activation of {@code observed}, seen by everything that can see the stack of a running thread while it stands in line
- * 34. Each line of output: the observer and the line that it shows for {@code observed}.
+ * One activation of {@code observed}, seen by every observer of a running thread's stack while it is in line 34. Each
+ * line of output has the observer and the line that it shows for {@code observed}.
  */
 public class Observers {
     static final CountDownLatch HERE = new CountDownLatch(1);

@@ -8,9 +8,9 @@ import jdk.jfr.consumer.RecordedFrame;
 import jdk.jfr.consumer.RecordingFile;
 
 /**
- * Flight Recorder samples a thread that spends its time in {@code busy}. Each line of output: under which method and class
- * samples show that time, and how many there were. A sample belongs to {@code busy} where its topmost frame of the program
- * is a body of that method: its own, or one with its name and a suffix in a class with the name of its class and a suffix.
+ * Flight Recorder samples a thread that spends its time in {@code busy}. Each line of output names a method and class
+ * with samples, and their number. A sample belongs to {@code busy} if its topmost frame of the program is a body of
+ * that method: its own, or one with its name and a suffix in a class with the name of its class and a suffix.
  */
 public class Sampled {
     static volatile long sink;
@@ -43,7 +43,7 @@ public class Sampled {
             recording.enable("jdk.ExecutionSample").withPeriod(Duration.ofMillis(10));
             recording.start();
             int found = 0;
-            // As many samples as it takes, however slow the machine is.
+            // Enough samples, whatever the speed of the machine.
             while (found < 20) {
                 Thread.sleep(500);
                 recording.dump(file);

@@ -7,14 +7,14 @@ import java.util.function.IntUnaryOperator;
 import java.util.function.Supplier;
 
 /**
- * Exceptions from everywhere, each printed with its whole trace: class, method, file and line of every frame, causes and
- * suppressed ones too. Each scene runs several times, so that compiled code is seen as well.
+ * Exceptions from many places, each printed with its whole trace: class, method, file and line of every frame, with
+ * causes and suppressed ones. Each scene runs several times, so that compiled code is covered as well.
  */
 public class Traces {
     static int depth;
     static StackTraceElement[] kept;
 
-    // ---- scenes ------------------------------------------------------------------------------------------------------
+    // ---- scenes ---------------------------------------------------------------------------------
 
     static int division(int n) {
         int a = n * 3;
@@ -38,7 +38,7 @@ public class Traces {
         return (String) other;
     }
 
-    /** Made in one line, thrown in another. */
+    /** Created on one line, thrown on another. */
     static void madeBefore(int n) {
         RuntimeException made = new IllegalStateException("made");
         if (n > 0) {
@@ -219,7 +219,7 @@ public class Traces {
         return mutual(n - 1);
     }
 
-    /** Caught below, so that the frames under the handler were never passed. */
+    /** Caught further down the stack, so the frames below the handler are not unwound. */
     static Throwable caughtBelow(int n) {
         depth += n;
         try {
@@ -282,7 +282,7 @@ public class Traces {
         throw new RuntimeException("without", null, false, false) {};
     }
 
-    /** Helpful messages. */
+    /** Covers the helpful messages of null pointer exceptions. */
     static class Node {
         Node next;
         int[] data;
@@ -369,14 +369,14 @@ public class Traces {
         }
     }
 
-    // ---- output ------------------------------------------------------------------------------------------------------
+    // ---- output ---------------------------------------------------------------------------------
 
     interface Scene {
         Object run() throws Throwable;
     }
 
     static void print(StackTraceElement frame) {
-        // What the JDK does between differs by version and mode of reflection.
+        // The frames of the JDK in between depend on its version and on the mode of reflection.
         if (frame.getModuleName() != null) {
             return;
         }
@@ -507,8 +507,8 @@ public class Traces {
     }
 
     /**
-     * A loop that something can be attached to while it runs; its exceptions come from after that. With a negative number it
-     * runs until there is something to read.
+     * A loop to which instruments can be attached while it runs; it throws its exceptions after
+     * that. With a negative number, it runs until there is input.
      */
     static int midLoop(long millis) throws Exception {
         long end = System.nanoTime() + millis * 1_000_000;

@@ -4,8 +4,9 @@ import java.lang.management.ManagementFactory;
 import java.lang.management.MemoryPoolMXBean;
 
 /**
- * Runs `work` in a thread all the time; for each line `memory` on standard input it collects garbage and
- * prints the bytes in use in Metaspace; `stop` (or the end) ends it.
+ * Calls `work` in a thread continuously. For each line `memory` on standard input, it collects
+ * garbage and prints the bytes in use in Metaspace. `stop` (or the end of the input) ends the
+ * program.
  */
 public class Cycles {
     static volatile boolean stopped;
@@ -19,7 +20,7 @@ public class Cycles {
         return x;
     }
 
-    /** An activation that never ends by itself, as long as the program runs. */
+    /** An activation that lasts as long as the program. */
     static void loop() {
         long n = 0;
         while (!stopped) {

@@ -7,8 +7,8 @@ import java.util.function.IntBinaryOperator;
 import java.util.function.IntUnaryOperator;
 
 /**
- * `Storm MILLIS`: seven threads that each repeat one kind of work until the time is up. Every round of a work
- * gives the same number; the first one is printed, and whatever differs from it.
+ * `Storm MILLIS`: seven threads that each repeat one kind of work until the time is up. Every
+ * round of a work must have the same result. The first result and all differing ones are printed.
  */
 public class Storm {
     interface Work {
@@ -160,7 +160,7 @@ public class Storm {
             while (System.nanoTime() < deadline) {
                 long again = work.round();
                 if (rounds++ % 8 == 0) {
-                    // The plan needs a processor too.
+                    // The plan thread needs processor time too.
                     Thread.sleep(1);
                 }
                 if (again != first) {

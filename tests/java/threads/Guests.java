@@ -6,7 +6,8 @@ import java.net.URLClassLoader;
 import java.nio.file.Path;
 
 /**
- * `Guests FOLDER`: for each line N, N times a new class loader whose five classes are used and dropped; `stop` ends it.
+ * `Guests FOLDER`: for each line N, creates N class loaders, and uses and drops five classes of
+ * each. `stop` ends the program.
  */
 public class Guests {
     static long visit(Path folder) throws Exception {

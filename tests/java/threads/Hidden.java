@@ -4,7 +4,8 @@ import java.io.InputStreamReader;
 import java.lang.invoke.MethodHandles;
 
 /**
- * For each line N, N hidden classes with two methods, which are compiled with their profiles, and dropped; `stop` ends it.
+ * For each line N, creates N hidden classes with two methods, lets these be compiled with their
+ * profiles, and drops the classes. `stop` ends the program.
  */
 public class Hidden {
     static volatile long kept;

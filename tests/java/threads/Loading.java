@@ -10,8 +10,9 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * `Loading FOLDER CLASSES LOADERS`: eight threads load, initialise and use the classes `gen.C0` … of a folder, each in an
- * order of its own. Class k belongs to loader k % LOADERS, and each loader asks the others for theirs.
+ * `Loading FOLDER CLASSES LOADERS`: eight threads load, initialise and use the classes `gen.C0`,
+ * `gen.C1`, … of a folder, each in another order. Class k belongs to loader k % LOADERS, and each
+ * loader delegates the other classes to the other loaders.
  */
 public class Loading {
     static final int THREADS = 8;

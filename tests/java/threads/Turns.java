@@ -6,8 +6,8 @@ import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Sixteen threads that run the same methods all the time. `quiet` brings them all to a barrier; `work N` makes each of them
- * do N steps and come back to it; `stop` ends the program.
+ * Sixteen threads that run the same methods continuously. `quiet` brings all of them to a barrier;
+ * `work N` lets each of them do N steps and return to the barrier; `stop` ends the program.
  */
 public class Turns {
     private static final int THREADS = 16;

@@ -4,8 +4,9 @@ import java.util.List;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * `Virtual N`: N virtual threads that yield and sleep inside a method that is counted; every other one is pinned to its
- * carrier meanwhile. Compiled for JDKs that have none, so all of it goes by reflection.
+ * `Virtual N`: N virtual threads that yield and sleep inside a counted method. Every other one is
+ * pinned to its carrier there. The program must compile on JDKs without virtual threads, so it
+ * uses reflection.
  */
 public class Virtual {
     static final LongAdder SUM = new LongAdder();

@@ -1,7 +1,9 @@
-//! What the paper's form would cost today: the same programs, each method an executor loop over fragments and a table of edges.
+//! Measures the literal executor of the original paper: each method becomes a loop over its
+//! fragments that follows a table of edges.
 //!
-//! `tests/bench/Literal.java` rewrites their class files. Nothing of Veneer runs here: the figure says what its idea costs where the
-//! JIT compiler sees a loop over a `switch` instead of the method.
+//! `tests/bench/Literal.java` rewrites the class files of the same programs in this way. Nothing of
+//! Veneer runs here. The result shows what the idea costs if the JIT compiler sees a loop over a
+//! `switch` instead of the method.
 
 use std::time::{Duration, Instant};
 
@@ -18,22 +20,23 @@ use crate::trust::Table;
 /// The route finder and the kernels.
 const PROGRAMS: [&str; 4] = ["route", "sort", "sieve", "matrix"];
 const ASM: [&str; 3] = ["asm", "asm-tree", "asm-analysis"];
-/// Class files of a version that ASM knows, whatever JDK they run on.
+/// Options of `javac`: a class-file version that ASM knows, whatever the JDK.
 const RELEASE: [&str; 2] = ["--release", "17"];
 
-/// The part.
+/// Runs the part `executor`.
 pub fn run(scope: &Scope) -> Result<Record, TrustError> {
     let begun = Instant::now();
     let mut record = Record::new("executor", "The literal executor, as an ablation", scope)?;
     record.part.words = vec![
-        "Each method that has a jump, and neither a `switch` nor an exception handler, becomes `while (true) switch (next)` over its basic \
-         blocks, and each edge `next = edges[k]`, where the table is a static array, since edges can be redirected. Variables stay locals, which \
-         the paper's did not. That is what the literal form would cost on a JVM of today, before anything is measured with it. \
-         The paper says 7.54 for its own."
+        "Each method that has a jump, and neither a `switch` nor an exception handler, becomes \
+         `while (true) switch (next)` over its basic blocks. Each edge becomes `next = edges[k]`, \
+         where the table is a static array, because edges can be redirected. Variables stay \
+         locals, unlike in the paper. The result is the cost of the literal form on a current \
+         JVM, without any instrument. The paper reports 7.54 for its own."
             .into(),
     ];
     let jdk = scope.jdks.first().ok_or_else(|| other("no JDK"))?;
-    let tool = Compiled::of(jdk, &["tests/bench/Literal.java"], &ASM)?;
+    let tool = Compiled::new(jdk, &["tests/bench/Literal.java"], &ASM)?;
     let mut table = Table::new(
         "",
         &[
@@ -85,7 +88,7 @@ pub fn run(scope: &Scope) -> Result<Record, TrustError> {
         ));
     }
     record.part.tables.push(table);
-    record.part = record.part.since(begun);
+    record.part = record.part.with_duration_since(begun);
     Ok(record)
 }
 
@@ -95,7 +98,7 @@ fn one(
     tool: &Compiled,
     quick: bool,
 ) -> Result<(Vec<super::groups::Series>, String), TrustError> {
-    let compiled = Compiled::with(jdk, workload.sources, workload.jars, &RELEASE)?;
+    let compiled = Compiled::with_options(jdk, workload.sources, workload.jars, &RELEASE)?;
     let into = compiled.join("literal");
     let said = Process::new(jdk.tool("java"))
         .arg("-cp")
@@ -107,7 +110,7 @@ fn one(
         .run()?
         .succeeded("Literal")?
         .out;
-    // A slower program needs fewer rounds to say so.
+    // A slower program needs fewer rounds for a stable median.
     let rounds = workload.rounds(quick).min(18);
     let plain = workload.java(jdk, &compiled, rounds, &[], &[]);
     let literal = workload.java(jdk, &compiled, rounds, &[], &[&into]);

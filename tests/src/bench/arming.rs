@@ -1,7 +1,8 @@
-//! How long the rewriter takes a class, over the JDK's own classes: the micro-benchmarks of `fragmenter/speed`.
+//! Measures how long the rewriter takes for one class: the micro-benchmarks of `fragmenter/speed`
+//! over all classes of the JDK.
 //!
-//! They are run through `cargo bench`, since nothing here links another crate of the project; criterion leaves its estimates as
-//! JSON under `target/criterion`.
+//! The benchmarks run through `cargo bench`, because this crate links no other crate of the
+//! project. Criterion writes its estimates as JSON below `target/criterion`.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -12,12 +13,13 @@ use crate::jdk::Jdk;
 use crate::process::Process;
 use crate::trust::Table;
 
-/// The group of `fragmenter/speed`.
+/// The name of the benchmark group in `fragmenter/speed`.
 const GROUP: &str = "arming";
-/// The measurement that the goal is about: read, analyse, write, under the policy `loop`.
+/// The measurement to which the goal applies: read, analyse and write a class under the policy
+/// `loop`.
 const GOAL: &str = "arm-loop";
 
-/// The part.
+/// Runs the part `arming`.
 pub fn run(scope: &Scope) -> Result<Record, TrustError> {
     let begun = Instant::now();
     let mut record = Record::new("arming", "Arming a class", scope)?;
@@ -30,7 +32,8 @@ pub fn run(scope: &Scope) -> Result<Record, TrustError> {
         .args([
             "bench",
             "--quiet",
-            // Beside what is built already: then nothing is built anew with other features.
+            // With the same packages and features as the existing build, cargo does not rebuild
+            // anything.
             "--no-default-features",
             "-p",
             "veneer-speed",
@@ -53,7 +56,7 @@ pub fn run(scope: &Scope) -> Result<Record, TrustError> {
         bench = bench.env("VENEER_BENCH_SAMPLE", "40").args(["--quick"]);
     }
     let results = target.join("criterion").join(GROUP);
-    // What an earlier session left there is not of this one.
+    // The results of an earlier session do not belong to this one.
     if results.is_dir() {
         std::fs::remove_dir_all(&results)?;
     }
@@ -91,17 +94,20 @@ pub fn run(scope: &Scope) -> Result<Record, TrustError> {
             .push(format!("no estimate of {GROUP}/{GOAL}"));
     }
     record.part.words = vec![
-        "All class files of the modules of the JDK (in a quick session every 40th; for the policies `method` and `block` every fourth of these), one after the other in one thread, in memory; criterion's estimate of the \
-         mean. *read-write* is reading and writing a class as it is, *arm-…* arming all methods under a policy. In a JVM the definition of the anchor class and \
-         the JVM's own second parsing come on top: see *What grows how*."
+        "All class files of the JDK's modules (in a quick session every 40th; for the policies \
+         `method` and `block` every fourth of these), one after the other in one thread, in \
+         memory. The figure is criterion's estimate of the mean. *read-write* reads and writes a \
+         class unchanged, *arm-…* arms all methods under a policy. A JVM additionally defines the \
+         anchor class and parses the class a second time: see *What grows how*."
             .into(),
     ];
     record.part.tables.push(table);
-    record.part = record.part.since(begun);
+    record.part = record.part.with_duration_since(begun);
     Ok(record)
 }
 
-/// The class files of the JDK's modules in a folder, extracted where they are not there yet.
+/// Returns the folder with the class files of the JDK's modules, and extracts them if they are
+/// missing.
 fn extracted(jdk: &Jdk) -> Result<PathBuf, TrustError> {
     let folder = workspace().join(format!("target/jdk-classes/{}", jdk.major()));
     let done = folder.join("done");
@@ -120,7 +126,7 @@ fn extracted(jdk: &Jdk) -> Result<PathBuf, TrustError> {
     Ok(folder)
 }
 
-/// What criterion found: times in microseconds a class.
+/// An estimate of criterion. The times are in microseconds per class.
 struct Estimate {
     name: String,
     classes: f64,
@@ -143,7 +149,8 @@ fn estimates(folder: &Path) -> Result<Vec<Estimate>, TrustError> {
             )?)?)
         };
         let (times, about) = (read("estimates.json")?, read("benchmark.json")?);
-        // The benchmark's parameter says how many classes and bytes one pass is: `arm-loop/27601x3021`.
+        // The parameter of the benchmark holds the number of classes and of bytes per iteration:
+        // `arm-loop/27601x3021`.
         let text = |key: &str| about.get(key).and_then(|v| v.as_str()).unwrap_or_default();
         let (count, bytes) = text("value_str").split_once('x').unwrap_or(("0", "0"));
         let (classes, bytes): (f64, f64) =

@@ -1,38 +1,42 @@
-//! How long it takes to attach to a loop that runs: from the call to the first hit inside it.
+//! Measures how long it takes to attach to a running loop: from the call to the first hit inside
+//! the loop.
 
 use std::time::{Duration, Instant};
 
-use super::crowd::free_port;
 use super::groups::first_line;
+use super::mass_attach::free_port;
 use super::peers::{byteman, flight_recorder};
 use super::record::shown;
 use super::{Goal, OPTIONS, Record, Scope, TrustError, other};
 use crate::figures::statistics::median;
 use crate::folder::Folder;
+use crate::java_programs::Programs;
 use crate::jdk::Jdk;
 use crate::live::Live;
 use crate::process::Process;
-use crate::running::Programs;
 use crate::trust::Table;
 
-/// The part.
+/// Runs the part `attach`.
 pub fn run(scope: &Scope) -> Result<Record, TrustError> {
     let begun = Instant::now();
     let mut record = Record::new("attach", "Attaching to a loop that runs", scope)?;
     let times = if scope.quick { 10 } else { 100 };
     record.part.words = vec![
-        "A program whose only activation runs a loop that never ends. A counter is attached to the header of that loop: the \
-         figure is the time from the call of `.before(counter())` to the moment when the counter is no longer 0, as a plan sees both. The first \
-         attachment in a JVM is shown apart. *Command*: `veneer exec` as a process of its own, from its start to its end, with the \
-         same attachment in it."
+        "A program whose only activation runs an endless loop. A counter is attached to the \
+         header of that loop. The figure is the time from the call of `.before(counter())` until \
+         the counter is no longer 0, both measured by the plan. The first attachment in a JVM is \
+         shown separately. *Command*: `veneer exec` as a separate process with the same \
+         attachment, from its start to its end."
             .into(),
-        "No peer reaches an activation that runs: the new code of a retransforming tool is run from the next call on. So what is beside it \
-         is a method that the loop calls each turn: with Byteman the time from sending the rule to an agent that is there already until the rule \
-         first fires; with Flight Recorder the time that `jcmd … JFR.start` takes, command included."
+        "The other tools cannot reach a running activation: new code of a retransforming tool \
+         runs from the next call on. So they are measured on a method that the loop calls in each \
+         iteration. For Byteman, the figure is the time from sending the rule to an agent that is \
+         already loaded until the rule first fires; for Flight Recorder, the time of `jcmd … \
+         JFR.start`, including the command itself."
             .into(),
     ];
     let jdk = scope.jdks.first().ok_or_else(|| other("no JDK"))?;
-    let programs = Programs::of(jdk.clone(), "live").map_err(other)?;
+    let programs = Programs::compile_folder(jdk.clone(), "live").map_err(other)?;
     let mut table = Table::new("", &["how", "ms", "times", ""]);
     let mut row =
         |record: &mut Record, name: &str, found: Result<Vec<f64>, String>| -> Option<f64> {
@@ -52,8 +56,8 @@ pub fn run(scope: &Scope) -> Result<Record, TrustError> {
             }
             median(&values)
         };
-    let ours = ours(&programs, times).map_err(|e| e.to_string());
-    let of = |take: fn(&Ours) -> Vec<f64>| ours.as_ref().map(take).map_err(String::clone);
+    let ours = veneer_times(&programs, times).map_err(|e| e.to_string());
+    let of = |take: fn(&VeneerTimes) -> Vec<f64>| ours.as_ref().map(take).map_err(String::clone);
     let middle = row(
         &mut record,
         "Veneer, in the loop itself",
@@ -73,38 +77,38 @@ pub fn run(scope: &Scope) -> Result<Record, TrustError> {
     row(
         &mut record,
         "Byteman, in a method that the loop calls",
-        rules(&programs, times.min(20)).map_err(|e| e.to_string()),
+        byteman_times(&programs, times.min(20)).map_err(|e| e.to_string()),
     );
     row(
         &mut record,
         "JFR method timing, command",
-        recorded(jdk, &programs, 5).map_err(|e| e.to_string()),
+        recorder_times(jdk, &programs, 5).map_err(|e| e.to_string()),
     );
     record.part.tables.push(table);
     if let Some(middle) = middle {
         let what = "attach to a running loop: from the call to the first hit, median";
         record.goals.push(Goal::at_most(what, 1.0, "ms", middle));
     }
-    record.part = record.part.since(begun);
+    record.part = record.part.with_duration_since(begun);
     Ok(record)
 }
 
-/// Milliseconds.
-struct Ours {
-    /// Of the first attachment in a JVM, to its hit.
+/// Times of Veneer in milliseconds.
+struct VeneerTimes {
+    /// The first attachment in a JVM, until its first hit.
     first: f64,
-    /// Of the others, until the call came back.
+    /// The other attachments, until the call returned.
     calls: Vec<f64>,
-    /// Of the others, to the first hit.
+    /// The other attachments, until the first hit.
     hits: Vec<f64>,
-    /// Of the command.
+    /// The command `veneer exec`, from its start to its end.
     commands: Vec<f64>,
 }
 
-/// Attaches to the loop and detaches, over and over.
-fn ours(programs: &Programs, times: usize) -> Result<Ours, TrustError> {
+/// Attaches a counter to the loop and detaches it, `times` times after a first time.
+fn veneer_times(programs: &Programs, times: usize) -> Result<VeneerTimes, TrustError> {
     let live = programs.armed("RunningLoop").map_err(other)?;
-    settle();
+    wait_for_jit();
     let once = "let begin = now();\nlet h = methods(\"RunningLoop::loop(..)\").loops().before(counter());\nlet made = now();\n\
                 while h.hits() == 0 { if now() - begin > 1.5 { break; } }\nlet hit = now();\n\
                 if h.hits() == 0 { hit = begin - 1.0; }\nh.detach();\n`${(made - begin) * 1000.0} ${(hit - begin) * 1000.0}`";
@@ -135,7 +139,7 @@ fn ours(programs: &Programs, times: usize) -> Result<Ours, TrustError> {
     live.stop().map_err(other)?;
     let first = values.remove(0);
     calls.remove(0);
-    Ok(Ours {
+    Ok(VeneerTimes {
         first,
         calls,
         hits: values,
@@ -143,12 +147,12 @@ fn ours(programs: &Programs, times: usize) -> Result<Ours, TrustError> {
     })
 }
 
-/// Time for the loop to be compiled.
-fn settle() {
+/// Waits until the JIT has compiled the loop.
+fn wait_for_jit() {
     std::thread::sleep(Duration::from_secs(2));
 }
 
-/// The program with options, and more on its class path.
+/// The program with more options of the JVM and more entries of the class path.
 fn java(jdk: &Jdk, programs: &Programs, options: &[String], more: &[&std::path::Path]) -> Process {
     let mut path = vec![programs.classes().path()];
     path.extend(more);
@@ -161,15 +165,15 @@ fn java(jdk: &Jdk, programs: &Programs, options: &[String], more: &[&std::path::
         .arg("RunningLoop")
 }
 
-/// Milliseconds from sending a rule to its first call.
-fn rules(programs: &Programs, times: usize) -> Result<Vec<f64>, TrustError> {
+/// Returns, in milliseconds, the time from sending a Byteman rule to its first call.
+fn byteman_times(programs: &Programs, times: usize) -> Result<Vec<f64>, TrustError> {
     let jdk = programs.jdk();
     let helper = Folder::new("byteman")?;
     let agent = byteman::prepare(jdk, "Stopwatch.java", helper.path())?;
     let port = free_port()?;
     let options = [byteman::COMPILED.into(), byteman::listening(&agent, port)];
     let mut live = Live::start(&java(jdk, programs, &options, &[helper.path()])).map_err(other)?;
-    settle();
+    wait_for_jit();
     let mut values = Vec::new();
     for i in 0..times {
         let rule = format!(
@@ -187,16 +191,16 @@ fn rules(programs: &Programs, times: usize) -> Result<Vec<f64>, TrustError> {
     Ok(values)
 }
 
-/// Milliseconds of `jcmd PID JFR.start method-timing=…`.
-fn recorded(jdk: &Jdk, programs: &Programs, times: usize) -> Result<Vec<f64>, TrustError> {
-    if jdk.major() < flight_recorder::SINCE {
+/// Returns the durations of `jcmd PID JFR.start method-timing=…` in milliseconds.
+fn recorder_times(jdk: &Jdk, programs: &Programs, times: usize) -> Result<Vec<f64>, TrustError> {
+    if jdk.major() < flight_recorder::MIN_JDK {
         return Err(other(format!(
             "not in JDKs before {}",
-            flight_recorder::SINCE
+            flight_recorder::MIN_JDK
         )));
     }
     let live = Live::start(&java(jdk, programs, &[], &[])).map_err(other)?;
-    settle();
+    wait_for_jit();
     let mut values = Vec::new();
     for i in 0..times {
         let begin = Instant::now();
@@ -211,13 +215,13 @@ fn recorded(jdk: &Jdk, programs: &Programs, times: usize) -> Result<Vec<f64>, Tr
     Ok(values)
 }
 
-/// Nanoseconds of the clock that `System.nanoTime` reads too.
+/// The time in nanoseconds by the clock that `System.nanoTime` reads.
 fn monotonic() -> i64 {
     let mut time = libc::timespec {
         tv_sec: 0,
         tv_nsec: 0,
     };
-    // SAFETY: the structure is ours, and the call fills it.
+    // SAFETY: the call fills the structure, which is a local variable.
     unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut time) };
     time.tv_sec * 1_000_000_000 + time.tv_nsec
 }

@@ -1,4 +1,4 @@
-//! From the start of a process to the first line of its result.
+//! Measures the time from the start of a process to the first line of its result.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -7,22 +7,23 @@ use std::time::{Duration, Instant};
 
 use crate::process::{Process, end_group};
 
-/// No program may take longer to its first result.
-const LIMIT: Duration = Duration::from_secs(120);
+/// Time limit until the first result.
+const FIRST_RESULT_TIMEOUT: Duration = Duration::from_secs(120);
 
-/// How long it took.
+/// The measurements of one start.
 #[derive(Clone, Debug, PartialEq)]
-pub struct First {
-    /// Milliseconds by the clock.
+pub struct FirstResult {
+    /// Elapsed time in milliseconds.
     pub time: f64,
-    /// Milliseconds of processor time of all threads until then.
+    /// Processor time of all threads until then, in milliseconds.
     pub processor: f64,
-    /// The line.
+    /// The line of the result.
     pub line: String,
 }
 
-/// Starts a program and waits for a line of its standard output that begins so; then ends it.
-pub fn first(process: &Process, start: &str) -> Result<First, String> {
+/// Starts a program, waits for a line of its standard output that begins with `start`, and kills
+/// the program.
+pub fn first_result(process: &Process, start: &str) -> Result<FirstResult, String> {
     let begin = Instant::now();
     let mut child = process.start().map_err(|e| e.to_string())?;
     drop(child.stdin.take());
@@ -50,11 +51,11 @@ pub fn first(process: &Process, start: &str) -> Result<First, String> {
             .collect();
         kept.join("\n")
     });
-    let found = lines.recv_timeout(LIMIT);
+    let found = lines.recv_timeout(FIRST_RESULT_TIMEOUT);
     end_group(&mut child);
     let (_, said) = (reader.join(), errors.join().unwrap_or_default());
     match found {
-        Ok((time, processor, line)) => Ok(First {
+        Ok((time, processor, line)) => Ok(FirstResult {
             time,
             processor,
             line,
@@ -63,7 +64,8 @@ pub fn first(process: &Process, start: &str) -> Result<First, String> {
     }
 }
 
-/// Milliseconds of processor time of a process and of those below it, by the kernel's ticks (10 ms).
+/// Returns the processor time of a process and its child processes in milliseconds. The resolution
+/// is the kernel's tick (10 ms).
 fn processor_time(pid: u32) -> f64 {
     let folder = Path::new("/proc").join(pid.to_string());
     let own = ticks(&folder);
@@ -83,7 +85,8 @@ fn processor_time(pid: u32) -> f64 {
     own + below
 }
 
-/// Milliseconds of processor time of a process's threads of a name, by the kernel's ticks (10 ms).
+/// Returns the processor time, in milliseconds, of the threads of a process that have this name.
+/// The resolution is the kernel's tick (10 ms).
 pub fn thread_time(pid: u32, name: &str) -> f64 {
     let tasks = std::fs::read_dir(format!("/proc/{pid}/task"));
     let folders = tasks.into_iter().flatten().flatten().map(|t| t.path());
@@ -93,10 +96,12 @@ pub fn thread_time(pid: u32, name: &str) -> f64 {
     folders.filter(named).map(|folder| ticks(&folder)).sum()
 }
 
-/// Milliseconds of what a folder of `/proc` is about; 0 where it is gone.
+/// Returns the processor time, in milliseconds, from the file `stat` in a folder of `/proc`, or 0
+/// if the folder is gone.
 fn ticks(folder: &Path) -> f64 {
     let text = std::fs::read_to_string(folder.join("stat")).unwrap_or_default();
-    // After the name, which may hold anything, in brackets: utime and stime are the fields 14 and 15 of the line.
+    // The name in brackets can contain any character. After it, utime and stime are the fields 14
+    // and 15 of the line.
     let rest = text.rsplit(')').next().unwrap_or_default();
     let fields = rest.split_whitespace().skip(11).take(2);
     let ticks: f64 = fields.filter_map(|word| word.parse::<f64>().ok()).sum();
@@ -113,14 +118,14 @@ mod tests {
     fn waits_for_the_line_and_ends_the_program() {
         let begun = Instant::now();
         let script = "echo noise; echo result 7; sleep 100";
-        let found = first(&Process::new("sh").args(["-c", script]), "result ");
+        let found = first_result(&Process::new("sh").args(["-c", script]), "result ");
         assert_eq!(found.map(|f| f.line), Ok("result 7".to_string()));
         assert!(begun.elapsed() < Duration::from_secs(90));
     }
 
     #[test]
     fn tells_what_a_program_said_that_gave_no_result() {
-        let found = first(
+        let found = first_result(
             &Process::new("sh").args(["-c", "echo broken >&2"]),
             "result ",
         );

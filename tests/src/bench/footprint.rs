@@ -1,9 +1,10 @@
-//! Memory: what an armed class costs, and what a counter does, as slopes over their numbers.
+//! Measures memory: the cost of an armed class and the cost of a counter, each as the slope over
+//! their number.
 
 use std::time::Instant;
 
-use super::crowd::{METHODS, compiled, round};
 use super::loading::Loading;
+use super::mass_attach::{METHODS, call_all_methods, compiled};
 use super::slope::fit;
 use super::{Goal, Record, Scope, TrustError, other};
 use crate::command;
@@ -13,21 +14,22 @@ use crate::process::Process;
 use crate::trust::Table;
 use crate::trust::memory::figures::{OPTIONS, measure};
 
-/// Classes of H2 that are loaded, and generated classes whose blocks are counted; both in full and quick.
+/// Numbers of loaded H2 classes and of generated classes with counted blocks, for a full and for a
+/// quick run.
 const LOADED: [usize; 4] = [200, 450, 700, 950];
 const LOADED_QUICK: [usize; 2] = [200, 900];
 const COUNTED: [usize; 4] = [10, 40, 70, 100];
 const COUNTED_QUICK: [usize; 2] = [10, 60];
 
-/// KiB that the JVM and the agent hold.
+/// Memory in KiB that the JVM and the agent hold.
 #[derive(Clone, Copy, Debug)]
-struct Held {
+struct MemoryUse {
     metaspace: i64,
     native: i64,
     agent: i64,
 }
 
-impl Held {
+impl MemoryUse {
     fn all(self) -> f64 {
         (self.metaspace + self.native + self.agent) as f64 * 1024.0
     }
@@ -43,16 +45,19 @@ impl Held {
     }
 }
 
-/// The part.
+/// Runs the part `memory`.
 pub fn run(scope: &Scope) -> Result<Record, TrustError> {
     let begun = Instant::now();
     let mut record = Record::new("memory", "Memory", scope)?;
     record.options = OPTIONS.iter().map(ToString::to_string).collect();
     record.part.words = vec![format!(
-        "In KiB after garbage collections, as the JVM's native memory tracking and the kernel tell it: Metaspace, the JVM's own native memory, and what \
-         tracking does not know (the agent, and `malloc`). The heap has one size in all runs. *Armed*: a program that loads classes of H2 and \
-         waits. *Counted*: generated classes of {METHODS} small methods, armed, and with a counter on every block; they run. What a class or a \
-         counter costs is the slope over their number, less that of the other row."
+        "In KiB after garbage collections, from the JVM's native memory tracking and the kernel: \
+         Metaspace, the JVM's own native memory, and memory outside tracking (the agent, and \
+         `malloc`). The heap has the same size in all runs. *Armed*: a program that loads classes \
+         of H2 and waits. *Counted*: generated classes of {METHODS} small methods that run, \
+         armed, and with a counter on every block. The cost of a class is the slope over the \
+         number of classes, armed minus plain. The cost of a counter is the slope over the number \
+         of counters, counted minus armed."
     )];
     let jdk = scope.jdks.first().ok_or_else(|| other("no JDK"))?;
     let class = classes(&mut record, jdk, scope.quick)?;
@@ -70,13 +75,13 @@ pub fn run(scope: &Scope) -> Result<Record, TrustError> {
             record.goals.push(Goal::at_most(what, most, "bytes", value));
         }
     }
-    record.part = record.part.since(begun);
+    record.part = record.part.with_duration_since(begun);
     Ok(record)
 }
 
 const COLUMNS: [&str; 4] = ["Metaspace", "JVM native", "agent and malloc", "all"];
 
-/// Bytes of a class armed.
+/// Returns the bytes that arming costs per class.
 fn classes(record: &mut Record, jdk: &Jdk, quick: bool) -> Result<Option<f64>, TrustError> {
     let sizes: &[usize] = if quick { &LOADED_QUICK } else { &LOADED };
     let program = Loading::new(jdk)?;
@@ -93,7 +98,7 @@ fn classes(record: &mut Record, jdk: &Jdk, quick: bool) -> Result<Option<f64>, T
                 java
             })
             .map_err(other)?;
-            let held = held(jdk, &live)?;
+            let held = measure_memory(jdk, &live)?;
             live.stop().map_err(other)?;
             eprintln!("bench: memory, {classes} classes, armed {armed}: {held:?}");
             line.push((*classes as f64, held.all()));
@@ -115,7 +120,7 @@ fn classes(record: &mut Record, jdk: &Jdk, quick: bool) -> Result<Option<f64>, T
     Ok(Some(armed.slope - plain.slope))
 }
 
-/// Bytes of a counter.
+/// Returns the bytes that a counter costs.
 fn counters(record: &mut Record, jdk: &Jdk, quick: bool) -> Result<Option<f64>, TrustError> {
     let sizes: &[usize] = if quick { &COUNTED_QUICK } else { &COUNTED };
     let mut table = Table::new("Generated classes", &["classes", "how", "counters"]);
@@ -132,7 +137,7 @@ fn counters(record: &mut Record, jdk: &Jdk, quick: bool) -> Result<Option<f64>, 
         for counted in [false, true] {
             let mut live = Live::start(&command::run(&[], &java)).map_err(other)?;
             for _ in 0..20 {
-                round(&mut live)?;
+                call_all_methods(&mut live)?;
             }
             let mut points = 0;
             if counted {
@@ -140,11 +145,11 @@ fn counters(record: &mut Record, jdk: &Jdk, quick: bool) -> Result<Option<f64>, 
                     "let h = methods(\"Many*\").limit(10000000).blocks().before(counter()); h.id()";
                 let id = live.value(plan).map_err(other)?;
                 for _ in 0..20 {
-                    round(&mut live)?;
+                    call_all_methods(&mut live)?;
                 }
                 points = live.hits(id.trim_matches('"')).map_err(other)?.len();
             }
-            let held = held(jdk, &live)?;
+            let held = measure_memory(jdk, &live)?;
             live.stop().map_err(other)?;
             eprintln!("bench: memory, {classes} classes, {points} counters: {held:?}");
             if counted {
@@ -162,9 +167,9 @@ fn counters(record: &mut Record, jdk: &Jdk, quick: bool) -> Result<Option<f64>, 
     Ok(fit(&more).map(|line| line.slope))
 }
 
-fn held(jdk: &Jdk, live: &Live) -> Result<Held, TrustError> {
+fn measure_memory(jdk: &Jdk, live: &Live) -> Result<MemoryUse, TrustError> {
     let [_, metaspace, _, _, native, agent] = measure(jdk, live, 0)?.values;
-    Ok(Held {
+    Ok(MemoryUse {
         metaspace,
         native,
         agent,

@@ -1,8 +1,10 @@
-//! Variants of a program, run in turns: each group has one run of each, in fresh JVMs, and ratios are taken within it.
+//! Runs the variants of a program in groups. Each group has one run of each variant, each in a
+//! fresh JVM; ratios are taken within a group.
 //!
 //! ```text
-//!   group 1:  plain  armed  counted  JaCoCo        each group begins one further on, so that what comes first or last
-//!   group 2:  armed  counted  JaCoCo  plain        (a machine that warms up, a disk cache) is not always the same variant
+//!   group 1:  plain  armed  counted  JaCoCo      Each group begins with the next variant, so that
+//!   group 2:  armed  counted  JaCoCo  plain      no variant always runs first or last, which would
+//!                                                matter for a cold machine or disk cache.
 //! ```
 
 use std::time::{Duration, Instant};
@@ -11,26 +13,27 @@ use crate::figures::run::Run;
 use crate::figures::statistics::median;
 use crate::process::Process;
 
-/// No run may take longer.
-const LIMIT: Duration = Duration::from_secs(240);
+/// Time limit of one run.
+const RUN_TIMEOUT: Duration = Duration::from_secs(240);
 
-/// Says why a run is not what its variant claims.
+/// Checks a run. The error says in what respect the run is not what its variant claims.
 pub type Check = Box<dyn Fn(&Run) -> Result<(), String>>;
 
-/// A way to run a program. The first one of a list is the plain one.
+/// One command that runs the program. The first variant of a list is the plain one.
 pub struct Variant {
-    /// In tables.
+    /// The name in tables.
     pub name: String,
-    /// Whether it is another tool: then its failure is a finding and not a failure.
+    /// Whether the variant is another tool. A failure of another tool is reported as a finding and
+    /// does not make the part fail.
     pub peer: bool,
-    /// What to run; or why it cannot be run at all.
+    /// The process, or the reason why it cannot be run.
     pub process: Result<Process, String>,
-    /// Looks at each run.
+    /// Checks each run of the variant.
     pub check: Check,
 }
 
 impl Variant {
-    /// One of Veneer's own.
+    /// A variant of Veneer or the plain variant.
     pub fn new(name: &str, process: Process) -> Self {
         Self {
             name: name.to_string(),
@@ -40,7 +43,7 @@ impl Variant {
         }
     }
 
-    /// Another tool.
+    /// A variant that is another tool.
     pub fn peer(name: &str, process: Result<Process, String>) -> Self {
         Self {
             peer: true,
@@ -49,7 +52,7 @@ impl Variant {
         }
     }
 
-    /// Looks at each run.
+    /// Sets the check that is applied to each run.
     #[must_use]
     pub fn checked(mut self, check: impl Fn(&Run) -> Result<(), String> + 'static) -> Self {
         self.check = Box::new(check);
@@ -57,28 +60,26 @@ impl Variant {
     }
 }
 
-/// What the runs of a variant showed, a value for each group.
+/// The measurements of a variant, one value for each group.
 #[derive(Clone, Debug, Default)]
 pub struct Series {
-    /// The variant.
     pub name: String,
-    /// Whether it is another tool.
     pub peer: bool,
-    /// Milliseconds of a round by the program's own clock: the median of the last third.
+    /// Time of a round in milliseconds by the program's own clock: the median of the last third.
     pub time: Vec<f64>,
-    /// Milliseconds of processor time of the main thread in a round: the mean of the last third.
+    /// Processor time of the main thread per round in milliseconds: the mean of the last third.
     pub processor: Vec<f64>,
-    /// The same by the plain run of the group.
+    /// `time` divided by that of the plain run of the same group.
     pub time_ratio: Vec<f64>,
-    /// The same by the plain run of the group.
+    /// `processor` divided by that of the plain run of the same group.
     pub processor_ratio: Vec<f64>,
-    /// Why it was given up, if it was: one line.
+    /// The error, as one line, after which the variant was not run any more.
     pub error: Option<String>,
 }
 
 impl Series {
-    /// The ratios that goals are about: of processor time where the kernel tells and the main thread does most of the work, else of
-    /// time.
+    /// The ratios to which goals apply. They are ratios of processor time if the kernel reports it
+    /// and the main thread does most of the work, otherwise ratios of time.
     pub fn ratios(&self) -> &[f64] {
         let is_most = match (median(&self.processor), median(&self.time)) {
             (Some(processor), Some(time)) => processor >= time / 2.0,
@@ -92,7 +93,7 @@ impl Series {
     }
 }
 
-/// Runs all variants so many times. A variant that fails is not tried again.
+/// Runs all variants in `groups` groups. A variant that has failed is not run again.
 pub fn measure(label: &str, groups: usize, variants: &[Variant]) -> Vec<Series> {
     let mut series: Vec<Series> = variants
         .iter()
@@ -105,7 +106,8 @@ pub fn measure(label: &str, groups: usize, variants: &[Variant]) -> Vec<Series> 
     let mut said: Option<String> = None;
     for group in 0..groups {
         let mut runs: Vec<Option<Run>> = variants.iter().map(|_| None).collect();
-        // The very first run is the plain one: what it says is what all others must say.
+        // The very first run is the plain one. The results of all other runs are compared with its
+        // results.
         for turn in 0..variants.len() {
             let i = (group + turn) % variants.len();
             let (Some(variant), Some(one)) = (variants.get(i), series.get_mut(i)) else {
@@ -148,7 +150,7 @@ pub fn measure(label: &str, groups: usize, variants: &[Variant]) -> Vec<Series> 
     series
 }
 
-/// Notes the ratios of a group to its plain run.
+/// Stores the ratios of a group's runs to its plain run.
 fn ratios(series: &mut [Series], runs: &[Option<Run>]) {
     let Some(Some(plain)) = runs.first() else {
         return;
@@ -165,7 +167,7 @@ fn ratios(series: &mut [Series], runs: &[Option<Run>]) {
 
 fn once(variant: &Variant, said: Option<&str>) -> Result<Run, String> {
     let process = variant.process.clone()?;
-    let run = Run::of(&process, LIMIT).map_err(|e| e.to_string())?;
+    let run = Run::measure(&process, RUN_TIMEOUT).map_err(|e| e.to_string())?;
     if said.is_some_and(|said| said != results(&run.out)) {
         return Err("its results are not those of the plain run".into());
     }
@@ -173,13 +175,15 @@ fn once(variant: &Variant, said: Option<&str>) -> Result<Run, String> {
     Ok(run)
 }
 
-/// The lines of a program's output that are its own: peers print there too.
+/// Returns the lines of the output that the program itself printed, because other tools print there
+/// too.
 fn results(out: &str) -> String {
     let own = |line: &&str| line.starts_with("round ") || line.starts_with("total ");
     out.lines().filter(own).collect::<Vec<_>>().join("\n")
 }
 
-/// What to say of an error in one line: the first that names an exception or an error, else the first.
+/// Returns one line for an error text: the first line that names an exception or an error,
+/// otherwise the first line.
 pub fn first_line(text: &str) -> String {
     let telling = |line: &&str| {
         ["Exception", "Error", "error", "refused", "failed"]
@@ -206,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn another_result_is_no_figure() {
+    fn a_run_with_another_result_has_no_figure() {
         let series = measure(
             "test",
             2,
@@ -227,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn a_peer_that_cannot_be_run_is_told() {
+    fn a_tool_that_cannot_run_is_reported() {
         let peer = Variant::peer("peer", Err("not on this JDK".into()));
         let series = measure("test", 1, &[program("plain", "7"), peer]);
         assert_eq!(
@@ -237,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn the_line_that_tells_is_shown() {
+    fn the_line_with_the_error_is_shown() {
         let text =
             "java -cp x Y: ended with 1\nsome words\njava.lang.IllegalStateException: no\n at x";
         assert_eq!(first_line(text), "java.lang.IllegalStateException: no");

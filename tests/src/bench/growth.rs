@@ -1,12 +1,13 @@
-//! What grows how: start-up against the number of classes, attachment against methods, points and threads.
+//! Measures how costs grow: start-up with the number of classes, and attachment with the number of
+//! methods, points and threads.
 //!
-//! Each series is a line of least squares; memory has its own in the part *Memory*.
+//! Each series is fitted by a least-squares line. Memory has its own series in the part *Memory*.
 
 use std::time::Instant;
 
-use super::crowd::{self, Attachment, METHODS, attach, compiled, start};
-use super::first::first;
+use super::first::first_result;
 use super::loading::Loading;
+use super::mass_attach::{self, Attachment, METHODS, attach, compiled, start};
 use super::slope::fit;
 use super::{OPTIONS, Record, Scope, TrustError, other};
 use crate::command;
@@ -14,26 +15,29 @@ use crate::figures::statistics::median;
 use crate::jdk::Jdk;
 use crate::trust::Table;
 
-/// Against what something is measured, and the values: `x`, and `y` of each time.
+/// One series of measurements: the quantity, the variable on which it depends, and the pairs (x,
+/// y).
 struct Growth {
     what: &'static str,
     against: &'static str,
-    /// The unit of the slope, and by how much a slope in milliseconds is multiplied for it.
+    /// The unit of the slope, and the factor that converts a slope in milliseconds into this unit.
     unit: (&'static str, f64),
     points: Vec<(f64, f64)>,
 }
 
-/// The part.
+/// Runs the part `growth`.
 pub fn run(scope: &Scope) -> Result<Record, TrustError> {
     let begun = Instant::now();
     let mut record = Record::new("growth", "What grows how", scope)?;
     record.part.words = vec![format!(
-        "A slope is that of the line of least squares through all values; *fit* is the share of the variation that the line explains (r²). Start-up is the \
-         time until so many classes of H2 are loaded and linked, armed less plain: all that arming costs them in a JVM. The others are of the program of \
-         *Attaching to 5,000 methods at once*, with classes of {METHODS} methods."
+        "A slope is that of the least-squares line through all values; *fit* is the share of the \
+         variation that the line explains (r²). Start-up is the time until a number of H2 classes \
+         is loaded and linked, armed minus plain: the whole cost of arming in a JVM. The other \
+         series use the program of *Attaching to 5,000 methods at once*, with classes of \
+         {METHODS} methods."
     )];
     let jdk = scope.jdks.first().ok_or_else(|| other("no JDK"))?;
-    let mut all = vec![starting(jdk, scope.quick)?];
+    let mut all = vec![start_up(jdk, scope.quick)?];
     all.extend(methods(jdk, scope.quick)?);
     all.extend(threads(jdk, scope.quick)?);
     let mut values = Table::new(
@@ -79,12 +83,12 @@ pub fn run(scope: &Scope) -> Result<Record, TrustError> {
         }
     }
     record.part.tables.extend([slopes, values]);
-    record.part = record.part.since(begun);
+    record.part = record.part.with_duration_since(begun);
     Ok(record)
 }
 
-/// Start-up against classes of H2: armed less plain, of the same number.
-fn starting(jdk: &Jdk, quick: bool) -> Result<Growth, TrustError> {
+/// Measures the start-up for numbers of H2 classes: armed minus plain for the same number.
+fn start_up(jdk: &Jdk, quick: bool) -> Result<Growth, TrustError> {
     let (sizes, times): (&[usize], usize) = if quick {
         (&[100, 900], 2)
     } else {
@@ -101,8 +105,8 @@ fn starting(jdk: &Jdk, quick: bool) -> Result<Growth, TrustError> {
         let java = program.java(jdk, &OPTIONS, *classes);
         let armed = command::run(&[], &java);
         for _ in 0..times {
-            let plain = first(&java, "pid ").map_err(other)?;
-            let ours = first(&armed, "pid ").map_err(other)?;
+            let plain = first_result(&java, "pid ").map_err(other)?;
+            let ours = first_result(&armed, "pid ").map_err(other)?;
             growth
                 .points
                 .push((*classes as f64, ours.time - plain.time));
@@ -115,15 +119,15 @@ fn starting(jdk: &Jdk, quick: bool) -> Result<Growth, TrustError> {
     Ok(growth)
 }
 
-/// A selection of the methods of the first classes.
-fn some(classes: usize) -> String {
+/// A selection of the methods of the first `classes` classes, as the code of a plan.
+fn selection_of(classes: usize) -> String {
     let patterns: Vec<String> = (0..classes)
         .map(|c| format!("\"Many{c}::m*(..)\""))
         .collect();
     format!("methods([{}])", patterns.join(", "))
 }
 
-/// Attachment against methods, and against points.
+/// Measures the attachment for numbers of methods and for numbers of points.
 fn methods(jdk: &Jdk, quick: bool) -> Result<Vec<Growth>, TrustError> {
     let (sizes, times): (&[usize], usize) = if quick {
         (&[1, 20], 1)
@@ -134,7 +138,7 @@ fn methods(jdk: &Jdk, quick: bool) -> Result<Vec<Growth>, TrustError> {
     let compiled = compiled(jdk, most)?;
     let mut live = start(&command::run(
         &[],
-        &crowd::java(jdk, &compiled, most, 1, &[], &[]),
+        &mass_attach::java(jdk, &compiled, most, 1, &[], &[]),
     ))?;
     let ms = |what, against, unit| Growth {
         what,
@@ -151,20 +155,20 @@ fn methods(jdk: &Jdk, quick: bool) -> Result<Vec<Growth>, TrustError> {
     );
     for _ in 0..times {
         for classes in sizes {
-            let (one, _) = attach(&mut live, &some(*classes))?;
+            let (one, _) = attach(&mut live, &selection_of(*classes))?;
             let methods = (classes * METHODS) as f64;
             entries.points.push((methods, one.took));
             pauses.points.push((methods, one.pause));
-            let selection = format!("{}.blocks()", some(*classes));
+            let selection = format!("{}.blocks()", selection_of(*classes));
             let (Attachment { took, .. }, _) = attach(&mut live, &selection)?;
             let points = live
                 .value(&format!(
                     "{}.graphs().reduce(|n, g| n + g.fragments, 0)",
-                    some(1)
+                    selection_of(1)
                 ))
                 .map_err(other)?;
             let each: f64 = points.trim().parse().map_err(|_| other(&points))?;
-            // The classes differ in nothing but constants.
+            // The classes differ only in constants, so each has the same number of blocks.
             blocks.points.push((each * *classes as f64, took));
             eprintln!(
                 "bench: growth, {} methods: {took:.0} ms for all blocks",
@@ -176,7 +180,7 @@ fn methods(jdk: &Jdk, quick: bool) -> Result<Vec<Growth>, TrustError> {
     Ok(vec![entries, blocks, pauses])
 }
 
-/// Attachment to 1,000 methods against the threads that run them.
+/// Measures the attachment to 1,000 methods for numbers of threads that run them.
 fn threads(jdk: &Jdk, quick: bool) -> Result<Vec<Growth>, TrustError> {
     let (sizes, times): (&[usize], usize) = if quick {
         (&[1, 8], 1)
@@ -194,10 +198,10 @@ fn threads(jdk: &Jdk, quick: bool) -> Result<Vec<Growth>, TrustError> {
     let mut times_of = of("attach to 1,000 methods");
     let mut pauses = of("longest pause while attaching to 1,000 methods");
     for threads in sizes {
-        let java = crowd::java(jdk, &compiled, classes, *threads, &[], &[]);
+        let java = mass_attach::java(jdk, &compiled, classes, *threads, &[], &[]);
         let mut live = start(&command::run(&[], &java))?;
         for _ in 0..times {
-            let (one, _) = attach(&mut live, &some(classes))?;
+            let (one, _) = attach(&mut live, &selection_of(classes))?;
             times_of.points.push((*threads as f64, one.took));
             pauses.points.push((*threads as f64, one.pause));
         }

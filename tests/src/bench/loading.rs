@@ -1,4 +1,5 @@
-//! A program that loads so many classes of H2, for what arming costs a class that people have written.
+//! A program that loads a given number of H2 classes. It shows what arming costs for classes of a
+//! real library.
 
 use super::TrustError;
 use super::prepare::Compiled;
@@ -6,7 +7,7 @@ use crate::jars::jar;
 use crate::jdk::Jdk;
 use crate::process::Process;
 
-/// The program, compiled.
+/// The compiled program and the jar of H2.
 #[derive(Debug)]
 pub struct Loading {
     compiled: Compiled,
@@ -14,15 +15,15 @@ pub struct Loading {
 }
 
 impl Loading {
-    /// Compiles it.
     pub fn new(jdk: &Jdk) -> Result<Self, TrustError> {
         Ok(Self {
-            compiled: Compiled::of(jdk, &["tests/bench/Load.java"], &["h2"])?,
+            compiled: Compiled::new(jdk, &["tests/bench/Load.java"], &["h2"])?,
             jar: jar("h2")?,
         })
     }
 
-    /// The program with so many classes. It says `pid N` when they are loaded, and waits.
+    /// The process that loads `classes` classes. It prints `pid N` after they are loaded, and then
+    /// waits.
     pub fn java(&self, jdk: &Jdk, options: &[&str], classes: usize) -> Process {
         Process::new(jdk.tool("java"))
             .args(options)

@@ -1,27 +1,30 @@
-//! What Veneer costs, measured side by side with what a user would pick instead.
+//! Measures the cost of Veneer beside that of the tools that a user would choose instead.
 //!
 //! ```text
-//!   workload ─┬─ plain ──────────┐   group 1: plain armed counted JaCoCo …   group 2: armed counted JaCoCo … plain   …
-//!             ├─ Veneer's modes ─┼─▶ each a fresh JVM with a pinned heap; every ratio is one within a group
+//!   workload ─┬─ plain ──────────┐   group 1: plain armed counted JaCoCo …   group 2: armed …
+//!             ├─ Veneer's modes ─┼─▶ each a fresh JVM with a fixed heap; ratios within a group
 //!             └─ peers ──────────┘        │
 //!                                         ▼
 //!                Record ─▶ docs/benchmarks/‹part›-‹JDK›.json ─▶ docs/benchmarks.md
 //! ```
 //!
-//! Each part is a module with a function `run(&Scope) -> Result<Record, TrustError>`; the command `bench` (`make bench`,
-//! `make bench-quick`) runs them. A workload verifies itself: its output has a checksum of each round, and a run whose output is
-//! not that of the plain run is a failure. A peer that does not run on a workload is reported with the line of its error. No figure
-//! makes a part fail, and no test depends on one.
+//! Each part is a module with a function `run(&Scope) -> Result<Record, TrustError>`. The command
+//! `bench` (`make bench`, `make bench-quick`) runs the parts.
+//!
+//! * A workload verifies itself. Its output has a checksum of each round, and a run fails if its
+//!   output differs from that of the plain run.
+//! * If another tool fails on a workload, the page shows its error line.
+//! * A poor figure does not make a part fail, and no test depends on one.
 
 pub mod ablation;
 pub mod arming;
 pub mod attach;
-pub mod crowd;
 pub mod first;
 pub mod footprint;
 pub mod groups;
 pub mod growth;
 pub mod loading;
+pub mod mass_attach;
 pub mod mode;
 pub mod page;
 pub mod peers;
@@ -39,13 +42,13 @@ pub mod workload;
 pub use crate::trust::{Scope, TrustError};
 pub use record::{Figure, Goal, Record};
 
-/// A part by name.
+/// A part of the benchmarks.
 pub struct Entry {
     /// The name on the command line and of the file in `docs/benchmarks/`.
     pub name: &'static str,
-    /// Runs it.
     pub run: fn(&Scope) -> Result<Record, TrustError>,
-    /// Whether a quick session has it: not what has to build or to load a lot before it can begin.
+    /// Whether a quick session includes the part. Parts that must first build or load a lot are
+    /// left out.
     pub quick: bool,
 }
 
@@ -83,7 +86,7 @@ pub const PARTS: &[Entry] = &[
     },
     Entry {
         name: "crowd",
-        run: crowd::run,
+        run: mass_attach::run,
         quick: true,
     },
     Entry {
@@ -113,10 +116,11 @@ pub const PARTS: &[Entry] = &[
     },
 ];
 
-/// What every measured JVM gets: a heap whose size does not change, and the collector with the fewest threads.
+/// Options of every measured JVM: a heap of constant size, and the collector with the fewest
+/// threads.
 pub const OPTIONS: [&str; 3] = ["-Xms512m", "-Xmx512m", "-XX:+UseSerialGC"];
 
-/// An error of anything that can be shown.
+/// Converts any displayable error to a `TrustError`.
 pub(crate) fn other(error: impl std::fmt::Display) -> TrustError {
     TrustError::Other(error.to_string())
 }

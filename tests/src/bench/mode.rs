@@ -1,4 +1,4 @@
-//! The ways in which a workload runs under Veneer.
+//! The modes in which a workload runs under Veneer.
 
 use std::path::Path;
 
@@ -8,17 +8,16 @@ use super::workload::Workload;
 use super::{TrustError, other};
 use crate::command;
 use crate::figures::run::Run;
-use crate::figures::workload::{HITS, LEFT};
+use crate::figures::workload::{DETACHED_LINE, HITS_PREFIX};
 use crate::process::Process;
 
-/// A way to run a workload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// Armed under the policy `loop`, no plan.
+    /// Armed under the policy `loop`, without a plan.
     Armed,
     /// A counter on each basic block from the start.
     Counted,
-    /// The same, taken off after a third of the rounds.
+    /// The counters of `Counted`, detached after a third of the rounds.
     Detached,
 }
 
@@ -33,29 +32,30 @@ impl std::fmt::Display for Mode {
 }
 
 impl Mode {
-    /// The plan, where the mode has one.
+    /// The plan of the mode, or `None` if the mode has none.
     fn plan(self, workload: &Workload, rounds: usize) -> Option<String> {
         let methods = format!("methods({})", workload.pattern());
-        let told = format!("at_exit(|| print(`{HITS}${{hits.hits()}}`));\n");
+        let told = format!("at_exit(|| print(`{HITS_PREFIX}${{hits.hits()}}`));\n");
         match self {
             Self::Armed => None,
             Self::Counted => Some(format!(
                 "let hits = {methods}.limit(10000000).blocks().before(counter());\n{told}"
             )),
-            // Progress decides and not time, which another run's could be wrong about.
+            // The plan detaches by progress and not by time, because a time measured in another run
+            // may be wrong for this one.
             Self::Detached => Some(format!(
                 "let hits = {methods}.limit(10000000).blocks().before(counter());\n\
                  let rounds = methods({:?}).before(counter());\n\
                  let watch = ();\n\
                  watch = every(0.02, || if rounds.hits() > {} {{\n    \
-                     watch.cancel();\n    rounds.detach();\n    hits.detach();\n    print(\"{LEFT}\");\n}});\n{told}",
+                     watch.cancel();\n    rounds.detach();\n    hits.detach();\n    print(\"{DETACHED_LINE}\");\n}});\n{told}",
                 workload.mark,
                 rounds / 3
             )),
         }
     }
 
-    /// The variant of a workload. `folder` keeps its plan.
+    /// The variant of a workload. The plan is written to the folder of `compiled`.
     pub fn variant(
         self,
         workload: &'static Workload,
@@ -69,7 +69,7 @@ impl Mode {
         Ok(Variant::new(&self.to_string(), process).checked(move |run| self.check(run)))
     }
 
-    /// What `veneer run` gets.
+    /// The options of `veneer run`.
     pub fn options(
         self,
         workload: &Workload,
@@ -85,7 +85,8 @@ impl Mode {
         Ok(options)
     }
 
-    /// Whether a run is what its mode says; else its figures would mean nothing.
+    /// Returns an error if the run did not do what its mode requires, because its figures would
+    /// then be meaningless.
     fn check(self, run: &Run) -> Result<(), String> {
         if self != Self::Armed && run.hits.unwrap_or(0) == 0 {
             return Err("no instrument has measured anything".into());

@@ -1,4 +1,4 @@
-//! The page `docs/benchmarks.md`, made from the records in `docs/benchmarks/`.
+//! Generates the page `docs/benchmarks.md` from the records in `docs/benchmarks/`.
 
 use std::fmt::Write;
 
@@ -6,18 +6,22 @@ use super::record::{Goal, Record};
 use crate::trust::Table;
 use crate::trust::render::{section, write_table};
 
-/// What stands before the first record.
+/// The text before the first record.
 const HEAD: &str = "# Benchmarks\n\n\
-What Veneer costs, beside what one would take instead, on the same work in one session. `make bench` makes this page from the files in \
-`docs/benchmarks/`, which have every single value; nothing on it is written by hand but the notes at the end. `make bench-quick` is a \
-sample of it that takes minutes and only prints.\n\n\
-Runs are interleaved: each group has one run of every variant, each in a fresh JVM with a pinned heap, and a ratio is one between runs of a group. \
-Shown are the median over the groups and, in brackets, the least and the greatest value. Every run of a workload is compared with the results of the plain one.\n\n";
+     The cost of Veneer, beside that of alternative tools on the same work in one session. `make \
+     bench` generates this page from the files in `docs/benchmarks/`, which have every single \
+     value; only the notes at the end are written by hand. `make bench-quick` prints a sample in \
+     minutes.\n\n\
+     Runs are interleaved: each group has one run of every variant, each in a fresh JVM with a \
+     heap of fixed size, and a ratio compares runs of one group. The page shows the median over \
+     the groups and, in brackets, the lowest and the highest value. The results of every run of a \
+     workload are compared with those of the plain run.\n\n";
 
-/// Where text written by hand begins; it is kept.
+/// The line after which text is written by hand. This text is kept when the page is generated.
 pub const NOTES: &str = "<!-- notes -->";
 
-/// The page; `notes` is what stood behind [`NOTES`] before, `missing` are parts of which there is no record.
+/// Returns the page. `notes` is the text after [`NOTES`] in the old page; `missing` names the parts
+/// without a record.
 pub fn page(commit: &str, records: &[Record], missing: &[&str], notes: &str) -> String {
     let mut out = String::from(HEAD);
     let _ = writeln!(out, "Sources: {commit}.\n");

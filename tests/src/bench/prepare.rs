@@ -1,4 +1,5 @@
-//! Programs made ready: jars fetched, sources compiled, a tree generated for those that compile.
+//! Prepares programs: downloads jars, compiles sources, and generates a source tree for the
+//! workloads that compile.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -11,10 +12,10 @@ use crate::jars::jars;
 use crate::jdk::Jdk;
 use crate::process::Process;
 
-/// Source files of the tree that compilers compile.
-const TREE: usize = 40;
+/// Number of source files in the tree that the compilers compile.
+const TREE_CLASSES: usize = 40;
 
-/// A program that is compiled.
+/// A compiled program with its jars.
 #[derive(Debug)]
 pub struct Compiled {
     folder: Folder,
@@ -22,13 +23,14 @@ pub struct Compiled {
 }
 
 impl Compiled {
-    /// Fetches the jars and compiles sources (files or folders in the workspace) with all debug tables.
-    pub fn of(jdk: &Jdk, sources: &[&str], names: &[&str]) -> Result<Self, TrustError> {
-        Self::with(jdk, sources, names, &[])
+    /// Downloads the jars, and compiles sources (files or folders in the workspace) with all debug
+    /// tables.
+    pub fn new(jdk: &Jdk, sources: &[&str], names: &[&str]) -> Result<Self, TrustError> {
+        Self::with_options(jdk, sources, names, &[])
     }
 
-    /// The same with more options of `javac`.
-    pub fn with(
+    /// Like [`Compiled::new`], with more options for `javac`.
+    pub fn with_options(
         jdk: &Jdk,
         sources: &[&str],
         names: &[&str],
@@ -61,41 +63,41 @@ impl Compiled {
         Ok(compiled)
     }
 
-    /// A workload, compiled.
+    /// Compiles a workload, and generates the source tree if the workload needs it.
     pub fn workload(jdk: &Jdk, workload: &Workload) -> Result<Self, TrustError> {
-        let compiled = Self::of(jdk, workload.sources, workload.jars)?;
+        let compiled = Self::new(jdk, workload.sources, workload.jars)?;
         if workload.sources.iter().any(|s| s.contains("javacloop")) {
-            generate(TREE, &compiled.tree())?;
+            generate(TREE_CLASSES, &compiled.tree())?;
         }
         Ok(compiled)
     }
 
-    /// Where the class files are.
+    /// The folder of the class files.
     pub fn classes(&self) -> PathBuf {
         self.folder.join("classes")
     }
 
-    /// The generated sources.
+    /// The folder of the generated sources.
     pub fn tree(&self) -> PathBuf {
         self.folder.join("tree")
     }
 
-    /// A file or folder that goes away with the program.
+    /// A path in the temporary folder, which is removed with this value.
     pub fn join(&self, name: &str) -> PathBuf {
         self.folder.join(name)
     }
 
-    /// Some entries, its classes, its jars.
+    /// The class path: `before`, the classes of the program, its jars.
     pub fn class_path(&self, before: &[&Path]) -> OsString {
         let mut path: Vec<PathBuf> = before.iter().map(|p| p.to_path_buf()).collect();
         path.push(self.classes());
         path.extend(self.jars.iter().cloned());
-        // Only a path with a colon in it cannot be joined; then the JVM says what it misses.
+        // A path that contains a colon cannot be joined. The JVM then reports the missing classes.
         std::env::join_paths(&path).unwrap_or_default()
     }
 }
 
-/// Writes a plan, and gives the options that name it.
+/// Writes a plan to a file, and returns the options that name it.
 pub fn plan(file: &Path, text: &str) -> Result<Vec<String>, TrustError> {
     std::fs::write(file, text).map_err(other)?;
     Ok(vec!["--plan".into(), file.to_string_lossy().into_owned()])

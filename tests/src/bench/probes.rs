@@ -1,4 +1,5 @@
-//! What code at a point costs a pass, in each of its forms, beside the same code written by hand in the Java source.
+//! Measures the cost of each form of probe code per execution, beside the same code written by hand
+//! in the Java source.
 
 use std::time::Instant;
 
@@ -14,12 +15,12 @@ use crate::folder::workspace;
 use crate::jdk::Jdk;
 use crate::trust::Table;
 
-/// A form: what it does, how a plan writes it, and how Java does.
+/// A form of probe code: its name, its text in a plan, and its text in Java.
 struct Form {
     name: &'static str,
     plan: &'static str,
     hand: &'static str,
-    /// As Byteman's rule and as BTrace's Java, where it is worth it.
+    /// The text of Byteman's rule and of BTrace's Java, if the comparison is useful.
     peers: Option<[&'static str; 2]>,
 }
 
@@ -92,20 +93,24 @@ const FORMS: &[Form] = &[
     },
 ];
 
-/// At most so many times what it costs by hand.
+/// The upper limit of Veneer's cost divided by the cost of the code written by hand.
 const GOAL: f64 = 1.2;
 
-/// Nanoseconds.
+/// Differences below this many nanoseconds are noise.
 const NOISE: f64 = 0.5;
 
-/// The part.
+/// Runs the part `probes`.
 pub fn run(scope: &Scope) -> Result<Record, TrustError> {
     let begun = Instant::now();
     let mut record = Record::new("probes", "Code at a point", scope)?;
     record.part.words = vec![format!(
-        "A method of six operations, called {CALLS} times a round by one thread, with code at its entry: compiled into it from a plan, or written into the source. \
-         The figure is the processor time of a round less that of the plain round of the same group, by the calls. By hand: `LongAdder`, `LongAccumulator`, \
-         `AtomicLongArray` and `ConcurrentHashMap`, as one would write it. Veneer's code also counts its passes. Byteman's rule calls a helper that does the same as by hand, compiled to bytecode; BTrace's probe adds to its aggregations."
+        "A method of six operations, called {CALLS} times per round by one thread, with code at \
+         its entry that is compiled from a plan or written in the source. The figure is the \
+         difference between the processor times of a round and of the plain round of the same \
+         group, divided by the number of calls. The code written by hand uses `LongAdder`, \
+         `LongAccumulator`, `AtomicLongArray` and `ConcurrentHashMap`. Veneer's code also counts \
+         its executions. Byteman's rule calls a helper with the same code as by hand, compiled to \
+         bytecode; BTrace's probe adds to its aggregations."
     )];
     let jdk = scope.jdks.first().ok_or_else(|| other("no JDK"))?;
     let mut table = Table::new(
@@ -121,7 +126,7 @@ pub fn run(scope: &Scope) -> Result<Record, TrustError> {
     );
     let mut over = Vec::new();
     let mut lost = Vec::new();
-    // In a quick run some of the forms.
+    // A quick run measures every fourth form.
     let step = if scope.quick { 4 } else { 1 };
     for form in FORMS.iter().step_by(step) {
         let series = measured(jdk, form, scope.quick)?;
@@ -150,7 +155,7 @@ pub fn run(scope: &Scope) -> Result<Record, TrustError> {
         if let [(_, Some(hand)), (_, Some(ours)), peers @ ..] = &figures[..] {
             let ratio = ours.max(0.5) / hand.max(0.5);
             cells.insert(3, format!("{ratio:.2}"));
-            // Less than that apart is noise.
+            // A smaller difference is noise.
             if ratio > GOAL && ours - hand > NOISE {
                 over.push(format!("{} {ratio:.2}", form.name));
             }
@@ -176,11 +181,11 @@ pub fn run(scope: &Scope) -> Result<Record, TrustError> {
         "below",
         &lost,
     ));
-    record.part = record.part.since(begun);
+    record.part = record.part.with_duration_since(begun);
     Ok(record)
 }
 
-/// Nanoseconds a call in each group.
+/// Returns the cost of each call in nanoseconds, one value for each group.
 fn cost(one: &Series, plain: &Series) -> Vec<f64> {
     let pairs = one.processor.iter().zip(&plain.processor);
     pairs.map(|(a, b)| (a - b) * 1e6 / CALLS as f64).collect()
@@ -223,7 +228,7 @@ fn measured(jdk: &Jdk, form: &Form, quick: bool) -> Result<Vec<Series>, TrustErr
     Ok(measure(form.name, groups, &variants))
 }
 
-/// The program with the code in its source.
+/// Compiles the program with the code of the form in its source.
 fn by_hand(jdk: &Jdk, form: &Form) -> Result<Compiled, TrustError> {
     let compiled = Compiled::workload(jdk, &HOT_PROBE)?;
     let source =

@@ -1,6 +1,8 @@
-//! Profiles kept honest: on each workload, what follows from counts of other blocks and edges is what counters on each block say.
+//! Checks derived counts: on each workload, the counts derived from other blocks and edges must
+//! equal the direct counts of each block.
 //!
-//! Both stand in one run, so nothing but Veneer can make them differ. The time of such a run means nothing and is not shown.
+//! The two kinds of counters are attached in the same run, so only a fault of Veneer can make them
+//! differ. The time of such a run is meaningless and is not shown.
 
 use std::time::Instant;
 
@@ -8,16 +10,16 @@ use super::groups::first_line;
 use super::prepare::Compiled;
 use super::workload::{Workload, session};
 use super::{Goal, Record, Scope, TrustError, other};
-use crate::agreement::Agreement;
 use crate::command;
+use crate::equivalence::Equivalence;
 use crate::jdk::Jdk;
 use crate::report::Report;
 use crate::trust::Table;
 
-/// Rounds of a run; profiles need no steady state.
+/// Rounds of a run. Counts need no steady state.
 const ROUNDS: usize = 5;
 
-/// The part.
+/// Runs the part `profile`.
 pub fn run(scope: &Scope) -> Result<Record, TrustError> {
     let begun = Instant::now();
     let mut record = Record::new("profile", "Derived counts", scope)?;
@@ -57,18 +59,18 @@ pub fn run(scope: &Scope) -> Result<Record, TrustError> {
         }
     }
     record.part.tables.push(table);
-    // A profile that is not exact is a fault, not a figure.
+    // An inexact count is a failure and not a figure.
     record.part.failures.extend(differ.iter().cloned());
     record.goals.push(Goal::everywhere(
         "derived counts equal counted ones on every workload",
         "equal",
         &differ,
     ));
-    record.part = record.part.since(begun);
+    record.part = record.part.with_duration_since(begun);
     Ok(record)
 }
 
-fn one(workload: &Workload, jdk: &Jdk) -> Result<Agreement, TrustError> {
+fn one(workload: &Workload, jdk: &Jdk) -> Result<Equivalence, TrustError> {
     let compiled = Compiled::workload(jdk, workload)?;
     let java = workload.java(jdk, &compiled, ROUNDS, &[], &[]);
     let pattern = workload.pattern();
@@ -90,7 +92,7 @@ fn one(workload: &Workload, jdk: &Jdk) -> Result<Agreement, TrustError> {
     if plain.out != counted.out {
         return Err(other("its output is not that of the plain run"));
     }
-    let found = Agreement::of(&Report::read(&report).map_err(other)?);
+    let found = Equivalence::from_report(&Report::read(&report).map_err(other)?);
     if found.hits == 0 {
         return Err(other("nothing was counted"));
     }

@@ -1,4 +1,5 @@
-//! What a part of the benchmarks found: its figures with every value, its goals, and the text and tables made from them.
+//! The record of a part of the benchmarks: its figures with every value, its goals, and the text
+//! and tables made from them.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,26 +9,25 @@ use crate::figures::statistics::{Spread, median};
 use crate::process::Process;
 use crate::trust::Part;
 
-/// A figure: the median of some values, with all of them.
+/// A figure: the median of some values, with all of these values.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Figure {
-    /// `ratio of processor time`, `attach`.
+    /// The measured quantity, for example `ratio of processor time` or `attach`.
     pub what: String,
-    /// The program; may be empty.
+    /// The program. May be empty.
     pub workload: String,
-    /// `armed`, `JaCoCo`.
+    /// For example `armed` or `JaCoCo`.
     pub mode: String,
-    /// `×`, `ns`, `ms`, `bytes`.
+    /// `×`, `ns`, `ms` or `bytes`.
     pub unit: String,
     /// Every value, in the order of the groups.
     pub values: Vec<f64>,
-    /// Median, least and greatest.
     pub spread: Spread,
 }
 
 impl Figure {
-    /// `None` of no values.
-    pub fn of(
+    /// Returns `None` if there are no values.
+    pub fn new(
         what: &str,
         workload: &str,
         mode: &str,
@@ -39,27 +39,27 @@ impl Figure {
             workload: workload.to_string(),
             mode: mode.to_string(),
             unit: unit.to_string(),
-            spread: Spread::of(&values)?,
+            spread: Spread::from_values(&values)?,
             values,
         })
     }
 }
 
-/// A goal and how it came out.
+/// A goal and its result.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Goal {
-    /// What it is about.
+    /// The subject of the goal.
     pub what: String,
-    /// The goal in words: `≤ 1.01`.
+    /// The condition in words, for example `≤ 1.01`.
     pub goal: String,
-    /// What was measured.
+    /// The measured value in words.
     pub figure: String,
-    /// Whether it was met.
     pub met: bool,
 }
 
 impl Goal {
-    /// A goal that a figure be at most so much, in a unit. It is judged as it is printed: two digits.
+    /// A goal that `figure` is at most `most`. Both are compared with the printed precision of two
+    /// digits.
     pub fn at_most(what: &str, most: f64, unit: &str, figure: f64) -> Self {
         let shown = |value: f64| format!("{value:.2} {unit}").trim_end().to_string();
         Self {
@@ -70,7 +70,7 @@ impl Goal {
         }
     }
 
-    /// A goal that something be so everywhere; `against` says where it is not.
+    /// A goal that a condition is true everywhere. `against` lists the cases in which it is false.
     pub fn everywhere(what: &str, goal: &str, against: &[String]) -> Self {
         Self {
             what: what.to_string(),
@@ -84,27 +84,25 @@ impl Goal {
     }
 }
 
-/// A part with its figures, as it is kept in `docs/benchmarks/`.
+/// A part with its figures, as saved in `docs/benchmarks/`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Record {
     /// Heading, text, tables and failures.
     pub part: Part,
-    /// What the JDK calls itself.
+    /// The name that the JDK prints for itself.
     pub jdk: String,
-    /// Processor, kernel, date.
+    /// Processor, kernel and date.
     pub machine: String,
     /// Options of every JVM.
     pub options: Vec<String>,
-    /// The version that was measured.
+    /// The version of Veneer.
     pub veneer: String,
-    /// Goals and how they came out.
     pub goals: Vec<Goal>,
-    /// Figures with all their values.
     pub figures: Vec<Figure>,
 }
 
 impl Record {
-    /// An empty one for the first JDK of a scope, with what it is made on.
+    /// Creates an empty record for the first JDK of a scope, with the description of the machine.
     pub fn new(name: &str, title: &str, scope: &Scope) -> Result<Self, TrustError> {
         let jdk = scope
             .jdks
@@ -127,7 +125,7 @@ impl Record {
         })
     }
 
-    /// Keeps a figure; gives its median.
+    /// Adds a figure, and returns its median.
     pub fn figure(
         &mut self,
         what: &str,
@@ -136,16 +134,16 @@ impl Record {
         unit: &str,
         values: &[f64],
     ) -> Option<f64> {
-        let figure = Figure::of(what, workload, mode, unit, values.to_vec())?;
+        let figure = Figure::new(what, workload, mode, unit, values.to_vec())?;
         let middle = figure.spread.median;
         self.figures.push(figure);
         Some(middle)
     }
 }
 
-/// `1.02 (0.99–1.05)`, or what to show where there is none.
+/// Formats median and range, for example `1.02 (0.99–1.05)`. Returns `–` if there are no values.
 pub fn shown(values: &[f64], digits: usize) -> String {
-    match Spread::of(values) {
+    match Spread::from_values(values) {
         Some(s) => format!(
             "{:.digits$} ({:.digits$}–{:.digits$})",
             s.median, s.min, s.max
@@ -154,7 +152,7 @@ pub fn shown(values: &[f64], digits: usize) -> String {
     }
 }
 
-/// The geometric mean; `None` of no values.
+/// Returns the geometric mean, or `None` if there are no values.
 pub fn geometric_mean(values: &[f64]) -> Option<f64> {
     median(values)?;
     Some((values.iter().map(|v| v.ln()).sum::<f64>() / values.len() as f64).exp())
@@ -165,7 +163,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_printed_as_the_goal_meets_it() {
+    fn a_value_printed_equal_to_the_goal_meets_it() {
         assert!(Goal::at_most("armed", 1.01, "", 1.014).met);
         assert!(!Goal::at_most("armed", 1.01, "", 1.016).met);
         assert_eq!(Goal::at_most("timer", 30.0, "ns", 28.5).figure, "28.50 ns");

@@ -1,4 +1,4 @@
-//! Attaching to a service under load: what its clients notice.
+//! Measures an attachment to a service under load: the delay that the service's clients observe.
 
 use std::time::{Duration, Instant};
 
@@ -11,10 +11,11 @@ use crate::live::{Live, number};
 use crate::process::Process;
 use crate::trust::Table;
 
-/// Clients that ask all the time.
+/// Number of clients that send requests without a pause.
 const CLIENTS: &str = "4";
 
-/// What is asked of the service while it works: every block of the servlet, the values of a variable, and a timer in its database.
+/// The plan that is attached while the service works: a counter on every block of the servlet, the
+/// values of a variable, and a timer in the database.
 pub const PLAN: &str = "
     methods(\"Service::*(..)\").blocks().before(counter());
     let ids = tally(2000);
@@ -22,33 +23,32 @@ pub const PLAN: &str = "
     methods(\"org.h2.command.CommandContainer::query(..)\").around(timer());
     instruments().len()";
 
-/// A service and its clients.
+/// A service and its clients, each in a JVM of its own.
 pub struct Service {
-    /// The service.
     pub live: Live,
     clients: Live,
     _compiled: Compiled,
 }
 
-/// What the clients saw in a phase.
+/// The observations of the clients in one phase.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Phase {
-    /// Requests that were asked.
+    /// Number of requests.
     pub requests: i64,
-    /// Those that had no answer or a wrong one.
+    /// Number of requests without an answer or with a wrong one.
     pub failed: i64,
-    /// Microseconds from question to answer, the median.
+    /// Median response time in microseconds.
     pub median: f64,
-    /// The 99th percentile.
+    /// 99th percentile of the response time in microseconds.
     pub p99: f64,
-    /// The longest.
+    /// Longest response time in microseconds.
     pub slowest: f64,
 }
 
 impl Service {
-    /// Starts both on a JDK, each in a JVM of its own.
+    /// Starts the service and its clients on a JDK.
     pub fn start(jdk: &Jdk) -> Result<Service, TrustError> {
-        let compiled = Compiled::of(
+        let compiled = Compiled::new(
             jdk,
             &["tests/bench/Service.java", "tests/bench/Clients.java"],
             &["tomcat-embed-core", "tomcat-annotations-api", "h2"],
@@ -70,12 +70,12 @@ impl Service {
         })
     }
 
-    /// The service's process id.
+    /// The process id of the service.
     pub fn pid(&self) -> String {
         self.live.pid().to_string()
     }
 
-    /// What was seen since the last phase ended.
+    /// Returns what the clients observed since the previous phase ended.
     pub fn phase(&mut self, name: &str) -> Result<Phase, TrustError> {
         self.clients.say(name).map_err(other)?;
         let line = self
@@ -92,19 +92,20 @@ impl Service {
         })
     }
 
-    /// The same after some time.
-    pub fn phase_of(&mut self, name: &str, time: Duration) -> Result<Phase, TrustError> {
+    /// Sleeps for `time`, and then returns what the clients observed since the previous phase
+    /// ended.
+    pub fn phase_after(&mut self, name: &str, time: Duration) -> Result<Phase, TrustError> {
         std::thread::sleep(time);
         self.phase(name)
     }
 
-    /// The command with these words, which must succeed; the agent's own output.
+    /// Runs `veneer` with these words, which must succeed, and returns its standard output.
     pub fn veneer(&self, words: &[&str]) -> Result<String, TrustError> {
         let output = veneer().args(words).run()?;
         Ok(output.succeeded(&words.join(" "))?.out)
     }
 
-    /// The end of both; what the clients said of failures.
+    /// Stops both JVMs, and returns the failures that the clients reported, one per line.
     pub fn stop(self) -> Result<String, TrustError> {
         let said = self.clients.stop().map_err(other)?;
         self.live.stop().map_err(other)?.succeeded("the service")?;
@@ -116,15 +117,18 @@ impl Service {
     }
 }
 
-/// The part.
+/// Runs the part `service`.
 pub fn run(scope: &Scope) -> Result<Record, TrustError> {
     let begun = Instant::now();
     let mut record = Record::new("service", "Attaching to a service under load", scope)?;
     record.part.words = vec![
-        "Tomcat in front of H2, in one JVM; in another one four clients, each of which asks, waits for the answer, checks it, and asks again, so that \
-         the machine has nothing to spare. In turns: nothing; `veneer attach`; a plan that counts every block of the servlet, the values of a variable of \
-         it, and the time of each query in the database; `veneer detach --unload`. *Slowest*: the longest time from a question to its answer in each \
-         phase, the median of the rounds, with the least and the greatest. The phases are of the same length, so that the slowest of each may be compared."
+        "Tomcat in front of H2, in one JVM. In another JVM, four clients each send a request, \
+         wait for the answer, check it, and repeat, so that the machine has no spare capacity. \
+         The phases are: nothing; `veneer attach`; a plan that counts every block of the servlet, \
+         the values of one of its variables, and the time of each query in the database; `veneer \
+         detach --unload`. *Slowest*: the longest response time in each phase, as the median of \
+         the rounds with the lowest and the highest value. The phases have the same length, so \
+         their longest times can be compared."
             .into(),
     ];
     let jdk = scope.jdks.first().ok_or_else(|| other("no JDK"))?;
@@ -133,8 +137,8 @@ pub fn run(scope: &Scope) -> Result<Record, TrustError> {
         false => (5, Duration::from_secs(3)),
     };
     let mut service = Service::start(jdk)?;
-    // Warm.
-    service.phase_of("warm", time * 3)?;
+    // Warm-up.
+    service.phase_after("warm", time * 3)?;
     let pid = service.pid();
     let names = [
         "nothing",
@@ -155,7 +159,7 @@ pub fn run(scope: &Scope) -> Result<Record, TrustError> {
                 _ => {}
             }
             let rest = time.saturating_sub(started.elapsed());
-            seen.push(service.phase_of(&name.replace(' ', "-"), rest)?);
+            seen.push(service.phase_after(&name.replace(' ', "-"), rest)?);
         }
     }
     let bad = service.stop()?;
@@ -198,6 +202,6 @@ pub fn run(scope: &Scope) -> Result<Record, TrustError> {
         ]);
     }
     record.part.tables.push(table);
-    record.part = record.part.since(begun);
+    record.part = record.part.with_duration_since(begun);
     Ok(record)
 }

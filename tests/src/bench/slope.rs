@@ -1,18 +1,19 @@
-//! Lines through points: what grows how.
+//! Fits straight lines to points, to show how a cost grows.
 
-/// `y = base + slope · x`, and how much of the variation it explains.
+/// The line `y = base + slope · x`, and the share of the variation that it explains.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Line {
-    /// `y` where `x` is 0.
+pub struct FittedLine {
+    /// The value of `y` at `x` = 0.
     pub base: f64,
-    /// `y` per `x`.
+    /// The increase of `y` per unit of `x`.
     pub slope: f64,
-    /// 1 where the points lie on the line, 0 where it explains nothing.
+    /// The coefficient of determination (r²): 1 if all points are on the line, 0 if the line
+    /// explains nothing.
     pub fit: f64,
 }
 
-/// The line with the least squares of vertical distances. `None` where all `x` are the same.
-pub fn fit(points: &[(f64, f64)]) -> Option<Line> {
+/// Fits a line by least squares of the vertical distances. Returns `None` if all `x` are equal.
+pub fn fit(points: &[(f64, f64)]) -> Option<FittedLine> {
     let count = points.len() as f64;
     let mean = |of: fn(&(f64, f64)) -> f64| points.iter().map(of).sum::<f64>() / count;
     let (mx, my) = (mean(|p| p.0), mean(|p| p.1));
@@ -26,7 +27,7 @@ pub fn fit(points: &[(f64, f64)]) -> Option<Line> {
         return None;
     }
     let slope = xy / xx;
-    Some(Line {
+    Some(FittedLine {
         base: my - slope * mx,
         slope,
         fit: if yy > 0.0 { xy * xy / (xx * yy) } else { 1.0 },

@@ -1,8 +1,9 @@
-//! From the start of the process to the first result: plain, armed, under JaCoCo, under AspectJ's weaver.
+//! Measures the time from the start of the process to the first result: plain, armed, with JaCoCo,
+//! and with AspectJ's weaver.
 
 use std::time::Instant;
 
-use super::first::{First, first};
+use super::first::{FirstResult, first_result};
 use super::groups::first_line;
 use super::peers::{aspectj, jacoco};
 use super::prepare::Compiled;
@@ -15,26 +16,26 @@ use crate::jdk::Jdk;
 use crate::process::Process;
 use crate::trust::Table;
 
-/// The plain command, given more options of the JVM and more of the class path.
+/// Builds the plain command with more options of the JVM and more entries of the class path.
 type Java = Box<dyn Fn(&Jdk, &Compiled, &[String], &[&std::path::Path]) -> Process>;
 
-/// A program that is started.
+/// A program whose start is measured.
 struct Program {
     name: &'static str,
     what: &'static str,
     java: Java,
     compiled: Compiled,
     arm: Vec<String>,
-    /// What its result's line begins with.
+    /// The beginning of the line that shows the result.
     result: &'static str,
-    /// AspectJ's pointcut: one method, so that the weaver looks at every class and changes one.
+    /// AspectJ's pointcut: one method, so that the weaver reads every class and changes one.
     pointcut: &'static str,
 }
 
-/// How it is started.
+/// The modes in which each program is started.
 const MODES: [&str; 4] = ["plain", "armed", jacoco::NAME, "AspectJ weaver"];
 
-/// The part.
+/// Runs the part `startup`.
 pub fn run(scope: &Scope) -> Result<Record, TrustError> {
     let begun = Instant::now();
     let mut record = Record::new("startup", "Start-up to the first result", scope)?;
@@ -67,8 +68,8 @@ pub fn run(scope: &Scope) -> Result<Record, TrustError> {
         let mut medians = Vec::new();
         for (mode, (runs, error)) in MODES.iter().zip(&found) {
             let values =
-                |of: fn(&First) -> f64| runs.iter().flatten().map(of).collect::<Vec<f64>>();
-            let ratio = |of: fn(&First) -> f64| -> Vec<f64> {
+                |of: fn(&FirstResult) -> f64| runs.iter().flatten().map(of).collect::<Vec<f64>>();
+            let ratio = |of: fn(&FirstResult) -> f64| -> Vec<f64> {
                 let pairs = runs.iter().zip(&plain);
                 pairs
                     .filter_map(|(a, b)| Some(of(a.as_ref()?) / of(b.as_ref()?)))
@@ -132,18 +133,18 @@ pub fn run(scope: &Scope) -> Result<Record, TrustError> {
         "below",
         &lost,
     ));
-    record.part = record.part.since(begun);
+    record.part = record.part.with_duration_since(begun);
     Ok(record)
 }
 
-/// What each mode showed: a run for each group where there was one, and the first error.
-type Found = Vec<(Vec<Option<First>>, Option<String>)>;
+/// The results of each mode: one run for each group, `None` if it failed, and the first error.
+type StartupRuns = Vec<(Vec<Option<FirstResult>>, Option<String>)>;
 
-fn measure(jdk: &Jdk, program: &Program, groups: usize) -> Found {
-    let mut found: Found = MODES.iter().map(|_| (Vec::new(), None)).collect();
+fn measure(jdk: &Jdk, program: &Program, groups: usize) -> StartupRuns {
+    let mut found: StartupRuns = MODES.iter().map(|_| (Vec::new(), None)).collect();
     let mut said: Option<String> = None;
-    // One run before the first group, so that files are in memory for all.
-    let _ = command_of(jdk, program, "plain").map(|p| first(&p, program.result));
+    // One run before the first group, so that the files are in the page cache for all runs.
+    let _ = command_of(jdk, program, "plain").map(|p| first_result(&p, program.result));
     for group in 0..groups {
         for turn in 0..MODES.len() {
             let i = (group + turn) % MODES.len();
@@ -154,7 +155,7 @@ fn measure(jdk: &Jdk, program: &Program, groups: usize) -> Found {
                 None
             } else {
                 let run = command_of(jdk, program, mode)
-                    .and_then(|process| first(&process, program.result))
+                    .and_then(|process| first_result(&process, program.result))
                     .and_then(|run| {
                         let line = said.get_or_insert_with(|| run.line.clone());
                         (run.line == *line)
@@ -224,7 +225,7 @@ fn programs(jdk: &Jdk, quick: bool) -> Result<Vec<Program>, TrustError> {
             name: "hello",
             what: "one line",
             java: alone("Hello"),
-            compiled: Compiled::of(jdk, &["tests/bench/Hello.java"], &[])?,
+            compiled: Compiled::new(jdk, &["tests/bench/Hello.java"], &[])?,
             arm: Vec::new(),
             result: "result ",
             pointcut: "execution(* Hello.never(..))",
@@ -233,7 +234,7 @@ fn programs(jdk: &Jdk, quick: bool) -> Result<Vec<Program>, TrustError> {
             name: "tomcat",
             what: "the first request to an embedded server",
             java: alone("FirstRequest"),
-            compiled: Compiled::of(
+            compiled: Compiled::new(
                 jdk,
                 &["tests/bench/FirstRequest.java"],
                 &["tomcat-embed-core", "tomcat-annotations-api"],

@@ -1,4 +1,5 @@
-//! Steady state: each workload plain, armed and left alone, counted, detached again, and under JaCoCo.
+//! Measures the steady state of each workload: plain, armed without a plan, counted, detached
+//! again, and with JaCoCo.
 
 use std::time::Instant;
 
@@ -16,20 +17,22 @@ use crate::trust::Table;
 /// Veneer's modes, in the order of the columns.
 const MODES: [Mode; 3] = [Mode::Armed, Mode::Detached, Mode::Counted];
 
-/// The part.
+/// Runs the part `steady`.
 pub fn run(scope: &Scope) -> Result<Record, TrustError> {
     let begun = Instant::now();
     let mut record = Record::new("steady", "Steady state", scope)?;
     record.part.words = vec![
-        "The ratio of each mode to the plain run of its group: median over its groups (5), and in brackets the least and the \
-             greatest. A run is a fresh JVM that does its work in rounds; the last third of the rounds counts. *Processor time* \
-             is what the kernel says that the main thread used in them, *time* the median round by the program's own clock. \
-             Goals are judged by processor time, which does not grow while something else uses the machine; where other threads do most \
-             of the work (ecj), by time."
+        "The ratio of each mode to the plain run of its group: median over the groups (5), and in \
+         brackets the lowest and the highest value. A run is a fresh JVM that does its work in \
+         rounds; only the last third of the rounds is measured. *Processor time* is that of the \
+         main thread as the kernel reports it, *time* is the median round by the program's own \
+         clock. Goals apply to processor time, which does not increase when other processes use \
+         the machine; if other threads do most of the work (ecj), goals apply to time."
             .into(),
-        "*Armed*: `veneer run` without a plan. *Every block counted*: a counter on each basic block of the workload's own code and \
-         of the libraries that it uses, from the start. *Detached again*: the same counters, taken off when a third of the rounds is done. \
-         *JaCoCo*: its agent with its usual settings (a flag for each branch, not a count)."
+        "*Armed*: `veneer run` without a plan. *Every block counted*: a counter on each basic \
+         block of the workload's own code and of its libraries, from the start. *Detached again*: \
+         these counters, detached after a third of the rounds. *JaCoCo*: its agent with default \
+         settings (a flag for each branch, not a count)."
             .into(),
     ];
     let mut rows = Vec::new();
@@ -43,7 +46,7 @@ pub fn run(scope: &Scope) -> Result<Record, TrustError> {
     }
     tables(&mut record, &rows);
     goals(&mut record, &rows);
-    record.part = record.part.since(begun);
+    record.part = record.part.with_duration_since(begun);
     Ok(record)
 }
 

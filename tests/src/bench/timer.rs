@@ -1,4 +1,5 @@
-//! What an inclusive timer on a small hot method costs a call, beside other tools' timers on the same method.
+//! Measures the cost per call of an inclusive timer on a small hot method, beside the timers of
+//! other tools on the same method.
 
 use std::time::Instant;
 
@@ -11,15 +12,16 @@ use super::{Goal, Record, Scope, TrustError, other};
 use crate::figures::statistics::median;
 use crate::trust::Table;
 
-/// The part.
+/// Runs the part `timer`.
 pub fn run(scope: &Scope) -> Result<Record, TrustError> {
     let begun = Instant::now();
     let mut record = Record::new("timer", "A timer on a small hot method", scope)?;
     record.part.words = vec![format!(
-        "A method of six operations, called {CALLS} times a round. The figure is the processor time of a round less that of the plain \
-         round of the same group, by the calls: what a timer around the method (callees included, count and sum) costs each call, \
-         together with the inlining that it prevents. Each tool must have seen every call, \
-         except async-profiler, which keeps no count."
+        "A method of six operations, called {CALLS} times per round. The figure is the difference \
+         between the processor times of a round and of the plain round of the same group, divided \
+         by the number of calls. It is the cost of a timer around the method (callees included, \
+         count and sum) per call, including the inlining that it prevents. Each tool must have \
+         counted every call, except async-profiler, which keeps no count."
     )];
     let jdk = scope.jdks.first().ok_or_else(|| other("no JDK"))?;
     let compiled = Compiled::workload(jdk, &HOT_CALL)?;
@@ -38,11 +40,11 @@ pub fn run(scope: &Scope) -> Result<Record, TrustError> {
     let groups = if scope.quick { 2 } else { 5 };
     let series = measure("timer", groups, &variants);
     report(&mut record, &series);
-    record.part = record.part.since(begun);
+    record.part = record.part.with_duration_since(begun);
     Ok(record)
 }
 
-/// Veneer's timer on the one method.
+/// Veneer's timer on the hot method.
 fn timed(
     java: &crate::process::Process,
     compiled: &Compiled,
@@ -55,16 +57,16 @@ fn timed(
     let options: Vec<&str> = options.iter().map(String::as_str).collect();
     let process = crate::command::run(&options, java);
     Ok(
-        Variant::new(OURS, process).checked(move |run| match run.hits {
+        Variant::new(VENEER_TIMER, process).checked(move |run| match run.hits {
             Some(hits) if hits == calls => Ok(()),
             hits => Err(format!("the timer saw {hits:?} of {calls} calls")),
         }),
     )
 }
 
-const OURS: &str = "Veneer, timer()";
+const VENEER_TIMER: &str = "Veneer, timer()";
 
-/// Nanoseconds a call in each group.
+/// Returns the cost of each call in nanoseconds, one value for each group.
 fn nanoseconds(one: &Series, plain: &Series) -> Vec<f64> {
     let pairs = one.processor.iter().zip(&plain.processor);
     pairs.map(|(a, b)| (a - b) * 1e6 / CALLS as f64).collect()

@@ -1,4 +1,5 @@
-//! The programs that are measured in steady state: what each is made of, what is armed and counted in it, and how it is started.
+//! The programs that are measured in steady state: their sources, their armed and counted code, and
+//! their start.
 
 use crate::jdk::Jdk;
 use crate::process::Process;
@@ -6,40 +7,41 @@ use crate::process::Process;
 use super::OPTIONS;
 use super::prepare::Compiled;
 
-/// A program that does the same work in rounds and says `round N ms` on standard error.
+/// A program that does the same work in rounds and prints `round N ms` on standard error.
 #[derive(Debug)]
 pub struct Workload {
-    /// On the command line and in tables.
+    /// The name on the command line and in tables.
     pub name: &'static str,
-    /// What it does.
+    /// The description in tables.
     pub what: &'static str,
-    /// Sources, as paths in the workspace: files, or folders with all in them.
+    /// Sources as paths in the workspace: files, or folders with all files in them.
     pub sources: &'static [&'static str],
-    /// Names in `tests/jars.txt`.
+    /// Names of jars in `tests/jars.txt`.
     pub jars: &'static [&'static str],
-    /// `--arm` patterns, where it is code of the JDK that is to be armed; else none, and everything outside the JDK is.
+    /// The patterns of `--arm` if code of the JDK is to be armed. If empty, all code outside the
+    /// JDK is armed.
     pub arm: &'static [&'static str],
-    /// On all blocks of these methods there are counters.
+    /// Patterns of the methods whose blocks are counted.
     pub counted: &'static [&'static str],
-    /// What the class names of the counted code begin with, as a class file has them.
+    /// The prefix of the class names of the counted code, in internal form.
     pub package: &'static str,
-    /// A method that is called once a round.
+    /// A method that is called once per round.
     pub mark: &'static str,
     main: &'static str,
-    /// `{rounds}` and `{tree}` stand for the number of rounds and the generated sources.
+    /// Arguments of the main class. `{rounds}` is replaced by the number of rounds, `{tree}` by the
+    /// folder of the generated sources.
     arguments: &'static [&'static str],
-    /// Rounds in a quick run and in a full one.
+    /// Number of rounds in a quick run and in a full run.
     rounds: (usize, usize),
-    /// Whether a quick session has it.
+    /// Whether a quick session includes the workload.
     pub quick: bool,
-    /// Groups in a full run: more where fresh JVMs differ more.
+    /// Number of groups in a full run. It is larger if fresh JVMs of the workload differ more.
     pub groups: usize,
 }
 
-const LOOP: &[&str] = &["tests/java/javacloop"];
-const ONCE: &str = "Rounds::once(..)";
+const COMPILER_LOOP: &[&str] = &["tests/java/javacloop"];
+const ROUND_METHOD: &str = "Rounds::once(..)";
 
-/// All workloads.
 pub const WORKLOADS: &[Workload] = &[
     Workload {
         name: "route",
@@ -68,7 +70,7 @@ pub const WORKLOADS: &[Workload] = &[
         arm: &[],
         counted: &["Sort", "Rounds"],
         package: "Sort",
-        mark: ONCE,
+        mark: ROUND_METHOD,
         main: "Rounds",
         arguments: &["Sort", "{rounds}", "18000"],
         rounds: (9, 36),
@@ -87,7 +89,7 @@ pub const WORKLOADS: &[Workload] = &[
         arm: &[],
         counted: &["Sieve", "Rounds"],
         package: "Sieve",
-        mark: ONCE,
+        mark: ROUND_METHOD,
         main: "Rounds",
         arguments: &["Sieve", "{rounds}", "8000000"],
         rounds: (12, 60),
@@ -106,7 +108,7 @@ pub const WORKLOADS: &[Workload] = &[
         arm: &[],
         counted: &["Matrix", "Rounds"],
         package: "Matrix",
-        mark: ONCE,
+        mark: ROUND_METHOD,
         main: "Rounds",
         arguments: &["Matrix", "{rounds}", "320"],
         rounds: (12, 72),
@@ -116,7 +118,7 @@ pub const WORKLOADS: &[Workload] = &[
     Workload {
         name: "javac",
         what: "the JDK's compiler over a generated tree",
-        sources: LOOP,
+        sources: COMPILER_LOOP,
         jars: &[],
         arm: &["com.sun.tools.javac..*", "JavacLoop*"],
         counted: &["com.sun.tools.javac..*"],
@@ -140,7 +142,7 @@ pub const WORKLOADS: &[Workload] = &[
         arm: &[],
         counted: &["org.h2..*", "Shop", "Rounds"],
         package: "org/h2/",
-        mark: ONCE,
+        mark: ROUND_METHOD,
         main: "Rounds",
         arguments: &["Shop", "{rounds}", "250"],
         rounds: (9, 360),
@@ -159,7 +161,7 @@ pub const WORKLOADS: &[Workload] = &[
         arm: &[],
         counted: &["org.apache.lucene..*", "Indexing", "Rounds"],
         package: "org/apache/lucene/",
-        mark: ONCE,
+        mark: ROUND_METHOD,
         main: "Rounds",
         arguments: &["Indexing", "{rounds}", "250"],
         rounds: (9, 240),
@@ -169,7 +171,7 @@ pub const WORKLOADS: &[Workload] = &[
     Workload {
         name: "ecj",
         what: "Eclipse's compiler over the same tree",
-        sources: LOOP,
+        sources: COMPILER_LOOP,
         jars: &["ecj"],
         arm: &[],
         counted: &["org.eclipse..*", "JavacLoop*"],
@@ -187,24 +189,26 @@ pub const WORKLOADS: &[Workload] = &[
     },
 ];
 
-/// Workloads whose first round is a program's start-up as well, with a pointcut of AspectJ that is one method of each.
+/// Workloads whose first round also measures the start-up of a program, each with an AspectJ
+/// pointcut that selects one method.
 pub const FIRST_ROUNDS: &[(&str, &str)] = &[
     ("sql", "execution(* Shop.round(..))"),
     ("lucene", "execution(* Indexing.round(..))"),
     ("ecj", "execution(* JavacLoop.sources(..))"),
 ];
 
-/// The workload of a name.
+/// Returns the workload with this name.
 pub fn named(name: &str) -> Option<&'static Workload> {
     WORKLOADS.iter().find(|one| one.name == name)
 }
 
-/// The variable that names the workloads of a sample, separated by commas.
-pub const CHOSEN: &str = "BENCH_WORKLOADS";
+/// The variable that names the workloads of a session, separated by commas.
+pub const WORKLOADS_VARIABLE: &str = "BENCH_WORKLOADS";
 
-/// The workloads of a session: those that [`CHOSEN`] names where it is set, else all of its scope.
+/// The workloads of a session: those that [`WORKLOADS_VARIABLE`] names if the variable is set,
+/// otherwise those of the scope.
 pub fn session(quick: bool) -> Vec<&'static Workload> {
-    let chosen = std::env::var(CHOSEN).unwrap_or_default();
+    let chosen = std::env::var(WORKLOADS_VARIABLE).unwrap_or_default();
     let names: Vec<&str> = chosen.split(',').filter(|name| !name.is_empty()).collect();
     WORKLOADS
         .iter()
@@ -215,7 +219,7 @@ pub fn session(quick: bool) -> Vec<&'static Workload> {
         .collect()
 }
 
-/// The small hot method on which timers are measured; not one of the workloads.
+/// The small hot method on which timers are measured. It is not part of [`WORKLOADS`].
 pub const HOT_CALL: Workload = Workload {
     name: "hot call",
     what: "a method of six operations that is called all the time",
@@ -228,7 +232,7 @@ pub const HOT_CALL: Workload = Workload {
     arm: &[],
     counted: &["HotCall"],
     package: "HotCall",
-    mark: ONCE,
+    mark: ROUND_METHOD,
     main: "Rounds",
     arguments: &["HotCall", "{rounds}", "1000000"],
     rounds: (9, 30),
@@ -236,7 +240,7 @@ pub const HOT_CALL: Workload = Workload {
     groups: 5,
 };
 
-/// The method in which code stands, for what that costs.
+/// The method with probe code, for the cost of that code. It is not part of [`WORKLOADS`].
 pub const HOT_PROBE: Workload = Workload {
     name: "hot probe",
     what: "a method of six operations that is called all the time, with an object",
@@ -249,7 +253,7 @@ pub const HOT_PROBE: Workload = Workload {
     arm: &[],
     counted: &["HotProbe"],
     package: "HotProbe",
-    mark: ONCE,
+    mark: ROUND_METHOD,
     main: "Rounds",
     arguments: &["HotProbe", "{rounds}", "1000000"],
     rounds: (9, 30),
@@ -257,16 +261,16 @@ pub const HOT_PROBE: Workload = Workload {
     groups: 5,
 };
 
-/// Calls in a round of [`HOT_CALL`] and [`HOT_PROBE`].
+/// Calls per round of [`HOT_CALL`] and [`HOT_PROBE`].
 pub const CALLS: u64 = 1_000_000;
 
 impl Workload {
-    /// Rounds in a run.
+    /// Number of rounds in a run.
     pub fn rounds(&self, quick: bool) -> usize {
         if quick { self.rounds.0 } else { self.rounds.1 }
     }
 
-    /// The plain command, with more options for the JVM, and more on the class path.
+    /// The plain command with more options of the JVM and more entries of the class path.
     pub fn java(
         &self,
         jdk: &Jdk,
@@ -306,7 +310,7 @@ mod tests {
     use crate::folder::workspace;
 
     #[test]
-    fn every_workload_is_there() {
+    fn the_sources_of_every_workload_exist() {
         for workload in WORKLOADS {
             for source in workload.sources {
                 assert!(workspace().join(source).exists(), "{source}");

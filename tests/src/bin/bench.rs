@@ -1,15 +1,23 @@
-//! `bench [PART…] [--quick] [--jdk VERSION] [--render]`: the figures of `docs/benchmarks.md`.
+//! `bench [PART…] [--quick] [--jdk VERSION] [--render]`: makes the figures of `docs/benchmarks.md`.
 //!
-//! Without arguments (`make bench`, under an hour on two processors) it runs every part on the newest JDK, writes
-//! `docs/benchmarks/‹part›-‹JDK›.json` and makes the page from all files that are there. With names of parts it runs these; with
-//! `--jdk` it runs on that JDK, whose figures stand beside the others. What runs with `--quick` (`make bench-quick`, under five minutes, without
-//! the parts that take longer to begin) is printed and not kept; nor is what runs with `BENCH_WORKLOADS=sql,ecj`, a choice of the part `steady`. `--render` only makes the page.
+//! Without arguments (`make bench`, under an hour on two processors), it runs every part on the
+//! newest JDK. It writes `docs/benchmarks/‹part›-‹JDK›.json` for each part and generates the page
+//! from all files in that folder.
+//!
+//! * Names of parts: run only these parts.
+//! * `--jdk VERSION`: run on that JDK. The page shows its results beside those of other JDKs.
+//! * `--quick` (`make bench-quick`, under five minutes): print the results of the quick parts and
+//!   save nothing.
+//! * `--render`: only generate the page.
+//!
+//! If the variable `BENCH_WORKLOADS` (for example `sql,ecj`) restricts the programs of the part
+//! `steady`, the results are printed and not saved.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
 
-use veneer_tests::bench::workload::CHOSEN;
+use veneer_tests::bench::workload::WORKLOADS_VARIABLE;
 use veneer_tests::bench::{self, Record, Scope, TrustError, page};
 use veneer_tests::folder::{files, workspace};
 use veneer_tests::jdk::{self, Jdk};
@@ -31,7 +39,7 @@ fn choose(mut words: impl Iterator<Item = String>) -> Result<Choice, String> {
             workers: 1,
         },
         run: true,
-        keep: std::env::var_os(CHOSEN).is_none(),
+        keep: std::env::var_os(WORKLOADS_VARIABLE).is_none(),
     };
     while let Some(word) = words.next() {
         match word.as_str() {
@@ -112,7 +120,7 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Runs a part, and keeps what a full run found.
+/// Runs a part. Its record is saved if the run was a full one.
 fn run(entry: &bench::Entry, choice: &Choice) -> Result<Record, TrustError> {
     eprintln!("bench: {} …", entry.name);
     let start = Instant::now();
@@ -135,7 +143,8 @@ fn run(entry: &bench::Entry, choice: &Choice) -> Result<Record, TrustError> {
     Ok(record)
 }
 
-/// Makes the page from all records that are there, part by part, the newest JDK first.
+/// Generates the page from all saved records, ordered by part and, within a part, with the newest
+/// JDK first.
 fn write_page() -> Result<(), TrustError> {
     let (mut records, mut missing): (Vec<Record>, Vec<&str>) = (Vec::new(), Vec::new());
     let kept = files(&folder(), "json").unwrap_or_default();
@@ -166,7 +175,7 @@ fn write_page() -> Result<(), TrustError> {
     Ok(())
 }
 
-/// The commit that the sources are of.
+/// The commit of the sources, as git reports it.
 fn sources() -> String {
     let git = |arguments: &[&str]| {
         let output = Process::new("git")

@@ -1,6 +1,8 @@
-//! The demonstration (`make demo`): `javac` compiles a tree of some hundred classes, once plain and once under
-//! `tests/demo.rhai`, which counts every fragment of the compiler's parser, times chosen methods, and takes
-//! its counters off and puts them on again meanwhile. The class files must be the same.
+//! The demonstration (`make demo`).
+//!
+//! `javac` compiles a generated source tree, once plain and once under `tests/demo.rhai`. That plan
+//! counts every fragment of the compiler's parser, times selected methods, and detaches and
+//! attaches its counters while the compiler runs. Both runs must produce identical class files.
 
 use std::collections::BTreeSet;
 use std::error::Error;
@@ -13,7 +15,7 @@ use veneer_tests::generator::generate;
 use veneer_tests::jdk;
 use veneer_tests::report::Report;
 
-/// Source files; with their inner classes about four times as many class files.
+/// Number of source files. The class files are about four times as many, because of nested classes.
 const CLASSES: usize = 600;
 
 fn main() -> ExitCode {
@@ -103,7 +105,7 @@ fn demonstrate() -> Result<String, Box<dyn Error>> {
     ))
 }
 
-/// Runs a command with the streams of this process.
+/// Runs a command that inherits the streams of this process, and returns its duration.
 fn run(what: &str, words: &[String]) -> Result<Duration, Box<dyn Error>> {
     let begin = Instant::now();
     let (program, arguments) = words.split_first().ok_or("no command")?;

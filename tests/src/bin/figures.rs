@@ -1,8 +1,9 @@
-//! `figures [--groups N] [--quick] [--jdk VERSION] [--workload NAME] [--json FILE]`: makes the figures of
-//! `docs/core-figures.md`.
+//! `figures [--groups N] [--quick] [--jdk VERSION] [--workload NAME] [--json FILE]`: makes the
+//! figures of `docs/core-figures.md`.
 //!
-//! Run in full (`make figures`, about ten minutes) it writes the page and `docs/core-figures.json` beside it. A part of
-//! it, chosen by an option, only prints: a page is made from one whole run or not at all.
+//! A full run (`make figures`, about ten minutes) writes the page and `docs/core-figures.json`. If
+//! an option selects a part of it, the results are only printed, because a page is only made from
+//! one full run.
 
 use std::error::Error;
 use std::path::PathBuf;
@@ -18,11 +19,12 @@ use veneer_tests::folder::{Folder, workspace};
 use veneer_tests::jdk::{self, Jdk};
 use veneer_tests::process::Process;
 
-/// Groups of a full run; the wide modes run in the first one alone, since each takes long to begin.
+/// Number of groups of a full run. The wide modes run only in the first group, because each takes
+/// long to start.
 const GROUPS: usize = 5;
 const WIDE_GROUPS: usize = 1;
-/// No run may take longer.
-const LIMIT: Duration = Duration::from_secs(300);
+/// Time limit of one run.
+const RUN_TIMEOUT: Duration = Duration::from_secs(300);
 
 #[derive(Debug)]
 struct Choice {
@@ -63,7 +65,7 @@ impl Choice {
         Ok(choice)
     }
 
-    /// Whether the page may be made from this run.
+    /// Returns whether the page may be made from this run.
     fn is_whole(&self) -> bool {
         !self.quick && self.jdk.is_none() && self.workload.is_none() && self.groups >= GROUPS
     }
@@ -93,7 +95,7 @@ fn main() -> ExitCode {
 
 fn make(choice: &Choice) -> Result<(), Box<dyn Error>> {
     let mut jdks = jdk::installed();
-    // The oldest and the newest; what lies between is not worth the minutes.
+    // Only the oldest and the newest JDK are measured; those in between would cost too much time.
     match choice.jdk {
         Some(major) => jdks.retain(|jdk| jdk.major() == major),
         None => {
@@ -147,7 +149,7 @@ fn make(choice: &Choice) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// All groups of a program on a JDK.
+/// Runs all groups of a program on a JDK.
 fn measure(choice: &Choice, jdk: &Jdk, workload: &Workload) -> Result<Series, Box<dyn Error>> {
     let classes = Folder::new("figures-classes")?;
     workload.compile(jdk, classes.path())?;
@@ -163,9 +165,9 @@ fn measure(choice: &Choice, jdk: &Jdk, workload: &Workload) -> Result<Series, Bo
                 .iter()
                 .find(|(g, _, _)| *g == group)
                 .map(|(_, _, run)| run);
-            let command = dressed(workload, mode, &alone, &classes, &runs)?;
+            let command = command_in_mode(workload, mode, &alone, &classes, &runs)?;
             let begin = Instant::now();
-            let run = Run::of(&command, LIMIT)?;
+            let run = Run::measure(&command, RUN_TIMEOUT)?;
             check(mode, &run, plain).map_err(|fault| format!("{command}: {fault}"))?;
             let of = |f: fn(&Run) -> Option<f64>| f(&run).unwrap_or(f64::NAN);
             eprintln!(
@@ -183,8 +185,8 @@ fn measure(choice: &Choice, jdk: &Jdk, workload: &Workload) -> Result<Series, Bo
     Ok(Series::new(name, workload.name, workload.rounds, runs).ok_or("there is no plain run")?)
 }
 
-/// The command of a mode.
-fn dressed(
+/// The command that runs a program in a mode.
+fn command_in_mode(
     workload: &Workload,
     mode: Mode,
     alone: &Process,
@@ -195,11 +197,11 @@ fn dressed(
         return Ok(alone.clone());
     }
     let mut options: Vec<String> = workload.options().iter().map(ToString::to_string).collect();
-    // Every round has the same hits.
+    // The plan needs the hits of a third of the rounds. Every round has the same number of hits.
     let full = runs
         .iter()
         .rev()
-        .find(|(_, m, _)| mode.begins_as() == Some(*m));
+        .find(|(_, m, _)| mode.initial_mode() == Some(*m));
     let share = full.and_then(|(_, _, run)| run.hits).unwrap_or(0) / 3;
     if let Some(plan) = workload.plan(mode, share) {
         let file = folder.join("plan.rhai");
@@ -210,7 +212,8 @@ fn dressed(
     Ok(command::run(&options, alone))
 }
 
-/// Whether a run is what its mode says; else its figures would mean nothing.
+/// Returns an error if the run did not do what its mode requires, because its figures would then be
+/// meaningless.
 fn check(mode: Mode, run: &Run, plain: Option<&Run>) -> Result<(), String> {
     if plain.is_some_and(|plain| plain.out != run.out) {
         return Err("its output is not that of the plain run".into());
@@ -219,7 +222,7 @@ fn check(mode: Mode, run: &Run, plain: Option<&Run>) -> Result<(), String> {
         return Err("no counter has counted".into());
     }
     match run.left_after {
-        None if mode.begins_as().is_some() => Err("the counters have not left".into()),
+        None if mode.initial_mode().is_some() => Err("the counters have not left".into()),
         Some(rounds) if rounds >= run.steady() => {
             Err(format!("the counters left after round {rounds}, too late"))
         }
@@ -227,7 +230,7 @@ fn check(mode: Mode, run: &Run, plain: Option<&Run>) -> Result<(), String> {
     }
 }
 
-/// The first line of `java -version` without the word in front: `OpenJDK 17.0.15`.
+/// The version from the first line of `java -version`, for example `JDK 17.0.15`.
 fn version(jdk: &Jdk) -> Result<String, Box<dyn Error>> {
     let java = Process::new(jdk.tool("java")).arg("-version");
     let text = java.run()?.succeeded("java -version")?.err;

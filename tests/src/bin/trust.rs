@@ -1,8 +1,13 @@
-//! `trust [PART…] [--quick] [--jdk VERSION] [--workers N] [--render]`: the evidence of `docs/trust.md`.
+//! `trust [PART…] [--quick] [--jdk VERSION] [--workers N] [--render]`: makes the evidence of
+//! `docs/trust.md`.
 //!
-//! Without arguments (`make trust`, under an hour on two processors) it runs every part, writes `docs/trust/‹part›.json`
-//! and makes the page from them. With names of parts it runs these and makes the page from all files that are there. What runs
-//! with `--quick` or on one JDK alone is printed and not kept: a page is made from whole runs. `--render` only makes the page.
+//! Without arguments (`make trust`, under an hour on two processors), it runs every part, writes
+//! `docs/trust/‹part›.json` for each, and generates the page from these files.
+//!
+//! * Names of parts: run only these parts, and generate the page from all files that exist.
+//! * `--quick`, or one JDK alone: print the results and save nothing, because a page is only made
+//!   from full runs.
+//! * `--render`: only generate the page.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -102,17 +107,17 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Runs a part, and says whether it passes.
+/// Runs a part, and returns whether it passed.
 fn run(entry: &trust::Entry, choice: &Choice) -> bool {
     eprintln!("trust: {} …", entry.name);
     let start = Instant::now();
     let sources = sources();
     let mut part = match (entry.run)(&choice.scope) {
-        Ok(part) => part.since(start),
+        Ok(part) => part.with_duration_since(start),
         Err(error) => {
             let mut part = Part::new(entry.name, entry.name);
             part.failures.push(format!("could not be run: {error}"));
-            part.since(start)
+            part.with_duration_since(start)
         }
     };
     part.sources = sources;
@@ -162,7 +167,7 @@ fn write_page() -> Result<(), TrustError> {
     Ok(())
 }
 
-/// The commit that the sources are of.
+/// The commit of the sources, as git reports it.
 fn sources() -> String {
     let git = |arguments: &[&str]| {
         let output = Process::new("git")

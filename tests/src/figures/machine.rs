@@ -1,4 +1,4 @@
-//! What the figures were made on.
+//! The machine on which the figures were made.
 
 use serde::Serialize;
 
@@ -8,25 +8,25 @@ use crate::process::{Process, ProcessError};
 /// The machine, the date and the version of the command.
 #[derive(Clone, Debug, Serialize)]
 pub struct Machine {
-    /// Model name from `/proc/cpuinfo`.
+    /// Model name from `/proc/cpuinfo`, or `unknown` if there is none, as on aarch64.
     pub cpu: String,
-    /// Processors that this process may use.
+    /// Number of processors that this process may use.
     pub cores: usize,
-    /// Name and release of the kernel.
+    /// Name, release and architecture of the kernel.
     pub kernel: String,
-    /// UTC, `2026-11-21`.
+    /// The date in UTC, for example `2026-11-21`.
     pub date: String,
-    /// What `veneer --version` says.
+    /// The output of `veneer --version`.
     pub veneer: String,
-    /// Load averages of 1, 5 and 15 minutes before the first run.
+    /// Load averages over 1, 5 and 15 minutes before the first run.
     pub load: String,
 }
 
 impl Machine {
-    /// Looks around.
+    /// Collects these facts about this machine.
     pub fn here() -> Result<Self, ProcessError> {
         let cpuinfo = read("/proc/cpuinfo");
-        // On aarch64 there is no model name; the kernel's line says the architecture.
+        // There is no model name on aarch64. The kernel's line shows the architecture.
         let model = cpuinfo
             .lines()
             .find_map(|line| line.strip_prefix("model name")?.split_once(": "));

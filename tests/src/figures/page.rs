@@ -1,4 +1,4 @@
-//! The figures as JSON, and as the tables of `docs/core-figures.md`.
+//! Writes the figures as JSON and as the tables of `docs/core-figures.md`.
 
 use std::fmt::Write as _;
 
@@ -8,58 +8,58 @@ use super::machine::Machine;
 use super::statistics::Spread;
 use super::workload::{Mode, OPTIONS};
 
-/// All figures of a session of measuring.
+/// All figures of a full run.
 #[derive(Clone, Debug, Serialize)]
 pub struct Figures {
     /// The version of this format.
     pub schema: u32,
-    /// What they were made on.
+    /// The machine on which they were made.
     pub machine: Machine,
     /// Options of every JVM.
     pub options: Vec<&'static str>,
-    /// One program on one JDK each.
+    /// The series of each program on each JDK.
     pub series: Vec<Series>,
 }
 
-/// A program on a JDK.
+/// The figures of one program on one JDK.
 #[derive(Clone, Debug, Serialize)]
 pub struct Series {
-    /// What the JDK calls itself.
+    /// The name that the JDK prints for itself.
     pub jdk: String,
-    /// The program.
     pub workload: &'static str,
-    /// Rounds in a run.
+    /// Number of rounds in a run.
     pub rounds: usize,
     /// Milliseconds of a plain round.
     pub plain_ms: Spread,
-    /// One row for each mode but plain.
+    /// One row for each mode except `plain`.
     pub rows: Vec<Row>,
-    /// Every run: group, mode, and what it left.
+    /// Every run with its group and its mode.
     pub runs: Vec<(usize, Mode, super::run::Run)>,
 }
 
-/// A mode against plain.
+/// A mode compared with `plain`.
 #[derive(Clone, Debug, Serialize)]
 pub struct Row {
-    /// The mode.
     pub mode: Mode,
-    /// Groups in which it ran.
+    /// Number of groups in which the mode ran.
     pub groups: usize,
     /// Ratio of the median round times.
     pub time: Spread,
     /// Ratio of the processor times of the main thread.
     pub processor: Option<Spread>,
-    /// What all counters said at the end of the first run.
+    /// Sum of all counters at the end of the first run.
     pub hits: Option<u64>,
 }
 
 impl Row {
-    /// The ratio that the goal is about: processor time where the kernel tells it.
+    /// The ratio to which the goal applies: processor time if the kernel reports it, otherwise
+    /// time.
     pub fn ratio(&self) -> f64 {
         self.processor.unwrap_or(self.time).median
     }
 
-    /// Whether the goal was met; `None` where there is none. What is printed as 1.05 meets a goal of 1.05.
+    /// Returns whether the goal was met, or `None` if the mode has no goal. The comparison uses the
+    /// printed precision: a ratio that is printed as 1.05 meets a goal of 1.05.
     pub fn met(&self) -> Option<bool> {
         let goal = self.mode.goal()?;
         Some(self.ratio() < goal + 0.005)
@@ -67,7 +67,7 @@ impl Row {
 }
 
 impl Series {
-    /// The ratios of its runs. `None` where there is no plain run.
+    /// Calculates the ratios of the runs. Returns `None` if there is no plain run.
     pub fn new(
         jdk: String,
         workload: &'static str,
@@ -90,11 +90,12 @@ impl Series {
                 processor.extend(ratio(run.processor_time(), alone.processor_time()));
                 hits = hits.or(run.hits);
             }
-            rows.extend(Spread::of(&time).map(|spread| Row {
+            rows.extend(Spread::from_values(&time).map(|spread| Row {
                 mode,
                 groups: time.len(),
                 time: spread,
-                processor: Spread::of(&processor).filter(|_| processor.len() == time.len()),
+                processor:
+                    Spread::from_values(&processor).filter(|_| processor.len() == time.len()),
                 hits,
             }));
         }
@@ -102,7 +103,7 @@ impl Series {
             jdk,
             workload,
             rounds,
-            plain_ms: Spread::of(&plain)?,
+            plain_ms: Spread::from_values(&plain)?,
             rows,
             runs,
         })
@@ -116,7 +117,7 @@ impl Figures {
     /// The version of the JSON.
     pub const SCHEMA: u32 = 1;
 
-    /// The generated part of the page.
+    /// Returns the generated part of the page.
     pub fn markdown(&self) -> String {
         let m = &self.machine;
         let mut text = format!(
@@ -137,7 +138,7 @@ impl Figures {
         text
     }
 
-    /// Which goals were met and which missed, with the figures.
+    /// Lists the missed goals with their figures, and the number of goals that were met.
     fn verdict(&self) -> String {
         let mut missed = Vec::new();
         let mut met = 0;
@@ -168,7 +169,7 @@ impl Figures {
         )
     }
 
-    /// A page with its generated part made anew. `None` where it has no markers.
+    /// Returns the page with a new generated part, or `None` if the page has no markers.
     pub fn into_page(&self, page: &str) -> Option<String> {
         let (head, rest) = page.split_once(BEGIN)?;
         let (_, tail) = rest.split_once(END)?;
@@ -261,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn leaves_what_stands_around_the_markers() -> Result<(), &'static str> {
+    fn text_outside_the_markers_is_kept() -> Result<(), &'static str> {
         let figures = figures().ok_or("no series")?;
         let page = format!("before\n{BEGIN}\nold\n{END}\nafter\n");
         let once = figures.into_page(&page).ok_or("no markers")?;

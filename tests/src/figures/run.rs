@@ -1,4 +1,4 @@
-//! One run of a program, looked at while it goes on.
+//! One run of a program, measured while it runs.
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -7,47 +7,45 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
-use super::workload::{HITS, LEFT};
+use super::workload::{DETACHED_LINE, HITS_PREFIX};
 use crate::process::{Process, ProcessError, end_group};
 
-/// Why a run gives no figures.
+/// Why a run has no figures.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
-    /// It did not start or end as it should.
+    /// The process could not be started, or it ended with an error.
     #[error(transparent)]
     Process(#[from] ProcessError),
-    /// It says something else than expected.
+    /// The output of the program is not what the harness expects.
     #[error("{program}: {fault}\n{said}")]
     Strange {
-        /// The command.
         program: String,
-        /// What is wrong.
         fault: String,
-        /// Its standard error.
+        /// Standard error of the program.
         said: String,
     },
 }
 
-/// What a run left.
+/// The measurements of a run.
 #[derive(Clone, Debug, Serialize)]
 pub struct Run {
     /// Milliseconds of each round, by the program's own clock.
     pub rounds: Vec<f64>,
-    /// Milliseconds of processor time that the main thread had used at the end of each round, where the kernel tells: not
-    /// after the thread has ended, which the last line may be too late for.
+    /// Milliseconds of processor time that the main thread had used at the end of each round, if
+    /// the kernel reports it. The value is missing once the thread has ended, which may happen
+    /// before the last line is read.
     pub processor: Vec<Option<f64>>,
-    /// The number of rounds done when the counters left.
+    /// Number of completed rounds when the plan had detached its counters.
     pub left_after: Option<usize>,
-    /// What all counters said at the end.
+    /// Sum of all counters at the end.
     pub hits: Option<u64>,
-    /// Standard output.
     #[serde(skip)]
     pub out: String,
 }
 
 impl Run {
     /// Runs a command to its end.
-    pub fn of(process: &Process, limit: Duration) -> Result<Self, RunError> {
+    pub fn measure(process: &Process, limit: Duration) -> Result<Self, RunError> {
         let begin = Instant::now();
         let mut child = process.start()?;
         drop(child.stdin.take());
@@ -55,7 +53,8 @@ impl Run {
         let out = std::thread::spawn(move || {
             let mut text = String::new();
             if let Some(stream) = &mut stream {
-                // A broken stream makes the output differ from the plain run's, and that is reported.
+                // If the stream breaks, the output differs from that of the plain run, which is
+                // reported.
                 let _ = stream.read_to_string(&mut text);
             }
             text
@@ -121,9 +120,9 @@ impl Run {
     }
 
     fn take(&mut self, line: &str, thread: Option<&Path>) {
-        if line == LEFT {
+        if line == DETACHED_LINE {
             self.left_after = Some(self.rounds.len());
-        } else if let Some(hits) = line.strip_prefix(HITS) {
+        } else if let Some(hits) = line.strip_prefix(HITS_PREFIX) {
             self.hits = hits.parse().ok();
         } else if let Some(time) = round(line) {
             self.rounds.push(time);
@@ -131,17 +130,17 @@ impl Run {
         }
     }
 
-    /// Where the last third of the rounds begins.
+    /// Index of the first round of the last third.
     pub fn steady(&self) -> usize {
         self.rounds.len() - self.rounds.len() / 3
     }
 
-    /// The median milliseconds of a round in the last third.
+    /// The median time of a round in the last third, in milliseconds.
     pub fn round_time(&self) -> Option<f64> {
         super::statistics::median(self.rounds.get(self.steady()..)?)
     }
 
-    /// The mean milliseconds of processor time of a round in the last third.
+    /// The mean processor time of a round in the last third, in milliseconds.
     pub fn processor_time(&self) -> Option<f64> {
         let begin = self.steady().checked_sub(1)?;
         let first = self.processor.get(begin).copied().flatten()?;
@@ -151,15 +150,17 @@ impl Run {
     }
 }
 
-/// `round 3 512 ms`, `round 3 512.25 ms`.
+/// Parses a line such as `round 3 512 ms` or `round 3 512.25 ms`, and returns the milliseconds.
 fn round(line: &str) -> Option<f64> {
     let (number, time) = line.strip_prefix("round ")?.split_once(' ')?;
     number.parse::<u32>().ok()?;
     time.strip_suffix(" ms")?.parse().ok()
 }
 
-/// The file in which the kernel counts what the main thread of a JVM uses: the process itself, or the one that `veneer`
-/// started. The launcher runs `main` in the first thread that it makes, which keeps the name of the program.
+/// Returns the `schedstat` file of the main thread of a JVM, in which the kernel reports the
+/// processor time. The JVM is the process `pid` itself or a process that `veneer` started. The
+/// launcher runs `main` in the first thread that it creates, and this thread keeps the name of the
+/// program.
 fn main_thread(pid: u32) -> Option<PathBuf> {
     let process = Path::new("/proc").join(pid.to_string());
     let name = |folder: &Path| std::fs::read_to_string(folder.join("comm")).unwrap_or_default();
@@ -189,7 +190,7 @@ fn main_thread(pid: u32) -> Option<PathBuf> {
     })
 }
 
-/// Milliseconds on a processor, from a `schedstat`.
+/// Reads the processor time from a `schedstat` file, in milliseconds.
 fn processor_time(file: &Path) -> Option<f64> {
     let text = std::fs::read_to_string(file).ok()?;
     let nanoseconds: f64 = text.split(' ').next()?.parse().ok()?;
@@ -211,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn looks_at_the_last_third() {
+    fn only_the_last_third_is_measured() {
         let mut run = run(
             &[9.0, 9.0, 5.0, 5.0, 1.0, 3.0],
             &[9.0, 18.0, 23.0, 28.0, 29.0, 31.0],
@@ -227,16 +228,16 @@ mod tests {
         assert_eq!(round("round 12 305.50 ms"), Some(305.5));
         assert_eq!(round("round 12 checksum 2 ms"), None);
         let mut run = run(&[1.0], &[]);
-        run.take(LEFT, None);
+        run.take(DETACHED_LINE, None);
         run.take("hits: 77", None);
         assert_eq!((run.left_after, run.hits), (Some(1), Some(77)));
     }
 
     #[test]
-    fn gives_up_a_program_that_says_nothing() {
+    fn rejects_a_program_without_rounds() {
         let silent = Process::new("true");
         assert!(matches!(
-            Run::of(&silent, Duration::from_secs(5)),
+            Run::measure(&silent, Duration::from_secs(5)),
             Err(RunError::Strange { .. })
         ));
     }

@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The middle of some values; the mean of the two middle ones where their number is even. `None` of none.
+/// Returns the median, which is the mean of the two middle values if their number is even. Returns
+/// `None` if there are no values.
 pub fn median(values: &[f64]) -> Option<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -13,20 +14,16 @@ pub fn median(values: &[f64]) -> Option<f64> {
     Some((sorted.get(sorted.len() / 2 - 1)? + upper) / 2.0)
 }
 
-/// Median, least and greatest of some values.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Spread {
-    /// The middle.
     pub median: f64,
-    /// The least.
     pub min: f64,
-    /// The greatest.
     pub max: f64,
 }
 
 impl Spread {
-    /// `None` of no values.
-    pub fn of(values: &[f64]) -> Option<Self> {
+    /// Returns `None` if there are no values.
+    pub fn from_values(values: &[f64]) -> Option<Self> {
         Some(Self {
             median: median(values)?,
             min: values.iter().copied().min_by(f64::total_cmp)?,
@@ -50,7 +47,7 @@ mod tests {
         assert_eq!(median(&[]), None);
         assert_eq!(median(&[3.0, 1.0, 2.0]), Some(2.0));
         assert_eq!(median(&[4.0, 1.0, 2.0, 3.0]), Some(2.5));
-        let spread = Spread::of(&[1.04, 0.99, 1.1]);
+        let spread = Spread::from_values(&[1.04, 0.99, 1.1]);
         assert_eq!(
             spread.map(|s| s.to_string()),
             Some("1.04 (0.99–1.10)".into())

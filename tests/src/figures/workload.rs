@@ -1,4 +1,4 @@
-//! The programs that are measured, and the modes in which they run.
+//! The measured programs, and the modes in which they run.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,31 +10,32 @@ use crate::generator::generate;
 use crate::jdk::Jdk;
 use crate::process::{Process, ProcessError};
 
-/// How a program is run.
+/// The mode in which a program is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mode {
-    /// Without Veneer.
+    /// The program runs without Veneer.
     Plain,
-    /// Armed, no plan.
+    /// With all classes armed and no plan.
     Armed,
-    /// A counter on each basic block of the program's usual pattern.
+    /// A counter on each basic block of the methods that the workload usually counts.
     Counters,
-    /// The same counters at the start, taken off after a third.
+    /// The counters of `Counters`, attached at the start and detached after a third of the rounds.
     Detached,
-    /// A counter on each basic block of all that is armed, where that is more.
+    /// A counter on each basic block of all armed methods, if these are more than the usual ones.
     CountersOnAll,
-    /// The same, taken off after a third.
+    /// The counters of `CountersOnAll`, detached after a third of the rounds.
     AllDetached,
 }
 
 impl Mode {
-    /// Those that every workload has.
+    /// The modes of every workload.
     pub const USUAL: [Self; 4] = [Self::Plain, Self::Armed, Self::Counters, Self::Detached];
-    /// Those of a workload of which only a part is counted otherwise.
+    /// The additional modes of a workload whose usual pattern selects only a part of the armed
+    /// methods.
     pub const WIDE: [Self; 2] = [Self::CountersOnAll, Self::AllDetached];
 
-    /// What the ratio must not be above; `None` where there is no goal.
+    /// The upper limit of the ratio, or `None` if the mode has no goal.
     pub fn goal(self) -> Option<f64> {
         match self {
             Self::Armed | Self::Detached | Self::AllDetached => Some(1.05),
@@ -42,8 +43,8 @@ impl Mode {
         }
     }
 
-    /// The mode whose counters it has for a third of its rounds.
-    pub fn begins_as(self) -> Option<Self> {
+    /// The mode whose counters are attached during the first third of the rounds.
+    pub fn initial_mode(self) -> Option<Self> {
         match self {
             Self::Detached => Some(Self::Counters),
             Self::AllDetached => Some(Self::CountersOnAll),
@@ -65,29 +66,29 @@ impl std::fmt::Display for Mode {
     }
 }
 
-/// A program that does the same work again and again and says `round N ms` on standard error.
+/// A program that repeats the same work and prints `round N ms` on standard error.
 #[derive(Clone, Debug)]
 pub struct Workload {
-    /// `route`, `javac`.
+    /// `route` or `javac`.
     pub name: &'static str,
-    /// What `--arm` gets; `None` for what is armed without it.
+    /// The argument of `--arm`, or `None` if the option is not needed.
     arm: Option<&'static str>,
-    /// What is counted.
+    /// The pattern of the counted methods.
     counted: &'static str,
-    /// What is counted in the wide modes.
+    /// The pattern of the methods that are counted in the wide modes.
     pub all: Option<&'static str>,
     sources: &'static str,
     main: &'static str,
     arguments: Vec<String>,
-    /// Rounds in a run.
+    /// Number of rounds in a run.
     pub rounds: usize,
 }
 
-/// What every JVM gets: a heap whose size does not change, and the collector with the fewest threads.
+/// Options of every JVM: a heap of constant size, and the collector with the fewest threads.
 pub const OPTIONS: [&str; 3] = ["-Xms1g", "-Xmx1g", "-XX:+UseSerialGC"];
 
-/// Source files of the tree that `javac` compiles.
-const TREE: usize = 40;
+/// Number of source files in the tree that `javac` compiles.
+const TREE_CLASSES: usize = 40;
 
 impl Workload {
     /// The route finder of `tests/java/route`.
@@ -104,9 +105,10 @@ impl Workload {
         }
     }
 
-    /// The compiler of the JDK over a generated tree; writes the tree into a folder.
+    /// The compiler of the JDK on a generated source tree, which this function writes into a
+    /// folder.
     pub fn javac(quick: bool, tree: &Path) -> io::Result<Self> {
-        generate(TREE, tree)?;
+        generate(TREE_CLASSES, tree)?;
         Ok(Self {
             name: "javac",
             arm: Some("com.sun.tools.javac..*"),
@@ -131,7 +133,7 @@ impl Workload {
         jdk.compile(&sources, into)
     }
 
-    /// The plain command.
+    /// The command without Veneer.
     pub fn command(&self, jdk: &Jdk, classes: &Path) -> Process {
         Process::new(jdk.tool("java"))
             .args(OPTIONS)
@@ -143,36 +145,38 @@ impl Workload {
             .args((self.name == "route").then_some("--time"))
     }
 
-    /// What `veneer run` gets before the plan.
+    /// The options of `veneer run` before the plan.
     pub fn options(&self) -> Vec<&'static str> {
         self.arm.map_or(Vec::new(), |arm| vec!["--arm", arm])
     }
 
-    /// The plan of a mode that has one. `share`: the hits of a third of the rounds, after which the counters leave in a mode in
-    /// which they do. Progress and not time decides: a time taken from another run may come too late in this one.
+    /// Returns the plan of a mode, or `None` if the mode has none. `share` is the number of hits of
+    /// a third of the rounds. In the modes that detach their counters, the plan detaches them at
+    /// `share` hits. The plan does not use a time, because a time measured in another run may be
+    /// too late in this one.
     pub fn plan(&self, mode: Mode, share: u64) -> Option<String> {
         let pattern = match mode {
             Mode::Plain | Mode::Armed => return None,
             Mode::Counters | Mode::Detached => self.counted,
             Mode::CountersOnAll | Mode::AllDetached => self.all?,
         };
-        let leave = if mode.begins_as().is_some() {
+        let leave = if mode.initial_mode().is_some() {
             format!(
                 "let watch = ();\n\
                  watch = every(0.05, || if hits.hits() >= {share} {{\n    \
-                     watch.cancel();\n    hits.detach();\n    print(\"{LEFT}\");\n}});\n"
+                     watch.cancel();\n    hits.detach();\n    print(\"{DETACHED_LINE}\");\n}});\n"
             )
         } else {
             String::new()
         };
         Some(format!(
             "let hits = methods(\"{pattern}\").limit(10000000).blocks().before(counter());\n{leave}\
-             at_exit(|| print(`{HITS}${{hits.hits()}}`));\n"
+             at_exit(|| print(`{HITS_PREFIX}${{hits.hits()}}`));\n"
         ))
     }
 }
 
-/// What a plan prints when its counters have left.
-pub const LEFT: &str = "the counters have left";
-/// What stands before the number of hits.
-pub const HITS: &str = "hits: ";
+/// The line that a plan prints after it has detached its counters.
+pub const DETACHED_LINE: &str = "the counters have left";
+/// The text before the number of hits.
+pub const HITS_PREFIX: &str = "hits: ";

@@ -1,40 +1,41 @@
-//! The code of one method as it is written: what variables and operand stack hold at each place, and which block it is in.
+//! The code of one method while it is being generated: the types of the variables and of the
+//! operand stack at the current instruction, and the current block.
 //!
-//! Every block begins with `blocks[k]++` on the class's own counters and has lines of its own, `16 k` to `16 k + 15`, so that
-//! what Veneer counts at line `16 k` can be held against element `k`.
+//! Every block begins with `blocks[k]++` on the class's own counters. Its instructions have their
+//! own lines, `16 k` to `16 k + 15`. So Veneer's count at line `16 k` can be compared with element
+//! `k`.
 
 use super::class::{ClassWriter, Signature};
 use super::code::{Assembler, Guard, Label, Verified};
 use super::draw::Draw;
 use super::kind::{Class, Kind};
 
-/// A local variable.
 #[derive(Clone, Copy, Debug)]
 pub struct Variable {
-    /// Its first slot.
+    /// The first slot.
     pub slot: u16,
-    /// What it always holds; `None` where that changes from block to block.
+    /// The type that the variable always has, or `None` if the type changes from block to block.
     pub stable: Option<Kind>,
 }
 
-/// What variables and stack hold at a place.
+/// The types of the variables and of the operand stack at a position in the code.
 #[derive(Clone, Debug, PartialEq)]
 pub struct State {
-    /// By number of the variable.
+    /// Indexed by the number of the variable.
     pub locals: Vec<Option<Verified>>,
-    /// The top is last.
+    /// The last element is the top.
     pub stack: Vec<Verified>,
 }
 
-/// A range that is open: what is written now is in it.
+/// An open exception range: the code generated now belongs to it.
 pub(super) struct Open {
     pub number: usize,
     pub start: Label,
-    /// Monitors that its handler holds.
+    /// Number of monitors that are held at the beginning of the range.
     pub held: usize,
 }
 
-/// A method in the making.
+/// A method while it is being generated.
 pub struct Body<'c> {
     pub(super) class: &'c mut ClassWriter,
     pub(super) draw: Draw,
@@ -42,25 +43,25 @@ pub struct Body<'c> {
     pub(super) variables: Vec<Variable>,
     pub(super) state: State,
     pub(super) signature: Signature,
-    /// The methods that may be called, by number.
+    /// The methods with a number below this may be called.
     pub(super) callable: usize,
-    /// Calls that may still be written.
+    /// Number of calls that may still be generated.
     pub(super) calls: usize,
     pub(super) open: Vec<Open>,
-    /// Ranges that are not in the exception table yet.
+    /// All exception ranges of the method. [`Open`] ranges have pieces that are not complete yet.
     pub(super) guards: Vec<Guard>,
-    /// Variables that hold the monitors that are held, outermost first.
+    /// The variables that contain the held monitors, outermost first.
     pub(super) held: Vec<usize>,
-    /// The variable with the running sum.
+    /// The variable that contains the running sum.
     pub(super) sum: usize,
-    /// Whether a monitor's handler follows in the code, and not the next item.
+    /// Whether the code that follows is the handler of a monitor, and not the next item.
     pub(super) monitor_end: bool,
     block: u16,
     line: u16,
 }
 
 impl<'c> Body<'c> {
-    /// An empty method; its parameters are its first variables.
+    /// A method without code. Its parameters are its first variables.
     pub fn new(
         class: &'c mut ClassWriter,
         signature: Signature,
@@ -102,7 +103,7 @@ impl<'c> Body<'c> {
         body
     }
 
-    /// A new variable; nothing is in it yet.
+    /// Adds a variable without a value.
     pub(super) fn variable(&mut self, stable: Option<Kind>) -> usize {
         let slot = self.code.max_locals;
         self.code.max_locals += stable.map_or(2, Kind::width);
@@ -111,12 +112,12 @@ impl<'c> Body<'c> {
         self.variables.len() - 1
     }
 
-    /// Leaves slots unused, so that the next variables need the wide forms.
+    /// Skips slots, so that the next variables need the wide instruction forms.
     pub(super) fn skip_slots(&mut self, count: u16) {
         self.code.max_locals += count;
     }
 
-    /// Goes on in a state that was met before; variables that came later hold nothing there.
+    /// Continues in an earlier state. Variables that were added since then have no value.
     pub(super) fn resume(&mut self, state: State) {
         self.state = state;
         self.state.locals.resize(self.variables.len(), None);
@@ -129,7 +130,7 @@ impl<'c> Body<'c> {
             _ => 1,
         };
         let depth: u16 = self.state.stack.iter().map(width).sum();
-        // The counters and the fuel at a block's beginning take four more.
+        // The counter and the fuel check at the beginning of a block need four more words.
         self.code.max_stack = self.code.max_stack.max(depth + 4);
     }
 
@@ -150,13 +151,13 @@ impl<'c> Body<'c> {
         }
     }
 
-    /// An instruction that takes so many values and gives at most one.
+    /// Emits an instruction that pops `takes` values and pushes at most one.
     pub(super) fn op(&mut self, op: u8, takes: usize, gives: Option<Kind>) {
         self.code.op(op);
         self.effect(takes, gives);
     }
 
-    /// The same, with an operand of two bytes.
+    /// Like [`Body::op`], for an instruction with an operand of two bytes.
     pub(super) fn op2(&mut self, op: u8, operand: u16, takes: usize, gives: Option<Kind>) {
         self.code.op2(op, operand);
         self.effect(takes, gives);
@@ -189,12 +190,12 @@ impl<'c> Body<'c> {
         };
         let slot = self.variables[number].slot;
         self.code.variable(54 + offset, Some(59 + 4 * offset), slot);
-        // A variable that does not change its type keeps it, whatever subclass is put in.
+        // A variable of a stable type keeps this type, even if the value is of a subclass.
         let kept = self.variables[number].stable.map(Verified::Is);
         self.state.locals[number] = Some(kept.unwrap_or(one));
     }
 
-    /// Calls a static method of the class that runs everything.
+    /// Emits a call of a static method of `base.Runner`, the class that runs all tests.
     pub(super) fn runner(&mut self, name: &str, parameters: &[Kind], result: Option<Kind>) {
         let this = self.class.name.clone();
         let descriptor = super::kind::method_descriptor(parameters, result, &this);
@@ -202,7 +203,8 @@ impl<'c> Body<'c> {
         self.op2(0xb8, index, parameters.len(), result);
     }
 
-    /// Begins a block at a label where control may come from elsewhere, in the present state.
+    /// Begins a block at a label that other code may jump to, with the current state as its
+    /// stack-map frame.
     pub(super) fn block_at(&mut self, label: Label) {
         self.code.place(label);
         self.frame(label);
@@ -217,7 +219,8 @@ impl<'c> Body<'c> {
         self.code.frame(label, locals, self.state.stack.clone());
     }
 
-    /// Numbers the block and counts that it is passed: `blocks[k]++`.
+    /// Begins a block with a new number, and emits the code that counts its executions:
+    /// `blocks[k]++`.
     pub(super) fn begin(&mut self) {
         self.block = self.class.next_block();
         self.line = 0;
@@ -235,13 +238,13 @@ impl<'c> Body<'c> {
         self.next_line();
     }
 
-    /// What follows is on the next line of this block.
+    /// Assigns the following code to the next line of this block.
     pub(super) fn next_line(&mut self) {
         self.line = (self.line + 1).min(15);
         self.code.line(16 * self.block + self.line);
     }
 
-    /// Pushes a number without keeping account of it.
+    /// Emits the push of a number without updating the stack state.
     pub(super) fn int(&mut self, value: i32) {
         match value {
             -1..=5 => self.code.op((3 + value) as u8),
@@ -254,7 +257,7 @@ impl<'c> Body<'c> {
         }
     }
 
-    /// `ldc` or `ldc_w`.
+    /// Emits `ldc` or `ldc_w`.
     pub(super) fn constant(&mut self, index: u16) {
         match u8::try_from(index) {
             Ok(index) => self.code.bytes.extend_from_slice(&[0x12, index]),
@@ -262,7 +265,7 @@ impl<'c> Body<'c> {
         }
     }
 
-    /// Takes fuel, and branches where there is some left.
+    /// Emits code that takes one unit of fuel and branches if some is left.
     pub(super) fn fuel(&mut self, to: Label) {
         let fuel = self.class.pool.field("base/Runner", "fuel", "I");
         self.code.op2(0xb2, fuel);
@@ -273,7 +276,7 @@ impl<'c> Body<'c> {
         self.code.jump(0x9d, to); // ifgt
     }
 
-    /// Opens a range.
+    /// Opens an exception range.
     pub(super) fn open(&mut self, number: usize, held: usize) {
         let start = self.code.here();
         self.open.push(Open {
@@ -283,7 +286,7 @@ impl<'c> Body<'c> {
         });
     }
 
-    /// Closes a range.
+    /// Closes an exception range.
     pub(super) fn close(&mut self, number: usize) {
         if let Some(place) = self.open.iter().position(|open| open.number == number) {
             let open = self.open.remove(place);

@@ -1,30 +1,27 @@
-//! A class file: a constructor and methods that call those before them, fields of all types, and the counters of its blocks.
+//! Generates a class file: a constructor, methods that call the methods before them, fields of all
+//! types, and the block counters.
 
 use super::draw::Draw;
 use super::kind::{KINDS, Kind, method_descriptor};
 use super::pool::Pool;
 
-/// What a method is called with and gives.
+/// The signature of a generated method.
 #[derive(Clone, Debug)]
 pub struct Signature {
-    /// `<init>`, or `m1`, `m2` …
+    /// `<init>`, or `m1`, `m2`, …
     pub name: String,
-    /// Whether there is no `this`.
     pub is_static: bool,
-    /// Whether it is a constructor.
     pub constructor: bool,
-    /// Whether it is private.
     pub private: bool,
-    /// Whether it holds the monitor of `this` or of the class.
     pub synchronized: bool,
-    /// Its parameters without `this`.
+    /// The types of the parameters without `this`.
     pub parameters: Vec<Kind>,
-    /// What it gives; `None` for `void`.
+    /// The type of the result, or `None` for `void`.
     pub result: Option<Kind>,
 }
 
 impl Signature {
-    /// Draws one.
+    /// Draws a random signature. Number 0 is the constructor.
     pub fn draw(draw: &mut Draw, number: usize) -> Self {
         let constructor = number == 0;
         let parameters = (0..draw.within(0, 4)).map(|_| draw.pick(&KINDS)).collect();
@@ -43,7 +40,6 @@ impl Signature {
         }
     }
 
-    /// The descriptor.
     pub fn descriptor(&self, this: &str) -> String {
         method_descriptor(&self.parameters, self.result, this)
     }
@@ -56,27 +52,26 @@ impl Signature {
     }
 }
 
-/// A class in the making.
+/// A class while it is being generated.
 pub struct ClassWriter {
-    /// Its internal name.
+    /// The internal name.
     pub name: String,
-    /// The class-file version.
     pub version: u16,
-    /// The pool.
     pub pool: Pool,
-    /// Its methods, the constructor first.
+    /// The signatures of the methods, with the constructor first.
     pub signatures: Vec<Signature>,
-    /// Name, type, whether it is static.
+    /// Name, type, and whether the field is static.
     fields: Vec<(String, Kind, bool)>,
-    /// Access, name, descriptor, code.
+    /// The methods that are complete, each with its `Code` attribute.
     methods: Vec<(Signature, Vec<u8>)>,
     blocks: u16,
-    /// By number of arguments, the bootstrap methods of string concatenation.
+    /// One bootstrap method of string concatenation for each number of arguments; the index is its
+    /// number.
     recipes: Vec<usize>,
 }
 
 impl ClassWriter {
-    /// A class without methods; signatures and fields are drawn.
+    /// A class without methods. The signatures and the fields are drawn at random.
     pub fn new(name: &str, draw: &mut Draw, methods: usize) -> Self {
         let version = draw.pick(&[52, 55, 59, 61]);
         let signatures = (0..=methods).map(|n| Signature::draw(draw, n)).collect();
@@ -101,7 +96,7 @@ impl ClassWriter {
         self.blocks
     }
 
-    /// A field of this type, static or not.
+    /// Draws one of the fields with this type, static or not. Returns `None` if there is none.
     pub fn field(&self, draw: &mut Draw, kind: Kind, is_static: bool) -> Option<String> {
         let fitting: Vec<&str> = self
             .fields
@@ -112,7 +107,7 @@ impl ClassWriter {
         (!fitting.is_empty()).then(|| draw.pick(&fitting).to_string())
     }
 
-    /// The number of the bootstrap method that joins so many values.
+    /// The number of the bootstrap method that concatenates `parts` values.
     pub fn concatenation(&mut self, parts: usize) -> u16 {
         let known = self.recipes.iter().position(|recipe| *recipe == parts);
         known.unwrap_or_else(|| {
@@ -126,7 +121,7 @@ impl ClassWriter {
         self.methods.push((signature, code));
     }
 
-    /// The class file.
+    /// Returns the bytes of the class file.
     pub fn finish(mut self) -> Vec<u8> {
         let this = self.pool.class(&self.name);
         let base = self.pool.class("base/Base");
@@ -173,7 +168,7 @@ impl ClassWriter {
         out
     }
 
-    /// `SourceFile`, and `BootstrapMethods` where there are any.
+    /// Writes `SourceFile`, and `BootstrapMethods` if the class has any.
     fn attributes(&mut self, out: &mut Vec<u8>) {
         let put2 = |out: &mut Vec<u8>, value: u16| out.extend_from_slice(&value.to_be_bytes());
         let recipes = std::mem::take(&mut self.recipes);
@@ -195,7 +190,7 @@ impl ClassWriter {
         );
         let mut table = (recipes.len() as u16).to_be_bytes().to_vec();
         for parts in recipes {
-            // The recipe's marks for arguments are characters of number 1.
+            // In a recipe, the character U+0001 is the placeholder of an argument.
             let recipe = format!("<{}>", vec!["\u{1}"; parts].join(","));
             let recipe = self.pool.string(&recipe);
             for value in [handle, 1, recipe] {

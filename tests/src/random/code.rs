@@ -1,31 +1,31 @@
-//! The code of one method: bytes with labels, and the tables beside them, as a `Code` attribute (JVMS 4.7.3).
+//! An assembler for the code of one method: bytes, labels and tables, which become a `Code`
+//! attribute (JVMS 4.7.3).
 
 use super::kind::Kind;
 use super::pool::Pool;
 
-/// A place in code that may not be known yet.
+/// A position in the code that may not be known yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Label(usize);
 
-/// The type of a local variable or of a place on the stack, as a frame tells it (JVMS 4.7.4).
+/// The verification type of a local variable or of an operand (JVMS 4.7.4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verified {
-    /// A value.
     Is(Kind),
-    /// An object whose constructor has not run yet, from the `new` at this place.
+    /// An object whose constructor has not run yet, created by the `new` instruction at this label.
     New(Label),
-    /// `this` in a constructor before `super(…)`.
+    /// `this` in a constructor before the call of `super(…)`.
     UnfinishedThis,
 }
 
-/// An exception range.
+/// An exception handler with its ranges.
 #[derive(Clone, Debug)]
 pub struct Guard {
-    /// From, to (excluded).
+    /// The guarded ranges: start, end (exclusive).
     pub pieces: Vec<(Label, Label)>,
-    /// Where the handler is.
+    /// The first instruction of the handler.
     pub handler: Label,
-    /// The class that is caught; none for any.
+    /// The caught class, or `None` for any.
     pub catch: Option<&'static str>,
 }
 
@@ -35,56 +35,57 @@ struct Frame {
     stack: Vec<Verified>,
 }
 
-/// Code in the making.
+/// Code while it is being assembled.
 #[derive(Default)]
 pub struct Assembler {
     /// The bytes so far.
     pub bytes: Vec<u8>,
     labels: Vec<Option<u16>>,
-    /// Place of the offset, the instruction that it counts from, target, whether it has four bytes.
+    /// Position of the offset, position of the instruction, target, and whether the offset has four
+    /// bytes.
     jumps: Vec<(usize, usize, Label, bool)>,
     frames: Vec<Frame>,
     lines: Vec<(u16, u16)>,
-    /// Rows of the exception table, in order.
+    /// The rows of the exception table, in order.
     pub guards: Vec<Guard>,
-    /// The deepest operand stack.
+    /// The greatest depth of the operand stack in words.
     pub max_stack: u16,
-    /// Number of slots.
+    /// Number of local-variable slots.
     pub max_locals: u16,
 }
 
 impl Assembler {
-    /// A label that stands nowhere yet.
+    /// Creates a label without a position.
     pub fn label(&mut self) -> Label {
         self.labels.push(None);
         Label(self.labels.len() - 1)
     }
 
-    /// Puts a label here.
+    /// Sets the position of a label to the current one.
     pub fn place(&mut self, label: Label) {
         self.labels[label.0] = Some(self.bytes.len() as u16);
     }
 
-    /// A label that stands here.
+    /// Creates a label at the current position.
     pub fn here(&mut self) -> Label {
         let label = self.label();
         self.place(label);
         label
     }
 
-    /// An instruction without operands.
+    /// Emits an instruction without operands.
     pub fn op(&mut self, op: u8) {
         self.bytes.push(op);
     }
 
-    /// An instruction with an operand of two bytes.
+    /// Emits an instruction with an operand of two bytes.
     pub fn op2(&mut self, op: u8, operand: u16) {
         self.bytes.push(op);
         self.bytes.extend_from_slice(&operand.to_be_bytes());
     }
 
-    /// A load, a store or another instruction with the number of a variable; `short` is its form for the first four, where
-    /// there is one.
+    /// Emits a load, a store or another instruction with the number of a variable. `short` is the
+    /// opcode of its one-byte form for slot 0, if it has such forms for slots 0 to 3.
     pub fn variable(&mut self, op: u8, short: Option<u8>, slot: u16) {
         match (u8::try_from(slot), short) {
             (Ok(slot @ 0..=3), Some(short)) => self.bytes.push(short + slot),
@@ -96,7 +97,7 @@ impl Assembler {
         }
     }
 
-    /// `iinc`, wide where it must be.
+    /// Emits `iinc`, in its wide form if necessary.
     pub fn iinc(&mut self, slot: u16, by: i16) {
         match (u8::try_from(slot), i8::try_from(by)) {
             (Ok(slot), Ok(by)) => self.bytes.extend_from_slice(&[0x84, slot, by as u8]),
@@ -108,14 +109,14 @@ impl Assembler {
         }
     }
 
-    /// A branch.
+    /// Emits a branch.
     pub fn jump(&mut self, op: u8, to: Label) {
         let at = self.bytes.len();
         self.jumps.push((at + 1, at, to, false));
         self.op2(op, 0);
     }
 
-    /// `tableswitch` from `low`.
+    /// Emits a `tableswitch` whose lowest key is `low`.
     pub fn table_switch(&mut self, low: i32, targets: &[Label], default: Label) {
         let at = self.begin_switch(0xaa, default);
         self.bytes.extend_from_slice(&low.to_be_bytes());
@@ -126,7 +127,7 @@ impl Assembler {
         }
     }
 
-    /// `lookupswitch`; the keys must rise.
+    /// Emits a `lookupswitch`. The keys must be in ascending order.
     pub fn lookup_switch(&mut self, pairs: &[(i32, Label)], default: Label) {
         let at = self.begin_switch(0xab, default);
         self.bytes
@@ -152,12 +153,14 @@ impl Assembler {
         self.bytes.extend_from_slice(&[0; 4]);
     }
 
-    /// Says what the types are at a label. `locals` are by slot; the second slot of a wide value is `None`.
+    /// Adds the stack-map frame of a label. `locals` is indexed by slot; the second slot of a wide
+    /// value is `None`.
     pub fn frame(&mut self, at: Label, locals: Vec<Option<Verified>>, stack: Vec<Verified>) {
         self.frames.push(Frame { at, locals, stack });
     }
 
-    /// The line of what follows; of several for one instruction the last counts, as `javac` has it.
+    /// Sets the line of the following code. If one instruction gets several lines, the last one is
+    /// kept, as in `javac`.
     pub fn line(&mut self, line: u16) {
         let pc = self.bytes.len() as u16;
         if self.lines.last().is_some_and(|last| last.0 == pc) {
@@ -170,10 +173,11 @@ impl Assembler {
         self.labels[label.0].unwrap_or_else(|| panic!("label {} stands nowhere", label.0))
     }
 
-    /// The content of the `Code` attribute.
+    /// Returns the content of the `Code` attribute.
     ///
     /// # Panics
-    /// Where a label was used and never placed, or a branch is too long: a mistake in the generator.
+    /// Panics if a used label has no position or a branch is too long. Either is a mistake
+    /// in the generator.
     pub fn finish(mut self, pool: &mut Pool, this: &str) -> Vec<u8> {
         for (place, at, to, wide) in std::mem::take(&mut self.jumps) {
             let offset = i32::from(self.pc(to)) - at as i32;
@@ -265,7 +269,7 @@ impl Assembler {
         out
     }
 
-    /// Writes a type; gives the slots that it takes.
+    /// Writes a verification type, and returns the number of slots that it needs.
     fn verified(&self, out: &mut Vec<u8>, one: Verified, pool: &mut Pool, this: &str) -> u16 {
         match one {
             Verified::Is(kind) => {

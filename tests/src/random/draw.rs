@@ -1,18 +1,17 @@
-//! Random numbers that a seed repeats: SplitMix64 (Steele, Lea, Flood 2014).
+//! Pseudo-random numbers that depend only on a seed: SplitMix64 (Steele, Lea, Flood 2014).
 
-/// A sequence of draws.
+/// A pseudo-random sequence.
 #[derive(Clone, Debug)]
 pub struct Draw {
     state: u64,
 }
 
 impl Draw {
-    /// The sequence of a seed.
+    /// The sequence that belongs to a seed.
     pub fn new(seed: u64) -> Self {
         Self { state: seed }
     }
 
-    /// The next number.
     pub fn number(&mut self) -> u64 {
         self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.state;
@@ -21,27 +20,28 @@ impl Draw {
         z ^ (z >> 31)
     }
 
-    /// A number below `bound`, 0 where that is 0.
+    /// Returns a number below `bound`, or 0 if `bound` is 0.
     pub fn below(&mut self, bound: usize) -> usize {
         (self.number() % bound.max(1) as u64) as usize
     }
 
-    /// A number from `low` to `high`, both included.
+    /// Returns a number from `low` to `high`, both inclusive.
     pub fn within(&mut self, low: usize, high: usize) -> usize {
         low + self.below(high + 1 - low)
     }
 
-    /// True `percent` of 100 times.
+    /// Returns true with a probability of `percent` %.
     pub fn chance(&mut self, percent: usize) -> bool {
         self.below(100) < percent
     }
 
-    /// One of a list that is not empty.
+    /// Returns one element of a list, which must not be empty.
     pub fn pick<T: Copy>(&mut self, list: &[T]) -> T {
         list[self.below(list.len())]
     }
 
-    /// A sequence of its own, which depends on this one's place and not the other way round.
+    /// Creates an independent sequence whose seed is the next number of this one. Draws from it do
+    /// not change this sequence.
     pub fn fork(&mut self) -> Draw {
         Draw::new(self.number())
     }

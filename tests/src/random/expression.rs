@@ -1,4 +1,4 @@
-//! Expressions: code that leaves one value of a wanted type on the operand stack, and changes no variable.
+//! Expressions: code that pushes one value of a given type and changes no variable.
 
 use super::body::Body;
 use super::code::Verified;
@@ -8,7 +8,7 @@ const TEXTS: [&str; 5] = ["", "a", "fragment", "edge 12", "-7"];
 const INTS: [i32; 12] = [0, 1, -1, 2, 3, 5, 7, 100, -129, 40_000, i32::MAX, i32::MIN];
 
 impl Body<'_> {
-    /// Pushes a value of this type, by an expression of at most this depth.
+    /// Emits an expression of this type with at most this depth.
     pub(super) fn expression(&mut self, kind: Kind, depth: usize) {
         if depth == 0 || self.draw.chance(25) || self.code.bytes.len() > 5_000 {
             self.simple(kind);
@@ -24,12 +24,12 @@ impl Body<'_> {
                 Kind::Ref(class) => self.reference(class, depth - 1),
             }
         }
-        // What is known of a reference more exactly is forgotten.
+        // Forget a more exact type of the reference.
         self.pop();
         self.push_kind(kind);
     }
 
-    /// Pushes a constant or a variable: cannot fail.
+    /// Pushes a constant or a variable. This code cannot throw.
     pub(super) fn simple(&mut self, kind: Kind) {
         let there: Vec<usize> = (0..self.variables.len())
             .filter(|n| self.state.locals[*n] == Some(Verified::Is(kind)) && !self.held.contains(n))
@@ -93,8 +93,8 @@ impl Body<'_> {
         }
     }
 
-    /// An `int` that is made before `super(…)`, of parameters and constants.
-    pub(super) fn early(&mut self, depth: usize) {
+    /// Emits an `int` expression before `super(…)`, from parameters and constants only.
+    pub(super) fn int_before_super(&mut self, depth: usize) {
         if depth == 0 {
             return self.simple(Kind::Int);
         }
@@ -105,7 +105,7 @@ impl Body<'_> {
         self.code.jump(op, other);
         let before = self.state.clone();
         self.begin();
-        self.early(depth - 1);
+        self.int_before_super(depth - 1);
         self.code.jump(0xa7, end);
         self.state = before;
         self.block_at(other);
@@ -113,7 +113,8 @@ impl Body<'_> {
         self.block_at(end);
     }
 
-    /// `condition ? a : b`, with whatever is on the stack staying there across the branches.
+    /// Emits `condition ? a : b`. Operands that are already on the stack stay there across the
+    /// branches.
     fn choice(&mut self, kind: Kind, depth: usize) {
         let (other, end) = (self.code.label(), self.code.label());
         let op = self.condition(depth);
@@ -128,7 +129,8 @@ impl Body<'_> {
         self.block_at(end);
     }
 
-    /// Pushes what a branch compares and takes it again; gives the branch's opcode.
+    /// Pushes the operands of a comparison and accounts for their removal. Returns the opcode of
+    /// the branch, which the caller emits.
     pub(super) fn condition(&mut self, depth: usize) -> u8 {
         match self.draw.below(10) {
             0..4 => {
@@ -183,7 +185,7 @@ impl Body<'_> {
                     0x60u8, 0x64, 0x68, 0x6c, 0x70, 0x78, 0x7a, 0x7c, 0x7e, 0x80, 0x82,
                 ]);
                 if matches!(op, 0x6c | 0x70) && self.draw.chance(85) {
-                    // A divisor that is not zero.
+                    // Make the divisor odd, so that it is not zero.
                     self.int(1);
                     self.push_kind(Kind::Int);
                     self.op(0x80, 2, int); // ior
@@ -246,7 +248,7 @@ impl Body<'_> {
                 let this = self.class.name.clone();
                 self.load(0);
                 if self.draw.chance(50) {
-                    // A protected field of a class in another package.
+                    // A protected field that a class in another package declares.
                     let index = self.class.pool.field(&this, "inherited", "I");
                     self.op2(0xb4, index, 1, int);
                 } else {
@@ -413,7 +415,7 @@ impl Body<'_> {
                     self.new_array(kind);
                 }
                 1 => {
-                    // int[][] is an Object[].
+                    // An `int[][]` is an `Object[]`.
                     self.length(depth);
                     self.length(depth);
                     let index = self.class.pool.class("[[I");
@@ -482,7 +484,7 @@ impl Body<'_> {
         }
     }
 
-    /// `"…" + a + b` as `javac` compiles it since Java 9: an `invokedynamic`.
+    /// Emits `"…" + a + b` as `javac` compiles it since Java 9, with `invokedynamic`.
     fn concatenation(&mut self, kind: Kind, depth: usize) {
         let parts = self.draw.within(1, 3);
         let mut descriptor = String::from("(");
@@ -504,7 +506,7 @@ impl Body<'_> {
         self.short_text(kind);
     }
 
-    /// Texts that grow in a loop are cut.
+    /// Truncates the text, because it would grow without limit in a loop.
     fn short_text(&mut self, kind: Kind) {
         self.pop();
         self.push_kind(Kind::Ref(Class::Text));
@@ -514,7 +516,7 @@ impl Body<'_> {
         self.push_kind(kind);
     }
 
-    /// An array of the length on the stack.
+    /// Emits an array whose length is on the stack.
     fn new_array(&mut self, kind: Kind) {
         match kind {
             Kind::Ref(Class::Ints | Class::Longs) => {
@@ -529,7 +531,7 @@ impl Body<'_> {
         }
     }
 
-    /// The length of a new array: small, and negative now and then.
+    /// Emits the length of a new array: small, sometimes negative.
     fn length(&mut self, depth: usize) {
         if self.draw.chance(80) {
             let value = self.draw.pick(&[0, 1, 3, 4, 4, 4, 4, 4, 5, 6, 7, -1]);
@@ -543,7 +545,7 @@ impl Body<'_> {
         }
     }
 
-    /// An index that is mostly within a small array.
+    /// Emits an index that is usually within the bounds of a small array.
     pub(super) fn index(&mut self, depth: usize) {
         self.expression(Kind::Int, depth);
         if self.draw.chance(94) {
@@ -554,13 +556,13 @@ impl Body<'_> {
         }
     }
 
-    /// Whether variable 0 is `this`, with its constructor done.
+    /// Returns whether variable 0 is `this` after its constructor has run.
     pub(super) fn finished_this(&self) -> bool {
         !self.signature.is_static
             && self.state.locals.first() == Some(&Some(Verified::Is(Kind::Ref(Class::This))))
     }
 
-    /// A static field, or one of an object (which may be null).
+    /// Emits the read of a static field or of an object's field. The object may be null.
     fn field(&mut self, kind: Kind, depth: usize) {
         let this = self.class.name.clone();
         let descriptor = kind.descriptor(&this);
@@ -579,7 +581,7 @@ impl Body<'_> {
         }
     }
 
-    /// An object of the generated class, mostly `this` where there is one.
+    /// Emits an object of the generated class, usually `this` if there is one.
     pub(super) fn receiver(&mut self, depth: usize) {
         if self.finished_this() && self.draw.chance(85) {
             self.load(0);
@@ -588,7 +590,8 @@ impl Body<'_> {
         }
     }
 
-    /// `new`: between that and the constructor there may be anything, branches too.
+    /// Emits `new`. The code between the `new` and the constructor call can contain any expression,
+    /// including branches.
     fn instance(&mut self, depth: usize) {
         let this = self.class.name.clone();
         let index = self.class.pool.class(&this);
@@ -607,9 +610,10 @@ impl Body<'_> {
         self.push_kind(Kind::Ref(Class::This));
     }
 
-    /// A call of a generated method with this result; false where there is none to call.
+    /// Emits a call of a generated method with this result. Returns false if no such method exists.
     pub(super) fn call(&mut self, result: Option<Kind>, depth: usize) -> bool {
-        // Where there is no object yet, one must be made, and so most calls are of static methods.
+        // Without `this`, an object would have to be created first, so most such calls are of
+        // static methods.
         let can_receive = self.finished_this() || self.draw.chance(30);
         let fitting: Vec<usize> = (1..self.callable)
             .filter(|n| {

@@ -1,20 +1,21 @@
-//! Regions as code: blocks, the ways between them, monitors, handlers and returns.
+//! Generates the code of regions: blocks, the edges between them, monitors, handlers and returns.
 //!
-//! An edge between places that hold different things gets a block of its own in which variables and stack are made to fit;
-//! an edge that leads back takes fuel there.
+//! If the states at both ends of an edge differ, the edge gets a block of its own that converts the
+//! variables and the stack. A back edge takes fuel in such a block.
 
 use super::body::{Body, State};
 use super::code::{Guard, Label, Verified};
 use super::kind::{Class, Kind};
 use super::shape::{Content, End, Item, Region};
 
-/// A region that is being written.
+/// The labels and states of the items of the region that is being generated. The last one is the
+/// exit.
 struct Context {
     labels: Vec<Label>,
     states: Vec<State>,
 }
 
-/// A way on for which a block must be written still.
+/// An edge whose block is still to be generated.
 struct Detour {
     label: Label,
     to: usize,
@@ -22,7 +23,7 @@ struct Detour {
 }
 
 impl Body<'_> {
-    /// Writes a region; afterwards the code stands at its exit.
+    /// Generates a region. Afterwards the current position is the exit of the region.
     pub(super) fn region(&mut self, region: &Region) {
         let context = self.context(region);
         let first = self.guards.len();
@@ -34,7 +35,7 @@ impl Body<'_> {
             });
         }
         let last = region.items.len();
-        self.go(&context, None, 0, true);
+        self.jump_to(&context, None, 0, true);
         for (index, item) in region.items.iter().enumerate() {
             self.bounds(region, first, index);
             self.resume(context.states[index].clone());
@@ -50,7 +51,7 @@ impl Body<'_> {
         self.block_at(context.labels[last]);
     }
 
-    /// Where ranges begin and end before this item.
+    /// Opens and closes the exception ranges that begin or end before this item.
     fn bounds(&mut self, region: &Region, first: usize, index: usize) {
         for (number, range) in region.ranges.iter().enumerate() {
             if range.to == index {
@@ -97,7 +98,7 @@ impl Body<'_> {
             Content::Block(statements) => {
                 let rethrown = item.handles.is_some() && matches!(item.end, End::Throw);
                 if item.handles.is_some() {
-                    self.handle(context, rethrown);
+                    self.begin_handler(context, rethrown);
                 }
                 if !rethrown {
                     for _ in 0..*statements {
@@ -113,8 +114,9 @@ impl Body<'_> {
         self.draw = outer;
     }
 
-    /// The beginning of a handler: without fuel to the exit; else the exception is looked at.
-    fn handle(&mut self, context: &Context, rethrown: bool) {
+    /// Generates the beginning of a handler. If no fuel is left, it jumps to the exit; otherwise it
+    /// records the exception.
+    fn begin_handler(&mut self, context: &Context, rethrown: bool) {
         let thrown = [Kind::Ref(Class::Thrown("Throwable"))];
         let on = self.code.label();
         let before = self.state.clone();
@@ -122,7 +124,7 @@ impl Body<'_> {
         self.begin();
         self.op(0x57, 1, None); // pop
         let exit = context.labels.len() - 1;
-        self.fit(&context.states[exit]);
+        self.convert_state(&context.states[exit]);
         self.code.jump(0xa7, context.labels[exit]);
         self.state = before;
         self.block_at(on);
@@ -138,7 +140,7 @@ impl Body<'_> {
         }
     }
 
-    /// `synchronized (…) { … }` as compilers write it; `after` writes how it goes on.
+    /// Generates `synchronized (…) { … }` as compilers do. `after` generates the code that follows.
     fn monitor(&mut self, region: &Region, after: impl FnOnce(&mut Self)) {
         let lock = self.variable(Some(Kind::Ref(Class::Object)));
         let thrown = self.variable(Some(Kind::Ref(Class::Thrown("Throwable"))));
@@ -154,7 +156,8 @@ impl Body<'_> {
             self.push(top);
             self.store(lock);
         } else {
-            // Whatever is below is gone before the monitor is held, with nothing that can fail.
+            // Remove all other operands before the monitor is entered, with instructions that
+            // cannot throw.
             self.store(lock);
             while let Some(one) = self.state.stack.pop() {
                 let words = match one {
@@ -200,22 +203,23 @@ impl Body<'_> {
         self.op(0xbf, 1, None); // athrow
     }
 
-    /// Writes how an item ends.
+    /// Generates the end of an item.
     fn end(&mut self, context: &Context, index: usize, end: &End) {
         self.next_line();
         let mut detours = Vec::new();
         match end {
-            End::Goto(to) => self.go(context, Some(index), *to, true),
+            End::Goto(to) => self.jump_to(context, Some(index), *to, true),
             End::If(one, other) => {
                 self.prepare(context, *one);
                 let op = self.condition(2);
-                let to = self.way(context, index, *one, &mut detours);
+                let to = self.edge_label(context, index, *one, &mut detours);
                 self.code.jump(op, to);
-                let falls =
-                    *other == index + 1 && detours.is_empty() && self.fits(&context.states[*other]);
+                let falls = *other == index + 1
+                    && detours.is_empty()
+                    && self.matches_state(&context.states[*other]);
                 if !falls {
                     self.begin();
-                    self.go(context, Some(index), *other, false);
+                    self.jump_to(context, Some(index), *other, false);
                 }
             }
             End::Switch(table, cases, default) => {
@@ -229,9 +233,9 @@ impl Body<'_> {
                 self.pop();
                 let labels: Vec<Label> = cases
                     .iter()
-                    .map(|to| self.way(context, index, *to, &mut detours))
+                    .map(|to| self.edge_label(context, index, *to, &mut detours))
                     .collect();
-                let default = self.way(context, index, *default, &mut detours);
+                let default = self.edge_label(context, index, *default, &mut detours);
                 let mut key = self.draw.pick(&[0, -2, 1, i32::MIN, 1000]);
                 if *table {
                     self.code.table_switch(key.clamp(-2, 1), &labels, default);
@@ -244,33 +248,34 @@ impl Body<'_> {
                     self.code.lookup_switch(&pairs, default);
                 }
             }
-            End::Return => self.leave(),
+            End::Return => self.emit_return(),
             End::Throw => self.throw(),
         }
         let count = detours.len();
         for (place, detour) in detours.into_iter().enumerate() {
             self.resume(detour.state);
             self.block_at(detour.label);
-            self.go(context, Some(index), detour.to, place + 1 == count);
+            self.jump_to(context, Some(index), detour.to, place + 1 == count);
         }
     }
 
-    /// Makes things fit for one of several ways, mostly.
+    /// Usually converts the state to that of one of several targets, so that its edge needs no
+    /// block.
     fn prepare(&mut self, context: &Context, to: usize) {
         if self.draw.chance(75) {
-            self.fit(&context.states[to]);
+            self.convert_state(&context.states[to]);
         }
     }
 
-    /// The label of a way on: the item's own, or that of a detour.
-    fn way(
+    /// Returns the label for an edge: that of the target item, or that of a detour block.
+    fn edge_label(
         &mut self,
         context: &Context,
         from: usize,
         to: usize,
         detours: &mut Vec<Detour>,
     ) -> Label {
-        if to > from && self.fits(&context.states[to]) {
+        if to > from && self.matches_state(&context.states[to]) {
             return context.labels[to];
         }
         let label = self.code.label();
@@ -282,32 +287,33 @@ impl Body<'_> {
         label
     }
 
-    /// Goes to an item; `last` says that nothing of the item `from` follows in the code.
-    fn go(&mut self, context: &Context, from: Option<usize>, to: usize, last: bool) {
-        self.fit(&context.states[to]);
+    /// Generates a jump to an item. `last` is true if no code of the item `from` follows.
+    fn jump_to(&mut self, context: &Context, from: Option<usize>, to: usize, last: bool) {
+        self.convert_state(&context.states[to]);
         let back = from.is_some_and(|from| to <= from);
         if back {
             self.fuel(context.labels[to]);
             self.begin();
             let exit = context.labels.len() - 1;
-            self.fit(&context.states[exit]);
+            self.convert_state(&context.states[exit]);
             self.code.jump(0xa7, context.labels[exit]);
         } else if !last || self.monitor_end || to != from.map_or(0, |from| from + 1) {
             self.code.jump(0xa7, context.labels[to]);
         }
     }
 
-    fn fits(&self, target: &State) -> bool {
+    fn matches_state(&self, target: &State) -> bool {
         let mut locals = target.locals.iter().zip(&self.state.locals);
         self.state.stack == target.stack
             && locals.all(|(want, have)| want.is_none() || want == have)
     }
 
-    /// Makes stack and variables what a place wants. Cannot fail, since it may stand anywhere.
-    fn fit(&mut self, target: &State) {
+    /// Converts the stack and the variables to the target state. The code can be at any position,
+    /// so it must not throw.
+    fn convert_state(&mut self, target: &State) {
         if self.state.stack != target.stack {
             while !self.state.stack.is_empty() {
-                self.sink();
+                self.add_top_to_sum();
             }
             for one in &target.stack {
                 if let Verified::Is(kind) = one {
@@ -330,11 +336,12 @@ impl Body<'_> {
         }
     }
 
-    /// Returns, with the sum told to the runner and all monitors left.
-    pub(super) fn leave(&mut self) {
-        // Legal, but nothing leaves values there.
+    /// Generates a return. Before it, the sum is reported to the runner and all monitors are
+    /// exited.
+    pub(super) fn emit_return(&mut self) {
+        // Values left on the stack would be legal, but no compiler emits such returns.
         while !self.state.stack.is_empty() {
-            self.sink();
+            self.add_top_to_sum();
         }
         let sum = self.sum;
         self.load(sum);
@@ -390,7 +397,7 @@ impl Body<'_> {
         self.op2(0xb7, index, 3, None);
         self.push_kind(Kind::Ref(Class::Thrown(name)));
         if self.draw.chance(50) {
-            // Made on one line, thrown on another.
+            // The exception is created on one line and thrown on another.
             self.next_line();
             self.simple(Kind::Int);
             self.runner("note", &[Kind::Int], None);

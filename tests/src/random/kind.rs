@@ -1,42 +1,33 @@
-//! Types of values: what a variable, a place on the operand stack, a parameter or a field may hold.
+//! Types of values: variables, operands, parameters and fields have one of these.
 
-/// A class of objects that the generated code works with.
+/// A class of objects that the generated code uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Class {
-    /// `java.lang.Object`.
     Object,
-    /// `java.lang.String`.
     Text,
     /// The interface `java.lang.CharSequence`.
     Chars,
-    /// `int[]`.
     Ints,
-    /// `long[]`.
     Longs,
-    /// `Object[]`.
     Objects,
-    /// The class that is generated.
+    /// The generated class itself.
     This,
     /// An exception class of `java.lang`, by its simple name.
     Thrown(&'static str),
 }
 
-/// The type of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
-    /// `int`, and everything smaller.
+    /// `int` and all smaller types.
     Int,
-    /// `long`.
     Long,
-    /// `float`.
     Float,
-    /// `double`.
     Double,
-    /// A reference.
     Ref(Class),
 }
 
-/// Kinds that variables, parameters and fields are drawn from.
+/// The types of variables, parameters and fields. Frequent types occur several times, because the
+/// list is drawn from uniformly.
 pub const KINDS: [Kind; 14] = [
     Kind::Int,
     Kind::Int,
@@ -55,7 +46,7 @@ pub const KINDS: [Kind; 14] = [
 ];
 
 impl Class {
-    /// The internal name, or the descriptor of an array; `this` is the generated class's name.
+    /// The internal name, or the descriptor of an array. `this` is the name of the generated class.
     pub fn name(self, this: &str) -> String {
         match self {
             Class::Object => "java/lang/Object".into(),
@@ -71,7 +62,7 @@ impl Class {
 }
 
 impl Kind {
-    /// Slots and words that a value takes.
+    /// Number of slots and words of a value.
     pub fn width(self) -> u16 {
         match self {
             Kind::Long | Kind::Double => 2,
@@ -79,7 +70,6 @@ impl Kind {
         }
     }
 
-    /// The descriptor.
     pub fn descriptor(self, this: &str) -> String {
         match self {
             Kind::Int => "I".into(),
@@ -97,7 +87,8 @@ impl Kind {
         }
     }
 
-    /// The place of this type among the opcodes of a family: `iload`, `lload`, `fload`, `dload`, `aload`.
+    /// The offset of this type among the opcodes of a family: `iload`, `lload`, `fload`, `dload`,
+    /// `aload`.
     pub fn offset(self) -> u8 {
         match self {
             Kind::Int => 0,
@@ -109,7 +100,6 @@ impl Kind {
     }
 }
 
-/// The descriptor of a method.
 pub fn method_descriptor(parameters: &[Kind], result: Option<Kind>, this: &str) -> String {
     let mut text = String::from("(");
     for parameter in parameters {

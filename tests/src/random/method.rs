@@ -1,4 +1,4 @@
-//! A method from its beginning to its end: variables, fuel, the region, the return.
+//! Generates one whole method: variables, fuel, the region, the return.
 
 use super::body::Body;
 use super::class::ClassWriter;
@@ -7,14 +7,14 @@ use super::draw::Draw;
 use super::kind::{Class, KINDS, Kind};
 use super::shape::{Region, Size, region};
 
-/// What a method is made of; drawn first, so that it can be made smaller.
+/// The plan of a method. It is drawn first, so that items can be removed from it later.
 #[derive(Clone, Debug)]
 pub struct Draft {
-    /// The blocks.
+    /// The blocks of the method.
     pub region: Region,
-    /// Variables that change their types.
+    /// Number of variables that change their types.
     changing: usize,
-    /// The seed of what is before the region.
+    /// The seed of the code before the region.
     seed: u64,
 }
 
@@ -29,7 +29,7 @@ impl Draft {
             throws: true,
         };
         if constructor {
-            // Small, since without objects there are no calls.
+            // Constructors are small, because they call no methods before there is an object.
             (size.items, size.statements, size.throws) = (3, 1, false);
         }
         Self {
@@ -39,10 +39,10 @@ impl Draft {
         }
     }
 
-    /// Writes method number `number` of the class.
+    /// Generates method number `number` of the class.
     pub fn write(&self, class: &mut ClassWriter, number: usize) {
         let signature = class.signatures[number].clone();
-        // Constructors may be run by all methods, so they call few of them.
+        // All methods may create objects, so constructors may call only few of them.
         let callable = if signature.constructor {
             class.signatures.len().min(3)
         } else {
@@ -85,7 +85,7 @@ impl Draft {
         body.resume(before);
         body.block_at(go);
         body.region(&self.region);
-        body.leave();
+        body.emit_return();
         let Body { code, class, .. } = body;
         let name = class.name.clone();
         let code = code.finish(&mut class.pool, &name);
@@ -93,12 +93,12 @@ impl Draft {
     }
 }
 
-/// `super(…)`, with a branch among its arguments now and then.
+/// Generates `super(…)`, sometimes with a branch among its arguments.
 fn super_call(body: &mut Body) {
     body.load(0);
     let calls = std::mem::take(&mut body.calls);
     let depth = body.draw.within(0, 2);
-    body.early(depth);
+    body.int_before_super(depth);
     body.calls = calls;
     let index = body.class.pool.method("base/Base", "<init>", "(I)V");
     body.op2(0xb7, index, 2, None);

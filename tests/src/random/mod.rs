@@ -1,4 +1,5 @@
-//! Random methods: classes that no compiler would write, that every JVM accepts, and that always end.
+//! Random methods: classes that no compiler would generate, that every JVM accepts, and that always
+//! terminate.
 //!
 //! ```text
 //!   seed ─▶ Draft: shape (regions, items, ranges) ─▶ Body: code with types at every place ─▶ class file
@@ -6,13 +7,18 @@
 //!                     ╰── a smaller one that fails too
 //! ```
 //!
-//! Control flow is any graph, irreducible ones too; values stay on the operand stack across branches; variables change their
-//! types; exception ranges overlap, lie in loops and guard their own handlers; monitors nest. A block counts on its own that it is passed, so Veneer's
-//! counts can be held against the program's. Stack maps need no analysis: the generator decides what each place holds, and makes
-//! every way there fit.
+//! Properties of the generated code:
 //!
-//! The classes run under `tests/java/random/base/Runner.java`, which calls every method with several arguments and prints a
-//! line for each with what it gave, threw (with lines) and did.
+//! * The control flow is any graph, including irreducible ones.
+//! * Values stay on the operand stack across branches, and variables change their types.
+//! * Exception ranges overlap, are in loops, and guard their own handlers; monitors nest.
+//! * Each block counts its own executions, so Veneer's counts can be compared with the program's.
+//! * Stack maps need no analysis: the generator chooses the state at each position, and converts
+//!   the state on every edge to it.
+//!
+//! The classes run under `tests/java/random/base/Runner.java`. It calls every method with several
+//! arguments and prints one line for each: the result, the exception with its lines, and the side
+//! effects.
 
 mod body;
 mod class;
@@ -32,16 +38,15 @@ pub use draw::Draw;
 use class::ClassWriter;
 use method::Draft;
 
-/// A class as it was drawn.
+/// A random class that can be made smaller.
 #[derive(Clone, Debug)]
 pub struct RandomClass {
-    /// What it was drawn from.
     pub seed: u64,
     drafts: Vec<Draft>,
 }
 
 impl RandomClass {
-    /// Draws a class with six methods and a constructor.
+    /// Draws a class with a constructor and six methods.
     pub fn draw(seed: u64) -> Self {
         let mut draw = Draw::new(seed ^ 0x5eed);
         Self {
@@ -50,17 +55,17 @@ impl RandomClass {
         }
     }
 
-    /// Its name with dots: `r.C‹seed›`.
+    /// The Java name of the class: `r.C‹seed›`.
     pub fn name(&self) -> String {
         format!("r.C{}", self.seed)
     }
 
-    /// The number of methods, the constructor included.
+    /// The number of methods, including the constructor.
     pub fn methods(&self) -> usize {
         self.drafts.len()
     }
 
-    /// The class file.
+    /// Generates the class file.
     pub fn bytes(&self) -> Vec<u8> {
         let name = self.name().replace('.', "/");
         let mut draw = Draw::new(self.seed);
@@ -71,14 +76,14 @@ impl RandomClass {
         class.finish()
     }
 
-    /// Items of method `method`.
+    /// Number of items in a method.
     pub fn items(&self, method: usize) -> usize {
         self.drafts
             .get(method)
             .map_or(0, |draft| draft.region.count())
     }
 
-    /// Items that do something, in all methods.
+    /// Number of items, in all methods, that are not empty.
     pub fn weight(&self) -> usize {
         (0..self.methods())
             .map(|method| {
@@ -89,7 +94,7 @@ impl RandomClass {
             .sum()
     }
 
-    /// The class with one item of one method emptied; `None` where that changes nothing.
+    /// Returns the class with one item of one method emptied, or `None` if that changes nothing.
     pub fn without(&self, method: usize, item: usize) -> Option<Self> {
         let mut smaller = self.clone();
         let draft = smaller.drafts.get_mut(method)?;

@@ -1,4 +1,4 @@
-//! Random classes on a JVM: plain, and in each way in which Veneer may change how they run; the outputs must be the same.
+//! Runs random classes on a JVM, plain and in each mode of Veneer. The outputs must be equal.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -12,16 +12,17 @@ use crate::jdk::Jdk;
 use crate::process::{Output, Process, ProcessError};
 use crate::report::{Report, ReportError};
 
-/// How the classes are run.
+/// The mode in which the classes are run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// Without Veneer.
+    /// The program runs without Veneer.
     Plain,
-    /// Armed under a policy (`method`, `loop`, `call`, `block`).
+    /// Armed under a policy (`method`, `loop`, `call` or `block`).
     Armed(&'static str),
-    /// With a counter on every block from the beginning.
+    /// With a counter on every block from the start.
     Counted,
-    /// For so many milliseconds, while a plan attaches, redirects and detaches at random.
+    /// For this many milliseconds, while a plan attaches, redirects and detaches at random (a
+    /// storm).
     Storm(u32),
 }
 
@@ -36,7 +37,7 @@ impl fmt::Display for Mode {
     }
 }
 
-/// All ways but the plain one.
+/// All modes except the plain one and the storm.
 pub const MODES: [Mode; 5] = [
     Mode::Armed("method"),
     Mode::Armed("loop"),
@@ -45,63 +46,61 @@ pub const MODES: [Mode; 5] = [
     Mode::Counted,
 ];
 
-/// Why random classes could not be run.
 #[derive(Debug, thiserror::Error)]
 pub enum RandomError {
-    /// A file could not be written or read.
     #[error("random classes: {0}")]
     Io(#[from] std::io::Error),
-    /// A process did not end or not start.
+    /// A process could not be started or did not end.
     #[error(transparent)]
     Process(#[from] ProcessError),
-    /// The report of the counters cannot be used.
+    /// The report with the counts cannot be read.
     #[error(transparent)]
     Report(#[from] ReportError),
-    /// The plain run fails: the generator is wrong, not Veneer.
+    /// The plain run fails, so the generator is wrong and not Veneer.
     #[error("the plain run of seeds {seeds} fails: {output}")]
     Plain {
-        /// First and last.
+        /// The first and the last seed.
         seeds: String,
-        /// What the JVM said.
         output: String,
     },
 }
 
-/// What came of a run.
+/// The result of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
-    /// Lines of output that differ from the plain run's, or counts that differ from the program's own.
+    /// Lines of output that differ from those of the plain run, and counts that differ from the
+    /// program's own.
     pub differences: Vec<String>,
-    /// The seeds of the classes that they are about.
+    /// The seeds of the classes with differences.
     pub seeds: BTreeSet<u64>,
-    /// Blocks whose count was compared.
+    /// Number of blocks whose counts were compared.
     pub compared: usize,
-    /// Blocks that were passed and have no counter, since they cannot have one.
+    /// Number of executed blocks without a counter, because they cannot have one.
     pub uncounted: usize,
-    /// Rounds that the runner made.
+    /// Number of rounds of the runner.
     pub rounds: u64,
-    /// What the plan of a storm made.
+    /// Number of patches that the plan of a storm made.
     pub patches: u64,
 }
 
-/// The runner, compiled by a JDK.
+/// The runner, compiled for a JDK.
 pub struct Runner {
     jdk: Jdk,
     classes: Folder,
 }
 
-/// Some classes in a folder, with what the plain run printed.
+/// Some classes in a folder, with the output of their plain run.
 pub struct Batch<'r> {
     runner: &'r Runner,
     folder: Folder,
     seeds: String,
     plain: String,
-    /// Rows of the form `class block count`.
+    /// Lines of the form `class block count`.
     counts: String,
 }
 
 impl Runner {
-    /// Compiles it.
+    /// Compiles the runner.
     pub fn new(jdk: Jdk) -> Result<Self, RandomError> {
         let classes = Folder::new("random")?;
         let sources = files(&workspace().join("tests/java/random"), "java")?;
@@ -109,12 +108,11 @@ impl Runner {
         Ok(Self { jdk, classes })
     }
 
-    /// The JDK that it runs on.
     pub fn jdk(&self) -> &Jdk {
         &self.jdk
     }
 
-    /// Writes classes and runs them without Veneer.
+    /// Writes the classes to a folder and runs them without Veneer.
     pub fn batch(&self, classes: &[RandomClass]) -> Result<Batch<'_>, RandomError> {
         let folder = Folder::new("random")?;
         std::fs::create_dir_all(folder.join("r"))?;
@@ -159,11 +157,13 @@ impl Batch<'_> {
         Process::new(self.runner.jdk.tool("java"))
             .args([
                 "-Xmx512m",
-                // An activation in a version takes two frames, so the depth at which a stack is full is another one.
+                // An activation in a version needs two frames, so the depth at which the stack
+                // overflows differs.
                 "-Xss16m",
                 "-XX:+UnlockDiagnosticVMOptions",
                 "-XX:+BytecodeVerificationRemote",
-                // Otherwise compiled code throws exceptions without a trace after a while, whoever compiles it.
+                // Otherwise compiled code throws exceptions without a stack trace after a while,
+                // with and without Veneer.
                 "-XX:-OmitStackTraceInFastThrow",
                 "-cp",
             ])
@@ -172,11 +172,11 @@ impl Batch<'_> {
             .arg(self.folder.join("list"))
             .arg(self.folder.join("blocks"))
             .arg(millis.to_string())
-            // Much more than it takes, for machines that have other things to do.
+            // Generous, for machines that run other programs at the same time.
             .limit(Duration::from_secs(900))
     }
 
-    /// What `veneer run` is given for a mode, and the process that runs.
+    /// The process that runs the classes in a mode.
     fn process(&self, mode: Mode) -> Result<Process, RandomError> {
         let text = |path: PathBuf| path.display().to_string();
         let only = ["--arm", "r.*"];
@@ -202,13 +202,13 @@ impl Batch<'_> {
         })
     }
 
-    /// The command line of a mode, for whoever wants to see it himself.
+    /// The command line of a mode, so that a developer can repeat the run.
     pub fn command_line(&self, mode: Mode) -> String {
         self.process(mode)
             .map_or_else(|error| error.to_string(), |process| process.to_string())
     }
 
-    /// Keeps the files of this batch.
+    /// Copies the files of this batch to a folder.
     pub fn keep(&self, at: &Path) -> std::io::Result<()> {
         std::fs::create_dir_all(at.join("r"))?;
         for entry in std::fs::read_dir(self.folder.join("r"))?.flatten() {
@@ -218,12 +218,12 @@ impl Batch<'_> {
         Ok(())
     }
 
-    /// Methods that were called, each with all its arguments.
+    /// Number of methods that were called, each with all its arguments.
     pub fn methods(&self) -> usize {
         self.plain.lines().count()
     }
 
-    /// Runs the classes in a mode and compares.
+    /// Runs the classes in a mode, and compares the output and the counts.
     pub fn compare(&self, mode: Mode) -> Result<Outcome, RandomError> {
         let output = self.process(mode)?.run()?;
         let mut outcome = Outcome {
@@ -243,7 +243,7 @@ impl Batch<'_> {
         Ok(outcome)
     }
 
-    /// The lines that are not the same.
+    /// Compares the output line by line with that of the plain run.
     fn lines(&self, mode: Mode, output: &Output, outcome: &mut Outcome) {
         let note = |outcome: &mut Outcome, line: &str, text: String| {
             outcome.seeds.extend(seed_of(line));
@@ -270,7 +270,8 @@ impl Batch<'_> {
                 }
             }
         }
-        // The storm's own words about refusals, and the runner's last line, are all that may be said.
+        // Only the last line of the runner and the storm's lines about refusals may be on standard
+        // error.
         for line in output.err.lines() {
             let known = line.starts_with("rounds ")
                 || line.starts_with("storm made ")
@@ -282,7 +283,8 @@ impl Batch<'_> {
         }
     }
 
-    /// Veneer's counts against the program's: the first row of a block has its line, 16 times its number.
+    /// Compares Veneer's counts with those of the program. The first fragment of block `k` has line
+    /// 16 `k`.
     fn counts(&self, report: &Report, outcome: &mut Outcome) {
         let mut own: BTreeMap<(&str, u32), u64> = BTreeMap::new();
         for line in self.counts.lines() {
@@ -315,7 +317,7 @@ impl Batch<'_> {
     }
 }
 
-/// The seed in a class's name in a line.
+/// The seed in the name of a class in this line.
 fn seed_of(line: &str) -> Option<u64> {
     let (_, rest) = line.split_once("r.C")?;
     let end = rest
@@ -324,7 +326,8 @@ fn seed_of(line: &str) -> Option<u64> {
     rest[..end].parse().ok()
 }
 
-/// Makes a class smaller as long as it still differs in this mode: items of methods are emptied, the last first.
+/// Makes a class smaller while it still fails in this mode: items of methods are emptied, the last
+/// one first.
 pub fn shrink(
     runner: &Runner,
     class: &RandomClass,

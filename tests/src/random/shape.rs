@@ -1,83 +1,84 @@
-//! The shape of a method: blocks with any edges between them, in regions that monitors and the method itself make.
+//! The shape of a method: blocks with any edges between them. A monitor or the method itself forms
+//! a region of blocks.
 //!
 //! ```text
-//!   region   ┌ 0 ──▶ 1 ──▶ 2 ──▶ 3 ──▶ exit     items in the order in which they stand in the code
-//!            │       ▲ ╲─────────╯│               an edge leads from any item to any other: loops with several ways in too
-//!            │       ╰────────────╯
-//!            └ guards: [1, 3) ─▶ handler 2        ranges of items, overlapping as they like, with an item as the handler
-//!   item     = block | monitor with a region inside
+//!   region   ┌ 0 ──▶ 1 ──▶ 2 ──▶ 3 ──▶ exit     items in the order of their code
+//!            │       ▲ ╲─────────╯│             an edge can connect any two items,
+//!            │       ╰────────────╯             so loops can be irreducible
+//!            └ ranges: [1, 3) ─▶ handler 2      ranges of items; they may overlap
+//!   item     = block | monitor that contains a region
 //! ```
 //!
-//! Control enters a region at its first item and leaves it through its exit, so monitors are structured. Each edge that
-//! leads back, and each handler, costs fuel; without fuel the way is to the exit. So every method ends.
+//! Control enters a region at its first item and leaves it through its exit, so monitors are
+//! structured. Each back edge and each handler takes fuel, and jumps to the exit if no fuel is
+//! left. So every method terminates.
 
 use super::draw::Draw;
 use super::kind::{KINDS, Kind};
 
-/// How an item ends. Targets are numbers of items of the region; one more than the last is the exit.
+/// The end of an item. A target is the number of an item of the region; the number after the last
+/// item is the exit.
 #[derive(Clone, Debug)]
 pub enum End {
-    /// One way on.
+    /// An unconditional edge.
     Goto(usize),
-    /// A condition, and two ways on.
+    /// A condition with two targets.
     If(usize, usize),
-    /// A switch: whether it is a `tableswitch`, the cases' targets, the default.
+    /// A switch: whether it is a `tableswitch`, the targets of the cases, the default target.
     Switch(bool, Vec<usize>, usize),
-    /// A return.
     Return,
-    /// `athrow`.
     Throw,
 }
 
-/// What an item is.
 #[derive(Clone, Debug)]
 pub enum Content {
-    /// So many statements.
+    /// A block with this many statements.
     Block(usize),
-    /// A monitor is held in this region.
+    /// A region in which a monitor is held.
     Monitor(Box<Region>),
 }
 
-/// A block or a monitor, with what holds where it begins.
+/// A block or a monitor, with the state at its beginning.
 #[derive(Clone, Debug)]
 pub struct Item {
-    /// What it is.
     pub content: Content,
-    /// What each of the method's changing variables holds here; `None`: nothing that can be read.
+    /// The type of each of the method's changing variables at this point, or `None` if the variable
+    /// has no value.
     pub variables: Vec<Option<Kind>>,
-    /// What is on the operand stack here.
+    /// The types on the operand stack at this point.
     pub stack: Vec<Kind>,
-    /// For a handler, the class of exceptions that it gets.
+    /// For a handler, the class of the exceptions that it receives.
     pub handles: Option<&'static str>,
-    /// How it ends; of a monitor, where control goes after its exit.
+    /// The end of the item. For a monitor, the edge that follows its exit.
     pub end: End,
-    /// The seed of its statements, so that other items may go without changing it.
+    /// The seed of the statements. It does not depend on other items, so these can be removed
+    /// without changing this one.
     pub seed: u64,
 }
 
 /// A range of items `from..to` that a handler guards.
 #[derive(Clone, Debug)]
 pub struct Range {
-    /// The first item.
     pub from: usize,
-    /// The item after the last.
+    /// The first item after the range.
     pub to: usize,
-    /// The item that handles.
+    /// The number of the item that is the handler.
     pub handler: usize,
-    /// The class that is caught; `None` for any.
+    /// The caught class, or `None` for any.
     pub catch: Option<&'static str>,
 }
 
 /// Items between an entry and an exit.
 #[derive(Clone, Debug)]
 pub struct Region {
-    /// At least one; the first is no handler.
+    /// At least one item. The first one is no handler.
     pub items: Vec<Item>,
     /// In the order of the exception table.
     pub ranges: Vec<Range>,
 }
 
-/// What is caught. The classes after the first are subclasses of it that the generated code throws.
+/// The classes that handlers catch. Those between the first and the last are subclasses of the
+/// first, and the generated code throws them.
 const CAUGHT: [&str; 6] = [
     "RuntimeException",
     "ArithmeticException",
@@ -87,16 +88,16 @@ const CAUGHT: [&str; 6] = [
     "Throwable",
 ];
 
-/// How large a method gets.
+/// Limits for the size of a method.
 #[derive(Clone, Copy, Debug)]
 pub struct Size {
-    /// Items of the outermost region, at most.
+    /// Maximum number of items in the outermost region.
     pub items: usize,
-    /// Statements of a block, at most.
+    /// Maximum number of statements in a block.
     pub statements: usize,
-    /// Monitors inside each other, at most.
+    /// Maximum nesting depth of monitors.
     pub monitors: usize,
-    /// Whether blocks may end in an exception.
+    /// Whether blocks may end with a `throw`.
     pub throws: bool,
 }
 
@@ -117,7 +118,7 @@ pub fn region(draw: &mut Draw, size: Size, variables: usize) -> Region {
         } else {
             Content::Block(draw.within(0, size.statements))
         };
-        // The first item of a region takes over what holds before it.
+        // The first item of a region keeps the state before the region.
         let plain = index == 0 || handles.is_some();
         items.push(Item {
             content,
@@ -134,7 +135,8 @@ pub fn region(draw: &mut Draw, size: Size, variables: usize) -> Region {
             seed: draw.number(),
         });
     }
-    // Most blocks of a method agree about most variables, so that edges need nothing done.
+    // Most blocks of a method have the same types in most variables, so that most edges need no
+    // conversion.
     for index in 1..count {
         if items[index].handles.is_none() && draw.chance(60) {
             let like = draw.below(count);
@@ -171,7 +173,7 @@ pub fn region(draw: &mut Draw, size: Size, variables: usize) -> Region {
         let Some(handles) = item.handles else {
             continue;
         };
-        // A handler without a range would be code that nothing reaches.
+        // A handler without a range would be unreachable code.
         for _ in 0..draw.within(1, 2) {
             let from = draw.below(count);
             let to = draw.within(from + 1, count);
@@ -187,7 +189,7 @@ pub fn region(draw: &mut Draw, size: Size, variables: usize) -> Region {
 }
 
 impl Region {
-    /// Blocks and monitors, those inside monitors too.
+    /// Number of blocks and monitors, including those inside monitors.
     pub fn count(&self) -> usize {
         let inside = |item: &Item| match &item.content {
             Content::Monitor(region) => 1 + region.count(),
@@ -196,8 +198,9 @@ impl Region {
         self.items.iter().map(inside).sum()
     }
 
-    /// The region without the item of this number (in the order of [`Region::count`]): it stays as a block that does
-    /// nothing and goes on to the next one. `None` where there is nothing left to take.
+    /// Returns the region with one item emptied; `number` is in the order of [`Region::count`]. The
+    /// item remains as a block without statements that continues with the next item. Returns `None`
+    /// if the item is empty already.
     pub fn without(&self, number: usize) -> Option<Region> {
         let mut region = self.clone();
         let mut number = number;

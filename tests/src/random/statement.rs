@@ -1,10 +1,11 @@
-//! Statements: code that leaves the operand stack as it was, and changes variables, fields, arrays or what the runner sees.
+//! Statements: code that leaves the operand stack unchanged, and changes variables, fields, arrays
+//! or the runner's state.
 
 use super::body::Body;
 use super::code::Verified;
 use super::kind::{Class, KINDS, Kind};
 
-/// `dup` and its kin: opcode, words at the top, words under them.
+/// The `dup` instructions: opcode, number of words at the top, number of words below them.
 const DUPLICATIONS: [(u8, u16, u16); 6] = [
     (0x59, 1, 0),
     (0x5a, 1, 1),
@@ -15,7 +16,7 @@ const DUPLICATIONS: [(u8, u16, u16); 6] = [
 ];
 
 impl Body<'_> {
-    /// One statement, on a line of its own.
+    /// Generates one statement on a line of its own.
     pub(super) fn statement(&mut self) {
         self.next_line();
         match self.draw.below(16) {
@@ -40,12 +41,12 @@ impl Body<'_> {
             5 | 6 => {
                 let kind = self.draw.pick(&KINDS);
                 self.expression(kind, 3);
-                self.sink();
+                self.add_top_to_sum();
             }
             7 => self.increment(),
             8 | 9 => self.element(),
             10 => self.put_field(),
-            11 => self.juggle(),
+            11 => self.permute_operands(),
             12 => {
                 self.expression(Kind::Int, 2);
                 self.runner("note", &[Kind::Int], None);
@@ -56,13 +57,13 @@ impl Body<'_> {
             }
             14 => {
                 if !self.call(None, 2) {
-                    self.juggle();
+                    self.permute_operands();
                 }
             }
             _ => {
                 let kind = self.draw.pick(&KINDS);
                 if self.call(Some(kind), 2) {
-                    self.sink();
+                    self.add_top_to_sum();
                 } else {
                     self.increment();
                 }
@@ -70,7 +71,7 @@ impl Body<'_> {
         }
     }
 
-    /// Variables that keep their type and may be written.
+    /// The variables with a stable type that may be assigned.
     fn assignable(&self) -> Vec<usize> {
         (0..self.variables.len())
             .filter(|n| {
@@ -82,8 +83,8 @@ impl Body<'_> {
             .collect()
     }
 
-    /// Takes the top of the stack into the running sum.
-    pub(super) fn sink(&mut self) {
+    /// Pops the top of the stack and adds it to the running sum.
+    pub(super) fn add_top_to_sum(&mut self) {
         let long = Some(Kind::Long);
         let Some(Verified::Is(kind)) = self.state.stack.last().copied() else {
             self.op(0x57, 1, None); // pop: an unfinished object
@@ -129,7 +130,7 @@ impl Body<'_> {
         }
     }
 
-    /// `array[i] = value`.
+    /// Generates `array[i] = value`.
     fn element(&mut self) {
         let (array, element, op) = self.draw.pick(&[
             (Class::Ints, Kind::Int, 0x4fu8),
@@ -160,8 +161,8 @@ impl Body<'_> {
         }
     }
 
-    /// Pushes a few values, moves them about on the stack, and takes them into the sum.
-    fn juggle(&mut self) {
+    /// Pushes a few values, permutes them with stack instructions, and adds them to the sum.
+    fn permute_operands(&mut self) {
         let floor = self.state.stack.len();
         for _ in 0..self.draw.within(2, 4) {
             let kind = self.draw.pick(&KINDS);
@@ -178,11 +179,12 @@ impl Body<'_> {
             }
         }
         while self.state.stack.len() > floor {
-            self.sink();
+            self.add_top_to_sum();
         }
     }
 
-    /// How many values below place `end` make up exactly so many words.
+    /// Returns how many values below stack position `end` make up exactly `words` words, or `None`
+    /// if no number does.
     fn group(&self, floor: usize, end: usize, words: u16) -> Option<usize> {
         let (mut count, mut have) = (0, 0);
         while have < words {

@@ -1,9 +1,11 @@
-//! Everything that exists: the classes of both JDKs, and those of many jars that other people and other compilers made.
+//! The part `corpora`: all classes of both JDKs, and all classes of many jars that other people and
+//! other compilers made.
 //!
 //! ```text
-//!   corpus ─┬─▶ statics    `veneer check`: read, written, armed, emitted, proved, under each policy
-//!           └─▶ linking    real JVMs with full verification, in pieces: plain │ armed, each policy │ all blocks counted │ ways in
-//!                                                                             └──── the same outcome for each class ────┘
+//!   corpus ─┬─▶ statics    `veneer check`: read, write, arm, emit and prove, under each policy
+//!           └─▶ linking    real JVMs with full verification, in pieces:
+//!                          plain │ armed, each policy │ all blocks counted │ OSR entries
+//!                          └────────── the same outcome for each class ───────────┘
 //! ```
 
 mod corpus;
@@ -16,17 +18,16 @@ use std::time::Instant;
 
 use crate::folder::Folder;
 use crate::trust::{Part, Scope, TrustError};
-use crate::workers::each_on;
+use crate::workers::parallel_map_on;
 
 pub use corpus::Corpus;
 
-/// A corpus with what came of it.
+/// A corpus with its results.
 pub struct Outcome {
-    /// Which classes.
     pub corpus: Corpus,
-    /// What the command said.
+    /// The output of `veneer check`.
     pub check: statics::Checked,
-    /// What the JVMs said, piece by piece.
+    /// The results of the JVMs, piece by piece.
     pub linked: Vec<linking::Linked>,
 }
 
@@ -59,7 +60,7 @@ pub fn run(scope: &Scope) -> Result<Part, TrustError> {
         }
     }
     let done = std::sync::atomic::AtomicUsize::new(0);
-    let linked = each_on(scope.workers, &pieces, |(i, piece)| {
+    let linked = parallel_map_on(scope.workers, &pieces, |(i, piece)| {
         let linked = linking::link(&programs, &outcomes[*i].corpus, piece);
         let n = 1 + done.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         eprintln!(
@@ -70,7 +71,7 @@ pub fn run(scope: &Scope) -> Result<Part, TrustError> {
         );
         linked
     });
-    // What could not be run is a failure, and no reason to keep back what the others showed.
+    // A piece that could not be run is a failure. The results of the other pieces are kept.
     let mut failures = Vec::new();
     for ((i, piece), linked) in pieces.iter().zip(linked) {
         match linked {
@@ -84,5 +85,5 @@ pub fn run(scope: &Scope) -> Result<Part, TrustError> {
         "`veneer check` took {statics_took:.0} s, the JVMs {:.0} s.",
         start.elapsed().as_secs_f64() - statics_took
     ));
-    Ok(part.since(start))
+    Ok(part.with_duration_since(start))
 }

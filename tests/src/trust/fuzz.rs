@@ -1,8 +1,9 @@
-//! The part `fuzz`: what libFuzzer tried on the reader, the pipeline, stack maps, the plans, the protocol and the patterns.
+//! The part `fuzz`: libFuzzer on the class-file reader, the pipeline, stack maps, plans, the
+//! protocol and patterns.
 //!
-//! In quick scope the kept corpora are run on the stable compiler. In full scope the figures of the last `make fuzz`, which
-//! are kept in `fuzz/runs.json`, are taken where the sources have not changed since; else each target runs for
-//! `FUZZ_SECONDS` (a minute, where that is not set) and the figures are those.
+//! In quick scope, only the saved corpora are run, with the stable compiler. In full scope, the
+//! part uses the figures of the last `make fuzz` from `fuzz/runs.json` if the sources have not
+//! changed since. Otherwise it runs each target for `FUZZ_SECONDS` (default: one minute).
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -13,7 +14,7 @@ use super::{Part, Scope, Table, TrustError};
 use crate::folder::{files, workspace};
 use crate::process::Process;
 
-/// The targets, and what each promises.
+/// The targets, and the property that each target checks.
 const TARGETS: [(&str, &str); 6] = [
     (
         "reader",
@@ -21,11 +22,13 @@ const TARGETS: [(&str, &str); 6] = [
     ),
     (
         "pipeline",
-        "class file to armed class and versions, with edits: what verified verifies, no internal error",
+        "class file to armed class and versions, with edits: verified input gives verified \
+         output, no internal error",
     ),
     (
         "maps",
-        "class files of version 50 with damaged stack maps: what is armed passes the type checker",
+        "class files of version 50 with damaged stack maps: each armed class passes the type \
+         checker",
     ),
     (
         "plans",
@@ -33,12 +36,13 @@ const TARGETS: [(&str, &str); 6] = [
     ),
     (
         "protocol",
-        "control messages in any pieces: no panic, memory bounded, what is read is written alike",
+        "control messages in any pieces: no panic, memory bounded, a message read and written \
+         again is the same",
     ),
     ("patterns", "method patterns: text to pattern to text"),
 ];
 
-/// Folders whose sources the targets are made of.
+/// The folders with the sources of the targets.
 const SOURCES: [&str; 8] = [
     "liveness/src",
     "fragmenter/src",
@@ -50,28 +54,27 @@ const SOURCES: [&str; 8] = [
     "fuzz/fuzz_targets",
 ];
 
-/// Seconds of each target where nobody says how many.
+/// Duration of each target in seconds, unless `FUZZ_SECONDS` is set.
 const SECONDS: u32 = 60;
 
-/// Figures of one target.
+/// The figures of one target.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Run {
     target: String,
-    /// Inputs that were tried.
+    /// Number of inputs.
     executions: u64,
-    /// Edges of the code that were passed.
+    /// Number of executed edges of the code.
     edges: u64,
-    /// libFuzzer's features: edges with how often, comparisons, depths.
+    /// Number of libFuzzer's features: edges with hit counts, comparisons, stack depths.
     features: u64,
-    /// Inputs that libFuzzer has kept.
+    /// Number of inputs that libFuzzer kept.
     corpus: u64,
-    /// Failures, by the names of their files.
+    /// The failures, as names of the files with their inputs.
     crashes: Vec<String>,
-    /// How long it ran.
     seconds: u64,
 }
 
-/// The file `fuzz/runs.json`.
+/// The content of `fuzz/runs.json`.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Runs {
     /// A hash of the sources.
@@ -85,7 +88,7 @@ pub fn run(scope: &Scope) -> Result<Part, TrustError> {
     let mut part = Part::new("fuzz", "Fuzzing");
     replay(&mut part)?;
     if scope.quick {
-        return Ok(part.since(start));
+        return Ok(part.with_duration_since(start));
     }
     let sources = fingerprint()?;
     let kept: Runs = std::fs::read_to_string(kept())
@@ -94,7 +97,9 @@ pub fn run(scope: &Scope) -> Result<Part, TrustError> {
         .unwrap_or_default();
     let runs = if kept.sources == sources && kept.runs.len() == TARGETS.len() {
         part.words.push(
-            "The figures are those of the last `make fuzz`; the sources of the targets are the same since.".into(),
+            "The figures are those of the last `make fuzz`; the sources of the targets have not \
+             changed since."
+                .into(),
         );
         kept
     } else {
@@ -113,14 +118,14 @@ pub fn run(scope: &Scope) -> Result<Part, TrustError> {
         runs
     };
     tabulate(&runs.runs, &mut part);
-    Ok(part.since(start))
+    Ok(part.with_duration_since(start))
 }
 
 fn kept() -> PathBuf {
     workspace().join("fuzz/runs.json")
 }
 
-/// Runs the kept corpora through the targets' bodies.
+/// Runs the saved corpora through the bodies of the targets.
 fn replay(part: &mut Part) -> Result<(), TrustError> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let output = Process::new(cargo)
@@ -154,7 +159,7 @@ fn replay(part: &mut Part) -> Result<(), TrustError> {
     Ok(())
 }
 
-/// Runs all targets; two at once.
+/// Runs all targets, two at a time.
 fn fuzz(seconds: u32, part: &mut Part) -> Result<Vec<Run>, TrustError> {
     let limit = Duration::from_secs(900 + 4 * u64::from(seconds));
     let output = Process::new("sh")
@@ -192,7 +197,7 @@ fn fuzz(seconds: u32, part: &mut Part) -> Result<Vec<Run>, TrustError> {
     Ok(runs)
 }
 
-/// What libFuzzer's log says.
+/// Reads the figures from a log of libFuzzer.
 fn read(target: &str, log: &str) -> Run {
     let mut run = Run {
         target: target.to_string(),
@@ -218,7 +223,7 @@ fn read(target: &str, log: &str) -> Run {
         } else if let Some((_, path)) = line.split_once("Test unit written to ") {
             let name = Path::new(path).file_name().unwrap_or_default();
             let name = name.to_string_lossy();
-            // What took ten seconds is kept too, and is no failure.
+            // Inputs that took more than ten seconds are saved too. They are no failures.
             if !name.starts_with("slow-unit-") {
                 run.crashes.push(name.into_owned());
             }
@@ -260,7 +265,8 @@ fn tabulate(runs: &[Run], part: &mut Part) {
     part.tables.push(table);
 }
 
-/// A hash of the sources that the targets are made of (FNV-1a, 64 bits; no secret depends on it).
+/// A hash of the sources of the targets (FNV-1a, 64 bits). It does not need to be cryptographically
+/// secure.
 fn fingerprint() -> Result<String, TrustError> {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
     let mut add = |bytes: &[u8]| {
@@ -292,7 +298,7 @@ stat::number_of_executed_units: 59618
 ";
 
     #[test]
-    fn reads_the_figures() {
+    fn reads_the_figures_of_a_fuzzer_log() {
         let run = read("reader", LOG);
         assert_eq!(
             (

@@ -1,9 +1,14 @@
-//! Hostile surroundings: class loaders that fail on any call from a thread of the agent, objects that must stay collectable, heaps that
-//! are full, other agents, and settings of the JVM that no other part uses.
+//! The part `hostile`: Veneer in hostile surroundings. These are:
+//!
+//! * class loaders that fail on any call from a thread of the agent,
+//! * objects that must stay collectable,
+//! * full heaps,
+//! * other agents,
+//! * settings of the JVM that no other part uses.
 //!
 //! ```text
-//!   tests/java/hostile ─▶ plain JVM ─▶ output ┐
-//!                         JVM + plan ─▶ output ┴▶ the same output, the same calls of the loader, the same objects collected?
+//!   tests/java/hostile ─▶ plain JVM  ─▶ output ┐  compare the output, the calls
+//!                         JVM + plan ─▶ output ┴▶ of the loader, the collected objects
 //! ```
 
 pub mod agents;
@@ -16,32 +21,32 @@ pub mod settings;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use agents::{AGENTS, Agent, Beside, Order};
-use compiled::{Compiled, EVERYTHING, Plan, difference, under, watched};
+use agents::{AGENTS, Agent, Order, ProgramWithAgent};
+use compiled::{Compiled, EVERYTHING, Plan, difference, run_under_plan, run_with_thread_dump};
 use loaders::{Variant, recorded, variants};
 use references::Scenarios;
 use settings::{C1, DEFAULT, INTERPRETER, SETTINGS, Setting};
 
 use super::part::{Part, Scope, Table, TrustError};
-use super::programs::catalogue::PROGRAMS;
+use super::programs::list::PROGRAMS;
 use crate::command;
 use crate::folder::Folder;
 use crate::jdk::Jdk;
-use crate::workers::each_on;
+use crate::workers::parallel_map_on;
 
-/// Starts of each program beside another agent, over all JDKs and both orders.
+/// Number of starts of each program beside another agent, over all JDKs and both orders.
 const STARTS: usize = 50;
 
-/// Failed starts after which a program beside another agent is not started any more.
-const MOST_FAILURES: usize = 4;
+/// Number of failed starts after which a program is no longer started beside another agent.
+const MAX_FAILED_STARTS: usize = 4;
 
-/// How long the recording loader's program runs, in milliseconds.
-const RECORDED: u32 = 1000;
+/// Duration of the recording loader's program in milliseconds.
+const RECORDING_MILLIS: u32 = 1000;
 
-/// The program of part `programs` that also runs under every setting.
+/// The program of the part `programs` that also runs under every setting.
 const PROGRAM: &str = "KotlinProgram";
 
-/// One JVM, or one pair of a plain JVM and one under Veneer.
+/// One JVM, or one pair of a plain JVM and a JVM under Veneer.
 enum Job<'a> {
     Loader(&'a Compiled, Variant, Setting, Plan),
     References(&'a Scenarios, Setting),
@@ -54,32 +59,32 @@ enum Job<'a> {
 struct Group {
     agent: Agent,
     jdk: Jdk,
-    beside: Result<Beside, TrustError>,
+    beside: Result<ProgramWithAgent, TrustError>,
     failed: AtomicUsize,
 }
 
-/// What came of a job.
+/// The result of a job.
 struct Outcome {
-    /// The table row that it belongs to.
+    /// The key of its table row.
     row: [String; 3],
-    /// False for starts that were left out, because too many had failed.
+    /// False for starts that were left out because too many had failed.
     ran: bool,
-    /// What must not be.
+    /// The failure, if there is one.
     failure: Option<String>,
 }
 
-/// The part.
+/// Runs the part.
 pub fn run(scope: &Scope) -> Result<Part, TrustError> {
     let begun = Instant::now();
     let mut part = Part::new("hostile", "Hostile surroundings");
     part.words = words();
-    // The command is built before anything is timed.
+    // The command is built before any time is measured.
     command::path();
     let mut compiled = Vec::new();
     let mut scenarios = Vec::new();
     for jdk in &scope.jdks {
-        compiled.push(Compiled::on(jdk)?);
-        scenarios.push(Scenarios::on(jdk)?);
+        compiled.push(Compiled::new(jdk)?);
+        scenarios.push(Scenarios::new(jdk)?);
     }
     let groups = groups(scope);
     let mut jobs = Vec::new();
@@ -88,7 +93,7 @@ pub fn run(scope: &Scope) -> Result<Part, TrustError> {
         jobs.extend(jobs_of(scope, compiled, scenarios, oldest));
     }
     jobs.extend(starts(scope, &groups));
-    let outcomes = each_on(scope.workers, &jobs, run_job);
+    let outcomes = parallel_map_on(scope.workers, &jobs, run_job);
     let mut table = Table::new(
         "Runs, compared with the plain run",
         &["what", "how", "JDK", "runs", "differ", "left out"],
@@ -113,7 +118,7 @@ pub fn run(scope: &Scope) -> Result<Part, TrustError> {
         }
     }
     part.tables = vec![table];
-    Ok(part.since(begun))
+    Ok(part.with_duration_since(begun))
 }
 
 fn increase(cell: &mut String) {
@@ -130,9 +135,11 @@ fn words() -> Vec<String> {
          order, one thread at a time. The guests have methods, fields and arrays of classes that are never loaded. A plan attaches \
          every kind of instrument and edit, or the storm runs. Output and calls must be those of the plain run."
             .into(),
-        "References: activations in all kinds of scenarios (a parameter, a variable, an operand, an exception, …) drop their last \
-         reference to an object, under each kind of instrument: activations that began before the instrument, that began in a version, \
-         and that moved on after the instrument was taken off. All objects must be collected, as they are plain."
+        "References: activations in all kinds of scenarios (a parameter, a variable, an operand, \
+         an exception, …) drop their last reference to an object, under each kind of instrument. \
+         Some activations began before the instrument, some began in a version, and some \
+         continued after the instrument was detached. All objects must be collected, as in the \
+         plain run."
             .into(),
         "Heap: a program fills the heap in six ways and catches each `OutOfMemoryError`. Settings: the same programs, and (not in the \
          interpreter) a real one, under options of the JVM that no other part uses. References run under those settings that change how \
@@ -141,7 +148,7 @@ fn words() -> Vec<String> {
         format!(
             "Other agents: a program under each agent alone, then with Veneer before or after that agent and the storm from the first \
              class on, {STARTS} starts over all JDKs and orders. A start that does not end is ended after a limit that follows from the \
-             plain run, and fails with a dump of its threads. After {MOST_FAILURES} failures on a JDK the other starts are left out."
+             plain run, and fails with a dump of its threads. After {MAX_FAILED_STARTS} failures on a JDK the other starts are left out."
         ),
     ]
 }
@@ -153,7 +160,7 @@ fn groups(scope: &Scope) -> Vec<Group> {
             groups.push(Group {
                 agent,
                 jdk: jdk.clone(),
-                beside: Beside::prepare(jdk, agent),
+                beside: ProgramWithAgent::prepare(jdk, agent),
                 failed: AtomicUsize::new(0),
             });
         }
@@ -193,7 +200,7 @@ fn jobs_of<'a>(
         let chosen = if scope.quick {
             n % 7 == 0
         } else {
-            // The other JDKs get half of the variants, for time.
+            // To save time, the other JDKs run half of the variants.
             oldest || variant.parallel
         };
         if !chosen {
@@ -213,8 +220,8 @@ fn jobs_of<'a>(
         jobs.push(Job::References(scenarios, setting));
     }
     for plan in [
-        Plan::Source(heap::STAYS),
-        Plan::Source(heap::COMES_AND_GOES),
+        Plan::Source(heap::ATTACH_ONCE),
+        Plan::Source(heap::ATTACH_AND_DETACH),
         Plan::Storm(1),
     ] {
         jobs.push(Job::Heap(compiled, DEFAULT, plan));
@@ -227,7 +234,7 @@ fn jobs_of<'a>(
         if setting.changes_objects && !scope.quick {
             jobs.push(Job::References(scenarios, *setting));
         }
-        let plan = Plan::Source(heap::COMES_AND_GOES);
+        let plan = Plan::Source(heap::ATTACH_AND_DETACH);
         jobs.push(Job::Heap(compiled, *setting, plan));
         if *setting != INTERPRETER {
             jobs.push(Job::Program(&compiled.jdk, *setting));
@@ -258,14 +265,14 @@ fn run_job(job: &Job) -> Outcome {
     let mut ran = true;
     let result = match job {
         Job::Loader(compiled, variant, setting, plan) => {
-            recorded(compiled, *variant, *setting, *plan, RECORDED).map(|_| None)
+            recorded(compiled, *variant, *setting, *plan, RECORDING_MILLIS).map(|_| None)
         }
         Job::References(scenarios, setting) => references(scenarios, *setting),
         Job::Heap(compiled, setting, plan) => {
             heap::full(compiled, *setting, *plan, 2).map(|()| None)
         }
         Job::Program(jdk, setting) => program(jdk, *setting),
-        Job::Start(group, _, _) if group.failed.load(Ordering::Relaxed) >= MOST_FAILURES => {
+        Job::Start(group, _, _) if group.failed.load(Ordering::Relaxed) >= MAX_FAILED_STARTS => {
             ran = false;
             Ok(None)
         }
@@ -292,7 +299,8 @@ fn run_job(job: &Job) -> Outcome {
     Outcome { row, ran, failure }
 }
 
-/// Plain, then observed: what only the observed run keeps.
+/// Runs the scenarios plain and observed, and reports the objects that only the observed run kept
+/// alive.
 fn references(scenarios: &Scenarios, setting: Setting) -> Result<Option<String>, TrustError> {
     let plain = scenarios.plain(setting)?;
     let observed = scenarios.observed(setting)?;
@@ -308,7 +316,7 @@ fn references(scenarios: &Scenarios, setting: Setting) -> Result<Option<String>,
     }))
 }
 
-/// A real program under a setting, plain and under the storm.
+/// Runs a real program under a setting, plain and under the storm.
 fn program(jdk: &Jdk, setting: Setting) -> Result<Option<String>, TrustError> {
     let program = PROGRAMS.iter().find(|program| program.name == PROGRAM);
     let program = program.ok_or_else(|| TrustError::Other(format!("no program {PROGRAM}")))?;
@@ -318,7 +326,7 @@ fn program(jdk: &Jdk, setting: Setting) -> Result<Option<String>, TrustError> {
         .java(work.path())
         .env("JDK_JAVA_OPTIONS", &setting.options.join(" "));
     let limit = Duration::from_secs(180);
-    let plain = watched(jdk, &java, limit)?.succeeded(PROGRAM)?;
-    let output = under(jdk, Plan::Storm(3), &java, limit)?;
+    let plain = run_with_thread_dump(jdk, &java, limit)?.succeeded(PROGRAM)?;
+    let output = run_under_plan(jdk, Plan::Storm(3), &java, limit)?;
     Ok(difference(&plain, &output))
 }

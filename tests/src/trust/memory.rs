@@ -1,9 +1,10 @@
-//! Memory: instruments that are attached and detached again and again leave nothing behind, neither in the JVM nor in the agent;
-//! nor do classes that are armed, patched and unloaded with their loaders.
+//! The part `memory`: repeated attaching and detaching of instruments leaks no memory, neither in
+//! the JVM nor in the agent. The same is true of classes that are armed, patched and unloaded with
+//! their loaders.
 //!
 //! ```text
-//!   programs ─▶ JVM under Veneer ─▶ cycles of a plan ─▶ figures (with tracking) ─▶ bounds on the rise ─▶ Part
-//!   plain JVM: does it keep locks of unloaded methods (`locks`)? ──────────────────────▲
+//!   programs ─▶ JVM under Veneer ─▶ cycles of a plan ─▶ figures ─▶ bounds on the rise ─▶ Part
+//!   plain JVM: does it keep locks of unloaded methods (`locks`)? ──────────▲
 //! ```
 
 pub mod figures;
@@ -16,29 +17,31 @@ use std::time::Instant;
 use super::part::{Part, Scope, Table, TrustError};
 use crate::command;
 use crate::folder::{Folder, files};
+use crate::java_programs::Programs;
 use crate::jdk::Jdk;
 use crate::live::Live;
 use crate::process::Process;
-use crate::running::Programs;
-use crate::workers::each_on;
+use crate::workers::parallel_map_on;
 use figures::{BOUNDS, Figures, OPTIONS, categories, exceeded, measure, table};
 
-/// Cycles after which figures are taken. What follows the second is measured against it.
+/// Numbers of cycles after which figures are taken. The second sample is the reference for later
+/// ones.
 const SAMPLES: [u32; 5] = [100, 250, 500, 750, 1000];
 
-/// Loaders after which figures are taken.
+/// Numbers of loaders after which figures are taken.
 const LOADERS: [u32; 4] = [100, 200, 300, 400];
 
-/// Cycles in which figures are read too, after those.
-const READ: [u32; 2] = [100, 50];
+/// Numbers of further cycles that also read counts, for the full and for the quick scope.
+const READ_CYCLES: [u32; 2] = [100, 50];
 
-/// How many bytes of the JVM's memory such a cycle may cost: method ids of all that four threads may stand in.
-const READ_COSTS: i64 = 1024;
+/// Bytes of the JVM's memory that one such cycle may cost: the method ids of all methods in which
+/// the four threads may be.
+const MAX_READ_COST_BYTES: i64 = 1024;
 
-/// The same in quick scope.
-const QUICK: [u32; 3] = [50, 150, 250];
+/// Numbers of cycles after which figures are taken in quick scope.
+const QUICK_SAMPLES: [u32; 3] = [50, 150, 250];
 
-/// One JVM to be watched.
+/// The kind of a measured JVM.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Job {
     Plain,
@@ -46,26 +49,26 @@ enum Job {
     Loaders,
 }
 
-/// What it said.
-enum Said {
+/// The output of a job.
+enum JobOutput {
     Plain(locks::Plain),
-    Figures(Vec<Figures>, Option<Read>),
+    Figures(Vec<Figures>, Option<ReadCost>),
 }
 
-/// What it costs to read figures of activations that are in versions.
-struct Read {
+/// The memory that reading the counts of activations in versions costs.
+struct ReadCost {
     cycles: u32,
-    /// Memory of the JVM's own before and after, in bytes.
+    /// Memory of the JVM itself before and after, in bytes.
     native: [i64; 2],
 }
 
-impl Read {
+impl ReadCost {
     fn per_cycle(&self) -> i64 {
         (self.native[1] - self.native[0]) / i64::from(self.cycles)
     }
 }
 
-/// The part.
+/// Runs the part.
 pub fn run(scope: &Scope) -> Result<Part, TrustError> {
     let begun = Instant::now();
     let mut part = Part::new("memory", "Memory");
@@ -74,11 +77,11 @@ pub fn run(scope: &Scope) -> Result<Part, TrustError> {
         .into_iter()
         .flat_map(|job| scope.jdks.iter().map(move |jdk| (job, jdk)))
         .collect();
-    let said = each_on(scope.workers, &jobs, |(job, jdk)| match job {
-        Job::Plain => locks::plain(jdk).map(Said::Plain),
-        Job::Cycles if scope.quick => cycles(jdk, &QUICK, READ[1]),
-        Job::Cycles => cycles(jdk, &SAMPLES, READ[0]),
-        Job::Loaders if scope.quick => loaders(jdk, &QUICK),
+    let said = parallel_map_on(scope.workers, &jobs, |(job, jdk)| match job {
+        Job::Plain => locks::plain(jdk).map(JobOutput::Plain),
+        Job::Cycles if scope.quick => cycles(jdk, &QUICK_SAMPLES, READ_CYCLES[1]),
+        Job::Cycles => cycles(jdk, &SAMPLES, READ_CYCLES[0]),
+        Job::Loaders if scope.quick => loaders(jdk, &QUICK_SAMPLES),
         Job::Loaders => loaders(jdk, &LOADERS),
     });
     let mut reads = Table::new(
@@ -92,8 +95,8 @@ pub fn run(scope: &Scope) -> Result<Part, TrustError> {
             _ => ("Attach and detach on 202 methods", "cycles"),
         };
         match said {
-            Ok(Said::Plain(found)) => plain.push((*jdk, found)),
-            Ok(Said::Figures(figures, read)) => {
+            Ok(JobOutput::Plain(found)) => plain.push((*jdk, found)),
+            Ok(JobOutput::Figures(figures, read)) => {
                 if let Some(read) = read {
                     let [before, after] = read.native.map(|n| (n / 1024).to_string());
                     let each = read.per_cycle();
@@ -104,7 +107,7 @@ pub fn run(scope: &Scope) -> Result<Part, TrustError> {
                         after,
                         format!("{each:+}"),
                     ]);
-                    if each > READ_COSTS {
+                    if each > MAX_READ_COST_BYTES {
                         let f = format!("{jdk}: reading figures costs {each} bytes of the JVM");
                         part.failures.push(f);
                     }
@@ -125,27 +128,32 @@ pub fn run(scope: &Scope) -> Result<Part, TrustError> {
     }
     part.tables.push(reads);
     part.tables.push(locks::table(&plain));
-    Ok(part.since(begun))
+    Ok(part.with_duration_since(begun))
 }
 
-/// What the part does, and how its figures are to be read.
+/// The description of the part, and how its figures are to be read.
 fn words() -> Vec<String> {
     vec![
-        "A program runs 200 methods all the time in two threads, and two loops that never end. A plan attaches counters to \
-         every block of all of them and detaches them, over and over. So in each cycle 202 methods get a version, threads \
-         enter it, running activations move into it and out of it again, and it is dropped. Figures are taken after garbage \
-         collections; those after 250 cycles count as the beginning, when everything that is made once has been made. In KiB: \
-         Metaspace in use; the chunks that Metaspace has for that; code cache in use; what the JVM's native memory tracking \
-         shows as committed, without heap, Metaspace, code, threads, the compilers' arenas and locks; and the part of the \
-         resident set that tracking does not know, which is the agent's own memory, libraries, and what `malloc` keeps."
+        "A program runs 200 methods continuously in two threads, and two endless loops. A plan \
+         repeatedly attaches counters to every block of all of them and detaches them. So in each \
+         cycle 202 methods get a version, threads enter it, running activations move into it and \
+         out of it again, and it is dropped. Figures are taken after garbage collections. The \
+         figures after 250 cycles are the reference, because all one-time memory has been \
+         allocated by then. In KiB: Metaspace in use; the chunks that Metaspace has for it; code \
+         cache in use; the committed memory in the JVM's native memory tracking without heap, \
+         Metaspace, code, threads, the compilers' arenas and locks; and the part of the resident \
+         set that is outside tracking: the agent's own memory, libraries, and the memory that \
+         `malloc` keeps."
             .into(),
         format!(
-            "Bounds on the rise from the second row to the last: {}. In 750 cycles methods get a version more than 150,000 \
-             times: one byte of native memory that stayed of each would pass the bound. The others are what single figures breathe \
-             with: Metaspace is given back in whole chunks, and what lives on between those of versions that are gone keeps \
-             them from being joined, until there are enough of all sizes; the code cache holds what the compilers have made \
-             lately; and `malloc` keeps what it was given back. The JVM's table of strings is kept small, so that dead ones \
-             are taken out while the part runs: linking a call site of a version puts its class's name there.",
+            "Bounds on the rise from the second row to the last: {}. In 750 cycles, methods get a \
+             version more than 150,000 times: a leak of one byte of native memory per version \
+             would exceed the bound. The other bounds allow for variation. Metaspace is returned \
+             in whole chunks, and classes that are still alive between dropped versions keep \
+             chunks from being merged. The code cache holds recently compiled code, and `malloc` \
+             keeps memory that was freed. The JVM's table of strings is kept small, so that dead \
+             strings are removed during the part: linking a call site of a version adds the name \
+             of its class.",
             BOUNDS
                 .iter()
                 .map(|(what, most)| if *what == "classes" {
@@ -157,21 +165,24 @@ fn words() -> Vec<String> {
                 .join(", ")
         ),
         format!(
-            "Reading figures is apart. Where an activation stands in a version just then, Veneer must know where, and asks JVMTI, \
-             which names methods by ids; the JVM keeps the ids of an unloaded class for ever (JDK-8268406, mended after 25). So each \
-             version that is met so costs some hundred bytes. Attaching and detaching ask for names of Java's kind first, and \
-             need no ids once nobody stands there. The table has cycles with the two loops in versions and the figures read; \
-             more than {READ_COSTS} bytes a cycle would be a failure."
+            "Reading counts has a cost of its own. If an activation is in a version at that time, \
+             Veneer must know where, and asks JVMTI, which identifies methods by ids. The JVM \
+             never frees the ids of an unloaded class (JDK-8268406, fixed after 25). So each \
+             version found in this way costs some hundred bytes. Attaching and detaching ask for \
+             Java's stack-trace names first, and need no ids if no activation is in the method. \
+             The table has cycles with the two loops in versions and with the counts read; more \
+             than {MAX_READ_COST_BYTES} bytes a cycle would be a failure."
         ),
         "Locks are counted by themselves. From JDK 25 on, the JVM keeps the lock of a method's profile when the method's class \
          is unloaded, 104 bytes and 18 of its name (JDK-8390874), and so it does for versions that have been compiled. The last \
          table is of a program without Veneer that makes hidden classes and drops them: where it leaves a lock for each \
          method, versions may leave one for each method that was compiled; where it leaves none, they may not either."
             .into(),
-        "Loaders: each cycle makes a class loader, loads five classes through it, which are armed and have a version before they \
-         run, uses them, and drops it. The JVM gets all of it back, and so does the agent: its records of classes that are \
-         unloaded, their class files, and their counters. What is kept is one row of figures for all classes of one name. The \
-         bounds are the same."
+        "Loaders: each cycle creates a class loader and loads five classes through it, which are \
+         armed and have a version before they run, uses them, and drops the loader. The JVM gets \
+         all memory back, and so does the agent: its records of unloaded classes, their class \
+         files, and their counters. One row of counts is kept for all classes of the same name. \
+         The bounds are the same."
             .into(),
     ]
 }
@@ -180,8 +191,8 @@ fn other(e: impl std::fmt::Display) -> TrustError {
     TrustError::Other(e.to_string())
 }
 
-/// Attaches and detaches; takes figures after each of these numbers of cycles.
-fn cycles(jdk: &Jdk, samples: &[u32], read: u32) -> Result<Said, TrustError> {
+/// Attaches and detaches counters, and takes figures after each of these numbers of cycles.
+fn cycles(jdk: &Jdk, samples: &[u32], read: u32) -> Result<JobOutput, TrustError> {
     let folder = Folder::new("memory")?;
     let source = folder.join("Memory.java");
     std::fs::write(&source, programs::program())?;
@@ -223,11 +234,11 @@ fn cycles(jdk: &Jdk, samples: &[u32], read: u32) -> Result<Said, TrustError> {
         "memory: {jdk}, {read} cycles with figures: {:?}",
         now.values
     );
-    let read = Read {
+    let read = ReadCost {
         cycles: read,
         native: [before, now.own],
     };
-    // That versions were entered is seen by their counts.
+    // The counts show that versions were entered.
     let id = live
         .value(r#"methods("Many*::m*(..)").before(counter())"#)
         .map_err(other)?;
@@ -236,12 +247,12 @@ fn cycles(jdk: &Jdk, samples: &[u32], read: u32) -> Result<Said, TrustError> {
     if output.code != 0 || !output.err.is_empty() {
         return Err(other(format!("exit {}: {}", output.code, output.err)));
     }
-    Ok(Said::Figures(figures, Some(read)))
+    Ok(JobOutput::Figures(figures, Some(read)))
 }
 
-/// Loaders that come and go with armed classes that have versions.
-fn loaders(jdk: &Jdk, samples: &[u32]) -> Result<Said, TrustError> {
-    let programs = Programs::of(jdk.clone(), "threads").map_err(other)?;
+/// Creates and drops class loaders whose classes are armed and have versions.
+fn loaders(jdk: &Jdk, samples: &[u32]) -> Result<JobOutput, TrustError> {
+    let programs = Programs::compile_folder(jdk.clone(), "threads").map_err(other)?;
     let folder = Folder::new("memory")?;
     let classes = folder.join("guests");
     let source = folder.join("Many.java");
@@ -277,5 +288,5 @@ fn loaders(jdk: &Jdk, samples: &[u32]) -> Result<Said, TrustError> {
     if output.code != 0 {
         return Err(other(format!("exit {}: {}", output.code, output.err)));
     }
-    Ok(Said::Figures(figures, None))
+    Ok(JobOutput::Figures(figures, None))
 }

@@ -1,11 +1,12 @@
-//! The evidence that the program under Veneer is the program, part by part.
+//! The evidence that a program under Veneer behaves as without Veneer, part by part.
 //!
 //! ```text
-//!   checker · corpora · programs · suites · random · threads · hostile · memory · fuzz ─▶ Part ─▶ docs/trust/‹part›.json ─▶ docs/trust.md
+//!   checker · corpora · programs · suites · random · threads · hostile · memory · fuzz
+//!       ─▶ Part ─▶ docs/trust/‹part›.json ─▶ docs/trust.md
 //! ```
 //!
-//! Each part is a module with a function `run(&Scope) -> Result<Part, TrustError>`. In quick scope the test suite runs it; the
-//! command `trust` (`make trust`) runs the whole.
+//! Each part is a module with a function `run(&Scope) -> Result<Part, TrustError>`. The test suite
+//! runs the parts in quick scope; the command `trust` (`make trust`) runs them in full.
 
 pub mod corpora;
 pub mod fuzz;
@@ -21,11 +22,10 @@ pub mod threads;
 
 pub use part::{Part, Scope, Table, TrustError};
 
-/// A part by name.
+/// A part of the evidence.
 pub struct Entry {
     /// The name on the command line and of the file in `docs/trust/`.
     pub name: &'static str,
-    /// Runs it.
     pub run: fn(&Scope) -> Result<Part, TrustError>,
 }
 

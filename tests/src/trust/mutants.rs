@@ -1,7 +1,8 @@
-//! The part `checker`: small changes to emitted code, one at a time, each of which the checker must see.
+//! The part `checker`: small changes to emitted code, one at a time, each of which the checker must
+//! detect.
 //!
-//! The tests of `veneer-fragmenter` make and judge the mutants; here their table is read. In quick scope it is that of some
-//! classes of the JDK, in full scope that of a thousand.
+//! The tests of `veneer-fragmenter` make and judge the mutants; this part reads their table. Quick
+//! scope uses a few classes of the JDK, full scope a thousand.
 
 use std::time::{Duration, Instant};
 
@@ -9,7 +10,7 @@ use super::{Part, Scope, Table, TrustError};
 use crate::folder::workspace;
 use crate::process::Process;
 
-/// Heads of the printed table, behind that of the kinds of change.
+/// The headings of the printed table after the first one, which is the kind of change.
 const FIGURES: [&str; 5] = ["mutants", "killed", "own", "equivalent", "unexplained"];
 
 /// Runs the part.
@@ -38,16 +39,19 @@ pub fn run(scope: &Scope) -> Result<Part, TrustError> {
         part.failures.push(format!("{test} printed no table"));
     }
     part.words = vec![
-        "The checker proves of every armed body and every version, from the bytes, that it does what the original does, the edits \
-         and Veneer's own instructions aside (`veneer check`, `--check`). Here emitted code is changed on purpose: one change at a \
-         time, in classes of the JDK under all policies, armed, counted, timed and logged. A change that the JVM's verifier would \
-         refuse anyway does not count."
+        "The checker proves, from the bytes of every armed body and every version, that it \
+         behaves as the original method, except for edits and Veneer's own instructions (`veneer \
+         check`, `--check`). This part changes emitted code on purpose: one change at a time, in \
+         classes of the JDK under all policies, armed, counted, timed and logged. A change that \
+         the JVM's verifier would reject anyway is not counted."
             .into(),
-        "What the checker lets pass is explained from the instructions alone. *Own*: only what Veneer measures by was changed: \
-         another counter of the same method, a timer, a log, the place for stack traces, a check that is passed by, or what a \
-         variable holds before a moved activation has its values. *Equivalent*: nobody can tell: code that is not reached, a variable that is not read, \
-         handlers or targets that come to the same. Nothing may be *unexplained* in the quick scope, one in ten \
-         thousand in the full one."
+        "Each change that the checker accepts is explained from the instructions alone. *Own*: it \
+         affects only Veneer's measurements: another counter of the same method, a timer, a log, \
+         the position for stack traces, a skipped check, or the content of a variable before a \
+         moved activation has its values. *Equivalent*: it has no observable effect: unreachable \
+         code, a variable that is not read, handlers or targets with the same effect. No change \
+         may be *unexplained* in the quick scope, and at most one in ten thousand in the full \
+         scope."
             .into(),
     ];
     let mut table = Table::new(
@@ -65,10 +69,10 @@ pub fn run(scope: &Scope) -> Result<Part, TrustError> {
         table.rows.push(row);
     }
     part.tables.push(table);
-    Ok(part.since(start))
+    Ok(part.with_duration_since(start))
 }
 
-/// A row of the printed table: a kind of change in words, and the figures.
+/// Parses a row of the printed table: a kind of change in words, and its numbers.
 fn row(line: &str) -> Option<Vec<String>> {
     let words: Vec<&str> = line.split_whitespace().collect();
     let (kind, figures) = words.split_at_checked(words.len().checked_sub(FIGURES.len())?)?;

@@ -1,4 +1,4 @@
-//! A part of the evidence: what was run, its figures, and what failed.
+//! A part of the evidence: what was run, its figures, and its failures.
 
 use std::time::Instant;
 
@@ -6,18 +6,18 @@ use serde::{Deserialize, Serialize};
 
 use crate::jdk::Jdk;
 
-/// How much is run.
+/// The amount of work of a run.
 #[derive(Clone, Debug)]
 pub struct Scope {
-    /// A sample that takes about a minute instead of everything.
+    /// Run a sample that takes about a minute, instead of everything.
     pub quick: bool,
-    /// On these JDKs, oldest first.
+    /// The JDKs to use, oldest first.
     pub jdks: Vec<Jdk>,
-    /// So many JVMs at once.
+    /// Number of JVMs that run at the same time.
     pub workers: usize,
 }
 
-/// Why a part could not be run at all. What it finds goes into [`Part::failures`].
+/// The reason why a part could not be run at all. The findings of a part are in [`Part::failures`].
 #[derive(Debug, thiserror::Error)]
 pub enum TrustError {
     #[error(transparent)]
@@ -40,28 +40,25 @@ impl From<serde_json::Error> for TrustError {
     }
 }
 
-/// What a part found.
+/// The results of a part.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Part {
-    /// The name on the command line and of its file.
+    /// The name on the command line and of the file.
     pub name: String,
-    /// Its heading.
     pub title: String,
     /// Paragraphs before the tables.
     pub words: Vec<String>,
-    /// Its figures.
     pub tables: Vec<Table>,
-    /// What must not be; none, where the part passes.
+    /// One line for each failure. The part passes if there are none.
     pub failures: Vec<String>,
-    /// How long it took, in seconds.
+    /// The duration of the run.
     pub seconds: f64,
-    /// The sources that it was run with.
+    /// The commit of the sources.
     #[serde(default)]
     pub sources: String,
 }
 
 impl Part {
-    /// An empty part.
     pub fn new(name: &str, title: &str) -> Self {
         Self {
             name: name.to_string(),
@@ -70,8 +67,8 @@ impl Part {
         }
     }
 
-    /// Notes how long it took.
-    pub fn since(mut self, start: Instant) -> Self {
+    /// Sets the duration of the run.
+    pub fn with_duration_since(mut self, start: Instant) -> Self {
         self.seconds = start.elapsed().as_secs_f64();
         self
     }
@@ -80,16 +77,15 @@ impl Part {
 /// A table of figures, as text.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Table {
-    /// What it shows; may be empty.
+    /// The caption. May be empty.
     pub title: String,
-    /// Heads of the columns.
+    /// Headings of the columns.
     pub columns: Vec<String>,
-    /// Rows of as many cells.
+    /// The rows. Each has one cell for each column.
     pub rows: Vec<Vec<String>>,
 }
 
 impl Table {
-    /// A table without rows.
     pub fn new(title: &str, columns: &[&str]) -> Self {
         Self {
             title: title.to_string(),

@@ -1,65 +1,63 @@
-//! Real programs whose output is the same in every mode: plain, armed under each policy, with counters on all blocks, and
-//! under the patch storm.
+//! The part `programs`: real programs whose output must be the same in every mode. The modes are:
+//! plain, armed under each policy, with counters on all blocks, and under the patch storm.
 //!
 //! ```text
 //!   tests/programs/X.java ─ javac ─▶ java X             ─▶ output ┐
 //!                                   veneer run … java X ─▶ output ┴▶ the same bytes, the same exit code?
 //! ```
 
-pub mod catalogue;
-pub mod gust;
+pub mod list;
 pub mod mode;
+pub mod storm_summary;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use self::catalogue::{PROGRAMS, Prepared, Program, folder};
-use self::gust::{Gust, RATE};
+use self::list::{PROGRAMS, Prepared, Program, folder};
 use self::mode::Mode;
+use self::storm_summary::{RATE, StormSummary};
 use super::part::{Part, Scope, Table, TrustError};
 use crate::command;
 use crate::process::{Output, Process, ProcessError};
 use crate::workers;
 
-/// The share of its rate that a storm must reach. Where less came through, the run showed less than it claims.
-const LEAST: f64 = 0.75;
+/// The share of its target rate that a storm must reach. Below it, the run shows less than it
+/// claims.
+const MIN_RATE_SHARE: f64 = 0.75;
 
-/// Programs of the quick scope.
+/// The programs of the quick scope.
 const QUICK: [&str; 3] = ["Ecj", "KotlinProgram", "Concurrent"];
 
-/// A program on a JDK in one mode.
+/// One run of a program in one mode.
 pub struct Run {
-    /// Which.
     pub mode: Mode,
-    /// Seconds.
     pub seconds: f64,
-    /// Classes that were armed.
+    /// Number of armed classes.
     pub armed: u64,
-    /// What instruments counted.
+    /// Sum of the hits of all instruments.
     pub hits: u64,
-    /// What the storm did.
-    pub gust: Option<Gust>,
-    /// What must not be.
+    /// The summary of the storm's plan.
+    pub summary: Option<StormSummary>,
+    /// One line for each failure.
     pub failures: Vec<String>,
 }
 
-/// A program on a JDK in all modes.
+/// The runs of a program on a JDK in all modes.
 pub struct Series {
-    /// Which.
     pub program: &'static Program,
-    /// The JDK's feature version.
+    /// The feature version of the JDK.
     pub jdk: u32,
-    /// In order of the modes.
+    /// The runs in the order of the modes.
     pub runs: Vec<Run>,
-    /// Why nothing was run.
+    /// The reason why the program could not be run.
     pub error: Option<String>,
 }
 
 impl Prepared {
-    /// Runs it in all of these modes, the first of which is plain.
+    /// Runs the program in all of these modes. The first one must be plain.
     fn series(&self, modes: &[Mode], least: f64) -> Result<Vec<Run>, TrustError> {
-        let (plain, mut runs) = (self.once(Mode::Plain)?, Vec::new());
+        let (plain, mut runs) = (self.run_once(Mode::Plain)?, Vec::new());
         if plain.output.out.is_empty() || plain.output.code != 0 {
             return Err(TrustError::Other(format!(
                 "plain it ends with {} and prints\n{}{}",
@@ -69,7 +67,7 @@ impl Prepared {
         runs.push(plain.run);
         for mode in modes.iter().filter(|mode| **mode != Mode::Plain) {
             let begun = Instant::now();
-            match self.once(*mode) {
+            match self.run_once(*mode) {
                 Ok(mut one) => {
                     one.compare(&plain.output);
                     one.check(least);
@@ -80,7 +78,7 @@ impl Prepared {
                     seconds: begun.elapsed().as_secs_f64(),
                     armed: 0,
                     hits: 0,
-                    gust: None,
+                    summary: None,
                     failures: vec![error.to_string()],
                 }),
             }
@@ -88,10 +86,10 @@ impl Prepared {
         Ok(runs)
     }
 
-    fn once(&self, mode: Mode) -> Result<Once, TrustError> {
+    fn run_once(&self, mode: Mode) -> Result<SingleRun, TrustError> {
         let name = format!("{}-{mode}", self.program.name).replace(", ", "-");
         let work = folder().join(format!("jdk{}", self.jdk.major())).join(name);
-        // What an earlier run left there could change this one.
+        // Files of an earlier run could change this one.
         let _ = std::fs::remove_dir_all(&work);
         let inside = work.join("work");
         std::fs::create_dir_all(&inside)?;
@@ -118,13 +116,13 @@ impl Prepared {
         let seconds = begun.elapsed().as_secs_f64();
         std::fs::write(work.join("out"), &output.out)?;
         std::fs::write(work.join("err"), &output.err)?;
-        let mut once = Once {
+        let mut once = SingleRun {
             run: Run {
                 mode,
                 seconds,
                 armed: 0,
                 hits: 0,
-                gust: Gust::read(&output.err),
+                summary: StormSummary::read(&output.err),
                 failures: Vec::new(),
             },
             output,
@@ -138,15 +136,15 @@ impl Prepared {
     }
 }
 
-/// One run with what belongs to it.
-struct Once {
+/// One run with its files.
+struct SingleRun {
     run: Run,
     output: Output,
     process: Process,
     work: PathBuf,
 }
 
-impl Once {
+impl SingleRun {
     fn read(&mut self, report: &Path) {
         let text = std::fs::read_to_string(report).unwrap_or_default();
         let report: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
@@ -161,7 +159,7 @@ impl Once {
         self.run.hits = total("hits");
     }
 
-    /// Notes a difference to the plain run, with the command line to repeat it.
+    /// Adds a failure if the run differs from the plain one, with the command line to repeat it.
     fn compare(&mut self, plain: &Output) {
         if (self.output.code, &self.output.out) == (plain.code, &plain.out) {
             return;
@@ -191,7 +189,7 @@ impl Once {
         self.run.failures.push(text);
     }
 
-    /// Notes where the run was not what it claims to be.
+    /// Adds a failure if the run did less than it claims.
     fn check(&mut self, least: f64) {
         let run = &mut self.run;
         if run.armed < 2 {
@@ -203,13 +201,13 @@ impl Once {
                 .push(format!("hardly anything was counted: {}", run.hits));
         }
         if let Mode::Storm(_) = run.mode {
-            match &run.gust {
+            match &run.summary {
                 None => run
                     .failures
                     .push("the storm's plan did not say what it did".into()),
-                Some(gust) if gust.rate() < least * RATE => run.failures.push(format!(
+                Some(summary) if summary.rate() < least * RATE => run.failures.push(format!(
                     "the storm did {:.0} operations a second, less than {:.0}",
-                    gust.rate(),
+                    summary.rate(),
                     least * RATE
                 )),
                 Some(_) => {}
@@ -218,9 +216,9 @@ impl Once {
     }
 }
 
-/// Runs the programs of a scope. `least`: the share of its rate that a storm must reach.
+/// Runs the programs of a scope. `least` is the share of its target rate that a storm must reach.
 pub fn all(scope: &Scope, least: f64) -> Vec<Series> {
-    // The command is built before anything is timed.
+    // The command is built before any time is measured.
     command::path();
     let mut jobs: Vec<(&'static Program, usize)> = Vec::new();
     let jdks = if scope.quick { 1 } else { scope.jdks.len() };
@@ -235,7 +233,7 @@ pub fn all(scope: &Scope, least: f64) -> Vec<Series> {
         let modes = match (scope.quick, jdk) {
             (true, _) => mode::QUICK,
             (false, 0) => mode::ALL,
-            (false, _) => mode::FEWER,
+            (false, _) => mode::ON_OTHER_JDKS,
         };
         let jdk = &scope.jdks[*jdk];
         let begun = Instant::now();
@@ -261,10 +259,10 @@ pub fn all(scope: &Scope, least: f64) -> Vec<Series> {
             error,
         }
     };
-    workers::each(&jobs, job)
+    workers::parallel_map(&jobs, job)
 }
 
-/// The part.
+/// Runs the part.
 pub fn run(scope: &Scope) -> Result<Part, TrustError> {
     let begun = Instant::now();
     let mut part = Part::new("programs", "Real programs, the same output");
@@ -276,22 +274,23 @@ pub fn run(scope: &Scope) -> Result<Part, TrustError> {
             PROGRAMS.len()
         ),
         format!(
-            "The storm attaches counters and timers to methods drawn at random, redirects edges to the place that they lead to already, \
-             and takes these off again, {RATE:.0} operations a second and more from the first armed class to the end of the program. The \
-             program has the processors for itself no less than the storm has: two programs run at a time, with as many threads as they \
-             like. A storm that does less than {:.0} operations a second is a failure too. What it is refused is counted by name; a refusal \
-             leaves the method as it was.",
-            LEAST * RATE
+            "The storm attaches counters and timers to methods drawn at random, redirects edges \
+             to their own targets, and detaches these again, {RATE:.0} or more operations a \
+             second from the first armed class to the end of the program. The program competes \
+             with the storm for the processors: two programs run at a time, with any number of \
+             threads. A storm with less than {:.0} operations a second is a failure too. Refusals \
+             are counted by code; a refusal leaves the method unchanged.",
+            MIN_RATE_SHARE * RATE
         ),
     ];
-    let all = all(scope, LEAST);
+    let all = all(scope, MIN_RATE_SHARE);
     part.words.extend(rates(&all));
     part.failures = failures(&all);
     part.tables = vec![outcomes(&all), storms(&all), refusals(&all)];
-    Ok(part.since(begun))
+    Ok(part.with_duration_since(begun))
 }
 
-/// What must not be, a line each.
+/// Returns one line for each failure.
 pub fn failures(all: &[Series]) -> Vec<String> {
     let mut lines = Vec::new();
     for series in all {
@@ -339,23 +338,25 @@ fn outcomes(all: &[Series]) -> Table {
     table
 }
 
-/// How many storms reached the rate, and which was the slowest.
+/// A sentence with the number of storms that reached the target rate, and the slowest storm.
 fn rates(all: &[Series]) -> Option<String> {
-    let slowest = gusts(all).min_by(|a, b| a.1.rate().total_cmp(&b.1.rate()))?;
-    let reached = gusts(all).filter(|(_, gust)| gust.rate() >= RATE).count();
+    let slowest = storm_summaries(all).min_by(|a, b| a.1.rate().total_cmp(&b.1.rate()))?;
+    let reached = storm_summaries(all)
+        .filter(|(_, summary)| summary.rate() >= RATE)
+        .count();
     Some(format!(
         "{reached} of {} storms did {RATE:.0} operations a second or more over their whole run; the slowest, that of {} on JDK {}, did {:.0}.",
-        gusts(all).count(),
+        storm_summaries(all).count(),
         slowest.0.program.name,
         slowest.0.jdk,
         slowest.1.rate()
     ))
 }
 
-fn gusts(all: &[Series]) -> impl Iterator<Item = (&Series, &Gust)> {
+fn storm_summaries(all: &[Series]) -> impl Iterator<Item = (&Series, &StormSummary)> {
     all.iter().flat_map(|series| {
-        let gusts = series.runs.iter().filter_map(|run| run.gust.as_ref());
-        gusts.map(move |gust| (series, gust))
+        let storm_summaries = series.runs.iter().filter_map(|run| run.summary.as_ref());
+        storm_summaries.map(move |summary| (series, summary))
     })
 }
 
@@ -375,18 +376,18 @@ fn storms(all: &[Series]) -> Table {
             "hits",
         ],
     );
-    for (series, gust) in gusts(all) {
+    for (series, summary) in storm_summaries(all) {
         table.rows.push(vec![
             series.program.name.to_string(),
             series.jdk.to_string(),
-            format!("{:.1}", gust.seconds),
-            gust.operations.to_string(),
-            format!("{:.0}", gust.rate()),
-            gust.attached.to_string(),
-            gust.redirected.to_string(),
-            gust.detached.to_string(),
-            gust.refused.to_string(),
-            gust.hits.to_string(),
+            format!("{:.1}", summary.seconds),
+            summary.operations.to_string(),
+            format!("{:.0}", summary.rate()),
+            summary.attached.to_string(),
+            summary.redirected.to_string(),
+            summary.detached.to_string(),
+            summary.refused.to_string(),
+            summary.hits.to_string(),
         ]);
     }
     table
@@ -395,9 +396,9 @@ fn storms(all: &[Series]) -> Table {
 fn refusals(all: &[Series]) -> Table {
     let mut reasons: BTreeMap<&str, u64> = BTreeMap::new();
     let mut operations = 0;
-    for (_, gust) in gusts(all) {
-        operations += gust.operations;
-        for (name, count) in &gust.reasons {
+    for (_, summary) in storm_summaries(all) {
+        operations += summary.operations;
+        for (name, count) in &summary.reasons {
             *reasons.entry(name).or_default() += count;
         }
     }

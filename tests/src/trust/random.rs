@@ -1,4 +1,4 @@
-//! The part `random`: classes of random methods, run plain and in every way in which Veneer may change how they run.
+//! The part `random`: classes of random methods, run plain and in each mode of Veneer.
 
 use std::time::Instant;
 
@@ -6,13 +6,13 @@ use super::{Part, Scope, Table, TrustError};
 use crate::random::RandomClass;
 use crate::random::run::{MODES, Mode, RandomError, Runner, shrink};
 
-/// Classes in one JVM.
+/// Number of classes in one JVM.
 const BATCH: u64 = 120;
-/// Batches in full scope, the storm in each.
+/// Number of batches in full scope. Each includes the storm.
 const BATCHES: u64 = 4;
-/// How long a storm blows over a batch, in milliseconds.
+/// Duration of the storm in a batch, in milliseconds.
 const STORM: u32 = 8_000;
-/// The first seed; `VENEER_SEED` is another one.
+/// The first seed, unless `VENEER_SEED` is set.
 const FIRST: u64 = 10_000;
 
 impl From<RandomError> for TrustError {
@@ -21,7 +21,7 @@ impl From<RandomError> for TrustError {
     }
 }
 
-/// What one mode showed on one JDK.
+/// The results of one mode on one JDK.
 #[derive(Default)]
 struct Row {
     classes: usize,
@@ -37,11 +37,13 @@ pub fn run(scope: &Scope) -> Result<Part, TrustError> {
     let start = Instant::now();
     let mut part = Part::new("random", "Random methods");
     part.words.push(
-        "Classes that no compiler would write and every verifier accepts: any control flow, irreducible too, values on the \
-         operand stack across branches, variables that change their types, overlapping exception ranges, handlers in loops, \
-         nested monitors, constructors with branches before `super(…)`, `invokedynamic`. Each method is called with five sets of \
-         arguments and prints a hash of what it gave, did and threw, with messages and lines. The output under Veneer must be \
-         the same byte for byte, and the counters on all blocks what the blocks counted themselves."
+        "Classes that no compiler would generate and every verifier accepts: any control flow, \
+         including irreducible, values on the operand stack across branches, variables that \
+         change their types, overlapping exception ranges, handlers in loops, nested monitors, \
+         constructors with branches before `super(…)`, `invokedynamic`. Each method is called \
+         with five sets of arguments and prints a hash of its results, effects and exceptions, \
+         with messages and lines. The output under Veneer must be the same byte for byte, and the \
+         counters on all blocks must equal the blocks' own counts."
             .into(),
     );
     let first = std::env::var("VENEER_SEED")
@@ -72,7 +74,7 @@ pub fn run(scope: &Scope) -> Result<Part, TrustError> {
         let runner = Runner::new(jdk.clone())?;
         let mut rows: Vec<Row> = modes.iter().map(|_| Row::default()).collect();
         for number in 0..batches {
-            // Each JDK has seeds of its own: more classes for the same time.
+            // Each JDK has its own seeds, so that more classes are covered in the same time.
             let from = first + (u64::from(jdk.major()) * 100 + number) * batch;
             let classes: Vec<RandomClass> = (from..from + batch).map(RandomClass::draw).collect();
             let written = runner.batch(&classes)?;
@@ -116,14 +118,14 @@ pub fn run(scope: &Scope) -> Result<Part, TrustError> {
         }
     }
     part.tables.push(table);
-    Ok(part.since(start))
+    Ok(part.with_duration_since(start))
 }
 
-/// What somebody needs who looks for the cause.
+/// Describes how a developer can reproduce a failure.
 fn reproducer(runner: &Runner, mode: Mode, seed: u64, line: &str) -> String {
     let class = RandomClass::draw(seed);
     let items = |class: &RandomClass| (0..class.methods()).map(|m| class.items(m)).sum::<usize>();
-    // A storm is another one each time, so that a smaller class tells nothing.
+    // A storm is different in each run, so a smaller class would show nothing.
     let small = match mode {
         Mode::Storm(_) => None,
         _ => shrink(runner, &class, mode, 60).ok(),

@@ -1,14 +1,15 @@
-//! Parts as Markdown.
+//! Renders parts as Markdown.
 
 use std::fmt::Write;
 
 use super::part::{Part, Table};
 
-/// The page `docs/trust.md`.
+/// Returns the page `docs/trust.md`.
 pub fn page(machine: &str, parts: &[Part]) -> String {
     let mut out = String::from(
-        "# Trust\n\nThe program under Veneer is the program: what was run to find out, and what it showed. \
-         `make trust` makes this page from the files in `docs/trust/`; nothing on it is written by hand.\n\n",
+        "# Trust\n\nThe evidence that a program behaves the same under Veneer as without it. \
+         `make trust` generates this page from the files in `docs/trust/`; nothing on it is \
+         written by hand.\n\n",
     );
     let _ = writeln!(out, "Machine: {machine}.\n");
     summary(&mut out, parts);
@@ -35,7 +36,7 @@ fn summary(out: &mut String, parts: &[Part]) {
     write_table(out, &table);
 }
 
-/// A part: its heading, words, tables and failures.
+/// Writes a part: its heading, text, tables and failures.
 pub fn section(out: &mut String, part: &Part) {
     let _ = writeln!(out, "## {}\n", part.title);
     for paragraph in &part.words {
@@ -56,7 +57,7 @@ pub fn section(out: &mut String, part: &Part) {
     }
 }
 
-/// A table, and an empty line.
+/// Writes a table and an empty line.
 pub fn write_table(out: &mut String, table: &Table) {
     if !table.title.is_empty() {
         let _ = writeln!(out, "**{}**\n", table.title);
@@ -70,7 +71,7 @@ pub fn write_table(out: &mut String, table: &Table) {
     out.push('\n');
 }
 
-/// As Git hosts make anchors of headings.
+/// Returns the anchor that Git hosts create for a heading.
 fn anchor(title: &str) -> String {
     let kept = title
         .chars()
@@ -88,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_part_that_fails_says_so_twice() {
+    fn a_failed_part_is_shown_in_the_summary_and_in_its_section() {
         let mut part = Part::new("x", "A part, of many");
         part.failures.push("it broke\nat line 2".into());
         let mut table = Table::new("Figures", &["a", "b"]);

@@ -1,19 +1,21 @@
-//! Unit-test suites that others wrote, run plain, armed at every block, and under the patch storm: each test ends the same way.
+//! The part `suites`: unit-test suites of other projects, run plain, armed at every block, and
+//! under the patch storm. Each test must have the same result.
 //!
 //! ```text
-//!   commons-X-tests.jar ─ JUnit's console ─▶ TEST-*.xml: a line for each test ┐
-//!     plain, plain again, armed, storm                                        ┴▶ which end differently, by id
+//!   commons-X-tests.jar ─ JUnit's console ─▶ TEST-*.xml: one result per test ┐  compare
+//!     plain, plain again, armed, storm                                       ┴▶ by test id
 //! ```
 //!
-//! A test that ends differently in two plain runs says nothing about Veneer; it is left out, and listed.
+//! If the results of a test differ between two plain runs, the test says nothing about Veneer. Such
+//! a test is left out and listed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::part::{Part, Scope, Table, TrustError};
-use super::programs::gust::Gust;
 use super::programs::mode::storm;
+use super::programs::storm_summary::StormSummary;
 use crate::command;
 use crate::folder::{Folder, files};
 use crate::jars::{jar, jars, named};
@@ -21,19 +23,19 @@ use crate::jdk::Jdk;
 use crate::process::{Process, ProcessError};
 use crate::workers;
 
-/// A suite.
+/// A test suite.
 struct Suite {
-    /// The jar that it tests; its tests are in the jar `‹name›-tests`.
+    /// The name of the tested jar. Its tests are in the jar `‹name›-tests`.
     name: &'static str,
-    /// What it needs besides.
+    /// Names of further jars that it needs.
     needs: &'static [&'static str],
-    /// Packages that are run; none: all.
+    /// The packages whose tests are run. If empty, all are run.
     packages: &'static [&'static str],
     /// Classes that are left out, as regular expressions, each with the reason.
     without: &'static [(&'static str, &'static str)],
 }
 
-/// What most of them need.
+/// The further jars that most suites need.
 const MOCKS: &[&str] = &[
     "commons-io",
     "commons-lang3",
@@ -122,47 +124,47 @@ const SUITES: &[Suite] = &[
     },
 ];
 
-/// How a test ended.
+/// The result of a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum End {
+enum TestResult {
     Passed,
     Failed,
     Skipped,
 }
 
-/// How each test of a run ended, by its id.
-type Ends = BTreeMap<String, End>;
+/// The result of each test of a run, by test id.
+type TestResults = BTreeMap<String, TestResult>;
 
-/// A suite's runs.
+/// The runs of a suite.
 struct Outcome {
     suite: &'static Suite,
-    plain: Ends,
+    plain: TestResults,
     armed: Vec<String>,
     storm: Vec<String>,
-    /// Tests that end differently in two plain runs.
+    /// Tests whose results differ between two plain runs.
     unsteady: Vec<String>,
     counts: [[usize; 3]; 3],
-    gust: Option<Gust>,
+    summary: Option<StormSummary>,
     seconds: f64,
     failures: Vec<String>,
 }
 
-/// Reads what JUnit's console writes: one file for each engine.
-fn read(folder: &Path) -> Result<Ends, TrustError> {
-    let mut ends = Ends::new();
+/// Reads the files that JUnit's console writes, one for each engine.
+fn read(folder: &Path) -> Result<TestResults, TrustError> {
+    let mut ends = TestResults::new();
     for file in files(folder, "xml")? {
         let text = String::from_utf8_lossy(&std::fs::read(&file)?).into_owned();
         let mut current = None;
         let mut id = None;
         for line in text.lines() {
             if line.starts_with("<testcase ") {
-                (current, id) = (Some(End::Passed), None);
+                (current, id) = (Some(TestResult::Passed), None);
             } else if current.is_some() && line.starts_with("<skipped") {
-                current = Some(End::Skipped);
+                current = Some(TestResult::Skipped);
             } else if current.is_some()
                 && (line.starts_with("<failure") || line.starts_with("<error"))
             {
-                current = Some(End::Failed);
+                current = Some(TestResult::Failed);
             } else if let (None, Some(text)) = (&id, line.strip_prefix("unique-id: ")) {
                 id = Some(text.to_string());
             } else if line == "</testcase>"
@@ -175,8 +177,9 @@ fn read(folder: &Path) -> Result<Ends, TrustError> {
     Ok(ends)
 }
 
-fn count(ends: &Ends) -> [usize; 3] {
-    [End::Passed, End::Failed, End::Skipped].map(|end| ends.values().filter(|e| **e == end).count())
+fn count(ends: &TestResults) -> [usize; 3] {
+    [TestResult::Passed, TestResult::Failed, TestResult::Skipped]
+        .map(|end| ends.values().filter(|e| **e == end).count())
 }
 
 impl Suite {
@@ -243,13 +246,13 @@ impl Suite {
         Ok(java.folder(work).limit(Duration::from_secs(420)))
     }
 
-    /// One run: how its tests ended, and what it said.
-    fn once(
+    /// Runs the suite once, and returns the results and the standard error.
+    fn run_once(
         &self,
         jdk: &Jdk,
         options: &[&str],
         plan: Option<String>,
-    ) -> Result<(Ends, String), TrustError> {
+    ) -> Result<(TestResults, String), TrustError> {
         let folder = Folder::new(self.name)?;
         let (reports, work) = (folder.join("reports"), folder.join("work"));
         std::fs::create_dir_all(&work)?;
@@ -271,7 +274,7 @@ impl Suite {
             }
             other => other?,
         };
-        // The console ends with 1 where a test failed, which may be plain too.
+        // The console ends with 1 if a test failed, which may happen in a plain run too.
         let ends = read(&reports)?;
         if ends.is_empty() || output.code > 1 {
             let end: Vec<&str> = output.err.lines().rev().take(8).collect();
@@ -287,16 +290,16 @@ impl Suite {
 
     fn run(&'static self, jdk: &Jdk) -> Result<Outcome, TrustError> {
         let begun = Instant::now();
-        let (plain, _) = self.once(jdk, &[], None)?;
-        let (again, _) = self.once(jdk, &[], None)?;
+        let (plain, _) = self.run_once(jdk, &[], None)?;
+        let (again, _) = self.run_once(jdk, &[], None)?;
         let unsteady: BTreeSet<String> = differences(&plain, &again, &BTreeSet::new())
             .into_iter()
             .map(|d| d.0)
             .collect();
-        let (armed, _) = self.once(jdk, &["--policy", "block"], None)?;
-        let (stormy, err) = self.once(jdk, &["--policy", "loop"], Some(storm(4711)))?;
+        let (armed, _) = self.run_once(jdk, &["--policy", "block"], None)?;
+        let (stormy, err) = self.run_once(jdk, &["--policy", "loop"], Some(storm(4711)))?;
         let mut failures = Vec::new();
-        let mut compare = |what: &str, ends: &Ends| -> Vec<String> {
+        let mut compare = |what: &str, ends: &TestResults| -> Vec<String> {
             let found = differences(&plain, ends, &unsteady);
             let lines = found
                 .iter()
@@ -305,8 +308,8 @@ impl Suite {
             found.into_iter().map(|d| d.0).collect()
         };
         let different = [compare("armed", &armed), compare("storm", &stormy)];
-        let gust = Gust::read(&err);
-        if gust.is_none() {
+        let summary = StormSummary::read(&err);
+        if summary.is_none() {
             failures.push(format!(
                 "{}: the storm's plan did not say what it did",
                 self.name
@@ -321,28 +324,28 @@ impl Suite {
             storm,
             unsteady: unsteady.into_iter().collect(),
             counts,
-            gust,
+            summary,
             seconds: begun.elapsed().as_secs_f64(),
             failures,
         })
     }
 }
 
-/// Tests that ended differently, with both ends.
+/// Returns the tests whose results differ: the id and both results.
 fn differences(
-    one: &Ends,
-    other: &Ends,
+    one: &TestResults,
+    other: &TestResults,
     without: &BTreeSet<String>,
 ) -> Vec<(String, String, String)> {
     let ids: BTreeSet<&String> = one.keys().chain(other.keys()).collect();
-    let show = |end: Option<&End>| end.map_or("not run".to_string(), |e| format!("{e:?}"));
+    let show = |end: Option<&TestResult>| end.map_or("not run".to_string(), |e| format!("{e:?}"));
     ids.into_iter()
         .filter(|id| !without.contains(*id) && one.get(*id) != other.get(*id))
         .map(|id| (id.clone(), show(one.get(id)), show(other.get(id))))
         .collect()
 }
 
-/// The part.
+/// Runs the part.
 pub fn run(scope: &Scope) -> Result<Part, TrustError> {
     let begun = Instant::now();
     let mut part = Part::new("suites", "Test suites of others");
@@ -358,7 +361,7 @@ pub fn run(scope: &Scope) -> Result<Part, TrustError> {
     command::path();
     let only = std::env::var("VENEER_ONLY").unwrap_or_default();
     let chosen: Vec<&'static Suite> = SUITES.iter().filter(|s| s.name.contains(&only)).collect();
-    let results = workers::each(&chosen, |suite| {
+    let results = workers::parallel_map(&chosen, |suite| {
         let result = suite.run(jdk);
         if let Ok(r) = &result {
             eprintln!(
@@ -397,7 +400,7 @@ pub fn run(scope: &Scope) -> Result<Part, TrustError> {
             }
         };
         let show = |c: [usize; 3]| format!("{} / {} / {}", c[0], c[1], c[2]);
-        let gust = r.gust.clone().unwrap_or_default();
+        let summary = r.summary.clone().unwrap_or_default();
         table.rows.push(vec![
             r.suite.name.to_string(),
             named(r.suite.name)?.version().to_string(),
@@ -408,8 +411,8 @@ pub fn run(scope: &Scope) -> Result<Part, TrustError> {
             r.armed.len().to_string(),
             r.storm.len().to_string(),
             r.unsteady.len().to_string(),
-            gust.operations.to_string(),
-            format!("{:.0}", gust.rate()),
+            summary.operations.to_string(),
+            format!("{:.0}", summary.rate()),
         ]);
         let name = r.suite.name;
         for (pattern, why) in r.suite.without {
@@ -433,7 +436,7 @@ pub fn run(scope: &Scope) -> Result<Part, TrustError> {
         part.failures.extend(r.failures);
     }
     part.tables = vec![table, left_out];
-    Ok(part.since(begun))
+    Ok(part.with_duration_since(begun))
 }
 
 #[cfg(test)]
@@ -451,9 +454,9 @@ mod tests {
         )?;
         let ends = read(folder.path())?;
         assert_eq!(count(&ends), [1, 1, 1]);
-        let other = Ends::from([
-            ("[a]".to_string(), End::Passed),
-            ("[b]".to_string(), End::Passed),
+        let other = TestResults::from([
+            ("[a]".to_string(), TestResult::Passed),
+            ("[b]".to_string(), TestResult::Passed),
         ]);
         let found = differences(&ends, &other, &BTreeSet::from(["[c]".to_string()]));
         assert_eq!(

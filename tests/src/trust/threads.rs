@@ -1,5 +1,6 @@
-//! Threads: exact counts where many threads, platform or virtual, count at once, and no deadlock where classes load and
-//! initialise in parallel while a plan attaches, detaches and edits all the time.
+//! The part `threads`. Counts are exact when many platform or virtual threads count at the same
+//! time. No deadlock occurs when classes are loaded and initialised in parallel while a plan
+//! attaches, detaches and edits.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -7,33 +8,37 @@ use std::time::{Duration, Instant};
 use super::part::{Part, Scope, Table, TrustError};
 use crate::command;
 use crate::folder::{Folder, files, workspace};
+use crate::java_programs::Programs;
 use crate::jdk::Jdk;
 use crate::live::{Live, LiveError, number, until};
 use crate::process::Process;
-use crate::running::Programs;
 
-/// Classes that threads load under a storm, in the whole scope.
+/// Number of classes that threads load under a storm in full scope.
 const CLASSES: usize = 5000;
 
-/// Loaders that share them.
+/// Number of class loaders that share them.
 const LOADERS: usize = 4;
 
-/// The part.
+/// Runs the part.
 pub fn run(scope: &Scope) -> Result<Part, TrustError> {
     let begun = Instant::now();
     let mut part = Part::new("threads", "Threads");
     part.words = vec![
-        "Sixteen platform threads run the same methods all the time on the two processors; counters on entries, exits, blocks, \
-         loops and edges are attached in the middle. Then the threads meet at a barrier and do a known amount of work. What the \
-         counters gain is compared with the exact numbers. 10,000 virtual threads do the same on JDKs that have them; they \
-         yield and sleep inside counted methods, every other one pinned to its carrier."
+        "Sixteen platform threads run the same methods continuously on the two processors. \
+         Counters on entries, exits, blocks, loops and edges are attached while they run. Then \
+         the threads meet at a barrier and do a known amount of work, and the increase of the \
+         counters is compared with the exact numbers. 10,000 virtual threads do the same on JDKs \
+         that have them; they yield and sleep inside counted methods, and every other one is \
+         pinned to its carrier."
             .into(),
         format!(
-            "Eight threads load and initialise {CLASSES} generated classes, each in an order of its own, through {LOADERS} \
-             parallel-capable loaders. Superclasses and interfaces with default methods come from other loaders, and static \
-             initialisers use classes of others, which may just be initialised by another thread. Meanwhile a plan attaches, \
-             detaches and edits on these classes. The output must be that of a plain run. A run that does not end within its \
-             limit is a deadlock: it fails with a dump of all threads."
+            "Eight threads load and initialise {CLASSES} generated classes, each in another \
+             order, through {LOADERS} parallel-capable loaders. Superclasses and interfaces with \
+             default methods are in other loaders, and static initialisers use other classes, \
+             which another thread may be initialising. At the same time, a plan attaches, \
+             detaches and edits on these classes. The output must be that of a plain run. A run \
+             that does not end within its limit is a deadlock: it fails with a dump of all \
+             threads."
         ),
     ];
     let mut counts = Table::new(
@@ -58,7 +63,7 @@ pub fn run(scope: &Scope) -> Result<Part, TrustError> {
     for jdk in &scope.jdks {
         eprintln!("threads: counts on {jdk}");
         let mut tests: Vec<(&str, Result<Counted, TrustError>)> =
-            vec![("16 platform", turns(jdk, scope.quick))];
+            vec![("16 platform", platform_threads(jdk, scope.quick))];
         if jdk.major() >= 21 {
             let n = if scope.quick { 2000 } else { 10_000 };
             tests.push(("10,000 virtual", virtual_threads(jdk, n)));
@@ -104,16 +109,16 @@ pub fn run(scope: &Scope) -> Result<Part, TrustError> {
         }
     }
     part.tables = vec![counts, storm];
-    Ok(part.since(begun))
+    Ok(part.with_duration_since(begun))
 }
 
-/// What was counted.
+/// The result of a comparison of counts.
 pub struct Counted {
-    /// Rows that were compared.
+    /// Number of compared rows.
     pub rows: usize,
-    /// The sum of their hits.
+    /// Sum of the hits of these rows.
     pub hits: u64,
-    /// Rows that are not what they should be.
+    /// One line for each row with a wrong count.
     pub differences: Vec<String>,
 }
 
@@ -121,7 +126,7 @@ fn other(e: impl std::fmt::Display) -> TrustError {
     TrustError::Other(e.to_string())
 }
 
-/// Hits of an instrument: by method, line, fragment and target, with their numbers.
+/// Returns the hits of an instrument, keyed by method, line, fragment and target.
 fn hits(live: &Live, id: &str) -> Result<Vec<(String, u64)>, LiveError> {
     let report = live.report()?;
     let found = report
@@ -140,12 +145,13 @@ fn hits(live: &Live, id: &str) -> Result<Vec<(String, u64)>, LiveError> {
         .collect())
 }
 
-/// `tests/java/threads/Turns.java`: sixteen threads, instruments in the middle, then a known amount of work.
-pub fn turns(jdk: &Jdk, quick: bool) -> Result<Counted, TrustError> {
-    let programs = Programs::of(jdk.clone(), "threads").map_err(other)?;
+/// Runs `tests/java/threads/Turns.java`: sixteen threads, instruments that are attached in between,
+/// then a known amount of work.
+pub fn platform_threads(jdk: &Jdk, quick: bool) -> Result<Counted, TrustError> {
+    let programs = Programs::compile_folder(jdk.clone(), "threads").map_err(other)?;
     let rounds: u64 = if quick { 2000 } else { 20_000 };
     let mut live = programs.armed("Turns").map_err(other)?;
-    // Where the instruments come from: the middle of everything.
+    // Wait until all threads are working, and attach the instruments only then.
     std::thread::sleep(Duration::from_millis(700));
     let all = r#"methods(["Turns::step(..)", "Turns::work(..)", "Turns::add(..)", "Turns$Cell::put(..)"])"#;
     let places = [
@@ -162,7 +168,8 @@ pub fn turns(jdk: &Jdk, quick: bool) -> Result<Counted, TrustError> {
         let id = live.value(&format!("{all}.{place}")).map_err(other)?;
         ids.push(id);
     }
-    // Code that all of them run, and that gives to one table: no pass may be lost there.
+    // Probe code that all threads run and that updates one table. The table must count every
+    // execution.
     let code = format!(
         "let t = tally(); let n = per_thread(0); let m = {all};\n\
          let h = m.before(|p| {{ n.push(thread_id()); t.count(n.pop(), here()) }});\n\
@@ -185,7 +192,8 @@ pub fn turns(jdk: &Jdk, quick: bool) -> Result<Counted, TrustError> {
         hits: 0,
         differences: Vec::new(),
     };
-    // `step` 16·rounds times, a quarter of it with its first branch; `work` once a thread; see the program.
+    // `step` is called 16 · `rounds` times, and takes its first branch in a quarter of the calls.
+    // `work` is called once per thread.
     let steps = 16 * rounds;
     let quarter = steps / 4;
     let known = |name: &str| -> Option<u64> {
@@ -210,7 +218,8 @@ pub fn turns(jdk: &Jdk, quick: bool) -> Result<Counted, TrustError> {
             counted.hits += n;
             let (name, at) = key.split_once(' ').unwrap_or((key, ""));
             let total = known(name).unwrap_or(0);
-            // The fragments of `step`: 0 the test, 1 the quarter, 2 the rest. `work` turns its loop `rounds` times.
+            // The fragments of `step`: 0 is the test, 1 the first branch, 2 the rest. `work` runs
+            // `rounds` iterations of its loop.
             let right = match (name, at) {
                 (_, "-") => *n == total || *n == 0 && place.starts_with("exits"),
                 ("step", "0") => *n == total,
@@ -243,9 +252,9 @@ pub fn turns(jdk: &Jdk, quick: bool) -> Result<Counted, TrustError> {
     Ok(counted)
 }
 
-/// `tests/java/threads/Virtual.java`: so many virtual threads.
+/// Runs `tests/java/threads/Virtual.java` with `threads` virtual threads.
 pub fn virtual_threads(jdk: &Jdk, threads: usize) -> Result<Counted, TrustError> {
-    let programs = Programs::of(jdk.clone(), "threads").map_err(other)?;
+    let programs = Programs::compile_folder(jdk.clone(), "threads").map_err(other)?;
     let java = programs
         .launcher()
         .args(["--add-exports", "java.base/jdk.internal.vm=ALL-UNNAMED"])
@@ -279,15 +288,16 @@ pub fn virtual_threads(jdk: &Jdk, threads: usize) -> Result<Counted, TrustError>
         counted.differences.push(text + &output.err);
     }
     let said = |word: &str| number(&plain.out, word).unwrap_or(-1) as u64;
-    let (calls, turns, even) = (said("calls"), said("turns"), said("even"));
-    // 0 before the loop, 1 its test, 2 the test inside, 3 even, 4 odd, 5 the end of a turn, 6 the return.
+    let (calls, iterations, even) = (said("calls"), said("turns"), said("even"));
+    // The fragments: 0 before the loop, 1 its test, 2 the test inside, 3 even, 4 odd, 5 the end of
+    // an iteration, 6 the return.
     for point in report.points("counter") {
         let expected = match point.fragment {
             None | Some(0 | 6) => calls,
-            Some(1) => calls + turns,
-            Some(2 | 5) => turns,
+            Some(1) => calls + iterations,
+            Some(2 | 5) => iterations,
             Some(3) => even,
-            Some(4) => turns - even,
+            Some(4) => iterations - even,
             Some(_) => u64::MAX,
         };
         counted.rows += 1;
@@ -305,23 +315,23 @@ pub fn virtual_threads(jdk: &Jdk, threads: usize) -> Result<Counted, TrustError>
     Ok(counted)
 }
 
-/// What a run of loading threads took.
-pub struct Loading {
+/// The durations of a program whose threads load classes.
+pub struct LoadingTimes {
     /// Seconds of the plain run.
     pub plain: f64,
     /// Seconds under the storm.
     pub storm: f64,
-    /// Instruments and edits that the storm made.
+    /// Number of instruments and edits that the storm made.
     pub made: u64,
 }
 
-/// Classes that were generated and compiled.
+/// Generated classes in a temporary folder.
 pub struct Generated {
     folder: Folder,
     classes: usize,
 }
 
-/// Generates so many classes, for this JDK and newer ones.
+/// Generates and compiles `classes` classes with this JDK.
 pub fn generate(jdk: &Jdk, classes: usize) -> Result<Generated, TrustError> {
     let folder = Folder::new("generated")?;
     let (sources, into) = (folder.join("src"), folder.join("gen"));
@@ -331,12 +341,13 @@ pub fn generate(jdk: &Jdk, classes: usize) -> Result<Generated, TrustError> {
     Ok(Generated { folder, classes })
 }
 
-/// Loads generated classes in eight threads, plain and under a storm. An error holds the dump of a deadlock.
-pub fn loading(jdk: &Jdk, generated: &Generated) -> Result<Loading, TrustError> {
+/// Loads the generated classes in eight threads, plain and under a storm. If there is a deadlock,
+/// the error has a thread dump.
+pub fn loading(jdk: &Jdk, generated: &Generated) -> Result<LoadingTimes, TrustError> {
     let classes = generated.classes;
     let folder = Folder::new("loading")?;
-    let programs = Programs::of(jdk.clone(), "threads").map_err(other)?;
-    // The generated classes are on no class path: only the program's own loaders find them.
+    let programs = Programs::compile_folder(jdk.clone(), "threads").map_err(other)?;
+    // The generated classes are on no class path, so only the program's own loaders find them.
     let java = programs
         .launcher()
         .arg("-Xmx512m")
@@ -347,14 +358,14 @@ pub fn loading(jdk: &Jdk, generated: &Generated) -> Result<Loading, TrustError> 
         .arg(classes.to_string())
         .arg(LOADERS.to_string());
     let begun = Instant::now();
-    let expected = watched(jdk, &java, Duration::from_secs(120))?;
+    let expected = run_with_thread_dump(jdk, &java, Duration::from_secs(120))?;
     let plain = begun.elapsed().as_secs_f64();
     let plan = folder.join("storm.rhai");
     std::fs::copy(workspace().join("tests/java/threads/storm.rhai"), &plan)?;
     let plan = plan.display().to_string();
     let begun = Instant::now();
     let limit = Duration::from_secs(120 + classes as u64 / 10);
-    let (out, err) = watched(jdk, &command::run(&["--plan", &plan], &java), limit)?;
+    let (out, err) = run_with_thread_dump(jdk, &command::run(&["--plan", &plan], &java), limit)?;
     let storm = begun.elapsed().as_secs_f64();
     if out != expected.0 {
         return Err(other(format!("{out} instead of {}; {err}", expected.0)));
@@ -367,12 +378,16 @@ pub fn loading(jdk: &Jdk, generated: &Generated) -> Result<Loading, TrustError> 
     if made < 20 {
         return Err(other(format!("the storm made {made} only: {err}")));
     }
-    Ok(Loading { plain, storm, made })
+    Ok(LoadingTimes { plain, storm, made })
 }
 
-/// Runs a program whose last line begins with `sum`; gives what it printed but its process id, and its errors. One that does
-/// not end in time is dumped.
-fn watched(jdk: &Jdk, process: &Process, limit: Duration) -> Result<(String, String), TrustError> {
+/// Runs a program whose last line begins with `sum`, and returns its standard output without the
+/// process id, and its standard error. If it does not end in time, the error has a thread dump.
+fn run_with_thread_dump(
+    jdk: &Jdk,
+    process: &Process,
+    limit: Duration,
+) -> Result<(String, String), TrustError> {
     let mut live = Live::start(process).map_err(other)?;
     let begun = Instant::now();
     let sum = loop {
@@ -399,9 +414,10 @@ fn watched(jdk: &Jdk, process: &Process, limit: Duration) -> Result<(String, Str
     Ok((sum, output.err))
 }
 
-/// Writes classes `gen.C0` … and `gen.I0` …: of ten, one is an interface with a default method. Class `k` extends class
-/// `k - 7` or implements interfaces of lower numbers, and its initialiser uses three classes of lower numbers, so that no
-/// order of initialisation can wait in a circle; but many wait for each other in line.
+/// Writes the classes `gen.C0`, `gen.C1`, … Every tenth one is an interface with a default method.
+/// Class `k` extends class `k - 7` or implements interfaces of lower numbers. Its initialiser uses
+/// three classes of lower numbers. So the initialisers cannot wait for each other in a cycle, but
+/// many wait in a chain.
 fn write_classes(count: usize, into: &Path) -> std::io::Result<()> {
     let folder = into.join("gen");
     std::fs::create_dir_all(&folder)?;
@@ -412,7 +428,7 @@ fn write_classes(count: usize, into: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
-/// What the generated classes share.
+/// The class that all generated classes use.
 const SEEDS: &str = "package gen;
 
 public class Seeds {
@@ -428,7 +444,7 @@ public class Seeds {
 }
 ";
 
-/// An interface with a default method.
+/// The template of an interface with a default method.
 const INTERFACE: &str = "package gen;
 
 public interface C@K@@ABOVE@ {
@@ -448,7 +464,7 @@ public interface C@K@@ABOVE@ {
 }
 ";
 
-/// A class.
+/// The template of a class.
 const CLASS: &str = "package gen;
 
 public class C@K@@ABOVE@ {
@@ -498,13 +514,13 @@ public class C@K@@ABOVE@ {
 ";
 
 fn class(k: usize) -> String {
-    // Always of a lower number.
+    // The number of a used class is always lower.
     let lower = |n: usize| ((k * 7919 + n * 104_729) % k.max(1)).to_string();
     let interface = k.is_multiple_of(10);
     let above = if interface {
         (k % 300 >= 30).then(|| format!(" extends C{}", k - 30))
     } else {
-        // Of another ten, so that the interface is a new one.
+        // The superclass is from another group of ten, so that the interface is a new one.
         let superclass = (k % 70 >= 7 && k % 10 < 7).then(|| k - 7);
         let superclass = superclass.filter(|s| s % 10 != 0);
         let superclass = superclass.map_or(String::new(), |s| format!(" extends C{s}"));

@@ -1,6 +1,7 @@
 /**
- * `Depth ROUNDS`: how deep a recursion gets before the stack overflows: a line for each cold round, then, when the JIT has compiled
- * the methods, a line for each warm round; then a recursion of 5,000 levels.
+ * `Depth ROUNDS`: prints how deep a recursion gets before the stack overflows. There is one line
+ * for each cold round, and, after the JIT has compiled the methods, one line for each warm round.
+ * At the end there is a recursion of 5,000 levels.
  */
 public class Depth {
     static int deepest;

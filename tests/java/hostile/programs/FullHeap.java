@@ -4,8 +4,9 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * `FullHeap ROUNDS`: fills the heap in six ways, catches each `OutOfMemoryError` where it must be caught, and works on with what is
- * left. Every line is the same whatever the size of the heap.
+ * `FullHeap ROUNDS`: fills the heap in six ways, catches each `OutOfMemoryError` at the expected
+ * place, and continues with the remaining memory. The lines of output do not depend on the size of
+ * the heap.
  */
 public class FullHeap {
     static final class Node {
@@ -50,7 +51,9 @@ public class FullHeap {
         }
     }
 
-    /** The error passes a `finally` and a frame with objects that the JIT may have replaced by scalars. */
+    /**
+     * The error passes a `finally` and a frame whose objects the JIT may have replaced by scalars.
+     */
     static long passed(int depth) {
         int[] pair = {depth, depth + 1};
         try {
@@ -83,7 +86,7 @@ public class FullHeap {
         }
     }
 
-    /** Allocates what escape analysis removes, with a loop that is entered by OSR. */
+    /** Allocates objects that escape analysis removes, in a loop that is entered by OSR. */
     static long work(int n) {
         long sum = 0;
         for (int i = 0; i < n; i++) {

@@ -3,9 +3,10 @@ import java.util.List;
 import java.util.function.IntUnaryOperator;
 
 /**
- * `HostileLoaders MILLISECONDS custom|system`: three threads and the main thread run classes of a {@link RecordingLoader}; threads
- * take the locks of class loading in every order meanwhile. All that nests locks happens under one outermost lock, so without
- * Veneer no deadlock is possible. Prints what every thread computed, and all calls that the loader got.
+ * `HostileLoaders MILLISECONDS custom|system`: three threads and the main thread run classes of a
+ * {@link RecordingLoader}, while other threads take the locks of class loading in every order. All
+ * nested locking happens under one outermost lock, so no deadlock is possible without Veneer. The
+ * program prints the result of every thread, and all calls of the loader.
  */
 public class HostileLoaders {
     /** The outermost lock. */
@@ -13,14 +14,17 @@ public class HostileLoaders {
 
     static volatile boolean ends;
 
-    /** What the methods give that run seldom; see `guest.Work`. */
+    /** The results of the methods that run seldom; see `guest.Work`. */
     static int seldomExpected;
 
     interface Body {
         void run() throws Exception;
     }
 
-    /** Takes the locks one inside the other, in the order of this permutation, and runs the body inside of all. */
+    /**
+     * Takes the locks nested in each other, in the order of this permutation, and runs the body
+     * while holding all of them.
+     */
     static void nested(List<Object> locks, int permutation, Body body) throws Exception {
         if (locks.isEmpty()) {
             body.run();
@@ -33,7 +37,7 @@ public class HostileLoaders {
         }
     }
 
-    /** Runs the guests until the end; each result must be the first one. */
+    /** Runs the guests until the end. Each result must equal the first one. */
     static void rounds(int number, IntUnaryOperator[] guests, List<Object> locks, String[] results) throws Exception {
         long expected = 0;
         long different = 0;
@@ -99,7 +103,7 @@ public class HostileLoaders {
             locks.add(loaders.get(i).lockOf("guest.Never"));
             locks.add(loaders.get(i).lockOf("other.Unseen"));
         }
-        // Whatever a round needs is loaded by the main thread.
+        // The main thread loads all classes that a round needs.
         for (IntUnaryOperator guest : guests) {
             seldomExpected = guest.applyAsInt(-10);
             System.out.println("first " + guest.applyAsInt(20) + " " + seldomExpected);
@@ -118,7 +122,7 @@ public class HostileLoaders {
             thread.start();
             threads.add(thread);
         }
-        // Negative numbers have the guests use a class that was not loaded until then.
+        // Negative numbers let the guests use a class that was not loaded until then.
         for (int phase = 1; phase <= 3; phase++) {
             Thread.sleep(milliseconds / 4);
             synchronized (TURN) {

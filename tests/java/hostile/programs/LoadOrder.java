@@ -2,7 +2,9 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** `LoadOrder GUESTS`: prints each class that the JVM asks this loader for, with the thread. */
+/**
+ * `LoadOrder GUESTS`: prints each class that the JVM requests from this loader, with the thread.
+ */
 public class LoadOrder extends ClassLoader {
     private final Path folder;
 

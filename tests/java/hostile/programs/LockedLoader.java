@@ -3,8 +3,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * `LockedLoader GUESTS`: a loader that takes a lock of the program inside the class loading lock. The program has one thread, which
- * takes the two locks in the other order: a second thread that loads a class meanwhile makes a deadlock.
+ * `LockedLoader GUESTS`: a loader that takes a lock of the program inside the class loading lock.
+ * The program has one thread, which takes the two locks in the opposite order. If a second thread
+ * loads a class at the same time, there is a deadlock.
  */
 public class LockedLoader extends ClassLoader {
     static {

@@ -1,6 +1,9 @@
 import java.lang.ref.WeakReference;
 
-/** Drops a 60 MB array in a running activation and makes another one; with `-Xmx100m` there is no room for both. */
+/**
+ * Drops a 60 MB array in a running activation and creates another one. With `-Xmx100m`, both do not
+ * fit into the heap.
+ */
 public class Pinned {
     public static void main(String[] args) throws Exception {
         byte[] big = new byte[60 << 20];

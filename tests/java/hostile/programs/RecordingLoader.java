@@ -8,11 +8,13 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentSkipListSet;
 
 /**
- * The application's class loader, which notes every call with its thread. A call from a thread that the application did not start
- * ends the JVM with exit code 99 and the stack of that thread.
+ * The application's class loader, which records every call with its thread. A call from a thread
+ * that the application did not start ends the JVM with exit code 99 and prints the stack of that
+ * thread.
  *
- * System properties: `guests`, the folder of the classes that this loader defines; `parallel`, whether the loader is parallel
- * capable; `variant`: `none`, `throws`, `blocks`, `blocks-all`, `twins` or `recursive`.
+ * System properties: `guests` is the folder of the classes that this loader defines; `parallel`
+ * says whether the loader is parallel capable; `variant` is `none`, `throws`, `blocks`,
+ * `blocks-all`, `twins` or `recursive`.
  */
 public class RecordingLoader extends ClassLoader {
     static {
@@ -21,12 +23,13 @@ public class RecordingLoader extends ClassLoader {
         }
     }
 
-    /** All calls but those for classes of `java.*`: loader, method, argument, thread. */
+    /** All calls except those for classes of `java.*`: loader, method, argument, thread. */
     static final Set<String> CALLS = new ConcurrentSkipListSet<>();
 
     /**
-     * In the variants `blocks` and `blocks-all` the main thread holds this lock from the first to the last moment. Loading a class takes
-     * the lock; in the variant `blocks` only for classes that are not of `java.*`.
+     * In the variants `blocks` and `blocks-all`, the main thread holds this lock from the first to
+     * the last moment. Loading a class takes the lock; in the variant `blocks` only for classes
+     * outside `java.*`.
      */
     static final Object LOCK = new Object();
 
@@ -39,7 +42,7 @@ public class RecordingLoader extends ClassLoader {
 
     private final String label;
 
-    /** The system class loader is made by this constructor. */
+    /** The JVM creates the system class loader with this constructor. */
     public RecordingLoader(ClassLoader parent) {
         this(parent, "first", null);
     }
@@ -57,14 +60,14 @@ public class RecordingLoader extends ClassLoader {
             new Throwable("foreign call: " + method + " " + argument + " in " + thread).printStackTrace();
             Runtime.getRuntime().halt(99);
         }
-        // Armed code names runtime classes in `java.lang.invoke`, for which the JVM asks the loader in threads of the application. The
-        // loader does not define them.
+        // Armed code refers to runtime classes in `java.lang.invoke`. The JVM requests them from
+        // this loader in threads of the application. The loader does not define them.
         if (!argument.startsWith("java.")) {
             CALLS.add(label + " " + method + " " + argument + " in " + thread);
         }
     }
 
-    /** The lock under which a class is loaded, without a note. */
+    /** Returns the lock under which a class is loaded, without recording the call. */
     Object lockOf(String name) {
         return super.getClassLoadingLock(name);
     }
@@ -118,7 +121,8 @@ public class RecordingLoader extends ClassLoader {
                     }
                 }
                 case "recursive" -> {
-                    // Each class of package `guest` needs these two first, and `Deeper` needs `Deepest`.
+                    // Each class of package `guest` first needs these two, and `Deeper` needs
+                    // `Deepest`.
                     if (name.startsWith("guest.") && !name.startsWith("guest.Deep")) {
                         loadClass("guest.Deeper");
                     } else if (name.equals("guest.Deeper")) {

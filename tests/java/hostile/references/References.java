@@ -5,14 +5,16 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * `References CLASS…`: runs every scenario of these classes in a thread of its own. Each scenario makes an object, uses it until it
- * is told to drop it, drops its last reference, and runs on. Lines of standard input: `start NAME` starts all scenarios as a group,
- * `drop` has all drop their objects, `check` collects garbage and prints which objects are still there, `stop` ends.
+ * `References CLASS…`: runs every scenario of these classes in a thread of its own. Each scenario
+ * creates an object, uses it until the command `drop`, drops its last reference, and continues.
+ * Commands on standard input: `start NAME` starts all scenarios as a group, `drop` lets all
+ * scenarios drop their objects, `check` collects garbage and prints the objects that still exist,
+ * `stop` ends the program.
  */
 public class References {
     static final List<Control> ALL = new ArrayList<>();
 
-    /** What one activation of a scenario is told, and what it made. */
+    /** The commands for one activation of a scenario, and its object. */
     static final class Control {
         final String name;
         volatile boolean drop;
@@ -97,7 +99,7 @@ public class References {
         for (String name : args) {
             Activities activities = (Activities) Class.forName(name).getDeclaredConstructor().newInstance();
             all.add(activities);
-            // So that the JIT has compiled the methods before they are observed.
+            // Let the JIT compile the methods before they are observed.
             for (String scenario : activities.names()) {
                 for (int i = 0; i < 60; i++) {
                     Control control = new Control(scenario);

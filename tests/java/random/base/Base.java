@@ -1,6 +1,6 @@
 package base;
 
-/** What the generated classes, which are of another package, extend. */
+/** The superclass of the generated classes, which are in another package. */
 public class Base {
     protected int inherited;
 

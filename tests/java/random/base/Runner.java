@@ -15,25 +15,26 @@ import java.util.Comparator;
 import java.util.List;
 
 /**
- * `Runner LIST BLOCKS MILLIS`: runs every method of the classes that the file LIST names, with several arguments each, and prints
- * a line for each method. Then it does so again for so long; whatever differs from the first round is printed. At the end
- * the file BLOCKS gets a line `class block count` for each block that was passed.
+ * `Runner LIST BLOCKS MILLIS`: runs every method of the classes that the file LIST names, with
+ * several arguments each, and prints a line for each method. Then it repeats this for MILLIS
+ * milliseconds and prints every difference from the first round. At the end, the file BLOCKS gets
+ * a line `class block count` for each executed block.
  */
 public class Runner {
-    /** What is left of the steps back and calls that one call may make. */
+    /** The rest of the fuel of a call. Each back edge and each call takes some. */
     public static int fuel;
 
     static final int FUEL = 300;
     static final int ARGUMENTS = 5;
-    /** Blocks of one class, at most: their lines are 16 times as many. */
+    /** Maximum number of blocks in a class. The number of lines is 16 times as high. */
     static final int BLOCKS = 4096;
     static final Object[] LOCKS = {new Object(), new Object(), new Object(), "lock", 7};
 
-    /** The running hash of all that happens in one call. */
+    /** The running hash of all events in one call. */
     static long events;
-    /** Whether messages and stack traces of exceptions count, or only their classes. */
+    /** Whether messages and stack traces of exceptions are compared, or only their classes. */
     static final boolean TRACES = !Boolean.getBoolean("untraced");
-    /** What happened, where it is to be seen. */
+    /** Whether the events are printed. */
     static final boolean TRACE = Boolean.getBoolean("trace");
 
     static void add(long value, String what) {
@@ -55,14 +56,17 @@ public class Runner {
         add(text(thrown).hashCode(), TRACE ? "passed " + text(thrown) : "");
     }
 
-    /** An exception that a handler has got and that goes no further: its stack is looked at down to the handler's method. */
+    /**
+     * Records an exception that a handler has caught and does not rethrow. Its stack is recorded
+     * down to the handler's method.
+     */
     public static void caught(Throwable thrown) {
         int below = new Throwable().getStackTrace().length - 2;
         String text = text(thrown) + trace(thrown, below);
         add(text.hashCode(), TRACE ? "caught " + text : "");
     }
 
-    /** Stands for an object without its identity. */
+    /** Returns a number for an object that does not depend on its identity. */
     public static long ref(Object object) {
         if (object == null) {
             return 17;
@@ -89,7 +93,7 @@ public class Runner {
         return 3;
     }
 
-    /** A lock, or now and then none. */
+    /** Returns a lock, sometimes null. */
     public static Object lock(int number) {
         int place = (number & 0x7fffffff) % (LOCKS.length * 4);
         return place == 13 ? null : LOCKS[place % LOCKS.length];
@@ -99,7 +103,7 @@ public class Runner {
         return text.length() > 40 ? text.substring(0, 40) : text;
     }
 
-    /** Throws now and then. */
+    /** Throws an exception for some numbers. */
     public static void trouble(int number) {
         switch ((number & 0x7fffffff) % 37) {
             case 3 -> throw new IllegalStateException("trouble " + number);
@@ -111,8 +115,9 @@ public class Runner {
     }
 
     /**
-     * Class and message. What HotSpot says of the cause of a null pointer is left out: where the value came over a branch on the
-     * operand stack, that is wrong or cut short in any program, and depends on the layout of the code.
+     * Class and message. HotSpot's description of a null pointer is left out: if the value was
+     * merged on the operand stack at a branch, the description is wrong or truncated in any
+     * program, and it depends on the layout of the code.
      */
     static String text(Throwable thrown) {
         String message = thrown.getMessage();
@@ -174,7 +179,7 @@ public class Runner {
         return values;
     }
 
-    /** One generated class, with what must be put back before each call. */
+    /** One generated class, with the state that must be restored before each call. */
     static class Unit {
         final Class<?> type;
         final List<Field> fields = new ArrayList<>();
@@ -208,7 +213,10 @@ public class Runner {
             events = 0;
         }
 
-        /** Calls a method, or the constructor, with each set of arguments; a line of what came of it. */
+        /**
+         * Calls a method, or the constructor, with each set of arguments, and returns a line with
+         * the results.
+         */
         String line(Method method) throws ReflectiveOperationException {
             long all = 0;
             int threw = 0;
@@ -231,7 +239,7 @@ public class Runner {
                     }
                     result = text.hashCode();
                 } catch (NullPointerException e) {
-                    // An instance method whose constructor gave nothing is not there to call.
+                    // If the constructor failed, an instance method cannot be called.
                     result = 2;
                 }
                 long here = result * 1_000_003 + events * 31 + ref(self);

@@ -1,6 +1,6 @@
 package jobs;
 
-/** In loaders of its own. */
+/** Loaded by loaders of its own. */
 public class Guest implements Timed {
     @Override
     public int run(int n) {

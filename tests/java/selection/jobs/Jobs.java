@@ -7,11 +7,14 @@ import java.io.InputStreamReader;
 import java.lang.reflect.Method;
 
 /**
- * `early N`, `late N`, `twins N`, any of them and so often: as arguments, or a line each. A class is loaded the first time that it is
- * needed.
+ * `early N`, `late N`, `twins N`: any of them, in any number, as arguments or one per line. A
+ * class is loaded when it is first needed.
  */
 public class Jobs {
-    /** Defines the classes of this package whose names begin so, and leaves all others to its parent. */
+    /**
+     * Defines the classes of this package whose names begin with `start`, and delegates all others
+     * to its parent.
+     */
     static class Own extends ClassLoader {
         private final String start;
 
@@ -59,7 +62,9 @@ public class Jobs {
         return sum;
     }
 
-    /** One Guest is below the Task of this class, the other below a Task of its own loader. */
+    /**
+     * One Guest is a subtype of this class's Task, the other is a subtype of its own loader's Task.
+     */
     static long twins(int n) throws Exception {
         long sum = 0;
         for (String start : new String[] {"Guest", ""}) {

@@ -1,6 +1,6 @@
 package jobs;
 
-/** Loaded in the course of the loading of LateLeaf. */
+/** Loaded during the loading of LateLeaf. */
 abstract class LateBase implements Timed {
     @Override
     public int run(int n) {

@@ -1,6 +1,6 @@
 package jobs;
 
-/** Above LateOther; when that comes, nobody knows yet what this is. */
+/** The superclass of LateOther. Its own supertypes are not known when LateOther is loaded. */
 class LateThing {
     int run(int n) {
         return 17 * n;

@@ -2,7 +2,7 @@ package jobs;
 
 import java.util.function.IntUnaryOperator;
 
-/** No Task, though it looks like one. */
+/** Not a Task, although it has the same methods. */
 class Other implements IntUnaryOperator {
     @Marked
     int run(int n) {

@@ -1,6 +1,9 @@
 package jobs;
 
-/** Two levels below Timed, three below Task. `loop` has a body of five turns, in which two turns of another loop are. */
+/**
+ * Two levels below Timed, three below Task. `loop` has five iterations, each with two iterations of
+ * an inner loop.
+ */
 class Print extends Base {
     @Override
     public int run(int n) {

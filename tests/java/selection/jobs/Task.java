@@ -1,6 +1,6 @@
 package jobs;
 
-/** What is asked for by `jobs.Task+`. */
+/** The interface that `jobs.Task+` names. */
 public interface Task {
     int run(int n);
 }

@@ -1,5 +1,5 @@
 package jobs;
 
-/** Below it, and above most classes here. */
+/** A subtype of Task, and a supertype of most classes here. */
 public interface Timed extends Task {
 }

@@ -1,6 +1,6 @@
 package jobs;
 
-/** Nobody loads it. */
+/** The program never loads this class. */
 class Unused extends Base {
     @Marked
     void nothing() {

@@ -1,6 +1,6 @@
 package other;
 
-/** A superclass in another package, with protected members for reflection and for calls. */
+/** A superclass in another package with protected members for reflection and calls. */
 public class Base {
     protected int guarded = 5;
     protected static int count = 3;

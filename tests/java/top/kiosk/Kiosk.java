@@ -5,8 +5,8 @@ import java.io.IOException;
 import java.io.InputStreamReader;
 
 /**
- * Does what standard input says, one line each: `run` serves 1,000 customers; `go` serves them over and over in a thread of its own,
- * `rest` ends that; `stop`, or the end, ends the program. Answers each line.
+ * Commands on standard input, one per line: `run` handles 1,000 customers; `go` handles them repeatedly in another
+ * thread, and `rest` ends that; `stop`, or the end of the input, ends the program. Each line is answered.
  */
 public final class Kiosk {
     static final int ITEMS = 100;

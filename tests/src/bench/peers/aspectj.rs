@@ -9,10 +9,10 @@ use crate::jars::jar;
 use crate::jdk::Jdk;
 use crate::process::Process;
 
-/// In tables.
 pub const NAME: &str = "AspectJ, around advice";
 
-/// Compiles the aspect for a pointcut into a folder, which then belongs on the class path; gives the option of the JVM.
+/// Compiles the aspect for a pointcut into a folder, which must then be on the class path. Returns
+/// the option that starts the weaver.
 pub fn prepare(
     jdk: &Jdk,
     folder: &Path,
@@ -31,7 +31,7 @@ pub fn prepare(
     Ok(format!("-javaagent:{}", weaver.display()))
 }
 
-/// The hot call with advice around it.
+/// The variant with advice around the hot call.
 pub fn timer(timing: &Timing) -> Variant {
     let process = || -> Result<Process, TrustError> {
         let folder = timing.folder("aspectj")?;

@@ -1,7 +1,8 @@
-//! async-profiler's tracing of a method: each call is timed, and those over a threshold are recorded.
+//! async-profiler's method tracing: each call is timed, and calls longer than a threshold are
+//! recorded.
 //!
-//! The threshold here is one that no call reaches. So the figure is that of the timing alone; with a threshold of 0 every call makes
-//! an event with a stack trace, which costs microseconds.
+//! No call reaches the threshold used here, so the figure is the cost of the timing alone. With a
+//! threshold of 0, every call would emit an event with a stack trace, which costs microseconds.
 
 use std::path::PathBuf;
 
@@ -11,10 +12,9 @@ use crate::bench::{TrustError, other};
 use crate::jars::jar;
 use crate::process::Process;
 
-/// In tables.
 pub const NAME: &str = "async-profiler, trace over 100 ms";
 
-/// Its library for this machine, unpacked into a folder.
+/// Unpacks the library for this machine into a folder, and returns its path.
 pub fn library(timing: &Timing) -> Result<PathBuf, TrustError> {
     let folder = timing.folder("async-profiler")?;
     let platform = match std::env::consts::ARCH {
@@ -37,7 +37,7 @@ pub fn library(timing: &Timing) -> Result<PathBuf, TrustError> {
         .ok_or_else(|| other("async-profiler's jar has no library for this machine"))
 }
 
-/// The hot call, traced.
+/// The variant that traces the hot call.
 pub fn timer(timing: &Timing) -> Variant {
     let process = || -> Result<Process, TrustError> {
         let library = library(timing)?;

@@ -1,4 +1,4 @@
-//! BTrace: a probe at the return of a method, with the duration.
+//! BTrace: a probe at the return of a method, which receives the duration.
 
 use std::path::{Path, PathBuf};
 
@@ -8,24 +8,24 @@ use crate::bench::{TrustError, other};
 use crate::jars::jar;
 use crate::process::Process;
 
-/// In tables.
 pub const NAME: &str = "BTrace, @Duration";
 
-/// What it reaches into on JDKs with modules; without them it cannot begin.
+/// The packages that BTrace's agent accesses by reflection. Without these options it does not start
+/// on a JDK with modules.
 const OPENS: [&str; 2] = [
     "--add-opens=java.base/java.lang=ALL-UNNAMED",
     "--add-opens=java.base/jdk.internal.reflect=ALL-UNNAMED",
 ];
 
-/// The hot call under a probe.
+/// The variant with a timing probe on the hot call.
 pub fn timer(timing: &Timing) -> Variant {
     variant(timing, NAME, |_| Ok(source("Timed.java")))
 }
 
-/// In tables of probes.
+/// The name in the tables of the part `probes`.
 pub const COUNTING: &str = "BTrace";
 
-/// A probe at the entry of the hot method: what it does, in Java.
+/// The variant with a probe at the entry of the hot method. `does` is its body in Java.
 pub fn probe(timing: &Timing, does: &str) -> Variant {
     variant(timing, COUNTING, |folder| {
         written("Counted.java", does, folder)
@@ -40,7 +40,7 @@ fn variant(
     let process = || -> Result<Process, TrustError> {
         let folder = timing.folder("btrace")?;
         let (agent, script) = prepare(timing, &probe(&folder)?, &folder)?;
-        // What the agent says of itself goes to standard error; there it says what fails.
+        // The agent writes its messages, including errors, to standard error.
         let option = format!(
             "-javaagent:{}=script={},stdout=true,noServer=true,debug=true",
             agent.display(),
@@ -49,7 +49,8 @@ fn variant(
         let mut options: Vec<String> = OPENS.iter().map(ToString::to_string).collect();
         options.push(option);
         let java = timing.java(&options, &[]);
-        // It says nothing of a failure to the program, which then would be measured without it: asked beforehand.
+        // The agent does not report a failure to the program, which would then be measured without
+        // a probe. So a JVM with the same options is started first, to check for errors.
         let probe = Process::new(timing.jdk.tool("java"))
             .args(&options)
             .arg("-version")
@@ -75,7 +76,8 @@ fn variant(
         .checked(all_calls(timing.calls))
 }
 
-/// Lays its jars out as their manifests want them, and compiles the script. Gives the agent and the script.
+/// Arranges the jars as their manifests require, and compiles the script. Returns the paths of the
+/// agent and of the script.
 fn prepare(timing: &Timing, probe: &Path, folder: &Path) -> Result<(PathBuf, PathBuf), TrustError> {
     for name in ["btrace-agent", "btrace-boot", "btrace-client"] {
         std::fs::copy(jar(name)?, folder.join(format!("{name}.jar"))).map_err(other)?;

@@ -1,4 +1,4 @@
-//! Byteman: rules at the entry and the exit of a method, compiled to bytecode, that call a helper.
+//! Byteman: rules at the entry and the exit of a method, compiled to bytecode, which call a helper.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -12,13 +12,12 @@ use crate::jars::jar;
 use crate::jdk::Jdk;
 use crate::process::Process;
 
-/// In tables.
 pub const NAME: &str = "Byteman, compiled rules";
 
-/// Rules compiled to bytecode instead of interpreted: its faster way.
+/// Compiles rules to bytecode instead of interpreting them, which is the faster mode.
 pub const COMPILED: &str = "-Dorg.jboss.byteman.compile.to.bytecode";
 
-/// Compiles a helper into a folder; gives the agent's jar.
+/// Compiles a helper into a folder, and returns the path of the agent's jar.
 pub fn prepare(jdk: &Jdk, helper: &str, folder: &Path) -> Result<PathBuf, TrustError> {
     let byteman = jar("byteman")?;
     std::fs::create_dir_all(folder).map_err(other)?;
@@ -26,32 +25,38 @@ pub fn prepare(jdk: &Jdk, helper: &str, folder: &Path) -> Result<PathBuf, TrustE
     Ok(byteman)
 }
 
-/// The hot call between two rules.
+/// The variant with rules at the entry and the exit of the hot call.
 pub fn timer(timing: &Timing) -> Variant {
     let process = || -> Result<Process, TrustError> {
         let folder = timing.folder("byteman")?;
         let byteman = prepare(timing.jdk, "Stopwatch.java", &folder)?;
-        Ok(under(timing, &byteman, &source("timing.btm"), &folder))
+        Ok(run_under_rules(
+            timing,
+            &byteman,
+            &source("timing.btm"),
+            &folder,
+        ))
     };
     timing
         .variant(NAME, process())
         .checked(all_calls(timing.calls))
 }
 
-/// The program with a rule at the entry of its hot method: what it does, in Byteman's language.
+/// The variant with a rule at the entry of the hot method. `does` is its action in Byteman's
+/// language.
 pub fn probe(timing: &Timing, does: &str) -> Variant {
     let process = || -> Result<Process, TrustError> {
         let folder = timing.folder("byteman")?;
         let byteman = prepare(timing.jdk, "Tables.java", &folder)?;
         let rules = written("counting.btm", does, &folder)?;
-        Ok(under(timing, &byteman, &rules, &folder))
+        Ok(run_under_rules(timing, &byteman, &rules, &folder))
     };
     timing
         .variant(NAME, process())
         .checked(all_calls(timing.calls))
 }
 
-fn under(timing: &Timing, byteman: &Path, rules: &Path, folder: &Path) -> Process {
+fn run_under_rules(timing: &Timing, byteman: &Path, rules: &Path, folder: &Path) -> Process {
     let agent = format!(
         "-javaagent:{}=script:{}",
         byteman.display(),
@@ -60,7 +65,7 @@ fn under(timing: &Timing, byteman: &Path, rules: &Path, folder: &Path) -> Proces
     timing.java(&[COMPILED.into(), agent], &[folder])
 }
 
-/// The option that makes a JVM's agent listen for rules.
+/// The option that makes the agent listen for rules on a port.
 pub fn listening(byteman: &std::path::Path, port: u16) -> String {
     format!(
         "-javaagent:{}=listener:true,port:{port},boot:{}",
@@ -69,7 +74,7 @@ pub fn listening(byteman: &std::path::Path, port: u16) -> String {
     )
 }
 
-/// Sends rules to a listening agent and waits for its answer.
+/// Sends rules to a listening agent, and returns its answer.
 pub fn submit(port: u16, rules: &str) -> Result<String, TrustError> {
     let mut stream = TcpStream::connect(("127.0.0.1", port)).map_err(other)?;
     stream
@@ -81,7 +86,7 @@ pub fn submit(port: u16, rules: &str) -> Result<String, TrustError> {
     stream.flush().map_err(other)?;
     let mut answer = Vec::new();
     let mut piece = [0u8; 4096];
-    // The agent says OK on a line of its own and keeps the stream open for a while.
+    // The agent writes OK on a line of its own, and keeps the stream open for a while.
     while !String::from_utf8_lossy(&answer).lines().any(|l| l == "OK") {
         match stream.read(&mut piece).map_err(other)? {
             0 => break,

@@ -1,4 +1,4 @@
-//! Flight Recorder's method timing, in JDKs from 25 on.
+//! The method timing of Flight Recorder, which exists from JDK 25 on.
 
 use super::Timing;
 use crate::bench::groups::Variant;
@@ -6,17 +6,16 @@ use crate::bench::{TrustError, other};
 use crate::jdk::Jdk;
 use crate::process::Process;
 
-/// In tables.
 pub const NAME: &str = "JFR, method timing";
 
-/// The first JDK that has it.
-pub const SINCE: u32 = 25;
+/// The first JDK with method timing.
+pub const MIN_JDK: u32 = 25;
 
-/// The hot call, timed.
+/// The variant that times the hot call.
 pub fn timer(timing: &Timing) -> Variant {
     let file = timing.compiled.join("timing.jfr");
-    let process = if timing.jdk.major() < SINCE {
-        Err(other(format!("not in JDKs before {SINCE}")))
+    let process = if timing.jdk.major() < MIN_JDK {
+        Err(other(format!("not in JDKs before {MIN_JDK}")))
     } else {
         let option = format!(
             "-XX:StartFlightRecording:method-timing=HotCall::step,filename={}",
@@ -44,7 +43,7 @@ pub fn timer(timing: &Timing) -> Variant {
     })
 }
 
-/// Begins a recording with method timing in a JVM that runs; gives what `jcmd` says.
+/// Starts a recording with method timing in a running JVM, and returns the output of `jcmd`.
 pub fn start(jdk: &Jdk, pid: u32, name: &str, filter: &str) -> Result<String, TrustError> {
     jcmd(
         jdk,
@@ -57,7 +56,7 @@ pub fn start(jdk: &Jdk, pid: u32, name: &str, filter: &str) -> Result<String, Tr
     )
 }
 
-/// Ends a recording; nothing is kept of it.
+/// Stops a recording and discards it.
 pub fn stop(jdk: &Jdk, pid: u32, name: &str) -> Result<String, TrustError> {
     jcmd(jdk, pid, &["JFR.stop", &format!("name={name}")])
 }

@@ -1,4 +1,5 @@
-//! JaCoCo: a flag for each branch, set when it is taken; what remains of its agent when the JVM ends is a file.
+//! JaCoCo: its agent sets a flag for each branch that is taken, and writes a file when the JVM
+//! ends.
 
 use crate::bench::groups::{Variant, first_line};
 use crate::bench::prepare::Compiled;
@@ -6,10 +7,9 @@ use crate::bench::workload::Workload;
 use crate::jars::jar;
 use crate::jdk::Jdk;
 
-/// In tables.
 pub const NAME: &str = "JaCoCo";
 
-/// The agent as an option of the JVM.
+/// The option of the JVM that loads the agent.
 pub fn agent(file: &std::path::Path) -> Result<String, String> {
     let jar = jar("jacoco-agent").map_err(|e| first_line(&e.to_string()))?;
     Ok(format!(
@@ -19,7 +19,7 @@ pub fn agent(file: &std::path::Path) -> Result<String, String> {
     ))
 }
 
-/// A workload under its agent, with the settings that it has by itself.
+/// The variant that runs a workload under the agent with default settings.
 pub fn counting(
     workload: &'static Workload,
     jdk: &Jdk,

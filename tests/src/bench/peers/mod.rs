@@ -1,7 +1,8 @@
-//! Other tools, at the versions of `tests/jars.txt`, doing as far as they can what Veneer does.
+//! Other tools, at the versions of `tests/jars.txt`. They are configured to do what Veneer does, as
+//! far as they can.
 //!
-//! Each module makes the command of its tool, and a check that the tool has really measured. What a tool cannot do on a JDK or a
-//! workload comes out as the line of its error, in the table.
+//! Each module builds the command of its tool, and a check that the tool has really measured. If a
+//! tool cannot run on a JDK or a workload, the table shows its error line.
 
 pub mod aspectj;
 pub mod async_profiler;
@@ -17,46 +18,43 @@ use super::prepare::Compiled;
 use super::workload::Workload;
 use super::{TrustError, other};
 use crate::figures::run::Run;
-use crate::figures::workload::HITS;
+use crate::figures::workload::HITS_PREFIX;
 use crate::folder::workspace;
 use crate::jdk::Jdk;
 use crate::process::Process;
 
-/// A program under a tool that is to time one method of it.
+/// A program in which a tool is to time one method.
 pub struct Timing<'a> {
-    /// The JDK that it runs on.
     pub jdk: &'a Jdk,
-    /// The program.
     pub compiled: &'a Compiled,
-    /// Rounds of a run.
+    /// Number of rounds in a run.
     pub rounds: usize,
-    /// Calls of the method in a run.
+    /// Number of calls of the method in a run.
     pub calls: u64,
-    /// The program that calls it.
     pub program: &'a Workload,
 }
 
 impl Timing<'_> {
-    /// The program, with options for the JVM and more on the class path.
+    /// The program, with more options of the JVM and more entries of the class path.
     pub fn java(&self, options: &[String], path: &[&Path]) -> Process {
         self.program
             .java(self.jdk, self.compiled, self.rounds, options, path)
     }
 
-    /// An empty folder.
+    /// Creates a folder, and returns its path.
     pub fn folder(&self, name: &str) -> Result<PathBuf, TrustError> {
         let folder = self.compiled.join(name);
         std::fs::create_dir_all(&folder).map_err(other)?;
         Ok(folder)
     }
 
-    /// A variant whose process may not be there, which then is what there is to tell.
+    /// A variant whose process may be missing. The reason is then shown in the table.
     pub fn variant(&self, name: &str, process: Result<Process, TrustError>) -> Variant {
         Variant::peer(name, process.map_err(|e| first_line(&e.to_string())))
     }
 }
 
-/// All tools that time a method.
+/// The variants of all tools that time a method.
 pub fn timers(timing: &Timing) -> Vec<Variant> {
     vec![
         aspectj::timer(timing),
@@ -67,12 +65,13 @@ pub fn timers(timing: &Timing) -> Vec<Variant> {
     ]
 }
 
-/// A source of `tests/bench/peers`.
+/// The path of a source in `tests/bench/peers`.
 pub fn source(name: &str) -> PathBuf {
     workspace().join("tests/bench/peers").join(name)
 }
 
-/// Such a source in a folder, with a text in the place of the comment `/* probe */`.
+/// Writes a source of `tests/bench/peers` to a folder, with `probe` in place of the comment `/*
+/// probe */`.
 pub fn written(name: &str, probe: &str, folder: &Path) -> Result<PathBuf, TrustError> {
     let text = std::fs::read_to_string(source(name)).map_err(other)?;
     let file = folder.join(name);
@@ -80,7 +79,7 @@ pub fn written(name: &str, probe: &str, folder: &Path) -> Result<PathBuf, TrustE
     Ok(file)
 }
 
-/// Compiles such a source against a jar, for those tools whose programs are Java.
+/// Compiles a source of `tests/bench/peers` against a jar.
 pub fn compile(jdk: &Jdk, name: &str, jar: &Path, into: &Path) -> Result<(), TrustError> {
     Process::new(jdk.tool("javac"))
         .args(["-g", "-nowarn", "-proc:none", "-cp"])
@@ -93,12 +92,12 @@ pub fn compile(jdk: &Jdk, name: &str, jar: &Path, into: &Path) -> Result<(), Tru
     Ok(())
 }
 
-/// A check that a tool has seen every call.
+/// A check that a tool has counted every call.
 fn all_calls(calls: u64) -> impl Fn(&Run) -> Result<(), String> {
-    // Some say so on standard error, some on standard output.
+    // Some tools print the number on standard error, others on standard output.
     let told = |run: &Run| {
         let mut lines = run.out.lines().rev();
-        let out = lines.find_map(|line| line.strip_prefix(HITS)?.trim().parse().ok());
+        let out = lines.find_map(|line| line.strip_prefix(HITS_PREFIX)?.trim().parse().ok());
         run.hits.or(out)
     };
     move |run| match told(run) {

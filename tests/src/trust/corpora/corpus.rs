@@ -1,4 +1,4 @@
-//! Which classes: modules of JDKs, and groups of jars.
+//! The corpora: modules of JDKs, and groups of jars.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -10,21 +10,22 @@ use crate::jdk::Jdk;
 use crate::process::Process;
 use crate::trust::{Scope, TrustError};
 
-/// Classes that are looked at together.
+/// Classes that are checked together.
 pub struct Corpus {
-    /// In tables.
+    /// The name in tables.
     pub name: String,
     /// The JDK whose modules they are, or on which they are linked.
     pub jdk: Jdk,
-    /// `jrt:/MODULE`, or jars.
+    /// `jrt:/MODULE`, or paths of jars.
     pub sources: Vec<String>,
-    /// What they need besides.
+    /// Further jars that the classes need.
     pub needs: Vec<PathBuf>,
-    /// The policy besides `block` under which they are checked.
+    /// The policy under which they are checked in addition to `block`.
     pub policy: &'static str,
 }
 
-/// Each corpus is checked under `block`, which asks most, and one of these, in turn.
+/// Each corpus is checked under `block`, which has the most points, and under one of these policies
+/// in turn.
 const POLICIES: [&str; 3] = ["loop", "method", "call"];
 
 impl fmt::Display for Corpus {
@@ -34,13 +35,14 @@ impl fmt::Display for Corpus {
 }
 
 impl Corpus {
-    /// Whether these are classes of the JDK itself.
-    pub fn of_jdk(&self) -> bool {
+    /// Returns whether these are classes of the JDK itself.
+    pub fn is_jdk(&self) -> bool {
         self.sources.iter().any(|s| s.starts_with("jrt:/"))
     }
 }
 
-/// Jars by name (`tests/jars.txt`), and those that they need to be linked.
+/// Groups of jars: the name, the jars (as in `tests/jars.txt`), and further jars that are needed to
+/// link them.
 const GROUPS: [(&str, &[&str], &[&str]); 15] = [
     ("H2", &["h2"], &[]),
     (
@@ -210,11 +212,12 @@ const GROUPS: [(&str, &[&str], &[&str]); 15] = [
     ),
 ];
 
-/// In quick scope: a module, and three jars by as many compilers and ages.
+/// The corpora of the quick scope: one module, and three jars of different age from different
+/// compilers.
 const QUICK_MODULE: &str = "jdk.compiler";
 const QUICK_JARS: [&str; 3] = ["commons-lang3", "kotlinx-coroutines-core", "bsh"];
 
-/// All corpora of this scope.
+/// Returns all corpora of this scope.
 pub fn all(scope: &Scope, folder: &Folder) -> Result<Vec<Corpus>, TrustError> {
     let oldest = scope
         .jdks
@@ -273,7 +276,7 @@ pub fn all(scope: &Scope, folder: &Folder) -> Result<Vec<Corpus>, TrustError> {
     Ok(all)
 }
 
-/// The modules of a JDK.
+/// Returns the names of a JDK's modules.
 fn modules(jdk: &Jdk) -> Result<Vec<String>, TrustError> {
     let listed = Process::new(jdk.tool("java"))
         .arg("--list-modules")

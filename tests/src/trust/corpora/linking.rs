@@ -1,8 +1,10 @@
-//! Classes in real JVMs, under full verification: each must come out as it does without the agent.
+//! Loads classes in real JVMs with full verification. Each class must have the same outcome as
+//! without the agent.
 //!
-//! A piece of a corpus is loaded and linked in one JVM after the other: plain, armed by each policy, with a counter on
-//! every block from the start, and with counters attached when all is linked. In the last one the agent makes ways in for running
-//! activations too, since it knows no better than that something may be running.
+//! One JVM after the other loads and links a piece of a corpus: plain, armed under each policy,
+//! with a counter on every block from the start, and with counters that are attached after all
+//! classes are linked. In the last mode, the agent also emits OSR entries, because it must assume
+//! that methods are running.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
@@ -19,14 +21,15 @@ use crate::live::{Live, LiveError};
 use crate::process::Process;
 use crate::trust::{Scope, TrustError};
 
-/// Methods that are loaded in one JVM, about: memory stays below two gigabytes, and the counters last.
-const METHODS: u64 = 40_000;
+/// Approximate number of methods that one JVM loads. With this number it needs less than two
+/// gigabytes, and the agent does not run out of counters.
+const METHODS_PER_JVM: u64 = 40_000;
 
-/// No JVM takes so long, on a machine that does other things too.
-const LIMIT: Duration = Duration::from_secs(1800);
+/// Time limit of one JVM, generous for machines that run other programs too.
+const JVM_TIMEOUT: Duration = Duration::from_secs(1800);
 
-/// Refusals that are mistakes of Veneer's. All others say something about the class or method.
-const MISTAKES: [&str; 7] = [
+/// Refusals that are faults of Veneer. All other refusals are properties of the class or method.
+const FAULT_CODES: [&str; 7] = [
     "AnchorFailed",
     "BrokenClass",
     "BrokenCode",
@@ -36,14 +39,16 @@ const MISTAKES: [&str; 7] = [
     "VersionRejected",
 ];
 
-/// A counter on every block of everything, from the start.
-const BLOCKS: &str = "methods(\"*..*::*(..)\").limit(100000000).blocks().before(counter());\n";
+/// The plan that counts every block of every method from the start.
+const BLOCKS_PLAN: &str = "methods(\"*..*::*(..)\").limit(100000000).blocks().before(counter());\n";
 
-/// The ways in are made for every so-many-th class of a piece: that takes the time of all else together.
-const WITH_WAYS_IN: usize = 12;
+/// OSR entries are emitted for every twelfth class of a piece. For all classes they would take as
+/// long as everything else together.
+const OSR_CLASS_STRIDE: usize = 12;
 
-/// The same when all is loaded, for a few methods at a time: for so few the agent makes ways in at once.
-const WAYS_IN: &str = r#"
+/// The plan that is attached after all classes are loaded. It attaches to at most 64 methods at a
+/// time, because for so few methods the agent emits OSR entries at once.
+const LATER_PLAN: &str = r#"
 let few = 64;
 for class in classes {
     let patterns = methods(class).list().map(|m| m.pattern);
@@ -56,18 +61,18 @@ for class in classes {
 }
 "#;
 
-/// Classes in one program: what it has at once must stay within the limits of plans.
-const CLASSES: usize = 250;
+/// Number of classes in one program. More would exceed the limits of plans.
+const CLASSES_PER_PROGRAM: usize = 250;
 
-/// How the classes of a piece are run.
+/// The mode in which the classes of a piece are run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Mode {
-    /// Armed by this policy.
+    /// Armed under this policy.
     Armed(&'static str),
-    /// Policy `block`, and a counter on each block.
+    /// Policy `block`, with a counter on each block from the start.
     Blocks,
-    /// The same, attached when all is linked.
-    WaysIn,
+    /// Policy `block`, with a counter on each block that is attached after all classes are linked.
+    OsrEntries,
 }
 
 impl fmt::Display for Mode {
@@ -75,15 +80,15 @@ impl fmt::Display for Mode {
         match self {
             Mode::Armed(policy) => write!(f, "armed, {policy}"),
             Mode::Blocks => f.write_str("every block counted"),
-            Mode::WaysIn => f.write_str("every block counted, attached later"),
+            Mode::OsrEntries => f.write_str("every block counted, attached later"),
         }
     }
 }
 
 /// The modes of jars in quick scope.
-const QUICK: [Mode; 3] = [Mode::Armed("loop"), Mode::Blocks, Mode::WaysIn];
+const QUICK: [Mode; 3] = [Mode::Armed("loop"), Mode::Blocks, Mode::OsrEntries];
 
-/// A part of a corpus, for one JVM.
+/// A part of a corpus that one JVM loads.
 pub struct Piece {
     part: u64,
     parts: u64,
@@ -96,10 +101,10 @@ impl fmt::Display for Piece {
     }
 }
 
-/// The pieces of a corpus.
+/// Splits a corpus into pieces.
 pub fn pieces(outcome: &Outcome, scope: &Scope) -> Vec<Piece> {
-    let parts = outcome.check.total.methods.div_ceil(METHODS).max(1);
-    // Modules of a second JDK are much the same classes.
+    let parts = outcome.check.total.methods.div_ceil(METHODS_PER_JVM).max(1);
+    // Most modules of a second JDK have the same classes as those of the first.
     let modes = match scope.jdks.first() == Some(&outcome.corpus.jdk) {
         true => vec![
             Mode::Armed("method"),
@@ -107,11 +112,11 @@ pub fn pieces(outcome: &Outcome, scope: &Scope) -> Vec<Piece> {
             Mode::Armed("call"),
             Mode::Armed("block"),
             Mode::Blocks,
-            Mode::WaysIn,
+            Mode::OsrEntries,
         ],
         false => vec![Mode::Armed("block"), Mode::Blocks],
     };
-    let modes: Vec<Mode> = match (scope.quick, outcome.corpus.of_jdk()) {
+    let modes: Vec<Mode> = match (scope.quick, outcome.corpus.is_jdk()) {
         (true, true) => vec![Mode::Blocks],
         (true, false) => QUICK.to_vec(),
         (false, _) => modes,
@@ -124,34 +129,35 @@ pub fn pieces(outcome: &Outcome, scope: &Scope) -> Vec<Piece> {
     (0..parts).map(piece).collect()
 }
 
-/// What the JVMs made of a piece.
+/// The results of the JVMs for a piece.
 pub struct Linked {
-    /// Classes of the piece.
+    /// Number of classes in the piece.
     pub classes: u64,
-    /// Those that link in a plain JVM; the others need something that is not there.
+    /// Number of classes that link in a plain JVM. The others need classes that are missing.
     pub plain: u64,
-    /// What came of it in each mode.
+    /// The result of each mode.
     pub modes: Vec<(Mode, Run)>,
 }
 
-/// What one JVM under the agent did.
+/// The result of one JVM under the agent.
 #[derive(Default)]
 pub struct Run {
-    /// Armed methods, and places with a counter.
+    /// Number of armed methods.
     pub methods: u64,
-    /// See `methods`.
+    /// Number of points with a counter.
     pub points: u64,
-    /// Version classes that were defined, and so verified.
+    /// Number of version classes that were defined, and therefore verified.
     pub versions: u64,
-    /// Classes that the verifier refused here and not in the plain JVM, and refused versions.
+    /// Number of classes that the verifier rejected here and not in the plain JVM, plus rejected
+    /// versions.
     pub rejected: u64,
-    /// Refusals by name: of classes, methods, and places in methods.
+    /// Number of refusals by code: of classes, of methods, and of points in methods.
     pub refusals: BTreeMap<String, [u64; 3]>,
-    /// What must not be.
+    /// One line for each failure.
     pub failures: Vec<String>,
 }
 
-/// The Java program and the plans.
+/// The compiled Java program and the files of the plans.
 pub struct Programs {
     classes: PathBuf,
     blocks: PathBuf,
@@ -159,7 +165,7 @@ pub struct Programs {
 }
 
 impl Programs {
-    /// Compiles it into a folder, and writes them there.
+    /// Compiles the program into a folder, and writes the plans there.
     pub fn compile(scope: &Scope, folder: &Folder) -> Result<Programs, TrustError> {
         let classes = folder.join("classes");
         std::fs::create_dir_all(&classes)?;
@@ -170,7 +176,7 @@ impl Programs {
             )?;
         }
         let blocks = folder.join("blocks.rhai");
-        std::fs::write(&blocks, BLOCKS)?;
+        std::fs::write(&blocks, BLOCKS_PLAN)?;
         Ok(Programs {
             classes,
             blocks,
@@ -189,7 +195,8 @@ pub fn link(programs: &Programs, corpus: &Corpus, piece: &Piece) -> Result<Linke
         .values()
         .filter(|o| o.starts_with("linked "))
         .count();
-    // Jython keeps compiled Python under paths that are not the names of its classes; a loader of its own defines these.
+    // Jython stores compiled Python in paths that are not the names of the classes. A loader of
+    // Jython defines these classes.
     let elsewhere = |o: &&&str| o.contains("(wrong name: ");
     let others = expected.len() - expected.values().filter(elsewhere).count();
     if linked * 2 < others {
@@ -203,7 +210,7 @@ pub fn link(programs: &Programs, corpus: &Corpus, piece: &Piece) -> Result<Linke
     let mut modes = Vec::new();
     for mode in &piece.modes {
         let begun = Instant::now();
-        modes.push((*mode, under(programs, corpus, piece, *mode, &expected)?));
+        modes.push((*mode, run_mode(programs, corpus, piece, *mode, &expected)?));
         let took = begun.elapsed().as_secs_f64();
         eprintln!("corpora: {took:4.0} s for {corpus}, {piece}: {mode}");
     }
@@ -214,7 +221,8 @@ pub fn link(programs: &Programs, corpus: &Corpus, piece: &Piece) -> Result<Linke
     })
 }
 
-/// The class and its outcome in a line `a.b.C linked 3 2 1`; `None` for the lines around them.
+/// Parses a line such as `a.b.C linked 3 2 1` into the class and its outcome. Returns `None` for
+/// the first and last lines of the output.
 fn class_line(line: &str) -> Option<(&str, &str)> {
     let around = ["classes ", "pid "];
     let (class, outcome) = line.split_once(' ')?;
@@ -228,7 +236,7 @@ fn java(
     wait: bool,
 ) -> Result<Process, TrustError> {
     let mut paths = vec![programs.classes.clone()];
-    if !corpus.of_jdk() {
+    if !corpus.is_jdk() {
         paths.extend(corpus.sources.iter().map(PathBuf::from));
     }
     paths.extend(corpus.needs.iter().cloned());
@@ -243,8 +251,8 @@ fn java(
             "-XX:+BytecodeVerificationLocal",
             "-XX:+BytecodeVerificationRemote",
         ])
-        .limit(LIMIT);
-    if corpus.of_jdk() {
+        .limit(JVM_TIMEOUT);
+    if corpus.is_jdk() {
         java = java.args(["--add-modules", "ALL-SYSTEM"]);
     }
     java = java
@@ -258,7 +266,7 @@ fn java(
     Ok(java.args(&corpus.sources))
 }
 
-fn under(
+fn run_mode(
     programs: &Programs,
     corpus: &Corpus,
     piece: &Piece,
@@ -273,22 +281,22 @@ fn under(
     ));
     let (file, blocks) = (report.to_string_lossy(), programs.blocks.to_string_lossy());
     let mut options = vec!["--report", &file];
-    if corpus.of_jdk() {
+    if corpus.is_jdk() {
         options.extend(["--arm", "*..*"]);
     }
     match mode {
-        // Every call is one to cut at.
+        // With this option, every call ends a fragment.
         Mode::Armed("call") => options.extend(["--policy", "call", "--calls", "*..*::*(..)"]),
         Mode::Armed(policy) => options.extend(["--policy", policy]),
         Mode::Blocks => options.extend(["--policy", "block", "--plan", &blocks]),
-        Mode::WaysIn => options.extend(["--policy", "block"]),
+        Mode::OsrEntries => options.extend(["--policy", "block"]),
     }
-    let java = java(programs, corpus, piece, mode == Mode::WaysIn)?;
+    let java = java(programs, corpus, piece, mode == Mode::OsrEntries)?;
     let process = run(&options, &java);
     let mut done = Run::default();
     let label = format!("{corpus}, {piece}, {mode}");
     let (code, out, err) = match mode {
-        Mode::WaysIn => attached_later(&process, expected, &mut done, &label)?,
+        Mode::OsrEntries => attached_later(&process, expected, &mut done, &label)?,
         _ => {
             let output = process.run()?;
             (output.code, output.out, output.err)
@@ -309,7 +317,8 @@ fn under(
     Ok(done)
 }
 
-/// Starts the program, attaches when all is linked, and lets it go. Gives exit code and streams.
+/// Starts the program, attaches the counters after all classes are linked, and lets the program
+/// continue. Returns the exit code and both streams.
 fn attached_later(
     process: &Process,
     expected: &HashMap<&str, &str>,
@@ -318,10 +327,10 @@ fn attached_later(
 ) -> Result<(i32, String, String), TrustError> {
     let other = |error: LiveError| TrustError::Other(format!("{label}: {error}"));
     let mut live = Live::start(process).map_err(other)?;
-    let end = Instant::now() + LIMIT;
+    let end = Instant::now() + JVM_TIMEOUT;
     loop {
         match live.line("linked") {
-            // `linked` alone: an outcome has the class's name before it.
+            // The line `linked` alone. Lines with outcomes begin with the name of the class.
             Ok(rest) if rest.is_empty() => break,
             Ok(_) => {}
             Err(LiveError::Silent(..)) if Instant::now() < end => {
@@ -334,12 +343,15 @@ fn attached_later(
     let linked = expected.iter().filter(|(_, o)| o.starts_with("linked "));
     let mut classes: Vec<&str> = linked.map(|(class, _)| *class).collect();
     classes.sort_unstable();
-    let classes: Vec<&str> = classes.into_iter().step_by(WITH_WAYS_IN).collect();
-    for some in classes.chunks(CLASSES) {
-        let code = format!("let classes = {};{WAYS_IN}", serde_json::to_string(some)?);
+    let classes: Vec<&str> = classes.into_iter().step_by(OSR_CLASS_STRIDE).collect();
+    for some in classes.chunks(CLASSES_PER_PROGRAM) {
+        let code = format!(
+            "let classes = {};{LATER_PLAN}",
+            serde_json::to_string(some)?
+        );
         let attached = veneer()
             .args(["exec", &pid, "-e", &code])
-            .limit(LIMIT)
+            .limit(JVM_TIMEOUT)
             .run()?;
         if attached.code != 0 {
             let what = format!("{}{}", attached.out, attached.err);
@@ -374,9 +386,9 @@ fn compare(out: &str, expected: &HashMap<&str, &str>, label: &str, done: &mut Ru
     }
 }
 
-/// The report, without its figures of single points.
+/// The report without the counts of its points.
 #[derive(Deserialize)]
-struct Slim {
+struct ReportWithoutPoints {
     totals: Totals,
     refusals: Vec<crate::report::Refusal>,
     #[serde(default)]
@@ -397,7 +409,12 @@ struct Problem {
     message: String,
 }
 
-fn add_report(report: &Slim, expected: &HashMap<&str, &str>, label: &str, done: &mut Run) {
+fn add_report(
+    report: &ReportWithoutPoints,
+    expected: &HashMap<&str, &str>,
+    label: &str,
+    done: &mut Run,
+) {
     done.methods = report.totals.methods_armed;
     done.points = report.totals.points;
     done.versions = report.totals.versions;
@@ -405,16 +422,17 @@ fn add_report(report: &Slim, expected: &HashMap<&str, &str>, label: &str, done: 
         done.failures.push(format!("{label}: {}", problem.message));
     }
     for refusal in &report.refusals {
-        // Values that are left on the stack at a return are legal, and the JDK's own generator of module tables leaves some.
+        // A return may legally leave values on the stack. The JDK's own generator of module
+        // tables emits such code.
         let legal = refusal.reason == "BrokenCode" && refusal.detail.contains("left on the stack");
-        if MISTAKES.contains(&refusal.reason.as_str()) && !legal {
+        if FAULT_CODES.contains(&refusal.reason.as_str()) && !legal {
             done.rejected += u64::from(refusal.reason == "VersionRejected");
             done.failures.push(format!(
                 "{label}: {}::{}: {}: {}",
                 refusal.class, refusal.method, refusal.reason, refusal.detail
             ));
         }
-        // Classes of other pieces are counted there.
+        // Refusals of classes in other pieces are counted there.
         if expected.contains_key(refusal.class.as_str()) {
             let kind = match refusal.method.as_str() {
                 "" => 0,
@@ -447,7 +465,7 @@ mod tests {
     }
 
     #[test]
-    fn refusals_count_where_their_class_belongs() -> Result<(), serde_json::Error> {
+    fn refusals_are_counted_in_the_piece_of_their_class() -> Result<(), serde_json::Error> {
         let text = r#"{"totals":{"methods_armed":5,"points":9,"versions":2},"instruments":[{"x":1}],
             "refusals":[{"class":"a.B","method":"m()V","reason":"MonitorHeld"},
                 {"class":"a.B","method":"m()V@7","reason":"MonitorHeld"},

@@ -1,4 +1,5 @@
-//! A jar that ProGuard optimised and obfuscated: short names used again and again, merged interfaces, moved code.
+//! Makes a jar that ProGuard has optimised and obfuscated: heavily overloaded short names, merged
+//! interfaces, moved code.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -9,7 +10,7 @@ use crate::jdk::Jdk;
 use crate::process::Process;
 use crate::trust::TrustError;
 
-/// What is obfuscated.
+/// The jars that are obfuscated.
 const INPUT: [&str; 4] = [
     "commons-collections4",
     "commons-lang3",
@@ -17,7 +18,7 @@ const INPUT: [&str; 4] = [
     "antlr4-runtime",
 ];
 
-/// ProGuard, and what it needs.
+/// ProGuard and the jars that it needs.
 const PROGUARD: [&str; 7] = [
     "proguard-base",
     "proguard-core",
@@ -40,7 +41,7 @@ const OPTIONS: &str = "\
 -keep,allowobfuscation public class * { public protected *; }
 ";
 
-/// Makes the jar.
+/// Makes the jar, and returns its path.
 pub fn jar(jdk: &Jdk, folder: &Folder) -> Result<PathBuf, TrustError> {
     let out = folder.join("obfuscated.jar");
     let mut options = String::new();

@@ -1,4 +1,4 @@
-//! What `veneer check` says of a corpus.
+//! The results of `veneer check` for a corpus.
 
 use std::time::Duration;
 
@@ -8,112 +8,106 @@ use super::Corpus;
 use crate::command::veneer;
 use crate::trust::{Scope, TrustError};
 
-/// The JSON of the command, as far as it is looked at.
+/// The parts of the command's JSON that are used.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Checked {
-    /// All paths together.
+    /// The sum over all paths.
     pub total: Sum,
 }
 
-/// Figures of a corpus.
+/// The results of a corpus.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Sum {
-    /// Classes read.
+    /// Number of classes read.
     pub classes: u64,
-    /// Those that are written byte for byte as they were.
+    /// Number of classes whose rewritten form is identical to the input, byte for byte.
     pub identical: u64,
-    /// Methods with code.
+    /// Number of methods with code.
     pub methods: u64,
-    /// Static initialisers among them.
+    /// Number of static initialisers among these methods.
     pub initialisers: u64,
-    /// Never armed by the agent.
+    /// The classes that the agent never arms.
     pub on_cell_path: OnCellPath,
-    /// The least class-file version.
+    /// The lowest class-file version.
     pub oldest: Option<u16>,
-    /// The greatest.
+    /// The highest class-file version.
     pub newest: Option<u16>,
-    /// Processor time.
+    /// Mean processor time per class in microseconds.
     pub micros_per_class: f64,
-    /// By policy.
+    /// One entry for each policy.
     pub policies: Vec<ByPolicy>,
-    /// What must not be.
     pub failures: Vec<Failure>,
 }
 
-/// Classes that a cell needs.
+/// The classes that a cell needs when it is called.
 #[derive(Clone, Debug, Deserialize)]
 pub struct OnCellPath {
-    /// How many.
+    /// Number of classes.
     pub classes: u64,
-    /// Their methods with code.
+    /// Number of methods with code.
     pub methods: u64,
 }
 
-/// Figures of a policy.
+/// The results for a policy.
 #[derive(Clone, Debug, Deserialize)]
 pub struct ByPolicy {
-    /// Its name.
     pub policy: String,
-    /// Methods armed by themselves.
+    /// Number of methods that are armed by default.
     pub armed: u64,
-    /// Methods armed where a plan names them.
+    /// Number of methods that are armed if a plan names them.
     pub named: u64,
-    /// Methods with versions.
+    /// Number of methods with versions.
     pub emitted: u64,
-    /// Capture points.
+    /// Number of capture points.
     pub points: u64,
-    /// Versions with an edit.
+    /// Number of versions with an edit.
     pub edited: u64,
-    /// Bodies that the checker proved.
+    /// Number of bodies that the checker proved.
     pub proved: u64,
-    /// What was refused.
     pub refusals: Vec<Refused>,
 }
 
-/// A refusal by name.
+/// A code of refusals, with its frequency.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Refused {
-    /// The name.
     pub name: String,
-    /// `arm`, `named`, `emit`, `edit`, `place`.
+    /// The stage: `arm`, `named`, `emit`, `edit` or `place`.
     #[serde(rename = "while")]
     pub stage: String,
-    /// How often.
+    /// Number of refusals.
     pub count: u64,
-    /// In words.
+    /// The explanation of the code in words.
     pub explanation: String,
 }
 
-/// What must not be.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Failure {
-    /// The class.
     pub class: String,
-    /// The method, or nothing.
+    /// The method. Empty if the whole class failed.
     pub method: String,
-    /// What was being done.
+    /// The operation that failed.
     pub doing: String,
-    /// What is wrong.
     pub reason: String,
 }
 
 impl Sum {
-    /// The figures of a policy.
+    /// The results for a policy.
     pub fn by(&self, policy: &str) -> Option<&ByPolicy> {
         self.policies.iter().find(|p| p.policy == policy)
     }
 
-    /// What the checker could not prove.
+    /// Number of bodies that the checker could not prove.
     pub fn unproved(&self) -> usize {
         let unproved = |f: &&Failure| f.doing.starts_with("prove");
         self.failures.iter().filter(unproved).count()
     }
 }
 
-/// Runs the command over the corpus.
+/// Runs the command on the corpus.
 pub fn check(corpus: &Corpus, scope: &Scope) -> Result<Checked, TrustError> {
     let jobs = scope.workers.max(1).to_string();
-    // Modules of a second JDK are much the same classes as those of the first one: there it is the edits that are new.
+    // Most modules of a second JDK have the same classes as those of the first. So the second JDK
+    // is checked with edits instead.
     let first = scope.jdks.first() == Some(&corpus.jdk);
     let two = format!("{},block", corpus.policy);
     let options: &[&str] = match first && !scope.quick {
@@ -129,7 +123,7 @@ pub fn check(corpus: &Corpus, scope: &Scope) -> Result<Checked, TrustError> {
         .arg(corpus.jdk.home())
         .limit(Duration::from_secs(3000))
         .run()?;
-    // 1: something failed, and the JSON says what.
+    // Exit code 1 means that something failed. The JSON has the details.
     if !matches!(output.code, 0 | 1) {
         output.succeeded(&format!("veneer check ({corpus})"))?;
         return Err(TrustError::Other(format!("{corpus}: no outcome")));

@@ -1,4 +1,4 @@
-//! The part's words and tables.
+//! The text and the tables of the part `corpora`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,12 +7,12 @@ use super::linking::{Mode, Run};
 use super::statics::{ByPolicy, Sum};
 use crate::trust::{Part, Scope, Table};
 
-/// At least this share of methods with code can be armed, in percent.
-const ARMED: f64 = 99.0;
-/// And this share has versions with every block counted.
-const EMITTED: f64 = 97.0;
+/// The goal for the share of methods with code that can be armed, in percent.
+const ARMED_GOAL_PERCENT: f64 = 99.0;
+/// The goal for the share of methods that have versions with every block counted, in percent.
+const EMITTED_GOAL_PERCENT: f64 = 97.0;
 
-/// The part.
+/// Builds the part from the results.
 pub fn part(outcomes: &[Outcome], scope: &Scope) -> Part {
     let mut part = Part::new("corpora", "Everything that exists");
     part.words = words(outcomes, scope);
@@ -39,18 +39,18 @@ pub fn part(outcomes: &[Outcome], scope: &Scope) -> Part {
         part.failures
             .extend(runs(outcome).flat_map(|(_, run)| run.failures.iter().cloned()));
     }
-    let total = Total::of(outcomes);
-    if total.armed < ARMED || total.emitted < EMITTED {
+    let total = Total::sum(outcomes);
+    if total.armed < ARMED_GOAL_PERCENT || total.emitted < EMITTED_GOAL_PERCENT {
         part.failures.push(total.sentence());
     }
     part
 }
 
-/// All corpora together.
+/// The totals over all corpora.
 struct Total {
     methods: u64,
     initialisers: u64,
-    /// Shares of methods, in percent, under the policy for which they are least.
+    /// Shares of the methods in percent, each under the policy with the lowest share.
     armed: f64,
     emitted: f64,
     classes: u64,
@@ -58,7 +58,7 @@ struct Total {
 }
 
 impl Total {
-    fn of(outcomes: &[Outcome]) -> Total {
+    fn sum(outcomes: &[Outcome]) -> Total {
         let sum = |of: &dyn Fn(&Sum) -> u64| outcomes.iter().map(|o| of(&o.check.total)).sum();
         let least = |of: &dyn Fn(&ByPolicy) -> u64| {
             let shares = names(outcomes).into_iter().map(|name| {
@@ -87,36 +87,41 @@ impl Total {
              the policy for which these are least. {} of them are static initialisers, which are armed where a pattern names them.",
             count(self.methods),
             self.armed,
-            goal(self.armed, ARMED),
+            goal(self.armed, ARMED_GOAL_PERCENT),
             self.emitted,
-            goal(self.emitted, EMITTED),
+            goal(self.emitted, EMITTED_GOAL_PERCENT),
             count(self.initialisers),
         )
     }
 }
 
 fn words(outcomes: &[Outcome], scope: &Scope) -> Vec<String> {
-    let total = Total::of(outcomes);
+    let total = Total::sum(outcomes);
     let jdks: Vec<String> = scope.jdks.iter().map(ToString::to_string).collect();
     let mut words = vec![
         format!(
-            "{} classes: those of {} and of jars from Maven Central, by javac of many ages, scalac, kotlinc, groovyc, Clojure, \
-             Jython, ECJ and ProGuard. `veneer check` reads and writes each ({} come out byte for byte the same), arms it under the policy `block` and one other, in turn, emits \
-             versions of all its methods with a counter on every block, for new and for running activations, clean ones too (on the second JDK also ones with an \
-             edit), and has the checker prove each body.",
+            "{} classes: those of {} and of jars from Maven Central, compiled by javac of many \
+             versions, scalac, kotlinc, groovyc, Clojure, Jython, ECJ and ProGuard. `veneer \
+             check` reads and writes each ({} are unchanged byte for byte), arms it under the \
+             policy `block` and one other policy in turn, emits versions of all its methods with \
+             a counter on every block, with and without OSR entries for running activations, and \
+             also without instruments (on the second JDK also with an edit), and has the checker \
+             prove each body.",
             count(total.classes),
             jdks.join(" and "),
             count(total.identical),
         ),
-        "Then real JVMs load and link every class under full verification (`-XX:+BytecodeVerificationLocal \
-         -XX:+BytecodeVerificationRemote`) without initialising it: plain, armed by each policy, with a counter on every block from \
-         the start, and (every twelfth class) with counters attached when all is linked, which makes the ways in for running activations too. Each \
-         class must come out as in the plain JVM: linked with the same members, or with the same error where something that it \
-         needs is not there."
+        "Then real JVMs load and link every class with full verification \
+         (`-XX:+BytecodeVerificationLocal -XX:+BytecodeVerificationRemote`) without initialising \
+         it: plain, armed under each policy, with a counter on every block from the start, and \
+         (every twelfth class) with counters that are attached after all classes are linked, \
+         which also emits the OSR entries. Each class must have the same outcome as in the plain \
+         JVM: linked with the same members, or the same error if a class that it needs is \
+         missing."
             .to_string(),
         total.sentence(),
     ];
-    let jdk = outcomes.iter().filter(|o| o.corpus.of_jdk());
+    let jdk = outcomes.iter().filter(|o| o.corpus.is_jdk());
     for outcome in jdk {
         let sum = &outcome.check.total;
         words.push(format!(
@@ -135,7 +140,7 @@ fn runs(outcome: &Outcome) -> impl Iterator<Item = (Mode, &Run)> {
     linked.flat_map(|l| l.modes.iter().map(|(mode, run)| (*mode, run)))
 }
 
-/// The policies, each once. (Not every corpus is checked under each.)
+/// The policies, each once. Not every corpus is checked under each policy.
 fn names(outcomes: &[Outcome]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for policy in outcomes.iter().flat_map(|o| &o.check.total.policies) {
@@ -146,7 +151,8 @@ fn names(outcomes: &[Outcome]) -> Vec<String> {
     names
 }
 
-/// A figure of a policy over all corpora that were checked under it, and the methods of those.
+/// Returns the sum of a number of a policy over all corpora that were checked under it, and the sum
+/// of their methods.
 fn share(outcomes: &[Outcome], policy: &str, of: &dyn Fn(&ByPolicy) -> u64) -> (u64, u64) {
     let sums = outcomes.iter().map(|o| &o.check.total);
     let each = sums.filter_map(|sum| sum.by(policy).map(|p| (of(p), sum.methods)));
@@ -192,7 +198,7 @@ fn corpora(outcomes: &[Outcome]) -> Table {
                 false => count(sum.identical),
             },
             count(sum.methods),
-            // The default policy, and the one that asks most.
+            // The default policy and the policy with the most points.
             match sum.by("loop") {
                 Some(_) => policy("loop", &|p| p.armed),
                 None => policy("block", &|p| p.armed),
@@ -357,7 +363,7 @@ fn percent(part: u64, whole: u64) -> f64 {
     100.0 * part as f64 / whole.max(1) as f64
 }
 
-/// `1234567` as `1,234,567`.
+/// Formats a number: `1234567` as `1,234,567`.
 fn count(n: u64) -> String {
     let digits = n.to_string();
     let mut out = String::new();
@@ -375,7 +381,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn goals_are_stated_whether_met_or_not() {
+    fn goals_are_stated_whether_they_are_met_or_not() {
         let total = |armed, emitted| Total {
             methods: 10_000,
             initialisers: 100,

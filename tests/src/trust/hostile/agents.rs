@@ -1,32 +1,31 @@
-//! Other agents beside ours: each program prints what it prints under the other agent alone, whichever agent comes first, with the
-//! storm from the start.
+//! Other agents in the same JVM. Each program must print the same as under the other agent alone,
+//! whichever agent is loaded first, with the storm from the start.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use super::compiled::{Plan, difference, sources, under, watched};
+use super::compiled::{Plan, difference, run_under_plan, run_with_thread_dump, sources};
 use crate::folder::{Folder, files};
 use crate::jars::{jar, jars};
 use crate::jdk::Jdk;
 use crate::process::{Output, Process};
 use crate::trust::TrustError;
 
-/// Another agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Agent {
-    /// Coverage of everything.
+    /// JaCoCo, which measures the coverage of all classes.
     Jacoco,
-    /// The load-time weaver.
+    /// AspectJ's load-time weaver.
     AspectJ,
-    /// Rules that count, change results and throw.
+    /// Byteman, with rules that count, change results and throw.
     Byteman,
-    /// Inline mocks; `mockito-core` is the agent.
+    /// Mockito with inline mocks; the jar `mockito-core` is the agent.
     Mockito,
-    /// Automatic instrumentation of the JDK's web server and client, executors and futures.
+    /// OpenTelemetry's automatic instrumentation of the JDK's web server and client, executors and
+    /// futures.
     OpenTelemetry,
 }
 
-/// All of them.
 pub const AGENTS: [Agent; 5] = [
     Agent::Jacoco,
     Agent::AspectJ,
@@ -35,12 +34,12 @@ pub const AGENTS: [Agent; 5] = [
     Agent::OpenTelemetry,
 ];
 
-/// The order of the two agents.
+/// The order in which the two agents are loaded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
     /// Veneer's agent is loaded before the other one.
     VeneerFirst,
-    /// The other agent is loaded first.
+    /// Veneer's agent is loaded after the other one.
     VeneerLast,
 }
 
@@ -66,7 +65,7 @@ impl std::fmt::Display for Agent {
 }
 
 impl Agent {
-    /// The folder of its program, the main class, and the jars on the class path.
+    /// The folder of the agent's program, the main class, and the jars on the class path.
     fn program(self) -> (&'static str, &'static str, &'static [&'static str]) {
         match self {
             Agent::Jacoco | Agent::OpenTelemetry => ("served", "Served", &[]),
@@ -81,8 +80,9 @@ impl Agent {
     }
 }
 
-/// A program beside an agent, compiled on a JDK, with the output of its run without Veneer.
-pub struct Beside {
+/// A program that runs with another agent, compiled on a JDK, with the output of its run without
+/// Veneer.
+pub struct ProgramWithAgent {
     agent: Agent,
     jdk: Jdk,
     folder: Folder,
@@ -91,8 +91,8 @@ pub struct Beside {
     limit: Duration,
 }
 
-impl Beside {
-    /// Compiles the program and runs it under the other agent alone.
+impl ProgramWithAgent {
+    /// Compiles the program, and runs it under the other agent alone.
     pub fn prepare(jdk: &Jdk, agent: Agent) -> Result<Self, TrustError> {
         let folder = Folder::new("beside")?;
         let (name, _, needs) = agent.program();
@@ -128,8 +128,9 @@ impl Beside {
         };
         let begun = Instant::now();
         let java = beside.java(Order::VeneerFirst)?;
-        beside.plain = watched(jdk, &java, beside.limit)?.succeeded("the plain run")?;
-        // Both processors may be taken by others when the limit counts.
+        beside.plain =
+            run_with_thread_dump(jdk, &java, beside.limit)?.succeeded("the plain run")?;
+        // Other processes may use both processors while the limit applies.
         beside.limit = Duration::from_secs(20) + begun.elapsed() * 15;
         Ok(beside)
     }
@@ -160,7 +161,8 @@ impl Beside {
         let mut java = Process::new(self.jdk.tool("java")).args(["-Xmx256m", "-Xshare:auto"]);
         let option = self.option()?;
         match order {
-            // The command puts its agent before the other options, and this variable comes before all options.
+            // The command puts Veneer's agent before the other options. The JVM reads this variable
+            // before all options.
             Order::VeneerLast => java = java.env("JAVA_TOOL_OPTIONS", &option),
             Order::VeneerFirst => java = java.arg(option),
         }
@@ -173,7 +175,7 @@ impl Beside {
                 "-Dotel.metrics.exporter=none",
                 "-Dotel.logs.exporter=none",
                 "-Dotel.javaagent.logging=none",
-                // Without most of its instrumentations the agent starts in a fraction of the time.
+                // Without most of its instrumentations, the agent starts in a fraction of the time.
                 "-Dotel.instrumentation.common.default-enabled=false",
                 "-Dotel.instrumentation.opentelemetry-api.enabled=true",
                 "-Dotel.instrumentation.java-http-server.enabled=true",
@@ -189,9 +191,10 @@ impl Beside {
             .folder(self.folder.path()))
     }
 
-    /// One start with the storm from the first class on. `None` if the output is that without Veneer.
+    /// Starts the program once, with the storm from the first class on. Returns the difference to
+    /// the output without Veneer, or `None` if there is none.
     pub fn start(&self, order: Order, seed: u32) -> Result<Option<String>, TrustError> {
-        let output = under(&self.jdk, Plan::Storm(seed), &self.java(order)?, self.limit)?;
+        let output = run_under_plan(&self.jdk, Plan::Storm(seed), &self.java(order)?, self.limit)?;
         Ok(difference(&self.plain, &output))
     }
 }

@@ -1,4 +1,4 @@
-//! The Java programs of `tests/java/hostile`, compiled, and how they are started.
+//! Compiles and starts the Java programs of `tests/java/hostile`.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -10,9 +10,9 @@ use crate::process::{Output, Process, ProcessError};
 use crate::trust::TrustError;
 use crate::trust::programs::mode::storm;
 
-/// The programs on one JDK.
+/// The compiled programs for one JDK.
 pub struct Compiled {
-    /// Compiled with it, and run on it.
+    /// The JDK that compiled the programs and runs them.
     pub jdk: Jdk,
     folder: Folder,
 }
@@ -23,8 +23,8 @@ pub fn sources() -> PathBuf {
 }
 
 impl Compiled {
-    /// Compiles `programs` and `guests`; the guests are not on the class path.
-    pub fn on(jdk: &Jdk) -> Result<Self, TrustError> {
+    /// Compiles `programs` and `guests`. The guests are not on the class path.
+    pub fn new(jdk: &Jdk) -> Result<Self, TrustError> {
         let folder = Folder::new("hostile")?;
         for part in ["programs", "guests"] {
             let into = folder.join(part);
@@ -37,17 +37,17 @@ impl Compiled {
         })
     }
 
-    /// Where the classes are that only loaders of the programs find.
+    /// The folder of the classes that only the programs' own loaders find.
     pub fn guests(&self) -> PathBuf {
         self.folder.join("guests")
     }
 
-    /// A folder of a run.
+    /// The temporary folder with all compiled classes.
     pub fn path(&self) -> &Path {
         self.folder.path()
     }
 
-    /// `java OPTIONS -cp … PROGRAM ARGUMENTS`, with full verification.
+    /// The process `java OPTIONS -cp … PROGRAM`, with full verification.
     pub fn java(&self, options: &[&str], program: &str) -> Process {
         Process::new(self.jdk.tool("java"))
             .arg("-XX:+UnlockDiagnosticVMOptions")
@@ -63,13 +63,13 @@ impl Compiled {
 /// A plan that runs from the start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Plan {
-    /// The patch storm, with this seed.
+    /// The patch storm with this seed.
     Storm(u32),
-    /// This source.
+    /// A plan with this source.
     Source(&'static str),
 }
 
-/// Every kind of instrument and edit on the guests.
+/// The plan that uses every kind of instrument and edit on the guests.
 pub const EVERYTHING: &str = include_str!("../../../java/hostile/everything.rhai");
 
 impl std::fmt::Display for Plan {
@@ -82,8 +82,9 @@ impl std::fmt::Display for Plan {
     }
 }
 
-/// Runs a process under a plan. If the process does not end in time, the error has a dump of all threads.
-pub fn under(
+/// Runs a process under a plan. If the process does not end in time, the error has a dump of all
+/// threads.
+pub fn run_under_plan(
     jdk: &Jdk,
     plan: Plan,
     process: &Process,
@@ -98,15 +99,19 @@ pub fn under(
     std::fs::write(&file, text)?;
     let file = file.display().to_string();
     let options = ["--policy", "loop", "--plan", &file];
-    watched(jdk, &command::run(&options, process), limit)
+    run_with_thread_dump(jdk, &command::run(&options, process), limit)
 }
 
 /// Runs a process. If it does not end in time, the error has a dump of all threads of its JVMs.
-pub fn watched(jdk: &Jdk, process: &Process, limit: Duration) -> Result<Output, TrustError> {
+pub fn run_with_thread_dump(
+    jdk: &Jdk,
+    process: &Process,
+    limit: Duration,
+) -> Result<Output, TrustError> {
     let result = process
         .clone()
         .limit(limit)
-        .run_watched(&|group| dumps(jdk, group));
+        .run_watched(&|group| thread_dumps(jdk, group));
     match result {
         Err(ProcessError::Late {
             seconds, output, ..
@@ -117,8 +122,8 @@ pub fn watched(jdk: &Jdk, process: &Process, limit: Duration) -> Result<Output, 
     }
 }
 
-/// What `jstack` prints of each JVM in a process group.
-fn dumps(jdk: &Jdk, group: u32) -> String {
+/// Returns the output of `jstack` for each JVM in a process group.
+fn thread_dumps(jdk: &Jdk, group: u32) -> String {
     let mut text = String::new();
     for process in java_processes(group) {
         let dump = Process::new(jdk.tool("jstack"))
@@ -131,7 +136,7 @@ fn dumps(jdk: &Jdk, group: u32) -> String {
     text
 }
 
-/// The processes of a group whose program is `java`.
+/// Returns the processes of a group whose program is `java`.
 fn java_processes(group: u32) -> Vec<u32> {
     let Ok(entries) = std::fs::read_dir("/proc") else {
         return Vec::new();
@@ -146,7 +151,7 @@ fn java_processes(group: u32) -> Vec<u32> {
             continue;
         };
         let stat = std::fs::read_to_string(entry.path().join("stat")).unwrap_or_default();
-        // `pid (name) state parent group …`
+        // The format is `pid (name) state parent group …`.
         let Some((name, rest)) = stat.rsplit_once(") ") else {
             continue;
         };
@@ -161,7 +166,8 @@ fn java_processes(group: u32) -> Vec<u32> {
     found
 }
 
-/// How a run differs from the plain run: exit code, then lines that only one of the two has. `None` if it does not.
+/// Describes how a run differs from the plain run: the exit code, and the lines that only one of
+/// the two has. Returns `None` if there is no difference.
 pub fn difference(plain: &Output, output: &Output) -> Option<String> {
     if plain.code == output.code && plain.out == output.out {
         return None;
@@ -180,7 +186,7 @@ pub fn difference(plain: &Output, output: &Output) -> Option<String> {
         lines(output, plain),
         lines(plain, output)
     );
-    // What a plan said, or the stack of a foreign call.
+    // The messages of a plan, or the stack trace of a call from another thread.
     let errors: Vec<&str> = output.err.lines().take(40).collect();
     Some(format!("{text}\n{}", errors.join("\n")))
 }
@@ -190,14 +196,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_late_jvm_is_dumped() -> Result<(), TrustError> {
+    fn the_threads_of_a_jvm_over_its_limit_are_dumped() -> Result<(), TrustError> {
         let jdk = crate::jdk::oldest();
-        let compiled = Compiled::on(&jdk)?;
+        let compiled = Compiled::new(&jdk)?;
         let late = compiled
             .java(&[], "LockedLoader")
             .arg(compiled.guests())
             .limit(Duration::from_secs(1));
-        match watched(&jdk, &late, Duration::from_millis(1500)) {
+        match run_with_thread_dump(&jdk, &late, Duration::from_millis(1500)) {
             Err(TrustError::Other(text)) => {
                 assert!(text.contains("LockedLoader.main"), "{text}");
                 Ok(())
@@ -219,7 +225,7 @@ mod tests {
             text.starts_with("exit code 99 instead of 0; lines that only this run has: [\"c\"]"),
             "{text}"
         );
-        // The same lines in another order are a difference too.
+        // A different order of the same lines is a difference too.
         assert!(difference(&of(0, "a\nb\n"), &of(0, "b\na\n")).is_some());
     }
 }

@@ -1,13 +1,14 @@
-//! Programs that fill the heap and catch their `OutOfMemoryError`s, while a plan attaches and detaches.
+//! Programs that fill the heap and catch their `OutOfMemoryError`s, while a plan attaches and
+//! detaches.
 
 use std::time::Duration;
 
-use super::compiled::{Compiled, Plan, difference, under, watched};
+use super::compiled::{Compiled, Plan, difference, run_under_plan, run_with_thread_dump};
 use super::settings::Setting;
 use crate::trust::TrustError;
 
-/// Counters on every block, which come and go.
-pub const COMES_AND_GOES: &str = r#"
+/// The plan that attaches counters to every block and detaches them, again and again.
+pub const ATTACH_AND_DETACH: &str = r#"
 let standing = [];
 let made = 0;
 every(0.02, || {
@@ -19,13 +20,13 @@ every(0.02, || {
 at_exit(|| print(`attached ${made}`));
 "#;
 
-/// Counters on every block, which stay.
-pub const STAYS: &str = r#"
+/// The plan that attaches counters to every block once.
+pub const ATTACH_ONCE: &str = r#"
 methods("FullHeap").blocks().before(counter());
 at_exit(|| print("attached 1"));
 "#;
 
-/// Runs the program plain and under a plan; an error where the outputs differ.
+/// Runs the program plain and under a plan. Returns an error if the outputs differ.
 pub fn full(
     compiled: &Compiled,
     setting: Setting,
@@ -36,8 +37,8 @@ pub fn full(
     options.extend(setting.options);
     let java = compiled.java(&options, "FullHeap").arg(rounds.to_string());
     let limit = Duration::from_secs(120);
-    let plain = watched(&compiled.jdk, &java, limit)?.succeeded("FullHeap")?;
-    let output = under(&compiled.jdk, plan, &java, limit)?;
+    let plain = run_with_thread_dump(&compiled.jdk, &java, limit)?.succeeded("FullHeap")?;
+    let output = run_under_plan(&compiled.jdk, plan, &java, limit)?;
     match difference(&plain, &output) {
         Some(text) => Err(TrustError::Other(text)),
         None => Ok(()),

@@ -1,26 +1,26 @@
-//! A class loader of the application that notes every call, and ends the JVM if a thread calls it that the application did not start
-//! (`tests/java/hostile/programs/RecordingLoader.java`).
+//! A class loader of the application that records every call. It ends the JVM if a thread calls it
+//! that the application did not start (`tests/java/hostile/programs/RecordingLoader.java`).
 
 use std::time::Duration;
 
-use super::compiled::{Compiled, Plan, difference, under, watched};
+use super::compiled::{Compiled, Plan, difference, run_under_plan, run_with_thread_dump};
 use super::settings::Setting;
 use crate::live::number;
 use crate::trust::TrustError;
-use crate::trust::programs::gust::Gust;
+use crate::trust::programs::storm_summary::StormSummary;
 
-/// A way in which the loader behaves.
+/// A variant of the loader's behaviour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Variant {
-    /// What the loader does besides; see `RecordingLoader`.
+    /// The additional behaviour of the loader; see `RecordingLoader`.
     pub name: &'static str,
-    /// Whether it is registered as parallel capable.
+    /// Whether the loader is registered as parallel capable.
     pub parallel: bool,
     /// Whether it is the system class loader (`-Djava.system.class.loader`).
     pub system: bool,
 }
 
-/// What a loader does besides.
+/// The names of the additional behaviours.
 const NAMES: [&str; 6] = [
     "none",
     "throws",
@@ -30,8 +30,8 @@ const NAMES: [&str; 6] = [
     "recursive",
 ];
 
-/// Operations of a plan below which a run showed less than it claims.
-const LEAST: u64 = 20;
+/// Minimum number of operations of a plan. Below it, a run shows less than it claims.
+const MIN_OPERATIONS: u64 = 20;
 
 impl std::fmt::Display for Variant {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -41,7 +41,6 @@ impl std::fmt::Display for Variant {
     }
 }
 
-/// All variants.
 pub fn variants() -> Vec<Variant> {
     let mut all = Vec::new();
     for name in NAMES {
@@ -56,8 +55,9 @@ pub fn variants() -> Vec<Variant> {
     all
 }
 
-/// Runs the program plain and under a plan. Returns how many operations the plan did; an error where the outputs differ. The
-/// output has every call of the loader with its thread, so it has the set of loaded classes too.
+/// Runs the program plain and under a plan, and returns how many operations the plan did. Returns
+/// an error if the outputs differ. The output lists every call of the loader with its thread, and
+/// therefore also the loaded classes.
 pub fn recorded(
     compiled: &Compiled,
     variant: Variant,
@@ -85,19 +85,19 @@ pub fn recorded(
         .arg(milliseconds.to_string())
         .arg(mode);
     let limit = Duration::from_secs(40);
-    let plain = watched(&compiled.jdk, &java, limit)?.succeeded("HostileLoaders")?;
+    let plain = run_with_thread_dump(&compiled.jdk, &java, limit)?.succeeded("HostileLoaders")?;
     if !plain.out.contains("different rounds: 0\n") {
         return Err(TrustError::Other(format!("plain it prints\n{}", plain.out)));
     }
-    let output = under(&compiled.jdk, plan, &java, limit)?;
+    let output = run_under_plan(&compiled.jdk, plan, &java, limit)?;
     if let Some(text) = difference(&plain, &output) {
         return Err(TrustError::Other(text));
     }
     let operations = match plan {
-        Plan::Storm(_) => Gust::read(&output.err).map_or(0, |gust| gust.operations),
+        Plan::Storm(_) => StormSummary::read(&output.err).map_or(0, |summary| summary.operations),
         Plan::Source(_) => number(&output.err, "attached").unwrap_or(0) as u64,
     };
-    if operations < LEAST {
+    if operations < MIN_OPERATIONS {
         return Err(TrustError::Other(format!(
             "the plan did {operations} operations only: {}",
             output.err

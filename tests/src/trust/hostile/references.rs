@@ -1,5 +1,6 @@
-//! What is dead stays collectable: activations that moved into versions, or began in them, keep nothing alive that they would not keep
-//! alive in the method itself (`tests/java/hostile/references`).
+//! Dead objects stay collectable. An activation that moved into a version, or started in one, keeps
+//! only those objects alive that it would keep alive in the original method
+//! (`tests/java/hostile/references`).
 
 use std::time::Duration;
 
@@ -12,24 +13,23 @@ use crate::live::{Live, LiveError, until};
 use crate::process::Process;
 use crate::trust::TrustError;
 
-/// A kind of instrument, or of change.
+/// A kind of instrument, with what happens to it later.
 struct Kind {
-    /// The name of its copy of the scenarios.
+    /// The name of the copy of the scenarios that it uses.
     class: &'static str,
-    /// The expression that attaches, where `M` stands for the methods of the class.
+    /// The expression that attaches it. `M` is replaced by the methods of the class.
     attach: &'static str,
-    /// What happens after activations have moved.
-    then: Then,
+    then: FollowUp,
 }
 
-/// What happens after activations have moved.
+/// The fate of the instrument after activations have moved into versions.
 #[derive(PartialEq, Eq)]
-enum Then {
-    /// Nothing.
+enum FollowUp {
+    /// The instrument stays attached.
     Stays,
-    /// The instrument is taken off.
+    /// The instrument is detached.
     Detached,
-    /// Another instrument comes, and the first is taken off.
+    /// Another instrument is attached, and this one is detached.
     Swapped,
 }
 
@@ -37,7 +37,7 @@ const fn kind(class: &'static str, attach: &'static str) -> Kind {
     Kind {
         class,
         attach,
-        then: Then::Stays,
+        then: FollowUp::Stays,
     }
 }
 
@@ -59,30 +59,31 @@ const KINDS: &[Kind] = &[
     Kind {
         class: "Detached",
         attach: "M.blocks().before(counter())",
-        then: Then::Detached,
+        then: FollowUp::Detached,
     },
     Kind {
         class: "Swapped",
         attach: "M.loops().before(counter())",
-        then: Then::Swapped,
+        then: FollowUp::Swapped,
     },
     Kind {
         class: "Restarted",
         attach: "M.around(timer().late())",
-        then: Then::Detached,
+        then: FollowUp::Detached,
     },
 ];
 
-/// What a run showed.
+/// The result of a run.
 #[derive(Debug, Default)]
-pub struct Kept {
-    /// Objects that were dropped.
+pub struct CollectionResult {
+    /// Number of objects that the scenarios dropped.
     pub dropped: u64,
-    /// Classes, scenarios and groups whose objects were not collected, and scenarios that failed.
+    /// The classes, scenarios and groups whose objects were not collected, and the scenarios that
+    /// failed.
     pub kept: Vec<String>,
 }
 
-/// The scenarios on one JDK: a copy of each for each kind.
+/// The compiled scenarios for one JDK, with one copy for each kind.
 pub struct Scenarios {
     jdk: Jdk,
     folder: Folder,
@@ -93,13 +94,12 @@ fn other(error: impl std::fmt::Display) -> TrustError {
 }
 
 impl Scenarios {
-    /// The JDK that they run on.
     pub fn jdk(&self) -> &Jdk {
         &self.jdk
     }
 
-    /// Compiles them.
-    pub fn on(jdk: &Jdk) -> Result<Self, TrustError> {
+    /// Compiles the scenarios.
+    pub fn new(jdk: &Jdk) -> Result<Self, TrustError> {
         let folder = Folder::new("references")?;
         let text = std::fs::read_to_string(sources().join("references/Scenarios.java.txt"))?;
         let mut files = vec![sources().join("references/References.java")];
@@ -127,8 +127,8 @@ impl Scenarios {
             .args(KINDS.iter().map(|kind| kind.class))
     }
 
-    /// Without Veneer.
-    pub fn plain(&self, setting: Setting) -> Result<Kept, TrustError> {
+    /// Runs the scenarios without Veneer.
+    pub fn plain(&self, setting: Setting) -> Result<CollectionResult, TrustError> {
         let mut live = Live::start(&self.java(setting)).map_err(other)?;
         live.line("ready").map_err(other)?;
         for line in ["start early", "start late"] {
@@ -136,15 +136,15 @@ impl Scenarios {
             live.line("started ").map_err(other)?;
         }
         std::thread::sleep(Duration::from_millis(300));
-        finish(live).map_err(other)
+        drop_and_check(live).map_err(other)
     }
 
-    /// With instruments of every kind, which come while activations run.
-    pub fn observed(&self, setting: Setting) -> Result<Kept, TrustError> {
+    /// Runs the scenarios with instruments of every kind, which are attached while activations run.
+    pub fn observed(&self, setting: Setting) -> Result<CollectionResult, TrustError> {
         self.observe(setting).map_err(other)
     }
 
-    fn observe(&self, setting: Setting) -> Result<Kept, LiveError> {
+    fn observe(&self, setting: Setting) -> Result<CollectionResult, LiveError> {
         let mut live = Live::start(&command::run(&[], &self.java(setting)))?;
         live.line("ready")?;
         live.say("start early")?;
@@ -159,32 +159,33 @@ impl Scenarios {
             );
             ids.push(live.value(&code)?);
         }
-        // Until activations that began before are in versions: loop headers count in them.
+        // Wait until the activations that started earlier are in versions. Then the counters of
+        // loop headers count in them.
         for (kind, id) in KINDS.iter().zip(&ids) {
             if matches!(kind.class, "Loops" | "Swapped" | "Blocks" | "Detached") {
                 until(kind.class, || live.sum(id), |hits| *hits > 1000)?;
             }
         }
         for (kind, id) in KINDS.iter().zip(&ids) {
-            if kind.then == Then::Swapped {
+            if kind.then == FollowUp::Swapped {
                 live.value(&format!(
                     "methods(\"{}\").blocks().before(counter())",
                     kind.class
                 ))?;
             }
-            if kind.then != Then::Stays {
+            if kind.then != FollowUp::Stays {
                 live.value(&format!("detach(\"{id}\")"))?;
             }
         }
         live.say("start late")?;
         live.line("started ")?;
         std::thread::sleep(Duration::from_millis(700));
-        finish(live)
+        drop_and_check(live)
     }
 }
 
-/// Has the scenarios drop their objects, and reads what was not collected.
-fn finish(mut live: Live) -> Result<Kept, LiveError> {
+/// Lets the scenarios drop their objects, and reads which of them were not collected.
+fn drop_and_check(mut live: Live) -> Result<CollectionResult, LiveError> {
     live.say("drop")?;
     live.line("told")?;
     live.say("check")?;
@@ -200,7 +201,7 @@ fn finish(mut live: Live) -> Result<Kept, LiveError> {
     if output.code != 0 {
         kept.push(format!("exit code {}: {}", output.code, output.err));
     }
-    Ok(Kept {
+    Ok(CollectionResult {
         dropped: checked.parse().map_err(|_| LiveError::Answer(checked))?,
         kept,
     })
@@ -210,9 +211,9 @@ fn finish(mut live: Live) -> Result<Kept, LiveError> {
 mod tests {
     use super::*;
 
-    /// A name of a kind that has an `M` would be replaced in its own expression.
+    /// An `M` in the name of an instrument would be replaced in the expression as well.
     #[test]
-    fn only_the_methods_have_the_letter() {
+    fn each_expression_has_one_placeholder() {
         for kind in KINDS {
             assert_eq!(kind.attach.matches('M').count(), 1, "{}", kind.attach);
         }

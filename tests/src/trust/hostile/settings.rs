@@ -3,39 +3,38 @@
 use crate::jdk::Jdk;
 use crate::process::Process;
 
-/// Options of the JVM that change how code is run, how objects lie in memory, or how much room there is.
+/// Options of the JVM that change how code is run, the memory layout of objects, or the available
+/// memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Setting {
     /// The name in tables.
     pub name: &'static str,
-    /// The options.
     pub options: &'static [&'static str],
-    /// Whether the options choose another collector or another layout of objects.
+    /// Whether the options select another collector or another layout of objects.
     pub changes_objects: bool,
 }
 
-/// No option.
 pub const DEFAULT: Setting = Setting {
     name: "default",
     options: &[],
     changes_objects: false,
 };
 
-/// The interpreter alone.
+/// The interpreter only.
 pub const INTERPRETER: Setting = Setting {
     name: "-Xint",
     options: &["-Xint"],
     changes_objects: false,
 };
 
-/// The first compiler alone.
+/// The C1 compiler only.
 pub const C1: Setting = Setting {
     name: "C1 only",
     options: &["-XX:TieredStopAtLevel=1"],
     changes_objects: false,
 };
 
-/// All but the default.
+/// All settings except the default.
 pub const SETTINGS: &[Setting] = &[
     INTERPRETER,
     C1,
@@ -77,7 +76,7 @@ pub const SETTINGS: &[Setting] = &[
 ];
 
 impl Setting {
-    /// Whether the JVM of this JDK starts with the options.
+    /// Returns whether the JVM of this JDK starts with the options.
     pub fn is_known_to(&self, jdk: &Jdk) -> bool {
         let version = Process::new(jdk.tool("java"))
             .args(self.options)

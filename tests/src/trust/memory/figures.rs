@@ -1,4 +1,5 @@
-//! The figures of a running JVM after a number of cycles, their bounds, and the tables that show them.
+//! The figures of a running JVM after a number of cycles, their bounds, and the tables that show
+//! them.
 
 use std::time::Duration;
 
@@ -8,9 +9,12 @@ use crate::live::Live;
 use crate::process::Process;
 use crate::trust::{Table, TrustError};
 
-/// Options that make memory tell: one small heap, touched at once, and the JVM's own account. And a small table of strings: it
-/// takes the name of each class whose call sites are linked, and the JVM takes dead ones out when they are half as many as
-/// the table has places, by default 32,768.
+/// Options that make memory measurable: a small heap of constant size that is touched at the start,
+/// and native memory tracking.
+///
+/// The table of strings is small as well. It gets the name of each class whose call sites are
+/// linked. The JVM removes dead names when their number is half of the table's size, which is
+/// 32,768 by default.
 pub const OPTIONS: [&str; 6] = [
     "-XX:+UseSerialGC",
     "-Xms64m",
@@ -20,10 +24,10 @@ pub const OPTIONS: [&str; 6] = [
     "-XX:StringTableSize=2048",
 ];
 
-/// The sample at which all is made that is made once: the second.
-const WARM: usize = 1;
+/// Index of the sample after which all one-time memory has been allocated: the second.
+const WARM_SAMPLE: usize = 1;
 
-/// How much each figure may rise from the warm sample to the last, in KiB.
+/// The allowed rise of each figure from the warm sample to the last one, in KiB.
 pub const BOUNDS: [(&str, i64); 6] = [
     ("classes", 120),
     ("metaspace", 512),
@@ -33,8 +37,8 @@ pub const BOUNDS: [(&str, i64); 6] = [
     ("agent and malloc", 16_384),
 ];
 
-/// What counts elsewhere, or breathes with what the compilers do.
-const APART: [&str; 9] = [
+/// Categories that are measured separately, or that vary with the activity of the compilers.
+const EXCLUDED_CATEGORIES: [&str; 9] = [
     "Java Heap",
     "Metaspace",
     "Class",
@@ -49,33 +53,35 @@ const APART: [&str; 9] = [
 /// The category of locks.
 const LOCKS: &str = "Synchronization";
 
-/// A lock of a profile has its name on the heap, in the category `Internal`: `MDOExtraData_lock`, with its end.
-const LOCK_NAME: i64 = 18;
+/// Bytes of a name in the category `Internal`: each lock of a profile has the name
+/// `MDOExtraData_lock` with a final NUL.
+const LOCK_NAME_BYTES: i64 = 18;
 
-/// Figures after so many cycles.
+/// The figures after a number of cycles.
 #[derive(Debug)]
 pub struct Figures {
     cycle: u32,
     /// In the order of [`BOUNDS`].
     pub values: [i64; 6],
-    /// Classes loaded so far.
+    /// Number of classes loaded so far.
     loaded: i64,
     resident: i64,
-    /// Memory of the JVM's own with that for classes, in bytes.
+    /// Memory of the JVM itself including that for classes, in bytes.
     pub own: i64,
-    /// Methods compiled so far, each time.
+    /// Number of compilations of methods so far.
     pub compiled: i64,
-    /// Locks that the JVM has.
+    /// Number of locks of the JVM.
     pub locks: i64,
     tracking: Tracking,
 }
 
-/// The first and the last of those that count.
+/// Returns the warm sample and the last one.
 fn ends(figures: &[Figures]) -> Option<(&Figures, &Figures)> {
-    Some((figures.get(WARM)?, figures.last()?))
+    Some((figures.get(WARM_SAMPLE)?, figures.last()?))
 }
 
-/// Which bounds the last figures break. `keeps_locks`: see [`super::locks`].
+/// Returns one line for each bound that the last figures exceed. For `keeps_locks` see
+/// [`super::locks`].
 pub fn exceeded(figures: &[Figures], keeps_locks: bool) -> Vec<String> {
     let Some((first, last)) = ends(figures) else {
         return vec!["no figures".into()];
@@ -100,8 +106,9 @@ pub fn exceeded(figures: &[Figures], keeps_locks: bool) -> Vec<String> {
     found
 }
 
-/// Locks that may be there more than before: one for each method that was compiled, where the JVM keeps those; else what
-/// single figures differ by, since each class that is just in use has one.
+/// The allowed rise of the number of locks. If the JVM keeps the locks of compiled methods, it is
+/// the number of methods compiled in between. Otherwise it is the variation between samples,
+/// because each class in use has locks.
 fn locks_allowed(first: &Figures, last: &Figures, keeps: bool) -> i64 {
     if keeps {
         last.compiled - first.compiled
@@ -110,7 +117,7 @@ fn locks_allowed(first: &Figures, last: &Figures, keeps: bool) -> i64 {
     }
 }
 
-/// The figures over the cycles.
+/// The table of the figures over the cycles.
 pub fn table(title: &str, unit: &str, figures: &[Figures]) -> Table {
     let mut heads = vec![unit, "loaded so far"];
     heads.extend(BOUNDS.iter().map(|b| b.0));
@@ -141,7 +148,7 @@ pub fn table(title: &str, unit: &str, figures: &[Figures]) -> Table {
     table
 }
 
-/// The categories of the JVM's tracking, at both ends.
+/// The table of the tracking's categories, in the warm sample and the last one.
 pub fn categories(title: &str, figures: &[Figures]) -> Table {
     let Some((a, b)) = ends(figures) else {
         return Table::new(title, &["category"]);
@@ -158,7 +165,7 @@ pub fn categories(title: &str, figures: &[Figures]) -> Table {
         .keys()
         .filter(|name| !a.tracking.categories.contains_key(*name));
     for name in both.chain(new) {
-        let (x, y) = (a.tracking.of(name), b.tracking.of(name));
+        let (x, y) = (a.tracking.category(name), b.tracking.category(name));
         table.rows.push(vec![
             name.clone(),
             x.committed.to_string(),
@@ -171,7 +178,7 @@ pub fn categories(title: &str, figures: &[Figures]) -> Table {
     table
 }
 
-/// `jcmd PID COMMAND…`.
+/// Runs `jcmd PID COMMAND…`.
 fn jcmd(jdk: &Jdk, live: &Live, command: &[&str]) -> Result<String, TrustError> {
     let output = Process::new(jdk.tool("jcmd"))
         .arg(live.pid().to_string())
@@ -181,21 +188,26 @@ fn jcmd(jdk: &Jdk, live: &Live, command: &[&str]) -> Result<String, TrustError> 
     Ok(output.out)
 }
 
-/// Takes the figures of a JVM that was started with [`OPTIONS`].
+/// Measures the figures of a JVM that was started with [`OPTIONS`].
 pub fn measure(jdk: &Jdk, live: &Live, cycle: u32) -> Result<Figures, TrustError> {
-    // Metadata of a class goes one collection after its last object; twice, and time for the threads that clean up.
+    // The metadata of a class is freed one collection after its last object. So there are three
+    // collections, with pauses in which the JVM's cleaning threads can work.
     for _ in 0..3 {
         jcmd(jdk, live, &["GC.run"])?;
         std::thread::sleep(Duration::from_millis(300));
     }
-    // Not there on every JDK; then what `malloc` keeps counts.
+    // Not every JDK has this command. Without it, the memory that `malloc` keeps is counted as
+    // well.
     let _ = jcmd(jdk, live, &["System.trim_native_heap"]);
     let tracked = jcmd(jdk, live, &["VM.native_memory", "summary", "scale=KB"])?;
     let tracking = Tracking::parse(&tracked)
         .ok_or_else(|| TrustError::Other(format!("no native memory tracking: {tracked}")))?;
-    let locks = tracking.of(LOCKS);
-    let apart: i64 = APART.iter().map(|n| tracking.of(n).committed).sum();
-    let native = tracking.total - apart - locks.committed - locks.pieces * LOCK_NAME / 1024;
+    let locks = tracking.category(LOCKS);
+    let apart: i64 = EXCLUDED_CATEGORIES
+        .iter()
+        .map(|n| tracking.category(n).committed)
+        .sum();
+    let native = tracking.total - apart - locks.committed - locks.pieces * LOCK_NAME_BYTES / 1024;
     let code = jcmd(jdk, live, &["Compiler.codecache"])?;
     let code = code.lines().filter_map(|l| after(l, " used=")).sum();
     let counters = jcmd(jdk, live, &["PerfCounter.print"])?;
@@ -222,14 +234,14 @@ pub fn measure(jdk: &Jdk, live: &Live, cycle: u32) -> Result<Figures, TrustError
         values: [
             loaded - unloaded,
             metaspace,
-            tracking.of("Metaspace").committed,
+            tracking.category("Metaspace").committed,
             code,
             native,
             resident - tracking.total,
         ],
         loaded,
         resident,
-        own: (native + tracking.of("Class").committed) * 1024,
+        own: (native + tracking.category("Class").committed) * 1024,
         compiled: counter("sun.ci.totalCompiles"),
         locks: locks.pieces,
         tracking,

@@ -1,22 +1,25 @@
-//! A fault of the JVM that shows in every program that drops compiled classes, and must be told from what is ours.
+//! A fault of the JVM that occurs in every program that unloads compiled classes, and that must not
+//! be attributed to Veneer.
 //!
-//! From JDK 25 on, HotSpot keeps the lock of a method's profile (`MethodData::extra_data_lock`: 104 bytes, and 18 of its name)
-//! when the method's class is unloaded: JDK-8390874. So a plain program is run first, which makes hidden classes, lets their
-//! methods be compiled, and drops them; it says whether this JVM has the fault.
+//! From JDK 25 on, HotSpot keeps the lock of a method's profile (`MethodData::extra_data_lock`: 104
+//! bytes, and 18 of its name) when the method's class is unloaded: JDK-8390874. So a plain program
+//! is run first. It creates hidden classes, lets their methods be compiled, and drops them. The
+//! result shows whether this JVM has the fault.
 
 use super::figures::{self, Figures, OPTIONS};
+use crate::java_programs::Programs;
 use crate::jdk::Jdk;
 use crate::live::Live;
-use crate::running::Programs;
 use crate::trust::{Table, TrustError};
 
-/// Hidden classes after which figures are taken; the compilers take until the first of them to come to all of the program.
+/// Numbers of hidden classes after which figures are taken. Before the first of them, the JIT still
+/// compiles parts of the program itself.
 const CLASSES: [u32; 2] = [600, 1000];
 
-/// Methods of each.
+/// Number of methods in each class.
 const METHODS: i64 = 2;
 
-/// What a JVM without Veneer does.
+/// The result of a JVM without Veneer.
 pub struct Plain {
     classes: i64,
     compiled: i64,
@@ -24,7 +27,8 @@ pub struct Plain {
 }
 
 impl Plain {
-    /// Whether the JVM keeps the locks of unloaded methods: of every second one at least.
+    /// Returns whether the JVM keeps the locks of unloaded methods, which is so if it kept at least
+    /// half of them.
     pub fn keeps(&self) -> bool {
         self.locks > self.classes * METHODS / 2
     }
@@ -33,7 +37,7 @@ impl Plain {
 /// Runs the program.
 pub fn plain(jdk: &Jdk) -> Result<Plain, TrustError> {
     let other = |e: &dyn std::fmt::Display| TrustError::Other(e.to_string());
-    let programs = Programs::of(jdk.clone(), "threads").map_err(|e| other(&e))?;
+    let programs = Programs::compile_folder(jdk.clone(), "threads").map_err(|e| other(&e))?;
     let java = crate::process::Process::new(jdk.tool("java"))
         .args(OPTIONS)
         .arg("-Xbatch")
@@ -64,7 +68,7 @@ pub fn plain(jdk: &Jdk) -> Result<Plain, TrustError> {
     })
 }
 
-/// What all JVMs did.
+/// The table of all JVMs.
 pub fn table(found: &[(&Jdk, &Plain)]) -> Table {
     let mut table = Table::new(
         "Without Veneer: hidden classes with two methods, compiled and dropped",

@@ -1,8 +1,9 @@
-//! The Java programs of the part `memory`: classes with many small methods of four forms, and threads that run them.
+//! The Java programs of the part `memory`: classes with many small methods of four forms, and
+//! threads that run them.
 
 use std::fmt::Write;
 
-/// The forms of the methods; `@M@` and `@N@` are numbers.
+/// The templates of the methods; `@M@` and `@N@` are replaced by numbers.
 const FORMS: [&str; 4] = [
     "    static long m@M@(long x) {
         for (int i = 0; i < 20; i++) {
@@ -43,7 +44,8 @@ const FORMS: [&str; 4] = [
 ",
 ];
 
-/// Classes `Many0` … with twenty methods each, and `all`, which calls them.
+/// Generates the classes `Many0`, `Many1`, … Each has twenty methods, and a method `all` that calls
+/// them.
 pub fn many(classes: usize) -> String {
     let mut out = String::new();
     for c in 0..classes {
@@ -63,7 +65,7 @@ pub fn many(classes: usize) -> String {
     out
 }
 
-/// Two threads that run 200 methods all the time, and two whose loops never end.
+/// Generates the program: two threads that run 200 methods, and two threads with endless loops.
 pub fn program() -> String {
     let calls: String = (0..10)
         .map(|c| format!("            x = Many{c}.all(x);\n"))

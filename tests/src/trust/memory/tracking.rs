@@ -1,27 +1,28 @@
-//! What the JVM's own native memory tracking says, category by category.
+//! Reads the JVM's native memory tracking, category by category.
 
 use std::collections::BTreeMap;
 
-/// Memory of one category.
+/// The memory of one category.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Category {
-    /// In KiB.
+    /// Committed memory in KiB.
     pub committed: i64,
-    /// How many pieces of `malloc`; 0 where the JVM does not say.
+    /// Number of `malloc` blocks, or 0 if the JVM does not report it.
     pub pieces: i64,
 }
 
 /// A summary of the tracking.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tracking {
-    /// All that is committed, in KiB.
+    /// Total of the committed memory in KiB.
     pub total: i64,
-    /// By name, as the JVM writes it.
+    /// The categories by the name that the JVM prints.
     pub categories: BTreeMap<String, Category>,
 }
 
 impl Tracking {
-    /// Reads the answer to `jcmd PID VM.native_memory summary scale=KB`; `None` where it is something else.
+    /// Parses the output of `jcmd PID VM.native_memory summary scale=KB`. Returns `None` if the
+    /// text has another format.
     pub fn parse(text: &str) -> Option<Self> {
         let mut tracking = Self::default();
         let mut current: Option<String> = None;
@@ -51,13 +52,13 @@ impl Tracking {
         seen.then_some(tracking)
     }
 
-    /// A category; one without memory is not mentioned by the JVM.
-    pub fn of(&self, name: &str) -> Category {
+    /// Returns the memory of a category. The JVM does not list a category without memory.
+    pub fn category(&self, name: &str) -> Category {
         self.categories.get(name).copied().unwrap_or_default()
     }
 }
 
-/// The number after a word.
+/// Returns the number after `word`.
 pub fn after(line: &str, word: &str) -> Option<i64> {
     let rest = &line[line.find(word)? + word.len()..];
     let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
@@ -87,11 +88,17 @@ mod tests {
             committed: 1691,
             pieces: 748,
         };
-        assert_eq!(old.of("Class"), class);
+        assert_eq!(old.category("Class"), class);
         let new = Tracking::parse(new).unwrap_or_default();
-        assert_eq!((new.total, new.of("Synchronization").pieces), (1500, 8250));
         assert_eq!(
-            (new.of("Safepoint").committed, new.of("Safepoint").pieces),
+            (new.total, new.category("Synchronization").pieces),
+            (1500, 8250)
+        );
+        assert_eq!(
+            (
+                new.category("Safepoint").committed,
+                new.category("Safepoint").pieces
+            ),
             (8, 0)
         );
         assert_eq!(

@@ -1,15 +1,14 @@
-//! The ways in which a program is run.
+//! The modes in which a program is run.
 
 use std::path::Path;
 
-use super::catalogue::Program;
+use super::list::Program;
 
-/// A way to run a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Mode {
-    /// Without Veneer.
+    /// The program runs without Veneer.
     Plain,
-    /// Armed under a policy, nothing attached.
+    /// Armed under a policy, without instruments.
     Armed(&'static str),
     /// With counters on all blocks, under a policy.
     Counted(&'static str),
@@ -30,7 +29,7 @@ impl std::fmt::Display for Mode {
     }
 }
 
-/// All modes, for the oldest JDK.
+/// All modes, which run on the oldest JDK.
 pub const ALL: &[Mode] = &[
     Mode::Plain,
     Mode::Armed("method"),
@@ -42,10 +41,10 @@ pub const ALL: &[Mode] = &[
     Mode::Storm("loop"),
 ];
 
-/// Those for the other JDKs.
-pub const FEWER: &[Mode] = &[Mode::Plain, Mode::Counted("block"), Mode::Storm("loop")];
+/// The modes for the other JDKs.
+pub const ON_OTHER_JDKS: &[Mode] = &[Mode::Plain, Mode::Counted("block"), Mode::Storm("loop")];
 
-/// Those of the quick scope.
+/// The modes of the quick scope.
 pub const QUICK: &[Mode] = &[
     Mode::Plain,
     Mode::Armed("loop"),
@@ -54,7 +53,7 @@ pub const QUICK: &[Mode] = &[
 ];
 
 impl Mode {
-    /// The plan, where the mode has one.
+    /// The plan of the mode, or `None` if the mode has none.
     pub fn plan(&self, program: &Program, seed: u32) -> Option<String> {
         match self {
             Mode::Plain | Mode::Armed(_) => None,
@@ -70,7 +69,7 @@ impl Mode {
         }
     }
 
-    /// What stands between `veneer run` and `--`.
+    /// The options between `veneer run` and `--`.
     pub fn options(&self, program: &Program, plan: &Path, report: &Path) -> Vec<String> {
         let policy = match self {
             Mode::Plain => return Vec::new(),
@@ -91,7 +90,7 @@ impl Mode {
     }
 }
 
-/// The plan of the patch storm.
+/// Returns the plan of the patch storm.
 pub fn storm(seed: u32) -> String {
     include_str!("../../../programs/storm.rhai").replace("= SEED;", &format!("= {seed};"))
 }

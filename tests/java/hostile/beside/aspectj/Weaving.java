@@ -4,7 +4,7 @@ import org.aspectj.lang.annotation.Around;
 import org.aspectj.lang.annotation.Aspect;
 import org.aspectj.lang.annotation.Before;
 
-/** Counts what it advises. */
+/** The aspect. It counts its executions. */
 @Aspect
 public class Weaving {
     static int advised;

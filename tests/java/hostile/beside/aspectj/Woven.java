@@ -1,7 +1,7 @@
 import java.util.ArrayList;
 import java.util.List;
 
-/** What the aspect advises. */
+/** The program that the aspect advises. */
 public class Woven {
     int outer(int turns) {
         int sum = 0;

@@ -1,4 +1,4 @@
-/** What Byteman's rules change. */
+/** The program that Byteman's rules change. */
 public class Ruled {
     static long noted;
 

@@ -10,7 +10,10 @@ import java.util.ArrayList;
 import java.util.List;
 import org.mockito.MockedStatic;
 
-/** Mocks final classes, static methods and classes of the JDK with the inline mock maker, and runs the real ones between. */
+/**
+ * Mocks final classes, static methods and classes of the JDK with the inline mock maker, and calls
+ * the real ones in between.
+ */
 public class Mocked {
     static final class Account {
         private int balance;

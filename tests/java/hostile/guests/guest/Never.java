@@ -1,13 +1,13 @@
 package guest;
 
-/** Never loaded. */
+/** A class that is never loaded. */
 public class Never {
     Opt opt;
 
     Never(Never other, Never[] others, java.util.function.IntSupplier more) {}
 }
 
-/** Never loaded. */
+/** A class that is never loaded. */
 class Opt {
     void use(Never never) {}
 }

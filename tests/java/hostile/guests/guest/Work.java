@@ -7,8 +7,9 @@ import other.Unseen;
 /**
  * Descriptors, variables, fields and arrays of classes that are loaded late or never.
  *
- * Before the JIT compiles a method, the JVM loads all classes of its descriptor. So the methods whose descriptors mention such
- * classes run too seldom to be compiled (less than 100 times); those that run all the time mention such classes in their code.
+ * Before the JIT compiles a method, the JVM loads all classes of its descriptor. So methods with
+ * such classes in their descriptors run less than 100 times, which is too seldom for compilation.
+ * Methods that run all the time have such classes only in their code.
  */
 public class Work extends Base implements IntUnaryOperator {
     /** The argument for the methods that run seldom. */
@@ -144,7 +145,7 @@ public class Work extends Base implements IntUnaryOperator {
         return sum;
     }
 
-    /** The variant `throws` fails when these three are loaded, each in another way. */
+    /** In the variant `throws`, the loader fails for these three classes, each in another way. */
     static int unusual(boolean now, int turns) {
         int sum = 0;
         for (int i = 0; i < turns; i++) {
@@ -175,7 +176,9 @@ public class Work extends Base implements IntUnaryOperator {
         return sum;
     }
 
-    /** Call sites and allocations of a class that is never loaded, on a path that is never taken. */
+    /**
+     * Call sites and allocations of a class that is never loaded, on a path that is never executed.
+     */
     static Object made(int turns) {
         Never never = null;
         for (int i = 0; i < turns; i++) {

@@ -1,6 +1,9 @@
 package named;
 
-/** Methods whose descriptors mention classes that are loaded late (`Late`) or never (`Opt`, `Never`). */
+/**
+ * Methods whose descriptors contain classes that are loaded late (`Late`) or never (`Opt`,
+ * `Never`).
+ */
 public class App {
     static int sum;
 

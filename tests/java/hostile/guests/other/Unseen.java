@@ -1,6 +1,6 @@
 package other;
 
-/** Never loaded. */
+/** A class that is never loaded. */
 public class Unseen {
     public void use() {}
 }

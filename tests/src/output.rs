@@ -1,6 +1,6 @@
-//! What commands print, as tests look at it.
+//! Checks of the text that commands print.
 
-/// Whether a line has these words, in this order.
+/// Returns whether `line` contains all of these words in this order.
 pub fn has_words(line: &str, words: &[&str]) -> bool {
     let mut rest = line;
     words.iter().all(|word| match rest.split_once(word) {
@@ -12,12 +12,13 @@ pub fn has_words(line: &str, words: &[&str]) -> bool {
     })
 }
 
-/// Whether one of the lines has.
+/// Returns whether a line of `text` contains all of these words in this order.
 pub fn has_line(text: &str, words: &[&str]) -> bool {
     text.lines().any(|line| has_words(line, words))
 }
 
-/// The rows of a table of times, in order: how often, and for what. What is neither a count with three times nor has such is left out.
+/// Returns the rows of a table of times, sorted: the count and the name of each row. A row with
+/// times has a count, three times and a name; all other rows are skipped.
 pub fn timed(text: &str) -> Vec<(u64, String)> {
     let rows = text.lines().filter_map(|line| {
         let mut words = line.split_whitespace();

@@ -1,26 +1,31 @@
-//! Whether counts that follow from those of other fragments and edges are those of counters on each of them.
+//! Compares derived counts with direct counts.
+//!
+//! A *derived* count is calculated from the counters of other fragments and edges of the method
+//! (spanning-tree counters). A *direct* count has a counter of its own at the point. Both must be
+//! equal.
 
 use std::collections::BTreeMap;
 
 use crate::report::{Point, Report};
 
-/// How a report's counts by flow and one by one compare.
+/// The result of comparing the derived and the direct counts of a report.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Agreement {
-    /// Points whose counts agree.
+pub struct Equivalence {
+    /// Points at which both counts are equal.
     pub agree: usize,
-    /// Of these, how many were passed at all.
+    /// Points among `agree` that were passed at least once.
     pub passed: usize,
-    /// Hits at them.
+    /// Sum of the hits at the points of `agree`.
     pub hits: u64,
-    /// Points whose counts differ, with both.
+    /// One line for each point at which the counts differ, with both counts.
     pub differ: Vec<String>,
 }
 
-impl Agreement {
-    /// Compares the counters of a plan that counts each point twice, by flow first: instruments come in the order in which they
-    /// were attached.
-    pub fn of(report: &Report) -> Self {
+impl Equivalence {
+    /// Compares the counters of a plan that counts each point twice: first derived, then directly.
+    /// The order is reliable, because a report lists instruments in the order in which they were
+    /// attached.
+    pub fn from_report(report: &Report) -> Self {
         let mut all: BTreeMap<String, Vec<u64>> = BTreeMap::new();
         for point in report.points("counter") {
             all.entry(name(point)).or_default().push(point.hits);
@@ -54,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_point_that_is_counted_otherwise_is_named() -> Result<(), serde_json::Error> {
+    fn a_point_with_different_counts_is_listed() -> Result<(), serde_json::Error> {
         let points = |a: u64, b: u64| {
             format!(
                 r#"[{{"class":"A","method":"m()V","fragment":0,"hits":{a}}},{{"class":"A","method":"m()V","fragment":1,"hits":{b}}}]"#
@@ -67,7 +72,7 @@ mod tests {
             instrument(1, points(7, 3)),
             instrument(2, points(7, 4))
         );
-        let found = Agreement::of(&Report::parse(&text)?);
+        let found = Equivalence::from_report(&Report::parse(&text)?);
         assert_eq!((found.agree, found.passed, found.hits), (1, 1, 7));
         assert_eq!(
             found.differ,

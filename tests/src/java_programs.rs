@@ -1,4 +1,5 @@
-//! The programs of a folder of `tests/java`: compiled, started, and held to their own account.
+//! Compiles and starts the programs of a folder of `tests/java`, and checks the results that they
+//! print about themselves.
 
 use crate::command::run;
 use crate::folder::{Folder, files, workspace};
@@ -7,40 +8,42 @@ use crate::live::{Live, LiveError, number};
 use crate::process::{Output, Process};
 use crate::report::Report;
 
-/// What a test of running programs gives.
+/// The result of a test that runs programs.
 pub type Outcome = Result<(), Box<dyn std::error::Error>>;
 
-/// The compiled programs of a folder on one JDK.
+/// The compiled programs of a folder of `tests/java` for one JDK.
 pub struct Programs {
     jdk: Jdk,
     classes: Folder,
 }
 
 impl Programs {
-    /// Compiles those of `tests/java/live`.
+    /// Compiles the programs of `tests/java/live`.
     pub fn compile(jdk: Jdk) -> Result<Self, Box<dyn std::error::Error>> {
-        Self::of(jdk, "live")
+        Self::compile_folder(jdk, "live")
     }
 
-    /// Compiles those of a folder of `tests/java`.
-    pub fn of(jdk: Jdk, folder: &str) -> Result<Self, Box<dyn std::error::Error>> {
+    /// Compiles the programs of a folder of `tests/java`.
+    pub fn compile_folder(jdk: Jdk, folder: &str) -> Result<Self, Box<dyn std::error::Error>> {
         let classes = Folder::new(folder)?;
         let sources = workspace().join("tests/java").join(folder);
         jdk.compile(&files(&sources, "java")?, classes.path())?;
         Ok(Self { jdk, classes })
     }
 
-    /// The JDK that they were compiled with and run on.
+    /// The JDK that compiled the programs and runs them.
     pub fn jdk(&self) -> &Jdk {
         &self.jdk
     }
 
-    /// Where the class files are; whatever else is put there goes away with them.
+    /// The folder of the class files. It is removed on drop, with everything else that a test puts
+    /// into it.
     pub fn classes(&self) -> &Folder {
         &self.classes
     }
 
-    /// The launcher with full verification, and with `-Xcheck:jni` where `VENEER_CHECK_JNI` is set.
+    /// The launcher with full bytecode verification. If `VENEER_CHECK_JNI` is set, it also has
+    /// `-Xcheck:jni`.
     pub fn launcher(&self) -> Process {
         let mut java = Process::new(self.jdk.tool("java"));
         if std::env::var_os("VENEER_CHECK_JNI").is_some() {
@@ -51,7 +54,7 @@ impl Programs {
             .arg("-XX:+BytecodeVerificationRemote")
     }
 
-    /// A program, to be run plain.
+    /// The process that runs a program without Veneer.
     pub fn java(&self, name: &str) -> Process {
         self.launcher()
             .arg("-cp")
@@ -59,7 +62,7 @@ impl Programs {
             .arg(name)
     }
 
-    /// Starts a program under `veneer run`, everything armed.
+    /// Starts a program under `veneer run` with all of its classes armed.
     pub fn armed(&self, name: &str) -> Result<Live, LiveError> {
         Live::start(&run(&[], &self.java(name)))
     }
@@ -74,13 +77,14 @@ pub fn on_each_jdk(test: impl Fn(&Programs) -> Outcome) -> Outcome {
 pub fn on_each_jdk_with(folder: &str, test: impl Fn(&Programs) -> Outcome) -> Outcome {
     for jdk in [Some(jdk::oldest()), jdk::newest()].into_iter().flatten() {
         let name = jdk.to_string();
-        test(&Programs::of(jdk, folder)?).map_err(|error| format!("{name}: {error}"))?;
+        test(&Programs::compile_folder(jdk, folder)?)
+            .map_err(|error| format!("{name}: {error}"))?;
     }
     Ok(())
 }
 
-/// Runs a program under a plan; gives its output and its report.
-pub fn reported(
+/// Runs a program under a plan, and returns its output and its report.
+pub fn run_with_report(
     java: &Process,
     plan: &str,
 ) -> Result<(Output, Report), Box<dyn std::error::Error>> {
@@ -99,8 +103,9 @@ pub fn reported(
     Ok((output, report))
 }
 
-/// RunningLoop's own account of its turns must hold.
-pub fn account(out: &str) -> Outcome {
+/// Checks the last line of the program `RunningLoop`: the sums that it prints must match its number
+/// of iterations.
+pub fn check_loop_result(out: &str) -> Outcome {
     let turns = number(out, "turns").ok_or("no turns")?;
     let (sum, half) = (number(out, "sum"), number(out, "half"));
     if sum != Some(turns.wrapping_mul(45).wrapping_add(7)) || half != Some(turns) || turns == 0 {

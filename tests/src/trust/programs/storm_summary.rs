@@ -1,40 +1,43 @@
-//! What the storm's plan said when the JVM ended: how much it did, and what was refused.
+//! The summary that the plan of a storm prints when the JVM ends: its operations and the refusals.
 
 use std::collections::BTreeMap;
 
-/// Operations a second that a storm is to reach over its whole run; the plan tries to do some more.
+/// The target rate of a storm in operations per second over its whole run. The plan attempts
+/// slightly more.
 pub const RATE: f64 = 200.0;
 
-/// What a storm did.
+/// The summary of a storm.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Gust {
-    /// From the first armed class to the end.
+pub struct StormSummary {
+    /// Seconds from the first armed class to the end.
     pub seconds: f64,
-    /// Attached, redirected, detached or refused.
+    /// Number of operations: attached, redirected, detached and refused.
     pub operations: u64,
-    /// Instruments attached.
+    /// Number of attached instruments.
     pub attached: u64,
-    /// Edges redirected to where they led.
+    /// Number of edges that were redirected to their original target.
     pub redirected: u64,
-    /// Instruments and redirections taken off.
+    /// Number of instruments and redirections that were detached.
     pub detached: u64,
-    /// Refused by Veneer, with the program left as it was.
+    /// Number of operations that Veneer refused. These leave the program unchanged.
     pub refused: u64,
-    /// What the instruments counted that were taken off.
+    /// Sum of the hits of the detached instruments.
     pub hits: u64,
-    /// Refusals by name.
+    /// Number of refusals by code.
     pub reasons: BTreeMap<String, u64>,
 }
 
-impl Gust {
-    /// Reads the plan's lines out of the standard error of a run; none where they are not there.
+impl StormSummary {
+    /// Parses the plan's lines in the standard error of a run. Returns `None` if there are none.
     pub fn read(err: &str) -> Option<Self> {
-        let mut gust = None;
+        let mut summary = None;
         for line in err.lines().filter_map(|line| line.strip_prefix("storm: ")) {
             if let Some(rest) = line.strip_prefix("refused ") {
                 let (count, name) = rest.split_once(" times: ")?;
-                let gust: &mut Gust = gust.as_mut()?;
-                gust.reasons.insert(name.to_string(), count.parse().ok()?);
+                let summary: &mut StormSummary = summary.as_mut()?;
+                summary
+                    .reasons
+                    .insert(name.to_string(), count.parse().ok()?);
                 continue;
             }
             let words: Vec<&str> = line.split_whitespace().collect();
@@ -42,7 +45,7 @@ impl Gust {
                 let at = words.iter().position(|word| *word == name)?;
                 words.get(at + 1)?.parse::<f64>().ok()
             };
-            gust = Some(Gust {
+            summary = Some(StormSummary {
                 seconds: after("seconds")?,
                 operations: after("operations")? as u64,
                 attached: after("attached")? as u64,
@@ -53,10 +56,10 @@ impl Gust {
                 reasons: BTreeMap::new(),
             });
         }
-        gust
+        summary
     }
 
-    /// Operations a second.
+    /// The rate in operations per second.
     pub fn rate(&self) -> f64 {
         self.operations as f64 / self.seconds.max(0.001)
     }
@@ -70,9 +73,12 @@ mod tests {
     fn reads_what_the_plan_says() {
         let err = "noise\nstorm: seconds 4.5 operations 900 attached 400 redirected 100 detached 390 refused 10 hits 77\n\
                    storm: refused 7 times: HandlerEdited\nstorm: refused 3 times: MonitorHeld\n";
-        let gust = Gust::read(err).unwrap_or_default();
-        assert_eq!((gust.operations, gust.hits, gust.rate()), (900, 77, 200.0));
-        assert_eq!(gust.reasons.get("HandlerEdited"), Some(&7));
-        assert_eq!(Gust::read("nothing"), None);
+        let summary = StormSummary::read(err).unwrap_or_default();
+        assert_eq!(
+            (summary.operations, summary.hits, summary.rate()),
+            (900, 77, 200.0)
+        );
+        assert_eq!(summary.reasons.get("HandlerEdited"), Some(&7));
+        assert_eq!(StormSummary::read("nothing"), None);
     }
 }

@@ -1,4 +1,5 @@
-//! Attaching to thousands of methods at once while they run: how long it takes, and how long the application stands still.
+//! Measures an attachment to thousands of running methods at once: its duration, and how long the
+//! application pauses.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -17,23 +18,26 @@ use crate::live::Live;
 use crate::process::Process;
 use crate::trust::Table;
 
-/// Methods of a class.
+/// Number of methods per class.
 pub const METHODS: usize = 100;
-/// Classes of the part.
+/// Number of classes.
 const CLASSES: usize = 50;
 
-/// The part.
+/// Runs the part `crowd`.
 pub fn run(scope: &Scope) -> Result<Record, TrustError> {
     let begun = Instant::now();
     let mut record = Record::new("crowd", "Attaching to 5,000 methods at once", scope)?;
     let times = if scope.quick { 1 } else { 7 };
     record.part.words = vec![
-        "50 classes with 100 methods each, which one thread calls over and over, while another one runs a loop that never ends. A counter at the \
-         entry of all 5,000 methods is attached in one go. *Attach*: how long that takes, as the plan sees it (Byteman: from sending 5,000 \
-         rules to the answer; JFR: the command). *Longest pause*: a thread that sleeps for 0.1 ms over and over says by how much it came late at most, from the \
-         call until every method has been called once more; beside it the same for a second in which nothing is attached. *Its processor time*: \
-         what the kernel says that the thread which attaches had of a processor, in steps of 10 ms; the rest of the time others had both, \
-         the program's two threads and the JIT compilers."
+        "50 classes with 100 methods each, which one thread calls repeatedly, while another \
+         thread runs an endless loop. A counter is attached to the entries of all 5,000 methods \
+         at once. *Attach*: the duration measured by the plan (Byteman: from sending 5,000 rules \
+         to the answer; JFR: the command). *Longest pause*: the longest delay of a thread that \
+         repeatedly sleeps for 0.1 ms, from the call until every method has been called once \
+         more; beside it the longest delay in a second without an attachment. *Its processor \
+         time*: the processor time of the attaching thread as the kernel reports it, in steps of \
+         10 ms. During the rest of the time, the program's two threads and the JIT compilers used \
+         both processors."
             .into(),
     ];
     let jdk = scope.jdks.first().ok_or_else(|| other("no JDK"))?;
@@ -50,11 +54,11 @@ pub fn run(scope: &Scope) -> Result<Record, TrustError> {
         ],
     );
     let peers: [(&str, Attach); 3] = [
-        ("Veneer", veneer),
-        (byteman::NAME, rules),
-        (flight_recorder::NAME, recorded),
+        ("Veneer", measure_veneer),
+        (byteman::NAME, measure_byteman),
+        (flight_recorder::NAME, measure_flight_recorder),
     ];
-    // In a quick run without the others, who take most of its time.
+    // A quick run leaves out the other tools, because they take most of the time.
     let shown_here = if scope.quick { 1 } else { peers.len() };
     for (name, how) in peers.into_iter().take(shown_here) {
         let found = how(
@@ -68,7 +72,7 @@ pub fn run(scope: &Scope) -> Result<Record, TrustError> {
         );
         let (seen, error) = match found {
             Ok(seen) => (seen, String::new()),
-            Err(e) => (Seen::default(), first_line(&e.to_string())),
+            Err(e) => (AttachMeasurements::default(), first_line(&e.to_string())),
         };
         eprintln!("bench: crowd, {name}: {seen:?} {error}");
         let attach = record.figure("attach 5,000", "crowd", name, "ms", &seen.attach);
@@ -102,31 +106,31 @@ pub fn run(scope: &Scope) -> Result<Record, TrustError> {
         ]);
     }
     record.part.tables.push(table);
-    record.part = record.part.since(begun);
+    record.part = record.part.with_duration_since(begun);
     Ok(record)
 }
 
-/// What attaching to a crowd showed, a value for each time.
+/// The measurements of attaching to many methods, one value for each repetition.
 #[derive(Clone, Debug, Default)]
-pub struct Seen {
-    /// Milliseconds of the call.
+pub struct AttachMeasurements {
+    /// Duration of the call in milliseconds.
     pub attach: Vec<f64>,
-    /// Processor time of the agent's thread in it, in milliseconds.
+    /// Processor time of the agent's plan thread during the call, in milliseconds.
     pub work: Vec<f64>,
-    /// Milliseconds by which the pause meter came late at most.
+    /// Longest delay of the pause meter, in milliseconds.
     pub pause: Vec<f64>,
-    /// The same in a second before.
+    /// Longest delay of the pause meter in one second before the attachment, in milliseconds.
     pub idle: Vec<f64>,
-    /// Methods whose counter has counted, where that is told.
+    /// Number of methods whose counter has counted, if the tool reports it.
     pub hit: Option<usize>,
 }
 
-type Attach = fn(&Jdk, usize, usize) -> Result<Seen, TrustError>;
+type Attach = fn(&Jdk, usize, usize) -> Result<AttachMeasurements, TrustError>;
 
-/// The program with so many classes, compiled.
+/// Compiles the program with `classes` generated classes.
 pub fn compiled(jdk: &Jdk, classes: usize) -> Result<Compiled, TrustError> {
     let sources = ["tests/bench/Pauses.java", "tests/bench/Caller.java"];
-    let compiled = Compiled::of(jdk, &sources, &[])?;
+    let compiled = Compiled::new(jdk, &sources, &[])?;
     let many = compiled.join("Many.java");
     std::fs::write(&many, source(classes)).map_err(other)?;
     Process::new(jdk.tool("javac"))
@@ -140,7 +144,8 @@ pub fn compiled(jdk: &Jdk, classes: usize) -> Result<Compiled, TrustError> {
     Ok(compiled)
 }
 
-/// Classes `Many0` … with [`METHODS`] methods each, of three forms.
+/// Generates the sources of the classes `Many0`, `Many1`, … with [`METHODS`] methods each, which
+/// have three forms.
 fn source(classes: usize) -> String {
     let mut out = String::new();
     for class in 0..classes {
@@ -167,7 +172,7 @@ fn source(classes: usize) -> String {
     out
 }
 
-/// The program as a process: classes, threads.
+/// The process of the program for a number of classes and of threads.
 pub fn java(
     jdk: &Jdk,
     compiled: &Compiled,
@@ -184,7 +189,7 @@ pub fn java(
         .args(["Pauses", &classes.to_string(), &threads.to_string()])
 }
 
-/// The longest pause since it was last asked, in milliseconds.
+/// Returns the longest pause since the previous call, in milliseconds.
 pub fn pause(live: &mut Live) -> Result<f64, TrustError> {
     live.say("pause").map_err(other)?;
     let line = live.line("pause ").map_err(other)?;
@@ -193,35 +198,40 @@ pub fn pause(live: &mut Live) -> Result<f64, TrustError> {
 }
 
 /// Waits until every method has been called once more.
-pub fn round(live: &mut Live) -> Result<(), TrustError> {
+pub fn call_all_methods(live: &mut Live) -> Result<(), TrustError> {
     live.say("round").map_err(other)?;
     live.line("round ").map_err(other)?;
     Ok(())
 }
 
-/// Pauses of a second in which nothing happens.
+/// Returns the longest pause of one second in which nothing is attached, in milliseconds.
 fn idle(live: &mut Live) -> Result<f64, TrustError> {
     pause(live)?;
     std::thread::sleep(Duration::from_secs(1));
     pause(live)
 }
 
-/// Starts it and gives it time to be compiled.
+/// Starts the program and waits until the JIT has compiled its methods.
 pub fn start(process: &Process) -> Result<Live, TrustError> {
     let mut live = Live::start(process).map_err(other)?;
     for _ in 0..20 {
-        round(&mut live)?;
+        call_all_methods(&mut live)?;
     }
     std::thread::sleep(Duration::from_secs(3));
     Ok(live)
 }
 
-/// Attaches counters to the entries of all methods, and detaches them, so many times.
-fn veneer(jdk: &Jdk, classes: usize, times: usize) -> Result<Seen, TrustError> {
+/// Measures Veneer: attaches counters to the entries of all methods and detaches them, `times`
+/// times.
+fn measure_veneer(
+    jdk: &Jdk,
+    classes: usize,
+    times: usize,
+) -> Result<AttachMeasurements, TrustError> {
     let compiled = compiled(jdk, classes)?;
     let process = command::run(&[], &java(jdk, &compiled, classes, 1, &[], &[]));
     let mut live = start(&process)?;
-    let mut seen = Seen::default();
+    let mut seen = AttachMeasurements::default();
     for _ in 0..times {
         let (one, hit) = attach(&mut live, "methods(\"Many*::m*(..)\")")?;
         seen.attach.push(one.took);
@@ -234,22 +244,22 @@ fn veneer(jdk: &Jdk, classes: usize, times: usize) -> Result<Seen, TrustError> {
     Ok(seen)
 }
 
-/// An attachment, in milliseconds.
+/// The measurements of one attachment, in milliseconds.
 pub struct Attachment {
-    /// As the plan sees it.
+    /// Duration of the call as the plan measures it.
     pub took: f64,
-    /// Processor time of the agent's thread.
+    /// Processor time of the agent's plan thread.
     pub work: f64,
-    /// The longest pause until every method was called once more.
+    /// The longest pause until every method has been called once more.
     pub pause: f64,
-    /// The longest pause in a second before.
+    /// The longest pause in one second before the attachment.
     pub idle: f64,
 }
 
-/// The thread that runs plans.
+/// The name of the agent's plan thread.
 const PLANS: &str = "veneer-plans";
 
-/// Attaches counters, and says how many methods have hit.
+/// Attaches counters, and returns the measurements and the number of methods that were hit.
 pub fn attach(live: &mut Live, points: &str) -> Result<(Attachment, usize), TrustError> {
     let before = idle(live)?;
     let worked = thread_time(live.pid(), PLANS);
@@ -261,7 +271,7 @@ pub fn attach(live: &mut Live, points: &str) -> Result<(Attachment, usize), Trus
     let said = said.trim_matches('"').to_string();
     let (took, id) = said.split_once(' ').ok_or_else(|| other(&said))?;
     let took: f64 = took.parse().map_err(|_| other(&said))?;
-    round(live)?;
+    call_all_methods(live)?;
     let longest = pause(live)?;
     let report = live.report().map_err(other)?;
     let hit: BTreeSet<(String, String)> = report
@@ -273,7 +283,7 @@ pub fn attach(live: &mut Live, points: &str) -> Result<(Attachment, usize), Trus
         .map(|point| (point.class.clone(), point.method.clone()))
         .collect();
     live.value(&format!("detach(\"{id}\")")).map_err(other)?;
-    round(live)?;
+    call_all_methods(live)?;
     let one = Attachment {
         took,
         work,
@@ -283,12 +293,16 @@ pub fn attach(live: &mut Live, points: &str) -> Result<(Attachment, usize), Trus
     Ok((one, hit.len()))
 }
 
-/// One Byteman rule for each method.
-fn rules(jdk: &Jdk, classes: usize, times: usize) -> Result<Seen, TrustError> {
+/// Measures Byteman with one rule for each method.
+fn measure_byteman(
+    jdk: &Jdk,
+    classes: usize,
+    times: usize,
+) -> Result<AttachMeasurements, TrustError> {
     let compiled = compiled(jdk, classes)?;
     let helper = compiled.join("byteman");
     let agent = byteman::prepare(jdk, "Stopwatch.java", &helper)?;
-    let mut seen = Seen::default();
+    let mut seen = AttachMeasurements::default();
     for _ in 0..times {
         let port = free_port()?;
         let options = [byteman::COMPILED.into(), byteman::listening(&agent, port)];
@@ -309,24 +323,28 @@ fn rules(jdk: &Jdk, classes: usize, times: usize) -> Result<Seen, TrustError> {
         if !answer.contains("install rule") {
             return Err(other(answer));
         }
-        round(&mut live)?;
+        call_all_methods(&mut live)?;
         seen.pause.push(pause(&mut live)?);
         live.stop().map_err(other)?;
     }
     Ok(seen)
 }
 
-/// Flight Recorder's method timing on all methods of the classes.
-fn recorded(jdk: &Jdk, classes: usize, times: usize) -> Result<Seen, TrustError> {
-    if jdk.major() < flight_recorder::SINCE {
+/// Measures the method timing of Flight Recorder on all methods of the classes.
+fn measure_flight_recorder(
+    jdk: &Jdk,
+    classes: usize,
+    times: usize,
+) -> Result<AttachMeasurements, TrustError> {
+    if jdk.major() < flight_recorder::MIN_JDK {
         return Err(other(format!(
             "not in JDKs before {}",
-            flight_recorder::SINCE
+            flight_recorder::MIN_JDK
         )));
     }
     let compiled = compiled(jdk, classes)?;
     let mut live = start(&java(jdk, &compiled, classes, 1, &[], &[]))?;
-    let mut seen = Seen::default();
+    let mut seen = AttachMeasurements::default();
     let filter: Vec<String> = (0..classes).map(|c| format!("Many{c}")).collect();
     for i in 0..times {
         seen.idle.push(idle(&mut live)?);
@@ -336,16 +354,16 @@ fn recorded(jdk: &Jdk, classes: usize, times: usize) -> Result<Seen, TrustError>
         if !said.contains("Started recording") {
             return Err(other(said));
         }
-        round(&mut live)?;
+        call_all_methods(&mut live)?;
         seen.pause.push(pause(&mut live)?);
         flight_recorder::stop(jdk, live.pid(), &format!("r{i}"))?;
-        round(&mut live)?;
+        call_all_methods(&mut live)?;
     }
     live.stop().map_err(other)?;
     Ok(seen)
 }
 
-/// A port that nobody listens at.
+/// Returns a local port on which no process listens.
 pub fn free_port() -> Result<u16, TrustError> {
     let listener = std::net::TcpListener::bind(("127.0.0.1", 0)).map_err(other)?;
     Ok(listener.local_addr().map_err(other)?.port())

@@ -1,4 +1,4 @@
-//! The programs: their jars, what is armed and counted in each, and how each is started.
+//! The programs: their jars, their armed and counted code, and their start.
 
 use std::path::{Path, PathBuf};
 
@@ -11,21 +11,21 @@ use crate::trust::TrustError;
 
 /// A program of `tests/programs`.
 pub struct Program {
-    /// Its main class and, with `.java`, its source.
+    /// The main class. With `.java` it is the name of the source file.
     pub name: &'static str,
-    /// What it does.
+    /// The description in tables.
     pub what: &'static str,
-    /// Names in `tests/jars.txt`.
+    /// Names of jars in `tests/jars.txt`.
     pub jars: &'static [&'static str],
-    /// `--arm` patterns, where it is code of the JDK that is to be armed; else none, and everything outside the JDK is.
+    /// The patterns of `--arm` if code of the JDK is to be armed. If empty, all code outside the
+    /// JDK is armed.
     pub arm: &'static [&'static str],
-    /// On all blocks of these methods there are counters.
+    /// Patterns of the methods whose blocks are counted.
     pub counted: &'static [&'static str],
-    /// Arguments; see [`Program::prepare`] for the words in braces.
+    /// The arguments. [`Prepared::java`] explains the words in braces.
     pub arguments: &'static [&'static str],
 }
 
-/// All programs.
 pub const PROGRAMS: &[Program] = &[
     Program {
         name: "Sql",
@@ -225,16 +225,15 @@ pub const PROGRAMS: &[Program] = &[
     },
 ];
 
-/// A program that is compiled and can be started.
+/// A compiled program that can be started.
 pub struct Prepared {
-    /// Which.
     pub program: &'static Program,
-    /// On which JDK.
     pub jdk: Jdk,
     class_path: std::ffi::OsString,
 }
 
-/// Where what belongs to the programs is kept: it stays there, so that a run that failed can be repeated.
+/// The folder for the files of the programs. It is not deleted, so that a failed run can be
+/// repeated.
 pub fn folder() -> PathBuf {
     workspace().join("target/programs")
 }
@@ -249,7 +248,7 @@ fn tree() -> Result<PathBuf, TrustError> {
 }
 
 impl Program {
-    /// Fetches its jars and compiles it.
+    /// Downloads the jars and compiles the program.
     pub fn prepare(&'static self, jdk: &Jdk) -> Result<Prepared, TrustError> {
         let sources = workspace().join("tests/programs");
         let classes = folder().join(format!("jdk{}", jdk.major())).join(self.name);
@@ -280,8 +279,9 @@ impl Program {
 }
 
 impl Prepared {
-    /// The program as a process, plain, with every check of the verifier. In its arguments `{programs}` is the folder of the
-    /// sources, `{tree}` that of the tree to compile, and `{work}` the folder to write to, which is the working folder too.
+    /// The process of the program without Veneer, with full verification. In the arguments,
+    /// `{programs}` is the folder of the sources, `{tree}` the folder of the generated sources, and
+    /// `{work}` the folder for output, which is also the working folder.
     pub fn java(&self, work: &Path) -> Process {
         let java = Process::new(self.jdk.tool("java"))
             .args(["-Xmx512m", "-XX:+UnlockDiagnosticVMOptions"])

@@ -1,0 +1,45 @@
+//! Drives `Desk` of `tests/java/control`, a sample service. One thread handles orders on request
+//! while another thread runs a loop and counts its iterations.
+
+use crate::live::{Live, LiveError, number};
+use crate::process::Output;
+
+/// The sum that the program prints after `count` orders.
+pub fn expected_sum(count: i64) -> String {
+    (3 * count * (count - 1) / 2).to_string()
+}
+
+/// Lets the program handle `count` orders.
+///
+/// # Errors
+/// Fails also if the program prints another sum than [`expected_sum`].
+pub fn handle_orders(live: &mut Live, count: i64) -> Result<(), LiveError> {
+    live.say(&format!("run {count}"))?;
+    let sum = live.line("sum ")?;
+    if sum != expected_sum(count) {
+        return Err(LiveError::Answer(format!("{sum} for {count} orders")));
+    }
+    Ok(())
+}
+
+/// Stops the program and checks its last line.
+///
+/// # Errors
+/// Fails also in these cases:
+///
+/// * The program's other thread lost or repeated an iteration: `twice` is not twice `turns`.
+/// * Standard error has a line other than the JVM's warnings about agents.
+pub fn stop_and_check(live: Live) -> Result<(), Box<dyn std::error::Error>> {
+    let Output { out, err, .. } = live.stop()?.succeeded("Desk")?;
+    let last = out.lines().last().unwrap_or_default();
+    let turns = number(last, "turns").ok_or("no turns")?;
+    if turns <= 0 || number(last, "twice") != Some(2 * turns) {
+        return Err(last.into());
+    }
+    let warning = |line: &&str| !line.starts_with("WARNING: ") && !line.is_empty();
+    let said: Vec<&str> = err.lines().filter(warning).collect();
+    match said.is_empty() {
+        true => Ok(()),
+        false => Err(said.join("\n").into()),
+    }
+}
