@@ -52,13 +52,7 @@ fn build(directory: &Path) -> PathBuf {
     let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
     command
-        .args([
-            "build",
-            "--release",
-            "-p",
-            "veneer-agent",
-            "--target-dir",
-        ])
+        .args(["build", "--release", "-p", "veneer-agent", "--target-dir"])
         .arg(directory)
         // The embedded copy has no debug information, because it is not used for debugging.
         .env("CARGO_PROFILE_RELEASE_DEBUG", "0")

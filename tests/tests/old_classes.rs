@@ -151,16 +151,19 @@ fn jython_runs_armed() -> Outcome {
 #[test]
 fn a_handler_may_be_a_join_whose_frame_names_object() -> Outcome {
     on_each(|jdk| {
-        let aged = Aged::compile(jdk)?;
+        let aged = OldClassTools::compile(jdk)?;
         let folder = Folder::new("handler-at-join")?;
         aged.tool("HandlerAtJoin", &[&folder.join("Join.class")])?;
         let report = folder.join("report.json");
         let java = aged.java(folder.path()).arg("Join");
         let plain = java.run()?.succeeded("the plain run")?;
         let plan = "methods(\"Join::*(..)\").blocks().before(counter());";
-        let counted = run(&["-e", plan, "--report", &report.display().to_string()], &java)
-            .run()?
-            .succeeded("the counted run")?;
+        let counted = run(
+            &["-e", plan, "--report", &report.display().to_string()],
+            &java,
+        )
+        .run()?
+        .succeeded("the counted run")?;
         assert_eq!(counted.out, plain.out);
         assert!(plain.out.contains("ArrayIndexOutOfBoundsException"));
         let report = Report::read(&report)?;

@@ -69,7 +69,9 @@ impl<'f> Body<'f> {
     /// handlers. Gotos, Veneer's measurements and Veneer's checks are skipped on both sides, so both
     /// behave equally for all values. `arrived`: see `skip_advice`.
     pub(super) fn same_code(&self, one: usize, other: usize, arrived: bool) -> bool {
-        let measure = |i: usize| i < self.list.len() && (self.is_runtime_operation(i) || self.feeds_measurement(i));
+        let measure = |i: usize| {
+            i < self.list.len() && (self.is_runtime_operation(i) || self.feeds_measurement(i))
+        };
         // Bounded, because a loop may consist of nothing but measures.
         let behind = |i: usize| {
             let mut i = self.skip_advice(i, arrived);
