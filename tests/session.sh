@@ -1,27 +1,31 @@
 #!/bin/sh
-# Prints the terminal session that README.md shows: a program that runs, a few questions to it, and nothing left of them.
-# What it prints goes between the two marks there; a test runs it and compares all but the figures.
+# Prints one of the terminal sessions that the documents show: a program that runs, questions to it, and no instrument left in it.
+#
+#   session.sh NAME      readme, tutorial, lock, variable, loop, callers or edit
+#
+# The output of a session belongs between `<!-- session NAME -->` and `<!-- end of session -->` in a document. A test
+# (tests/tests/readme.rs) runs each session that a document names, and compares everything but the numbers.
 set -eu
 cd "$(dirname "$0")/.."
 veneer=${VENEER:-target/release/veneer}
+name=${1:-readme}
 work=$(mktemp -d)
-program=
 trap 'kill $program 2>/dev/null || true; rm -rf "$work"' EXIT
 
-javac -g -d "$work" tests/java/control/Desk.java
-mkfifo "$work/orders"
-"$veneer" run -- java -Xmx64m -cp "$work" Desk < "$work/orders" > "$work/out" &
-# A thousand orders, again and again.
-(while [ -e "$work/orders" ] && echo 'run 1000' && sleep 0.01; do :; done) > "$work/orders" 2> "$work/end" &
-while ! grep -q sum "$work/out"; do sleep 0.1; done
+javac -g -d "$work" examples/shop/Shop.java
+"$veneer" run -- java -Xmx64m -cp "$work" shop.Shop 120 > "$work/out" &
+program=$!
+while ! grep -q pid "$work/out" 2>/dev/null; do sleep 0.1; done
 program=$(sed -n 's/^pid //p' "$work/out")
+# The session begins when the program is warm.
+sleep 1
 
-# The process id is another one each time.
+# Prints a command as a person types it, runs it, and prints its output.
 say() {
     printf '$ veneer'
     for word in "$@"; do
         case $word in
-            *[!a-zA-Z0-9:=,./-]*) printf " '%s'" "$word" ;;
+            *[!a-zA-Z0-9_:=,./-]*) printf " '%s'" "$word" ;;
             *) printf ' %s' "$word" ;;
         esac
     done
@@ -29,14 +33,61 @@ say() {
     "$veneer" "$@"
     printf '\n'
 }
-{
-    printf '$ veneer run -- java -cp classes Desk &\n\n'
-    say ps --match Desk
-    say count $program 'Desk::serve(..)' --by order.customer --if 'order.number % 2 == 0' --for 2
-    say watch $program 'Desk::serve(..)' order.number order.customer 'thread_name()' --if 'order.number == 998 && one_in(40)' --for 2
-    say count $program 'Desk::round()' --at loops --for 1
-    say exec $program -e 'let h = methods("Desk::serve(..)").around(timer()); h'
-    say patches $program
+
+readme() {
+    printf '$ veneer run -- java -cp classes shop.Shop &\n\n'
+    say ps --match shop.Shop
+    say time $program 'shop..*' --at monitor_enters --for 2
+    say watch $program 'shop.Desk::serve(..)' order.customer total discount --at line:64 --if 'order.number % 200 == 2' --for 2
+    say count $program 'shop.Shop::audit()' --at loops --for 1
     say detach $program --unload
-    say ps --match Desk
-} 2>&1 | sed "s/\\b$program\\b/4711/g"
+}
+
+tutorial() {
+    say ps --match shop.Shop
+    say time $program 'shop..*' --for 2 --rows 2
+    say time $program 'shop..*' --at monitor_enters --for 2
+    say count $program 'shop.Desk::serve(..)' --by order.customer --by discount --at line:64 --for 1
+    say count $program 'shop.Shop::audit()' --at blocks --for 1
+    say time $program 'shop.Desk::hasTwice(..)' --for 1
+    say exec $program -e 'methods("shop.Desk::hasTwice(..)").redirect(1, 2, 7)'
+    say time $program 'shop.Desk::hasTwice(..)' --for 1
+    say patches $program
+    say detach $program p1
+    say detach $program --unload
+}
+
+lock() {
+    say time $program 'shop..*' --at monitor_enters --for 2
+    say time $program 'shop.Prices::discount(..)' --for 2
+    say count $program 'shop.Prices::discount(..)' --by 'stack()' --for 1
+}
+
+variable() {
+    say list $program 'shop.Desk::serve(..)'
+    say watch $program 'shop.Desk::serve(..)' order.number order.customer total discount --at line:64 --if 'order.number % 200 == 2' --for 2
+    say count $program 'shop.Desk::serve(..)' --by order.customer --by discount --at line:64 --for 1
+}
+
+loop() {
+    say count $program 'shop.Shop::audit()' --at loops --for 1
+    say count $program 'shop.Shop::audit()' --at blocks --for 1
+    say count $program 'shop.Shop::audit()' --at edges --for 1
+}
+
+callers() {
+    say count $program 'shop.Prices::discount(..)' --by 'stack()' --for 1
+}
+
+edit() {
+    say fragments "$work" 'shop.Desk::hasTwice' | sed "s|$work|classes|"
+    say exec $program -e 'methods("shop.Desk::hasTwice(..)").redirect(1, 2, 7)'
+    say patches $program
+    say detach $program p1
+}
+
+case $name in
+    readme | tutorial | lock | variable | loop | callers | edit) ;;
+    *) printf 'session.sh: there is no session %s\n' "$name" >&2; exit 2 ;;
+esac
+"$name" 2>&1 | sed "s/\\b$program\\b/4711/g"
