@@ -81,6 +81,8 @@ callers() {
 
 edit() {
     say fragments "$work" 'shop.Desk::hasTwice' | sed "s|$work|classes|"
+    # Refused, because f4 reads a variable that has no value at the end of f0.
+    say exec $program -e 'methods("shop.Desk::hasTwice(..)").redirect(0, 1, 4)' || true
     say exec $program -e 'methods("shop.Desk::hasTwice(..)").redirect(1, 2, 7)'
     say patches $program
     say detach $program p1
