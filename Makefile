@@ -7,12 +7,13 @@
 #   make fuzz    every fuzz target for ten minutes, two at a time: half an hour
 #   make trust   the evidence that programs are the same under Veneer: docs/trust.md, under an hour
 #   make bench   Veneer beside other tools on the same work: docs/benchmarks.md, under an hour
+#   make docs    the book of docs/ with search: target/book; checks the examples and links of all documents
 #   make setup   installs what is missing (as root), or prints the line to type
 #
 # Each of the first three does the set-up itself; it is quick where nothing is missing.
 
 .DEFAULT_GOAL := build
-.PHONY: bench bench-quick build demo figures fuzz package setup test trust
+.PHONY: bench bench-quick build demo docs figures fuzz package setup test trust
 
 # A Rust toolchain that the set-up has just installed is not on the PATH of this shell yet.
 CARGO_HOME ?= $(HOME)/.cargo
@@ -27,6 +28,10 @@ build: setup
 
 package: build
 	@sh build/package.sh
+
+# mdBook is built into target/tools the first time. Nothing else needs it.
+docs: setup
+	@sh build/docs.sh
 
 demo: build
 	@sh tests/demo.sh
