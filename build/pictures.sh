@@ -11,6 +11,7 @@ cd "$(dirname "$0")/.."
 veneer=${VENEER:-$(pwd)/target/release/veneer}
 export VENEER="$veneer"
 pictures=docs/pictures
+[ -x "$veneer" ] || { printf 'pictures: %s is missing; `make build` makes it\n' "$veneer" >&2; exit 1; }
 command -v tmux >/dev/null || { printf 'pictures: tmux is missing; install it with your package manager\n' >&2; exit 1; }
 transcript=$(sh build/tool.sh term-transcript)
 work=$(mktemp -d)

@@ -117,6 +117,6 @@ fn each_session_is_what_its_script_prints() -> Outcome {
             names.insert(name);
         }
     }
-    assert!(names.contains("readme") && names.len() >= 7, "{names:?}");
+    assert!(names.contains("readme") && names.len() >= 8, "{names:?}");
     Ok(())
 }
