@@ -118,4 +118,5 @@ case $name in
     plan) ;;
     *) printf 'session.sh: there is no session %s\n' "$name" >&2; exit 2 ;;
 esac
-"$name" 2>&1 | sed "s/\\b${program:-none}\\b/4711/g"
+# The process id is another one each time, and so is the width of its column.
+"$name" 2>&1 | sed "s/\\b${program:-none}\\b/4711/g; s/^pid  *main/pid   main/"
