@@ -9,12 +9,13 @@
 #   make figures      measures the tables of docs/core-figures.md: about ten minutes
 #   make bench        compares Veneer with other tools: docs/benchmarks.md, < 1 hour
 #   make bench-quick  runs a sample of the comparison in minutes
+#   make docs         builds the book of docs/ with search: target/book
 #   make setup        installs missing tools (as root), or prints the command that installs them
 #
 # All targets that build run `make setup` first, which finishes at once if nothing is missing.
 
 .DEFAULT_GOAL := build
-.PHONY: bench bench-quick build demo figures fuzz package setup test trust
+.PHONY: bench bench-quick build demo docs figures fuzz package setup test trust
 
 # If `make setup` has just installed a Rust toolchain, the PATH of this shell lacks its directory.
 CARGO_HOME ?= $(HOME)/.cargo
@@ -30,6 +31,10 @@ build: setup
 
 package: build
 	@sh build/package.sh
+
+# mdBook is built into target/tools the first time. Nothing else needs it.
+docs: setup
+	@sh build/docs.sh
 
 demo: build
 	@sh tests/demo.sh

@@ -55,10 +55,11 @@ completions zsh zsh/vendor-completions/_veneer
 completions fish fish/vendor_completions.d/veneer.fish
 doc=$tree/share/doc/veneer
 mkdir -p "$doc/plans"
-for page in install shell top export plans reference report protocol faults; do
-    install -m 644 "docs/$page.md" "$doc"
+# The same tree as in the repository, so that links between the documents work.
+install -m 644 README.md ARCHITECTURE.md CONTRIBUTING.md CHANGELOG.md SECURITY.md LICENSE "$doc"
+find docs -name '*.md' -o -name '*.svg' -o -name '*.schema.json' | while read -r page; do
+    install -D -m 644 "$page" "$doc/$page"
 done
-install -m 644 README.md docs/report.schema.json "$doc"
 install -m 644 scripts/plans/*.rhai "$doc/plans"
 install -m 644 -D -t "$doc/plans/lib" scripts/plans/lib/*.rhai
 install -m 644 LICENSE "$doc/copyright"

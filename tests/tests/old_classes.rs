@@ -157,7 +157,11 @@ fn a_handler_may_be_a_join_whose_frame_names_object() -> Outcome {
         let report = folder.join("report.json");
         let java = aged.java(folder.path()).arg("Join");
         let plain = java.run()?.succeeded("the plain run")?;
-        let plan = "methods(\"Join::*(..)\").blocks().before(counter());";
+        let plan = folder.join("blocks.rhai");
+        std::fs::write(
+            &plan,
+            "methods(\"Join::*(..)\").blocks().before(counter());",
+        )?;
         let counted = run(
             &["-e", plan, "--report", &report.display().to_string()],
             &java,
