@@ -163,7 +163,12 @@ fn a_handler_may_be_a_join_whose_frame_names_object() -> Outcome {
             "methods(\"Join::*(..)\").blocks().before(counter());",
         )?;
         let counted = run(
-            &["-e", plan, "--report", &report.display().to_string()],
+            &[
+                "--plan",
+                &plan.display().to_string(),
+                "--report",
+                &report.display().to_string(),
+            ],
             &java,
         )
         .run()?
