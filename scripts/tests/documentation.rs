@@ -101,7 +101,7 @@ fn every_example_runs() {
     for Block { place, text, .. } in examples {
         let plan = Plan::compile_with(&place, &text, &modules);
         let plan = plan.unwrap_or_else(|error| panic!("{error}"));
-        plan.rehearse().unwrap_or_else(|error| panic!("{error}"));
+        plan.dry_run().unwrap_or_else(|error| panic!("{error}"));
 
         let (recorder, session) = Recorder::session();
         let zero = Instant::now();
@@ -133,41 +133,41 @@ fn the_limits_in_the_text_are_those_of_the_code() {
     use veneer_scripts::limits::*;
     let documents = documents();
     for (page, limit) in [
-        ("plans/running", format!("{} operations", count(OPERATIONS))),
+        ("plans/running", format!("{} operations", count(MAX_OPERATIONS))),
         (
             "plans/running",
-            format!("{} seconds, in which", WALL_CLOCK.as_secs()),
+            format!("{} seconds, in which", MAX_CALL_DURATION.as_secs()),
         ),
         (
             "plans/running",
-            format!("{CALL_DEPTH} calls inside each other"),
+            format!("{MAX_CALL_DEPTH} calls inside each other"),
         ),
         (
             "plans/running",
-            format!("strings of {} bytes", count(STRING_BYTES as u64)),
+            format!("strings of {} bytes", count(MAX_STRING_BYTES as u64)),
         ),
         (
             "plans/running",
-            format!("arrays of {} elements", count(ARRAY_ELEMENTS as u64)),
+            format!("arrays of {} elements", count(MAX_ARRAY_ELEMENTS as u64)),
         ),
         (
             "plans/running",
-            format!("maps of {} elements", count(MAP_PROPERTIES as u64)),
+            format!("maps of {} elements", count(MAX_MAP_PROPERTIES as u64)),
         ),
         (
             "plans/running",
             format!(
                 "{} variables, functions and waiting callbacks",
-                count(VARIABLES as u64)
+                count(MAX_VARIABLES as u64)
             ),
         ),
-        ("plans", format!("({SHORTEST_PERIOD} at least)")),
+        ("plans", format!("({MIN_PERIOD_SECONDS} at least)")),
     ] {
         let text = &documents[&format!("docs/{page}.md")];
         assert!(text.contains(&limit), "docs/{page}.md: {limit}");
     }
-    assert_eq!((VARIABLES, FUNCTIONS), (CALLBACKS, CALLBACKS));
-    assert_eq!(ERRORS_IN_A_ROW, 3);
+    assert_eq!((MAX_VARIABLES, MAX_FUNCTIONS), (MAX_CALLBACKS, MAX_CALLBACKS));
+    assert_eq!(MAX_CONSECUTIVE_ERRORS, 3);
 }
 
 /// The lines of a document outside fenced blocks, without the text between backquotes.
