@@ -24,6 +24,7 @@ pub mod expectation;
 pub mod figures;
 pub mod folder;
 pub mod generator;
+pub mod house;
 pub mod jars;
 pub mod java_programs;
 pub mod jdk;

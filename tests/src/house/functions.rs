@@ -1,0 +1,122 @@
+//! The length of functions, and errors that are text.
+
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+use syn::spanned::Spanned;
+use syn::visit::{self, Visit};
+
+use super::sources;
+
+/// The most lines of a function, its signature included.
+pub const MAX_LINES: usize = 120;
+
+/// A function and its length.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Function {
+    /// The file.
+    pub file: PathBuf,
+    /// Its name.
+    pub name: String,
+    /// Its lines, from the signature to the closing brace.
+    pub lines: usize,
+    /// Whether it returns `Result<_, String>`.
+    pub fails_with_text: bool,
+}
+
+/// All functions of the sources (not the tests) of the crates below `root`.
+pub fn all(root: &Path) -> io::Result<Vec<Function>> {
+    let mut found = Vec::new();
+    for folder in sources::crates(root)? {
+        for file in sources::with_extension(&folder.join("src"), &["rs"])? {
+            found.extend(of_source(&file, &fs::read_to_string(&file)?));
+        }
+    }
+    Ok(found)
+}
+
+fn of_source(file: &Path, text: &str) -> Vec<Function> {
+    let mut visitor = Functions {
+        file: file.to_path_buf(),
+        found: Vec::new(),
+    };
+    if let Ok(parsed) = syn::parse_file(text) {
+        visitor.visit_file(&parsed);
+    }
+    visitor.found
+}
+
+struct Functions {
+    file: PathBuf,
+    found: Vec<Function>,
+}
+
+impl Functions {
+    fn add(&mut self, signature: &syn::Signature, end: proc_macro2::Span) {
+        let (first, last) = (signature.span().start().line, end.end().line);
+        self.found.push(Function {
+            file: self.file.clone(),
+            name: signature.ident.to_string(),
+            lines: last + 1 - first,
+            fails_with_text: fails_with_text(&signature.output),
+        });
+    }
+}
+
+impl<'ast> Visit<'ast> for Functions {
+    fn visit_item_fn(&mut self, item: &'ast syn::ItemFn) {
+        self.add(&item.sig, item.block.span());
+        visit::visit_item_fn(self, item);
+    }
+
+    fn visit_impl_item_fn(&mut self, item: &'ast syn::ImplItemFn) {
+        self.add(&item.sig, item.block.span());
+        visit::visit_impl_item_fn(self, item);
+    }
+
+    fn visit_item_mod(&mut self, item: &'ast syn::ItemMod) {
+        let is_test = |a: &syn::Attribute| a.path().is_ident("cfg");
+        if !item.attrs.iter().any(is_test) {
+            visit::visit_item_mod(self, item);
+        }
+    }
+}
+
+/// Whether a function returns `Result<_, String>`.
+fn fails_with_text(output: &syn::ReturnType) -> bool {
+    let syn::ReturnType::Type(_, result) = output else {
+        return false;
+    };
+    let syn::Type::Path(path) = &**result else {
+        return false;
+    };
+    let Some(last) = path.path.segments.last().filter(|s| s.ident == "Result") else {
+        return false;
+    };
+    let syn::PathArguments::AngleBracketed(arguments) = &last.arguments else {
+        return false;
+    };
+    let error = arguments.args.iter().nth(1);
+    matches!(error, Some(syn::GenericArgument::Type(syn::Type::Path(p))) if p.path.is_ident("String"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_counted_from_the_signature_to_the_brace() {
+        let text =
+            "/// Doc.\nfn f() {\n}\nimpl A {\n    fn g() -> Result<u8, String> { Ok(1) }\n}\n";
+        let found = of_source(Path::new("a.rs"), text);
+        let lines: Vec<usize> = found.iter().map(|f| f.lines).collect();
+        assert_eq!(lines, [2, 1]);
+        assert_eq!(found.iter().filter(|f| f.fails_with_text).count(), 1);
+    }
+
+    #[test]
+    fn functions_of_test_modules_are_left_out() {
+        let text = "#[cfg(test)]\nmod tests {\n    fn f() {}\n}\n";
+        assert!(of_source(Path::new("a.rs"), text).is_empty());
+    }
+}

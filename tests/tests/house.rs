@@ -1,0 +1,46 @@
+//! The rules of the house, checked on this workspace.
+
+use veneer_tests::folder::workspace;
+use veneer_tests::house::{functions, imports, prose, sources};
+use veneer_tests::java_programs::Outcome;
+
+/// Functions that are one table or one case analysis, by file and name.
+const TABLES: [(&str, &str); 0] = [];
+
+#[test]
+fn comments_and_documents_follow_the_rules_that_a_script_can_check() -> Outcome {
+    let found = prose::check(&workspace())?;
+    let lines = |all: &[prose::Violation]| {
+        let lines: Vec<String> = all.iter().map(ToString::to_string).collect();
+        lines.join("\n")
+    };
+    assert_eq!(lines(&found.openings), "");
+    assert_eq!(lines(&found.short_docs), "");
+    assert_eq!(lines(&found.long_lines), "");
+    assert!(found.readme_lines <= prose::MAX_README_LINES);
+    Ok(())
+}
+
+#[test]
+fn no_crate_has_an_import_cycle_of_files() -> Outcome {
+    for folder in sources::crates(&workspace())? {
+        let cycles = imports::cycles(&folder)?;
+        assert!(cycles.is_empty(), "{}: {cycles:#?}", folder.display());
+    }
+    Ok(())
+}
+
+#[test]
+fn no_function_is_too_long() -> Outcome {
+    let is_table = |f: &functions::Function| {
+        TABLES
+            .iter()
+            .any(|(file, name)| f.file.ends_with(file) && f.name == *name)
+    };
+    let long: Vec<_> = functions::all(&workspace())?
+        .into_iter()
+        .filter(|f| f.lines > functions::MAX_LINES && !is_table(f))
+        .collect();
+    assert!(long.is_empty(), "{long:#?}");
+    Ok(())
+}
