@@ -15,7 +15,7 @@ package java.lang.invoke;
  */
 final class VeneerGate extends MutableCallSite {
     /** Methods behind one gate. Shutting it gives up the code of all of them. */
-    static final int WIDTH = 64;
+    static final int WIDTH = VeneerLayout.GATE_WIDTH;
 
     static final MethodHandle OPEN = MethodHandles.constant(Object.class, "open");
     private static final MethodHandle SHUT = MethodHandles.constant(Object.class, "shut");

@@ -346,7 +346,7 @@ public final class VeneerProbe {
     }
 
     /** As {@code veneer_probes::compile::TURNS}. */
-    private static final long TURNS = 1_000;
+    private static final long TURNS = VeneerLayout.MAX_ITERATIONS;
 
     @ForceInline
     public static boolean not(boolean b) {

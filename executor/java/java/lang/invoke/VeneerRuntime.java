@@ -1,10 +1,6 @@
 package java.lang.invoke;
 
 import java.lang.ref.WeakReference;
-import java.lang.reflect.Field;
-import java.util.ArrayList;
-import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import jdk.internal.access.JavaLangAccess;
 import jdk.internal.access.SharedSecrets;
@@ -12,7 +8,6 @@ import jdk.internal.misc.Unsafe;
 import jdk.internal.vm.annotation.ForceInline;
 import jdk.internal.vm.annotation.Hidden;
 import jdk.internal.vm.annotation.Stable;
-import sun.invoke.util.Wrapper;
 
 /**
  * What armed bodies, versions and the agent call. It stands in {@code java.lang.invoke} so that every class loader finds
@@ -265,6 +260,7 @@ public final class VeneerRuntime {
      */
     private static void link() throws Throwable {
         VeneerReserve.put(VeneerReserve.take(null));
+        U.ensureClassInitialized(VeneerLinker.class);
         VeneerClock.link();
         VeneerCell nowhere = new VeneerCell(-1, new VeneerGate());
         MethodType erased = MethodType.methodType(Object.class, Object.class);
@@ -428,234 +424,24 @@ public final class VeneerRuntime {
     /** Does nothing; fails as long as the JVM does not look for natives in the agent's library. */
     static native void linked();
 
-    // ---- call sites of versions -----------------------------------------------------------------------------------------------
+    // ---- call sites of versions: bootstrap methods -------------------------------------------------
 
     /**
-     * Binds what a nestmate may not do by itself, with the host's own lookup. The kinds are those of the emitter. {@code type} is
-     * erased; {@code descriptor} has the classes. Those that the host's loader does not know yet are not looked up.
+     * Binds an access that a nestmate may not make by itself, with the host's own lookup. {@code type} is
+     * erased; {@code descriptor} names the classes. {@code kind} is a {@code BIND} constant of
+     * {@link VeneerLayout}.
      */
     public static CallSite bind(
             MethodHandles.Lookup caller, String name, MethodType type, int kind, Class<?> owner, Class<?> host, String descriptor)
             throws Throwable {
-        check(caller, host);
-        if (kind == 9) {
-            return new ConstantCallSite(MethodHandles.constant(MethodHandles.Lookup.class, hostLookup(host)).asType(type));
-        }
-        MethodType typed = known(host, descriptor);
-        MethodHandle handle = typed != null ? typed(host, name, typed, kind, owner) : untyped(host, name, type, kind, owner, descriptor);
-        // To an interface this passes any object, as the verifier does.
-        return new ConstantCallSite(MethodHandles.explicitCastArguments(handle, type));
+        return VeneerLinker.bind(caller, name, type, kind, owner, host, descriptor);
     }
 
-    private static MethodHandle typed(Class<?> host, String name, MethodType type, int kind, Class<?> owner) throws Throwable {
-        MethodHandles.Lookup lookup = MethodHandles.Lookup.IMPL_LOOKUP.in(host);
-        switch (kind) {
-            case 1:
-                return lookup.findSpecial(owner, name, type.dropParameterTypes(0, 1), host);
-            case 2:
-                return direct(lookup.findVirtual(owner, name, type.dropParameterTypes(0, 1)));
-            case 3:
-                return direct(lookup.findStatic(owner, name, type));
-            case 4:
-                return lookup.findGetter(owner, name, type.returnType());
-            case 5:
-                return lookup.findSetter(owner, name, type.parameterType(1));
-            case 6:
-                return lookup.findStaticGetter(owner, name, type.returnType());
-            case 7:
-                return lookup.findStaticSetter(owner, name, type.parameterType(0));
-            case 8:
-                return finalSetter(owner, name, type.parameterType(1), null);
-            default:
-                return finalSetter(
-                        owner, name, type.parameterType(0), lookup.findStaticGetter(owner, name, type.parameterType(0)).internalMemberName());
-        }
-    }
-
-    /** The type that a descriptor names in a class; null if the class's loader does not know one of its classes yet. */
-    private static MethodType known(Class<?> host, String descriptor) throws Throwable {
-        ArrayList<Class<?>> types = new ArrayList<>();
-        for (int i = 1; i < descriptor.length(); i++) {
-            if (descriptor.charAt(i) == ')') {
-                continue;
-            }
-            int base = i;
-            while (descriptor.charAt(base) == '[') {
-                base++;
-            }
-            int end = descriptor.charAt(base) == 'L' ? descriptor.indexOf(';', base) : base;
-            Class<?> type =
-                    end > base
-                            ? VeneerProbe.loaded(host, descriptor.substring(base + 1, end).replace('/', '.'))
-                            : Wrapper.forBasicType(descriptor.charAt(base)).primitiveType();
-            if (type == null) {
-                return null;
-            }
-            for (; i < base; i++) {
-                type = type.arrayType();
-            }
-            types.add(type);
-            i = end;
-        }
-        Class<?> result = types.remove(types.size() - 1);
-        return MethodType.methodType(result, types);
-    }
-
-    private static final long MEMBER_TYPE = U.objectFieldOffset(MemberName.class, "type");
-    private static final long MEMBER_RESOLUTION = U.objectFieldOffset(MemberName.class, "resolution");
-
-    /** A handle of an erased type for a member whose descriptor names classes that the host's loader does not know yet. */
-    private static MethodHandle untyped(Class<?> host, String name, MethodType type, int kind, Class<?> owner, String descriptor)
-            throws Throwable {
-        if (kind == 8) {
-            return finalSetter(owner, name, type.parameterType(1), null);
-        }
-        int close = descriptor.lastIndexOf(')');
-        byte reference;
-        Object wanted;
-        String text;
-        switch (kind) {
-            case 1:
-            case 2:
-                reference = kind == 1 ? MethodHandleNatives.Constants.REF_invokeSpecial : MethodHandleNatives.Constants.REF_invokeVirtual;
-                wanted = type.dropParameterTypes(0, 1);
-                int receiver = descriptor.charAt(1) == 'L' ? descriptor.indexOf(';') + 1 : 2;
-                text = "(" + descriptor.substring(receiver);
-                break;
-            case 3:
-                reference = MethodHandleNatives.Constants.REF_invokeStatic;
-                wanted = type;
-                text = descriptor;
-                break;
-            case 4:
-            case 6:
-                reference = kind == 4 ? MethodHandleNatives.Constants.REF_getField : MethodHandleNatives.Constants.REF_getStatic;
-                wanted = Object.class;
-                text = descriptor.substring(close + 1);
-                break;
-            default:
-                reference = kind == 5 ? MethodHandleNatives.Constants.REF_putField : kind == 7 ? MethodHandleNatives.Constants.REF_putStatic : MethodHandleNatives.Constants.REF_getStatic;
-                wanted = Object.class;
-                int value = kind == 5 ? descriptor.indexOf(';') + 1 : 1;
-                text = descriptor.substring(value, close);
-                break;
-        }
-        MemberName member =
-                wanted instanceof MethodType method
-                        ? new MemberName(owner, name, method, reference)
-                        : new MemberName(owner, name, (Class<?>) wanted, reference);
-        // The JVM resolves a member by a descriptor in a string, too, and looks up none of its classes then.
-        U.putReference(member, MEMBER_TYPE, text);
-        member = MethodHandleNatives.resolve(member, host, -1, false);
-        if (member == null) {
-            throw new LinkageError("cannot resolve " + owner.getName() + "." + name + text);
-        }
-        U.putReference(member, MEMBER_TYPE, wanted);
-        U.putReference(member, MEMBER_RESOLUTION, null);
-        if (kind == 10) {
-            return finalSetter(owner, name, Object.class, member);
-        }
-        return DirectMethodHandle.make(reference, owner, member, host);
-    }
-
-    /**
-     * A handle whose target, where it asks who calls it, sees the frame of the host, and not a class that stands for it:
-     * the JVM looks through the frames of versions.
-     */
-    private static MethodHandle direct(MethodHandle handle) throws ReflectiveOperationException {
-        MemberName member = handle.internalMemberName();
-        if (member == null || !MethodHandleNatives.isCallerSensitive(member)) {
-            return handle;
-        }
-        MethodHandles.Lookup all = MethodHandles.Lookup.IMPL_LOOKUP;
-        return member.isStatic()
-                ? all.findStatic(member.getDeclaringClass(), member.getName(), member.getMethodType())
-                : all.findVirtual(member.getDeclaringClass(), member.getName(), member.getMethodType());
-    }
-
-    /** What {@code MethodHandles.lookup()} gives in the host. */
-    private static MethodHandles.Lookup hostLookup(Class<?> host) throws IllegalAccessException {
-        return MethodHandles.privateLookupIn(host, MethodHandles.Lookup.IMPL_LOOKUP);
-    }
-
-    /** Only a version of the host may use its lookup. */
-    private static void check(MethodHandles.Lookup caller, Class<?> host) throws IllegalAccessException {
-        Class<?> version = caller.lookupClass();
-        Object[] data = data(version);
-        if (data == null || data[2] != host) {
-            throw new IllegalAccessException("not a version of " + host.getName());
-        }
-    }
-
-    /** Stores to a final field: of an object, or {@code member}, one of the class. */
-    private static MethodHandle finalSetter(Class<?> owner, String name, Class<?> type, MemberName member) throws Throwable {
-        String suffix = type.isPrimitive() ? Character.toUpperCase(type.getName().charAt(0)) + type.getName().substring(1) : "Reference";
-        Class<?> stored = type.isPrimitive() ? type : Object.class;
-        MethodHandle put =
-                MethodHandles.Lookup.IMPL_LOOKUP.findVirtual(
-                        Unsafe.class, "put" + suffix, MethodType.methodType(void.class, Object.class, long.class, stored));
-        if (member != null) {
-            return MethodHandles.insertArguments(
-                    put.bindTo(U), 0, MethodHandleNatives.staticFieldBase(member), MethodHandleNatives.staticFieldOffset(member));
-        }
-        return MethodHandles.insertArguments(put.bindTo(U), 1, U.objectFieldOffset(owner, name));
-    }
-
-    private static final ClassValue<Map<Integer, CallSite>> LINKED =
-            new ClassValue<>() {
-                @Override
-                protected Map<Integer, CallSite> computeValue(Class<?> host) {
-                    return new ConcurrentHashMap<>();
-                }
-            };
-
-    /**
-     * Runs a bootstrap method of the host as the host would; all versions of a host share the call site. {@code site}: its number,
-     * and the places of arguments that are handles of kind {@code invokeSpecial} in the host.
-     */
+    /** Runs a bootstrap method of the host as the host would. See {@link VeneerLinker#relink}. */
     public static CallSite relink(
             MethodHandles.Lookup caller, String name, MethodType type, Class<?> host, String site, MethodHandle method, Object... arguments)
             throws Throwable {
-        check(caller, host);
-        String[] numbers = site.split(" ");
-        Integer number = Integer.valueOf(numbers[0]);
-        Map<Integer, CallSite> linked = LINKED.get(host);
-        CallSite known = linked.get(number);
-        if (known != null) {
-            return known;
-        }
-        Object[] all = new Object[3 + arguments.length];
-        all[0] = hostLookup(host);
-        all[1] = name;
-        all[2] = type;
-        for (int i = 0, next = 1; i < arguments.length; i++) {
-            boolean special = next < numbers.length && Integer.parseInt(numbers[next]) == i;
-            next += special ? 1 : 0;
-            all[3 + i] = arguments[i] instanceof MethodHandle handle ? ofHost(handle, host, special) : arguments[i];
-        }
-        CallSite made = (CallSite) method.invokeWithArguments(all);
-        CallSite first = linked.putIfAbsent(number, made);
-        return first != null ? first : made;
-    }
-
-    /**
-     * A handle for a method that asks who calls it belongs to the class that names it: here to the host. So does one of kind
-     * {@code invokeSpecial}, which a version cannot name.
-     */
-    private static MethodHandle ofHost(MethodHandle handle, Class<?> host, boolean special) throws ReflectiveOperationException {
-        MemberName member = handle.internalMemberName();
-        if (member == null || !special && !MethodHandleNatives.isCallerSensitive(member)) {
-            return handle;
-        }
-        byte kind = special ? MethodHandleNatives.Constants.REF_invokeSpecial : member.getReferenceKind();
-        if (!special && kind == MethodHandleNatives.Constants.REF_invokeSpecial) {
-            // A virtual call of a method that cannot be overridden, such as those of a final class, is kept as a special one.
-            kind = member.getDeclaringClass().isInterface()
-                    ? MethodHandleNatives.Constants.REF_invokeInterface
-                    : MethodHandleNatives.Constants.REF_invokeVirtual;
-        }
-        return MethodHandleNatives.linkMethodHandleConstant(
-                host, kind, member.getDeclaringClass(), member.getName(), member.getMethodType());
+        return VeneerLinker.relink(caller, name, type, host, site, method, arguments);
     }
 
     // ---- exceptions: the host's line ------------------------------------------------------------------------------------------
@@ -731,7 +517,7 @@ public final class VeneerRuntime {
      */
     @Stable private static long table;
 
-    private static final int MASK = (1 << 12) - 1;
+    private static final int MASK = VeneerLayout.THREAD_ROWS - 1;
 
     static void table(long address) throws Throwable {
         link();
@@ -743,7 +529,7 @@ public final class VeneerRuntime {
      * On the heap, so that the compiler knows that no counter lies in it, and reads it once for many activations. The agent takes
      * an entry out when its thread ends.
      */
-    private static final long[] FOUND = new long[2 << 12];
+    private static final long[] FOUND = new long[2 * VeneerLayout.THREAD_ROWS];
 
     static long[] found() {
         return FOUND;
@@ -772,8 +558,8 @@ public final class VeneerRuntime {
     }
 
     private static long find(long tid) {
-        long row = table + (tid & MASK) * 32;
-        long shard = U.getLong(row) == tid ? U.getLong(row + 8) : shard(tid, isVirtual());
+        long row = table + (tid & MASK) * VeneerLayout.THREAD_ROW_BYTES;
+        long shard = U.getLong(row) == tid ? U.getLong(row + VeneerLayout.THREAD_ROW_SHARD) : shard(tid, isVirtual());
         if (shard > 0) {
             int at = ((int) tid & MASK) << 1;
             FOUND[at + 1] = shard;
@@ -906,8 +692,8 @@ public final class VeneerRuntime {
 
     // Ring: head(8) tail(8) -(8) size(8), then data. An event: length(4) point(4) time(8) tid(8) -(8), then values:
     // kind(8), word(8) or length(8) and chars padded to 8. Lengths are multiples of 8; head and tail only grow.
-    private static final int HEADER = 64;
-    private static final int TEXT = 64;
+    private static final int HEADER = VeneerLayout.RING_HEADER;
+    private static final int TEXT = VeneerLayout.EVENT_TEXT;
 
     /**
      * {@code Thread.currentCarrierThread()} where there are virtual threads. A ring belongs to a carrier: between the begin
@@ -928,8 +714,8 @@ public final class VeneerRuntime {
     private static long ring(boolean make) throws Throwable {
         Thread carrier = CARRIER != null ? (Thread) CARRIER.invokeExact() : Thread.currentThread();
         long tid = U.getLong(carrier, TID);
-        long row = table + (tid & MASK) * 32;
-        long ring = U.getLong(row) == tid ? U.getLong(row + 16) : 0;
+        long row = table + (tid & MASK) * VeneerLayout.THREAD_ROW_BYTES;
+        long ring = U.getLong(row) == tid ? U.getLong(row + VeneerLayout.THREAD_ROW_RING) : 0;
         return ring != 0 || !make ? ring : ring(tid);
     }
 
@@ -940,42 +726,42 @@ public final class VeneerRuntime {
             dropped(point);
             return 0;
         }
-        long head = U.getLong(ring);
-        long size = U.getLong(ring + 24);
-        long need = 32 + values * (16L + 2 * TEXT);
+        long head = U.getLong(ring + VeneerLayout.RING_HEAD);
+        long size = U.getLong(ring + VeneerLayout.RING_CAPACITY);
+        long need = VeneerLayout.EVENT_HEADER + values * (VeneerLayout.EVENT_VALUE + 2L * TEXT);
         long at = head % size;
         long skip = at + need > size ? size - at : 0;
-        if (head + skip + need - U.getLongVolatile(null, ring + 8) > size) {
+        if (head + skip + need - U.getLongVolatile(null, ring + VeneerLayout.RING_TAIL) > size) {
             dropped(point);
             return 0;
         }
         if (skip != 0) {
             U.putInt(ring + HEADER + at, 0);
             head += skip;
-            U.putLongRelease(null, ring, head);
+            U.putLongRelease(null, ring + VeneerLayout.RING_HEAD, head);
             at = 0;
         }
         long event = ring + HEADER + at;
-        U.putInt(event + 4, point);
-        U.putLong(event + 8, System.nanoTime());
-        U.putLong(event + 16, U.getLong(Thread.currentThread(), TID));
-        return event + 32;
+        U.putInt(event + VeneerLayout.EVENT_POINT, point);
+        U.putLong(event + VeneerLayout.EVENT_TIME, System.nanoTime());
+        U.putLong(event + VeneerLayout.EVENT_THREAD, U.getLong(Thread.currentThread(), TID));
+        return event + VeneerLayout.EVENT_HEADER;
     }
 
     public static long put(long at, int value) {
-        return put(at, 1, value);
+        return put(at, VeneerLayout.VALUE_INT, value);
     }
 
     public static long put(long at, long value) {
-        return put(at, 1, value);
+        return put(at, VeneerLayout.VALUE_INT, value);
     }
 
     public static long put(long at, float value) {
-        return put(at, 2, Double.doubleToRawLongBits(value));
+        return put(at, VeneerLayout.VALUE_FLOAT, Double.doubleToRawLongBits(value));
     }
 
     public static long put(long at, double value) {
-        return put(at, 2, Double.doubleToRawLongBits(value));
+        return put(at, VeneerLayout.VALUE_FLOAT, Double.doubleToRawLongBits(value));
     }
 
     private static long put(long at, long kind, long word) {
@@ -984,7 +770,7 @@ public final class VeneerRuntime {
         }
         U.putLong(at, kind);
         U.putLong(at + 8, word);
-        return at + 16;
+        return at + VeneerLayout.EVENT_VALUE;
     }
 
     /** A string by its first characters; any other object by its class and identity. Calls nothing of the application. */
@@ -993,16 +779,16 @@ public final class VeneerRuntime {
             return 0;
         }
         if (value == null) {
-            return put(at, 0, 0);
+            return put(at, VeneerLayout.VALUE_NULL, 0);
         }
         String text = value instanceof String s ? s : value.getClass().getName();
         int n = Math.min(text.length(), TEXT);
-        U.putLong(at, value instanceof String ? 3 : 4);
+        U.putLong(at, value instanceof String ? VeneerLayout.VALUE_STRING : VeneerLayout.VALUE_OBJECT);
         U.putLong(at + 8, value instanceof String ? n : n | (long) System.identityHashCode(value) << 32);
         for (int i = 0; i < n; i++) {
-            U.putChar(at + 16 + 2L * i, text.charAt(i));
+            U.putChar(at + VeneerLayout.EVENT_VALUE + 2L * i, text.charAt(i));
         }
-        return at + 16 + (2L * n + 7) / 8 * 8;
+        return at + VeneerLayout.EVENT_VALUE + (2L * n + 7) / 8 * 8;
     }
 
     /** Hands the event over. It begins where the ring's head stands. */
@@ -1011,9 +797,9 @@ public final class VeneerRuntime {
         if (ring <= 0) {
             return;
         }
-        long head = U.getLong(ring);
-        long start = ring + HEADER + head % U.getLong(ring + 24);
+        long head = U.getLong(ring + VeneerLayout.RING_HEAD);
+        long start = ring + HEADER + head % U.getLong(ring + VeneerLayout.RING_CAPACITY);
         U.putInt(start, (int) (at - start));
-        U.putLongRelease(null, ring, head + (at - start));
+        U.putLongRelease(null, ring + VeneerLayout.RING_HEAD, head + (at - start));
     }
 }

@@ -16,13 +16,12 @@ public final class VeneerTables {
     // from HEAD on the entry of what has no place of its own, and the places. An entry: state (0 free, 1 being made, else a
     // hash), tags of the keys, KEYS keys, then the values: count; where there are more, sum, greatest and least (the latter as its
     // complement), both with the sign turned round; where there are still more, a histogram. What other kinds have stands with them.
-    static final int HEAD = 64;
-    private static final int KEYS = 4;
-    static final int VALUES = 8 * (2 + KEYS);
+    static final int HEAD = VeneerLayout.HEAD;
+    static final int VALUES = VeneerLayout.VALUES;
     private static final int SPINS = 1_000;
 
     /** As in {@code executor/src/tallies.rs}. */
-    static final long STRINGS = 1L << 32;
+    static final long STRINGS = VeneerLayout.STRINGS;
 
     /** The state of a place, when whoever makes it has made it; 1 where that takes too long. */
     static long settled(long place) {
@@ -110,7 +109,7 @@ public final class VeneerTables {
 
     /** Where the strings of a table lie. */
     static long strings(long table) {
-        return U.getLong(at(table) + 32);
+        return U.getLong(at(table) + VeneerLayout.TABLE_STRINGS);
     }
 
     /** How many places there are: a power of two. */
@@ -143,7 +142,7 @@ public final class VeneerTables {
     }
 
     /** In the head: where a thread's own values begin among its counters; -1 where it has none. */
-    private static final int MINE = 40;
+    private static final int MINE = VeneerLayout.TABLE_PARTS;
 
     /** Adds to a value: to this thread's part of it, or to that of all. */
     @ForceInline
@@ -227,8 +226,8 @@ public final class VeneerTables {
         plus(mine, all, 32 + 8 * bucket, 1);
     }
 
-    private static final int FROM = 48;
-    private static final int STEP = 56;
+    private static final int FROM = VeneerLayout.TABLE_FIRST;
+    private static final int STEP = VeneerLayout.TABLE_SECOND;
 
     /**
      * Counts, and by seconds: behind the count stands the second in which the first came, and one more, then a ring of RING words, each a second
@@ -257,7 +256,7 @@ public final class VeneerTables {
     }
 
     /** As in {@code instruments/src/tally.rs}. */
-    private static final long RING = 64;
+    private static final long RING = VeneerLayout.RATE_RING;
 
     /** Whether one of the keys is a string for which there was no room, so that it cannot be told from others. */
     private static boolean lost(long tags, long a, long b, long c, long d) {
@@ -269,8 +268,8 @@ public final class VeneerTables {
     }
 
     /** As {@code veneer_probes::compile::Tag}. */
-    private static final int TEXT_TAG = 4;
-    private static final int OBJECT_TAG = 5;
+    private static final int TEXT_TAG = VeneerLayout.TAG_TEXT;
+    private static final int OBJECT_TAG = VeneerLayout.TAG_OBJECT;
 
     /** One more of a set: a combination of keys with a value, which is the last of them. */
     public static void addDistinct(long table, long tags, long a, long b, long c, long d) {
@@ -286,7 +285,7 @@ public final class VeneerTables {
     // from there; that count is its error. Values: count, error, and of the first place of a group, whether somebody is giving one of its places
     // to other keys. Counts of places only rise, also when the keys change. So whoever has read a count, has found its keys there after that, and
     // then adds one to just that count, has added to these keys.
-    private static final long GROUP = 8;
+    private static final long GROUP = VeneerLayout.GROUP;
 
     public static void countTop(long table, long tags, long a, long b, long c, long d) {
         long rest = at(table) + HEAD;
@@ -359,12 +358,12 @@ public final class VeneerTables {
     // A sample (Vitter: Random Sampling with a Reservoir, 1985, algorithm R): of so many places, the one that comes with a number takes the place
     // of that number while there are such, and then one that is drawn among as many as have come. What is drawn follows from the
     // number by a hash (SplitMix64), so no generator is shared. In the head: SEED of the table, and BASE, how many had come when it was cleared.
-    private static final int SEED = 48;
-    private static final int BASE = 56;
+    private static final int SEED = VeneerLayout.TABLE_FIRST;
+    private static final int BASE = VeneerLayout.TABLE_SECOND;
 
     /** The number of what comes now, and one more, if it goes into the sample; else 0. */
     public static long draw(long table) {
-        long number = U.getAndAddLong(null, table + 24, 1);
+        long number = U.getAndAddLong(null, table + VeneerLayout.TABLE_GIVEN, 1);
         return drawn(table, number) < 0 ? 0 : number + 1;
     }
 
@@ -416,7 +415,7 @@ public final class VeneerTables {
      */
     public static void put(long table, long tags, long a, long b, long c, long d) {
         long places = U.getLong(table);
-        long number = U.getAndAddLong(null, table + 24, 1);
+        long number = U.getAndAddLong(null, table + VeneerLayout.TABLE_GIVEN, 1);
         long place = table + HEAD + ((number & places - 1) + 1) * U.getLong(table + 8);
         long state = U.getLongAcquire(null, place);
         if (state == 1 || !U.compareAndSetLong(null, place, state, 1)) {
@@ -443,5 +442,5 @@ public final class VeneerTables {
     }
 
     /** As many as {@link #bucket} gives for what is not negative. */
-    private static final int NEGATIVE = 4 * 62;
+    private static final int NEGATIVE = VeneerLayout.NEGATIVE_BUCKET;
 }

@@ -15,8 +15,8 @@ final class VeneerTexts {
 
     private static final Unsafe U = Unsafe.getUnsafe();
 
-    private static final int HEAD = 64;
-    private static final int TEXT = 64;
+    private static final int HEAD = VeneerLayout.HEAD;
+    private static final int TEXT = VeneerLayout.TABLE_TEXT;
     private static final int STRING = 16 + 2 * TEXT;
 
     static final long NO_ROOM = -1;

@@ -16,7 +16,7 @@ public final class VeneerThreads {
     // A stack for each thread. A place: the thread's id and below it, in 16 bits, how many values it has there; DEPTH values. Objects lie in
     // an array beside it, whose number is in the head. A thread finds its place among the SPREAD that follow the one of its id. Only
     // a place on which there is nothing goes to another thread, and only its own thread changes one on which there is something.
-    private static final int DEPTH = 32;
+    private static final int DEPTH = VeneerLayout.DEPTH;
     private static final int SPREAD = 8;
     private static final long DEEPEST = 0xffff;
     private static volatile Object[][] kept = new Object[0][];
@@ -25,7 +25,7 @@ public final class VeneerThreads {
     static synchronized void keep(long table, long places) {
         Object[][] more = java.util.Arrays.copyOf(kept, kept.length + 1);
         more[kept.length] = new Object[(int) places * DEPTH];
-        U.putLong(table + 40, kept.length);
+        U.putLong(table + VeneerLayout.TABLE_PARTS, kept.length);
         kept = more;
     }
 
@@ -89,7 +89,7 @@ public final class VeneerThreads {
         long claim = claim(table, thread());
         long depth = claim & DEEPEST;
         if (claim >= 0 && depth < DEPTH) {
-            kept[(int) U.getLong(table + 40)][(int) ((claim >>> 16) * DEPTH + depth)] = value;
+            kept[(int) U.getLong(table + VeneerLayout.TABLE_PARTS)][(int) ((claim >>> 16) * DEPTH + depth)] = value;
         }
     }
 
@@ -119,7 +119,7 @@ public final class VeneerThreads {
         long depth = (state & DEEPEST) - 1;
         Object value = null;
         if (depth < DEPTH) {
-            Object[] all = kept[(int) U.getLong(table + 40)];
+            Object[] all = kept[(int) U.getLong(table + VeneerLayout.TABLE_PARTS)];
             int at = (int) (n * DEPTH + depth);
             value = all[at];
             if (off) {
