@@ -7,15 +7,16 @@ import jdk.internal.misc.Unsafe;
 import sun.invoke.util.Wrapper;
 
 /**
- * Links the call sites of versions: the code behind the bootstrap methods {@link VeneerRuntime#bind} and
- * {@link VeneerRuntime#relink}. Application threads call it when they link a call site of a version.
+ * Links the call sites of versions: the code behind the bootstrap methods {@link
+ * VeneerRuntime#bind} and {@link VeneerRuntime#relink}. Application threads call it when they link
+ * a call site of a version.
  *
- * <p>A version is a nestmate of its host, but not its subclass, and not the host itself. So it cannot call
- * {@code super} methods, use protected members of other packages, store to final fields, or get the host's
- * lookup. Handles that are made with the host's own lookup can.
+ * <p>A version is a nestmate of its host, but not its subclass, and not the host itself. So it
+ * cannot call {@code super} methods, use protected members of other packages, store to final
+ * fields, or get the host's lookup. Handles that are made with the host's own lookup can.
  *
- * <p>{@link VeneerRuntime} initialises this class when the agent starts. An application thread with a full
- * stack might fail to initialise it, and then no thread could ever use it.
+ * <p>{@link VeneerRuntime} initialises this class when the agent starts. An application thread with
+ * a full stack might fail to initialise it, and then no thread could ever use it.
  */
 final class VeneerLinker {
     private VeneerLinker() {}
@@ -23,9 +24,9 @@ final class VeneerLinker {
     private static final Unsafe U = Unsafe.getUnsafe();
 
     /**
-     * Binds an access that a nestmate may not make by itself, with the host's own lookup. {@code type} is
-     * erased; {@code descriptor} names the classes. Classes that the host's loader has not loaded are not
-     * looked up. {@code kind} is a {@code BIND} constant of {@link VeneerLayout}.
+     * Binds an access that a nestmate may not make by itself, with the host's own lookup. {@code
+     * type} is erased; {@code descriptor} names the classes. Classes that the host's loader has not
+     * loaded are not looked up. {@code kind} is a {@code BIND} constant of {@link VeneerLayout}.
      */
     static CallSite bind(
             MethodHandles.Lookup caller, String name, MethodType type, int kind, Class<?> owner, Class<?> host, String descriptor)
@@ -67,7 +68,10 @@ final class VeneerLinker {
         }
     }
 
-    /** The type that a descriptor means in a class; null if the class's loader has not loaded one of its classes. */
+    /**
+     * The type that a descriptor means in a class; null if the class's loader has not loaded one of
+     * its classes.
+     */
     private static MethodType known(Class<?> host, String descriptor) throws Throwable {
         ArrayList<Class<?>> types = new ArrayList<>();
         for (int i = 1; i < descriptor.length(); i++) {
@@ -99,7 +103,10 @@ final class VeneerLinker {
     private static final long MEMBER_TYPE = U.objectFieldOffset(MemberName.class, "type");
     private static final long MEMBER_RESOLUTION = U.objectFieldOffset(MemberName.class, "resolution");
 
-    /** A handle of an erased type, for a member whose descriptor names classes that the host's loader has not loaded. */
+    /**
+     * A handle of an erased type, for a member whose descriptor names classes that the host's
+     * loader has not loaded.
+     */
     private static MethodHandle untyped(Class<?> host, String name, MethodType type, int kind, Class<?> owner, String descriptor)
             throws Throwable {
         if (kind == VeneerLayout.BIND_PUT_FINAL) {
@@ -150,7 +157,8 @@ final class VeneerLinker {
                 wanted instanceof MethodType method
                         ? new MemberName(owner, name, method, reference)
                         : new MemberName(owner, name, (Class<?>) wanted, reference);
-        // If the descriptor is a string, the JVM resolves the member without looking up the classes.
+        // If the descriptor is a string, the JVM resolves the member without looking up the
+        // classes.
         U.putReference(member, MEMBER_TYPE, text);
         member = MethodHandleNatives.resolve(member, host, -1, false);
         if (member == null) {
@@ -165,9 +173,9 @@ final class VeneerLinker {
     }
 
     /**
-     * Replaces a handle for a caller-sensitive method. The target of the result sees the host as its caller,
-     * because the JVM skips the frames of versions. The target of the original handle would see a class that
-     * the JDK injects in place of the caller.
+     * Replaces a handle for a caller-sensitive method. The target of the result sees the host as
+     * its caller, because the JVM skips the frames of versions. The target of the original handle
+     * would see a class that the JDK injects in place of the caller.
      */
     private static MethodHandle direct(MethodHandle handle) throws ReflectiveOperationException {
         MemberName member = handle.internalMemberName();
@@ -185,7 +193,9 @@ final class VeneerLinker {
         return MethodHandles.privateLookupIn(host, MethodHandles.Lookup.IMPL_LOOKUP);
     }
 
-    /** Fails if the caller is not a version of the host: only versions may use the host's lookup. */
+    /**
+     * Fails if the caller is not a version of the host: only versions may use the host's lookup.
+     */
     private static void check(MethodHandles.Lookup caller, Class<?> host) throws IllegalAccessException {
         Class<?> version = caller.lookupClass();
         Object[] data = VeneerRuntime.data(version);
@@ -194,7 +204,10 @@ final class VeneerLinker {
         }
     }
 
-    /** A handle that stores to a final field: the static field {@code member}, or else an instance field. */
+    /**
+     * A handle that stores to a final field: the static field {@code member}, or else an instance
+     * field.
+     */
     private static MethodHandle finalSetter(Class<?> owner, String name, Class<?> type, MemberName member) throws Throwable {
         String suffix = type.isPrimitive() ? Character.toUpperCase(type.getName().charAt(0)) + type.getName().substring(1) : "Reference";
         Class<?> stored = type.isPrimitive() ? type : Object.class;
@@ -218,9 +231,9 @@ final class VeneerLinker {
             };
 
     /**
-     * Runs a bootstrap method of the host as the host would. All versions of a host share the call site.
-     * {@code site} has the number of the call site, and then the indexes of the arguments that are handles of
-     * kind {@code invokeSpecial} in the host.
+     * Runs a bootstrap method of the host as the host would. All versions of a host share the call
+     * site. {@code site} has the number of the call site, and then the indexes of the arguments
+     * that are handles of kind {@code invokeSpecial} in the host.
      */
     static CallSite relink(
             MethodHandles.Lookup caller, String name, MethodType type, Class<?> host, String site, MethodHandle method, Object... arguments)
@@ -248,8 +261,9 @@ final class VeneerLinker {
     }
 
     /**
-     * Replaces a handle that depends on the class that names it by one that the host names. These are handles
-     * for caller-sensitive methods, and handles of kind {@code invokeSpecial}, which a version cannot name.
+     * Replaces a handle that depends on the class that names it by one that the host names. These
+     * are handles for caller-sensitive methods, and handles of kind {@code invokeSpecial}, which a
+     * version cannot name.
      */
     private static MethodHandle ofHost(MethodHandle handle, Class<?> host, boolean special) throws ReflectiveOperationException {
         MemberName member = handle.internalMemberName();
@@ -258,7 +272,8 @@ final class VeneerLinker {
         }
         byte kind = special ? MethodHandleNatives.Constants.REF_invokeSpecial : member.getReferenceKind();
         if (!special && kind == MethodHandleNatives.Constants.REF_invokeSpecial) {
-            // The JDK represents a virtual call of a method that cannot be overridden by a special one.
+            // The JDK represents a virtual call of a method that cannot be overridden by a special
+            // one.
             kind = member.getDeclaringClass().isInterface()
                     ? MethodHandleNatives.Constants.REF_invokeInterface
                     : MethodHandleNatives.Constants.REF_invokeVirtual;
