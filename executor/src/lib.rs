@@ -17,7 +17,8 @@
 //! | `plans/`   | the plan thread, instruments, reports                                |
 //! | `control/` | the control socket and its clients                                   |
 //!
-//! Each folder imports only folders above it in this table.
+//! A folder may import only the folders above it in this table. `agent.rs` has the state that all
+//! of them share.
 //!
 //! **Invariant:** no panic leaves an exported function (`guard.rs`), because a panic that reaches the
 //! JVM ends the process.
@@ -26,9 +27,8 @@
 //! agent again.
 //!
 //! **Invariant:** application threads do not wait for threads of the agent, so that the agent cannot
-//! stop the application. There are two exceptions, of up to 10 seconds each: before its start, the
-//! application waits for the top levels of the plans; after its end, the JVM waits for the last
-//! report.
+//! stop the application. There are two exceptions, of up to 10 seconds each. Before its start, the
+//! application waits for the top levels of the plans. At its end, the JVM waits for `at_exit`.
 
 mod agent;
 mod classes;

@@ -39,7 +39,7 @@ pub unsafe extern "system" fn Agent_OnAttach(
     unsafe { startup::on_attach(vm, options) }
 }
 
-/// `VeneerWalk.hook`.
+/// The native method `VeneerWalk.hook`.
 ///
 /// # Safety
 /// `env` must be the environment of the current thread, and both classes must be references of it.
@@ -54,7 +54,7 @@ pub unsafe extern "system" fn Java_java_lang_invoke_VeneerWalk_hook(
     unsafe { natives::hook(env, throwable, walk) }
 }
 
-/// `VeneerRuntime.request`.
+/// The native method `VeneerRuntime.request`.
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_java_lang_invoke_VeneerRuntime_request(
     _: *mut JNIEnv,
@@ -64,7 +64,7 @@ pub extern "system" fn Java_java_lang_invoke_VeneerRuntime_request(
     natives::request(id)
 }
 
-/// `VeneerRuntime.shard`.
+/// The native method `VeneerRuntime.shard`.
 ///
 /// # Safety
 /// `tid` must be the id of the current thread.
@@ -79,7 +79,7 @@ pub unsafe extern "system" fn Java_java_lang_invoke_VeneerRuntime_shard(
     unsafe { natives::shard(tid, is_virtual) }
 }
 
-/// `VeneerRuntime.ring`.
+/// The native method `VeneerRuntime.ring`.
 ///
 /// # Safety
 /// `tid` must be the id of the current carrier thread.
@@ -93,7 +93,7 @@ pub unsafe extern "system" fn Java_java_lang_invoke_VeneerRuntime_ring(
     unsafe { natives::ring(tid) }
 }
 
-/// `VeneerProbe.stack`.
+/// The native method `VeneerProbe.stack`.
 ///
 /// # Safety
 /// `env` must be the environment of the current thread.
@@ -107,7 +107,7 @@ pub unsafe extern "system" fn Java_java_lang_invoke_VeneerProbe_stack(
     unsafe { natives::stack(env, depth) }
 }
 
-/// `VeneerRuntime.dropped`.
+/// The native method `VeneerRuntime.dropped`.
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_java_lang_invoke_VeneerRuntime_dropped(
     _: *mut JNIEnv,

@@ -30,7 +30,7 @@ impl Frame {
         self.bci
     }
 
-    /// The same method at another position.
+    /// A frame of this method at another position.
     pub fn at(self, bci: i64) -> Frame {
         Frame { bci, ..self }
     }

@@ -580,7 +580,7 @@ impl Tool {
         run: unsafe extern "system" fn(*mut jvmtiEnv, *mut JNIEnv, *mut c_void),
         arg: *const c_void,
     ) -> Result<(), JvmtiError> {
-        /// `JVMTI_THREAD_NORM_PRIORITY`.
+        /// JVMTI's `JVMTI_THREAD_NORM_PRIORITY`.
         const PRIORITY: jint = 5;
         // SAFETY: given by the caller.
         let code = unsafe { call!(self, RunAgentThread, thread.raw(), run, arg, PRIORITY) };

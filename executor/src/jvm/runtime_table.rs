@@ -1,5 +1,5 @@
-//! The table of everything that the Rust code and the Java runtime classes must agree on: the list
-//! of the runtime classes, and the layout of the memory that both sides read and write.
+//! The table of everything that the Rust code and the Java runtime classes must agree on. This is
+//! the list of the runtime classes, and the layout of the memory that both sides read and write.
 //!
 //! The crate uses this file as a module, and `build.rs` uses it as a module of its own. `build.rs`
 //! compiles the classes of [`CLASSES`] and embeds them in this order. It also writes each constant
@@ -160,8 +160,8 @@ java_constants! {
     /// Offset in the head of a table: the first bucket's start of a linear histogram, the seed of a
     /// sample.
     TABLE_FIRST: i32 = 48;
-    /// Offset in the head of a table: the bucket width of a linear histogram; of a table of single
-    /// values, how many had been put into it when it was cleared.
+    /// Offset in the head of a table: the bucket width of a linear histogram. In a table of single
+    /// values: the number of values put into it before it was cleared.
     TABLE_SECOND: i32 = 56;
     /// Limit for the characters that a table keeps of a string.
     TABLE_TEXT: i32 = 64;

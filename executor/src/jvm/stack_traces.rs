@@ -14,11 +14,11 @@ use std::sync::{Arc, OnceLock};
 /// `JVM_FillInStackTrace` of HotSpot's `jvm.h`.
 type Fill = unsafe extern "system" fn(*mut JNIEnv, sys::jobject);
 
-/// What the replacement calls.
+/// The functions and classes that the replacement uses.
 struct Hook {
     /// The JVM's own function.
     fill: Fill,
-    /// `VeneerWalk.filled`.
+    /// The Java method `VeneerWalk.filled`.
     filled: Static,
     /// The class that `Thread.stop` throws into a thread, if the JVM has it.
     stopped: Option<Global>,

@@ -1,6 +1,6 @@
 //! The agent's Java threads.
 //!
-//! They are JVMTI agent threads, which are daemons and are not in the application's thread lists.
+//! All of them are JVMTI agent threads: daemons that are not in the application's thread lists.
 //! A panic that ends such a thread is reported through the function that [`set_panic_report`] has
 //! set.
 
