@@ -1,28 +1,33 @@
-//! The JVMTI events that the agent handles, on application threads.
+//! The functions for the JVMTI events that the agent handles. The JVM calls them on application
+//! threads, and `VMDeath` on the thread that ends the JVM.
 
 use crate::agent::Agent;
 use crate::classes::load_hook;
 use crate::control;
 use crate::data::data_directory;
 use crate::guard::guarded;
-use crate::jvm::jni::{Env, jclass, jobject};
+use crate::jvm::jni::{Env, Reference, jclass};
 use crate::jvm::jvm_name::jvm_name;
 use crate::plans::jobs::Job;
 use crate::plans::{report, warnings};
 use crate::weaving::weaver;
-use ::jni::sys::{JNIEnv, jint};
+use ::jni::sys::{self, JNIEnv, jint};
 use jvmti_sys::{jthread, jvmtiEnv, jvmtiEventCallbacks};
 use std::ffi::{CStr, c_char, c_uchar, c_uint};
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
+/// How long the end of the JVM waits for the plans' `at_exit` functions.
+const MAX_EXIT_WAIT: Duration = Duration::from_secs(10);
+
 /// The type of the function that the JVM calls when it is ready.
 pub type VmInit = unsafe extern "system" fn(*mut jvmtiEnv, *mut JNIEnv, jthread);
 
-/// The event functions of the agent.
+/// The event functions of the agent. They are valid for ever, because the agent's library is never
+/// unloaded.
 pub fn callbacks(vm_init: VmInit) -> jvmtiEventCallbacks {
-    // Safety: a table of optional functions, for which all zeros says none.
+    // SAFETY: the type is a table of optional functions, for which all zeros means none.
     let mut c: jvmtiEventCallbacks = unsafe { std::mem::zeroed() };
     c.v1_1.VMInit = Some(vm_init);
     c.v1_1.VMDeath = Some(vm_death);
@@ -32,6 +37,10 @@ pub fn callbacks(vm_init: VmInit) -> jvmtiEventCallbacks {
     c
 }
 
+/// The JVM ends: writes the report, and closes the socket and the data directory.
+///
+/// # Safety
+/// `jni` must be the environment of the current thread.
 unsafe extern "system" fn vm_death(_: *mut jvmtiEnv, jni: *mut JNIEnv) {
     guarded("VMDeath", (), || {
         let Some(agent) = Agent::get() else { return };
@@ -40,9 +49,9 @@ unsafe extern "system" fn vm_death(_: *mut jvmtiEnv, jni: *mut JNIEnv) {
         }
         let (answer, answered) = channel();
         if agent.ask(Job::Finish(answer)) {
-            let _ = answered.recv_timeout(Duration::from_secs(10));
+            let _ = answered.recv_timeout(MAX_EXIT_WAIT);
         }
-        // Safety: the JVM gave it for this thread.
+        // SAFETY: given by the caller.
         warnings::warn_of_nothing(agent, unsafe { Env::new(jni) });
         agent.rings.drain();
         agent.rings.alive(agent.began.elapsed().as_millis() as u64);
@@ -56,15 +65,21 @@ unsafe extern "system" fn vm_death(_: *mut jvmtiEnv, jni: *mut JNIEnv) {
     });
 }
 
+/// A thread ends: frees its counter shard and its event ring for other threads.
+///
+/// # Safety
+/// `jni` must be the environment of the current thread, and `thread` its thread object or null.
 unsafe extern "system" fn thread_end(_: *mut jvmtiEnv, jni: *mut JNIEnv, thread: jthread) {
     guarded("ThreadEnd", (), || {
         let Some(agent) = Agent::get() else { return };
         if thread.is_null() {
             return;
         }
-        // Safety: the JVM gave it for this thread.
-        let env = unsafe { Env::new(jni) };
-        let tid = env.get_long(thread, agent.tid);
+        // SAFETY: given by the caller; `agent.tid` is a field of `java.lang.Thread`.
+        let (env, tid) = unsafe {
+            let env = Env::new(jni);
+            (env, env.get_long(Reference::new(thread), agent.tid))
+        };
         if agent.shards.owns(tid) {
             agent.library.thread_ends(env, tid);
         }
@@ -75,14 +90,20 @@ unsafe extern "system" fn thread_end(_: *mut jvmtiEnv, jni: *mut JNIEnv, thread:
     });
 }
 
-#[allow(clippy::too_many_arguments)]
+/// A class file is about to be loaded or retransformed: returns the armed class file to the JVM.
+///
+/// # Safety
+/// `jni` must be the environment of the current thread, `class` and `loader` references of it or
+/// null, `name` null or NUL-terminated text, and `data` null or `len` bytes. The JVM must accept a
+/// length and an address at `new_len` and `new_data`.
+#[allow(clippy::too_many_arguments)] // JVMTI specifies the parameters.
 unsafe extern "system" fn class_file_load(
     _: *mut jvmtiEnv,
     jni: *mut JNIEnv,
-    class: jclass,
-    loader: jobject,
+    class: sys::jclass,
+    loader: sys::jobject,
     name: *const c_char,
-    _: jobject,
+    _: sys::jobject,
     len: jint,
     data: *const c_uchar,
     new_len: *mut jint,
@@ -93,22 +114,22 @@ unsafe extern "system" fn class_file_load(
         if data.is_null() || len <= 0 {
             return;
         }
-        // Safety: the JVM passes that many bytes; the environment is this thread's.
-        let (bytes, env) = unsafe {
+        // SAFETY: given by the caller; `data` is not null. Nothing is used after this function.
+        let (bytes, env, class, loader) = unsafe {
             (
                 std::slice::from_raw_parts(data, len as usize),
                 Env::new(jni),
+                Reference::new(class),
+                Reference::new(loader),
             )
         };
         let name = if name.is_null() {
-            // Defined without saying a name: it stands in the class file.
+            // The class is defined without a name, so the class file has the only one.
             load_hook::name_in(agent, bytes)
         } else {
-            // Safety: not null, so NUL-terminated text.
-            unsafe { CStr::from_ptr(name) }
-                .to_str()
-                .ok()
-                .map(str::to_owned)
+            // SAFETY: given by the caller; `name` is not null.
+            let name = unsafe { CStr::from_ptr(name) };
+            name.to_str().ok().map(str::to_owned)
         };
         let Some(name) = name else { return };
         let coming = load_hook::Coming {
@@ -124,7 +145,7 @@ unsafe extern "system" fn class_file_load(
             return;
         };
         if let Some(memory) = agent.tool.allocate(&armed) {
-            // Safety: the JVM asks for the new class file there, in memory that it allocated.
+            // SAFETY: given by the caller; JVMTI allocated the memory, which the JVM releases.
             unsafe {
                 *new_len = armed.len() as jint;
                 *new_data = memory.cast();
@@ -133,33 +154,41 @@ unsafe extern "system" fn class_file_load(
     });
 }
 
+/// A class is prepared: installs the first versions of its methods.
+///
+/// # Safety
+/// `jni` must be the environment of the current thread, and `class` a reference of it.
 unsafe extern "system" fn class_prepare(
     _: *mut jvmtiEnv,
     jni: *mut JNIEnv,
     _: jthread,
-    class: jclass,
+    class: sys::jclass,
 ) {
     guarded("ClassPrepare", (), || {
         let Some(agent) = Agent::get() else { return };
-        let Some(name) = agent.tool.class_name(class) else {
-            return;
-        };
-        // Safety: the JVM gave it for this thread.
-        let env = unsafe { Env::new(jni) };
-        weaver::weave_awaiting(agent, env, &name);
-        if !agent.registry.knows(&name) {
-            agent.unarmed.add(&name);
-            return;
-        }
-        let loader = agent.tool.loader(class);
-        if let Some(record) = agent.registry.find(env, &name, loader) {
-            weaver::mark_prepared(agent, env, &record, class);
-            weaver::weave_loaded(agent, env, &record);
-            let mut state = record.state();
-            state.cold = state.methods.iter().any(|m| !agent.methods.is_idle(m.id));
-        } else {
-            agent.unarmed.add(&name);
-        }
-        env.delete(loader);
+        // SAFETY: given by the caller. Nothing is used after this function.
+        let (env, class) = unsafe { (Env::new(jni), Reference::new(class)) };
+        prepared(agent, env, class);
     });
+}
+
+fn prepared(agent: &Agent, env: Env, class: jclass) {
+    let Some(name) = agent.tool.class_name(class) else {
+        return;
+    };
+    weaver::weave_awaiting(agent, env, &name);
+    if !agent.registry.knows(&name) {
+        agent.unarmed.add(&name);
+        return;
+    }
+    let loader = agent.tool.loader(class);
+    if let Some(record) = agent.registry.find(env, &name, loader) {
+        weaver::mark_prepared(agent, env, &record, class);
+        weaver::weave_loaded(agent, env, &record);
+        let mut state = record.state();
+        state.cold = state.methods.iter().any(|m| !agent.methods.is_idle(m.id));
+    } else {
+        agent.unarmed.add(&name);
+    }
+    env.delete(loader);
 }

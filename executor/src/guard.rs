@@ -1,9 +1,12 @@
-//! The border between the JVM and the agent: no panic crosses it.
+//! The border between the JVM and the agent: no panic of the agent unwinds into the JVM.
+//!
+//! Every event function and native method of the agent runs in [`guarded`], on the thread that the
+//! JVM calls it on.
 
 use crate::agent::Agent;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Runs `f`. If it panics, reports an error of the agent in `what` and returns `otherwise`.
+/// Runs `f`. If it panics, reports an error of the agent in `what`, and returns `otherwise`.
 pub fn guarded<T>(what: &str, otherwise: T, f: impl FnOnce() -> T) -> T {
     catch_unwind(AssertUnwindSafe(f)).unwrap_or_else(|_| {
         match Agent::get() {
@@ -12,4 +15,15 @@ pub fn guarded<T>(what: &str, otherwise: T, f: impl FnOnce() -> T) -> T {
         }
         otherwise
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_becomes_the_other_value() {
+        assert_eq!(guarded("a test", 7, || panic!("on purpose")), 7);
+        assert_eq!(guarded("a test", 7, || 8), 8);
+    }
 }

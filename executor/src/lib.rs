@@ -1,14 +1,34 @@
-//! The agent: a library that the JVM loads, and that lets plans look into and change the running program.
+//! The agent: it inspects and changes a running Java program at the level of single basic blocks.
+//! The JVM loads it through the library in `executor/agent`.
 //!
 //! ```text
-//!   JVM events ─▶ hook (arming)  prepared (weaving)  thread end  death      application threads, no lock held over Java
-//!   plan thread ─▶ scripts ─▶ runtime ─▶ methods ─▶ version class ─▶ cell
-//!   request thread ─▶ resume bodies for activations that ask
+//!   JVM events ─▶ hook (arming)  prepared (weaving)  thread end  death      application threads
+//!   plan thread ─▶ scripts ─▶ runtime ─▶ woven methods ─▶ version class ─▶ cell
+//!   request thread ─▶ OSR entries for activations that ask
 //!   client threads ─▶ control socket
 //! ```
 //!
-//! **Invariant:** no panic leaves an exported function. **Invariant:** the application's threads wait for no thread of the agent
-//! (the wait for the first plans, before the application starts, and for the last figures, after it ended, aside).
+//! | folder     | content                                                              |
+//! |------------|----------------------------------------------------------------------|
+//! | `jvm/`     | JNI, JVMTI and the Java runtime classes                              |
+//! | `data/`    | counters, event rings, aggregations, and their files                 |
+//! | `classes/` | class loading: arming, retransformation, the registry of classes     |
+//! | `weaving/` | join points, probes and versions of methods                          |
+//! | `plans/`   | the plan thread, instruments, reports                                |
+//! | `control/` | the control socket and its clients                                   |
+//!
+//! A folder may import only the folders above it in this table. `agent.rs` has the state that all
+//! of them share.
+//!
+//! **Invariant:** no panic leaves an exported function (`guard.rs`), because a panic that reaches the
+//! JVM ends the process.
+//!
+//! **Invariant:** no lock of the agent is held while Java code runs, because that code may call the
+//! agent again.
+//!
+//! **Invariant:** application threads do not wait for threads of the agent, so that the agent cannot
+//! stop the application. There are two exceptions, of up to 10 seconds each. Before its start, the
+//! application waits for the top levels of the plans. At its end, the JVM waits for `at_exit`.
 
 mod agent;
 mod classes;

@@ -1,30 +1,36 @@
-//! The native methods of the runtime classes. `executor/agent` exports them under their JNI names.
+//! The native methods of the runtime classes, which application threads call. `executor/agent`
+//! exports them under their JNI names.
 
 use crate::agent::Agent;
 use crate::data::call_stacks::Jvm;
 use crate::guard::guarded;
-use crate::jvm::jni::{Env, jclass};
+use crate::jvm::jni::{Env, Reference};
 use crate::jvm::stack_traces;
 use crate::plans::jobs::Job;
-use ::jni::sys::{JNIEnv, jboolean, jint, jlong};
+use ::jni::sys::{JNIEnv, jboolean, jclass, jint, jlong};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// `VeneerWalk.hook`.
+/// `VeneerWalk.hook`: replaces `Throwable.fillInStackTrace`. Returns false if this is not possible.
 ///
 /// # Safety
-/// Called by the JVM only.
+/// `jni` must be the environment of the current thread, and both classes must be references of it.
 pub unsafe fn hook(jni: *mut JNIEnv, throwable: jclass, walk: jclass) -> jboolean {
     guarded("hooking stack traces", false, || {
-        // Safety: the JVM gave it for this thread.
-        stack_traces::hook(unsafe { Env::new(jni) }, throwable, walk)
+        // SAFETY: given by the caller. Nothing is used after this function.
+        let (env, throwable, walk) = unsafe {
+            (
+                Env::new(jni),
+                Reference::new(throwable),
+                Reference::new(walk),
+            )
+        };
+        stack_traces::hook(env, throwable, walk)
     })
 }
 
-/// `VeneerRuntime.request`.
-///
-/// # Safety
-/// Called by the JVM only.
-pub unsafe fn request(id: jint) {
+/// `VeneerRuntime.request`: asks the request thread for an OSR entry of the current version of the
+/// method `id`.
+pub fn request(id: jint) {
     guarded("a request", (), || {
         if let Some(agent) = Agent::get() {
             let _ = agent
@@ -36,28 +42,31 @@ pub unsafe fn request(id: jint) {
     });
 }
 
-/// `VeneerRuntime.shard`.
+/// `VeneerRuntime.shard`: returns the address of the current thread's counter shard, which it assigns
+/// at the thread's first count. The negative address of the shared shard if the thread has none.
 ///
 /// # Safety
-/// Called by the JVM only.
+/// `tid` must be the id of the current thread, because the owner of a shard writes to it without
+/// synchronisation.
 pub unsafe fn shard(tid: jlong, is_virtual: jboolean) -> jlong {
     guarded("a thread's first count", 0, || {
         let Some(agent) = Agent::get() else { return 0 };
-        if is_virtual && !VIRTUAL.swap(true, Ordering::Relaxed) {
-            // Where nobody takes jobs any more, nobody reads figures.
+        if is_virtual && !VIRTUAL_THREAD_HAS_COUNTED.swap(true, Ordering::Relaxed) {
+            // The plan thread does not take the job while the agent is unloading. Then no plan reads
+            // counts either.
             agent.ask(Job::Virtual);
         }
         agent.shards.assign(tid, is_virtual)
     })
 }
 
-/// A virtual thread has counted.
-static VIRTUAL: AtomicBool = AtomicBool::new(false);
+static VIRTUAL_THREAD_HAS_COUNTED: AtomicBool = AtomicBool::new(false);
 
-/// `VeneerRuntime.ring`: the ring of a carrier thread that has a row of its own.
+/// `VeneerRuntime.ring`: returns the address of the current carrier thread's event ring, which it
+/// assigns at the thread's first event. 0 if the thread can have no ring.
 ///
 /// # Safety
-/// Called by the JVM only.
+/// `tid` must be the id of the current carrier thread, because a ring has one writer.
 pub unsafe fn ring(tid: jlong) -> jlong {
     guarded("a thread's first event", 0, || {
         let Some(agent) = Agent::get() else { return 0 };
@@ -73,14 +82,15 @@ pub unsafe fn ring(tid: jlong) -> jlong {
     })
 }
 
-/// `VeneerProbe.stack`: see [`crate::data::call_stacks`].
+/// `VeneerProbe.stack`: returns the number of the current thread's call stack. See
+/// [`crate::data::call_stacks`].
 ///
 /// # Safety
-/// Called by the JVM only.
+/// `jni` must be the environment of the current thread.
 pub unsafe fn stack(jni: *mut JNIEnv, depth: jlong) -> jlong {
     guarded("a call stack", 0, || {
         let Some(agent) = Agent::get() else { return 0 };
-        // Safety: the JVM gave it for this thread.
+        // SAFETY: given by the caller. Nothing is used after this function.
         let env = unsafe { Env::new(jni) };
         let jvm = Jvm {
             tool: agent.tool,
@@ -90,11 +100,8 @@ pub unsafe fn stack(jni: *mut JNIEnv, depth: jlong) -> jlong {
     })
 }
 
-/// `VeneerRuntime.dropped`.
-///
-/// # Safety
-/// Called by the JVM only.
-pub unsafe fn dropped(point: jint) {
+/// `VeneerRuntime.dropped`: counts an event of the point `point` that found no room.
+pub fn dropped(point: jint) {
     guarded("a dropped event", (), || {
         if let Some(agent) = Agent::get() {
             agent.rings.drop_one(point as u32);

@@ -1,4 +1,13 @@
-//! How the agent starts: with the JVM (`on_load`), in a running JVM (`on_attach`), and again after it has left.
+//! The start of the agent. There are three cases:
+//!
+//! * [`on_load`]: the JVM starts with `-agentpath`. The agent starts at `VMInit`, in the
+//!   application's main thread, before any class of the application is loaded.
+//! * [`on_attach`]: a client loads the library into a running JVM. The agent starts at once, in the
+//!   JVM's attach thread.
+//! * [`on_attach`] after the agent has unloaded itself: the agent of the first time runs again.
+//!
+//! **Invariant:** if the agent cannot start, it reports the reason on standard error, and the
+//! application runs without it.
 
 use crate::agent::{Agent, Parts};
 use crate::classes::arming_filter::{Filter, Loaders};
@@ -8,36 +17,97 @@ use crate::data::monotonic::monotonic;
 use crate::events;
 use crate::guard::guarded;
 use crate::jvm::java_runtime::Library;
-use crate::jvm::jni::{Env, JvmError, LongField};
+use crate::jvm::jni::{Env, Global, JvmError};
 use crate::jvm::jvm_name::{jvm_name, set_jvm_name};
-use crate::jvm::jvmti::Tool;
+use crate::jvm::jvmti::{JvmtiError, Tool, UnsuitableJvm};
+use crate::jvm::threads::StartThreadError;
 use crate::jvm::{stack_traces, threads, version_frames};
 use crate::plans::jobs::Job;
 use crate::plans::plan_loop;
 use crate::plans::unload::CLASS_EVENTS;
-use ::jni::sys::{JNIEnv, JavaVM, jint};
+use ::jni::sys::{self, JNIEnv, JavaVM, jint};
 use jvmti_sys::{jthread, jvmtiEnv, jvmtiEvent};
 use std::ffi::{CStr, c_char, c_void};
-use std::path::Path;
-use std::sync::Mutex;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
+use thiserror::Error;
 use veneer_fragmenter::policy::Policy;
 use veneer_instruments::MethodPattern;
-use veneer_protocol::AgentConfig;
+use veneer_protocol::{AgentConfig, ConfigError};
 
+/// How long the start of the application waits for the top levels of the plans.
+const MAX_PLAN_WAIT: Duration = Duration::from_secs(10);
+
+/// The exit code of the process if a plan fails and the option `strict` is set.
+const STRICT_EXIT_CODE: i32 = 2;
+
+/// The events that the agent enables when it starts.
+const EVENTS: [jvmtiEvent; 4] = [
+    jvmtiEvent::JVMTI_EVENT_CLASS_FILE_LOAD_HOOK,
+    jvmtiEvent::JVMTI_EVENT_CLASS_PREPARE,
+    jvmtiEvent::JVMTI_EVENT_THREAD_END,
+    jvmtiEvent::JVMTI_EVENT_VM_DEATH,
+];
+
+/// Why the agent could not start. The text is what the agent prints.
+#[derive(Debug, Error)]
+pub enum StartError {
+    /// The agent's options are missing.
+    #[error("the agent needs the path of its configuration after `=`; {remedy}")]
+    NoConfiguration {
+        /// The action for the user.
+        remedy: &'static str,
+    },
+    /// The configuration cannot be read. Its text has the remedy.
+    #[error(transparent)]
+    Configuration(#[from] ConfigError),
+    /// The agent does not support this JVM.
+    #[error(transparent)]
+    Jvm(#[from] UnsuitableJvm),
+    /// A JVMTI function has failed.
+    #[error(transparent)]
+    Jvmti(#[from] JvmtiError),
+    /// The current thread has no JNI environment.
+    #[error("no JNI environment (error {code})")]
+    NoJni {
+        /// The error code of `GetEnv`.
+        code: jint,
+    },
+    /// The files of the data directory cannot be created.
+    #[error("the data files in {directory} cannot be made: {source}", directory = .directory.display())]
+    DataFiles {
+        /// The data directory of the configuration.
+        directory: PathBuf,
+        source: io::Error,
+    },
+    /// A Java call of the agent has failed.
+    #[error(transparent)]
+    Java(#[from] JvmError),
+    /// A thread of the agent could not be started.
+    #[error(transparent)]
+    Thread(#[from] StartThreadError),
+    /// The shared state could not be set up.
+    #[error("{0}")]
+    State(String),
+}
+
+/// The JVMTI environment and the configuration between `Agent_OnLoad` and `VMInit`.
 static WAITING: Mutex<Option<(Tool, AgentConfig)>> = Mutex::new(None);
 
-/// Called by the JVM at its start (`-agentpath`). The application runs in any case.
+/// Prepares the start of the agent at `VMInit`. Returns 0 in any case, so that the JVM starts.
 ///
 /// # Safety
-/// Called by the JVM only.
+/// `vm` must be the pointer of the JVM that calls this function, and `options` null or
+/// NUL-terminated text.
 pub unsafe fn on_load(vm: *mut JavaVM, options: *const c_char) -> jint {
     guarded("Agent_OnLoad", (), || {
-        // Safety: the JVM passes its own pointer, and options as text.
+        // SAFETY: given by the caller.
         let result = unsafe { open(vm, options) }.and_then(|(tool, config)| {
-            tool.callbacks(&events::callbacks(vm_init))?;
+            set_callbacks(tool)?;
             tool.enable(jvmtiEvent::JVMTI_EVENT_VM_INIT)?;
             *WAITING.lock().unwrap_or_else(|e| e.into_inner()) = Some((tool, config));
             Ok(())
@@ -49,31 +119,22 @@ pub unsafe fn on_load(vm: *mut JavaVM, options: *const c_char) -> jint {
     0
 }
 
-/// Called by the JVM when the library is loaded into it while it runs.
+/// Starts the agent in a running JVM. Returns 0 if the agent is running afterwards, else 1.
 ///
 /// # Safety
-/// Called by the JVM only.
+/// `vm` must be the pointer of the JVM that calls this function on one of its threads, and
+/// `options` null or NUL-terminated text.
 pub unsafe fn on_attach(vm: *mut JavaVM, options: *const c_char) -> jint {
     guarded("Agent_OnAttach", 1, || {
-        if let Some(agent) = Agent::get() {
-            return match agent.left.load(Ordering::SeqCst) {
-                // Safety: the JVM passes its own pointer, and options as text.
-                true => unsafe { again(vm, options, agent) },
-                false => 0,
-            };
-        }
-        // Safety: the JVM passes its own pointer, and options as text; this thread has a JNI environment.
-        let result = unsafe { open(vm, options) }.and_then(|(tool, config)| {
-            let mut env: *mut c_void = std::ptr::null_mut();
-            // Safety: as above.
-            let code = unsafe { ((**vm).v1_2.GetEnv)(vm, &mut env, ::jni::sys::JNI_VERSION_1_8) };
-            if code != 0 {
-                return Err(format!("no JNI environment (error {code})"));
+        let result = match Agent::get() {
+            Some(agent) if agent.left.load(Ordering::SeqCst) => {
+                // SAFETY: given by the caller.
+                unsafe { start_again(vm, options, agent) }
             }
-            tool.callbacks(&events::callbacks(vm_init))?;
-            // Safety: the JVM has just given it for this thread.
-            begin(unsafe { Env::new(env.cast()) }, tool, config, true)
-        });
+            Some(_) => Ok(()),
+            // SAFETY: given by the caller.
+            None => unsafe { start_in_running_jvm(vm, options) },
+        };
         match result {
             Ok(()) => 0,
             Err(e) => {
@@ -84,187 +145,271 @@ pub unsafe fn on_attach(vm: *mut JavaVM, options: *const c_char) -> jint {
     })
 }
 
-/// The agent had left this JVM.
-unsafe fn again(vm: *mut JavaVM, options: *const c_char, agent: &'static Agent) -> jint {
+/// Starts the agent for the first time in a running JVM.
+///
+/// # Safety
+/// As for [`on_attach`].
+unsafe fn start_in_running_jvm(vm: *mut JavaVM, options: *const c_char) -> Result<(), StartError> {
+    // SAFETY: given by the caller.
+    let (tool, config) = unsafe { open(vm, options) }?;
+    // SAFETY: given by the caller.
+    let env = unsafe { environment(vm) }?;
+    set_callbacks(tool)?;
+    begin(env, tool, config, true)
+}
+
+/// Starts the agent that had unloaded itself. The configuration of the first time applies.
+///
+/// # Safety
+/// As for [`on_attach`].
+unsafe fn start_again(
+    vm: *mut JavaVM,
+    options: *const c_char,
+    agent: &'static Agent,
+) -> Result<(), StartError> {
+    // SAFETY: given by the caller.
+    let env = unsafe { environment(vm) };
+    // SAFETY: given by the caller.
+    if let Some(path) = unsafe { option_text(options) } {
+        data_directory::remove_config(Path::new(&path));
+    }
+    come_back(agent, env?)
+}
+
+/// The JNI environment of the current thread.
+///
+/// # Safety
+/// `vm` must be the pointer of the JVM. The caller must not use the result after this thread's
+/// call from the JVM.
+unsafe fn environment(vm: *mut JavaVM) -> Result<Env, StartError> {
     let mut env: *mut c_void = std::ptr::null_mut();
-    // Safety: given by the caller.
-    let code = unsafe { ((**vm).v1_2.GetEnv)(vm, &mut env, ::jni::sys::JNI_VERSION_1_8) };
-    if !options.is_null() {
-        // Safety: not null, and NUL-terminated by the JVM.
-        let path = unsafe { CStr::from_ptr(options) }.to_string_lossy();
-        // The settings that count are those of the first time.
-        data_directory::remove_config(Path::new(&*path));
-    }
-    if code != 0 {
-        eprintln!("veneer: no JNI environment (error {code}); the application runs on without it");
-        return 1;
-    }
-    // Safety: the JVM has just given it for this thread.
-    match come_back(agent, unsafe { Env::new(env.cast()) }) {
-        Ok(()) => 0,
-        Err(e) => {
-            eprintln!("veneer: {e}; the application runs on without it");
-            1
-        }
+    // SAFETY: given by the caller; the JVM writes the environment to the place.
+    let code = unsafe { ((**vm).v1_2.GetEnv)(vm, &mut env, sys::JNI_VERSION_1_8) };
+    match code {
+        // SAFETY: the JVM has just returned the environment of this thread.
+        sys::JNI_OK => Ok(unsafe { Env::new(env.cast()) }),
+        code => Err(StartError::NoJni { code }),
     }
 }
 
-unsafe fn open(vm: *mut JavaVM, options: *const c_char) -> Result<(Tool, AgentConfig), String> {
+/// The agent's option text; `None` for null.
+///
+/// # Safety
+/// `options` must be null or NUL-terminated text.
+unsafe fn option_text(options: *const c_char) -> Option<String> {
     if options.is_null() {
-        return Err("the agent needs the path of its configuration after `=`; start it through `veneer run` or `veneer exec`".into());
+        return None;
     }
-    // Safety: not null, and NUL-terminated by the JVM.
-    let path = unsafe { CStr::from_ptr(options) }
-        .to_string_lossy()
-        .into_owned();
-    let config = AgentConfig::read(Path::new(&path)).map_err(|e| e.to_string())?;
-    // Safety: given by the caller.
+    // SAFETY: given by the caller; the text is not null.
+    let text = unsafe { CStr::from_ptr(options) };
+    Some(text.to_string_lossy().into_owned())
+}
+
+/// Reads the configuration, and asks the JVM for a JVMTI environment.
+///
+/// # Safety
+/// As for [`on_load`].
+unsafe fn open(vm: *mut JavaVM, options: *const c_char) -> Result<(Tool, AgentConfig), StartError> {
+    // SAFETY: given by the caller.
+    let path = unsafe { option_text(options) }.ok_or(StartError::NoConfiguration {
+        remedy: "start it through `veneer run` or `veneer exec`",
+    })?;
+    let config = AgentConfig::read(Path::new(&path))?;
+    // SAFETY: given by the caller.
     let tool = unsafe { Tool::new(vm) }?;
     tool.check_jvm()?;
     tool.capabilities()?;
     Ok((tool, config))
 }
 
+fn set_callbacks(tool: Tool) -> Result<(), JvmtiError> {
+    // SAFETY: the functions are part of the agent's library, which is never unloaded.
+    unsafe { tool.callbacks(&events::callbacks(vm_init)) }
+}
+
+/// The JVM is ready to run Java code: starts the agent.
+///
+/// # Safety
+/// `jni` must be the environment of the current thread.
 unsafe extern "system" fn vm_init(_: *mut jvmtiEnv, jni: *mut JNIEnv, _: jthread) {
     guarded("VMInit", (), || {
         let waiting = WAITING.lock().unwrap_or_else(|e| e.into_inner()).take();
         let Some((tool, config)) = waiting else {
             return;
         };
-        // Safety: the JVM gave it for this thread.
+        // SAFETY: given by the caller. Nothing is used after this function.
         if let Err(e) = begin(unsafe { Env::new(jni) }, tool, config, false) {
             eprintln!("veneer: {e}; the application runs without it");
         }
     });
 }
 
-fn begin(env: Env, tool: Tool, mut config: AgentConfig, attached: bool) -> Result<(), String> {
-    let text = |e: JvmError| e.to_string();
-    let data = |e: std::io::Error| {
-        format!(
-            "the data files in {} cannot be made: {e}",
-            config.data_dir.display()
-        )
-    };
+/// Starts the agent: makes its state, enables the events, starts the threads, and runs the plans of
+/// the configuration. `attached` means that the application is running already.
+fn begin(env: Env, tool: Tool, mut config: AgentConfig, attached: bool) -> Result<(), StartError> {
     set_jvm_name(
         tool.property("java.vm.name"),
         tool.property("java.vm.version"),
     );
     threads::set_panic_report(report_panic);
     let nano_began = monotonic();
-    let own = data_directory::make(&config.data_dir).map_err(data)?;
-    let files = data_directory::Files::create(&own, jvm_name(), nano_began).map_err(data);
-    let data_directory::Files {
-        shards,
-        rings,
-        tallies,
-        catalogue,
-    } = files.inspect_err(|_| data_directory::remove(&own))?;
-    let library = Library::load(env, shards.table()).map_err(text)?;
-    let class_loader = env.global(env.find(c"java/lang/ClassLoader").map_err(text)?);
-    let loader = |name: &CStr| {
-        let method = env
-            .static_method(&class_loader, name, c"()Ljava/lang/ClassLoader;")
-            .ok()?;
-        let loader = env
-            .object(method, &[], || "asking for a class loader".into())
-            .ok()?;
-        (!loader.is_null()).then(|| env.global(loader))
-    };
-    let loaders = Loaders {
-        platform: loader(c"getPlatformClassLoader"),
-        system: loader(c"getSystemClassLoader"),
-    };
-    let thread = env.find(c"java/lang/Thread").map_err(text)?;
-    let tid: LongField = env.long_field(thread, c"tid").map_err(text)?;
-    let mut complaints = Vec::new();
-    let mut patterns = |list: &[String], option: &str| -> Vec<MethodPattern> {
-        let parsed = list.iter().map(|text| {
-            let pattern = MethodPattern::parse(text).map_err(|e| e.to_string());
-            // What a class is armed with is decided before the JVM knows what is above it; and of a call only names are known.
-            let pattern = pattern.and_then(|p| match option {
-                "--skip" if p.has_subtypes() => Err(
-                    "`+` is not known yet when a class is to be left alone: name the classes"
-                        .into(),
-                ),
-                "--calls" if p.asks_more() => Err(
-                    "of a call only names and types are known: write no `+`, flag or annotation"
-                        .into(),
-                ),
-                _ => Ok(p),
-            });
-            pattern.map_err(|e: String| format!("{option} {text}: {e}"))
-        });
-        let (good, bad): (Vec<_>, Vec<_>) = parsed.partition(Result::is_ok);
-        complaints.extend(bad.into_iter().filter_map(Result::err));
-        good.into_iter().filter_map(Result::ok).collect()
-    };
-    let filter = Filter {
-        arm: patterns(&config.arm, "--arm"),
-        skip: patterns(&config.skip, "--skip"),
-        only_plans: AtomicBool::new(attached),
-    };
-    let calls = patterns(&config.calls, "--calls");
-    let policy = match config.policy {
-        veneer_protocol::Policy::Method => Policy::Method,
-        veneer_protocol::Policy::Loop => Policy::Loop,
-        veneer_protocol::Policy::Call => {
-            Policy::Call(std::sync::Arc::new(move |class, name, descriptor| {
-                calls.iter().any(|p| p.matches(class, name, descriptor))
-            }))
-        }
-        veneer_protocol::Policy::Block => Policy::Block,
-    };
-    config.data_dir = own;
+    let (directory, files) = create_data_files(&config, nano_began)?;
+    // SAFETY: this is the address of the thread table, which is never freed.
+    let library = unsafe { Library::load(env, files.shards.table()) }?;
+    let loaders = jdk_loaders(env)?;
+    let thread = env.find(c"java/lang/Thread")?;
+    let tid = env.long_field(thread, c"tid")?;
+    let patterns = Patterns::parse(&config);
+    let complaints = patterns.complaints;
+    config.data_dir = directory;
     let agent = Agent::start(Parts {
-        config,
         tool,
         library,
         stacks: version_frames::Stacks::find(env),
         loaders,
-        filter,
-        policy,
-        shards,
-        rings,
-        tallies,
-        catalogue,
+        filter: Filter {
+            arm: patterns.arm,
+            skip: patterns.skip,
+            only_plans: AtomicBool::new(attached),
+        },
+        policy: capture_policy(config.policy, patterns.calls),
+        config,
+        shards: files.shards,
+        rings: files.rings,
+        tallies: files.tallies,
+        catalogue: files.catalogue,
         nano_began,
         tid,
         running: attached,
-    })?;
+    })
+    .map_err(StartError::State)?;
     for complaint in complaints {
         agent.problem("", &complaint);
     }
-    for event in [
-        jvmtiEvent::JVMTI_EVENT_CLASS_FILE_LOAD_HOOK,
-        jvmtiEvent::JVMTI_EVENT_CLASS_PREPARE,
-        jvmtiEvent::JVMTI_EVENT_THREAD_END,
-        jvmtiEvent::JVMTI_EVENT_VM_DEATH,
-    ] {
+    for event in EVENTS {
         tool.enable(event)?;
     }
     plan_loop::start_all(agent, env)?;
     control::serve(agent);
-    if agent.config.plans.is_empty() {
-        agent.application_starts();
-    } else {
-        let (answer, answered) = channel();
-        let sent = agent.ask(Job::Begin(answer));
-        // Plans stand before the application's first class is loaded; a plan that takes too long does not hold it up.
-        let good = sent
-            && answered
-                .recv_timeout(Duration::from_secs(10))
-                .unwrap_or(true);
-        if !good && agent.config.strict {
-            // Safety: a plain system call. Nothing of the application has run.
-            unsafe { libc::_exit(2) };
-        }
-    }
+    run_first_plans(agent);
     Ok(())
 }
 
-/// The library is loaded again, into a JVM that the agent had left.
-pub fn come_back(agent: &'static Agent, env: Env) -> Result<(), String> {
+/// Makes this JVM's own directory in the data directory, with its files.
+fn create_data_files(
+    config: &AgentConfig,
+    nano_began: u64,
+) -> Result<(PathBuf, data_directory::Files), StartError> {
+    let error = |source| StartError::DataFiles {
+        directory: config.data_dir.clone(),
+        source,
+    };
+    let directory = data_directory::make(&config.data_dir).map_err(error)?;
+    match data_directory::Files::create(&directory, jvm_name(), nano_began) {
+        Ok(files) => Ok((directory, files)),
+        Err(source) => {
+            data_directory::remove(&directory);
+            Err(error(source))
+        }
+    }
+}
+
+/// The JDK's own class loaders. A loader is missing if the JDK returns none.
+fn jdk_loaders(env: Env) -> Result<Loaders, JvmError> {
+    let class_loader = Arc::new(env.global(env.find(c"java/lang/ClassLoader")?));
+    let loader = |name: &CStr| -> Option<Global> {
+        let descriptor = c"()Ljava/lang/ClassLoader;";
+        let method = env.static_method(&class_loader, name, descriptor).ok()?;
+        let what = || "asking for a class loader".into();
+        // SAFETY: the method has no parameters, and returns an object.
+        let loader = unsafe { env.object(&method, &[], what) }.ok()?;
+        (!loader.is_null()).then(|| env.global(loader))
+    };
+    Ok(Loaders {
+        platform: loader(c"getPlatformClassLoader"),
+        system: loader(c"getSystemClassLoader"),
+    })
+}
+
+/// The patterns of the agent's options, and one message for each text that is no valid pattern.
+#[derive(Default)]
+struct Patterns {
+    arm: Vec<MethodPattern>,
+    skip: Vec<MethodPattern>,
+    calls: Vec<MethodPattern>,
+    complaints: Vec<String>,
+}
+
+impl Patterns {
+    fn parse(config: &AgentConfig) -> Patterns {
+        let mut complaints = Vec::new();
+        let mut parse = |texts: &[String], option| {
+            let parsed = texts.iter().map(|text| parse_pattern(text, option));
+            let (good, bad): (Vec<_>, Vec<_>) = parsed.partition(Result::is_ok);
+            complaints.extend(bad.into_iter().filter_map(Result::err));
+            good.into_iter().filter_map(Result::ok).collect()
+        };
+        let arm = parse(&config.arm, "--arm");
+        let skip = parse(&config.skip, "--skip");
+        let calls = parse(&config.calls, "--calls");
+        Patterns {
+            arm,
+            skip,
+            calls,
+            complaints,
+        }
+    }
+}
+
+/// Parses a pattern of an option. `--skip` is decided before the JVM knows the supertypes of a class,
+/// and of a call only names and types are known. So these options do not accept every pattern.
+fn parse_pattern(text: &str, option: &str) -> Result<MethodPattern, String> {
+    let complaint = |reason: &str| format!("{option} {text}: {reason}");
+    let pattern = MethodPattern::parse(text).map_err(|e| complaint(&e.to_string()))?;
+    match option {
+        "--skip" if pattern.has_subtypes() => Err(complaint(
+            "`+` is not known yet when a class is to be left alone: name the classes",
+        )),
+        "--calls" if pattern.asks_more() => Err(complaint(
+            "of a call only names and types are known: write no `+`, flag or annotation",
+        )),
+        _ => Ok(pattern),
+    }
+}
+
+/// The fragmenter's form of the configured policy. `calls` are the patterns of the calls at which the
+/// policy `call` cuts fragments.
+fn capture_policy(policy: veneer_protocol::Policy, calls: Vec<MethodPattern>) -> Policy {
+    match policy {
+        veneer_protocol::Policy::Method => Policy::Method,
+        veneer_protocol::Policy::Loop => Policy::Loop,
+        veneer_protocol::Policy::Call => Policy::Call(Arc::new(move |class, name, descriptor| {
+            calls.iter().any(|p| p.matches(class, name, descriptor))
+        })),
+        veneer_protocol::Policy::Block => Policy::Block,
+    }
+}
+
+/// Runs the top levels of the configured plans, so that their instruments are attached before the
+/// application's first class is loaded. Waits no longer than [`MAX_PLAN_WAIT`] for them. If a plan
+/// fails and the option `strict` is set, ends the process.
+fn run_first_plans(agent: &Agent) {
+    if agent.config.plans.is_empty() {
+        agent.application_starts();
+        return;
+    }
+    let (answer, answered) = channel();
+    let sent = agent.ask(Job::Begin(answer));
+    let succeeded = sent && answered.recv_timeout(MAX_PLAN_WAIT).unwrap_or(true);
+    if !succeeded && agent.config.strict {
+        // SAFETY: `_exit` ends the process without running any handler. No code of the application
+        // has run.
+        unsafe { libc::_exit(STRICT_EXIT_CODE) };
+    }
+}
+
+/// Makes the agent work again after it has unloaded itself.
+fn come_back(agent: &'static Agent, env: Env) -> Result<(), StartError> {
     agent.filter.only_plans.store(true, Ordering::SeqCst);
     agent.came_back.store(true, Ordering::SeqCst);
     plan_loop::start_all(agent, env)?;
@@ -277,12 +422,61 @@ pub fn come_back(agent: &'static Agent, env: Env) -> Result<(), String> {
     Ok(())
 }
 
-/// Reports that a thread of the agent has ended by a panic.
+/// Reports that a panic has ended a thread of the agent.
 fn report_panic(thread: &str) {
     if let Some(agent) = Agent::get() {
         agent.problem(
             "",
             &format!("internal agent error: the thread {thread} has ended; the application is not affected; please report this"),
         );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn missing_options_are_reported_with_the_remedy() {
+        // SAFETY: null options are allowed, and `open` does not use the JVM without options.
+        let result = unsafe { open(std::ptr::null_mut(), std::ptr::null()) };
+        let text = result.err().map(|e| e.to_string()).unwrap_or_default();
+        assert_eq!(
+            text,
+            "the agent needs the path of its configuration after `=`; start it through `veneer run` or `veneer exec`"
+        );
+    }
+
+    #[test]
+    fn skip_rejects_subtypes_and_calls_reject_what_names_do_not_decide() {
+        let skip = parse_pattern("a.B+", "--skip").unwrap_err();
+        assert!(
+            skip.starts_with("--skip a.B+: `+` is not known yet"),
+            "{skip}"
+        );
+        let calls = parse_pattern("a.B+", "--calls").unwrap_err();
+        assert!(
+            calls.starts_with("--calls a.B+: of a call only names"),
+            "{calls}"
+        );
+        assert!(parse_pattern("a.B+", "--arm").is_ok());
+        assert!(parse_pattern("a.B", "--skip").is_ok());
+    }
+
+    #[test]
+    fn a_malformed_pattern_is_reported_under_its_option() {
+        let error = parse_pattern("a..B::(", "--arm").unwrap_err();
+        assert!(error.starts_with("--arm a..B::(: "), "{error}");
+    }
+
+    #[test]
+    fn the_policy_for_calls_asks_the_patterns() {
+        let pattern = MethodPattern::parse("a.B::m").unwrap();
+        let policy = capture_policy(veneer_protocol::Policy::Call, vec![pattern]);
+        let Policy::Call(cuts) = policy else {
+            panic!("another policy");
+        };
+        assert!(cuts("a/B", "m", "()V") || cuts("a.B", "m", "()V"));
+        assert!(!cuts("a/B", "n", "()V") && !cuts("a.B", "n", "()V"));
     }
 }

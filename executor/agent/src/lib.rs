@@ -1,4 +1,7 @@
 //! The library that the JVM loads: the exported functions, which call the crate `veneer-executor`.
+//!
+//! Only the JVM calls these functions. The names of the native methods follow the JNI's rule, so
+//! the JVM finds them without a registration.
 
 #![allow(non_snake_case)] // The JVM looks for these names.
 
@@ -9,35 +12,37 @@ use veneer_executor::{natives, startup};
 /// The JVM calls this function when it starts with `-agentpath`. The application runs in any case.
 ///
 /// # Safety
-/// Only the JVM calls this function.
+/// `vm` must be the pointer of the JVM that calls this function, and `options` null or
+/// NUL-terminated text.
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn Agent_OnLoad(
     vm: *mut JavaVM,
     options: *const c_char,
     _: *mut c_void,
 ) -> jint {
-    // SAFETY: the JVM passes its own pointer, and options as NUL-terminated text.
+    // SAFETY: given by the caller.
     unsafe { startup::on_load(vm, options) }
 }
 
-/// The JVM calls this function when the library is loaded into it while it runs.
+/// The JVM calls this function when it loads the library while the application is running.
 ///
 /// # Safety
-/// Only the JVM calls this function.
+/// `vm` must be the pointer of the JVM that calls this function, and `options` null or
+/// NUL-terminated text.
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn Agent_OnAttach(
     vm: *mut JavaVM,
     options: *const c_char,
     _: *mut c_void,
 ) -> jint {
-    // SAFETY: the JVM passes its own pointer, and options as NUL-terminated text.
+    // SAFETY: given by the caller.
     unsafe { startup::on_attach(vm, options) }
 }
 
-/// `VeneerWalk.hook`.
+/// The native method `VeneerWalk.hook`.
 ///
 /// # Safety
-/// Only the JVM calls this function.
+/// `env` must be the environment of the current thread, and both classes must be references of it.
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn Java_java_lang_invoke_VeneerWalk_hook(
     env: *mut JNIEnv,
@@ -45,28 +50,24 @@ pub unsafe extern "system" fn Java_java_lang_invoke_VeneerWalk_hook(
     throwable: jclass,
     walk: jclass,
 ) -> jboolean {
-    // SAFETY: the JVM passes what the callee asks for.
+    // SAFETY: given by the caller.
     unsafe { natives::hook(env, throwable, walk) }
 }
 
-/// `VeneerRuntime.request`.
-///
-/// # Safety
-/// Only the JVM calls this function.
+/// The native method `VeneerRuntime.request`.
 #[unsafe(no_mangle)]
-pub unsafe extern "system" fn Java_java_lang_invoke_VeneerRuntime_request(
+pub extern "system" fn Java_java_lang_invoke_VeneerRuntime_request(
     _: *mut JNIEnv,
     _: jclass,
     id: jint,
 ) {
-    // SAFETY: the JVM passes what the callee asks for.
-    unsafe { natives::request(id) }
+    natives::request(id)
 }
 
-/// `VeneerRuntime.shard`.
+/// The native method `VeneerRuntime.shard`.
 ///
 /// # Safety
-/// Only the JVM calls this function.
+/// `tid` must be the id of the current thread.
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn Java_java_lang_invoke_VeneerRuntime_shard(
     _: *mut JNIEnv,
@@ -74,59 +75,48 @@ pub unsafe extern "system" fn Java_java_lang_invoke_VeneerRuntime_shard(
     tid: jlong,
     is_virtual: jboolean,
 ) -> jlong {
-    // SAFETY: the JVM passes what the callee asks for.
+    // SAFETY: given by the caller.
     unsafe { natives::shard(tid, is_virtual) }
 }
 
-/// `VeneerRuntime.ring`.
+/// The native method `VeneerRuntime.ring`.
 ///
 /// # Safety
-/// Only the JVM calls this function.
+/// `tid` must be the id of the current carrier thread.
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn Java_java_lang_invoke_VeneerRuntime_ring(
     _: *mut JNIEnv,
     _: jclass,
     tid: jlong,
 ) -> jlong {
-    // SAFETY: the JVM passes what the callee asks for.
+    // SAFETY: given by the caller.
     unsafe { natives::ring(tid) }
 }
 
-/// `VeneerProbe.stack`.
+/// The native method `VeneerProbe.stack`.
 ///
 /// # Safety
-/// Only the JVM calls this function.
+/// `env` must be the environment of the current thread.
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn Java_java_lang_invoke_VeneerProbe_stack(
     env: *mut JNIEnv,
     _: jclass,
     depth: jlong,
 ) -> jlong {
-    // SAFETY: the JVM passes what the callee asks for.
+    // SAFETY: given by the caller.
     unsafe { natives::stack(env, depth) }
 }
 
-/// `VeneerRuntime.dropped`.
-///
-/// # Safety
-/// Only the JVM calls this function.
+/// The native method `VeneerRuntime.dropped`.
 #[unsafe(no_mangle)]
-pub unsafe extern "system" fn Java_java_lang_invoke_VeneerRuntime_dropped(
+pub extern "system" fn Java_java_lang_invoke_VeneerRuntime_dropped(
     _: *mut JNIEnv,
     _: jclass,
     point: jint,
 ) {
-    // SAFETY: the JVM passes what the callee asks for.
-    unsafe { natives::dropped(point) }
+    natives::dropped(point)
 }
 
 /// `VeneerRuntime.linked`: does nothing. A call that returns shows that the JVM finds the natives.
-///
-/// # Safety
-/// Only the JVM calls this function.
 #[unsafe(no_mangle)]
-pub unsafe extern "system" fn Java_java_lang_invoke_VeneerRuntime_linked(
-    _: *mut JNIEnv,
-    _: jclass,
-) {
-}
+pub extern "system" fn Java_java_lang_invoke_VeneerRuntime_linked(_: *mut JNIEnv, _: jclass) {}

@@ -140,7 +140,7 @@ impl Maps {
 
 /// Whether a weak reference leads nowhere any more.
 fn is_gone(env: Env, weak: &Global) -> bool {
-    env.same(weak.raw(), std::ptr::null_mut())
+    env.is_cleared(weak)
 }
 
 /// See the module documentation.

@@ -153,7 +153,7 @@ fn retransform(agent: &Agent, wanted: &[(jclass, String)]) {
         Ok(()) => {}
         Err(e) if wanted.len() == 1 => {
             let name = wanted.first().map_or("", |w| w.1.as_str());
-            agent.refuse(name, "", "RetransformFailed", &e);
+            agent.refuse(name, "", "RetransformFailed", &e.to_string());
         }
         Err(_) => wanted
             .iter()

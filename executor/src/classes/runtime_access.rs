@@ -8,29 +8,24 @@
 //! through it while the agent arms them.
 
 use crate::jvm::jni::{Env, Global, jobject};
+use crate::jvm::runtime_table::{CLASSES, PACKAGE};
 use std::cell::Cell;
-use std::ffi::CStr;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-/// Every class that armed code, anchors and versions name for Veneer's own purposes.
-const NAMED: [&CStr; 17] = [
-    c"java/lang/invoke/VeneerCell",
-    c"java/lang/invoke/VeneerFrame",
-    c"java/lang/invoke/VeneerRuntime",
-    c"java/lang/invoke/VeneerProbe",
-    c"java/lang/invoke/VeneerTables",
-    c"java/lang/invoke/VeneerThreads",
-    c"java/lang/invoke/MethodHandle",
-    c"java/lang/invoke/MethodHandles$Lookup",
-    c"java/lang/invoke/MethodType",
-    c"java/lang/invoke/CallSite",
-    c"java/lang/Object",
-    c"java/lang/String",
-    c"java/lang/Throwable",
-    c"java/lang/Integer",
-    c"java/lang/Long",
-    c"java/lang/Float",
-    c"java/lang/Double",
+/// The classes of the JDK that armed code, anchors and versions name for Veneer's own purposes. They
+/// also name runtime classes, which the table [`CLASSES`] lists.
+const NAMED: [&str; 11] = [
+    "java/lang/invoke/MethodHandle",
+    "java/lang/invoke/MethodHandles$Lookup",
+    "java/lang/invoke/MethodType",
+    "java/lang/invoke/CallSite",
+    "java/lang/Object",
+    "java/lang/String",
+    "java/lang/Throwable",
+    "java/lang/Integer",
+    "java/lang/Long",
+    "java/lang/Float",
+    "java/lang/Double",
 ];
 
 thread_local! {
@@ -88,8 +83,11 @@ impl RuntimeAccess {
         }
         // No lock is held meanwhile. Two threads may ask one loader; their answers are the same.
         ASKS.set(true);
-        let hidden = NAMED.iter().find_map(|name| {
-            let found = env.find_in(name, loader);
+        let runtime = CLASSES.iter().filter(|c| c.is_named_by_emitted_code);
+        let runtime = runtime.map(|class| format!("{PACKAGE}{}", class.name));
+        let mut named = runtime.chain(NAMED.map(str::to_string));
+        let hidden = named.find_map(|name| {
+            let found = env.find_in(&name, loader);
             found.map(|class| env.delete(class)).err()
         });
         ASKS.set(false);

@@ -19,6 +19,7 @@ mod thread_local_parts;
 use crate::data::call_stacks::CallStacks;
 use crate::data::memory::Mapping;
 use crate::data::shards::Shards;
+use crate::jvm::runtime_table;
 use std::io;
 use std::ops::Range;
 use std::path::Path;
@@ -30,7 +31,7 @@ use veneer_probes::compile::{KEYS, Tag};
 use thread_local_parts::Parts;
 
 /// In the word of an object that is a string, whose number is in the lower half.
-const STRINGS: i64 = 1 << 32;
+const STRINGS: i64 = runtime_table::STRINGS;
 
 /// Bytes of all tables together at most.
 const SIZE: u64 = 1 << 28;
@@ -38,18 +39,18 @@ const SIZE: u64 = 1 << 28;
 const FEW: u64 = 1 << 14;
 /// Entries of a table at most.
 pub const MOST: u32 = 100_000;
-const HEAD: u64 = 64;
-const VALUES: u64 = 8 * (2 + KEYS as u64);
+const HEAD: u64 = runtime_table::HEAD as u64;
+const VALUES: u64 = runtime_table::VALUES as u64;
 const PAGE: u64 = 4096;
-const TEXT: u64 = 64;
+const TEXT: u64 = runtime_table::TABLE_TEXT as u64;
 const STRING: u64 = 16 + 2 * TEXT;
 /// In the head: how many have been given to a table of single values.
-const GIVEN: u64 = 24;
+const GIVEN: u64 = runtime_table::TABLE_GIVEN as u64;
 /// In the head: where the parts of threads lie; of what a thread keeps for itself something else, see `VeneerThreads.keep`.
-const PARTS: u64 = 40;
+const PARTS: u64 = runtime_table::TABLE_PARTS as u64;
 /// The two of the kind.
-const FIRST: u64 = 48;
-const SECOND: u64 = 56;
+const FIRST: u64 = runtime_table::TABLE_FIRST as u64;
+const SECOND: u64 = runtime_table::TABLE_SECOND as u64;
 
 #[derive(Clone, Copy)]
 struct Place {

@@ -54,8 +54,7 @@ impl Clock {
             let link = move |env| {
                 if let Some(scale) = scale(first) {
                     let then = (first.ticks as i64, first.nanos as i64);
-                    let address = ticks as *const () as i64;
-                    let _ = library.clock(env, address, then, scale);
+                    let _ = library.clock(env, ticks, then, scale);
                 }
             };
             let _ = threads::start(tool, env, "veneer-clock", Box::new(link));

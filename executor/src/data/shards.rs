@@ -11,16 +11,17 @@
 //! atomically in shard 0.
 
 use crate::data::memory::{Mapping, Table};
+use crate::jvm::runtime_table::{THREAD_ROW_BYTES, THREAD_ROWS};
 use std::io;
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::Ordering;
 use veneer_protocol::data::Shards as Layout;
 
-/// Rows of the thread table; the same mask stands in `VeneerRuntime`.
-const ROWS: usize = 1 << 12;
+/// Rows of the thread table.
+const ROWS: usize = THREAD_ROWS as usize;
 /// Words in a row.
-const ROW: usize = 4;
+const ROW: usize = THREAD_ROW_BYTES as usize / 8;
 const SHARDS: u64 = Layout::COUNT;
 /// Counters in a shard.
 pub const SLOTS: u64 = Layout::SLOTS;

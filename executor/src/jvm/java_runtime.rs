@@ -1,53 +1,30 @@
-//! The runtime classes inside the JVM (`java/`), and the agent's calls of them.
+//! The Java runtime classes inside the JVM (`executor/java`), and the agent's calls of them.
+//!
+//! [`Library::load`] defines the classes in the boot loader when the agent starts. Every other
+//! function calls one method of `VeneerRuntime`. The plan thread and the request thread call most
+//! of them; application threads call those for arming and for call stacks. No lock of the agent may
+//! be held during a call.
 
-use crate::jvm::jni::{Env, Global, JvmError, Static, i, j, jclass, jobject, l};
-use std::sync::OnceLock;
+use crate::jvm::jni::{Env, Global, JvmError, Reference, Static, i, j, jclass, jobject, l};
+use crate::jvm::runtime_table::{CLASSES, THREAD_ROWS};
+use std::sync::{Arc, OnceLock};
 use veneer_fragmenter::version::VersionClass;
 
 mod direct_reads;
 
-macro_rules! class {
-    ($name:literal) => {
-        (
-            concat!("java/lang/invoke/", $name),
-            include_bytes!(concat!(
-                env!("OUT_DIR"),
-                "/classes/java/lang/invoke/",
-                $name,
-                ".class"
-            ))
-            .as_slice(),
-        )
-    };
-}
+/// The internal name and the class file of each runtime class, in the order of definition.
+const CLASS_FILES: [(&str, &[u8]); CLASSES.len()] =
+    include!(concat!(env!("OUT_DIR"), "/runtime_classes.rs"));
 
-/// In an order in which each finds what it extends.
-const CLASSES: [(&str, &[u8]); 17] = [
-    class!("VeneerFrame"),
-    class!("VeneerReserve"),
-    class!("VeneerBound"),
-    class!("VeneerToken"),
-    class!("VeneerGate"),
-    class!("VeneerMark"),
-    class!("VeneerCell"),
-    class!("VeneerRuntime$1"),
-    class!("VeneerClock"),
-    class!("VeneerTicks"),
-    class!("VeneerTables"),
-    class!("VeneerTexts"),
-    class!("VeneerThreads"),
-    class!("VeneerObjects"),
-    class!("VeneerProbe"),
-    class!("VeneerWalk"),
-    class!("VeneerRuntime"),
-];
-
-/// The agent's side of the runtime classes.
+/// The methods of `VeneerRuntime` that the agent calls.
 pub struct Library {
+    /// The class `MethodHandle`.
     handles: Global,
+    /// The token of the armed body.
     idle: Global,
-    /// See `VeneerRuntime.FOUND`.
+    /// The array `VeneerRuntime.FOUND`: the owner and the counter shard of each row.
     found: Global,
+    prepared: OnceLock<()>,
     token: Static,
     define: Static,
     anchor: Static,
@@ -60,7 +37,6 @@ pub struct Library {
     type_number: Static,
     unreachable: Static,
     prepare: Static,
-    prepared: OnceLock<()>,
     keep: Static,
     texts: Static,
     objects: Static,
@@ -75,38 +51,57 @@ pub struct Library {
     forget: Static,
 }
 
+/// Defines the runtime classes in the boot loader, and returns the last one, `VeneerRuntime`.
+fn define_classes(env: Env) -> Result<jclass, JvmError> {
+    let reads_directly = direct_reads::is_known(env);
+    let mut last = Reference::NULL;
+    for ((name, bytes), class) in CLASS_FILES.iter().zip(&CLASSES) {
+        let direct = (reads_directly && class.reads_constant_handles)
+            .then(|| direct_reads::direct(bytes))
+            .transpose()
+            .map_err(|e| JvmError {
+                what: format!("writing {name}"),
+                thrown: e.to_string(),
+            })?;
+        let bytes = direct.as_deref().unwrap_or(bytes);
+        last = env.define(name, Reference::NULL, bytes)?;
+    }
+    Ok(last)
+}
+
+/// Fails if a reference is neither null nor that of a class. The Java methods throw for null.
+fn expect_class_or_null(env: Env, class: jclass, what: &str) -> Result<(), JvmError> {
+    match class.is_null() {
+        true => Ok(()),
+        false => env.expect_class(class, || what.to_string()),
+    }
+}
+
 impl Library {
-    /// Defines the runtime classes in the boot loader, tells them where the thread table lies.
-    pub fn load(env: Env, table: i64) -> Result<Library, JvmError> {
-        let mut last = std::ptr::null_mut();
-        let reads_directly = direct_reads::is_known(env);
-        for (name, bytes) in CLASSES {
-            let direct = (reads_directly && direct_reads::READERS.contains(&name))
-                .then(|| direct_reads::direct(bytes))
-                .transpose()
-                .map_err(|e| JvmError {
-                    what: format!("writing {name}"),
-                    thrown: e.to_string(),
-                })?;
-            last = env.define(
-                name,
-                std::ptr::null_mut(),
-                direct.as_deref().unwrap_or(bytes),
-            )?;
-        }
-        let runtime = env.global(last);
+    /// Defines the runtime classes, and passes them the address of the thread table.
+    ///
+    /// # Safety
+    /// `table` must be the address of the thread table, which is never freed: application threads
+    /// read it.
+    pub unsafe fn load(env: Env, table: i64) -> Result<Library, JvmError> {
+        let runtime = Arc::new(env.global(define_classes(env)?));
         let find = |name, descriptor| env.static_method(&runtime, name, descriptor);
         let set_table = find(c"table", c"(J)V")?;
-        env.void(set_table, &[j(table)], || {
-            "handing over the thread table".into()
-        })?;
+        let what = || "handing over the thread table".into();
+        // SAFETY: `table(J)V` takes one long; the caller vouches for the address.
+        unsafe { env.void(&set_table, &[j(table)], what) }?;
         let handles = env.global(env.find(c"java/lang/invoke/MethodHandle")?);
-        let found_of = find(c"found", c"()[J")?;
-        let found = env.object(found_of, &[], || "reading FOUND".into())?;
-        let found = env.global(found);
-        let idle_of = find(c"idleToken", c"()Ljava/lang/invoke/MethodHandle;")?;
-        let idle = env.global(env.object(idle_of, &[], || "reading IDLE".into())?);
-        let library = Library {
+        let found = find(c"found", c"()[J")?;
+        // SAFETY: `found()[J` has no parameters, and returns an array.
+        let found = unsafe { env.object(&found, &[], || "reading FOUND".into()) }?;
+        let idle = find(c"idleToken", c"()Ljava/lang/invoke/MethodHandle;")?;
+        // SAFETY: `idleToken` has no parameters, and returns a method handle.
+        let idle = unsafe { env.object(&idle, &[], || "reading IDLE".into()) }?;
+        Ok(Library {
+            handles,
+            idle: env.global(idle),
+            found: env.global(found),
+            prepared: OnceLock::new(),
             token: find(c"token", c"([I)Ljava/lang/invoke/MethodHandle;")?,
             define: find(
                 c"define",
@@ -134,7 +129,6 @@ impl Library {
                 c"(Ljava/lang/Class;Ljava/lang/Class;I)Ljava/lang/String;",
             )?,
             prepare: find(c"prepare", c"()V")?,
-            prepared: OnceLock::new(),
             keep: find(c"keep", c"(JJ)V")?,
             texts: find(c"texts", c"(J)J")?,
             objects: find(c"objects", c"(J)J")?,
@@ -147,42 +141,45 @@ impl Library {
             open: find(c"open", c"(I)V")?,
             linked: find(c"linked", c"()V")?,
             forget: find(c"forget", c"(II)V")?,
-            handles,
-            idle,
-            found,
-        };
-        // The methods above name it.
-        std::mem::forget(runtime);
-        Ok(library)
+        })
     }
 
-    /// Whether the JVM finds the agent's natives. It does from its start on, and when loading the agent has ended.
+    /// Whether the JVM finds the agent's native methods. At the start of the JVM, it finds them at
+    /// once; in a running JVM, after it has finished loading the agent.
     pub fn is_linked(&self, env: Env) -> bool {
-        env.void(self.linked, &[], || "linking natives".into())
-            .is_ok()
+        // SAFETY: `linked()V` has no parameters.
+        unsafe { env.void(&self.linked, &[], || "linking natives".into()) }.is_ok()
     }
 
-    /// The thread that is just ending does not own its counters any more.
-    pub fn thread_ends(&self, env: Env, tid: i64) {
-        let at = 2 * crate::data::shards::row(tid) as i32;
-        env.set_long(self.found.raw(), at, 0);
-    }
+    // ---- versions and cells --------------------------------------------------------------------
 
     /// The token of the armed body.
     pub fn idle(&self) -> jobject {
         self.idle.raw()
     }
 
-    /// A token for one version of one method, or, with offsets of counters, for the armed body with these counters at its entry; a
-    /// local reference.
+    /// Fails if a reference is neither null nor that of a method handle.
+    fn expect_token(&self, env: Env, token: jobject, what: &str) -> Result<(), JvmError> {
+        match token.is_null() || env.is_instance(token, &self.handles) {
+            true => Ok(()),
+            false => Err(JvmError {
+                what: what.to_string(),
+                thrown: "the reference is not that of a token".into(),
+            }),
+        }
+    }
+
+    /// Makes a token, as a local reference: for one version of one method, or, with offsets of
+    /// counters, for the armed body with these counters at its entry.
     pub fn token(&self, env: Env, offsets: &[i32]) -> Result<jobject, JvmError> {
         let offsets = env.ints(offsets)?;
-        let token = env.object(self.token, &[l(offsets)], || "making a token".into());
+        // SAFETY: `token([I)` takes one int array, and returns a method handle.
+        let token = unsafe { env.object(&self.token, &[l(offsets)], || "making a token".into()) };
         env.delete(offsets);
         token
     }
 
-    /// Defines a version class beside its host.
+    /// Defines a version class as a nestmate of its host. The result is a local reference.
     pub fn define(
         &self,
         env: Env,
@@ -190,25 +187,31 @@ impl Library {
         class: &VersionClass,
         tokens: &[jobject],
     ) -> Result<jclass, JvmError> {
+        let what = "defining a version";
+        expect_class_or_null(env, host, what)?;
         let tokens = env.objects(self.handles.raw(), tokens)?;
         let bytes = env.bytes(&class.bytes)?;
         let name = env.new_string(&class.name)?;
         let places = env.ints(&class.places)?;
         let arguments = [l(host), l(name), l(bytes), l(tokens), l(places)];
-        env.object(self.define, &arguments, || "defining a version".into())
+        // SAFETY: `define` takes a class, a string, a byte array, an array of method handles and an
+        // int array, and returns a class.
+        unsafe { env.object(&self.define, &arguments, || what.into()) }
     }
 
-    /// Fills the cells of an anchor with the ids of its methods, and initialises it.
+    /// Fills the cells of an anchor with the ids of its methods, and initialises the anchor.
     pub fn anchor(&self, env: Env, anchor: jclass, ids: &[i32]) -> Result<(), JvmError> {
+        let what = "filling an anchor";
+        expect_class_or_null(env, anchor, what)?;
         let ids = env.ints(ids)?;
-        let done = env.void(self.anchor, &[l(anchor), l(ids)], || {
-            "filling an anchor".into()
-        });
+        // SAFETY: `anchor` takes a class and an int array.
+        let done = unsafe { env.void(&self.anchor, &[l(anchor), l(ids)], || what.into()) };
         env.delete(ids);
         done
     }
 
-    /// Makes a version current: new activations enter it. With null for the version, they run the armed body as the token says.
+    /// Makes a version current: new activations enter it. If `version` is null, new activations run
+    /// the armed body with the counters of the token.
     pub fn install(
         &self,
         env: Env,
@@ -216,11 +219,15 @@ impl Library {
         version: jclass,
         token: jobject,
     ) -> Result<(), JvmError> {
+        let what = "installing a version";
+        expect_class_or_null(env, version, what)?;
+        self.expect_token(env, token, what)?;
         let arguments = [i(id as i32), l(version), l(token)];
-        env.void(self.install, &arguments, || "installing a version".into())
+        // SAFETY: `install` takes an int, a class and a method handle.
+        unsafe { env.void(&self.install, &arguments, || what.into()) }
     }
 
-    /// Gives a token's version a way in for running activations: the method `body`.
+    /// Gives a token's version an OSR entry for running activations: the method `body`.
     pub fn install_resume(
         &self,
         env: Env,
@@ -229,118 +236,51 @@ impl Library {
         token: jobject,
         body: &str,
     ) -> Result<(), JvmError> {
+        let what = "installing an entry for running activations";
+        expect_class_or_null(env, version, what)?;
+        self.expect_token(env, token, what)?;
         let body = env.new_string(body)?;
         let arguments = [i(id as i32), l(version), l(token), l(body)];
-        let result = env.void(self.install_resume, &arguments, || {
-            "installing a way in for running activations".into()
-        });
+        // SAFETY: `installResume` takes an int, a class, a method handle and a string.
+        let result = unsafe { env.void(&self.install_resume, &arguments, || what.into()) };
         env.delete(body);
         result
     }
 
-    /// Clears the entries of cells that are gone. Fails where one is still there.
+    /// Sets a method's cell to the token of the armed body.
+    pub fn set_idle(&self, env: Env, id: u32) -> Result<(), JvmError> {
+        let what = || "setting a cell to IDLE".into();
+        // SAFETY: `idle(I)V` takes one int.
+        unsafe { env.void(&self.set_idle, &[i(id as i32)], what) }
+    }
+
+    /// Removes the entries of cells whose methods are unloaded. Fails if one of the cells is still
+    /// in use.
     pub fn forget(&self, env: Env, ids: std::ops::Range<u32>) -> Result<(), JvmError> {
         let arguments = [i(ids.start as i32), i(ids.end as i32)];
-        env.void(self.forget, &arguments, || "forgetting cells".into())
+        // SAFETY: `forget(II)V` takes two ints.
+        unsafe { env.void(&self.forget, &arguments, || "forgetting cells".into()) }
     }
 
-    /// Has timers read the function at an address. `then`: what it and `nanoTime` say at one moment. See [`crate::data::clock`].
-    pub fn clock(
-        &self,
-        env: Env,
-        address: i64,
-        then: (i64, i64),
-        scale: i64,
-    ) -> Result<(), JvmError> {
-        let arguments = [j(address), j(then.0), j(then.1), j(scale)];
-        env.void(self.clock, &arguments, || {
-            "setting the clock of timers".into()
-        })
+    /// Shuts a gate, or opens it again. See `VeneerGate`.
+    pub fn turn_gate(&self, env: Env, gate: u32, open: bool) -> Result<(), JvmError> {
+        let call = if open { &self.open } else { &self.shut };
+        let what = || "switching a gate".into();
+        // SAFETY: `open(I)V` and `shut(I)V` take one int.
+        unsafe { env.void(call, &[i(gate as i32)], what) }
     }
 
-    /// The class that another one means by an internal name, where it is loaded already; null where it is not.
-    pub fn loaded(&self, env: Env, by: jclass, name: &str) -> Result<jclass, JvmError> {
-        let text = env.new_string(&name.replace('/', "."))?;
-        let what = || format!("looking for {name}");
-        let found = env.object(self.loaded, &[l(by), l(text)], what);
-        env.delete(text);
-        found
+    /// Whether the heap has room for the objects that the JVM allocates when it deoptimises compiled
+    /// code. With `allocate`, the JVM may collect garbage to make room. True if the question fails,
+    /// because a failure must not keep cells from changing.
+    pub fn has_room_to_change(&self, env: Env, allocate: bool) -> bool {
+        let what = || "looking at the heap".into();
+        // SAFETY: `roomToChange(J)J` takes one long.
+        unsafe { env.long(&self.room_to_change, &[j(allocate.into())], what) }
+            .map_or(true, |room| room != 0)
     }
 
-    /// Bytes from the beginning of an object to an instance field that its class declares.
-    pub fn offset(&self, env: Env, class: jclass, field: &str) -> Result<i64, JvmError> {
-        let text = env.new_string(field)?;
-        let what = || format!("looking for the field {field}");
-        let found = env.long(self.offset, &[l(class), l(text)], what);
-        env.delete(text);
-        found
-    }
-
-    /// The number of a class for casts of code at points; `None` where there are too many.
-    pub fn type_number(&self, env: Env, class: jclass) -> Result<Option<i64>, JvmError> {
-        let what = || "giving a class a number".to_string();
-        let number = env.long(self.type_number, &[l(class)], what)?;
-        Ok((number >= 0).then_some(number))
-    }
-
-    /// Why code in a class cannot name another one; `None` where it can. `accessed`: it calls methods by that name, or casts to it.
-    pub fn unreachable(
-        &self,
-        env: Env,
-        by: jclass,
-        class: jclass,
-        accessed: bool,
-    ) -> Result<Option<String>, JvmError> {
-        let arguments = [l(by), l(class), i(i32::from(accessed))];
-        let what = || "asking whether a class can be reached".to_string();
-        let why = env.object(self.unreachable, &arguments, what)?;
-        let text = env.string(why);
-        env.delete(why);
-        Ok(text)
-    }
-
-    /// Before code of a plan is compiled: initialises the classes that it calls.
-    pub fn prepare(&self, env: Env) -> Result<(), JvmError> {
-        if self.prepared.get().is_none() {
-            env.void(self.prepare, &[], || "initialising what code calls".into())?;
-            let _ = self.prepared.set(());
-        }
-        Ok(())
-    }
-
-    /// Room for the objects on the stacks of a table with so many places.
-    pub fn keep(&self, env: Env, table: i64, places: i64) -> Result<(), JvmError> {
-        let what = || "making room for objects".to_string();
-        env.void(self.keep, &[j(table), j(places)], what)
-    }
-
-    /// A row where a table with so many places for strings knows them by identity; 0 where there is none left.
-    pub fn texts(&self, env: Env, places: i64) -> Result<u64, JvmError> {
-        let what = || "making room for strings".to_string();
-        Ok(env.long(self.texts, &[j(places)], what)?.max(0) as u64)
-    }
-
-    /// A new table of values that belong to objects, for so many of them: its number among these. `None` where there are too many tables.
-    pub fn objects(&self, env: Env, most: u32) -> Result<Option<u64>, JvmError> {
-        let what = || "making a table of values of objects".to_string();
-        Ok(u64::try_from(env.long(self.objects, &[j(i64::from(most))], what)?).ok())
-    }
-
-    /// How many objects have a value in such a table, and how many found no place in it.
-    pub fn with_value(&self, env: Env, table: i64) -> Result<(u64, u64), JvmError> {
-        let what = || "counting values of objects".to_string();
-        let with = env.long(self.with_value, &[j(table)], what)?;
-        let without = env.long(self.without_place, &[j(table)], what)?;
-        Ok((with.max(0) as u64, without.max(0) as u64))
-    }
-
-    /// No table keeps a string, or knows an object, any more.
-    pub fn forget_all(&self, env: Env) -> Result<(), JvmError> {
-        let what = || "letting go of what is the application's".to_string();
-        env.void(self.forget_all, &[], what)
-    }
-
-    /// Where in the armed body the code of a version stands at this bci; negative where that is not known.
+    /// The position in the armed body for a bci in a version; negative if it is not known.
     pub fn place(
         &self,
         env: Env,
@@ -348,32 +288,237 @@ impl Library {
         method: &str,
         bci: i64,
     ) -> Result<i64, JvmError> {
+        let what = || format!("looking for the place of {method}");
+        expect_class_or_null(env, version, "looking for a place")?;
         let name = env.new_string(method)?;
         let bci = i32::try_from(bci).unwrap_or(-1);
-        let what = || format!("looking for the place of {method}");
-        let found = env.long(self.place, &[l(version), l(name), i(bci)], what);
+        let arguments = [l(version), l(name), i(bci)];
+        // SAFETY: `place` takes a class, a string and an int.
+        let found = unsafe { env.long(&self.place, &arguments, what) };
         env.delete(name);
         found
     }
 
-    /// Whether the heap has room for what the JVM allocates when it gives up compiled code; `allocate`: garbage is collected for it.
-    pub fn has_room_to_change(&self, env: Env, allocate: bool) -> bool {
-        let what = || "looking at the heap".into();
-        // What goes wrong here must not keep cells from changing.
-        env.long(self.room_to_change, &[j(allocate.into())], what)
-            .map_or(true, |room| room != 0)
+    // ---- threads and clock ---------------------------------------------------------------------
+
+    /// Removes the ending thread's entry from `VeneerRuntime.FOUND`. Called at `ThreadEnd`, by a
+    /// thread that owns its row.
+    pub fn thread_ends(&self, env: Env, tid: i64) {
+        let row = tid as i32 & (THREAD_ROWS - 1);
+        // SAFETY: `found` is a `long` array.
+        unsafe { env.set_long(self.found.raw(), 2 * row, 0) };
     }
 
-    /// Shuts a gate, or opens it again. See `VeneerGate`.
-    pub fn turn_gate(&self, env: Env, gate: u32, open: bool) -> Result<(), JvmError> {
-        let call = if open { self.open } else { self.shut };
-        env.void(call, &[i(gate as i32)], || "turning a gate".into())
+    /// Makes timers read `function`, whose ticks take `scale` nanoseconds times 2⁶². `then` is what
+    /// the function and `System.nanoTime` returned at one moment.
+    pub fn clock(
+        &self,
+        env: Env,
+        function: extern "C" fn() -> i64,
+        then: (i64, i64),
+        scale: i64,
+    ) -> Result<(), JvmError> {
+        let address = function as *const () as i64;
+        let arguments = [j(address), j(then.0), j(then.1), j(scale)];
+        let what = || "setting the clock of timers".into();
+        // SAFETY: `clock(JJJJ)V` takes four longs. The function stays in memory, because the agent's
+        // library is never unloaded.
+        unsafe { env.void(&self.clock, &arguments, what) }
     }
 
-    /// Back to the armed body.
-    pub fn set_idle(&self, env: Env, id: u32) -> Result<(), JvmError> {
-        env.void(self.set_idle, &[i(id as i32)], || {
-            "setting a cell to IDLE".into()
-        })
+    // ---- classes that probes name --------------------------------------------------------------
+
+    /// The class that the class `by` means by an internal name, as a local reference. Null if that
+    /// class is not loaded.
+    pub fn loaded(&self, env: Env, by: jclass, name: &str) -> Result<jclass, JvmError> {
+        let what = || format!("looking for {name}");
+        expect_class_or_null(env, by, "looking for a class")?;
+        let text = env.new_string(&name.replace('/', "."))?;
+        // SAFETY: `loaded` takes a class and a string, and returns a class or null.
+        let found = unsafe { env.object(&self.loaded, &[l(by), l(text)], what) };
+        env.delete(text);
+        found
+    }
+
+    /// The offset, in its object, of an instance field that the class declares.
+    pub fn offset(&self, env: Env, class: jclass, field: &str) -> Result<i64, JvmError> {
+        let what = || format!("looking for the field {field}");
+        expect_class_or_null(env, class, "looking for a field")?;
+        let text = env.new_string(field)?;
+        // SAFETY: `offset` takes a class and a string.
+        let found = unsafe { env.long(&self.offset, &[l(class), l(text)], what) };
+        env.delete(text);
+        found
+    }
+
+    /// The number of a class for casts in probes. `None` if there are too many such classes.
+    pub fn type_number(&self, env: Env, class: jclass) -> Result<Option<i64>, JvmError> {
+        let what = "giving a class a number";
+        expect_class_or_null(env, class, what)?;
+        // SAFETY: `type` takes a class.
+        let number = unsafe { env.long(&self.type_number, &[l(class)], || what.into()) }?;
+        Ok((number >= 0).then_some(number))
+    }
+
+    /// The reason why code in the class `by` cannot name another class; `None` if it can. `accessed`
+    /// means that the code calls methods by that name, or casts to it.
+    pub fn unreachable(
+        &self,
+        env: Env,
+        by: jclass,
+        class: jclass,
+        accessed: bool,
+    ) -> Result<Option<String>, JvmError> {
+        let what = "asking whether a class can be reached";
+        expect_class_or_null(env, by, what)?;
+        expect_class_or_null(env, class, what)?;
+        let arguments = [l(by), l(class), i(i32::from(accessed))];
+        // SAFETY: `unreachable` takes two classes and an int, and returns a string or null.
+        unsafe {
+            let why = env.object(&self.unreachable, &arguments, || what.into())?;
+            let text = env.string(why);
+            env.delete(why);
+            Ok(text)
+        }
+    }
+
+    /// Initialises the classes that probes call, if this has not happened. Called before a probe is
+    /// compiled.
+    pub fn prepare(&self, env: Env) -> Result<(), JvmError> {
+        if self.prepared.get().is_none() {
+            let what = || "initialising what code calls".into();
+            // SAFETY: `prepare()V` has no parameters.
+            unsafe { env.void(&self.prepare, &[], what) }?;
+            let _ = self.prepared.set(());
+        }
+        Ok(())
+    }
+
+    // ---- tables --------------------------------------------------------------------------------
+
+    /// Makes the array for the objects on the stacks of the table at the address `table`, which has
+    /// `places` places.
+    ///
+    /// # Safety
+    /// `table` must be the address of a table of stacks, which the agent has mapped for ever.
+    pub unsafe fn keep(&self, env: Env, table: i64, places: i64) -> Result<(), JvmError> {
+        let what = || "making room for objects".to_string();
+        // SAFETY: `keep(JJ)V` takes two longs; the caller vouches for the address.
+        unsafe { env.void(&self.keep, &[j(table), j(places)], what) }
+    }
+
+    /// Reserves a row of `VeneerTexts` for a table with `places` places for strings. Returns 0 if
+    /// no row is left.
+    pub fn texts(&self, env: Env, places: i64) -> Result<u64, JvmError> {
+        let what = || "making room for strings".to_string();
+        // SAFETY: `texts(J)J` takes one long.
+        let row = unsafe { env.long(&self.texts, &[j(places)], what) }?;
+        Ok(row.max(0) as u64)
+    }
+
+    /// Makes a table for the values of `most` objects, and returns its number among these tables.
+    /// `None` if there are too many of them.
+    pub fn objects(&self, env: Env, most: u32) -> Result<Option<u64>, JvmError> {
+        let what = || "making a table of values of objects".to_string();
+        // SAFETY: `objects(J)J` takes one long.
+        let number = unsafe { env.long(&self.objects, &[j(i64::from(most))], what) }?;
+        Ok(u64::try_from(number).ok())
+    }
+
+    /// Returns how many objects have a value in such a table, and how many found no place in it.
+    pub fn with_value(&self, env: Env, table: i64) -> Result<(u64, u64), JvmError> {
+        let what = || "counting values of objects".to_string();
+        // SAFETY: `withValue(J)J` and `withoutPlace(J)J` take one long.
+        let (with, without) = unsafe {
+            (
+                env.long(&self.with_value, &[j(table)], what)?,
+                env.long(&self.without_place, &[j(table)], what)?,
+            )
+        };
+        Ok((with.max(0) as u64, without.max(0) as u64))
+    }
+
+    /// Makes the runtime classes drop every string and object of the application.
+    pub fn forget_all(&self, env: Env) -> Result<(), JvmError> {
+        let what = || "letting go of what is the application's".to_string();
+        // SAFETY: `forgetAll()V` has no parameters.
+        unsafe { env.void(&self.forget_all, &[], what) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use veneer_fragmenter::bytecode::decode;
+    use veneer_fragmenter::classfile::{ClassFile, Code};
+
+    #[test]
+    fn a_class_is_defined_after_its_superclass() {
+        let mut defined = Vec::new();
+        for (name, bytes) in CLASS_FILES {
+            let file = ClassFile::parse(bytes).unwrap();
+            assert_eq!(file.pool.class_name(file.this_class).unwrap(), name);
+            let superclass = file.pool.class_name(file.super_class).unwrap().into_owned();
+            let is_ours = CLASS_FILES.iter().any(|(other, _)| *other == superclass);
+            assert!(!is_ours || defined.contains(&superclass), "{name}");
+            defined.push(name.to_string());
+        }
+    }
+
+    /// The names and descriptors are C strings in the source of [`Library::load`].
+    #[test]
+    fn the_last_class_has_the_methods_that_the_agent_calls() {
+        let (name, bytes) = CLASS_FILES.last().unwrap();
+        assert_eq!(*name, veneer_fragmenter::runtime::RUNTIME);
+        let file = ClassFile::parse(bytes).unwrap();
+        let text = |index| file.pool.text(index).unwrap().into_owned();
+        let methods = file.methods.iter();
+        let declared: Vec<_> = methods
+            .map(|m| (text(m.name), text(m.descriptor)))
+            .collect();
+        let (source, _) = include_str!("java_runtime.rs")
+            .split_once("#[cfg(test)]")
+            .unwrap();
+        let mut calls = 0;
+        for call in source.split("find(").skip(1) {
+            let mut literals = call
+                .split("c\"")
+                .skip(1)
+                .map(|s| s.split('"').next().unwrap());
+            let (Some(name), Some(descriptor)) = (literals.next(), literals.next()) else {
+                continue;
+            };
+            if descriptor.starts_with('(') && !name.contains('/') {
+                calls += 1;
+                let wanted = (name.to_string(), descriptor.to_string());
+                assert!(declared.contains(&wanted), "{wanted:?}");
+            }
+        }
+        assert_eq!(calls, 27);
+    }
+
+    /// `javac` notes the class of an inlined constant in the constant pool. The JVM ignores the entry
+    /// unless an instruction uses it.
+    #[test]
+    fn no_instruction_uses_the_generated_layout() {
+        const LAYOUT: &str = "java/lang/invoke/VeneerLayout";
+        for (name, bytes) in CLASS_FILES {
+            let file = ClassFile::parse(bytes).unwrap();
+            let attributes = file.methods.iter().flat_map(|m| &m.attributes);
+            for attribute in attributes.filter(|a| a.is(&file.pool, "Code")) {
+                let code = Code::parse(&attribute.info).unwrap();
+                for (_, instruction) in decode(&code.code).unwrap() {
+                    let Some(index) = instruction.pool_index() else {
+                        continue;
+                    };
+                    let owner = file.pool.member(index).map_or(index, |member| member.class);
+                    let uses = file
+                        .pool
+                        .class_name(owner)
+                        .is_ok_and(|class| class == LAYOUT);
+                    assert!(!uses, "{name}: {instruction:?}");
+                }
+            }
+        }
     }
 }

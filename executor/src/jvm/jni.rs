@@ -1,107 +1,208 @@
-//! The JNI, as far as the agent needs it: every call with its exception check, every string and array freed.
+//! The JNI functions that the agent uses: [`Env`], with the references and ids that its calls need.
 //!
-//! `unsafe` is kept to this module, `tool.rs`, `memory.rs` and the exported functions. A wrapper is only made from an
-//! environment that the JVM handed to this thread, and never leaves it; that is the reason why its calls are sound.
+//! Every thread of the JVM uses this module: the agent's own threads, and application threads
+//! inside events and native methods. A wrapper checks for a pending exception after each call that
+//! can throw, and releases every string and array that the JVM lends.
+//!
+//! The types carry these parts of the JNI contract:
+//!
+//! | part of the contract                           | carried by                                 |
+//! |------------------------------------------------|--------------------------------------------|
+//! | the environment belongs to the current thread  | [`Env`]: unsafe constructor, not `Send`    |
+//! | the JVM made the reference                     | [`Reference`]: unsafe constructor          |
+//! | a local reference stays in its thread          | [`Reference`] is not `Send`                |
+//! | the class of a method id stays loaded          | [`Static`] owns a reference to the class   |
+//! | a reference is that of a class, or of a loader | a check before the call                    |
+//! | local references of a frame do not leave it    | [`Env::frame`]: the result is `Send`       |
+//! | the arguments fit the descriptor of a method   | unsafe functions, [`Env::object`] and kin  |
+//!
+//! **Invariant:** no code uses a reference after it has ended. No type carries this part, because
+//! references are copied. A reference ends with [`Env::delete`], with the [`Env::frame`] in which
+//! it was made, with the [`Global`] that it was read from, and otherwise with the native call.
 
-use jni::sys;
-use std::ffi::{CStr, CString};
+use ::jni::sys;
+use std::ffi::{CStr, CString, c_void};
 use std::ptr;
-use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use thiserror::Error;
 
-pub use sys::{jclass, jobject, jvalue};
+pub use sys::jvalue;
 
-/// A Java exception, or an answer of the JVM that should not be.
+/// Calls a JNI function through an [`Env`]. The call is unsafe: its `SAFETY` comment must say why
+/// the arguments are valid for that function. `Env` itself proves that the environment is valid.
+macro_rules! call {
+    ($env:expr, $name:ident $(, $arg:expr)*) => {
+        ((**$env.0).v1_2.$name)($env.0 $(, $arg)*)
+    };
+}
+
+/// A Java exception that a call has thrown, or a result that the JVM must not return.
 #[derive(Clone, Debug, Error)]
 #[error("{what}: {thrown}")]
 pub struct JvmError {
-    /// What was tried.
+    /// The attempted operation, for example `defining a version`.
     pub what: String,
-    /// The exception, as its `toString` says.
+    /// The exception's class and message, or the unexpected result.
     pub thrown: String,
 }
 
-/// This thread's JNI environment.
+/// A reference to a Java object, local or global, or null.
+///
+/// Only the JVM makes references, so only unsafe code can make this type from anything else. A
+/// reference is not `Send`, because a local reference is valid in one thread only.
+#[derive(Clone, Copy, Debug)]
+#[repr(transparent)]
+pub struct Reference(sys::jobject);
+
+/// The JNI's name for a reference to any object.
+#[allow(non_camel_case_types)] // The name that the JNI specification uses.
+pub type jobject = Reference;
+
+/// The JNI's name for a reference to a class. Calls that need a class check for one.
+#[allow(non_camel_case_types)] // The name that the JNI specification uses.
+pub type jclass = Reference;
+
+impl Reference {
+    /// The null reference.
+    pub const NULL: Reference = Reference(ptr::null_mut());
+
+    /// Wraps a reference that the JVM made.
+    ///
+    /// # Safety
+    /// `raw` must be null, or a reference that the JVM made and that is valid in this thread. The
+    /// caller must not use the result after the reference has ended (see the module).
+    pub unsafe fn new(raw: sys::jobject) -> Reference {
+        Reference(raw)
+    }
+
+    /// The raw reference, for a call of the JNI or of JVMTI.
+    pub fn raw(self) -> sys::jobject {
+        self.0
+    }
+
+    /// Whether this is the null reference. A weak reference whose object is gone is not null.
+    pub fn is_null(self) -> bool {
+        self.0.is_null()
+    }
+}
+
+/// The JNI environment of the current thread.
 #[derive(Clone, Copy)]
 pub struct Env(*mut sys::JNIEnv);
 
-/// A static method of a class that is never unloaded.
-#[derive(Clone, Copy)]
+/// A static method. The method owns a reference to its class, so that the class stays loaded and
+/// the method id stays valid.
+#[derive(Clone)]
 pub struct Static {
-    class: jclass,
+    class: Arc<Global>,
     id: sys::jmethodID,
 }
 
-// Safety: a global class reference and a method id are valid in every thread.
+// SAFETY: a method id is valid in every thread while its class is loaded. `class` keeps it loaded.
 unsafe impl Send for Static {}
+// SAFETY: as for `Send`; a method id is never written.
 unsafe impl Sync for Static {}
 
 impl Static {
-    /// The method id.
+    /// The JNI's id of the method.
     pub fn id(&self) -> sys::jmethodID {
         self.id
     }
-}
 
-/// A global reference, weak or strong, owned by the agent; given back to the JVM when it is dropped.
-#[derive(Debug)]
-pub struct Global {
-    object: jobject,
-    weak: bool,
-}
-
-// Safety: global references are valid in every thread.
-unsafe impl Send for Global {}
-unsafe impl Sync for Global {}
-
-impl Global {
-    /// The reference itself; null for a weak one that is gone is found out by [`Env::local`].
-    pub fn raw(&self) -> jobject {
-        self.object
+    /// A reference to the method's class, valid while this method is alive.
+    pub fn class(&self) -> jclass {
+        self.class.raw()
     }
 }
 
-/// The JVM, for where no environment is at hand.
+/// A global reference, weak or strong, that the agent owns. Dropping it deletes the reference.
+#[derive(Debug)]
+pub struct Global {
+    object: sys::jobject,
+    weak: bool,
+}
+
+// SAFETY: the JNI lets every thread use and delete a global reference.
+unsafe impl Send for Global {}
+// SAFETY: as for `Send`; a global reference is never written.
+unsafe impl Sync for Global {}
+
+/// The number of global references that were dropped in a thread without a JNI environment. Each
+/// of them stays allocated in the JVM until the JVM ends.
+pub static LEAKED_GLOBALS: AtomicU64 = AtomicU64::new(0);
+
+impl Global {
+    /// The reference itself, valid while this global reference is alive. If the object of a weak
+    /// reference is gone, the result is not null, but [`Env::local`] returns null for it.
+    pub fn raw(&self) -> jobject {
+        Reference(self.object)
+    }
+}
+
+/// The JVM, for threads that have no environment at hand. Set by the first global reference.
 static JVM: AtomicPtr<sys::JavaVM> = AtomicPtr::new(ptr::null_mut());
 
 impl Drop for Global {
     fn drop(&mut self) {
-        // A thread that is none of the JVM's has no environment; the reference stays then.
-        let Some(Env(env)) = Env::current() else {
+        let Some(env) = Env::current() else {
+            LEAKED_GLOBALS.fetch_add(1, Ordering::Relaxed);
             return;
         };
-        // Safety: the environment is this thread's; the reference was made by `global` or `weak` and is given back once.
+        // SAFETY: `env` belongs to this thread. `Env::global` or `Env::weak` made the reference, of
+        // the kind that `weak` says, and only this function deletes it.
         unsafe {
             if self.weak {
-                ((**env).v1_2.DeleteWeakGlobalRef)(env, self.object);
+                call!(env, DeleteWeakGlobalRef, self.object);
             } else {
-                ((**env).v1_2.DeleteGlobalRef)(env, self.object);
+                call!(env, DeleteGlobalRef, self.object);
             }
         }
     }
 }
 
-macro_rules! call {
-    ($env:expr, $version:ident, $name:ident $(, $arg:expr)*) => {
-        // Safety: the environment belongs to this thread; the arguments are of the kinds that the function takes.
-        unsafe { ((**$env.0).$version.$name)($env.0 $(, $arg)*) }
-    };
+/// Deletes the local references of [`Env::frame`], also if a panic ends the frame.
+struct LocalFrame(Env);
+
+impl Drop for LocalFrame {
+    fn drop(&mut self) {
+        // SAFETY: `Env::frame` has pushed a local frame, and made this guard after that.
+        unsafe { call!(self.0, PopLocalFrame, ptr::null_mut()) };
+    }
 }
 
 impl Env {
+    /// Wraps the environment of the current thread.
+    ///
     /// # Safety
-    /// `env` must be the environment that the JVM gave to the current thread.
+    /// `env` must be the environment that the JVM gave to the current thread. The caller must not
+    /// use the result after the thread has detached from the JVM.
     pub unsafe fn new(env: *mut sys::JNIEnv) -> Env {
         Env(env)
     }
 
-    /// Clears a pending exception and says what it was.
+    /// The environment of the current thread, or `None` if it is no thread of the JVM.
+    pub fn current() -> Option<Env> {
+        let vm = JVM.load(Ordering::Acquire);
+        if vm.is_null() {
+            return None;
+        }
+        let mut env: *mut c_void = ptr::null_mut();
+        // SAFETY: `vm` is the pointer that `GetJavaVM` returned; it is valid until the process ends.
+        let code = unsafe { ((**vm).v1_2.GetEnv)(vm, &mut env, sys::JNI_VERSION_1_8) };
+        (code == sys::JNI_OK).then_some(Env(env.cast()))
+    }
+
+    // ---- exceptions ----------------------------------------------------------------------------
+
+    /// Clears a pending exception, and returns it as an error of the operation `what`.
     pub fn check(self, what: impl FnOnce() -> String) -> Result<(), JvmError> {
-        let thrown = call!(self, v1_2, ExceptionOccurred);
+        // SAFETY: `ExceptionOccurred` has no arguments. Its result is a new local reference.
+        let thrown = Reference(unsafe { call!(self, ExceptionOccurred) });
         if thrown.is_null() {
             return Ok(());
         }
-        call!(self, v1_2, ExceptionClear);
+        self.clear_exception();
         let text = self.describe(thrown);
         self.delete(thrown);
         Err(JvmError {
@@ -110,473 +211,642 @@ impl Env {
         })
     }
 
-    /// The class and message of an exception. Both are read from fields: `toString` and `getMessage` may be the application's code.
-    fn describe(self, thrown: jobject) -> String {
-        let class = call!(self, v1_2, GetObjectClass, thrown);
+    fn clear_exception(self) {
+        // SAFETY: `ExceptionClear` has no arguments, and does nothing if no exception is pending.
+        unsafe { call!(self, ExceptionClear) };
+    }
+
+    /// The class and the message of an exception, which is not null. Both are read from fields,
+    /// because `toString` and `getMessage` may be code of the application.
+    fn describe(self, thrown: Reference) -> String {
+        let class = self.class_of(thrown);
         let name = self.class_name(class);
-        let message = self.field(thrown, class, c"detailMessage", c"Ljava/lang/String;");
+        // SAFETY: `class` is the exception's own class, and the descriptor is that of a string.
+        let message = unsafe {
+            let message = self.field(thrown, class, c"detailMessage", c"Ljava/lang/String;");
+            message.and_then(|message| {
+                let text = self.string(message);
+                self.delete(message);
+                text
+            })
+        };
         self.delete(class);
-        let text = message.and_then(|message| {
-            let text = self.string(message);
-            self.delete(message);
-            text
-        });
-        match (name, text) {
+        match (name, message) {
             (Some(name), Some(text)) => format!("{name}: {text}"),
             (Some(name), None) => name,
             (None, _) => "an exception whose class has no name".to_string(),
         }
     }
 
-    /// The name of a class as Java shows it.
-    fn class_name(self, class: jclass) -> Option<String> {
-        let of_class = call!(self, v1_2, GetObjectClass, class);
-        let descriptor = c"()Ljava/lang/String;".as_ptr();
-        let id = call!(
-            self,
-            v1_2,
-            GetMethodID,
-            of_class,
-            c"getName".as_ptr(),
-            descriptor
-        );
-        self.delete(of_class);
+    // ---- classes and members -------------------------------------------------------------------
+
+    /// The class of an object that is not null, as a local reference.
+    fn class_of(self, object: Reference) -> Reference {
+        // SAFETY: the callers pass references that are not null.
+        Reference(unsafe { call!(self, GetObjectClass, object.0) })
+    }
+
+    /// The name of a class, as `Class.getName` returns it. `class` is a class.
+    fn class_name(self, class: Reference) -> Option<String> {
+        let class_of_classes = self.class_of(class);
+        let (name, descriptor) = (c"getName", c"()Ljava/lang/String;");
+        // SAFETY: the name and the descriptor are NUL-terminated, and the class is not null.
+        let id = unsafe {
+            call!(
+                self,
+                GetMethodID,
+                class_of_classes.0,
+                name.as_ptr(),
+                descriptor.as_ptr()
+            )
+        };
+        self.delete(class_of_classes);
         if id.is_null() {
-            call!(self, v1_2, ExceptionClear);
+            self.clear_exception();
             return None;
         }
-        let args: [jvalue; 1] = [jvalue { l: ptr::null_mut() }];
-        // `Class.getName` cannot be overridden.
-        let name = call!(self, v1_2, CallObjectMethodA, class, id, args.as_ptr());
-        if call!(self, v1_2, ExceptionCheck) {
-            call!(self, v1_2, ExceptionClear);
-        }
-        let text = self.string(name);
+        // `Class.getName` cannot be overridden, so no code of the application runs.
+        // SAFETY: `id` is a method of `Class` without arguments, and `class` is a `Class`.
+        let name = unsafe { call!(self, CallObjectMethodA, class.0, id, ptr::null()) };
+        self.clear_exception();
+        let name = Reference(name);
+        // SAFETY: `Class.getName` returns a string, or has thrown, and then `name` is null.
+        let text = unsafe { self.string(name) };
         self.delete(name);
         text
     }
 
-    /// The object in a field; `None` if the class has no such field.
-    fn field(self, of: jobject, class: jclass, name: &CStr, descriptor: &CStr) -> Option<jobject> {
-        let id = call!(
-            self,
-            v1_2,
-            GetFieldID,
-            class,
-            name.as_ptr(),
-            descriptor.as_ptr()
-        );
-        if id.is_null() {
-            call!(self, v1_2, ExceptionClear);
-            return None;
-        }
-        Some(call!(self, v1_2, GetObjectField, of, id))
+    /// Whether an object is an instance of a class; true for null. `class` is a class.
+    pub(super) fn is_instance(self, object: Reference, class: &Global) -> bool {
+        // SAFETY: both are valid references, and the callers pass the reference of a class.
+        unsafe { call!(self, IsInstanceOf, object.0, class.object) }
     }
 
-    /// Whether a class has an instance field.
+    /// Whether a reference is that of a class. False for null.
+    pub fn is_class(self, reference: Reference) -> bool {
+        static CLASS_OF_CLASSES: OnceLock<Global> = OnceLock::new();
+        if reference.is_null() {
+            return false;
+        }
+        let known = CLASS_OF_CLASSES.get_or_init(|| {
+            let class = self.class_of(reference);
+            let class_of_classes = self.class_of(class);
+            let known = self.global(class_of_classes);
+            self.delete(class_of_classes);
+            self.delete(class);
+            known
+        });
+        self.is_instance(reference, known)
+    }
+
+    /// Whether a reference is that of a class loader. True for null, the boot loader.
+    fn is_loader(self, reference: Reference) -> bool {
+        static CLASS_LOADER: OnceLock<Global> = OnceLock::new();
+        if reference.is_null() {
+            return true;
+        }
+        let known = CLASS_LOADER.get().or_else(|| {
+            let class = self.find(c"java/lang/ClassLoader").ok()?;
+            let known = self.global(class);
+            self.delete(class);
+            Some(CLASS_LOADER.get_or_init(|| known))
+        });
+        known.is_some_and(|known| self.is_instance(reference, known))
+    }
+
+    /// Fails if a reference is not that of a class.
+    pub fn expect_class(
+        self,
+        reference: Reference,
+        what: impl FnOnce() -> String,
+    ) -> Result<(), JvmError> {
+        match self.is_class(reference) {
+            true => Ok(()),
+            false => Err(JvmError {
+                what: what(),
+                thrown: "the reference is not that of a class".into(),
+            }),
+        }
+    }
+
+    fn expect_loader(
+        self,
+        reference: Reference,
+        what: impl FnOnce() -> String,
+    ) -> Result<(), JvmError> {
+        match self.is_loader(reference) {
+            true => Ok(()),
+            false => Err(JvmError {
+                what: what(),
+                thrown: "the reference is not that of a class loader".into(),
+            }),
+        }
+    }
+
+    /// Returns the id of an instance field, or null and a pending exception.
+    ///
+    /// # Safety
+    /// `class` must be a class.
+    unsafe fn field_id(self, class: Reference, name: &CStr, descriptor: &CStr) -> sys::jfieldID {
+        // SAFETY: given by the caller; the name and the descriptor are NUL-terminated.
+        unsafe {
+            call!(
+                self,
+                GetFieldID,
+                class.0,
+                name.as_ptr(),
+                descriptor.as_ptr()
+            )
+        }
+    }
+
+    /// The object in a field; `None` if the class has no such field.
+    ///
+    /// # Safety
+    /// `of` must be an instance of the class `class`, and `descriptor` that of a reference type.
+    unsafe fn field(
+        self,
+        of: Reference,
+        class: Reference,
+        name: &CStr,
+        descriptor: &CStr,
+    ) -> Option<Reference> {
+        // SAFETY: given by the caller.
+        let id = unsafe { self.field_id(class, name, descriptor) };
+        if id.is_null() {
+            self.clear_exception();
+            return None;
+        }
+        // SAFETY: `id` is a field of a reference type in the class of `of`.
+        Some(Reference(unsafe { call!(self, GetObjectField, of.0, id) }))
+    }
+
+    /// Whether a class has an instance field. False if the reference is not that of a class.
     pub fn has_field(self, class: jclass, name: &CStr, descriptor: &CStr) -> bool {
-        let id = call!(
-            self,
-            v1_2,
-            GetFieldID,
-            class,
-            name.as_ptr(),
-            descriptor.as_ptr()
-        );
-        call!(self, v1_2, ExceptionClear);
+        if !self.is_class(class) {
+            return false;
+        }
+        // SAFETY: `class` is a class.
+        let id = unsafe { self.field_id(class, name, descriptor) };
+        self.clear_exception();
         !id.is_null()
     }
 
-    /// A Java string's text. `None` for null.
-    pub fn string(self, string: jobject) -> Option<String> {
-        if string.is_null() {
-            return None;
-        }
-        let chars = call!(self, v1_2, GetStringUTFChars, string, ptr::null_mut());
-        if chars.is_null() {
-            return None;
-        }
-        // Safety: the JVM gives a NUL-terminated copy that is valid until it is released.
-        let text =
-            String::from_utf8_lossy(unsafe { CStr::from_ptr(chars) }.to_bytes()).into_owned();
-        call!(self, v1_2, ReleaseStringUTFChars, string, chars);
-        Some(text)
-    }
-
-    /// A new Java string.
-    pub fn new_string(self, text: &str) -> Result<jobject, JvmError> {
-        let text = CString::new(text.replace('\0', "\u{FFFD}")).unwrap_or_default();
-        let string = call!(self, v1_2, NewStringUTF, text.as_ptr());
-        self.check(|| "making a string".into())?;
-        Ok(string)
-    }
-
-    /// A new byte array.
-    pub fn bytes(self, bytes: &[u8]) -> Result<jobject, JvmError> {
-        let array = call!(self, v1_2, NewByteArray, bytes.len() as i32);
-        self.check(|| "making a byte array".into())?;
-        call!(
-            self,
-            v1_2,
-            SetByteArrayRegion,
-            array,
-            0,
-            bytes.len() as i32,
-            bytes.as_ptr().cast()
-        );
-        self.check(|| "filling a byte array".into())?;
-        Ok(array)
-    }
-
-    /// A new int array.
-    pub fn ints(self, ints: &[i32]) -> Result<jobject, JvmError> {
-        let array = call!(self, v1_2, NewIntArray, ints.len() as i32);
-        self.check(|| "making an int array".into())?;
-        call!(
-            self,
-            v1_2,
-            SetIntArrayRegion,
-            array,
-            0,
-            ints.len() as i32,
-            ints.as_ptr()
-        );
-        self.check(|| "filling an int array".into())?;
-        Ok(array)
-    }
-
-    /// A new object array of a class.
-    pub fn objects(self, class: jclass, elements: &[jobject]) -> Result<jobject, JvmError> {
-        let array = call!(
-            self,
-            v1_2,
-            NewObjectArray,
-            elements.len() as i32,
-            class,
-            ptr::null_mut()
-        );
-        self.check(|| "making an array".into())?;
-        for (i, e) in elements.iter().enumerate() {
-            call!(self, v1_2, SetObjectArrayElement, array, i as i32, *e);
-            self.check(|| "filling an array".into())?;
-        }
-        Ok(array)
-    }
-
-    /// Binds a native method of a class.
-    pub fn bind(
-        self,
-        class: jclass,
-        name: &CStr,
-        descriptor: &CStr,
-        function: *mut std::ffi::c_void,
-    ) -> Result<(), JvmError> {
-        let native = sys::JNINativeMethod {
-            name: name.as_ptr().cast_mut(),
-            signature: descriptor.as_ptr().cast_mut(),
-            fnPtr: function,
-        };
-        call!(self, v1_2, RegisterNatives, class, &native, 1);
-        self.check(|| format!("binding {}", name.to_string_lossy()))
-    }
-
-    /// Has the JVM look for the functions of a class's native methods anew.
-    pub fn unbind(self, class: jclass) {
-        // What it says is whether there were any.
-        call!(self, v1_2, UnregisterNatives, class);
-    }
-
-    /// Finds a class of the boot loader. `FindClass` would ask the system class loader, which may be the application's.
+    /// Finds a class of the boot loader, without initialising it. `name` is the internal name.
+    /// `FindClass` would ask the system class loader, which may be code of the application.
     pub fn find(self, name: &CStr) -> Result<jclass, JvmError> {
-        self.find_in(name, ptr::null_mut())
+        self.find_in(&name.to_string_lossy(), Reference::NULL)
     }
 
-    /// Finds a class through a loader (null: the boot loader), without initialising it. `name` in internal form.
-    pub fn find_in(self, name: &CStr, loader: jobject) -> Result<jclass, JvmError> {
-        let doing = || format!("looking for {}", name.to_string_lossy());
-        let dotted = self.new_string(&name.to_string_lossy().replace('/', "."))?;
-        let of_string = call!(self, v1_2, GetObjectClass, dotted);
-        let of_class = call!(self, v1_2, GetObjectClass, of_string);
+    /// Finds a class through a loader, without initialising it. Null is the boot loader. `name` is
+    /// the internal name.
+    pub fn find_in(self, name: &str, loader: jobject) -> Result<jclass, JvmError> {
+        let doing = || format!("looking for {name}");
+        self.expect_loader(loader, doing)?;
+        let dotted = self.new_string(&name.replace('/', "."))?;
+        let class_of_string = self.class_of(dotted);
+        let class_of_classes = self.class_of(class_of_string);
         let descriptor = c"(Ljava/lang/String;ZLjava/lang/ClassLoader;)Ljava/lang/Class;";
-        let id = call!(
-            self,
-            v1_2,
-            GetStaticMethodID,
-            of_class,
-            c"forName".as_ptr(),
-            descriptor.as_ptr()
-        );
-        let checked = self.check(doing);
-        let found = checked.and_then(|()| {
-            let args = [l(dotted), jvalue { z: false }, l(loader)];
-            let found = call!(
+        // SAFETY: the name and the descriptor are NUL-terminated, and the class is not null.
+        let id = unsafe {
+            call!(
                 self,
-                v1_2,
-                CallStaticObjectMethodA,
-                of_class,
-                id,
-                args.as_ptr()
-            );
-            self.check(doing).map(|()| found)
+                GetStaticMethodID,
+                class_of_classes.0,
+                c"forName".as_ptr(),
+                descriptor.as_ptr()
+            )
+        };
+        let found = self.check(doing).and_then(|()| {
+            let arguments = [l(dotted), jvalue { z: false }, l(loader)];
+            // SAFETY: `id` is `Class.forName` with this descriptor: a string, a boolean and a
+            // class loader, which `expect_loader` has checked.
+            let found = unsafe {
+                call!(
+                    self,
+                    CallStaticObjectMethodA,
+                    class_of_classes.0,
+                    id,
+                    arguments.as_ptr()
+                )
+            };
+            self.check(doing).map(|()| Reference(found))
         });
-        for local in [dotted, of_string, of_class] {
+        for local in [dotted, class_of_string, class_of_classes] {
             self.delete(local);
         }
         found
     }
 
-    /// Defines a class in a loader (null: the boot loader). `name` in internal form.
+    /// Defines a class in a loader. Null is the boot loader. `name` is the internal name.
     pub fn define(self, name: &str, loader: jobject, bytes: &[u8]) -> Result<jclass, JvmError> {
+        let doing = || format!("defining {name}");
+        self.expect_loader(loader, doing)?;
         let c_name = CString::new(name).unwrap_or_default();
-        let class = call!(
-            self,
-            v1_2,
-            DefineClass,
-            c_name.as_ptr(),
-            loader,
-            bytes.as_ptr().cast(),
-            bytes.len() as i32
-        );
-        self.check(|| format!("defining {name}"))?;
+        // SAFETY: the name is NUL-terminated, `expect_loader` has checked the loader, and the length
+        // is that of the bytes. The JVM checks the class file.
+        let class = Reference(unsafe {
+            call!(
+                self,
+                DefineClass,
+                c_name.as_ptr(),
+                loader.0,
+                bytes.as_ptr().cast(),
+                bytes.len() as i32
+            )
+        });
+        self.check(doing)?;
         if class.is_null() {
             return Err(JvmError {
-                what: format!("defining {name}"),
+                what: doing(),
                 thrown: "the JVM gave no class".into(),
             });
         }
         Ok(class)
     }
 
-    /// A static method of a class that stays.
+    /// The superclass of a class, as a local reference. Null for `Object`, for interfaces, and if
+    /// the reference is not that of a class.
+    pub fn superclass(self, class: jclass) -> jclass {
+        if !self.is_class(class) {
+            return Reference::NULL;
+        }
+        // SAFETY: `class` is a class.
+        Reference(unsafe { call!(self, GetSuperclass, class.0) })
+    }
+
+    /// Whether an instance of `class` is also an instance of `to`. False if one of them is not a
+    /// class.
+    pub fn is_assignable(self, class: jclass, to: jclass) -> bool {
+        // SAFETY: both are classes.
+        self.is_class(class)
+            && self.is_class(to)
+            && unsafe { call!(self, IsAssignableFrom, class.0, to.0) }
+    }
+
+    /// Binds a native method of a class to a function.
+    ///
+    /// # Safety
+    /// `function` must be a function with the JNI signature that `descriptor` describes, and must
+    /// stay in memory as long as the class does.
+    pub unsafe fn bind(
+        self,
+        class: jclass,
+        name: &CStr,
+        descriptor: &CStr,
+        function: *mut c_void,
+    ) -> Result<(), JvmError> {
+        let doing = || format!("binding {}", name.to_string_lossy());
+        self.expect_class(class, doing)?;
+        let native = sys::JNINativeMethod {
+            name: name.as_ptr().cast_mut(),
+            signature: descriptor.as_ptr().cast_mut(),
+            fnPtr: function,
+        };
+        // SAFETY: `class` is a class, and `native` is one entry; the caller vouches for the function.
+        unsafe { call!(self, RegisterNatives, class.0, &native, 1) };
+        self.check(doing)
+    }
+
+    /// Unbinds the native methods of a class: the JVM looks for their functions by name again.
+    pub fn unbind(self, class: jclass) {
+        if self.is_class(class) {
+            // The result only says whether the class had bound methods.
+            // SAFETY: `class` is a class.
+            unsafe { call!(self, UnregisterNatives, class.0) };
+        }
+    }
+
+    /// Finds a static method of a class.
     pub fn static_method(
         self,
-        class: &Global,
+        class: &Arc<Global>,
         name: &CStr,
         descriptor: &CStr,
     ) -> Result<Static, JvmError> {
-        let id = call!(
-            self,
-            v1_2,
-            GetStaticMethodID,
-            class.raw(),
-            name.as_ptr(),
-            descriptor.as_ptr()
-        );
-        self.check(|| format!("looking for the method {}", name.to_string_lossy()))?;
+        let doing = || format!("looking for the method {}", name.to_string_lossy());
+        self.expect_class(class.raw(), doing)?;
+        // SAFETY: `class` is a class; the name and the descriptor are NUL-terminated.
+        let id = unsafe {
+            call!(
+                self,
+                GetStaticMethodID,
+                class.object,
+                name.as_ptr(),
+                descriptor.as_ptr()
+            )
+        };
+        self.check(doing)?;
         Ok(Static {
-            class: class.raw(),
+            class: class.clone(),
             id,
         })
     }
 
-    /// Calls a static method that returns an object.
-    pub fn object(
+    /// Finds a `long` instance field of a class.
+    pub fn long_field(self, class: jclass, name: &CStr) -> Result<LongField, JvmError> {
+        let doing = || format!("looking for the field {}", name.to_string_lossy());
+        self.expect_class(class, doing)?;
+        // SAFETY: `class` is a class.
+        let id = unsafe { self.field_id(class, name, c"J") };
+        self.check(doing)?;
+        Ok(LongField(id))
+    }
+
+    /// Finds an instance field that holds an object.
+    pub fn object_field(
         self,
-        method: Static,
+        class: jclass,
+        name: &CStr,
+        descriptor: &CStr,
+    ) -> Result<ObjectField, JvmError> {
+        let doing = || format!("looking for the field {}", name.to_string_lossy());
+        self.expect_class(class, doing)?;
+        // SAFETY: `class` is a class.
+        let id = unsafe { self.field_id(class, name, descriptor) };
+        self.check(doing)?;
+        Ok(ObjectField(id))
+    }
+
+    // ---- calls ---------------------------------------------------------------------------------
+
+    /// Calls a static method that returns an object. The result is a local reference.
+    ///
+    /// # Safety
+    /// The method must return an object. `args` must have one value for each parameter of the
+    /// method's descriptor, in this order and of the parameter's type, or null for an object.
+    pub unsafe fn object(
+        self,
+        method: &Static,
         args: &[jvalue],
         what: impl FnOnce() -> String,
     ) -> Result<jobject, JvmError> {
-        let result = call!(
-            self,
-            v1_2,
-            CallStaticObjectMethodA,
-            method.class,
-            method.id,
-            args.as_ptr()
-        );
+        let (class, id) = (method.class.object, method.id);
+        // SAFETY: `id` is a method of the class; the caller vouches for the arguments.
+        let result = unsafe { call!(self, CallStaticObjectMethodA, class, id, args.as_ptr()) };
         self.check(what)?;
-        Ok(result)
+        Ok(Reference(result))
     }
 
     /// Calls a static method that returns a `long`.
-    pub fn long(
+    ///
+    /// # Safety
+    /// As for [`Env::object`], but the method must return a `long`.
+    pub unsafe fn long(
         self,
-        method: Static,
+        method: &Static,
         args: &[jvalue],
         what: impl FnOnce() -> String,
     ) -> Result<i64, JvmError> {
-        let result = call!(
-            self,
-            v1_2,
-            CallStaticLongMethodA,
-            method.class,
-            method.id,
-            args.as_ptr()
-        );
+        let (class, id) = (method.class.object, method.id);
+        // SAFETY: `id` is a method of the class; the caller vouches for the arguments.
+        let result = unsafe { call!(self, CallStaticLongMethodA, class, id, args.as_ptr()) };
         self.check(what)?;
         Ok(result)
     }
 
     /// Calls a static method that returns nothing.
-    pub fn void(
+    ///
+    /// # Safety
+    /// As for [`Env::object`], but the method must return nothing.
+    pub unsafe fn void(
         self,
-        method: Static,
+        method: &Static,
         args: &[jvalue],
         what: impl FnOnce() -> String,
     ) -> Result<(), JvmError> {
-        call!(
-            self,
-            v1_2,
-            CallStaticVoidMethodA,
-            method.class,
-            method.id,
-            args.as_ptr()
-        );
+        let (class, id) = (method.class.object, method.id);
+        // SAFETY: `id` is a method of the class; the caller vouches for the arguments.
+        unsafe { call!(self, CallStaticVoidMethodA, class, id, args.as_ptr()) };
         self.check(what)
     }
 
-    /// Id and value of a `long` field.
-    pub fn long_field(self, class: jclass, name: &CStr) -> Result<LongField, JvmError> {
-        let id = call!(self, v1_2, GetFieldID, class, name.as_ptr(), c"J".as_ptr());
-        self.check(|| format!("looking for the field {}", name.to_string_lossy()))?;
-        Ok(LongField(id))
+    /// Makes a thread object. The thread is not started.
+    pub fn new_thread(self, name: &str) -> Result<jobject, JvmError> {
+        let class = self.find(c"java/lang/Thread")?;
+        // SAFETY: `class` is a class; the name and the descriptor are NUL-terminated.
+        let id = unsafe {
+            call!(
+                self,
+                GetMethodID,
+                class.0,
+                c"<init>".as_ptr(),
+                c"(Ljava/lang/String;)V".as_ptr()
+            )
+        };
+        self.check(|| "looking for Thread's constructor".into())?;
+        let args = [l(self.new_string(name)?)];
+        // SAFETY: `id` is the constructor of `Thread` that takes one string.
+        let thread = unsafe { call!(self, NewObjectA, class.0, id, args.as_ptr()) };
+        self.check(|| format!("making the thread {name}"))?;
+        Ok(Reference(thread))
     }
 
-    /// Id of a field that holds an object.
-    pub fn object_field(
-        self,
-        class: &Global,
-        name: &CStr,
-        descriptor: &CStr,
-    ) -> Result<ObjectField, JvmError> {
-        let (c, d) = (class.raw(), descriptor.as_ptr());
-        let id = call!(self, v1_2, GetFieldID, c, name.as_ptr(), d);
-        self.check(|| format!("looking for the field {}", name.to_string_lossy()))?;
-        Ok(ObjectField(id))
-    }
+    // ---- strings, arrays and fields ------------------------------------------------------------
 
-    /// Reads such a field; null of null. A local reference.
-    pub fn get_object(self, object: jobject, field: ObjectField) -> jobject {
-        if object.is_null() {
-            return ptr::null_mut();
+    /// The text of a Java string. `None` for null.
+    ///
+    /// # Safety
+    /// `string` must be null or a `java.lang.String`.
+    pub unsafe fn string(self, string: jobject) -> Option<String> {
+        if string.is_null() {
+            return None;
         }
-        call!(self, v1_2, GetObjectField, object, field.0)
+        // SAFETY: `string` is a string. With a null pointer, the JVM does not report whether it copied.
+        let chars = unsafe { call!(self, GetStringUTFChars, string.0, ptr::null_mut()) };
+        if chars.is_null() {
+            return None;
+        }
+        // SAFETY: the JVM returns a NUL-terminated copy, which is valid until it is released.
+        let text =
+            String::from_utf8_lossy(unsafe { CStr::from_ptr(chars) }.to_bytes()).into_owned();
+        // SAFETY: `GetStringUTFChars` of this string has returned `chars`; they are released once.
+        unsafe { call!(self, ReleaseStringUTFChars, string.0, chars) };
+        Some(text)
     }
 
-    /// How many elements an array has; null has none.
-    pub fn length(self, array: jobject) -> i32 {
+    /// Makes a Java string. A NUL character becomes U+FFFD.
+    pub fn new_string(self, text: &str) -> Result<jobject, JvmError> {
+        let text = CString::new(text.replace('\0', "\u{FFFD}")).unwrap_or_default();
+        // SAFETY: the text is NUL-terminated.
+        let string = unsafe { call!(self, NewStringUTF, text.as_ptr()) };
+        self.check(|| "making a string".into())?;
+        Ok(Reference(string))
+    }
+
+    /// Makes a Java byte array.
+    pub fn bytes(self, bytes: &[u8]) -> Result<jobject, JvmError> {
+        let len = bytes.len() as i32;
+        // SAFETY: the JVM throws if the length is negative.
+        let array = unsafe { call!(self, NewByteArray, len) };
+        self.check(|| "making a byte array".into())?;
+        // SAFETY: `array` is a byte array of `len` elements, as many as `bytes` has.
+        unsafe {
+            call!(
+                self,
+                SetByteArrayRegion,
+                array,
+                0,
+                len,
+                bytes.as_ptr().cast()
+            )
+        };
+        self.check(|| "filling a byte array".into())?;
+        Ok(Reference(array))
+    }
+
+    /// Makes a Java int array.
+    pub fn ints(self, ints: &[i32]) -> Result<jobject, JvmError> {
+        let len = ints.len() as i32;
+        // SAFETY: the JVM throws if the length is negative.
+        let array = unsafe { call!(self, NewIntArray, len) };
+        self.check(|| "making an int array".into())?;
+        // SAFETY: `array` is an int array of `len` elements, as many as `ints` has.
+        unsafe { call!(self, SetIntArrayRegion, array, 0, len, ints.as_ptr()) };
+        self.check(|| "filling an int array".into())?;
+        Ok(Reference(array))
+    }
+
+    /// Makes a Java array of a class of objects. Fails if an element is not an instance of it.
+    pub fn objects(self, class: jclass, elements: &[jobject]) -> Result<jobject, JvmError> {
+        self.expect_class(class, || "making an array".into())?;
+        let len = elements.len() as i32;
+        // SAFETY: `class` is a class, and the initial element is null.
+        let array = unsafe { call!(self, NewObjectArray, len, class.0, ptr::null_mut()) };
+        self.check(|| "making an array".into())?;
+        for (i, element) in elements.iter().enumerate() {
+            // SAFETY: `array` is an array of objects. The JVM checks the index and the element.
+            unsafe { call!(self, SetObjectArrayElement, array, i as i32, element.0) };
+            self.check(|| "filling an array".into())?;
+        }
+        Ok(Reference(array))
+    }
+
+    /// The length of an array; 0 for null.
+    ///
+    /// # Safety
+    /// `array` must be null or an array.
+    pub unsafe fn length(self, array: jobject) -> i32 {
         if array.is_null() {
             return 0;
         }
-        call!(self, v1_2, GetArrayLength, array)
+        // SAFETY: `array` is an array.
+        unsafe { call!(self, GetArrayLength, array.0) }
     }
 
-    /// An element of an array of objects, at an index that it has. A local reference.
-    pub fn element(self, array: jobject, index: i32) -> jobject {
-        call!(self, v1_2, GetObjectArrayElement, array, index)
+    /// An element of an array of objects, as a local reference.
+    ///
+    /// # Safety
+    /// `array` must be an array of objects that has this index.
+    pub unsafe fn element(self, array: jobject, index: i32) -> jobject {
+        // SAFETY: given by the caller.
+        Reference(unsafe { call!(self, GetObjectArrayElement, array.0, index) })
     }
 
-    /// Reads a `long` field.
-    pub fn get_long(self, object: jobject, field: LongField) -> i64 {
-        call!(self, v1_2, GetLongField, object, field.0)
+    /// The object in a field, as a local reference. Null for null.
+    ///
+    /// # Safety
+    /// `object` must be null or an instance of the class that declares the field.
+    pub unsafe fn get_object(self, object: jobject, field: ObjectField) -> jobject {
+        if object.is_null() {
+            return Reference::NULL;
+        }
+        // SAFETY: given by the caller.
+        Reference(unsafe { call!(self, GetObjectField, object.0, field.0) })
     }
 
-    /// Sets an element of an array of `long`.
-    pub fn set_long(self, array: jobject, index: i32, value: i64) {
-        call!(self, v1_2, SetLongArrayRegion, array, index, 1, &value);
+    /// The value of a `long` field.
+    ///
+    /// # Safety
+    /// `object` must be an instance of the class that declares the field, and not null.
+    pub unsafe fn get_long(self, object: jobject, field: LongField) -> i64 {
+        // SAFETY: given by the caller.
+        unsafe { call!(self, GetLongField, object.0, field.0) }
     }
 
-    /// The superclass; null for `Object` and interfaces.
-    pub fn superclass(self, class: jclass) -> jclass {
-        call!(self, v1_2, GetSuperclass, class)
+    /// Sets an element of a `long` array. Leaves an exception if the array has no such index.
+    ///
+    /// # Safety
+    /// `array` must be a `long` array, and not null.
+    pub unsafe fn set_long(self, array: jobject, index: i32, value: i64) {
+        // SAFETY: given by the caller; the region is one element, `value`.
+        unsafe { call!(self, SetLongArrayRegion, array.0, index, 1, &value) };
     }
 
-    /// Whether an object of one class is one of another.
-    pub fn is_assignable(self, class: jclass, to: jclass) -> bool {
-        call!(self, v1_2, IsAssignableFrom, class, to)
-    }
+    // ---- references ----------------------------------------------------------------------------
 
-    /// A new thread object, not started.
-    pub fn new_thread(self, name: &str) -> Result<jobject, JvmError> {
-        let class = self.find(c"java/lang/Thread")?;
-        let id = call!(
-            self,
-            v1_2,
-            GetMethodID,
-            class,
-            c"<init>".as_ptr(),
-            c"(Ljava/lang/String;)V".as_ptr()
-        );
-        self.check(|| "looking for Thread's constructor".into())?;
-        let args = [jvalue {
-            l: self.new_string(name)?,
-        }];
-        let thread = call!(self, v1_2, NewObjectA, class, id, args.as_ptr());
-        self.check(|| format!("making the thread {name}"))?;
-        Ok(thread)
-    }
-
-    /// A strong reference that outlives this call.
+    /// Makes a strong global reference to an object.
     pub fn global(self, object: jobject) -> Global {
-        self.know_jvm();
+        self.remember_jvm();
         Global {
-            object: call!(self, v1_2, NewGlobalRef, object),
+            // SAFETY: `object` is a valid reference or null.
+            object: unsafe { call!(self, NewGlobalRef, object.0) },
             weak: false,
         }
     }
 
-    fn know_jvm(self) {
+    /// Makes a weak global reference to an object.
+    pub fn weak(self, object: jobject) -> Global {
+        self.remember_jvm();
+        Global {
+            // SAFETY: `object` is a valid reference or null.
+            object: unsafe { call!(self, NewWeakGlobalRef, object.0) },
+            weak: true,
+        }
+    }
+
+    fn remember_jvm(self) {
         if JVM.load(Ordering::Acquire).is_null() {
             let mut vm = ptr::null_mut();
-            if call!(self, v1_2, GetJavaVM, &mut vm) == sys::JNI_OK {
+            // SAFETY: the JVM writes its pointer to the place.
+            if unsafe { call!(self, GetJavaVM, &mut vm) } == sys::JNI_OK {
                 JVM.store(vm, Ordering::Release);
             }
         }
     }
 
-    /// A weak one.
-    pub fn weak(self, object: jobject) -> Global {
-        self.know_jvm();
-        Global {
-            object: call!(self, v1_2, NewWeakGlobalRef, object),
-            weak: true,
-        }
-    }
-
-    /// A local reference to what a global one names; null where that is gone. To be deleted.
+    /// A new local reference to the object of a global one; null if the object is gone. The caller
+    /// deletes it.
     pub fn local(self, global: &Global) -> jobject {
-        call!(self, v1_2, NewLocalRef, global.raw())
+        // SAFETY: the global reference is alive.
+        Reference(unsafe { call!(self, NewLocalRef, global.object) })
     }
 
-    /// Whether two references name one object.
+    /// Whether two references name one object. A weak reference whose object is gone names null.
     pub fn same(self, a: jobject, b: jobject) -> bool {
-        call!(self, v1_2, IsSameObject, a, b)
+        // SAFETY: both are valid references or null.
+        unsafe { call!(self, IsSameObject, a.0, b.0) }
     }
 
     /// Whether the object of a weak reference is gone.
     pub fn is_cleared(self, weak: &Global) -> bool {
-        self.same(weak.raw(), ptr::null_mut())
+        self.same(weak.raw(), Reference::NULL)
     }
 
-    /// That of the current thread, where it is one of the JVM's.
-    pub fn current() -> Option<Env> {
-        let vm = JVM.load(Ordering::Acquire);
-        let mut env: *mut std::ffi::c_void = ptr::null_mut();
-        // Safety: the JVM's own pointer.
-        let found = !vm.is_null()
-            && unsafe { ((**vm).v1_2.GetEnv)(vm, &mut env, sys::JNI_VERSION_1_8) } == sys::JNI_OK;
-        found.then_some(Env(env.cast()))
-    }
-
-    /// Says that this many local references more are meant.
+    /// Announces that the caller is about to make up to `count` more local references.
     pub fn ensure(self, count: usize) {
-        call!(self, v1_2, EnsureLocalCapacity, count as i32);
+        // SAFETY: the argument is a plain number. A failure leaves an `OutOfMemoryError`, which the
+        // next check of a call reports.
+        unsafe { call!(self, EnsureLocalCapacity, count as i32) };
     }
 
-    /// Frees a local reference.
+    /// Deletes a local reference. The caller must not pass a global reference, and must not use any
+    /// copy of the reference afterwards.
     pub fn delete(self, local: jobject) {
         if !local.is_null() {
-            call!(self, v1_2, DeleteLocalRef, local);
+            // SAFETY: `local` is a valid reference, and the callers pass local references only.
+            unsafe { call!(self, DeleteLocalRef, local.0) };
         }
     }
 
-    /// Runs `f` with room for local references that are all freed afterwards.
-    pub fn frame<T>(self, f: impl FnOnce(Env) -> Result<T, JvmError>) -> Result<T, JvmError> {
-        call!(self, v1_2, PushLocalFrame, 64);
+    /// Runs `f` with room for 64 local references, and then deletes all local references that `f`
+    /// has made, also if `f` panics. The result is `Send`, so no such reference is part of it.
+    pub fn frame<T: Send>(self, f: impl FnOnce(Env) -> Result<T, JvmError>) -> Result<T, JvmError> {
+        // SAFETY: the argument is a plain number. `LocalFrame` pops the frame.
+        unsafe { call!(self, PushLocalFrame, 64) };
         self.check(|| "making room for references".into())?;
-        let result = f(self);
-        call!(self, v1_2, PopLocalFrame, ptr::null_mut());
-        result
+        let _frame = LocalFrame(self);
+        f(self)
     }
 }
 
@@ -584,29 +854,61 @@ impl Env {
 #[derive(Clone, Copy)]
 pub struct LongField(sys::jfieldID);
 
-// Safety: a field id is valid in every thread as long as its class is loaded; `Thread` always is.
+// SAFETY: a field id is valid in every thread while its class is loaded. The agent asks for fields
+// of `java.lang.Thread` only, which the JVM never unloads.
 unsafe impl Send for LongField {}
+// SAFETY: as for `Send`; a field id is never written.
 unsafe impl Sync for LongField {}
 
 /// An instance field that holds an object.
 #[derive(Clone, Copy)]
 pub struct ObjectField(sys::jfieldID);
 
-// Safety: as above, for `StackTraceElement`.
+// SAFETY: a field id is valid in every thread while its class is loaded. The agent asks for fields
+// of `java.lang.StackTraceElement` only, which the JVM never unloads.
 unsafe impl Send for ObjectField {}
+// SAFETY: as for `Send`; a field id is never written.
 unsafe impl Sync for ObjectField {}
 
-/// An object as an argument.
+/// An object as an argument of a Java method.
 pub fn l(object: jobject) -> jvalue {
-    jvalue { l: object }
+    jvalue { l: object.0 }
 }
 
-/// An int as an argument.
+/// An `int` as an argument of a Java method.
 pub fn i(value: i32) -> jvalue {
     jvalue { i: value }
 }
 
-/// A long as an argument.
+/// A `long` as an argument of a Java method.
 pub fn j(value: i64) -> jvalue {
     jvalue { j: value }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_global_reference_that_is_dropped_without_a_jvm_is_counted() {
+        let before = LEAKED_GLOBALS.load(Ordering::Relaxed);
+        // No test of this crate starts a JVM, so the drop deletes nothing.
+        drop(Global {
+            object: ptr::dangling_mut::<c_void>().cast(),
+            weak: true,
+        });
+        assert_eq!(LEAKED_GLOBALS.load(Ordering::Relaxed), before + 1);
+    }
+
+    #[test]
+    fn a_jvm_error_names_the_operation_before_the_exception() {
+        let error = JvmError {
+            what: "defining a version".into(),
+            thrown: "java.lang.OutOfMemoryError".into(),
+        };
+        assert_eq!(
+            error.to_string(),
+            "defining a version: java.lang.OutOfMemoryError"
+        );
+    }
 }

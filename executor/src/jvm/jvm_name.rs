@@ -1,4 +1,5 @@
-//! Name and version of the JVM, read once when the agent starts.
+//! The name and the version of the JVM, which the agent reads once, when it starts. Every thread may
+//! ask for them afterwards.
 
 use std::sync::OnceLock;
 

@@ -1,8 +1,12 @@
+//! The agent's access to the JVM: JNI, JVMTI and the Java runtime classes. This folder imports
+//! nothing from the other folders.
+
 pub mod frames;
 pub mod java_runtime;
 pub mod jni;
 pub mod jvm_name;
 pub mod jvmti;
+pub mod runtime_table;
 pub mod stack_traces;
 pub mod threads;
 pub mod version_frames;

@@ -1,55 +1,57 @@
-//! A place behind `Throwable.fillInStackTrace(int)`, where `VeneerWalk` puts the lines of hosts right.
+//! Replaces the native method `Throwable.fillInStackTrace(int)`, so that `VeneerWalk` can correct
+//! the lines of nest hosts in the trace of each new exception.
 //!
-//! The method is native, so it is bound anew, once, when the first version is defined. A class file is not touched for it.
+//! `VeneerWalk` binds the method once, when the first version is defined, through the native method
+//! `VeneerWalk.hook`. No class file is changed for it. The plan thread unbinds the method when the
+//! agent unloads, and the thread that loads the agent again binds it again.
 
-use crate::jvm::jni::{Env, Global, jclass, jobject};
-use jni::sys::{JNIEnv, jint, jvalue};
+use crate::jvm::jni::{Env, Global, Static, jclass};
+use ::jni::sys::{self, JNIEnv, jint, jvalue};
 use std::cell::Cell;
 use std::ffi::c_void;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
-type Fill = unsafe extern "system" fn(*mut JNIEnv, jobject);
+/// `JVM_FillInStackTrace` of HotSpot's `jvm.h`.
+type Fill = unsafe extern "system" fn(*mut JNIEnv, sys::jobject);
 
+/// The functions and classes that the replacement uses.
 struct Hook {
     /// The JVM's own function.
     fill: Fill,
-    walk: Global,
-    filled: jni::sys::jmethodID,
-    /// What `Thread.stop` throws into a thread, where the JVM has that.
+    /// The Java method `VeneerWalk.filled`.
+    filled: Static,
+    /// The class that `Thread.stop` throws into a thread, if the JVM has it.
     stopped: Option<Global>,
 }
-
-// Safety: a function, a global reference and a method id are valid in every thread.
-unsafe impl Send for Hook {}
-unsafe impl Sync for Hook {}
 
 static HOOK: OnceLock<Hook> = OnceLock::new();
 
 thread_local! {
-    /// In `filled`: what is thrown there has to do without.
+    /// Whether this thread is in `VeneerWalk.filled`. The traces of exceptions that are made there
+    /// stay as the JVM makes them.
     static INSIDE: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Binds the method. False where this JVM has no such function.
+/// Binds the method. Returns false if this JVM does not have the function that the method calls, or
+/// if the method was bound before.
 pub fn hook(env: Env, throwable: jclass, walk: jclass) -> bool {
-    // Safety: a plain look-up of a symbol.
+    // SAFETY: the name is NUL-terminated.
     let fill = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"JVM_FillInStackTrace".as_ptr()) };
     if fill.is_null() {
         return false;
     }
-    let walk = env.global(walk);
+    let walk = Arc::new(env.global(walk));
     let Ok(filled) = env.static_method(&walk, c"filled", c"(Ljava/lang/Throwable;)V") else {
         return false;
     };
     let hook = Hook {
-        // Safety: `JVM_FillInStackTrace` of `jvm.h`: an environment and an object.
+        // SAFETY: the symbol is that function, with an environment and an object as parameters.
         fill: unsafe { std::mem::transmute::<*mut c_void, Fill>(fill) },
-        filled: filled.id(),
+        filled,
         stopped: env
             .find(c"java/lang/ThreadDeath")
             .ok()
             .map(|class| env.global(class)),
-        walk,
     };
     HOOK.set(hook).is_ok() && bind(env, throwable)
 }
@@ -57,11 +59,12 @@ pub fn hook(env: Env, throwable: jclass, walk: jclass) -> bool {
 fn bind(env: Env, throwable: jclass) -> bool {
     let name = c"fillInStackTrace";
     let descriptor = c"(I)Ljava/lang/Throwable;";
-    env.bind(throwable, name, descriptor, fill_in as *mut c_void)
-        .is_ok()
+    // SAFETY: `fill_in` takes an environment, an object and an int, and returns an object. The
+    // agent's library is never unloaded.
+    unsafe { env.bind(throwable, name, descriptor, fill_in as *mut c_void) }.is_ok()
 }
 
-/// Gives the JVM its own function back: it looks for it by name at the next call.
+/// Unbinds the method: at the next call, the JVM finds its own function by name.
 pub fn unhook(env: Env) {
     if HOOK.get().is_some()
         && let Ok(throwable) = env.find(c"java/lang/Throwable")
@@ -71,7 +74,7 @@ pub fn unhook(env: Env) {
     }
 }
 
-/// Binds the method again that [`unhook`] has given back.
+/// Binds the method again after [`unhook`].
 pub fn hook_again(env: Env) {
     if HOOK.get().is_some()
         && let Ok(throwable) = env.find(c"java/lang/Throwable")
@@ -81,38 +84,41 @@ pub fn hook_again(env: Env) {
     }
 }
 
-/// What the JVM calls instead of its own.
-unsafe extern "system" fn fill_in(env: *mut JNIEnv, thrown: jobject, _: jint) -> jobject {
+/// The function that the JVM calls for `Throwable.fillInStackTrace(int)`. Nothing in it panics.
+///
+/// # Safety
+/// Only the JVM calls this function, with the environment of the current thread and a `Throwable`.
+unsafe extern "system" fn fill_in(env: *mut JNIEnv, thrown: sys::jobject, _: jint) -> sys::jobject {
     let Some(hook) = HOOK.get() else {
         return thrown;
     };
-    // Safety: the environment and the object that the JVM gave to this call; the method takes one object. Nothing in here
-    // panics.
-    unsafe {
-        (hook.fill)(env, thrown);
-        if !INSIDE.get() && !((**env).v1_2.ExceptionCheck)(env) {
-            INSIDE.set(true);
-            let arguments = [jvalue { l: thrown }];
-            ((**env).v1_2.CallStaticVoidMethodA)(
-                env,
-                hook.walk.raw(),
-                hook.filled,
-                arguments.as_ptr(),
-            );
-            // No stack left, or no memory: the trace stays as the JVM made it. What another thread has thrown at this one just
-            // now goes on its way.
-            let met = ((**env).v1_2.ExceptionOccurred)(env);
-            if !met.is_null() {
-                ((**env).v1_2.ExceptionClear)(env);
-                if let Some(stopped) = &hook.stopped
-                    && ((**env).v1_2.IsInstanceOf)(env, met, stopped.raw())
-                {
-                    ((**env).v1_2.Throw)(env, met);
-                }
-                ((**env).v1_2.DeleteLocalRef)(env, met);
+    // SAFETY: the JVM's own function gets the arguments of this call.
+    unsafe { (hook.fill)(env, thrown) };
+    // SAFETY: `env` is the environment of the current thread.
+    if INSIDE.get() || unsafe { ((**env).v1_2.ExceptionCheck)(env) } {
+        return thrown;
+    }
+    INSIDE.set(true);
+    let arguments = [jvalue { l: thrown }];
+    let (class, filled) = (hook.filled.class().raw(), hook.filled.id());
+    // SAFETY: `filled` is a static method of the class, and takes one `Throwable`.
+    unsafe { ((**env).v1_2.CallStaticVoidMethodA)(env, class, filled, arguments.as_ptr()) };
+    // SAFETY: `env` is the environment of the current thread.
+    let met = unsafe { ((**env).v1_2.ExceptionOccurred)(env) };
+    if !met.is_null() {
+        // If the stack or the heap has no room, the trace stays as the JVM made it. An exception
+        // that another thread has just thrown into this one with `Thread.stop` is thrown again.
+        // SAFETY: `met` is a local reference to an exception, and `stopped` is a class.
+        unsafe {
+            ((**env).v1_2.ExceptionClear)(env);
+            if let Some(stopped) = &hook.stopped
+                && ((**env).v1_2.IsInstanceOf)(env, met, stopped.raw().raw())
+            {
+                ((**env).v1_2.Throw)(env, met);
             }
-            INSIDE.set(false);
+            ((**env).v1_2.DeleteLocalRef)(env, met);
         }
     }
+    INSIDE.set(false);
     thrown
 }

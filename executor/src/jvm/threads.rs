@@ -1,18 +1,31 @@
 //! The agent's Java threads.
 //!
-//! They are JVMTI agent threads, which do not show in the application's thread lists, and daemons.
-//! Each one reports a panic that ends it through the function that [`set_panic_report`] has set.
+//! All of them are JVMTI agent threads: daemons that are not in the application's thread lists.
+//! A panic that ends such a thread is reported through the function that [`set_panic_report`] has
+//! set.
 
-use crate::jvm::jni::Env;
-use crate::jvm::jvmti::Tool;
+use crate::jvm::jni::{Env, JvmError};
+use crate::jvm::jvmti::{JvmtiError, Tool};
 use ::jni::sys::JNIEnv;
 use jvmti_sys::jvmtiEnv;
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
+use thiserror::Error;
 
 /// The function that a thread of the agent runs.
 pub type Run = Box<dyn FnOnce(Env) + Send>;
+
+/// Why a thread of the agent could not be started.
+#[derive(Debug, Error)]
+pub enum StartThreadError {
+    /// The JVM could not make the thread object.
+    #[error(transparent)]
+    Object(#[from] JvmError),
+    /// The JVM could not start the thread.
+    #[error(transparent)]
+    Jvmti(#[from] JvmtiError),
+}
 
 /// A started thread's name and its function.
 struct Task {
@@ -29,24 +42,30 @@ pub fn set_panic_report(report: fn(&str)) {
 }
 
 /// Starts a thread of the agent.
-pub fn start(tool: Tool, env: Env, name: &str, run: Run) -> Result<(), String> {
-    let thread = env.new_thread(name).map_err(|e| e.to_string())?;
+pub fn start(tool: Tool, env: Env, name: &str, run: Run) -> Result<(), StartThreadError> {
+    let thread = env.new_thread(name)?;
     let task = Task {
         name: name.to_string(),
         run,
     };
-    let arg = Box::into_raw(Box::new(task)) as usize;
-    let result = tool.run_thread(thread, entry, arg);
+    let task = Box::into_raw(Box::new(task));
+    // SAFETY: `thread` is a thread object, and `entry` takes the box of a task, which is `Send`.
+    let result = unsafe { tool.run_thread(thread, entry, task.cast_const().cast()) };
     if result.is_err() {
         // SAFETY: the JVM did not start the thread, so this function still owns the box.
-        drop(unsafe { Box::from_raw(arg as *mut Task) });
+        drop(unsafe { Box::from_raw(task) });
     }
     env.delete(thread);
-    result
+    Ok(result?)
 }
 
+/// Runs the task of a new thread.
+///
+/// # Safety
+/// `jni` must be the environment of the current thread, and `arg` the box of a [`Task`], which the
+/// caller gives up.
 unsafe extern "system" fn entry(_: *mut jvmtiEnv, jni: *mut JNIEnv, arg: *mut c_void) {
-    // SAFETY: `start` passed this box to this thread, and the JVM passed it this environment.
+    // SAFETY: given by the caller. The thread ends, and with it the environment, after this function.
     let (task, env) = unsafe { (Box::from_raw(arg as *mut Task), Env::new(jni)) };
     let Task { name, run } = *task;
     if catch_unwind(AssertUnwindSafe(|| run(env))).is_err()

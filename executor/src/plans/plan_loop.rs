@@ -5,7 +5,7 @@
 use crate::agent::Agent;
 use crate::classes::class_unloading;
 use crate::jvm::jni::Env;
-use crate::jvm::threads::{self, Run};
+use crate::jvm::threads::{self, Run, StartThreadError};
 use crate::plans::detach;
 use crate::plans::jobs::Job;
 use crate::plans::plan_instances::{self, Load};
@@ -21,7 +21,7 @@ use veneer_protocol::{Detached, PlanSource, Reply};
 use veneer_scripts::{Plan, PlanError, Session};
 
 /// Starts all of them.
-pub fn start_all(agent: &'static Agent, env: Env) -> Result<(), String> {
+pub fn start_all(agent: &'static Agent, env: Env) -> Result<(), StartThreadError> {
     let (requests, request_queue) = channel();
     let (jobs, job_queue) = channel();
     *agent.requests.lock().unwrap_or_else(|e| e.into_inner()) = requests;

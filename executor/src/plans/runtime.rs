@@ -487,7 +487,8 @@ impl Runtime for Handle {
         if kind == TallyKind::Objects {
             let tallies = &self.agent.tallies;
             let (at, places) = (tallies.address(made), tallies.places(made));
-            let kept = self.agent.library.keep(self.env, at, places);
+            // SAFETY: `at` is the address of the table that has just been made, and tables stay.
+            let kept = unsafe { self.agent.library.keep(self.env, at, places) };
             kept.map_err(|_| AttachError::TallyTooLarge { entries })?;
         }
         Ok(made)

@@ -56,7 +56,7 @@ pub fn leave(agent: &Agent, env: Env, session: &Session) -> Detached {
     }
     for event in CLASS_EVENTS {
         if let Err(e) = agent.tool.disable(event) {
-            agent.problem("", &e);
+            agent.problem("", &e.to_string());
         }
     }
     let mut running = 0;
@@ -123,7 +123,7 @@ fn restore(agent: &Agent, env: Env) -> (u64, Vec<Left>) {
                 }
                 Err(reason) => left.push(Left {
                     class: known.dotted.clone(),
-                    reason,
+                    reason: reason.to_string(),
                 }),
             }
         }

@@ -12,12 +12,13 @@
 
 use crate::agent::Agent;
 use crate::classes::registry::Class;
-use crate::jvm::jni::{Env, Global, JvmError};
+use crate::jvm::jni::{Env, Global, JvmError, jclass};
+use crate::jvm::runtime_table::GATE_WIDTH;
 use std::sync::{Arc, Once};
 use std::time::{Duration, Instant};
 
 /// Ids of methods behind one gate, as in `VeneerGate`.
-const WIDTH: u32 = 64;
+const WIDTH: u32 = GATE_WIDTH as u32;
 
 /// From so many cells on that turn behind a gate, it is shut.
 const ENOUGH: usize = 8;
@@ -123,10 +124,7 @@ impl Turns {
                 }
                 let result = match &turn.to {
                     Some(to) => {
-                        let version = to
-                            .version
-                            .as_ref()
-                            .map_or(std::ptr::null_mut(), |v| v.raw());
+                        let version = to.version.as_ref().map_or(jclass::NULL, |v| v.raw());
                         let token = to.token.raw();
                         agent.library.install(env, turn.id, version, token)
                     }

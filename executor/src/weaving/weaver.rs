@@ -248,7 +248,7 @@ fn compile(
 ) -> Result<Run, ProbeError> {
     let made = env.frame(|env| {
         agent.library.prepare(env)?;
-        let host = class.local(env).unwrap_or(std::ptr::null_mut());
+        let host = class.local(env).unwrap_or(jclass::NULL);
         let sight = Sight::new(agent, env, host, method, view, found);
         let compiled = veneer_probes::compile::compile(code, &sight).map(|probe| {
             let (reads, operands) = sight.reads(&probe);

@@ -1,4 +1,4 @@
-//! Direct reads of the value of a constant method handle.
+//! Replaces reads of the value of a constant method handle by direct reads of the handle's field.
 //!
 //! ```text
 //!   compiled by javac                       defined by the agent
@@ -6,9 +6,12 @@
 //!   invokestatic VeneerBound.value          getfield  BoundMethodHandle$Species_L.argL0
 //! ```
 //!
-//! The runtime classes are in the package of the field's class, so the JVM lets them read the field. `javac` does not, because the
-//! field's class is declared private. C1 gives a method a larger frame for each method that it inlines there, so the checks of armed
-//! bodies read the field without a call. On a JDK without that field, `VeneerBound` reads it through `Unsafe`.
+//! The runtime classes are in the package of the field's class, so the JVM lets them read the field.
+//! `javac` does not, because the field's class is declared private. C1 gives a method a larger frame
+//! for each method that it inlines there, so the checks of armed bodies read the field without a
+//! call. If a JDK does not have that field, `VeneerBound` reads the value through `Unsafe`.
+//!
+//! The classes with such reads are marked in [`crate::jvm::runtime_table`].
 
 use crate::jvm::jni::Env;
 use std::borrow::Cow;
@@ -25,19 +28,14 @@ const OBJECT: &str = "Ljava/lang/Object;";
 /// The class whose calls are replaced.
 const BOUND: &str = "java/lang/invoke/VeneerBound";
 
-/// The runtime classes that call it.
-pub const READERS: [&str; 2] = [
-    "java/lang/invoke/VeneerCell",
-    "java/lang/invoke/VeneerToken",
-];
-
-/// Whether this JDK keeps the value in the field that [`direct`] reads.
+/// Whether this JDK has the field that [`direct`] reads.
 pub fn is_known(env: Env) -> bool {
     env.find(c"java/lang/invoke/BoundMethodHandle$Species_L")
         .is_ok_and(|class| env.has_field(class, c"argL0", c"Ljava/lang/Object;"))
 }
 
-/// A runtime class whose calls of `VeneerBound` are replaced by reads of the field.
+/// Returns a runtime class with its calls of `VeneerBound` replaced by reads of the field. The code
+/// keeps its length, so no other part of the class changes.
 pub fn direct(bytes: &[u8]) -> Result<Vec<u8>, Refusal> {
     let mut file = ClassFile::parse(bytes)?;
     let mut pool = file.pool.clone();
@@ -78,4 +76,54 @@ pub fn direct(bytes: &[u8]) -> Result<Vec<u8>, Refusal> {
     }
     file.pool = pool;
     Ok(file.to_bytes()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{CLASS_FILES, CLASSES};
+    use super::*;
+
+    /// Counts the calls of `VeneerBound`, and the reads of the field, in the code of a class.
+    fn calls_and_reads(bytes: &[u8]) -> (usize, usize) {
+        let file = ClassFile::parse(bytes).unwrap();
+        let (mut calls, mut reads) = (0, 0);
+        for attribute in file.methods.iter().flat_map(|m| &m.attributes) {
+            if !attribute.is(&file.pool, "Code") {
+                continue;
+            }
+            let code = Code::parse(&attribute.info).unwrap();
+            for (_, instruction) in decode(&code.code).unwrap() {
+                let (INVOKESTATIC | GETFIELD, Some(index)) =
+                    (instruction.op(), instruction.pool_index())
+                else {
+                    continue;
+                };
+                let member = file.pool.member(index).unwrap();
+                let class = file.pool.class_name(member.class).unwrap();
+                calls += usize::from(class == BOUND);
+                reads += usize::from(class == HANDLE);
+            }
+        }
+        (calls, reads)
+    }
+
+    #[test]
+    fn exactly_the_marked_classes_call_and_no_call_is_left() {
+        // `VeneerBound` calls a method of its own.
+        let others = CLASS_FILES
+            .iter()
+            .zip(&CLASSES)
+            .filter(|((name, _), _)| *name != BOUND);
+        for ((name, bytes), class) in others {
+            let (calls, reads) = calls_and_reads(bytes);
+            assert_eq!(
+                (calls > 0, reads),
+                (class.reads_constant_handles, 0),
+                "{name}"
+            );
+            let (left, reads) = calls_and_reads(&direct(bytes).unwrap());
+            // One call passes the handle, and the other one reads the value.
+            assert_eq!((left, reads), (0, calls / 2), "{name}");
+        }
+    }
 }

@@ -6,10 +6,11 @@ import jdk.internal.vm.annotation.ForceInline;
 /**
  * Reads the value that a constant method handle is bound to.
  *
- * <p>A call reads {@code value(handle(constant))}. If the JDK keeps the value in the field that Veneer knows, the agent replaces both
- * calls by instructions that read the field ({@code library/bound.rs}). The Java language has no such expression, because the field's
- * class is private. Both compilers of HotSpot take a field that is read by an instruction for a constant; C1 does not take a read
- * through {@code Unsafe} for one.
+ * <p>A call reads {@code value(handle(constant))}. If the JDK keeps the value in the field that
+ * Veneer knows, the agent replaces both calls by instructions that read the field ({@code
+ * java_runtime/direct_reads.rs}). The Java language has no such expression, because the field's
+ * class is private. Both compilers of HotSpot treat a field that an instruction reads as a
+ * constant. C1 does not treat a read through {@code Unsafe} as one.
  */
 final class VeneerBound {
     private VeneerBound() {}
@@ -23,6 +24,7 @@ final class VeneerBound {
         return constant;
     }
 
+    /** The bound value of a handle that {@link #handle} returned. */
     @ForceInline
     static Object value(MethodHandle constant) {
         return U.getReference(constant, VALUE);

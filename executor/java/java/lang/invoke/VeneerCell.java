@@ -5,29 +5,37 @@ import jdk.internal.vm.annotation.Hidden;
 import jdk.internal.vm.annotation.Stable;
 
 /**
- * The cell of one method: what says which control-flow graph an activation runs.
+ * The cell of one method: a mutable call site whose target names the code that activations run.
  *
- * <p>IDLE: the armed body runs. Anything else is the token of a version. The target of a call site is the one kind of field
- * that the JIT takes as a constant and gives up code for when it changes, so an armed body's check leaves nothing behind in
- * compiled code. The target is only a token; it is never called.
+ * <p>With the target {@link #IDLE}, activations run the armed body. Any other target is the token
+ * of a version, or of the armed body with counters. The target of a call site is the only kind of
+ * field that the JIT treats as a constant and whose change deoptimises the compiled code. So the
+ * check of an armed body costs nothing in compiled code. The target is only a token, and is never
+ * called.
  */
 public final class VeneerCell extends MutableCallSite {
     /** The token of the armed body. */
     public static final MethodHandle IDLE = VeneerToken.make();
 
-    /** The method's id, as the agent counts them. */
+    /** The agent's id of the method. */
     final int id;
-    /** While it is shut, the checks read {@link #now}. */
+    /** While the gate is shut, checks read {@link #now}. */
     private final VeneerGate gate;
-    /** The same as the target, which no compiled code takes as a constant. */
+    /** A copy of the target that no compiled code treats as a constant. */
     private MethodHandle now = IDLE;
-    /** The instance of the version that was installed last. An activation needs it if the cell turns between its check and its call. */
+    /**
+     * The instance of the last version. An activation needs it if the cell switches between its
+     * check and its call.
+     */
     volatile Object last;
-    /** {@code (Object)Object} of the version, which takes a frame with the token {@link #resumeToken}. */
+    /**
+     * The OSR entry, of type {@code (Object)Object}, of the version with the token {@link
+     * #resumeToken}.
+     */
     volatile MethodHandle resume;
     /** The token that {@link #resume} belongs to. */
     volatile MethodHandle resumeToken;
-    /** The token for which a resume body was asked for last. */
+    /** The token for which an OSR entry was requested last. */
     private MethodHandle requested;
 
     VeneerCell(int id, VeneerGate gate) {
@@ -36,15 +44,17 @@ public final class VeneerCell extends MutableCallSite {
         this.gate = gate;
     }
 
-    /** From now on activations run the version with this token. */
+    /** Switches the cell: new activations run the version with this token. */
     void turn(MethodHandle token) {
         now = token;
         setTarget(token);
     }
 
     /**
-     * The check at an armed method's entry. It counts the activation if only that was asked for. {@link VeneerToken#of} is written
-     * out here and in {@link #leave}: C1 would give each activation of the armed body a frame that is 32 bytes larger.
+     * The check at an armed method's entry: whether the activation enters a version. If the token
+     * only has counters, counts the activation. {@link VeneerToken#of} is inlined by hand here and
+     * in {@link #leave}, because C1 would give each activation of the armed body a frame that is 32
+     * bytes larger.
      */
     @ForceInline
     @Hidden
@@ -62,8 +72,8 @@ public final class VeneerCell extends MutableCallSite {
     }
 
     /**
-     * The instance of the current version, on which an armed method's entry calls the version's body. A constant to the JIT as
-     * long as the cell does not turn.
+     * The instance of the current version, on which an armed method's entry calls the version's
+     * body. The JIT treats it as a constant until the cell switches.
      */
     @ForceInline
     @Hidden
@@ -72,7 +82,10 @@ public final class VeneerCell extends MutableCallSite {
         return body != null ? body : last;
     }
 
-    /** The check at an armed method's other points: leave only when there is a place to go. */
+    /**
+     * The check at an armed method's other capture points: whether the current version can take
+     * this activation.
+     */
     @ForceInline
     @Hidden
     public boolean leave() {
@@ -80,14 +93,20 @@ public final class VeneerCell extends MutableCallSite {
         return target != IDLE && ((VeneerToken) VeneerBound.value(VeneerBound.handle(target))).counters == 0 && ready();
     }
 
-    /** The check inside a version. */
+    /**
+     * The check in a version with the token {@code mine}: whether another version can take this
+     * activation.
+     */
     @ForceInline
     @Hidden
     public boolean stale(MethodHandle mine) {
         return (gate.target == VeneerGate.OPEN ? target : now) != mine && ready();
     }
 
-    /** Whether the current version can take an activation that is already running; asks for that where it cannot yet. */
+    /**
+     * Whether the current version has an OSR entry, and the heap has room. Requests the OSR entry
+     * if it is missing.
+     */
     @Hidden
     private boolean ready() {
         MethodHandle now = this.now;
@@ -99,7 +118,7 @@ public final class VeneerCell extends MutableCallSite {
             try {
                 VeneerRuntime.request(id);
             } catch (OutOfMemoryError full) {
-                // The JVM may look for the native method now, which takes memory.
+                // The first call of a native method looks it up, which needs memory.
                 requested = null;
             }
         }

@@ -4,23 +4,33 @@ import jdk.internal.vm.annotation.ForceInline;
 import jdk.internal.vm.annotation.Stable;
 
 /**
- * The clock of timers: {@code System.nanoTime()} at first, and as soon as the agent has linked it the processor's own counter, which takes
- * half as long.
+ * The clock of timers: {@code System.nanoTime()} at first, and the processor's own counter after
+ * the agent has linked it. Reading the counter takes half as long.
  *
- * <p>A moment says by which of the two it is: by the counter it is negative. So the clock may change while timers run.
+ * <p>A time of the counter is negative, and a time of {@code nanoTime} is not. So the clock may
+ * change while timers run.
  */
 final class VeneerClock {
     private VeneerClock() {}
 
-    /** The target of the call site as long as moments are those of {@code System.nanoTime()}. Timers do not call it. */
+    /**
+     * The target of the call site while times are those of {@code System.nanoTime()}. Timers do not
+     * call it.
+     */
     private static final MethodHandle NANOS = MethodHandles.constant(long.class, 0L);
-    /** The target is {@code ()long}; compiled code takes it as a constant, and is given up when it changes. */
+    /**
+     * The target has the type {@code ()long}. The JIT treats it as a constant, and deoptimises code
+     * when it changes.
+     */
     private static final MutableCallSite CLOCK = new MutableCallSite(NANOS);
-    /** The JVM makes a class for a method handle after this many calls of it, which may fail on a full heap. */
+    /**
+     * The JVM makes a class for a method handle after this many calls of it, which may fail on a
+     * full heap.
+     */
     private static final int CALLS_UNTIL_CUSTOMIZED = 256;
-    /** Nanoseconds of a tick, times 2⁶². */
+    /** Nanoseconds per tick, times 2⁶². */
     @Stable private static long scale;
-    /** The same moment by both. */
+    /** One moment by both clocks: {@link #ticksThen} and {@link #nanosThen}. */
     @Stable private static long ticksThen;
     @Stable private static long nanosThen;
 
@@ -34,7 +44,7 @@ final class VeneerClock {
         return ticks | Long.MIN_VALUE;
     }
 
-    /** From now on the moment is told by this, which has the type {@code ()long}. */
+    /** Switches the clock to the counter that {@code ticks}, of type {@code ()long}, reads. */
     static void change(MethodHandle ticks, long ticksThen, long nanosThen, long scale) throws Throwable {
         VeneerClock.scale = scale;
         VeneerClock.ticksThen = byCounter(ticksThen);
@@ -42,7 +52,8 @@ final class VeneerClock {
         MethodType type = MethodType.methodType(long.class, long.class);
         MethodHandle mark = MethodHandles.Lookup.IMPL_LOOKUP.findStatic(VeneerClock.class, "byCounter", type);
         MethodHandle counter = MethodHandles.filterReturnValue(ticks, mark);
-        // Before an application thread calls it: the JVM loads classes at the first calls, and the thread may be loading one of them.
+        // The JVM loads classes at the first calls. An application thread might be loading one of
+        // them.
         for (int i = 0; i < CALLS_UNTIL_CUSTOMIZED; i++) {
             by(counter);
         }
@@ -64,7 +75,7 @@ final class VeneerClock {
         return CLOCK.target == NANOS ? byNanoTime() : by(CLOCK.target);
     }
 
-    /** Nanoseconds between two moments. */
+    /** Nanoseconds between two times. */
     @ForceInline
     static long between(long start, long end) {
         if (end >= 0) {

@@ -3,22 +3,29 @@ package java.lang.invoke;
 import java.util.Arrays;
 
 /**
- * An activation on its way from one version of a method to another: the point where it stands and its live values.
+ * An activation that moves from one version of a method to another: its capture point and its live
+ * values.
  *
- * <p>Values are numbered in the order of the capture point: the operand stack from the bottom, then the live locals by slot. So a
- * frame means the same to every version. The version that takes the values out clears the frame: nothing keeps them alive but the
- * activation itself.
+ * <p>Values are numbered in the order of the capture point: the operand stack from the bottom, then
+ * the live locals by slot. So a frame means the same to every version. The version that reads the
+ * values clears the frame, so that only the activation itself keeps them reachable.
  */
 public final class VeneerFrame {
     private int point;
-    /** Values so far. */
+    /** Number of values so far. */
     private int count;
     private long[] words = NO_WORDS;
     private Object[] objects = NO_OBJECTS;
-    /** State of instruments that travels: pairs of key and value, {@link #states} numbers in all. */
+    /**
+     * State of instruments that moves with the activation: pairs of key and value, {@link #states}
+     * numbers in all.
+     */
     private long[] state = NO_WORDS;
     private int states;
-    /** The frame of {@link VeneerReserve} whose arrays this frame uses; null if it uses none. {@link #clear} puts the frame back. */
+    /**
+     * The frame of {@link VeneerReserve} whose arrays this frame uses; null if it uses none. {@link
+     * #clear} puts the frame back.
+     */
     private VeneerFrame borrowed;
 
     private static final long[] NO_WORDS = {};
@@ -28,7 +35,10 @@ public final class VeneerFrame {
         this.point = point;
     }
 
-    /** A frame for {@link VeneerReserve} with room for {@code values} values and as many numbers of state. */
+    /**
+     * A frame for {@link VeneerReserve} with room for {@code values} values and {@code values}
+     * numbers of state.
+     */
     static VeneerFrame withRoom(int values) {
         VeneerFrame frame = new VeneerFrame(0);
         frame.words = new long[values];
@@ -238,7 +248,9 @@ public final class VeneerFrame {
         return objects[index];
     }
 
-    /** Drops the values: the activation has them now. A frame of the reserve is put back. */
+    /**
+     * Drops the values after the activation has read them. Returns a frame of the reserve to it.
+     */
     public void clear() {
         VeneerFrame from = borrowed;
         if (from != null) {

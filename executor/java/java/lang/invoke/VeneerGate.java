@@ -1,26 +1,29 @@
 package java.lang.invoke;
 
 /**
- * What lets the cells of neighbouring methods change together for the price of two.
+ * A gate: a call site that the cells of neighbouring methods share, so that they can change
+ * together for the cost of two changes.
  *
- * <p>The JVM gives up the code that took a cell's target as a constant by a walk over all compiled code. For one cell that
- * takes less than a millisecond; for those of 5,000 methods it is seconds. So compiled code takes a cell's target as a
- * constant only where it takes the cell's gate to be open, which is a constant of the same kind. Shutting the gate gives all that
- * code up in one walk; while it is shut the checks read a plain field; and opening it gives up what was compiled meanwhile:
+ * <p>When a cell's target changes, the JVM deoptimises the code that used the target as a constant,
+ * by a walk over all compiled code. One walk takes less than a millisecond, but those for 5,000
+ * cells take seconds. So compiled code uses a cell's target as a constant only while the cell's
+ * gate is open, and the gate's target is a constant of the same kind. Shutting the gate deoptimises
+ * all that code in one walk. While the gate is shut, checks read a plain field. Opening the gate
+ * deoptimises the code that was compiled while it was shut:
  *
  * <pre>
- *   open:  gate.target == OPEN ? cell.target : cell.now     both constants, nothing is left of the check
- *   shut:  gate.target == OPEN ? cell.target : cell.now     one load; no code depends on cell.target, so it changes for nothing
+ *   open:  gate.target == OPEN ? cell.target : cell.now     both are constants, the check costs nothing
+ *   shut:  gate.target == OPEN ? cell.target : cell.now     one load; cell.target changes without a walk
  * </pre>
  */
 final class VeneerGate extends MutableCallSite {
-    /** Methods behind one gate. Shutting it gives up the code of all of them. */
-    static final int WIDTH = 64;
+    /** Number of methods that share a gate. Shutting it deoptimises the code of all of them. */
+    static final int WIDTH = VeneerLayout.GATE_WIDTH;
 
     static final MethodHandle OPEN = MethodHandles.constant(Object.class, "open");
     private static final MethodHandle SHUT = MethodHandles.constant(Object.class, "shut");
 
-    /** By how many it is held shut. */
+    /** Number of calls of {@link #shut} without their call of {@link #open}. */
     private int holders;
 
     VeneerGate() {

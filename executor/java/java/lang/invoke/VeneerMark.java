@@ -1,8 +1,9 @@
 package java.lang.invoke;
 
 /**
- * Made by {@link VeneerRuntime#locate} for its trace alone, to learn the frame of the host. {@link VeneerWalk} leaves the trace as
- * the JVM made it: an error that passes thousands of versions would cost a walk over the stack at each.
+ * An exception that {@link VeneerRuntime#locate} creates only to read the host's frame from its
+ * trace. {@link VeneerWalk} does not correct this trace. Otherwise an error that passes through
+ * thousands of versions would cost a stack walk at each of them.
  */
 final class VeneerMark extends Throwable {
     private static final long serialVersionUID = 1;

@@ -7,24 +7,25 @@ import jdk.internal.vm.annotation.ForceInline;
 import jdk.internal.vm.annotation.Stable;
 
 /**
- * Values that belong to objects: what {@code per_object(0)} gives.
+ * Tables of values that belong to objects: {@code per_object(0)} in plans.
  *
  * <pre>
  *   object ─▶ its identity hash ─▶ one of the NEAR places from there on:  hash, value  (off the heap)
  *                                                                         weak reference to the object
  * </pre>
  *
- * An object's place is the one whose reference refers to it, so its value is never that of another; and since the reference is weak, the collector makes the place
- * free again when nobody else holds the object. No lock is taken. Memory of the heap is allocated once for each object that gets a value, and only
- * where there is plenty.
+ * An object's place is the one whose reference refers to it, so no object gets the value of another
+ * one. The reference is weak, so a place is free again after its object has become unreachable. No
+ * lock is taken. A reference is allocated once for each object that gets a value, and only if the
+ * heap has room.
  */
 final class VeneerObjects {
     private static final Unsafe U = Unsafe.getUnsafe();
 
-    /** Tables at most, of all plans so far. */
+    /** Limit for the tables of all plans in the life of the JVM. */
     private static final int TABLES = 32;
 
-    /** Places that can be those of an object. */
+    /** Number of places that are searched for an object. */
     private static final int NEAR = 32;
 
     private static final int SPINS = 1_000;
@@ -33,13 +34,15 @@ final class VeneerObjects {
 
     private static int made;
 
-    // A place, in 16 bytes: state and value. In the lower half of the state the hash, in the upper how often the place was taken, so that it is never
-    // taken for what it was before. Identity hashes are positive; negated bit by bit, one says that the place is set aside.
+    // A place, in 16 bytes: state and value. The lower half of the state is the object's identity
+    // hash. The upper half counts how often the place was claimed, so that a compare-and-set fails
+    // if the place was claimed again. Identity hashes are positive. The complement of a hash means
+    // that the place is set aside.
     private static final int PLACE = 16;
     private static final int VALUE = 8;
-    /** Nobody had the place so far: there are none behind it. */
+    /** The place was never claimed, so a search ends here. */
     private static final int NEVER = 0;
-    /** Somebody is about to take it. */
+    /** A thread is claiming the place. */
     private static final int BUSY = -1;
 
     private final long first;
@@ -53,9 +56,12 @@ final class VeneerObjects {
         U.setMemory(first, (long) PLACE * places, (byte) 0);
     }
 
-    // ---- for the agent -----------------------------------------------------------------------------------------------
+    // ---- for the agent --------------------------------------------------------------------------
 
-    /** A new table for so many objects: its number, or -1 where there are too many tables. */
+    /**
+     * Creates a table for this number of objects. Returns its number, or -1 if there are too many
+     * tables.
+     */
     static synchronized long make(long objects) {
         if (made == TABLES) {
             return -1;
@@ -65,7 +71,7 @@ final class VeneerObjects {
         return made++;
     }
 
-    /** How many objects have a value in a table. */
+    /** The number of objects with a value in a table. */
     static long size(long table) {
         VeneerObjects all = ALL[(int) table];
         long size = 0;
@@ -76,18 +82,18 @@ final class VeneerObjects {
         return size;
     }
 
-    /** How many found no place in it. */
+    /** The number of times that an object found no place in a table. */
     static long lost(long table) {
         VeneerObjects all = ALL[(int) table];
         return all == null ? 0 : all.lost.get();
     }
 
-    /** When the agent leaves: no object has a value any more. */
+    /** Drops all tables. Called by the agent when it unloads. */
     static synchronized void forget() {
         java.util.Arrays.fill(ALL, null);
     }
 
-    // ---- for code ----------------------------------------------------------------------------------------------------
+    // ---- for probes -------------------------------------------------------------------------------
 
     @ForceInline
     static long get(long table, Object o) {
@@ -96,7 +102,7 @@ final class VeneerObjects {
             return 0;
         }
         int n = all.find(o, System.identityHashCode(o));
-        // The value is written before the reference.
+        // The value is written before the reference, so this order of reads sees it.
         U.loadFence();
         return n < 0 ? 0 : U.getLong(all.place(n) + VALUE);
     }
@@ -121,7 +127,7 @@ final class VeneerObjects {
         return first + (long) PLACE * n;
     }
 
-    /** The place of an object; -1 where it has none. */
+    /** The index of an object's place; -1 if it has none. */
     @ForceInline
     private int find(Object o, int hash) {
         int n = hash & objects.length - 1;
@@ -139,7 +145,7 @@ final class VeneerObjects {
                 return -1;
             }
             if (state == ~hash && objects[n].refersTo(o)) {
-                // The first of them has come since this passed it.
+                // The object has an earlier place, which was claimed after this search passed it.
                 i = -1;
             }
         }
@@ -147,8 +153,9 @@ final class VeneerObjects {
     }
 
     /**
-     * Takes a place for an object that has none, if there is room, and gives it the value. Where another thread that brings the same object was held up in taking
-     * one, there are two then; all who look find the first, which stays, and it is as if that thread had come last.
+     * Claims a place for an object that has none, and sets the value. If another thread was delayed
+     * while it claimed a place for the same object, the object has two places. All threads find the
+     * first one, which remains, as if its thread had written last.
      */
     private void take(Object o, int hash, long value) {
         WeakReference<Object> reference = null;
@@ -175,7 +182,7 @@ final class VeneerObjects {
                 reference = new WeakReference<>(o);
             }
             if (!U.compareAndSetLong(null, place, word, with(word, BUSY))) {
-                // Somebody was faster: maybe with the same object.
+                // Another thread was faster, perhaps with the same object.
                 i--;
             } else {
                 U.putLong(place + VALUE, value);
@@ -190,7 +197,7 @@ final class VeneerObjects {
         lost.incrementAndGet();
     }
 
-    /** Of several places of an object all but the first are set aside, until it is gone. */
+    /** Sets all places of an object but the first aside, until the object is unreachable. */
     private void keepFirst(Object o, int hash) {
         boolean found = false;
         for (int i = 0; i < NEAR; i++) {
@@ -205,7 +212,10 @@ final class VeneerObjects {
         }
     }
 
-    /** The state of a place, when whoever takes it has taken it; BUSY where that takes too long. */
+    /**
+     * Waits until no thread is claiming a place, and returns its state; BUSY if that takes too
+     * long.
+     */
     private static long settled(long place) {
         long word = U.getLongAcquire(null, place);
         for (int i = 0; (int) word == BUSY && i < SPINS; i++) {
@@ -215,7 +225,7 @@ final class VeneerObjects {
         return word;
     }
 
-    /** A state with another lower half. */
+    /** Returns a state with another lower half. */
     private static long with(long word, int low) {
         return word >>> 32 << 32 | low & 0xffff_ffffL;
     }

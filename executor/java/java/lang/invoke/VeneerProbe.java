@@ -7,16 +7,19 @@ import jdk.internal.misc.Unsafe;
 import jdk.internal.vm.annotation.ForceInline;
 
 /**
- * What compiled probes call: reading what is the application's. What they give goes to {@link VeneerTables}, and what threads keep for themselves to
- * {@link VeneerThreads}. Nothing there that they call (but {@link #set}, once for an object) allocates, takes a lock or calls the application; of null everything is
- * zero, false or null, and so is an element that is not there.
+ * The methods by which compiled probes read objects of the application, and compute. Probes write
+ * to {@link VeneerTables}, and keep values of threads in {@link VeneerThreads}.
+ *
+ * <p>Emitted code calls the public methods, so their names and descriptors are fixed. None of them
+ * takes a lock, calls the application, or allocates, except for {@link #set}, once for an object.
+ * Every property of null, and every element that an array does not have, is zero, false or null.
  */
 public final class VeneerProbe {
     private VeneerProbe() {}
 
     private static final Unsafe U = Unsafe.getUnsafe();
 
-    // ---- classes, for the agent --------------------------------------------------------------------------------------
+    // ---- classes, for the agent -----------------------------------------------------------------
 
     private static final MethodHandle FIND_LOADED = findLoaded();
 
@@ -29,12 +32,15 @@ public final class VeneerProbe {
         }
     }
 
-    /** The class that another one means by a name, where it is loaded already: no loader of the application is asked. */
+    /**
+     * The class that the class {@code by} means by a name, if it is loaded; else null. Calls no
+     * class loader of the application.
+     */
     static Class<?> loaded(Class<?> by, String name) throws Throwable {
         ClassLoader loader = by.getClassLoader();
         if (loader != null && !name.startsWith("java.")) {
             Class<?> found = (Class<?>) FIND_LOADED.invokeExact(loader, name);
-            // The JDK's own loaders ask their parents first.
+            // The JDK's own loaders delegate to their parents first.
             while (found == null && loader instanceof BuiltinClassLoader && loader.getParent() != null) {
                 loader = loader.getParent();
                 found = (Class<?>) FIND_LOADED.invokeExact(loader, name);
@@ -49,8 +55,9 @@ public final class VeneerProbe {
     }
 
     /**
-     * Why code in a class cannot name another one; null where it can. {@code accessed}: it calls methods by that name, or casts to it. No
-     * loader of the application is asked.
+     * The reason why code in the class {@code by} cannot name another class; null if it can. {@code
+     * accessed} means that the code calls methods by that name, or casts to it. Calls no class
+     * loader of the application.
      */
     static String unreachable(Class<?> by, Class<?> type, boolean accessed) throws Throwable {
         if (!means(by, type)) {
@@ -72,13 +79,16 @@ public final class VeneerProbe {
         return null;
     }
 
-    /** Whether a name in one class leads to another one, as far as that is settled. */
+    /**
+     * Whether the name of a class, in the class {@code by}, means that class, as far as loaded
+     * classes decide this.
+     */
     private static boolean means(Class<?> by, Class<?> type) throws Throwable {
         Class<?> known = loaded(by, type.getName());
         if (known != null) {
             return known == type;
         }
-        // The JDK's own loaders find what is above them.
+        // The JDK's own loaders find the classes of their parents.
         ClassLoader loader = by.getClassLoader();
         while (loader != type.getClassLoader()) {
             if (!(loader instanceof BuiltinClassLoader)) {
@@ -89,17 +99,23 @@ public final class VeneerProbe {
         return true;
     }
 
-    // ---- casts -------------------------------------------------------------------------------------------------------
+    // ---- casts ----------------------------------------------------------------------------------
 
-    /** Classes at most to which code casts, in the life of the JVM. */
+    /** Limit for the classes to which probes cast, in the life of the JVM. */
     private static final int TYPES = 1 << 12;
 
-    /** They, by their numbers, which stay theirs: code that is still there may know where their fields lie. */
+    /**
+     * These classes, by their numbers. A number is never reused, because live versions may contain
+     * the offsets of its fields.
+     */
     private static final WeakReference<?>[] TYPE = new WeakReference<?>[TYPES];
 
     private static int types;
 
-    /** The number of a class for {@link #asA}; -1 where there are too many. Called by the agent. */
+    /**
+     * The number of a class for {@link #asA}; -1 if there are too many classes. Called by the
+     * agent.
+     */
     static synchronized long type(Class<?> type) {
         for (int n = 0; n < types; n++) {
             if (TYPE[n].get() == type) {
@@ -113,16 +129,16 @@ public final class VeneerProbe {
         return types++;
     }
 
-    /** An object, if it is one of the class with this number, or null. */
+    /** The object, if it is an instance of the class with this number; else null. */
     @ForceInline
     public static Object asA(Object o, long type) {
         return o != null && TYPE[(int) type].get() instanceof Class<?> c && c.isInstance(o) ? o : null;
     }
 
-    // ---- calls of the application -------------------------------------------------------------------------------------
+    // ---- calls of the application ---------------------------------------------------------------
 
-    // The threads that call methods of the application from code at points, by their ids: each is among the AROUND places that follow
-    // the one of its id.
+    // The ids of the threads that are calling methods of the application from a probe. A thread's
+    // place is one of the AROUND places from the one of its id on.
     private static final int INSIDE = 1 << 12;
     private static final int AROUND = 8;
     private static final long THREADS = U.allocateMemory(8L * INSIDE);
@@ -136,7 +152,10 @@ public final class VeneerProbe {
         return o != null;
     }
 
-    /** Whether code that calls methods of the application may run: not where its own calls have led. Then it is to be left again. */
+    /**
+     * Whether a probe that calls methods of the application may run. It may not run inside such
+     * calls of its own thread. After true, {@link #leave} must follow.
+     */
     public static boolean enter() {
         long thread = threadId();
         long free = 0;
@@ -150,11 +169,14 @@ public final class VeneerProbe {
                 free = place;
             }
         }
-        // Another thread may take the place meanwhile: then this pass is left out.
+        // If another thread takes the place, this pass of the probe is skipped.
         return free != 0 && U.compareAndSetLong(null, free, 0, thread);
     }
 
-    /** The end of it, where it was entered. */
+    /**
+     * Ends a probe that calls methods of the application. {@code entered} is the result of {@link
+     * #enter}.
+     */
     public static void leave(boolean entered) {
         if (!entered) {
             return;
@@ -169,7 +191,7 @@ public final class VeneerProbe {
         }
     }
 
-    // ---- fields, elements, strings -----------------------------------------------------------------------------------
+    // ---- fields, elements, strings --------------------------------------------------------------
 
     @ForceInline
     public static boolean booleanIn(Object o, long offset) {
@@ -325,7 +347,7 @@ public final class VeneerProbe {
         return o == null ? null : o.getClass().getName();
     }
 
-    /** Whether the class of an object, or one above it, has a name. */
+    /** Whether the class of an object, or one of its superclasses, has this name. */
     public static boolean isA(Object o, Object name) {
         if (o != null && name instanceof String s) {
             for (Class<?> c = o.getClass(); c != null; c = c.getSuperclass()) {
@@ -337,16 +359,16 @@ public final class VeneerProbe {
         return false;
     }
 
-    // ---- values ------------------------------------------------------------------------------------------------------
+    // ---- values ---------------------------------------------------------------------------------
 
-    /** Whether a loop over so many elements goes on at an index. */
+    /** Whether a loop over this number of elements continues at an index. */
     @ForceInline
     public static boolean more(long at, long elements) {
         return at < elements && at < TURNS;
     }
 
-    /** As {@code veneer_probes::compile::TURNS}. */
-    private static final long TURNS = 1_000;
+    /** Limit for the iterations of a loop. */
+    private static final long TURNS = VeneerLayout.MAX_ITERATIONS;
 
     @ForceInline
     public static boolean not(boolean b) {
@@ -368,7 +390,10 @@ public final class VeneerProbe {
         return a == b;
     }
 
-    /** Strings by what is in them, other objects by identity: {@code equals} of the application is not called. */
+    /**
+     * Compares strings by content, and other objects by identity. Does not call {@code equals} of
+     * the application.
+     */
     @ForceInline
     public static boolean equal(Object a, Object b) {
         return a == b || a instanceof String s && b instanceof String t && s.equals(t);
@@ -461,15 +486,18 @@ public final class VeneerProbe {
         return Thread.currentThread().getName();
     }
 
-    // ---- keys of tables, values of objects, passes ---------------------------------------------------------------------
+    // ---- keys of tables, values of objects, passes ----------------------------------------------
 
-    /** The number of a string, by its first characters. */
+    /** The number of a string in a table, by its first characters; 0 for other objects. */
     @ForceInline
     public static long text(Object o, long table) {
         return o instanceof String s ? VeneerTexts.number(table, s) : 0;
     }
 
-    /** An object by its identity; one that is a string by its number, which is marked. */
+    /**
+     * The word of a key that is an object: its identity hash, or, for a string, its number with a
+     * mark.
+     */
     @ForceInline
     public static long object(Object o, long table) {
         return o instanceof String s
@@ -482,32 +510,35 @@ public final class VeneerProbe {
         return Double.doubleToRawLongBits(x);
     }
 
-    /** The nearest whole number; 0 of what is none. */
+    /** The nearest integer; 0 for NaN. */
     @ForceInline
     public static long round(double x) {
         return Math.round(x);
     }
 
-    /** Gives an object a value in a table of such; nothing happens of null. */
+    /** Sets the value of an object in a table of {@link VeneerObjects}. Does nothing for null. */
     @ForceInline
     public static void set(long table, Object object, long value) {
         VeneerObjects.set(table, object, value);
     }
 
-    /** The value of an object; 0 where it has none, and of null. */
+    /** The value of an object; 0 if it has none, and for null. */
     @ForceInline
     public static long get(long table, Object object) {
         return VeneerObjects.get(table, object);
     }
 
-    /** The number of this thread's call stack, its innermost frames; 0 where there is no room for another. */
+    /**
+     * The number of this thread's call stack, cut to the innermost frames; 0 if there is no room
+     * for another stack.
+     */
     public static native long stack(long depth);
 
     public static long stack() {
         return stack(32);
     }
 
-    /** Whether this is among the first so many that come to a cell. */
+    /** Counts a pass in {@code cell}, and returns whether it is one of the first {@code most}. */
     @ForceInline
     public static boolean first(long cell, long most) {
         return VeneerRuntime.first(cell, most);
@@ -520,14 +551,17 @@ public final class VeneerProbe {
         U.setMemory(PASSES, 64L * EVERY, (byte) 0);
     }
 
-    /** Where a thread counts its passes of a place of a plan; seldom two of them at one place. */
+    /**
+     * The address where a thread counts its passes of a place of a plan. Two of them rarely share
+     * an address.
+     */
     @ForceInline
     private static long passes(long place) {
         long of = U.getLong(Thread.currentThread(), TID) ^ place << 20;
         return PASSES + 64 * VeneerTables.slot(of * 0x9E3779B97F4A7C15L, EVERY);
     }
 
-    /** Whether these are at most so many passes in this second, each thread by itself. */
+    /** Whether this is one of the current thread's first {@code n} passes in this second. */
     @ForceInline
     public static boolean perSecond(long n, long place) {
         long at = passes(place);
@@ -538,7 +572,7 @@ public final class VeneerProbe {
         return pass <= n;
     }
 
-    /** Whether this is one in so many passes, each thread by itself. */
+    /** Whether this is one of the current thread's passes out of {@code n}. */
     @ForceInline
     public static boolean oneIn(long n, long place) {
         long at = passes(place);

@@ -3,15 +3,16 @@ package java.lang.invoke;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
 /**
- * Frames for activations that leave while the heap is full. The application would not have met an {@code OutOfMemoryError} at the place where
- * an activation leaves, so none of its handlers may cover that place.
+ * Frames for activations that leave their code while the heap is full. Without Veneer, the
+ * application could meet no {@code OutOfMemoryError} there, so its handlers need not cover that
+ * place.
  */
 final class VeneerReserve {
     private VeneerReserve() {}
 
-    /** As many activations can be on their way at once. */
+    /** Limit for the activations that move at once on a full heap. */
     private static final int FRAMES = 16;
-    /** Values in a frame; a multiple of 4, as frames grow by 4. */
+    /** Number of values in a frame. A multiple of 4, because frames grow by 4. */
     private static final int VALUES = 64;
 
     private static final AtomicReferenceArray<VeneerFrame> FREE = new AtomicReferenceArray<>(FRAMES);

@@ -1,10 +1,6 @@
 package java.lang.invoke;
 
 import java.lang.ref.WeakReference;
-import java.lang.reflect.Field;
-import java.util.ArrayList;
-import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import jdk.internal.access.JavaLangAccess;
 import jdk.internal.access.SharedSecrets;
@@ -12,11 +8,15 @@ import jdk.internal.misc.Unsafe;
 import jdk.internal.vm.annotation.ForceInline;
 import jdk.internal.vm.annotation.Hidden;
 import jdk.internal.vm.annotation.Stable;
-import sun.invoke.util.Wrapper;
 
 /**
- * What armed bodies, versions and the agent call. It stands in {@code java.lang.invoke} so that every class loader finds
- * it, no module graph has to be changed, and the lookups that versions need are at hand.
+ * The methods that armed bodies, versions and the agent call. The class is in {@code
+ * java.lang.invoke}, so every class loader finds it, the module graph needs no change, and the
+ * lookups that versions need are accessible.
+ *
+ * <p>Emitted code names this class and its public methods, so their names and descriptors are fixed
+ * ({@code fragmenter/src/runtime.rs}). The agent calls the package-private methods ({@code
+ * executor/src/jvm/java_runtime.rs}).
  */
 public final class VeneerRuntime {
     private VeneerRuntime() {}
@@ -24,11 +24,15 @@ public final class VeneerRuntime {
     private static final Unsafe U = Unsafe.getUnsafe();
     private static final long TID = U.objectFieldOffset(Thread.class, "tid");
 
-    // ---- cells -------------------------------------------------------------------------------------------------------
+    // ---- cells ----------------------------------------------------------------------------------
 
+    /** Number of cells in a page. */
     private static final int PAGE = 1 << 10;
+    /** Pages of weak references to cells, by method id. */
     private static final AtomicReferenceArray<AtomicReferenceArray<WeakReference<VeneerCell>>> CELLS = new AtomicReferenceArray<>(1 << 14);
+    /** Number of gates in a page. */
     private static final int GATES_PAGE = PAGE / VeneerGate.WIDTH;
+    /** Pages of weak references to gates, by method id divided by the width of a gate. */
     private static final AtomicReferenceArray<AtomicReferenceArray<WeakReference<VeneerGate>>> GATES = new AtomicReferenceArray<>(1 << 14);
 
     private static <T> AtomicReferenceArray<T> page(AtomicReferenceArray<AtomicReferenceArray<T>> pages, int number, int width) {
@@ -40,7 +44,7 @@ public final class VeneerRuntime {
         return page;
     }
 
-    /** The gate before a method's cell; the cells keep it. */
+    /** The gate with this number, created when first asked for. Its cells keep it reachable. */
     private static VeneerGate gate(int number) {
         AtomicReferenceArray<WeakReference<VeneerGate>> page = page(GATES, number / GATES_PAGE, GATES_PAGE);
         while (true) {
@@ -57,8 +61,9 @@ public final class VeneerRuntime {
     }
 
     /**
-     * The cell of a method, made when first asked for. It belongs to the anchor that asks: a cell refers to version classes,
-     * and must not keep them, and with them the loader of the method, from being unloaded.
+     * The cell of a method, created when first asked for. Only the anchor keeps the cell reachable:
+     * the cell refers to version classes, and must not prevent the method's class loader from being
+     * unloaded.
      */
     public static VeneerCell cell(int id) {
         AtomicReferenceArray<WeakReference<VeneerCell>> page = page(CELLS, id / PAGE, PAGE);
@@ -75,7 +80,10 @@ public final class VeneerRuntime {
         }
     }
 
-    /** The loader of these methods is gone, so their cells are. Fails where one is still there. */
+    /**
+     * Removes the entries of cells whose methods are unloaded. Fails if one of the cells is still
+     * reachable.
+     */
     static void forget(int first, int end) {
         for (int id = first; id < end; id++) {
             AtomicReferenceArray<WeakReference<VeneerCell>> page = CELLS.get(id / PAGE);
@@ -86,28 +94,33 @@ public final class VeneerRuntime {
         }
     }
 
-    // ---- versions: called by the agent -----------------------------------------------------------------------------------
+    // ---- versions: called by the agent ----------------------------------------------------------
 
     static MethodHandle idleToken() {
         return VeneerCell.IDLE;
     }
 
     /**
-     * A token for one version of one method, to which {@link #install} gives the version's instance; or, with offsets of counters,
-     * for the armed body with these counters at its entry.
+     * A new token. Without offsets, the token is for one version of one method, and {@link
+     * #install} sets the version's instance. With offsets of counters, the token is for the armed
+     * body with these counters at its entry.
      */
     static MethodHandle token(int[] offsets) {
         return VeneerToken.make(offsets);
     }
 
-    /** Hidden, a nestmate of the host, and with the JVM's own annotations honoured: those of {@link LambdaForm.Compiled}. */
+    /**
+     * Flags of {@code JavaLangAccess.defineClass}: a hidden class, a nestmate of the host, and a
+     * class whose JVM-internal annotations such as {@link LambdaForm.Compiled} apply.
+     */
     private static final int VERSION = 1 | 2 | 8;
 
     /**
-     * Defines a version beside its host. {@code tokens}, {@code places} and the host become its class data. This is what {@code
-     * Lookup.defineHiddenClassWithClassData} does, but for the last flag: the bodies of a version bear {@code
-     * LambdaForm.Compiled}, so that methods that ask who calls them ({@code Class.forName}, {@code Method.invoke} …) look
-     * through its frames and see the host.
+     * Defines a version as a nestmate of its host. {@code tokens}, {@code places} and the host
+     * become its class data. Except for the last flag, this equals {@code
+     * Lookup.defineHiddenClassWithClassData}. The bodies of a version have the annotation {@code
+     * LambdaForm.Compiled}, so caller-sensitive methods ({@code Class.forName}, {@code
+     * Method.invoke} …) skip its frames and see the host.
      */
     static Class<?> define(Class<?> host, String name, byte[] bytes, MethodHandle[] tokens, int[] places) {
         VeneerWalk.patched(host);
@@ -115,7 +128,7 @@ public final class VeneerRuntime {
         Object data = new Object[] {tokens, places, host, MINE};
         Class<?> version =
                 lang.defineClass(host.getClassLoader(), host, name, bytes, lang.protectionDomain(host), false, VERSION, data);
-        // Places are those of the methods in order, each with the method's id first.
+        // For each method in order, `places` has the id, the number of places, and the places.
         for (int i = 0, at = 0; i < tokens.length; i++, at += 2 + places[at + 1]) {
             fill(version, "t" + places[at], tokens[i]);
         }
@@ -123,7 +136,7 @@ public final class VeneerRuntime {
         return version;
     }
 
-    /** Fills the cells of an anchor and initialises it. */
+    /** Sets the fields of an anchor to the cells of its methods, and initialises the anchor. */
     static void anchor(Class<?> anchor, int[] ids) {
         for (int id : ids) {
             fill(anchor, "c" + id, cell(id));
@@ -132,17 +145,18 @@ public final class VeneerRuntime {
     }
 
     /**
-     * Sets a {@code static final} field of a class that is not initialised yet. The class's own initialiser would look up the classes
-     * of the fields through the loader of the class, which may be the application's code.
+     * Sets a {@code static final} field of a class before its initialisation. An initialiser of the
+     * class itself would look up the field's class through the class loader, which may be code of
+     * the application.
      */
     private static void fill(Class<?> of, String field, Object value) {
         U.putReference(of, U.objectFieldOffset(of, field), value);
     }
 
-    /** In the class data of versions, and nowhere else. */
+    /** Marks the class data of versions. No other class has this object. */
     private static final Object MINE = new Object();
 
-    /** The class data of a version: tokens, places, host; null for any other class. */
+    /** The class data of a version: tokens, places, host, mark. Null for any other class. */
     static Object[] data(Class<?> version) {
         return SharedSecrets.getJavaLangAccess().classData(version) instanceof Object[] data && data.length == 4 && data[3] == MINE
                 ? data
@@ -155,8 +169,9 @@ public final class VeneerRuntime {
     }
 
     /**
-     * Makes a version the one that new activations enter, and the one that running activations go to. Without a version, new
-     * activations run the armed body, as the token says.
+     * Makes a version the current one: new activations enter it, and running activations move to
+     * it. If {@code version} is null, new activations run the armed body with the counters of the
+     * token.
      */
     static void install(int id, Class<?> version, MethodHandle token) throws InstantiationException {
         VeneerCell cell = cell(id);
@@ -164,40 +179,45 @@ public final class VeneerRuntime {
             cell.turn(token);
             return;
         }
-        // Armed bodies call the version's methods on this instance. It has no state, and its class no constructor.
+        // Armed bodies call the version's methods on this instance, which has no state. Its class
+        // has no constructor.
         Object body = U.allocateInstance(version);
         VeneerToken.of(token).body = body;
         cell.last = body;
         cell.turn(token);
     }
 
-    /** Gives a version's (or, with IDLE, the clean version's) way in for running activations. */
+    /**
+     * Sets the OSR entry of a version for running activations. With IDLE, that of the clean
+     * version.
+     */
     static void installResume(int id, Class<?> version, MethodHandle token, String body) throws Throwable {
         VeneerCell cell = cell(id);
-        // For a type that is not erased, the lookup would ask the loader of the version whether it knows the classes.
+        // With a type that is not erased, the lookup would ask the version's class loader for the
+        // classes.
         MethodType erased = MethodType.methodType(Object.class, Object.class);
         cell.resume = MethodHandles.Lookup.IMPL_LOOKUP.findStatic(version, body, erased);
         cell.resumeToken = token;
     }
 
-    /** Back to the armed body. */
+    /** Switches a method back to its armed body. */
     static void idle(int id) {
         cell(id).turn(VeneerCell.IDLE);
     }
 
-    /** Before many cells behind a gate change. Each call needs one of {@link #open}. */
+    /** Called before many cells behind a gate change. Each call needs a call of {@link #open}. */
     static void shut(int gate) {
         gate(gate).shut();
     }
 
-    /** After many cells behind a gate have changed. */
+    /** Called after many cells behind a gate have changed. */
     static void open(int gate) {
         gate(gate).open();
     }
 
     /**
-     * Initialises what code of plans calls, before there is any: an application's thread that comes to it first may have no stack left for that, and then the class
-     * could never be used.
+     * Initialises the classes that probes call, before the first probe runs. An application thread
+     * with a full stack might fail to initialise them, and then no thread could ever use them.
      */
     static void prepare() {
         Class<?>[] called = {VeneerProbe.class, VeneerTables.class, VeneerTexts.class, VeneerThreads.class, VeneerObjects.class};
@@ -234,7 +254,7 @@ public final class VeneerRuntime {
         return VeneerObjects.lost(table);
     }
 
-    /** The agent leaves: nothing of the application is kept here any more. */
+    /** Drops every string and object of the application. Called when the agent unloads. */
     static void forgetAll() {
         VeneerTexts.forget();
         VeneerObjects.forget();
@@ -248,23 +268,33 @@ public final class VeneerRuntime {
         return U.objectFieldOffset(declaring, field);
     }
 
-    // ---- armed bodies ------------------------------------------------------------------------------------------------------
+    // ---- armed bodies ---------------------------------------------------------------------------
 
-    /** What linking a call site may take, and much more than a frame does. */
+    /** Bytes that linking a call site may allocate. A frame needs far less. */
     private static final int LINKING = 1 << 18;
-    /** If less than a part of this size of the heap is free, an allocation finds out whether there is room. */
+    /**
+     * If less than the heap divided by this number is free, a trial allocation decides whether
+     * there is room.
+     */
     private static final int ENOUGH_PART = 2;
-    /** After room was found, no other thread looks for it for this many nanoseconds. */
+    /**
+     * After a successful trial allocation, no thread makes another one for this many nanoseconds.
+     */
     private static final long STAYS_FREE = 10_000_000L;
-    /** After no room was found, nobody looks for it for this many nanoseconds: each attempt is a collection. */
+    /**
+     * After a failed one, no thread makes another one for this many nanoseconds: each failure is a
+     * collection.
+     */
     private static final long STAYS_FULL = 100_000_000L;
 
     /**
-     * Runs what an activation runs on its way once. The JVM allocates objects when it links a call of a method handle; an activation
-     * that comes to it first on a full heap would fail there.
+     * Runs the code once that moves an activation to a version, and initialises {@link
+     * VeneerLinker}. The JVM allocates objects when it links a call of a method handle, and such a
+     * first call would fail on a full heap.
      */
     private static void link() throws Throwable {
         VeneerReserve.put(VeneerReserve.take(null));
+        U.ensureClassInitialized(VeneerLinker.class);
         VeneerClock.link();
         VeneerCell nowhere = new VeneerCell(-1, new VeneerGate());
         MethodType erased = MethodType.methodType(Object.class, Object.class);
@@ -281,14 +311,16 @@ public final class VeneerRuntime {
     private static volatile Object tried;
 
     /**
-     * Whether the heap has room for leaving an armed body (or a version). Where it has not, the activation stays where it is,
-     * as if nothing were attached: an {@code OutOfMemoryError} that the application would not have met must not come from here.
+     * Whether the heap has room for an activation to leave an armed body or a version. If it has
+     * not, the activation stays in its code, as if nothing were attached. So Veneer causes no
+     * {@code OutOfMemoryError} that the application would not have met.
      */
     @Hidden
     static boolean hasRoom() {
         Runtime runtime = Runtime.getRuntime();
         long most = runtime.maxMemory();
-        // Much of what is free may be of no use: a region of G1 with one large array has no room for another.
+        // Free memory may be unusable: a G1 region that a large array fills partly has no room for
+        // another one.
         if (most - runtime.totalMemory() + runtime.freeMemory() > most / ENOUGH_PART) {
             return true;
         }
@@ -313,14 +345,18 @@ public final class VeneerRuntime {
         }
     }
 
-    /** So much of the heap, or of a small heap so large a part, is free when cells change. */
+    /**
+     * Cells change only if this many bytes are free, or, in a small heap, the heap divided by
+     * {@link #PART}.
+     */
     private static final long FREE = 1 << 23;
     private static final int PART = 8;
 
     /**
-     * Whether the heap has room for a change of cells. The JVM gives up compiled code then, and allocates the objects that the code kept in
-     * registers. Where there is no memory for one of them it drops the frame without looking at its handlers (JDK-8270010). {@code allocate}: free
-     * memory that is still taken by garbage is looked for, too.
+     * Whether the heap has room for a change of cells: 1 or 0. A change deoptimises compiled code,
+     * and the JVM allocates the objects that the code kept in registers. If it cannot allocate one
+     * of them, it drops the frame without looking at its handlers (JDK-8270010). If {@code
+     * allocate} is not 0, a trial allocation makes the JVM collect garbage.
      */
     static long roomToChange(long allocate) {
         Runtime runtime = Runtime.getRuntime();
@@ -341,7 +377,11 @@ public final class VeneerRuntime {
         }
     }
 
-    /** The executor loop: runs the current version from the frame; a frame that comes back is an activation that moves on. */
+    /**
+     * The executor loop: runs the current version from the frame. If the version returns a frame,
+     * the activation moves on to the version that is current then. Any other result is that of the
+     * method.
+     */
     @Hidden
     @LambdaForm.Compiled
     public static Object goL(VeneerFrame frame, VeneerCell cell) throws Throwable {
@@ -354,7 +394,8 @@ public final class VeneerRuntime {
         }
     }
 
-    // The executor loop for each kind of result, and for an activation that stands before a return and brings its result.
+    // The executor loop for each kind of result (go…), and for an activation that is about to
+    // return and passes its result (exit…).
 
     @Hidden
     @LambdaForm.Compiled
@@ -422,250 +463,42 @@ public final class VeneerRuntime {
         return goL(VeneerFrame.of(result, point), cell);
     }
 
-    // Natives are found by name in the agent's library: binding them by hand would make the JVM print a warning.
+    // The JVM finds native methods by name in the agent's library. If the agent bound them, the JVM
+    // would print a warning.
     static native void request(int id);
 
-    /** Does nothing; fails as long as the JVM does not look for natives in the agent's library. */
+    /** Does nothing. Fails until the JVM looks for native methods in the agent's library. */
     static native void linked();
 
-    // ---- call sites of versions -----------------------------------------------------------------------------------------------
+    // ---- call sites of versions: bootstrap methods ----------------------------------------------
 
     /**
-     * Binds what a nestmate may not do by itself, with the host's own lookup. The kinds are those of the emitter. {@code type} is
-     * erased; {@code descriptor} has the classes. Those that the host's loader does not know yet are not looked up.
+     * Binds an access that a nestmate may not make by itself, with the host's own lookup. {@code
+     * type} is erased; {@code descriptor} names the classes. {@code kind} is a {@code BIND}
+     * constant of {@link VeneerLayout}.
      */
     public static CallSite bind(
             MethodHandles.Lookup caller, String name, MethodType type, int kind, Class<?> owner, Class<?> host, String descriptor)
             throws Throwable {
-        check(caller, host);
-        if (kind == 9) {
-            return new ConstantCallSite(MethodHandles.constant(MethodHandles.Lookup.class, hostLookup(host)).asType(type));
-        }
-        MethodType typed = known(host, descriptor);
-        MethodHandle handle = typed != null ? typed(host, name, typed, kind, owner) : untyped(host, name, type, kind, owner, descriptor);
-        // To an interface this passes any object, as the verifier does.
-        return new ConstantCallSite(MethodHandles.explicitCastArguments(handle, type));
+        return VeneerLinker.bind(caller, name, type, kind, owner, host, descriptor);
     }
 
-    private static MethodHandle typed(Class<?> host, String name, MethodType type, int kind, Class<?> owner) throws Throwable {
-        MethodHandles.Lookup lookup = MethodHandles.Lookup.IMPL_LOOKUP.in(host);
-        switch (kind) {
-            case 1:
-                return lookup.findSpecial(owner, name, type.dropParameterTypes(0, 1), host);
-            case 2:
-                return direct(lookup.findVirtual(owner, name, type.dropParameterTypes(0, 1)));
-            case 3:
-                return direct(lookup.findStatic(owner, name, type));
-            case 4:
-                return lookup.findGetter(owner, name, type.returnType());
-            case 5:
-                return lookup.findSetter(owner, name, type.parameterType(1));
-            case 6:
-                return lookup.findStaticGetter(owner, name, type.returnType());
-            case 7:
-                return lookup.findStaticSetter(owner, name, type.parameterType(0));
-            case 8:
-                return finalSetter(owner, name, type.parameterType(1), null);
-            default:
-                return finalSetter(
-                        owner, name, type.parameterType(0), lookup.findStaticGetter(owner, name, type.parameterType(0)).internalMemberName());
-        }
-    }
-
-    /** The type that a descriptor names in a class; null if the class's loader does not know one of its classes yet. */
-    private static MethodType known(Class<?> host, String descriptor) throws Throwable {
-        ArrayList<Class<?>> types = new ArrayList<>();
-        for (int i = 1; i < descriptor.length(); i++) {
-            if (descriptor.charAt(i) == ')') {
-                continue;
-            }
-            int base = i;
-            while (descriptor.charAt(base) == '[') {
-                base++;
-            }
-            int end = descriptor.charAt(base) == 'L' ? descriptor.indexOf(';', base) : base;
-            Class<?> type =
-                    end > base
-                            ? VeneerProbe.loaded(host, descriptor.substring(base + 1, end).replace('/', '.'))
-                            : Wrapper.forBasicType(descriptor.charAt(base)).primitiveType();
-            if (type == null) {
-                return null;
-            }
-            for (; i < base; i++) {
-                type = type.arrayType();
-            }
-            types.add(type);
-            i = end;
-        }
-        Class<?> result = types.remove(types.size() - 1);
-        return MethodType.methodType(result, types);
-    }
-
-    private static final long MEMBER_TYPE = U.objectFieldOffset(MemberName.class, "type");
-    private static final long MEMBER_RESOLUTION = U.objectFieldOffset(MemberName.class, "resolution");
-
-    /** A handle of an erased type for a member whose descriptor names classes that the host's loader does not know yet. */
-    private static MethodHandle untyped(Class<?> host, String name, MethodType type, int kind, Class<?> owner, String descriptor)
-            throws Throwable {
-        if (kind == 8) {
-            return finalSetter(owner, name, type.parameterType(1), null);
-        }
-        int close = descriptor.lastIndexOf(')');
-        byte reference;
-        Object wanted;
-        String text;
-        switch (kind) {
-            case 1:
-            case 2:
-                reference = kind == 1 ? MethodHandleNatives.Constants.REF_invokeSpecial : MethodHandleNatives.Constants.REF_invokeVirtual;
-                wanted = type.dropParameterTypes(0, 1);
-                int receiver = descriptor.charAt(1) == 'L' ? descriptor.indexOf(';') + 1 : 2;
-                text = "(" + descriptor.substring(receiver);
-                break;
-            case 3:
-                reference = MethodHandleNatives.Constants.REF_invokeStatic;
-                wanted = type;
-                text = descriptor;
-                break;
-            case 4:
-            case 6:
-                reference = kind == 4 ? MethodHandleNatives.Constants.REF_getField : MethodHandleNatives.Constants.REF_getStatic;
-                wanted = Object.class;
-                text = descriptor.substring(close + 1);
-                break;
-            default:
-                reference = kind == 5 ? MethodHandleNatives.Constants.REF_putField : kind == 7 ? MethodHandleNatives.Constants.REF_putStatic : MethodHandleNatives.Constants.REF_getStatic;
-                wanted = Object.class;
-                int value = kind == 5 ? descriptor.indexOf(';') + 1 : 1;
-                text = descriptor.substring(value, close);
-                break;
-        }
-        MemberName member =
-                wanted instanceof MethodType method
-                        ? new MemberName(owner, name, method, reference)
-                        : new MemberName(owner, name, (Class<?>) wanted, reference);
-        // The JVM resolves a member by a descriptor in a string, too, and looks up none of its classes then.
-        U.putReference(member, MEMBER_TYPE, text);
-        member = MethodHandleNatives.resolve(member, host, -1, false);
-        if (member == null) {
-            throw new LinkageError("cannot resolve " + owner.getName() + "." + name + text);
-        }
-        U.putReference(member, MEMBER_TYPE, wanted);
-        U.putReference(member, MEMBER_RESOLUTION, null);
-        if (kind == 10) {
-            return finalSetter(owner, name, Object.class, member);
-        }
-        return DirectMethodHandle.make(reference, owner, member, host);
-    }
-
-    /**
-     * A handle whose target, where it asks who calls it, sees the frame of the host, and not a class that stands for it:
-     * the JVM looks through the frames of versions.
-     */
-    private static MethodHandle direct(MethodHandle handle) throws ReflectiveOperationException {
-        MemberName member = handle.internalMemberName();
-        if (member == null || !MethodHandleNatives.isCallerSensitive(member)) {
-            return handle;
-        }
-        MethodHandles.Lookup all = MethodHandles.Lookup.IMPL_LOOKUP;
-        return member.isStatic()
-                ? all.findStatic(member.getDeclaringClass(), member.getName(), member.getMethodType())
-                : all.findVirtual(member.getDeclaringClass(), member.getName(), member.getMethodType());
-    }
-
-    /** What {@code MethodHandles.lookup()} gives in the host. */
-    private static MethodHandles.Lookup hostLookup(Class<?> host) throws IllegalAccessException {
-        return MethodHandles.privateLookupIn(host, MethodHandles.Lookup.IMPL_LOOKUP);
-    }
-
-    /** Only a version of the host may use its lookup. */
-    private static void check(MethodHandles.Lookup caller, Class<?> host) throws IllegalAccessException {
-        Class<?> version = caller.lookupClass();
-        Object[] data = data(version);
-        if (data == null || data[2] != host) {
-            throw new IllegalAccessException("not a version of " + host.getName());
-        }
-    }
-
-    /** Stores to a final field: of an object, or {@code member}, one of the class. */
-    private static MethodHandle finalSetter(Class<?> owner, String name, Class<?> type, MemberName member) throws Throwable {
-        String suffix = type.isPrimitive() ? Character.toUpperCase(type.getName().charAt(0)) + type.getName().substring(1) : "Reference";
-        Class<?> stored = type.isPrimitive() ? type : Object.class;
-        MethodHandle put =
-                MethodHandles.Lookup.IMPL_LOOKUP.findVirtual(
-                        Unsafe.class, "put" + suffix, MethodType.methodType(void.class, Object.class, long.class, stored));
-        if (member != null) {
-            return MethodHandles.insertArguments(
-                    put.bindTo(U), 0, MethodHandleNatives.staticFieldBase(member), MethodHandleNatives.staticFieldOffset(member));
-        }
-        return MethodHandles.insertArguments(put.bindTo(U), 1, U.objectFieldOffset(owner, name));
-    }
-
-    private static final ClassValue<Map<Integer, CallSite>> LINKED =
-            new ClassValue<>() {
-                @Override
-                protected Map<Integer, CallSite> computeValue(Class<?> host) {
-                    return new ConcurrentHashMap<>();
-                }
-            };
-
-    /**
-     * Runs a bootstrap method of the host as the host would; all versions of a host share the call site. {@code site}: its number,
-     * and the places of arguments that are handles of kind {@code invokeSpecial} in the host.
-     */
+    /** Runs a bootstrap method of the host as the host would. See {@link VeneerLinker#relink}. */
     public static CallSite relink(
             MethodHandles.Lookup caller, String name, MethodType type, Class<?> host, String site, MethodHandle method, Object... arguments)
             throws Throwable {
-        check(caller, host);
-        String[] numbers = site.split(" ");
-        Integer number = Integer.valueOf(numbers[0]);
-        Map<Integer, CallSite> linked = LINKED.get(host);
-        CallSite known = linked.get(number);
-        if (known != null) {
-            return known;
-        }
-        Object[] all = new Object[3 + arguments.length];
-        all[0] = hostLookup(host);
-        all[1] = name;
-        all[2] = type;
-        for (int i = 0, next = 1; i < arguments.length; i++) {
-            boolean special = next < numbers.length && Integer.parseInt(numbers[next]) == i;
-            next += special ? 1 : 0;
-            all[3 + i] = arguments[i] instanceof MethodHandle handle ? ofHost(handle, host, special) : arguments[i];
-        }
-        CallSite made = (CallSite) method.invokeWithArguments(all);
-        CallSite first = linked.putIfAbsent(number, made);
-        return first != null ? first : made;
+        return VeneerLinker.relink(caller, name, type, host, site, method, arguments);
     }
 
-    /**
-     * A handle for a method that asks who calls it belongs to the class that names it: here to the host. So does one of kind
-     * {@code invokeSpecial}, which a version cannot name.
-     */
-    private static MethodHandle ofHost(MethodHandle handle, Class<?> host, boolean special) throws ReflectiveOperationException {
-        MemberName member = handle.internalMemberName();
-        if (member == null || !special && !MethodHandleNatives.isCallerSensitive(member)) {
-            return handle;
-        }
-        byte kind = special ? MethodHandleNatives.Constants.REF_invokeSpecial : member.getReferenceKind();
-        if (!special && kind == MethodHandleNatives.Constants.REF_invokeSpecial) {
-            // A virtual call of a method that cannot be overridden, such as those of a final class, is kept as a special one.
-            kind = member.getDeclaringClass().isInterface()
-                    ? MethodHandleNatives.Constants.REF_invokeInterface
-                    : MethodHandleNatives.Constants.REF_invokeVirtual;
-        }
-        return MethodHandleNatives.linkMethodHandleConstant(
-                host, kind, member.getDeclaringClass(), member.getName(), member.getMethodType());
-    }
-
-    // ---- exceptions: the host's line ------------------------------------------------------------------------------------------
+    // ---- exceptions: the host's line ------------------------------------------------------------
 
     static final long BACKTRACE = U.objectFieldOffset(Throwable.class, "backtrace");
     static final boolean READABLE = readable();
 
     /**
-     * What the JVM writes into {@code Throwable.backtrace}: method numbers, bci and version, mirrors, names, (continuations,)
-     * next chunk, mark for hidden frames on top.
+     * Whether {@code Throwable.backtrace} has the known layout. It is an array with method numbers,
+     * bci and version, mirrors, names, the next chunk, and a mark for a hidden top frame. Newer
+     * JDKs have continuations before the next chunk.
      */
     private static boolean readable() {
         try {
@@ -677,16 +510,18 @@ public final class VeneerRuntime {
     }
 
     /**
-     * An exception passes through a version, or is caught in it. Frames of hidden classes do not show in stack traces; the
-     * host's does, at its stub. Here its place is set to {@code bci}, where the host would have been ({@code exact}: to the
-     * instruction, else only to the line).
+     * Corrects the trace of an exception that passes through a version, or is caught in it. Stack
+     * traces omit frames of hidden classes, and show the host's frame at its stub. This method sets
+     * the position of that frame to {@code bci}, where the host would have been: to the instruction
+     * if {@code exact}, else only to the line.
      *
-     * <p>The parameter is an Object, because a handler can be a join of the normal and the exceptional path. The stack map frame
-     * of such a handler names a supertype of Throwable, or an interface.
+     * <p>The parameter is an Object, because a handler can be a join of the normal and the
+     * exceptional path. The stack map frame of such a handler names a supertype of Throwable, or an
+     * interface.
      */
     @Hidden
     public static void locate(Object thrown, int bci, boolean exact, VeneerCell cell) {
-        // Where traces are put right when they are made, only those that the JVM makes without `fillInStackTrace` are left.
+        // VeneerWalk corrects all traces but those that the JVM makes without `fillInStackTrace`.
         if (bci < 0 || !READABLE || VeneerWalk.isOn() && !(thrown instanceof VirtualMachineError)) {
             return;
         }
@@ -710,8 +545,9 @@ public final class VeneerRuntime {
                     if (bcis[i] == at && methods[i] == method && mirrors[i] == mirror) {
                         bcis[i] = bci << 16 | at & 0xFFFF;
                         if (i == 0 && chunk == top && exact) {
-                            // Thrown by the version itself: with the exact place, the JVM can explain a null pointer. What
-                            // says that it cannot is a mark for hidden frames on top.
+                            // The version itself threw the exception. With the exact position, the
+                            // JVM can explain a null pointer. The mark for a hidden top frame would
+                            // prevent that.
                             chunk[chunk.length - 1] = null;
                         }
                         return;
@@ -723,15 +559,16 @@ public final class VeneerRuntime {
         }
     }
 
-    // ---- the data plane ----------------------------------------------------------------------------------------------------------
+    // ---- the data plane -------------------------------------------------------------------------
 
     /**
-     * Off-heap table of thread shards, one row of 32 bytes for each value of {@code tid & mask}: owner's tid, address of its
-     * counters, address of its ring. Written by the agent.
+     * Address of the thread table, which is off the heap: one row for each value of {@code tid &
+     * MASK}, with the owner's tid, the address of its counter shard, and the address of its ring.
+     * The agent writes the rows.
      */
     @Stable private static long table;
 
-    private static final int MASK = (1 << 12) - 1;
+    private static final int MASK = VeneerLayout.THREAD_ROWS - 1;
 
     static void table(long address) throws Throwable {
         link();
@@ -739,11 +576,12 @@ public final class VeneerRuntime {
     }
 
     /**
-     * What a thread found in its row, again: two words for each value of {@code tid & MASK}, owner's tid and address of its counters.
-     * On the heap, so that the compiler knows that no counter lies in it, and reads it once for many activations. The agent takes
-     * an entry out when its thread ends.
+     * A copy of the first part of the thread table: two words for each value of {@code tid & MASK},
+     * the owner's tid and the address of its counter shard. The copy is on the heap, so the
+     * compiler knows that no counter is in it, and reads it once for many activations. The agent
+     * clears an entry when its thread ends.
      */
-    private static final long[] FOUND = new long[2 << 12];
+    private static final long[] FOUND = new long[2 * VeneerLayout.THREAD_ROWS];
 
     static long[] found() {
         return FOUND;
@@ -755,7 +593,10 @@ public final class VeneerRuntime {
 
     private static native void dropped(int point);
 
-    /** The current thread's counters; negative for those shared by threads that have none of their own. */
+    /**
+     * Address of the current thread's counter shard; the negative address of the shared shard if it
+     * has none.
+     */
     @ForceInline
     public static long shard() {
         long tid = U.getLong(Thread.currentThread(), TID);
@@ -763,7 +604,10 @@ public final class VeneerRuntime {
         return FOUND[at] == tid ? FOUND[at + 1] : find(tid);
     }
 
-    /** The same for a thread that has counted before; 0 where it has no counters of its own, or was not asked for them yet. */
+    /**
+     * Address of the current thread's counter shard, if the thread has counted in a shard of its
+     * own; else 0.
+     */
     @ForceInline
     static long known() {
         long tid = U.getLong(Thread.currentThread(), TID);
@@ -772,8 +616,8 @@ public final class VeneerRuntime {
     }
 
     private static long find(long tid) {
-        long row = table + (tid & MASK) * 32;
-        long shard = U.getLong(row) == tid ? U.getLong(row + 8) : shard(tid, isVirtual());
+        long row = table + (tid & MASK) * VeneerLayout.THREAD_ROW_BYTES;
+        long shard = U.getLong(row) == tid ? U.getLong(row + VeneerLayout.THREAD_ROW_SHARD) : shard(tid, isVirtual());
         if (shard > 0) {
             int at = ((int) tid & MASK) << 1;
             FOUND[at + 1] = shard;
@@ -792,7 +636,10 @@ public final class VeneerRuntime {
         add(shard, offset, 1);
     }
 
-    /** Counts as long as fewer than so many have come to the cell, from whichever thread. */
+    /**
+     * Counts, if this is one of the first {@code most} passes of all threads. {@code cell} is their
+     * counter.
+     */
     @ForceInline
     public static void countFirst(long shard, int offset, long cell, long most) {
         if (first(cell, most)) {
@@ -800,19 +647,22 @@ public final class VeneerRuntime {
         }
     }
 
-    /** Whether this is among the first so many that come to a cell. Once it is full, nothing is written to it. */
+    /**
+     * Whether this pass is one of the first {@code most}, which {@code cell} counts. Later passes
+     * write nothing.
+     */
     @ForceInline
     static boolean first(long cell, long most) {
         return U.getLong(cell) < most && U.getAndAddLong(null, cell, 1) < most;
     }
 
-    /** Begins an event, if it is among the first so many that come to the cell. */
+    /** Begins an event, if this is one of the first {@code most} passes; else returns 0. */
     @ForceInline
     public static long beginFirst(int point, int values, long cell, long most) throws Throwable {
         return first(cell, most) ? begin(point, values) : 0;
     }
 
-    /** Takes a count back: an activation leaves a place at which it has just arrived. */
+    /** Undoes a count: an activation leaves a fragment at which it has just arrived. */
     @ForceInline
     public static void discount(long shard, int offset) {
         add(shard, offset, -1);
@@ -842,8 +692,9 @@ public final class VeneerRuntime {
     }
 
     /**
-     * Timers read the function at this address from now on, where it can be called at little cost. Its ticks take so many nanoseconds, times
-     * 2⁶²; at one moment it says {@code ticks}, and {@code System.nanoTime()} {@code nanos}.
+     * Makes timers read the function at this address, if compiled code can call it at little cost.
+     * A tick takes {@code scale} nanoseconds divided by 2⁶². At one moment, the function returned
+     * {@code ticks}, and {@code System.nanoTime()} returned {@code nanos}.
      */
     static void clock(long address, long ticks, long nanos, long scale) throws Throwable {
         MethodHandle counter = VeneerTicks.at(address);
@@ -852,14 +703,17 @@ public final class VeneerRuntime {
         }
     }
 
-    /** The moment, by {@link VeneerClock}; never 0: 0 says that a timer is not running. */
+    /**
+     * The current time of {@link VeneerClock}. Never 0, because 0 means that a timer is not
+     * running.
+     */
     @ForceInline
     public static long now() throws Throwable {
         long t = VeneerClock.now();
         return t != 0 ? t : 1;
     }
 
-    /** Records the time since {@code start}: count, total, longest, and the shortest as its complement. */
+    /** Records the time since {@code start}, unless the timer was not running. */
     @ForceInline
     public static void stop(long shard, int offset, long start) throws Throwable {
         if (start != 0) {
@@ -868,8 +722,9 @@ public final class VeneerRuntime {
     }
 
     /**
-     * The state of a timer with which an activation has come. Where it has none, the activation began before the moment that the cell says, or before
-     * now as long as that says none; such a moment goes below zero.
+     * The state of a late timer in an activation. If the activation brings no state, it began
+     * before the timer was attached: then the result is the negative time of the attachment, from
+     * {@code cell}, or the negative current time while the cell is 0.
      */
     public static long since(long kept, long cell) {
         if (kept != 0) {
@@ -879,7 +734,10 @@ public final class VeneerRuntime {
         return -(moment != 0 ? moment : System.nanoTime());
     }
 
-    /** Records how long an activation has run at least that began before a moment: see {@link #since}. */
+    /**
+     * Records a lower bound for the time of an activation that began before the attachment: see
+     * {@link #since}.
+     */
     @ForceInline
     public static void until(long shard, int offset, long start) {
         if (start < 0) {
@@ -887,6 +745,10 @@ public final class VeneerRuntime {
         }
     }
 
+    /**
+     * Records the time since {@code start}, unless the timer was not running, and starts the timer
+     * again.
+     */
     @ForceInline
     public static long lap(long shard, int offset, long start) throws Throwable {
         long now = now();
@@ -896,6 +758,9 @@ public final class VeneerRuntime {
         return now;
     }
 
+    /**
+     * Adds a time to a timer's words: count, total, longest, and the complement of the shortest.
+     */
     @ForceInline
     private static void record(long shard, int offset, long time) {
         add(shard, offset, 1);
@@ -904,14 +769,19 @@ public final class VeneerRuntime {
         max(shard, offset + 24, Long.MAX_VALUE - time);
     }
 
-    // Ring: head(8) tail(8) -(8) size(8), then data. An event: length(4) point(4) time(8) tid(8) -(8), then values:
-    // kind(8), word(8) or length(8) and chars padded to 8. Lengths are multiples of 8; head and tail only grow.
-    private static final int HEADER = 64;
-    private static final int TEXT = 64;
+    //   ring    head(8) tail(8) –(8) capacity(8) …, and from HEADER on the data
+    //   event   length(4) point(4) time(8) tid(8) –(8), then the values
+    //   value   kind(8), then word(8), or length(8) and the characters, padded to 8
+    //
+    // All lengths are multiples of 8. Head and tail only grow. A length of 0 means that the writer
+    // continued at the beginning of the data.
+    private static final int HEADER = VeneerLayout.RING_HEADER;
+    private static final int TEXT = VeneerLayout.EVENT_TEXT;
 
     /**
-     * {@code Thread.currentCarrierThread()} where there are virtual threads. A ring belongs to a carrier: between the begin
-     * and the end of an event nothing blocks, so a virtual thread stays where it is.
+     * {@code Thread.currentCarrierThread()}, or null on a JDK without virtual threads. A ring
+     * belongs to a carrier thread. Nothing blocks between the beginning and the end of an event, so
+     * a virtual thread stays on its carrier.
      */
     private static final MethodHandle CARRIER = carrier();
 
@@ -924,58 +794,64 @@ public final class VeneerRuntime {
         }
     }
 
-    /** The current carrier's ring; 0 where it has none yet. */
+    /**
+     * Address of the current carrier's ring. If it has none, asks the agent for one if {@code
+     * make}; else 0.
+     */
     private static long ring(boolean make) throws Throwable {
         Thread carrier = CARRIER != null ? (Thread) CARRIER.invokeExact() : Thread.currentThread();
         long tid = U.getLong(carrier, TID);
-        long row = table + (tid & MASK) * 32;
-        long ring = U.getLong(row) == tid ? U.getLong(row + 16) : 0;
+        long row = table + (tid & MASK) * VeneerLayout.THREAD_ROW_BYTES;
+        long ring = U.getLong(row) == tid ? U.getLong(row + VeneerLayout.THREAD_ROW_RING) : 0;
         return ring != 0 || !make ? ring : ring(tid);
     }
 
-    /** Begins an event; 0 where there is no room. */
+    /**
+     * Begins an event, and returns the address for its values. If there is no room, counts a drop
+     * and returns 0.
+     */
     public static long begin(int point, int values) throws Throwable {
         long ring = ring(true);
         if (ring <= 0) {
             dropped(point);
             return 0;
         }
-        long head = U.getLong(ring);
-        long size = U.getLong(ring + 24);
-        long need = 32 + values * (16L + 2 * TEXT);
+        long head = U.getLong(ring + VeneerLayout.RING_HEAD);
+        long size = U.getLong(ring + VeneerLayout.RING_CAPACITY);
+        long need = VeneerLayout.EVENT_HEADER + values * (VeneerLayout.EVENT_VALUE + 2L * TEXT);
         long at = head % size;
         long skip = at + need > size ? size - at : 0;
-        if (head + skip + need - U.getLongVolatile(null, ring + 8) > size) {
+        if (head + skip + need - U.getLongVolatile(null, ring + VeneerLayout.RING_TAIL) > size) {
             dropped(point);
             return 0;
         }
         if (skip != 0) {
             U.putInt(ring + HEADER + at, 0);
             head += skip;
-            U.putLongRelease(null, ring, head);
+            U.putLongRelease(null, ring + VeneerLayout.RING_HEAD, head);
             at = 0;
         }
         long event = ring + HEADER + at;
-        U.putInt(event + 4, point);
-        U.putLong(event + 8, System.nanoTime());
-        U.putLong(event + 16, U.getLong(Thread.currentThread(), TID));
-        return event + 32;
+        U.putInt(event + VeneerLayout.EVENT_POINT, point);
+        U.putLong(event + VeneerLayout.EVENT_TIME, System.nanoTime());
+        U.putLong(event + VeneerLayout.EVENT_THREAD, U.getLong(Thread.currentThread(), TID));
+        return event + VeneerLayout.EVENT_HEADER;
     }
 
     public static long put(long at, int value) {
-        return put(at, 1, value);
+        return put(at, VeneerLayout.VALUE_INT, value);
     }
 
     public static long put(long at, long value) {
-        return put(at, 1, value);
+        return put(at, VeneerLayout.VALUE_INT, value);
     }
 
     public static long put(long at, float value) {
-        return put(at, 2, Double.doubleToRawLongBits(value));
+        return put(at, VeneerLayout.VALUE_FLOAT, Double.doubleToRawLongBits(value));
     }
 
     public static long put(long at, double value) {
-        return put(at, 2, Double.doubleToRawLongBits(value));
+        return put(at, VeneerLayout.VALUE_FLOAT, Double.doubleToRawLongBits(value));
     }
 
     private static long put(long at, long kind, long word) {
@@ -984,36 +860,42 @@ public final class VeneerRuntime {
         }
         U.putLong(at, kind);
         U.putLong(at + 8, word);
-        return at + 16;
+        return at + VeneerLayout.EVENT_VALUE;
     }
 
-    /** A string by its first characters; any other object by its class and identity. Calls nothing of the application. */
+    /**
+     * Puts a string by its first characters, and any other object by its class and identity hash.
+     * Calls no code of the application.
+     */
     public static long put(long at, Object value) {
         if (at == 0) {
             return 0;
         }
         if (value == null) {
-            return put(at, 0, 0);
+            return put(at, VeneerLayout.VALUE_NULL, 0);
         }
         String text = value instanceof String s ? s : value.getClass().getName();
         int n = Math.min(text.length(), TEXT);
-        U.putLong(at, value instanceof String ? 3 : 4);
+        U.putLong(at, value instanceof String ? VeneerLayout.VALUE_STRING : VeneerLayout.VALUE_OBJECT);
         U.putLong(at + 8, value instanceof String ? n : n | (long) System.identityHashCode(value) << 32);
         for (int i = 0; i < n; i++) {
-            U.putChar(at + 16 + 2L * i, text.charAt(i));
+            U.putChar(at + VeneerLayout.EVENT_VALUE + 2L * i, text.charAt(i));
         }
-        return at + 16 + (2L * n + 7) / 8 * 8;
+        return at + VeneerLayout.EVENT_VALUE + (2L * n + 7) / 8 * 8;
     }
 
-    /** Hands the event over. It begins where the ring's head stands. */
+    /**
+     * Publishes the event that begins at the ring's head and ends at {@code at}. Does nothing for
+     * 0.
+     */
     public static void end(long at) throws Throwable {
         long ring = at == 0 ? 0 : ring(false);
         if (ring <= 0) {
             return;
         }
-        long head = U.getLong(ring);
-        long start = ring + HEADER + head % U.getLong(ring + 24);
+        long head = U.getLong(ring + VeneerLayout.RING_HEAD);
+        long start = ring + HEADER + head % U.getLong(ring + VeneerLayout.RING_CAPACITY);
         U.putInt(start, (int) (at - start));
-        U.putLongRelease(null, ring, head + (at - start));
+        U.putLongRelease(null, ring + VeneerLayout.RING_HEAD, head + (at - start));
     }
 }

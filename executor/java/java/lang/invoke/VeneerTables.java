@@ -4,7 +4,12 @@ import jdk.internal.misc.Unsafe;
 import jdk.internal.vm.annotation.ForceInline;
 
 /**
- * Tables, off the heap: what compiled probes give goes here. {@code executor/src/tallies.rs} makes them, and reads them by the same places.
+ * Tables off the heap, into which compiled probes write on application threads. {@code
+ * executor/src/data/aggregations.rs} creates the tables and reads them, with the offsets of {@link
+ * VeneerLayout}.
+ *
+ * <p>Emitted code calls the public methods, so their names and descriptors are fixed. No method
+ * takes a lock or allocates.
  */
 public final class VeneerTables {
     private VeneerTables() {}
@@ -12,19 +17,23 @@ public final class VeneerTables {
     private static final Unsafe U = Unsafe.getUnsafe();
     private static final long TID = U.objectFieldOffset(Thread.class, "tid");
 
-    // A table, in words of 8 bytes: places (a power of two), words of an entry, entries at most, entries, address of the strings, then
-    // from HEAD on the entry of what has no place of its own, and the places. An entry: state (0 free, 1 being made, else a
-    // hash), tags of the keys, KEYS keys, then the values: count; where there are more, sum, greatest and least (the latter as its
-    // complement), both with the sign turned round; where there are still more, a histogram. What other kinds have stands with them.
-    static final int HEAD = 64;
-    private static final int KEYS = 4;
-    static final int VALUES = 8 * (2 + KEYS);
+    // A table, in words of 8 bytes: number of places (a power of two), bytes of an entry, limit for
+    // the entries, number of entries, address of the strings. From HEAD on: the rest, which is the
+    // entry for everything without a place of its own, and then the places.
+    //
+    // An entry: state (0 free, 1 being written, else a hash), tags of the keys, KEYS keys, then the
+    // values. The values are the count; for sums also the sum, the greatest and the least value;
+    // for histograms also the buckets. The greatest value has its sign inverted. The least value is
+    // the complement of that form. Other kinds of tables are described at their methods.
+    static final int HEAD = VeneerLayout.HEAD;
+    static final int VALUES = VeneerLayout.VALUES;
     private static final int SPINS = 1_000;
 
-    /** As in {@code executor/src/tallies.rs}. */
-    static final long STRINGS = 1L << 32;
+    static final long STRINGS = VeneerLayout.STRINGS;
 
-    /** The state of a place, when whoever makes it has made it; 1 where that takes too long. */
+    /**
+     * Waits until no thread is writing to a place, and returns its state; 1 if that takes too long.
+     */
     static long settled(long place) {
         long state = U.getLongAcquire(null, place);
         for (int i = 0; state == 1 && i < SPINS; i++) {
@@ -35,17 +44,21 @@ public final class VeneerTables {
     }
 
     /**
-     * Of the keys of an entry: never 0 or 1, and that of no keys at all is nobody else's. Good in its upper bits, where {@link #slot} looks: those
-     * of a product depend on all of its factor.
+     * Hash of the keys of an entry. 0 and 1 are reserved for states. The hash of no keys is 2,
+     * which no other keys have. {@link #slot} uses the upper bits, because the upper bits of a
+     * product depend on all bits of its factors.
      */
     @ForceInline
     private static long hash(long tags, long a, long b, long c, long d) {
-        // Products that do not wait for each other; those of keys that are not there vanish.
+        // The products are independent of each other. A missing key is 0, and adds nothing.
         long sum = tags + a * 0x9E3779B97F4A7C15L + b * 0xC2B2AE3D27D4EB4FL + c * 0x165667B19E3779F9L + d * 0xD6E8FEB86659FD93L;
         return tags == 0 ? 2 : sum | 6;
     }
 
-    /** Whether a place, once its state was this hash, has these keys. Which there are say the tags; the compiler knows them. */
+    /**
+     * Whether a place, whose state was this hash, has these keys. {@code tags} is a constant to the
+     * compiler.
+     */
     @ForceInline
     private static boolean has(long place, long tags, long a, long b, long c, long d) {
         return tags == 0
@@ -56,7 +69,7 @@ public final class VeneerTables {
                         && (tags >>> 12 == 0 || U.getLong(place + 40) == d);
     }
 
-    /** Gives a place these keys; its state is 1. */
+    /** Writes the keys to a place whose state is 1. */
     @ForceInline
     private static void give(long place, long tags, long a, long b, long c, long d) {
         U.putLong(place + 8, tags);
@@ -66,20 +79,21 @@ public final class VeneerTables {
         U.putLong(place + 40, d);
     }
 
-    /** The place where what has this hash is looked for first, of so many, a power of two. */
+    /** The index of the first place to search for a hash. {@code places} is a power of two. */
     @ForceInline
     static long slot(long hash, long places) {
         return hash >>> Long.numberOfLeadingZeros(places - 1) & places - 1;
     }
 
     /**
-     * The number of the place with these keys, which is made where there is none; 0, the rest, where there are too many. Where another thread
-     * takes too long with a place, the keys may get a second one: who reads adds them up.
+     * The number of the place with these keys, which is claimed if there is none; 0, the rest, if
+     * the table is full. If another thread takes too long to write a place, the keys may get a
+     * second one. The reader adds such places up.
      */
     @ForceInline
     private static long entry(long table, long size, long tags, long a, long b, long c, long d) {
         if (tags == TEXT_TAG) {
-            // One key, a string: by its number.
+            // The only key is a string, whose number leads to the entry.
             long n = VeneerTexts.entry(table, a);
             return n != 0 ? n : VeneerTexts.entryIs(table, a, look(table, size, tags, a, b, c, d));
         }
@@ -91,8 +105,9 @@ public final class VeneerTables {
         long hash = hash(tags, a, b, c, d);
         long n = slot(hash, places(table)) + 1;
         long place = at(table) + HEAD + n * size;
-        // Mostly it is there, where it is looked for first. Nothing orders these reads, so that the compiler may keep what it knows: of a place that
-        // is being made the keys may be seen as zero, which are the keys of nobody whose hash it gets, since tags are not.
+        // Usually the first place is the right one. These reads are not ordered, so that the
+        // compiler may keep what it knows. Keys of a place that is being written may be read as
+        // zero. Zero keys with these tags match no entry, because tags are not zero.
         if (U.getLong(place) == hash && has(place, tags, a, b, c, d)) {
             return n;
         }
@@ -100,40 +115,42 @@ public final class VeneerTables {
     }
 
     /**
-     * Where a table lies. What code has of it is a constant: the address, in its lower six bits how many places there are, and in the upper 16
-     * the row of {@link VeneerTexts}.
+     * The address of a table. Emitted code has a constant for a table: the address, the binary
+     * logarithm of the number of places in the lower six bits, and the row of {@link VeneerTexts}
+     * in the upper 16 bits.
      */
     @ForceInline
     private static long at(long table) {
         return table << 16 >> 16 & -HEAD;
     }
 
-    /** Where the strings of a table lie. */
+    /** The address of the strings of a table. */
     static long strings(long table) {
-        return U.getLong(at(table) + 32);
+        return U.getLong(at(table) + VeneerLayout.TABLE_STRINGS);
     }
 
-    /** How many places there are: a power of two. */
+    /** The number of places, a power of two. */
     @ForceInline
     private static long places(long table) {
         return 1L << (table & HEAD - 1);
     }
 
-    /** Where the values of a place lie that all threads change. */
+    /** The address of the values of a place that all threads share. */
     @ForceInline
     private static long values(long table, long size, long n) {
         return at(table) + HEAD + n * size + VALUES;
     }
 
-    /** Bytes of a place. */
+    /** The number of bytes of a place. */
     @ForceInline
     private static long size(long table) {
         return U.getLong(at(table) + 8);
     }
 
     /**
-     * Where the current thread adds up values of a place for itself, among its counters (see {@link VeneerRuntime#known}); 0 where it has none, or the table
-     * has no room there. A value is what all threads have there, and what stands in the place.
+     * The address of the current thread's own part of the values of a place, in its counter shard
+     * (see {@link VeneerRuntime#known}). 0 if the thread has no shard, or the table has no room in
+     * the shards. A value is the sum of all parts and of the shared values.
      */
     @ForceInline
     private static long mine(long table, long size, long n) {
@@ -142,10 +159,13 @@ public final class VeneerTables {
         return at < 0 || shard <= 0 ? 0 : shard + at + n * (size - VALUES);
     }
 
-    /** In the head: where a thread's own values begin among its counters; -1 where it has none. */
-    private static final int MINE = 40;
+    /**
+     * Offset in the head: the offset of a thread's own values in its shard; -1 if the table has
+     * none.
+     */
+    private static final int MINE = VeneerLayout.TABLE_PARTS;
 
-    /** Adds to a value: to this thread's part of it, or to that of all. */
+    /** Adds to a value: to this thread's part, or, if {@code mine} is 0, to the shared value. */
     @ForceInline
     private static void plus(long mine, long all, long offset, long n) {
         if (mine != 0) {
@@ -155,6 +175,10 @@ public final class VeneerTables {
         }
     }
 
+    /**
+     * Searches the places for the keys, and claims a place if there is none. Returns as {@link
+     * #entry}.
+     */
     private static long search(long table, long hash, long tags, long a, long b, long c, long d) {
         long places = U.getLong(table);
         long size = U.getLong(table + 8);
@@ -199,16 +223,20 @@ public final class VeneerTables {
         }
     }
 
-    /** One more value, in the words behind the count: the greatest and the least are those of all threads. */
+    /** Adds a value to sum, greatest and least. All threads share the greatest and the least. */
     @ForceInline
     private static void sum(long mine, long all, long value) {
         plus(mine, all, 8, value);
-        // Zero is the least of what is compared without a sign.
+        // With inverted signs, zero is the least value of an unsigned comparison.
         max(all + 16, value ^ Long.MIN_VALUE);
         max(all + 24, ~(value ^ Long.MIN_VALUE));
     }
 
-    /** The same with buckets of one width: how many lie below, in each, and above. In the head: FROM, where the first begins, and STEP, their width. */
+    /**
+     * Adds a value to a linear histogram: the number of values below all buckets, in each bucket,
+     * and above. The head has FROM, the start of the first bucket, and STEP, the width of all
+     * buckets.
+     */
     public static void addLinear(long table, long tags, long a, long b, long c, long d, long value) {
         long size = size(table);
         long n = entry(table, size, tags, a, b, c, d);
@@ -220,19 +248,21 @@ public final class VeneerTables {
         long from = U.getLong(at(table) + FROM);
         long bucket = 0;
         if (value >= from) {
-            // All buckets together are narrower than 2⁶³, so what is farther away is above them.
+            // All buckets together are narrower than 2⁶³, so a value whose distance overflows is
+            // above them.
             long steps = value - from < 0 ? buckets : (value - from) / U.getLong(at(table) + STEP);
             bucket = Math.min(steps, buckets) + 1;
         }
         plus(mine, all, 32 + 8 * bucket, 1);
     }
 
-    private static final int FROM = 48;
-    private static final int STEP = 56;
+    private static final int FROM = VeneerLayout.TABLE_FIRST;
+    private static final int STEP = VeneerLayout.TABLE_SECOND;
 
     /**
-     * Counts, and by seconds: behind the count stands the second in which the first came, and one more, then a ring of RING words, each a second
-     * and below it, in 32 bits, how often in it.
+     * Counts, in total and by seconds. After the count comes the first second plus one, and then a
+     * ring of RING words. A word has a second in its upper half, and the count in this second in
+     * its lower half.
      */
     public static void countRate(long table, long tags, long a, long b, long c, long d) {
         long size = size(table);
@@ -246,7 +276,8 @@ public final class VeneerTables {
         while (true) {
             long old = U.getLongAcquire(null, word);
             if (old >>> 32 > second) {
-                // This thread was held up for a minute: nobody asks for that second any more.
+                // This thread was delayed by more than the length of the ring: no reader asks for
+                // that second.
                 return;
             }
             long next = old >>> 32 == second ? old + 1 : second << 32 | 1;
@@ -256,10 +287,12 @@ public final class VeneerTables {
         }
     }
 
-    /** As in {@code instruments/src/tally.rs}. */
-    private static final long RING = 64;
+    private static final long RING = VeneerLayout.RATE_RING;
 
-    /** Whether one of the keys is a string for which there was no room, so that it cannot be told from others. */
+    /**
+     * Whether one of the keys is a string that did not fit into the table, so that it is not
+     * distinguishable.
+     */
     private static boolean lost(long tags, long a, long b, long c, long d) {
         return lost(tags, a) || lost(tags >>> 4, b) || lost(tags >>> 8, c) || lost(tags >>> 12, d);
     }
@@ -268,11 +301,10 @@ public final class VeneerTables {
         return (tag & 15) == TEXT_TAG && word == VeneerTexts.NO_ROOM || (tag & 15) == OBJECT_TAG && word == (STRINGS | 0xffff_ffffL);
     }
 
-    /** As {@code veneer_probes::compile::Tag}. */
-    private static final int TEXT_TAG = 4;
-    private static final int OBJECT_TAG = 5;
+    private static final int TEXT_TAG = VeneerLayout.TAG_TEXT;
+    private static final int OBJECT_TAG = VeneerLayout.TAG_OBJECT;
 
-    /** One more of a set: a combination of keys with a value, which is the last of them. */
+    /** Adds a combination of keys and a value, which is the last key, to a set. */
     public static void addDistinct(long table, long tags, long a, long b, long c, long d) {
         if (lost(tags, a, b, c, d)) {
             U.getAndAddLong(null, at(table) + HEAD + VALUES, 1);
@@ -281,12 +313,16 @@ public final class VeneerTables {
         }
     }
 
-    // The most frequent of unboundedly many (Metwally, Agrawal, El Abbadi: Efficient Computation of Frequent and Top-k Elements in Data Streams,
-    // 2005), in groups of GROUP places, by the hash of the keys. What is new takes the place with the least count of its group and goes on
-    // from there; that count is its error. Values: count, error, and of the first place of a group, whether somebody is giving one of its places
-    // to other keys. Counts of places only rise, also when the keys change. So whoever has read a count, has found its keys there after that, and
-    // then adds one to just that count, has added to these keys.
-    private static final long GROUP = 8;
+    // The most frequent keys of an unbounded number (space saving: Metwally, Agrawal, El Abbadi:
+    // Efficient Computation of Frequent and Top-k Elements in Data Streams, 2005). The hash of the
+    // keys selects a group of GROUP places. New keys replace those with the least count of their
+    // group, and continue from this count, which becomes their error.
+    //
+    // Values: count, error, and, in the first place of a group, whether a thread is replacing keys
+    // of the group. The count of a place only rises, also when its keys are replaced. So a thread
+    // that reads a count, then finds its keys in the place, and then increments exactly that count,
+    // has counted for its keys.
+    private static final long GROUP = VeneerLayout.GROUP;
 
     public static void countTop(long table, long tags, long a, long b, long c, long d) {
         long rest = at(table) + HEAD;
@@ -298,7 +334,7 @@ public final class VeneerTables {
         }
     }
 
-    /** Adds one to the place that has these keys; false where there is none now. */
+    /** Increments the count of the place with these keys; false if no place has them. */
     private static boolean counted(long group, long size, long hash, long tags, long a, long b, long c, long d) {
         for (long place = group, end = group + GROUP * size; place < end; place += size) {
             while (U.getLong(place) == hash) {
@@ -314,7 +350,10 @@ public final class VeneerTables {
         return false;
     }
 
-    /** Gives these keys a place of the group; false where others are busy there for too long. One at a time does, so no keys come twice. */
+    /**
+     * Gives the keys a place of the group; false if other threads occupy the group for too long.
+     * One thread at a time does this, so no keys get two places.
+     */
     private static boolean joined(long group, long size, long hash, long tags, long a, long b, long c, long d) {
         long busy = group + VALUES + 16;
         int turn = 0;
@@ -324,13 +363,16 @@ public final class VeneerTables {
             }
             Thread.onSpinWait();
         }
-        // They may have come meanwhile.
+        // Another thread may have added the keys.
         boolean done = counted(group, size, hash, tags, a, b, c, d) || taken(group, size, hash, tags, a, b, c, d);
         U.putLongRelease(null, busy, 0);
         return done;
     }
 
-    /** Takes the place with the least count; false where others count there too fast to say which it is. */
+    /**
+     * Replaces the keys of the place with the least count; false if other threads change the counts
+     * too fast.
+     */
     private static boolean taken(long group, long size, long hash, long tags, long a, long b, long c, long d) {
         for (int turn = 0; turn < SPINS; turn++) {
             long least = group;
@@ -344,7 +386,8 @@ public final class VeneerTables {
             }
             long state = U.getLong(least);
             U.putLongVolatile(null, least, 1);
-            // From here on nobody finds the old keys; who has found them before has counted before, or does not any more.
+            // No thread finds the old keys from here on. A thread that found them earlier fails to
+            // increment the count.
             if (U.compareAndSetLong(null, least + VALUES, count, count + 1)) {
                 give(least, tags, a, b, c, d);
                 U.putLong(least + VALUES + 8, count);
@@ -356,19 +399,27 @@ public final class VeneerTables {
         return false;
     }
 
-    // A sample (Vitter: Random Sampling with a Reservoir, 1985, algorithm R): of so many places, the one that comes with a number takes the place
-    // of that number while there are such, and then one that is drawn among as many as have come. What is drawn follows from the
-    // number by a hash (SplitMix64), so no generator is shared. In the head: SEED of the table, and BASE, how many had come when it was cleared.
-    private static final int SEED = 48;
-    private static final int BASE = 56;
+    // A random sample (Vitter: Random Sampling with a Reservoir, 1985, algorithm R). Values are
+    // numbered. While there are free places, a value gets the place of its number. Later, a place
+    // is drawn among as many places as values have arrived, and the value is dropped if the table
+    // has no such place. The draw is a hash of the number (SplitMix64), so threads share no
+    // generator. The head has SEED, and BASE, the number of values that had arrived when the table
+    // was cleared.
+    private static final int SEED = VeneerLayout.TABLE_FIRST;
+    private static final int BASE = VeneerLayout.TABLE_SECOND;
 
-    /** The number of what comes now, and one more, if it goes into the sample; else 0. */
+    /**
+     * Numbers the current value. Returns its number plus one if the value is part of the sample;
+     * else 0.
+     */
     public static long draw(long table) {
-        long number = U.getAndAddLong(null, table + 24, 1);
+        long number = U.getAndAddLong(null, table + VeneerLayout.TABLE_GIVEN, 1);
         return drawn(table, number) < 0 ? 0 : number + 1;
     }
 
-    /** The place of what came with a number, from 0; -1 where there is none for it. */
+    /**
+     * The index of the place for the value with this number; -1 if it is not part of the sample.
+     */
     private static long drawn(long table, long number) {
         long places = U.getLong(table);
         long came = number - U.getLong(table + BASE);
@@ -379,12 +430,15 @@ public final class VeneerTables {
         x = (x ^ x >>> 30) * 0xBF58476D1CE4E5B9L;
         x = (x ^ x >>> 27) * 0x94D049BB133111EBL;
         x ^= x >>> 31;
-        // As a fraction of 2⁶³, of as many as have come.
+        // Scales the hash, a fraction of 2⁶³, to the number of values that have arrived.
         long place = Math.multiplyHigh(x >>> 1, came + 1 << 1);
         return place < places ? place : -1;
     }
 
-    /** Puts what {@link #draw} has drawn into its place; see {@link #put}. Nothing later than it is written over. */
+    /**
+     * Writes the values that {@link #draw} has selected, unless their place has a later value. See
+     * {@link #put}.
+     */
     public static void putSample(long table, long tags, long a, long b, long c, long d, long draw) {
         long number = draw - 1;
         long n = drawn(table, number);
@@ -402,7 +456,7 @@ public final class VeneerTables {
         }
     }
 
-    /** Writes values with time and thread, and then how many came before them, to a place that is claimed. */
+    /** Writes values, time, thread and then the state to a place whose state is 1. */
     private static void write(long place, long number, long tags, long a, long b, long c, long d) {
         give(place, tags, a, b, c, d);
         U.putLong(place + VALUES, System.nanoTime());
@@ -411,12 +465,14 @@ public final class VeneerTables {
     }
 
     /**
-     * The next of the latest values: the table goes round. A place: state (0 none, 1 being written, else 2 and how many came before), tags, values,
-     * time, thread. What finds its place being written, a whole turn later, is not kept.
+     * Puts the next of the latest values into the table, which is a ring. A place: state (0 empty,
+     * 1 being written, else 2 plus the value's number), tags, values, time, thread. If another
+     * thread is still writing to the place, which is one round late, the value is counted in the
+     * rest only.
      */
     public static void put(long table, long tags, long a, long b, long c, long d) {
         long places = U.getLong(table);
-        long number = U.getAndAddLong(null, table + 24, 1);
+        long number = U.getAndAddLong(null, table + VeneerLayout.TABLE_GIVEN, 1);
         long place = table + HEAD + ((number & places - 1) + 1) * U.getLong(table + 8);
         long state = U.getLongAcquire(null, place);
         if (state == 1 || !U.compareAndSetLong(null, place, state, 1)) {
@@ -426,6 +482,7 @@ public final class VeneerTables {
         write(place, number, tags, a, b, c, d);
     }
 
+    /** Raises a word to a value, compared without signs. */
     private static void max(long at, long value) {
         long old = U.getLong(at);
         while (Long.compareUnsigned(old, value) < 0 && !U.compareAndSetLong(null, at, old, value)) {
@@ -433,7 +490,11 @@ public final class VeneerTables {
         }
     }
 
-    /** Four buckets for each power of two: 0 to 3 by themselves, then by the two bits behind the first; negative ones in the last. */
+    /**
+     * The index of a value's bucket. The values 0 to 3 have a bucket each. Each larger power of two
+     * has four buckets, selected by the two bits after the first one. All negative values have the
+     * last bucket.
+     */
     static int bucket(long value) {
         if (value < 4) {
             return value < 0 ? NEGATIVE : (int) value;
@@ -442,6 +503,6 @@ public final class VeneerTables {
         return 4 * (bits - 1) + (int) (value >>> bits - 2 & 3);
     }
 
-    /** As many as {@link #bucket} gives for what is not negative. */
-    private static final int NEGATIVE = 4 * 62;
+    /** The bucket of negative values. */
+    private static final int NEGATIVE = VeneerLayout.NEGATIVE_BUCKET;
 }

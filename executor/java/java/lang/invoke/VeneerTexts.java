@@ -7,42 +7,53 @@ import jdk.internal.vm.annotation.Stable;
 /**
  * The strings that are keys of tables, off the heap, and their numbers.
  *
- * <p>In words of 8 bytes: places (a power of two), strings at most, strings, then from {@link #HEAD} on the places: state (0 free, 1 being made,
- * else a hash), length of the string (and above it whether it has two bytes for a character), {@link #TEXT} characters.
+ * <p>The strings of a table, in words of 8 bytes: number of places (a power of two), limit for the
+ * strings, number of strings, and from {@link #HEAD} on the places. A place: state (0 free, 1 being
+ * written, else a hash), length of the string in the lower half and its coder in the upper half of
+ * a word, and {@link #TEXT} characters. Coder 0 has one byte for a character, and coder 1 has two.
  */
 final class VeneerTexts {
     private VeneerTexts() {}
 
     private static final Unsafe U = Unsafe.getUnsafe();
 
-    private static final int HEAD = 64;
-    private static final int TEXT = 64;
+    private static final int HEAD = VeneerLayout.HEAD;
+    private static final int TEXT = VeneerLayout.TABLE_TEXT;
     private static final int STRING = 16 + 2 * TEXT;
 
+    /** The number of a string that does not fit into its table. */
     static final long NO_ROOM = -1;
 
     private static final long VALUE = U.objectFieldOffset(String.class, "value");
     private static final long CODER = U.objectFieldOffset(String.class, "coder");
     private static final long BYTES = base();
 
-    // ---- strings that are known by identity ---------------------------------------------------------------------------
+    // ---- strings that are known by identity -----------------------------------------------------
 
-    /** Tables of strings at most that have such a row. */
+    /** Limit for the tables that know strings by identity, plus one for row 0. */
     private static final int ROWS = 1 << 10;
 
     /**
-     * Of a table of strings, at the place where one is looked for first: the very object that was found there. A string mostly comes again as
-     * the same object, and then nothing of it has to be compared. Only short ones stand here, so it is little that is kept alive, and none after
-     * the agent has left. Row 0 is nobody's. The compiler takes rows for constants; one that it still knows says nothing wrong, since a place keeps its string.
+     * For each such table, the string object that was found last at each first place of a search. A
+     * string usually arrives as the same object again, and then nothing needs to be compared. Only
+     * short strings are kept, so they need little memory, and none after the agent has unloaded.
+     * Row 0 is unused. The compiler treats rows as constants. An outdated row is harmless, because
+     * a place never changes its string.
      */
     @Stable private static final Object[] SEEN = new Object[ROWS];
 
-    /** Of the same tables: the numbers of the entries that have a string as their one key, where they are known, by its number less one. They never change. */
+    /**
+     * For the same tables: the number of the entry that has a string as its only key, by the
+     * string's number minus one; 0 if it is not known. Such a number never changes.
+     */
     @Stable private static final Object[] ENTRIES = new Object[ROWS];
 
     private static int rows = 1;
 
-    /** A row for a table with so many places for strings; 0 where there is none left. Called by the agent. */
+    /**
+     * Reserves a row for a table with this number of places for strings; 0 if no row is left.
+     * Called by the agent.
+     */
     static synchronized long make(long places) {
         if (rows == ROWS) {
             return 0;
@@ -52,20 +63,23 @@ final class VeneerTexts {
         return rows++;
     }
 
-    /** No string is kept any more. Called by the agent when it leaves. */
+    /** Drops all strings. Called by the agent when it unloads. */
     static synchronized void forget() {
         java.util.Arrays.fill(SEEN, null);
         java.util.Arrays.fill(ENTRIES, null);
     }
 
-    /** The entry of a table that has this string as its one key; 0 where that is not known. */
+    /**
+     * The entry of a table that has the string with this number as its only key; 0 if it is not
+     * known.
+     */
     @ForceInline
     static long entry(long table, long number) {
         int[] entries = (int[]) ENTRIES[(int) (table >>> 48) & ROWS - 1];
         return entries != null && number > 0 && number <= entries.length ? entries[(int) number - 1] : 0;
     }
 
-    /** Says which it is, and gives it back. */
+    /** Remembers the entry for {@link #entry}, and returns it. */
     static long entryIs(long table, long number, long entry) {
         int[] entries = (int[]) ENTRIES[(int) (table >>> 48) & ROWS - 1];
         if (entries != null && number > 0 && number <= entries.length) {
@@ -74,13 +88,13 @@ final class VeneerTexts {
         return entry;
     }
 
-    /** Where a string is looked for first, of so many places, a power of two. */
+    /** The index of the first place to search for a string. {@code places} is a power of two. */
     @ForceInline
     private static int home(String s, int places) {
         return s.hashCode() * 0x9E3779B9 >>> Integer.numberOfLeadingZeros(places - 1);
     }
 
-    /** The number of a string in a table, from 1; {@link #NO_ROOM} where there are too many. */
+    /** The number of a string in a table, from 1; {@link #NO_ROOM} if the string does not fit. */
     @ForceInline
     static long number(long table, String s) {
         String[] seen = (String[]) SEEN[(int) (table >>> 48) & ROWS - 1];
@@ -93,11 +107,12 @@ final class VeneerTexts {
         return find(VeneerTables.strings(table), s, seen);
     }
 
-    // ---- strings by what is in them -------------------------------------------------------------------------------------
+    // ---- strings by content -------------------------------------------------------------
 
     /**
-     * By its own hash, which it keeps, its length and its first characters as they lie in it: one byte each, or two. Where another thread takes
-     * too long with a place, the string may get a second one: who reads compares strings, and not numbers.
+     * Finds a string by its hash, its length and its first characters in the string's own coding,
+     * or adds it. If another thread takes too long to write a place, the string may get a second
+     * place. So the reader compares strings and not numbers.
      */
     private static long find(long strings, String s, String[] seen) {
         byte[] value = (byte[]) U.getReference(s, VALUE);
@@ -135,8 +150,9 @@ final class VeneerTexts {
         return NO_ROOM;
     }
 
+    /** Whether {@code n} bytes off the heap equal those of an array. */
     private static boolean same(long bytes, byte[] value, int n) {
-        // The last word may overlap the one before.
+        // The last word may overlap the word before it.
         if (n >= 8) {
             for (int i = 0; i + 8 < n; i += 8) {
                 if (U.getLong(bytes + i) != U.getLongUnaligned(value, BYTES + i)) {
@@ -157,7 +173,10 @@ final class VeneerTexts {
         return true;
     }
 
-    /** Where the first byte of an array lies. The JDK's method for that gives an int or a long, by its version. */
+    /**
+     * The offset of the first byte of an array. The JDK's method for it returns an int or a long,
+     * by its version.
+     */
     private static long base() {
         try {
             MethodType type = MethodType.methodType(long.class, Class.class);

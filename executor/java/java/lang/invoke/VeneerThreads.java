@@ -3,7 +3,8 @@ package java.lang.invoke;
 import jdk.internal.misc.Unsafe;
 
 /**
- * What threads keep for themselves from one point to another: a stack for each thread in a table, for values and for objects.
+ * Stacks of values or objects that threads keep from one join point to another. A table has a stack
+ * for each thread. Emitted code calls the public methods on application threads.
  */
 public final class VeneerThreads {
     private VeneerThreads() {}
@@ -13,23 +14,26 @@ public final class VeneerThreads {
     private static final int HEAD = VeneerTables.HEAD;
     private static final int VALUES = VeneerTables.VALUES;
 
-    // A stack for each thread. A place: the thread's id and below it, in 16 bits, how many values it has there; DEPTH values. Objects lie in
-    // an array beside it, whose number is in the head. A thread finds its place among the SPREAD that follow the one of its id. Only
-    // a place on which there is nothing goes to another thread, and only its own thread changes one on which there is something.
-    private static final int DEPTH = 32;
+    // A place is a stack: a state and DEPTH values. The state has the thread's id, and in the lower
+    // 16 bits the depth of the stack. Objects are in an array on the heap, whose index is in the
+    // table's head. A thread's place is one of the SPREAD places from the one of its id on. A place
+    // is free for any thread while its stack is empty. Otherwise only its own thread changes it.
+    //
+    // Values deeper than DEPTH are counted and not kept, so that pushes and pops stay balanced.
+    private static final int DEPTH = VeneerLayout.DEPTH;
     private static final int SPREAD = 8;
     private static final long DEEPEST = 0xffff;
     private static volatile Object[][] kept = new Object[0][];
 
-    /** Room for the objects of a table with so many places; called by the agent. */
+    /** Creates the array for the objects of a table. Called by the agent. */
     static synchronized void keep(long table, long places) {
         Object[][] more = java.util.Arrays.copyOf(kept, kept.length + 1);
         more[kept.length] = new Object[(int) places * DEPTH];
-        U.putLong(table + 40, kept.length);
+        U.putLong(table + VeneerLayout.TABLE_PARTS, kept.length);
         kept = more;
     }
 
-    /** The number of the place on which a thread has something; -1 where there is none. */
+    /** The index of the place with the thread's stack; -1 if its stack is empty. */
     private static long own(long table, long thread) {
         long places = U.getLong(table);
         long size = U.getLong(table + 8);
@@ -43,7 +47,11 @@ public final class VeneerThreads {
         return -1;
     }
 
-    /** The place on which it puts something: its own, or one on which there is nothing. What there was on it before: in the lower 16 bits. */
+    /**
+     * Increments the depth of the thread's stack, which gets a free place if it is empty. Returns
+     * the index of the place, with the former depth in the lower 16 bits; -1 if there is no free
+     * place, or the depth is at its limit.
+     */
     private static long claim(long table, long thread) {
         long places = U.getLong(table);
         long size = U.getLong(table + 8);
@@ -72,7 +80,7 @@ public final class VeneerThreads {
         return U.getLong(Thread.currentThread(), TID);
     }
 
-    /** Where the value at a depth of a place lies. */
+    /** The address of the value at a depth of a place. */
     private static long value(long table, long n, long depth) {
         return table + HEAD + (n + 1) * U.getLong(table + 8) + VALUES + 8 * depth;
     }
@@ -89,11 +97,14 @@ public final class VeneerThreads {
         long claim = claim(table, thread());
         long depth = claim & DEEPEST;
         if (claim >= 0 && depth < DEPTH) {
-            kept[(int) U.getLong(table + 40)][(int) ((claim >>> 16) * DEPTH + depth)] = value;
+            kept[(int) U.getLong(table + VeneerLayout.TABLE_PARTS)][(int) ((claim >>> 16) * DEPTH + depth)] = value;
         }
     }
 
-    /** What the thread has put there last; 0 where there is nothing. With {@code off} it is taken off. */
+    /**
+     * The top value of the thread's stack; 0 if the stack is empty. With {@code off}, removes the
+     * value.
+     */
     private static long number(long table, boolean off) {
         long n = own(table, thread());
         if (n < 0) {
@@ -109,6 +120,10 @@ public final class VeneerThreads {
         return value;
     }
 
+    /**
+     * The top object of the thread's stack; null if the stack is empty. With {@code off}, removes
+     * the object.
+     */
     private static Object object(long table, boolean off) {
         long n = own(table, thread());
         if (n < 0) {
@@ -119,7 +134,7 @@ public final class VeneerThreads {
         long depth = (state & DEEPEST) - 1;
         Object value = null;
         if (depth < DEPTH) {
-            Object[] all = kept[(int) U.getLong(table + 40)];
+            Object[] all = kept[(int) U.getLong(table + VeneerLayout.TABLE_PARTS)];
             int at = (int) (n * DEPTH + depth);
             value = all[at];
             if (off) {

@@ -2,13 +2,14 @@ package java.lang.invoke;
 
 import java.lang.reflect.Array;
 
-/** Calls a function of the agent from compiled code, where the JVM has a way that costs little. */
+/** Finds a way to call a function of the agent from compiled code at little cost. */
 final class VeneerTicks {
     private VeneerTicks() {}
 
     /**
-     * A handle of type {@code ()long} for the function at an address; null before JDK 22, where each call would be one through JNI. All by
-     * name: what Java 17 does not know cannot be written here.
+     * A handle of type {@code ()long} for the function at an address. Null before JDK 22, because
+     * each call would go through JNI. The classes are found by name, because Java 17, for which
+     * this file is compiled, lacks them.
      */
     static MethodHandle at(long address) throws ReflectiveOperationException {
         if (Runtime.version().feature() < 22) {

@@ -4,19 +4,24 @@ import jdk.internal.vm.annotation.ForceInline;
 import jdk.internal.vm.annotation.Stable;
 
 /**
- * What a cell's target stands for: the armed body, the armed body with counters at its entry, or one version of the method.
+ * A token, which a cell's target represents: the armed body, the armed body with counters at its
+ * entry, or one version of the method.
  *
- * <p>A call site's target must be a method handle, so a token is the value of a constant handle. The handle's bound value is a
- * final field of a class in {@code java.lang.invoke}: the JIT reads it as a constant when the handle is one.
+ * <p>A call site's target must be a method handle, so a token is the value of a constant method
+ * handle. The handle's bound value is a final field of a class in {@code java.lang.invoke}. So if
+ * the handle is a constant to the JIT, the token is one too.
  */
 final class VeneerToken {
-    /** The most counters that a token can have. */
+    /** Limit for the counters of a token. */
     private static final int MOST = 4;
 
-    /** The instance of the version class; null for the armed body. Set once, before any cell has the token. */
+    /**
+     * The instance of the version class; null for the armed body. Set once, before any cell has the
+     * token.
+     */
     @Stable Object body;
 
-    /** How many counters activations of the armed body pass at its entry; 0 if activations go on in a version. */
+    /** Number of counters at the entry of the armed body; 0 for a version and for IDLE. */
     final int counters;
     /** Offsets of the counters from the thread's shard. */
     private final int first, second, third, fourth;
@@ -30,14 +35,18 @@ final class VeneerToken {
         fourth = all[3];
     }
 
-    /** A new token, as a target of a cell. With offsets, it is that of the armed body with these counters at its entry. */
+    /**
+     * A new token, as a target for a cell. With offsets, for the armed body with these counters at
+     * its entry.
+     */
     static MethodHandle make(int... offsets) {
         return MethodHandles.constant(Object.class, new VeneerToken(offsets));
     }
 
     /**
-     * Counts an activation. Not forced inline: C1, which does not inline a method of this size, would give each activation of a
-     * recursive method a larger frame. C2 inlines it where it is hot.
+     * Counts an activation. Not marked as {@code ForceInline}: C1 does not inline a method of this
+     * size by itself, and would give each activation of a recursive method a larger frame. C2
+     * inlines hot calls.
      */
     void count() {
         long shard = VeneerRuntime.shard();
@@ -53,7 +62,7 @@ final class VeneerToken {
         }
     }
 
-    /** The token that a target of a cell stands for. */
+    /** The token that a target of a cell represents. */
     @ForceInline
     static VeneerToken of(MethodHandle target) {
         return (VeneerToken) VeneerBound.value(VeneerBound.handle(target));

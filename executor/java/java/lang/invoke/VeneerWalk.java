@@ -10,50 +10,60 @@ import java.util.stream.Stream;
 import jdk.internal.misc.Unsafe;
 
 /**
- * Puts the lines of a stack trace right, when it is made.
+ * Corrects the lines of a stack trace when the trace is made, on the thread that makes the
+ * exception.
  *
  * <pre>
  *   fillInStackTrace (native) ─▶ the JVM's own ─▶ {@link #filled}: does the trace show a class that has versions?
  *                                                     └─▶ a walk over the stack, hidden frames included:
  *        callee               callee
- *        Host$V/0x….run$e17   –                 says where in the armed body its code stands   ─┐
- *        (LambdaForm …)       –                                                                 │
- *        Host.m  at its stub  Host.m at its stub                                       place  ◀─┘
+ *        Host$V/0x….run$e17   –                 its class data has the position in the armed body   ─┐
+ *        (LambdaForm …)       –                                                                      │
+ *        Host.m  at its stub  Host.m at its stub                                         position  ◀─┘
  * </pre>
  *
- * The JVM leaves frames of hidden classes out of traces. What is left of an activation in a version is the frame of the host,
- * which stands at the stub by which it was left. A version's class data says which place of the armed body each of its
- * instructions is, so the trace can be given the very place where the original method would have been.
+ * The JVM omits frames of hidden classes from traces. An activation in a version shows only the
+ * frame of the host, at the stub by which the activation left the armed body. A version's class
+ * data has the position in the armed body for each of its instructions. So the trace gets the
+ * position that the original method would have.
  */
 final class VeneerWalk 
         implements Consumer<StackWalker.StackFrame>, Function<Stream<StackWalker.StackFrame>, Object> {
     private static final Unsafe U = Unsafe.getUnsafe();
 
-    /** Made in {@link #begin}: that loads classes, which may get versions themselves and so come back here. */
+    /**
+     * Created in {@link #begin}. The creation loads classes, which may get versions and so call
+     * this class again.
+     */
     private static StackWalker walker;
 
-    /** 0: not tried; 1: traces are put right; -1: this JVM does not let them. */
+    /** 0: not tried; 1: traces are corrected; -1: this JVM does not allow it. */
     private static int state;
 
     /** Classes that have, or had, versions; a hash table with holes. */
     private static volatile WeakReference<?>[] hosts = new WeakReference<?>[16];
 
-    /** How many it has, with those that are gone. */
+    /** Number of its entries, including those of unloaded classes. */
     private static int entries;
 
-    /** Whose trace it is. */
+    /** The exception whose trace is corrected. */
     private final Throwable thrown;
-    /** No frame yet of those that a trace begins with. */
+    /** Whether the walk is still above the first frame that the trace shows. */
     private boolean above = true;
-    // The frames of classes that have versions, the innermost first: class, bci (high half) and place in the armed body, or -1.
+    // The frames of classes that have versions, the innermost first: class, bci (high half) and
+    // place in the armed body, or -1.
     private Class<?>[] classes = new Class<?>[16];
     private long[] frames = new long[16];
     private int found;
-    /** The class that the innermost version frame since the last frame of a host is a version of. */
+    /**
+     * The class that the innermost version frame since the last frame of a host is a version of.
+     */
     private Class<?> versionOf;
 
     private int place;
-    /** How many frames of classes that have versions the trace shows: behind them nothing is looked at. */
+    /**
+     * Number of frames in the trace whose classes have versions. The walk ends after the last one.
+     */
     private final int wanted;
 
     private VeneerWalk(Throwable thrown, int wanted) {
@@ -61,12 +71,12 @@ final class VeneerWalk
         this.wanted = wanted;
     }
 
-    /** Whether traces are put right when they are made. */
+    /** Whether traces are corrected when they are made. */
     static boolean isOn() {
         return state > 0;
     }
 
-    /** A class gets a version. */
+    /** Adds a class that is about to get a version. */
     static synchronized void patched(Class<?> host) {
         if (isPatched(host)) {
             return;
@@ -77,7 +87,7 @@ final class VeneerWalk
         WeakReference<?>[] old = hosts;
         if (++entries * 2 <= old.length) {
             old[free(old, host)] = new WeakReference<>(host);
-            // Others see the entry with the table.
+            // This volatile write publishes the entry to other threads.
             hosts = old;
             return;
         }
@@ -115,7 +125,7 @@ final class VeneerWalk
         return false;
     }
 
-    /** Takes all that a walk needs in, then the JVM's native method. */
+    /** Loads everything that a walk needs, and then replaces the JVM's native method. */
     private static void begin() {
         state = -1;
         if (VeneerRuntime.READABLE) {
@@ -128,7 +138,10 @@ final class VeneerWalk
         }
     }
 
-    /** Binds {@code Throwable.fillInStackTrace(int)} to the agent's function, which calls the JVM's, then {@link #filled}. */
+    /**
+     * Binds {@code Throwable.fillInStackTrace(int)} to the agent's function, which calls the JVM's,
+     * then {@link #filled}.
+     */
     private static native boolean hook(Class<?> throwable, Class<?> walk);
 
     private void walk() {
@@ -142,7 +155,7 @@ final class VeneerWalk
         return null;
     }
 
-    /** Called when the JVM has filled in a trace. */
+    /** Corrects the trace that the JVM has just filled in. The agent calls it. */
     static void filled(Throwable thrown) {
         if (thrown instanceof VeneerMark) {
             return;
@@ -188,7 +201,8 @@ final class VeneerWalk
             return;
         } else if (isPatched(c)) {
             above = false;
-            // Not where the version is one of a class in its nest.
+            // The version may be that of another class in the nest. Then this frame is at its own
+            // position.
             boolean left = versionOf == c;
             if (found == classes.length) {
                 classes = Arrays.copyOf(classes, found * 2);
@@ -202,18 +216,24 @@ final class VeneerWalk
         }
     }
 
-    /** Frames that the JVM leaves out at the top: of making this exception; and those of looking at it. */
+    /**
+     * Whether the trace omits a frame at the top: those that create the exception, and those of
+     * this walk.
+     */
     private boolean isSkipped(Class<?> c, String method) {
         return c == VeneerWalk.class || c.isInstance(thrown) && (method.equals("<init>") || method.equals("fillInStackTrace"));
     }
 
-    /** The same of a method of a version. */
+    /**
+     * The position in the armed body for a bci in a method of a version; negative if it is not
+     * known.
+     */
     static long place(Class<?> version, String method, int bci) {
         Object[] data = VeneerRuntime.data(version);
         return data == null ? -1 : placeOf((int[]) data[1], method, bci);
     }
 
-    /** Where in the armed body the code of a version stands at this bci; negative where that is not known. */
+    /** Looks a position up in the table of a version's class data; negative if it is not known. */
     private static int placeOf(int[] table, String method, int bci) {
         int id = 0;
         for (int i = method.lastIndexOf('$') + 2; i < method.length(); i++) {
@@ -236,8 +256,9 @@ final class VeneerWalk
     }
 
     /**
-     * Gives the frames of hosts in a trace their places. The trace has the same frames of these classes in the same order (none
-     * of their methods is hidden), but may end earlier. Where it has others, the rest is left as it is.
+     * Writes the positions of the frames of hosts into the trace. The trace has the same frames of
+     * these classes in the same order, because none of their methods is hidden, but it may end
+     * earlier. At the first frame that differs, this method leaves the rest of the trace unchanged.
      */
     private void write(Object[] top) {
         int next = 0;
@@ -255,8 +276,9 @@ final class VeneerWalk
                 if (at >= 0) {
                     bcis[i] = at << 16 | bcis[i] & 0xFFFF;
                     if (i == 0 && chunk == top) {
-                        // Made by the version itself: with the exact place, the JVM can explain a null pointer. What says that it
-                        // cannot is a mark for hidden frames on top.
+                        // The version itself made the exception. With the exact position, the JVM
+                        // can explain a null pointer. The mark for a hidden top frame would prevent
+                        // that.
                         chunk[chunk.length - 1] = null;
                     }
                 }

@@ -1,0 +1,309 @@
+//! The table of everything that the Rust code and the Java runtime classes must agree on. This is
+//! the list of the runtime classes, and the layout of the memory that both sides read and write.
+//!
+//! The crate uses this file as a module, and `build.rs` uses it as a module of its own. `build.rs`
+//! compiles the classes of [`CLASSES`] and embeds them in this order. It also writes each constant
+//! into `VeneerLayout.java` as a `static final` field with a literal value. `javac` copies such
+//! values into the classes that use them, so the JVM never loads `VeneerLayout`, and the JIT sees
+//! plain constants.
+//!
+//! This file imports nothing, because `build.rs` has none of the crate's dependencies. The unit
+//! tests compare the constants with those of the crates that own them.
+
+/// One of the Java runtime classes.
+#[allow(dead_code)] // `build.rs` reads the name only.
+pub struct RuntimeClass {
+    /// The name without its package.
+    pub name: &'static str,
+    /// Whether armed bodies, anchors or versions name the class.
+    pub is_named_by_emitted_code: bool,
+    /// Whether the class reads the value of a constant method handle. See `direct_reads`.
+    pub reads_constant_handles: bool,
+}
+
+/// The package of the runtime classes.
+pub const PACKAGE: &str = "java/lang/invoke/";
+
+const fn class(name: &'static str) -> RuntimeClass {
+    RuntimeClass {
+        name,
+        is_named_by_emitted_code: false,
+        reads_constant_handles: false,
+    }
+}
+
+const fn named(class: RuntimeClass) -> RuntimeClass {
+    RuntimeClass {
+        is_named_by_emitted_code: true,
+        ..class
+    }
+}
+
+const fn reader(class: RuntimeClass) -> RuntimeClass {
+    RuntimeClass {
+        reads_constant_handles: true,
+        ..class
+    }
+}
+
+/// The runtime classes, in the order in which the agent defines them: a class is defined before the
+/// first use of any method that names it. `VeneerRuntime` is the last one.
+pub const CLASSES: [RuntimeClass; 18] = [
+    named(class("VeneerFrame")),
+    class("VeneerReserve"),
+    class("VeneerBound"),
+    reader(class("VeneerToken")),
+    class("VeneerGate"),
+    class("VeneerMark"),
+    reader(named(class("VeneerCell"))),
+    class("VeneerLinker$1"),
+    class("VeneerLinker"),
+    class("VeneerClock"),
+    class("VeneerTicks"),
+    named(class("VeneerTables")),
+    class("VeneerTexts"),
+    named(class("VeneerThreads")),
+    class("VeneerObjects"),
+    named(class("VeneerProbe")),
+    class("VeneerWalk"),
+    named(class("VeneerRuntime")),
+];
+
+/// A constant of this table, for `build.rs`.
+#[allow(dead_code)] // The crate reads it in unit tests only.
+pub struct JavaConstant {
+    pub name: &'static str,
+    /// `int` or `long`.
+    pub java_type: &'static str,
+    pub value: i64,
+    pub doc: &'static str,
+}
+
+macro_rules! java_type {
+    (i32) => {
+        "int"
+    };
+    (i64) => {
+        "long"
+    };
+}
+
+macro_rules! java_constants {
+    ($($(#[doc = $doc:literal])+ $name:ident: $type:ident = $value:expr;)+) => {
+        $($(#[doc = $doc])+ #[allow(dead_code)] pub const $name: $type = $value;)+
+
+        /// All constants, in the order of this file.
+        #[allow(dead_code)] // Only `build.rs` and the unit tests read this list.
+        pub const CONSTANTS: &[JavaConstant] = &[$(JavaConstant {
+            name: stringify!($name),
+            java_type: java_type!($type),
+            value: $name as i64,
+            doc: concat!($($doc),+),
+        }),+];
+    };
+}
+
+java_constants! {
+    /// Number of rows of the thread table, a power of two. A thread's row is `tid & THREAD_ROWS - 1`.
+    THREAD_ROWS: i32 = 1 << 12;
+    /// Bytes of a row. A row begins with the id of the thread that owns it.
+    THREAD_ROW_BYTES: i32 = 32;
+    /// Offset in a row: the address of the thread's counter shard.
+    THREAD_ROW_SHARD: i32 = 8;
+    /// Offset in a row: the address of the thread's event ring.
+    THREAD_ROW_RING: i32 = 16;
+
+    /// Offset in a ring: the position up to which events are written. The position only grows.
+    RING_HEAD: i32 = 0;
+    /// Offset in a ring: the position up to which events are drained. The position only grows.
+    RING_TAIL: i32 = 8;
+    /// Offset in a ring: the number of bytes of the data.
+    RING_CAPACITY: i32 = 24;
+    /// Bytes before the data of a ring.
+    RING_HEADER: i32 = 64;
+    /// Offset in an event: the id of its point. An event begins with its length, an int.
+    EVENT_POINT: i32 = 4;
+    /// Offset in an event: its time, by `System.nanoTime()`.
+    EVENT_TIME: i32 = 8;
+    /// Offset in an event: the id of its thread.
+    EVENT_THREAD: i32 = 16;
+    /// Bytes before the values of an event.
+    EVENT_HEADER: i32 = 32;
+    /// Bytes of a value of an event, without characters: its kind and a word.
+    EVENT_VALUE: i32 = 16;
+    /// Limit for the characters that an event keeps of a string.
+    EVENT_TEXT: i32 = 64;
+    /// Kind of a value: null.
+    VALUE_NULL: i64 = 0;
+    /// Kind of a value: an integer.
+    VALUE_INT: i64 = 1;
+    /// Kind of a value: a floating-point number.
+    VALUE_FLOAT: i64 = 2;
+    /// Kind of a value: a string.
+    VALUE_STRING: i64 = 3;
+    /// Kind of a value: another object, by its class and identity hash.
+    VALUE_OBJECT: i64 = 4;
+
+    /// Bytes of the head of a table, and of the head of a table's strings.
+    HEAD: i32 = 64;
+    /// Limit for the keys of an entry.
+    KEYS: i32 = 4;
+    /// Offset in an entry: its values, after its state, the tags of its keys, and its keys.
+    VALUES: i32 = 8 * (2 + KEYS);
+    /// Offset in the head of a table of single values: the number of values put into it.
+    TABLE_GIVEN: i32 = 24;
+    /// Offset in the head of a table: the address of its strings.
+    TABLE_STRINGS: i32 = 32;
+    /// Offset in the head of a table: the offset of a thread's own values in its counter shard, or -1.
+    /// In a table of stacks: the index of the array with the objects.
+    TABLE_PARTS: i32 = 40;
+    /// Offset in the head of a table: the first bucket's start of a linear histogram, the seed of a
+    /// sample.
+    TABLE_FIRST: i32 = 48;
+    /// Offset in the head of a table: the bucket width of a linear histogram. In a table of single
+    /// values: the number of values put into it before it was cleared.
+    TABLE_SECOND: i32 = 56;
+    /// Limit for the characters that a table keeps of a string.
+    TABLE_TEXT: i32 = 64;
+    /// In the word of a key that is an object: the object is a string, whose number is in the lower
+    /// half of the word.
+    STRINGS: i64 = 1 << 32;
+    /// Number of words of the ring that counts a rate's seconds.
+    RATE_RING: i64 = 64;
+    /// Number of slots in a group of a table of the most frequent keys.
+    GROUP: i64 = 8;
+    /// Index of the histogram bucket for negative values, which is the last one.
+    NEGATIVE_BUCKET: i32 = 4 * 62;
+    /// Limit for the values that a thread keeps on its stack in a table.
+    DEPTH: i32 = 32;
+    /// Tag of a key that is a string.
+    TAG_TEXT: i32 = 4;
+    /// Tag of a key that is an object.
+    TAG_OBJECT: i32 = 5;
+    /// Limit for the iterations of a loop in a probe.
+    MAX_ITERATIONS: i64 = 1_000;
+
+    /// Number of neighbouring method ids whose cells share a gate.
+    GATE_WIDTH: i32 = 64;
+
+    /// Operation of a bound call site: call a method of a superclass.
+    BIND_SPECIAL: i32 = 1;
+    /// Operation of a bound call site: call a virtual method.
+    BIND_VIRTUAL: i32 = 2;
+    /// Operation of a bound call site: call a static method.
+    BIND_STATIC: i32 = 3;
+    /// Operation of a bound call site: read an instance field.
+    BIND_GET_FIELD: i32 = 4;
+    /// Operation of a bound call site: store to an instance field.
+    BIND_PUT_FIELD: i32 = 5;
+    /// Operation of a bound call site: read a static field.
+    BIND_GET_STATIC: i32 = 6;
+    /// Operation of a bound call site: store to a static field.
+    BIND_PUT_STATIC: i32 = 7;
+    /// Operation of a bound call site: store to a final instance field.
+    BIND_PUT_FINAL: i32 = 8;
+    /// Operation of a bound call site: return the lookup of the nest host.
+    BIND_LOOKUP: i32 = 9;
+    /// Operation of a bound call site: store to a final static field.
+    BIND_PUT_STATIC_FINAL: i32 = 10;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+    use veneer_fragmenter::runtime;
+    use veneer_instruments::{BUCKETS, GROUP as SLOTS_IN_GROUP, RING, TallyKind};
+    use veneer_probes::compile::{self, Tag};
+    use veneer_protocol::data;
+
+    #[test]
+    fn the_named_classes_are_those_that_the_fragmenter_emits() {
+        let emitted = [
+            runtime::CELL,
+            runtime::FRAME,
+            runtime::RUNTIME,
+            runtime::PROBE,
+            runtime::TABLES,
+            runtime::THREADS,
+        ];
+        let named = CLASSES.iter().filter(|c| c.is_named_by_emitted_code);
+        let named: BTreeSet<String> = named.map(|c| format!("{PACKAGE}{}", c.name)).collect();
+        assert_eq!(named, emitted.map(str::to_string).into());
+    }
+
+    #[test]
+    fn the_offsets_in_rings_are_those_of_the_data_directory() {
+        let ours = [RING_HEAD, RING_TAIL, RING_CAPACITY, RING_HEADER];
+        let (head, tail) = (data::Rings::HEAD, data::Rings::TAIL);
+        let (capacity, header) = (data::Rings::CAPACITY, data::Rings::HEADER);
+        assert_eq!(ours.map(|n| n as u64), [head, tail, capacity, header]);
+    }
+
+    #[test]
+    fn an_event_in_this_layout_decodes_to_its_values() {
+        let text = "ab";
+        let length = EVENT_HEADER + 2 * EVENT_VALUE + 8;
+        let mut event = vec![0u8; length as usize];
+        let mut put = |at: i32, bytes: &[u8]| {
+            event[at as usize..at as usize + bytes.len()].copy_from_slice(bytes);
+        };
+        put(0, &length.to_ne_bytes());
+        put(EVENT_POINT, &7i32.to_ne_bytes());
+        put(EVENT_TIME, &11i64.to_ne_bytes());
+        put(EVENT_THREAD, &13i64.to_ne_bytes());
+        put(EVENT_HEADER, &VALUE_INT.to_ne_bytes());
+        put(EVENT_HEADER + 8, &(-5i64).to_ne_bytes());
+        let string = EVENT_HEADER + EVENT_VALUE;
+        put(string, &VALUE_STRING.to_ne_bytes());
+        put(string + 8, &2i64.to_ne_bytes());
+        for (i, unit) in text.encode_utf16().enumerate() {
+            put(string + EVENT_VALUE + 2 * i as i32, &unit.to_ne_bytes());
+        }
+        let decoded = data::decode(&event);
+        assert_eq!((decoded.time_ns, decoded.thread), (11, 13));
+        let [data::Value::Int(number), data::Value::Text(found)] = &decoded.values[..] else {
+            panic!("{:?}", decoded.values);
+        };
+        assert_eq!((*number, found.as_str()), (-5, text));
+    }
+
+    #[test]
+    fn tables_have_the_shape_of_the_crates_that_own_them() {
+        assert_eq!(KEYS as usize, compile::KEYS);
+        assert_eq!(MAX_ITERATIONS, compile::TURNS);
+        assert_eq!(
+            [TAG_TEXT, TAG_OBJECT],
+            [Tag::Text as i32, Tag::Object as i32]
+        );
+        assert_eq!((RATE_RING as u64, GROUP as u64), (RING, SLOTS_IN_GROUP));
+        assert_eq!(NEGATIVE_BUCKET as usize, BUCKETS - 1);
+        assert_eq!(DEPTH as u64, TallyKind::Numbers.words());
+    }
+
+    /// The fragmenter's enumeration is private, so the test reads the numbers from its source.
+    #[test]
+    fn the_operations_of_bound_call_sites_are_those_of_the_fragmenter() {
+        let source = include_str!("../../../fragmenter/src/version/member_access.rs");
+        let (_, rest) = source.split_once("enum BoundAccess {").unwrap();
+        let (variants, _) = rest.split_once('}').unwrap();
+        let emitted: BTreeSet<(String, i64)> = variants
+            .lines()
+            .filter_map(|line| line.trim().trim_end_matches(',').split_once(" = "))
+            .map(|(name, number)| (name.to_uppercase(), number.parse().unwrap()))
+            .collect();
+        let ours = CONSTANTS.iter().filter_map(|constant| {
+            let name = constant.name.strip_prefix("BIND_")?;
+            Some((name.replace('_', ""), constant.value))
+        });
+        assert_eq!(ours.collect::<BTreeSet<_>>(), emitted);
+    }
+
+    #[test]
+    fn the_masks_need_powers_of_two() {
+        for n in [THREAD_ROWS, THREAD_ROW_BYTES, HEAD, GATE_WIDTH] {
+            assert!(n.count_ones() == 1, "{n}");
+        }
+        assert!(RATE_RING.count_ones() == 1 && GROUP.count_ones() == 1);
+    }
+}
