@@ -14,6 +14,7 @@ mod agent;
 mod classes;
 mod control;
 mod data;
+mod diagnostics;
 mod events;
 mod guard;
 mod jvm;

@@ -266,7 +266,7 @@ fn begin(env: Env, tool: Tool, mut config: AgentConfig, attached: bool) -> Resul
 /// The library is loaded again, into a JVM that the agent had left.
 pub fn come_back(agent: &'static Agent, env: Env) -> Result<(), String> {
     agent.filter.only_plans.store(true, Ordering::SeqCst);
-    agent.came_back.store(true, Ordering::SeqCst);
+    agent.end_journal();
     plan_loop::start_all(agent, env)?;
     for event in CLASS_EVENTS {
         agent.tool.enable(event)?;
