@@ -4,27 +4,28 @@ mod control;
 mod export;
 mod generated;
 mod shell;
+mod top;
+mod values;
 
 pub use control::{
     AttachArguments, DetachArguments, DoctorArguments, PatchesArguments, PsArguments,
     RelayArguments,
 };
-mod top;
 pub use export::{ExportArguments, Format};
 pub use generated::{CompletionsArguments, ManArguments};
 pub use shell::ShellArguments;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::net::{SocketAddr, ToSocketAddrs};
-use std::ops::RangeInclusive;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
-use veneer_protocol::{AddressError, Policy, loopback_address};
+use veneer_protocol::Policy;
 
 pub use top::TopArguments;
+use values::{PIDS, address, pid, resolve_host, seconds};
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -433,17 +434,6 @@ fn points(text: &str) -> Result<Points, String> {
     Ok(Points(format!(".{name}({wanted})")))
 }
 
-fn seconds(text: &str) -> Result<f64, String> {
-    let seconds: f64 = text
-        .parse()
-        .map_err(|_| "a number of seconds, such as 10 or 0.5")?;
-    if (0.05..=86_400.0).contains(&seconds) {
-        Ok(seconds)
-    } else {
-        Err("from 0.05 to 86400 seconds".into())
-    }
-}
-
 /// The source from which `veneer list` reads the methods.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ListSource {
@@ -567,24 +557,6 @@ fn policies() -> impl TypedValueParser<Value = Policies> {
 
 fn policy() -> impl TypedValueParser<Value = Policy> {
     PossibleValuesParser::new(Policy::ALL.map(Policy::name)).try_map(|name| name.parse::<Policy>())
-}
-
-/// Resolves the address of any machine. The prefix `tcp://` is optional.
-fn resolve_host(text: &str) -> Result<SocketAddr, String> {
-    let plain = text.strip_prefix("tcp://").unwrap_or(text);
-    let mut found = plain.to_socket_addrs().map_err(|error| error.to_string())?;
-    found.next().ok_or_else(|| "no such machine".into())
-}
-
-fn address(text: &str) -> Result<SocketAddr, AddressError> {
-    loopback_address(text)
-}
-
-/// Valid process ids. The largest `pid_max` that Linux accepts is 2²².
-const PIDS: RangeInclusive<u32> = 1..=1 << 22;
-
-fn pid() -> impl TypedValueParser<Value = u32> {
-    clap::value_parser!(u32).range(i64::from(*PIDS.start())..=i64::from(*PIDS.end()))
 }
 
 #[cfg(test)]

@@ -10,10 +10,11 @@ mod output;
 mod push;
 mod serve;
 mod session;
+mod time;
 mod trace;
 
 use std::thread;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use anyhow::{Result, bail};
 use veneer_export::{collapsed, csv, openmetrics, otlp};
@@ -22,6 +23,7 @@ use veneer_protocol::Report;
 use crate::cli::{ExportArguments, Format};
 use output::Output;
 use session::{Session, SessionStart};
+use time::{began, otlp_context};
 
 /// Exports the metrics and returns the exit code.
 pub fn run(arguments: ExportArguments) -> Result<u8> {
@@ -71,22 +73,4 @@ fn render(arguments: &ExportArguments, report: &Report) -> Result<String> {
         // `run` handles Perfetto traces separately and never calls this function for them.
         Format::Perfetto => String::new(),
     })
-}
-
-fn now() -> u64 {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH);
-    now.map_or(0, |now| u64::try_from(now.as_nanos()).unwrap_or(u64::MAX))
-}
-
-/// The time at which the agent was loaded, in nanoseconds since 1970.
-fn began(report: &Report) -> u64 {
-    now().saturating_sub(report.jvm.millis.saturating_mul(1_000_000))
-}
-
-fn otlp_context(service: &str, began: u64) -> otlp::About {
-    otlp::About {
-        service: service.into(),
-        began,
-        now: now(),
-    }
 }

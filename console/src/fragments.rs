@@ -111,7 +111,7 @@ pub fn run(arguments: FragmentsArguments) -> Result<u8> {
             Ok(class) => class,
             Err(error) => {
                 complain(&error);
-                code = crate::FAILED;
+                code = crate::exit_code::FAILED;
                 continue;
             }
         };
@@ -119,7 +119,7 @@ pub fn run(arguments: FragmentsArguments) -> Result<u8> {
             Ok(modern) => modern,
             Err(refusal) => {
                 complain(&format_args!("{place}: {refusal}"));
-                code = crate::FAILED;
+                code = crate::exit_code::FAILED;
                 continue;
             }
         };
@@ -127,7 +127,7 @@ pub fn run(arguments: FragmentsArguments) -> Result<u8> {
             Ok(file) => file,
             Err(error) => {
                 complain(&format_args!("{place}: {error}"));
-                code = crate::FAILED;
+                code = crate::exit_code::FAILED;
                 continue;
             }
         };

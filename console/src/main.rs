@@ -32,6 +32,7 @@ mod disk_check;
 mod doctor;
 mod embedded_agent;
 mod exec;
+mod exit_code;
 mod export;
 mod fragments;
 mod generated;
@@ -67,9 +68,6 @@ use clap::Parser;
 
 use cli::{Cli, Command};
 
-/// Veneer could not do what was asked.
-const FAILED: u8 = 2;
-
 fn main() -> ExitCode {
     let cli = Cli::parse();
     embedded_agent::register();
@@ -100,7 +98,7 @@ fn main() -> ExitCode {
         Err(error) if output::is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             output::complain(&output::describe(&error));
-            ExitCode::from(FAILED)
+            ExitCode::from(exit_code::FAILED)
         }
     }
 }

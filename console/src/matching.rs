@@ -69,7 +69,7 @@ pub fn methods(
             Ok(bytes) => bytes,
             Err(error) => {
                 complain(&error);
-                code = crate::FAILED;
+                code = crate::exit_code::FAILED;
                 continue;
             }
         };
@@ -79,7 +79,7 @@ pub fn methods(
             Ok(both) => both,
             Err(error) => {
                 complain(&error);
-                code = crate::FAILED;
+                code = crate::exit_code::FAILED;
                 continue;
             }
         };

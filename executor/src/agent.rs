@@ -1,4 +1,11 @@
-//! The agent: one in a process, made when the JVM is ready, never dropped.
+//! The state of the agent that all its threads share.
+//!
+//! The JVM's start-up thread creates the one [`Agent`] of the process when the JVM is ready. The
+//! agent is never dropped, so references to it are `'static`. An agent that was unloaded from a
+//! JVM stays in memory and is used again when the library is attached once more.
+//!
+//! The struct composes the state of the subsystems, each with a mutex of its own. This file
+//! contains no operation on them; operations take the agent or the parts that they use.
 
 use crate::classes::arming_filter::{Filter, Loaders};
 use crate::classes::obsolete_frames::Elders;
@@ -6,143 +13,123 @@ use crate::classes::pending_classes::Awaited;
 use crate::classes::registry::{Class, Registry};
 use crate::classes::runtime_access::RuntimeAccess;
 use crate::classes::unarmed_classes::Unarmed;
-use crate::control::outbox::Outbox;
 use crate::data::aggregations::Tallies;
 use crate::data::clock::Clock;
 use crate::data::metadata_journal::Catalogue;
 use crate::data::rings::Rings;
 use crate::data::shards::Shards;
+use crate::diagnostics::Diagnostics;
 use crate::jvm::java_runtime::Library;
-use crate::jvm::jni::{Env, LongField, jobject};
+use crate::jvm::jni::LongField;
 use crate::jvm::jvmti::Tool;
 use crate::jvm::version_frames::Stacks;
 use crate::plans::instrument_registry::Table;
 use crate::plans::jobs::Job;
 use crate::plans::plan_instances::Loads;
+use crate::plans::plan_output::PlanOutput;
 use crate::weaving::woven_methods::Methods;
-use std::collections::{BTreeMap, HashMap, HashSet};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Sender, channel};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, RwLock};
+use std::sync::{Arc, Mutex, OnceLock, RwLock};
 use std::time::Instant;
 use veneer_fragmenter::Refusal;
 use veneer_fragmenter::policy::Policy;
-use veneer_fragmenter::version::ProtectedMembers;
 use veneer_instruments::{MethodPattern, RefusalRow};
 use veneer_protocol::data::Record;
 use veneer_protocol::{AgentConfig, Problem};
 
-/// See the module documentation.
+/// The state of the agent. See the module documentation.
 pub struct Agent {
-    /// What the command asked for.
+    /// The configuration that the command `veneer` passed.
     pub config: AgentConfig,
-    /// JVMTI.
     pub tool: Tool,
-    /// The runtime classes.
+    /// The runtime classes of Veneer, which are defined in the boot loader.
     pub library: Library,
-    /// Names on stacks.
+    /// Finds the versions whose code is on the stacks of threads; `None` if this JDK lacks the
+    /// methods that return the stacks.
     pub stacks: Option<Stacks>,
-    /// The JDK's loaders.
+    /// The platform class loader and the system class loader.
     pub loaders: Loaders,
-    /// What is armed.
+    /// Decides which classes are armed when they are loaded.
     pub filter: Filter,
-    /// Where methods can be left.
+    /// The policy that chooses the capture points of armed methods.
     pub policy: Policy,
-    /// Armed classes.
+    /// The armed classes.
     pub registry: Registry,
-    /// Which class loaders find the runtime classes.
+    /// The class loaders that find the runtime classes.
     pub runtime_access: RuntimeAccess,
-    /// Loaded classes that are not armed.
+    /// The loaded classes that are not armed.
     pub unarmed: Unarmed,
-    /// What is woven into methods.
+    /// The instrumented methods and their versions.
     pub methods: Methods,
-    /// Classes for which code at points waits.
+    /// The probes that wait for a class to be prepared.
     pub awaited: Awaited,
-    /// Instruments and patches.
+    /// The instruments and patches.
     pub table: Table,
-    /// Counters.
+    /// The counter memory.
     pub shards: Shards,
-    /// Events.
+    /// The ring buffers of logged events.
     pub rings: Rings,
-    /// Tables that compiled probes fill.
+    /// The aggregation maps that probes fill.
     pub tallies: Tallies,
-    /// What stands where, for whoever reads the data directory.
-    pub catalogue: Catalogue,
-    /// `Thread.tid`.
+    /// The field `Thread.tid`.
     pub tid: LongField,
-    /// When the agent began.
+    /// The time of the agent's start.
     pub began: Instant,
-    /// What timers read.
+    /// `System.nanoTime()` at the agent's start.
+    pub nano_began: u64,
+    /// The clock that timers read.
     pub clock: Clock,
-    /// To the thread that makes versions for running activations.
+    /// To the thread that emits resume bodies for running activations; the messages are method
+    /// ids.
     pub requests: Mutex<Sender<u32>>,
     /// To the thread that runs plans.
     pub jobs: Mutex<Sender<Job>>,
-    patterns: RwLock<Arc<Vec<MethodPattern>>>,
-    refusals: Mutex<BTreeMap<(String, String, String), String>>,
-    /// Errors of plans and of the agent, for the report.
-    pub problems: Mutex<Vec<(String, String)>>,
-    /// Where loads of plans print to that belong to a client.
-    clients: Mutex<HashMap<u64, Arc<Outbox>>>,
-    /// The load whose plan is running.
-    pub speaker: AtomicU64,
-    /// Which plans were loaded, and for whom.
+    /// The destinations of the lines that plans print.
+    pub output: PlanOutput,
+    /// The plan instances with their owners.
     pub loads: Loads,
-    /// Activations that nothing reaches.
+    /// The activations of obsolete code, which no attachment reaches.
     pub elders: Elders,
-    /// It has left, and every class has its own code.
+    /// Whether the agent was unloaded, so that every class has its own code again.
     pub left: AtomicBool,
-    /// It had left, and was loaded again.
-    pub came_back: AtomicBool,
-    said: Mutex<HashSet<String>>,
-    /// Whether the application may have classes yet.
+    diagnostics: Diagnostics,
+    /// The patterns of all attached instruments and patches.
+    patterns: RwLock<Arc<Vec<MethodPattern>>>,
+    /// Whether classes of the application may be loaded.
     running: AtomicBool,
-    /// `System.nanoTime()` when the agent began.
-    pub nano_began: u64,
 }
 
 static AGENT: OnceLock<Agent> = OnceLock::new();
 
-/// What [`Agent::new`] is made from.
+/// The parts of the agent that the start-up has to make, because they need the JVM or files.
 pub struct Parts {
-    #[allow(missing_docs)]
     pub config: AgentConfig,
-    #[allow(missing_docs)]
     pub tool: Tool,
-    #[allow(missing_docs)]
     pub library: Library,
-    #[allow(missing_docs)]
     pub stacks: Option<Stacks>,
-    #[allow(missing_docs)]
     pub loaders: Loaders,
-    #[allow(missing_docs)]
     pub filter: Filter,
-    #[allow(missing_docs)]
     pub policy: Policy,
-    #[allow(missing_docs)]
     pub shards: Shards,
-    #[allow(missing_docs)]
     pub rings: Rings,
-    #[allow(missing_docs)]
     pub tallies: Tallies,
-    #[allow(missing_docs)]
     pub catalogue: Catalogue,
-    #[allow(missing_docs)]
     pub nano_began: u64,
-    #[allow(missing_docs)]
     pub tid: LongField,
-    /// Whether the application is running already.
+    /// Whether the application runs already.
     pub running: bool,
 }
 
 impl Agent {
-    /// The agent, where it is ready.
+    /// Returns the agent, or `None` before [`Agent::start`].
     pub fn get() -> Option<&'static Agent> {
         AGENT.get()
     }
 
-    /// Makes the agent. Fails where there is one already.
+    /// Makes the agent of this process. Fails if the process has an agent already.
     pub fn start(parts: Parts) -> Result<&'static Agent, String> {
+        let diagnostics = Diagnostics::new(parts.catalogue, parts.config.data_dir.clone());
         let agent = Agent {
             config: parts.config,
             tool: parts.tool,
@@ -160,25 +147,20 @@ impl Agent {
             shards: parts.shards,
             rings: parts.rings,
             tallies: parts.tallies,
-            catalogue: parts.catalogue,
             tid: parts.tid,
             began: Instant::now(),
-            // Until `plan_loop::start_all` there is nobody who would listen.
+            nano_began: parts.nano_began,
+            clock: Clock::new(),
+            // These senders have no receiver until `plan_loop::start_all` replaces them.
             requests: Mutex::new(channel().0),
             jobs: Mutex::new(channel().0),
-            patterns: RwLock::default(),
-            refusals: Mutex::default(),
-            problems: Mutex::default(),
-            clients: Mutex::default(),
-            speaker: AtomicU64::new(0),
+            output: PlanOutput::default(),
             loads: Loads::default(),
             elders: Elders::default(),
             left: AtomicBool::new(false),
-            came_back: AtomicBool::new(false),
-            said: Mutex::default(),
+            diagnostics,
+            patterns: RwLock::default(),
             running: AtomicBool::new(parts.running),
-            nano_began: parts.nano_began,
-            clock: Clock::new(),
         };
         AGENT
             .set(agent)
@@ -186,59 +168,61 @@ impl Agent {
         AGENT.get().ok_or_else(|| "the agent was lost".into())
     }
 
-    /// From now on a pattern that matches nothing is worth a warning at once.
+    /// Records that classes of the application may be loaded from now on. A pattern that matches
+    /// no class is worth a warning from then on.
     pub fn application_starts(&self) {
         self.running.store(true, Ordering::Relaxed);
     }
 
-    /// Whether the application may have classes yet.
+    /// Returns whether classes of the application may be loaded.
     pub fn is_running(&self) -> bool {
         self.running.load(Ordering::Relaxed)
     }
 
-    /// Sends a job to the plan thread. False where it takes none any more.
+    /// Sends a job to the plan thread. Returns false if the plan thread accepts no more jobs.
     pub fn ask(&self, job: Job) -> bool {
         let jobs = self.jobs.lock().unwrap_or_else(|e| e.into_inner()).clone();
         jobs.send(job).is_ok()
     }
 
-    /// Ends the threads of the agent, which wait for what nobody sends any more.
+    /// Ends the agent's threads that wait for messages, by dropping the senders of their channels.
     pub fn stop_threads(&self) {
-        let (nowhere, _) = channel();
-        *self.requests.lock().unwrap_or_else(|e| e.into_inner()) = nowhere;
-        let (nowhere, _) = channel();
-        *self.jobs.lock().unwrap_or_else(|e| e.into_inner()) = nowhere;
+        let (disconnected, _) = channel();
+        *self.requests.lock().unwrap_or_else(|e| e.into_inner()) = disconnected;
+        let (disconnected, _) = channel();
+        *self.jobs.lock().unwrap_or_else(|e| e.into_inner()) = disconnected;
     }
 
-    /// Patterns of all attached instruments and patches.
+    /// Returns the patterns of all attached instruments and patches.
     pub fn plan_patterns(&self) -> Arc<Vec<MethodPattern>> {
         self.patterns
             .read()
             .map_or_else(|e| e.into_inner().clone(), |p| p.clone())
     }
 
-    /// Takes new patterns in; from now on classes that they match are armed at load.
+    /// Replaces the patterns of attached instruments and patches. Classes that match are armed
+    /// when they are loaded.
     pub fn set_plan_patterns(&self, patterns: Vec<MethodPattern>) {
         *self.patterns.write().unwrap_or_else(|e| e.into_inner()) = Arc::new(patterns);
     }
 
-    fn refusal_map(&self) -> MutexGuard<'_, BTreeMap<(String, String, String), String>> {
-        self.refusals.lock().unwrap_or_else(|e| e.into_inner())
+    /// Prints a line of the current plan instance.
+    pub fn print(&self, text: &str) {
+        self.output.print(text);
     }
 
-    /// Records that something was left as it was. `method` empty: the whole class.
+    /// Records a refusal; see [`Diagnostics::refuse`].
     pub fn refuse(&self, class: &str, method: &str, reason: &str, detail: &str) {
-        self.refusal_map()
-            .insert((class.into(), method.into(), reason.into()), detail.into());
+        self.diagnostics.refuse(class, method, reason, detail);
     }
 
-    /// Takes back what [`Agent::refuse`] recorded.
+    /// Removes a refusal; see [`Diagnostics::withdraw_refusal`].
     pub fn accept(&self, class: &str, method: &str, reason: &str) {
-        self.refusal_map()
-            .remove(&(class.into(), method.into(), reason.into()));
+        self.diagnostics.withdraw_refusal(class, method, reason);
     }
 
-    /// The same of a method by its id.
+    /// Records the refusal of a method that has the given id. The refusal concerns the whole class
+    /// if the id is unknown.
     pub fn refuse_method(&self, class: &Class, id: u32, reason: &Refusal) {
         let method = class
             .state()
@@ -254,106 +238,28 @@ impl Agent {
         );
     }
 
-    /// All refusals, sorted.
+    /// Returns all refusals; see [`Diagnostics::refusals`].
     pub fn refusals(&self) -> Vec<RefusalRow> {
-        let row =
-            |((class, method, reason), detail): (&(String, String, String), &String)| RefusalRow {
-                class: class.clone(),
-                method: method.clone(),
-                reason: reason.clone(),
-                detail: detail.clone(),
-            };
-        self.refusal_map().iter().map(row).collect()
+        self.diagnostics.refusals()
     }
 
-    /// Protected members of other packages that a class inherits, asked for once.
-    pub fn protected(&self, env: Env, class: &Class, host: jobject) -> Arc<ProtectedMembers> {
-        if let Some(known) = class.state().protected.clone() {
-            return known;
-        }
-        let package = |name: &str| {
-            name.rsplit_once('/')
-                .map_or(String::new(), |p| p.0.to_string())
-        };
-        let own = package(&class.name);
-        let loader = self.tool.loader(host);
-        let mut members = ProtectedMembers::new();
-        let mut above = env.superclass(host);
-        while !above.is_null() {
-            let its = self.tool.loader(above);
-            let near = self
-                .tool
-                .class_name(above)
-                .is_some_and(|n| package(&n) == own)
-                && env.same(loader, its);
-            env.delete(its);
-            if !near {
-                members.extend(self.tool.protected_members(above));
-            }
-            let next = env.superclass(above);
-            env.delete(above);
-            above = next;
-        }
-        env.delete(loader);
-        let members = Arc::new(members);
-        class.state().protected = Some(members.clone());
-        members
-    }
-
-    /// Prints a line of a plan: to the client that it belongs to, or to standard error.
-    pub fn print(&self, text: &str) {
-        let speaker = self.speaker.load(Ordering::Relaxed);
-        let client = self.clients().get(&speaker).cloned();
-        match client {
-            Some(client) => client.print(text),
-            None => eprintln!("{text}"),
-        }
-    }
-
-    /// The clients of loads.
-    pub fn clients(&self) -> MutexGuard<'_, HashMap<u64, Arc<Outbox>>> {
-        self.clients.lock().unwrap_or_else(|e| e.into_inner())
-    }
-
-    /// Appends to the catalogue. Where that fails, the figures are as good as ever as long as the JVM runs.
-    pub fn note(&self, records: &[Record]) {
-        if self.came_back.load(Ordering::Relaxed) {
-            // The data directory went when the agent left.
-            return;
-        }
-        if let Err(e) = self.catalogue.append(records) {
-            let place = self.config.data_dir.display();
-            self.say(
-                "",
-                &format!("the catalogue in {place} cannot be written ({e}): if the JVM is killed now, figures of what is attached from here on are lost; make room"),
-            );
-        }
-    }
-
-    /// Says something to the user once, and keeps it for the report, also for that of a killed JVM.
+    /// Reports a problem; see [`Diagnostics::report_problem`].
     pub fn problem(&self, plan: &str, message: &str) {
-        if self.say(plan, message) {
-            self.note(&[Record::Problem(Problem {
-                plan: plan.into(),
-                message: message.into(),
-            })]);
-        }
+        self.diagnostics.report_problem(plan, message);
     }
 
-    /// The same without the catalogue; whether it is new.
-    fn say(&self, plan: &str, message: &str) -> bool {
-        self.problems
-            .lock()
-            .unwrap_or_else(|e| e.into_inner())
-            .push((plan.into(), message.into()));
-        let new = self
-            .said
-            .lock()
-            .unwrap_or_else(|e| e.into_inner())
-            .insert(message.into());
-        if new {
-            eprintln!("veneer: {message}");
-        }
-        new
+    /// Returns all problems; see [`Diagnostics::problems`].
+    pub fn problems(&self) -> Vec<Problem> {
+        self.diagnostics.problems()
+    }
+
+    /// Appends to the metadata journal; see [`Diagnostics::append_records`].
+    pub fn note(&self, records: &[Record]) {
+        self.diagnostics.append_records(records);
+    }
+
+    /// Ends the metadata journal; see [`Diagnostics::end_journal`].
+    pub fn end_journal(&self) {
+        self.diagnostics.end_journal();
     }
 }

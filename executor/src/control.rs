@@ -1,134 +1,177 @@
-//! The control endpoint: clients ask and are answered, a thread each. These threads know no Java.
+//! The control endpoint: it accepts connections and starts a thread for each client.
 //!
 //! ```text
-//!   endpoint ─▶ token (TCP) ─▶ clients ─▶ session ─▶ plan thread
-//!                                            ├─ outbox ◀───┘
-//!                                            └─ updates ◀── feed
+//!   endpoint ─▶ token (TCP only) ─▶ clients ─▶ session ─▶ jobs of the plan thread
+//!                                                 ├─ outbox ◀───┘
+//!                                                 └─ update thread ◀── subscription
 //! ```
 //!
-//! **Invariant:** nobody is served whom the kernel (SO_PEERCRED) or the token has not shown to be this JVM's user, or root.
-//! **Invariant:** no message names a file: what a client sends is a program, and programs open none. **Invariant:** what a client
-//! can make the agent keep is bounded: clients, bytes of a request, bytes that wait to be read.
+//! The threads of the endpoint are not attached to the JVM and call no Java code.
+//!
+//! **Invariant:** every served client belongs to this JVM's user or to root. The kernel
+//! (`SO_PEERCRED`) proves this for the Unix socket, and the token for the TCP port. **Invariant:**
+//! no message names a file. A client sends programs as text, and programs cannot open files.
+//! **Invariant:** the memory that a client occupies is bounded: the number of clients, the length
+//! of a request, and the length of the printed text that waits to be read.
 
 pub mod clients;
+mod credentials;
 mod endpoint;
-mod line;
-pub mod outbox;
+mod point_deltas;
+mod reply_writer;
 mod session;
 mod stream;
 mod subscription;
 mod threads;
 mod token;
-mod updates;
+mod update_thread;
 
 pub use endpoint::path;
 
 use crate::agent::Agent;
-use clients::{CLIENTS, STRANGERS};
-use endpoint::Listener;
+use clients::{CLIENTS, UNAUTHENTICATED_CLIENTS};
+use credentials::is_own_user;
+use endpoint::{EndpointError, Listener};
+use std::io;
+use std::net::SocketAddr;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 use stream::Stream;
 use threads::spawn;
-use token::Token;
+use token::{Token, TokenError};
 use veneer_protocol::{Reply, write_message};
 
-/// What connections come through.
+/// The longest time to write the reason of a rejection.
+const REJECTION_TIMEOUT: Duration = Duration::from_millis(100);
+/// The pause after a failure to accept a connection, for instance because the process has no file
+/// descriptor left. The pause keeps the agent from competing with the application for them.
+const ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(100);
+
+/// The reason why the socket or the port is not open.
+#[derive(Debug, thiserror::Error)]
+enum ControlError {
+    #[error("it needs a token file")]
+    NoTokenFile,
+    #[error(transparent)]
+    Token(#[from] TokenError),
+    #[error(transparent)]
+    Endpoint(#[from] EndpointError),
+    #[error(transparent)]
+    Thread(#[from] io::Error),
+}
+
+/// The open listeners.
 static LISTENERS: Mutex<Vec<Arc<Listener>>> = Mutex::new(Vec::new());
 
 fn listeners() -> MutexGuard<'static, Vec<Arc<Listener>>> {
     LISTENERS.lock().unwrap_or_else(|e| e.into_inner())
 }
 
-/// Lets nobody in any more, and removes the socket. Who is connected stays so until [`clients::shut_all`].
+/// Closes the listeners and removes the socket. Connected clients stay connected until
+/// [`clients::shutdown_all`].
 pub fn close() {
     listeners().drain(..).for_each(|listener| listener.close());
     let _ = std::fs::remove_file(path());
 }
 
-/// Opens the socket, and the port where one was asked for, and serves them.
+/// Opens the socket, and the TCP port if the user asked for one, and starts to accept
+/// connections. A failure is reported as a problem, because the agent works without the endpoint.
 pub fn serve(agent: &'static Agent) {
-    let socket = endpoint::open_socket().and_then(|s| listen(agent, Listener::Unix(s), None));
-    if let Err(e) = socket {
+    if let Err(e) = serve_socket(agent) {
         agent.problem(
             "",
             &format!("no control socket, so `veneer exec` will not reach this JVM: {e}"),
         );
     }
     if let Some(address) = &agent.config.listen {
-        match open_port(agent, address) {
+        match serve_port(agent, address) {
             Ok(bound) => eprintln!("veneer: control on {bound}, with the token"),
             Err(e) => agent.problem("", &format!("no control port: {e}")),
         }
     }
 }
 
-fn open_port(agent: &'static Agent, address: &str) -> Result<std::net::SocketAddr, String> {
+fn serve_socket(agent: &'static Agent) -> Result<(), ControlError> {
+    let socket = endpoint::open_socket()?;
+    start_accepting(agent, Listener::Unix(socket), None)
+}
+
+/// Returns the bound address.
+fn serve_port(agent: &'static Agent, address: &str) -> Result<SocketAddr, ControlError> {
     let file = agent.config.token_file.as_deref();
-    let token = Token::read(file.ok_or("it needs a token file")?)?;
+    let token = Token::read(file.ok_or(ControlError::NoTokenFile)?)?;
     let (listener, bound) = endpoint::open_port(address)?;
-    listen(agent, Listener::Tcp(listener), Some(token))?;
+    start_accepting(agent, Listener::Tcp(listener), Some(token))?;
     Ok(bound)
 }
 
-/// Starts the thread that takes connections.
-fn listen(agent: &'static Agent, listener: Listener, token: Option<Token>) -> Result<(), String> {
+/// Starts the thread that accepts connections. Clients must show the token if there is one.
+fn start_accepting(
+    agent: &'static Agent,
+    listener: Listener,
+    token: Option<Token>,
+) -> Result<(), ControlError> {
+    // The token is leaked because client threads, which are never joined, refer to it.
     let token: Option<&'static Token> = token.map(|token| &*Box::leak(Box::new(token)));
     let listener = Arc::new(listener);
     listeners().push(listener.clone());
     let accept = move || {
         loop {
             match listener.accept() {
-                Ok(stream) => take_in(agent, stream, token),
+                Ok(stream) => handle_connection(agent, stream, token),
                 Err(_) if agent.left.load(Ordering::SeqCst) => return,
-                // No files left, for instance: the application's own must come first.
-                Err(_) => std::thread::sleep(Duration::from_millis(100)),
+                Err(_) => std::thread::sleep(ACCEPT_RETRY_DELAY),
             }
         }
     };
-    spawn("veneer-control", accept).map_err(|e| e.to_string())
+    Ok(spawn("veneer-control", accept)?)
 }
 
-fn turn_away(mut stream: Stream, why: &str) {
-    let _ = stream.set_write_timeout(Some(Duration::from_millis(100)));
-    let message = why.into();
+/// Writes the reason of a rejection and closes the connection.
+fn reject(mut stream: Stream, reason: &str) {
+    let _ = stream.set_write_timeout(Some(REJECTION_TIMEOUT));
+    let message = reason.into();
     let _ = write_message(&mut stream, &Reply::Failed { message });
     stream.shutdown();
 }
 
-fn take_in(agent: &'static Agent, stream: Stream, token: Option<&'static Token>) {
+/// Admits a connection and starts the client's thread. A TCP client is admitted to
+/// [`UNAUTHENTICATED_CLIENTS`] first, and to [`CLIENTS`] after it has shown the token.
+///
+/// The accepting thread admits connections in the order of their arrival, so that a connection
+/// never takes the place of one that arrived later.
+fn handle_connection(agent: &'static Agent, stream: Stream, token: Option<&'static Token>) {
     if let Stream::Unix(unix) = &stream
-        && !endpoint::is_own(unix)
+        && !is_own_user(unix)
     {
-        return turn_away(stream, "turned away: this JVM belongs to another user");
+        return reject(stream, "turned away: this JVM belongs to another user");
     }
-    let waiting = match token {
+    let unauthenticated = match token {
         None => None,
-        Some(token) => match STRANGERS.admit(&stream) {
-            Some(place) => Some((token, place)),
+        Some(token) => match UNAUTHENTICATED_CLIENTS.admit(&stream) {
+            Some(permit) => Some((token, permit)),
             None => return stream.shutdown(),
         },
     };
-    // In the order in which they came, so that none makes room for one that was there before.
-    let place = match waiting {
+    let permit = match unauthenticated {
         None => CLIENTS.admit(&stream),
         Some(_) => None,
     };
-    // Where no thread can be made the connection closes, which says as much.
+    // If no thread can be started, the connection closes without a message.
     let _ = spawn("veneer-client", move || {
         let mut stream = stream;
-        let place = match waiting {
-            None => place,
-            Some((token, _)) if !token.is_shown(&mut stream) => return,
-            Some((_, stranger)) => {
-                drop(stranger);
+        let permit = match unauthenticated {
+            None => permit,
+            Some((token, _)) if !token.authenticate(&mut stream) => return,
+            Some((_, unauthenticated)) => {
+                drop(unauthenticated);
                 CLIENTS.admit(&stream)
             }
         };
-        match place {
-            Some(place) => session::serve(agent, stream, &place),
-            None => turn_away(stream, "too many clients are being served; try again later"),
+        match permit {
+            Some(permit) => session::serve(agent, stream, &permit),
+            None => reject(stream, "too many clients are being served; try again later"),
         }
     });
 }

@@ -34,6 +34,7 @@ mod agent;
 mod classes;
 mod control;
 mod data;
+mod diagnostics;
 mod events;
 mod guard;
 mod jvm;

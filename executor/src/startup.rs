@@ -411,7 +411,7 @@ fn run_first_plans(agent: &Agent) {
 /// Makes the agent work again after it has unloaded itself.
 fn come_back(agent: &'static Agent, env: Env) -> Result<(), StartError> {
     agent.filter.only_plans.store(true, Ordering::SeqCst);
-    agent.came_back.store(true, Ordering::SeqCst);
+    agent.end_journal();
     plan_loop::start_all(agent, env)?;
     for event in CLASS_EVENTS {
         agent.tool.enable(event)?;

@@ -2,7 +2,7 @@
 //! slots.
 
 use crate::bytecode::opcode::{ARETURN, DRETURN, FRETURN, IRETURN, LRETURN, RETURN};
-use crate::types::Type;
+use crate::value_type::Type;
 use std::sync::Arc;
 
 /// A method's parameters and result as verification types. The receiver is not included.

@@ -36,6 +36,7 @@ pub mod monitors;
 mod osr_exit;
 pub mod outline;
 pub mod patch;
+mod point_values;
 pub mod points;
 pub mod policy;
 pub mod readable;
@@ -44,6 +45,7 @@ pub mod regions;
 pub mod runtime;
 pub mod types;
 pub mod use_def;
+mod value_type;
 pub mod verify;
 pub mod version;
 

@@ -18,12 +18,12 @@
 //! unchanged. Without this, a frame that only waits for the version to return would keep objects
 //! alive that the method no longer needs.
 
-use crate::arming::{carried, kind};
 use crate::bytecode::opcode::*;
 use crate::bytecode::{Assembler, Instruction, Label};
 use crate::classfile::ConstantPool;
 use crate::descriptor;
 use crate::method::Method;
+use crate::point_values::{carried, kind};
 use crate::points::{Point, PointKind};
 use crate::refusal::Refusal;
 use crate::runtime;

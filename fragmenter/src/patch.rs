@@ -283,7 +283,7 @@ pub fn apply_keeping(
     {
         // An activation that begins at another node has only the values that the method has at its
         // start.
-        let state = crate::arming::frame_state(p, method.code.max_locals);
+        let state = crate::point_values::frame_state(p, method.code.max_locals);
         check_types(
             method,
             &state,
@@ -306,7 +306,7 @@ pub fn apply_keeping(
         if node != p.fragment {
             // No edge of the graph describes this transfer: only an activation suspended at the
             // point makes it. The types are therefore checked here.
-            let state = crate::arming::frame_state(p, method.code.max_locals);
+            let state = crate::point_values::frame_state(p, method.code.max_locals);
             let wanted = &patched.live_in[node.index()];
             check_types(method, &state, node, wanted)?;
         }

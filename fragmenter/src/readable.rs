@@ -5,10 +5,10 @@
 //! live values.
 
 use crate::advice::Site;
-use crate::arming::frame_state;
 use crate::flowgraph::FragmentId;
 use crate::method::Method;
 use crate::patch;
+use crate::point_values::frame_state;
 use crate::points::Point;
 use crate::types::{self, State, Type};
 

@@ -1,7 +1,6 @@
 //! Solves for the counts of all edges and nodes, given the counters.
 
-use crate::edge::Node;
-use crate::flow::{CountedEdge, Flow};
+use crate::edge::{CountedEdge, Node};
 
 /// The execution counts of each edge and each node.
 ///
@@ -14,8 +13,14 @@ pub struct Counts {
 }
 
 impl Counts {
-    pub(crate) fn solve(flow: &Flow, counter: impl Fn(u32) -> u64, inside: &[u32]) -> Counts {
-        let outside = flow.nodes as usize;
+    /// Solves for the counts of a flow graph with the given number of nodes; see `Flow::counts`.
+    pub(crate) fn solve(
+        nodes: u32,
+        edges: &[CountedEdge],
+        counter: impl Fn(u32) -> u64,
+        inside: &[u32],
+    ) -> Counts {
+        let outside = nodes as usize;
         let index = |node: Node| match node {
             Node::Outside => outside,
             Node::At(n) => (n as usize).min(outside),
@@ -23,9 +28,9 @@ impl Counts {
         let in_range = |e: &&CountedEdge| {
             [e.from, e.to]
                 .iter()
-                .all(|n| !matches!(n, Node::At(n) if *n >= flow.nodes))
+                .all(|n| !matches!(n, Node::At(n) if *n >= nodes))
         };
-        let edges: Vec<&CountedEdge> = flow.edges.iter().filter(in_range).collect();
+        let edges: Vec<&CountedEdge> = edges.iter().filter(in_range).collect();
         // Counters wrap around, and some also count down. Only their sums are meaningful.
         let mut known: Vec<Option<i64>> = edges
             .iter()

@@ -1,5 +1,6 @@
-//! Edges between nodes and the outside, before counters are placed on them.
+//! Edges between nodes and the outside, before and after counters are placed on them.
 
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// A node by its number, or the outside of the graph.
@@ -56,5 +57,39 @@ impl fmt::Display for Edge {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let arrow = if self.always { "-●>" } else { "->" };
         write!(f, "{} {arrow} {}", self.from, self.to)
+    }
+}
+
+/// An edge, with the number of its counter if the edge has one.
+///
+/// The serialised form is the triple `[from, to, counter]`. The value −1 means the outside in the
+/// first two places and no counter in the third.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "(i64, i64, i64)", into = "(i64, i64, i64)")]
+pub struct CountedEdge {
+    pub from: Node,
+    pub to: Node,
+    pub counter: Option<u32>,
+}
+
+impl From<(i64, i64, i64)> for CountedEdge {
+    fn from((from, to, counter): (i64, i64, i64)) -> CountedEdge {
+        let node = |n: i64| u32::try_from(n).map_or(Node::Outside, Node::At);
+        CountedEdge {
+            from: node(from),
+            to: node(to),
+            counter: u32::try_from(counter).ok(),
+        }
+    }
+}
+
+impl From<CountedEdge> for (i64, i64, i64) {
+    fn from(edge: CountedEdge) -> (i64, i64, i64) {
+        let node = |n: Node| match n {
+            Node::Outside => -1,
+            Node::At(n) => i64::from(n),
+        };
+        let counter = edge.counter.map_or(-1, i64::from);
+        (node(edge.from), node(edge.to), counter)
     }
 }

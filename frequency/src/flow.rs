@@ -3,42 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::counts::Counts;
-use crate::edge::{Edge, Node};
+use crate::edge::{CountedEdge, Edge};
 use crate::placement::place_counters;
-
-/// An edge, with the number of its counter if the edge has one.
-///
-/// The serialised form is the triple `[from, to, counter]`. The value −1 means the outside in the
-/// first two places and no counter in the third.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(from = "(i64, i64, i64)", into = "(i64, i64, i64)")]
-pub struct CountedEdge {
-    pub from: Node,
-    pub to: Node,
-    pub counter: Option<u32>,
-}
-
-impl From<(i64, i64, i64)> for CountedEdge {
-    fn from((from, to, counter): (i64, i64, i64)) -> CountedEdge {
-        let node = |n: i64| u32::try_from(n).map_or(Node::Outside, Node::At);
-        CountedEdge {
-            from: node(from),
-            to: node(to),
-            counter: u32::try_from(counter).ok(),
-        }
-    }
-}
-
-impl From<CountedEdge> for (i64, i64, i64) {
-    fn from(edge: CountedEdge) -> (i64, i64, i64) {
-        let node = |n: Node| match n {
-            Node::Outside => -1,
-            Node::At(n) => i64::from(n),
-        };
-        let counter = edge.counter.map_or(-1, i64::from);
-        (node(edge.from), node(edge.to), counter)
-    }
-}
 
 /// A flow graph with counters on some of its edges.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -94,6 +60,6 @@ impl Flow {
     /// `counter` returns the value of a counter. `inside` lists the node of each running
     /// activation; a node appears once for each activation that is in the node.
     pub fn counts(&self, counter: impl Fn(u32) -> u64, inside: &[u32]) -> Counts {
-        Counts::solve(self, counter, inside)
+        Counts::solve(self.nodes, &self.edges, counter, inside)
     }
 }

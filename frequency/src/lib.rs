@@ -36,6 +36,6 @@ mod flow;
 mod placement;
 
 pub use counts::Counts;
-pub use edge::{Edge, Node};
-pub use flow::{CountedEdge, Flow};
+pub use edge::{CountedEdge, Edge, Node};
+pub use flow::Flow;
 pub use placement::place_counters;

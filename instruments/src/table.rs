@@ -21,8 +21,6 @@ pub use call_stacks::{render_collapsed, render_stacks};
 pub use csv::render_csv;
 pub use entries::render_tally;
 pub use events::render_events;
+pub use layout::WIDTH;
 pub use rows::render;
 pub use text::{count, duration, shorten, signature};
-
-/// The maximum width of a line, in characters.
-pub const WIDTH: usize = 100;

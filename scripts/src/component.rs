@@ -15,10 +15,11 @@
 //!
 //! This module holds no lock while a plan runs or the runtime is called.
 
-use crate::api::json;
-use crate::context::{Context, lock};
+use crate::context::Context;
 use crate::error::PlanError;
+use crate::json;
 use crate::limits;
+use crate::lock::lock;
 use crate::ownership::{Ownership, Thing};
 use crate::running_plan::{Call, RunningPlan};
 use rhai::{Dynamic, EvalAltResult};
@@ -27,13 +28,6 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, Weak};
 use std::time::Instant;
 use veneer_instruments::table::count;
-
-/// The name and version that a plan has declared.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Declared {
-    pub(crate) name: String,
-    pub(crate) version: String,
-}
 
 /// The current state of a component.
 #[derive(Clone, Debug)]

@@ -5,24 +5,18 @@
 //! [`Context::ask`]. Registered callbacks go to an inbox, which the session empties after the call
 //! of the plan.
 
-use crate::component::{Components, Declared};
 use crate::limits;
 use crate::link::ModuleRegistry;
+use crate::lock::lock;
 use crate::ownership::Ownership;
 use crate::params::Params;
 use crate::plan::Plan;
 use crate::source_map::SourceMap;
 use rhai::{AST, FnPtr, Position};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use veneer_instruments::Runtime;
-
-/// Locks a mutex. A panic of another holder is ignored, because the protected data are valid after
-/// each single assignment.
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 /// The time at which a callback runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -65,6 +59,14 @@ impl Drop for Slot {
     }
 }
 
+/// The name and version that a plan has declared as a component.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Declared {
+    pub(crate) name: String,
+    pub(crate) version: String,
+}
+
+/// The state of one plan instance. See the module documentation.
 pub(crate) struct Context {
     /// The plan's name: its file name.
     pub(crate) name: String,
@@ -74,9 +76,6 @@ pub(crate) struct Context {
     pub(crate) ownership: Arc<Ownership>,
     /// The number of waiting callbacks of the session, at most [`limits::MAX_CALLBACKS`].
     pub(crate) slots: Arc<AtomicUsize>,
-    /// All components of the session. The reference is weak, because the components own the
-    /// context.
-    pub(crate) components: Weak<Components>,
     /// The syntax tree of the plan, in which closures that become probes are looked up.
     pub(crate) tree: AST,
     /// The evaluated modules of the plan.
@@ -110,7 +109,6 @@ impl Context {
         runtime: Arc<dyn Runtime>,
         ownership: Arc<Ownership>,
         slots: Arc<AtomicUsize>,
-        components: &Arc<Components>,
         plan: &Plan,
     ) -> Self {
         Context {
@@ -119,7 +117,6 @@ impl Context {
             runtime,
             ownership,
             slots,
-            components: Arc::downgrade(components),
             tree: plan.tree().clone(),
             modules: ModuleRegistry::default(),
             source_map: plan.source_map().clone(),

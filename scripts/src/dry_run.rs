@@ -5,17 +5,28 @@
 //! The runtime in this module accepts every instrument and edit, has no measured data, and discards
 //! output.
 
-use crate::context::lock;
-use crate::{Plan, PlanError, Session};
+use crate::error::PlanError;
+use crate::lock::lock;
+use crate::plan::Plan;
+use crate::scheduler::Session;
 use std::sync::{Arc, Mutex};
 use veneer_instruments::{
     ArmedMethod, AttachError, Attached, EditSpec, Event, Graph, InstrumentId, MethodPattern,
     PatchId, RefusalRow, Row, Runtime, Sample, Spec, Summary, Tally, TallyKind,
 };
 
-pub(crate) fn dry_run(plan: &Plan) -> Result<(), PlanError> {
-    let session = Session::new(Arc::new(NoJvm::default()));
-    session.load(plan.clone()).map(drop)
+impl Plan {
+    /// Runs the plan's top level without a JVM: every attachment succeeds, and all measured data
+    /// are empty. The dry run finds misspelt functions, wrong arguments and malformed patterns
+    /// before the application starts. A top level that needs measured data or ids of other plans
+    /// (`h.rows()[0]`, `detach("i7")`) fails in a dry run.
+    ///
+    /// # Errors
+    /// The errors that loading the plan into a JVM would also report.
+    pub fn dry_run(&self) -> Result<(), PlanError> {
+        let session = Session::new(Arc::new(NoJvm::default()));
+        session.load(self.clone()).map(drop)
+    }
 }
 
 #[derive(Default)]

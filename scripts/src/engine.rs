@@ -1,38 +1,18 @@
-//! Configures the script engine for plans: sets the limits, and removes functions that would block
-//! or read files.
+//! Configures the script engine that runs a plan: the time limit, the output, and the functions of
+//! plans.
 
 use crate::api;
+use crate::component::Components;
 use crate::context::Context;
 use crate::limits;
-use rhai::module_resolvers::DummyModuleResolver;
+use crate::parser_engine;
 use rhai::{Dynamic, Engine, EvalAltResult, FLOAT, INT};
 use std::sync::Arc;
 use veneer_instruments::table::count;
 
-/// Returns an engine that can parse plans. Only [`for_plan`] returns an engine that can run them.
-pub(crate) fn for_reading() -> Engine {
-    let mut engine = Engine::new();
-    engine
-        .set_max_operations(limits::MAX_OPERATIONS)
-        .set_max_call_levels(limits::MAX_CALL_DEPTH)
-        .set_max_expr_depths(limits::MAX_EXPRESSION_DEPTH, limits::MAX_EXPRESSION_DEPTH)
-        .set_max_string_size(limits::MAX_STRING_BYTES)
-        .set_max_array_size(limits::MAX_ARRAY_ELEMENTS)
-        .set_max_map_size(limits::MAX_MAP_PROPERTIES)
-        .set_max_variables(limits::MAX_VARIABLES)
-        .set_max_functions(limits::MAX_FUNCTIONS)
-        // With strict variables, a misspelt variable is an error at load time and not an hour later
-        // in a callback.
-        .set_strict_variables(true)
-        // Positions in an evaluated text would not be positions in the plan.
-        .disable_symbol("eval")
-        .set_module_resolver(DummyModuleResolver::new());
-    engine
-}
-
-/// Returns an engine that runs one plan.
-pub(crate) fn for_plan(context: &Arc<Context>) -> Engine {
-    let mut engine = for_reading();
+/// Returns an engine that runs one plan. `components` are the components of the session.
+pub(crate) fn for_plan(context: &Arc<Context>, components: &Arc<Components>) -> Engine {
+    let mut engine = parser_engine::new();
     let budget = context.clone();
     engine.on_progress(move |operations| {
         // Reading the clock costs about as much as a cheap operation. An expensive operation, such
@@ -57,7 +37,7 @@ pub(crate) fn for_plan(context: &Arc<Context>) -> Engine {
     // The engine's own `sleep` would block the thread that all plans share.
     engine.register_fn("sleep", |_: INT| no_sleep());
     engine.register_fn("sleep", |_: FLOAT| no_sleep());
-    api::register(&mut engine, context);
+    api::register(&mut engine, context, components);
     engine
 }
 

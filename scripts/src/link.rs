@@ -26,84 +26,25 @@
 
 mod evaluated;
 mod exports;
+mod program;
 mod renaming;
 
 pub(crate) use evaluated::{EvaluatedModules, ModuleRegistry};
+pub(crate) use program::{ExistingState, InputText, Linked, Program};
 
-use crate::context::lock;
-use crate::engine;
 use crate::error::{PlanError, Stage};
 use crate::limits;
+use crate::lock::lock;
 use crate::modules::resolve;
+use crate::parser_engine;
 use crate::source_map::SourceMap;
 use exports::{callable, constants, exports, is_closure};
+use program::ParsedModule;
 use renaming::Renaming;
 use rhai::{AST, ASTNode, Expr, Module, Position, Scope, Shared, Stmt, Token};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex};
 use veneer_instruments::table::count;
-
-/// A module that has been parsed.
-#[derive(Debug)]
-pub(crate) struct ParsedModule {
-    /// The path from the plan's directory.
-    key: String,
-    text: String,
-    /// The module's name in the engine.
-    id: String,
-    /// The program to run: the module's statements, with all functions that they may call.
-    tree: AST,
-    /// The functions that importers may call.
-    functions: Module,
-    /// The constants that the module's text refers to as `global::NAME`.
-    constants: Module,
-    /// The exported variables: the name in the module and the exported name.
-    exports: Vec<(String, String)>,
-}
-
-/// The modules of a plan, or of all inputs of a prompt so far.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Linked {
-    /// The modules in the order in which they run.
-    modules: Vec<Arc<ParsedModule>>,
-    /// The aliases in the plan's own text, with the engine's names.
-    aliases: BTreeMap<String, String>,
-}
-
-impl Linked {
-    /// Returns the engine's names of the modules.
-    fn ids(&self) -> impl Iterator<Item = String> {
-        self.modules.iter().map(|module| module.id.clone())
-    }
-}
-
-/// The state that exists when a text is parsed.
-pub(crate) struct ExistingState<'a> {
-    pub(crate) source_map: &'a SourceMap,
-    pub(crate) functions: &'a AST,
-    pub(crate) variables: &'a Scope<'static>,
-    pub(crate) linked: &'a Linked,
-}
-
-/// A source text with the modules that it may import.
-pub(crate) struct InputText<'a> {
-    /// The file name. Modules are in the same directory.
-    pub(crate) name: &'a str,
-    pub(crate) source: &'a str,
-    /// The line number of the first line in messages. `None` continues the numbers of the previous
-    /// texts.
-    pub(crate) shown: Option<usize>,
-    /// The source texts of the modules, by path.
-    pub(crate) modules: &'a BTreeMap<String, String>,
-}
-
-/// A linked program.
-#[derive(Clone, Debug)]
-pub(crate) struct Program {
-    pub(crate) source_map: SourceMap,
-    pub(crate) tree: AST,
-    pub(crate) linked: Linked,
-}
 
 type Tokens = Vec<(Token, Position)>;
 
@@ -121,7 +62,12 @@ pub(crate) fn link(text: &InputText, before: &ExistingState) -> Result<Program, 
             limits::MODULES,
             count(limits::MODULE_BYTES as u64)
         );
-        return Err(link_error(Stage::Limit, &first, Position::NONE, message));
+        return Err(PlanError::new(
+            Stage::Limit,
+            &first,
+            Position::NONE,
+            message,
+        ));
     }
     let alone = |tree: &AST| Program {
         tree: before.functions.merge(tree),
@@ -129,7 +75,7 @@ pub(crate) fn link(text: &InputText, before: &ExistingState) -> Result<Program, 
         linked: before.linked.clone(),
     };
     if before.linked.aliases.is_empty() && !text.source.contains("import") {
-        let tree = engine::for_reading().compile_with_scope(before.variables, first.padded_text());
+        let tree = parser_engine::new().compile_with_scope(before.variables, first.padded_text());
         let tree = tree.map_err(|error| PlanError::compile(&first, &error))?;
         return Ok(alone(&tree));
     }
@@ -184,7 +130,7 @@ pub(crate) fn link(text: &InputText, before: &ExistingState) -> Result<Program, 
             "this plan and its modules define more than {} functions, the limit of a plan",
             count(limits::MAX_FUNCTIONS as u64)
         );
-        return Err(link_error(
+        return Err(PlanError::new(
             Stage::Limit,
             &source_map,
             Position::NONE,
@@ -199,10 +145,6 @@ pub(crate) fn link(text: &InputText, before: &ExistingState) -> Result<Program, 
             aliases,
         },
     })
-}
-
-fn link_error(stage: Stage, within: &SourceMap, at: Position, message: String) -> PlanError {
-    PlanError::new(stage, within, at, message)
 }
 
 /// Returns a prefix that occurs in none of the texts.
@@ -234,7 +176,7 @@ fn parse_with_tokens<'a>(
     aliases: impl Iterator<Item = &'a String>,
 ) -> Result<(AST, Tokens), PlanError> {
     let seen = Arc::new(Mutex::new(Tokens::new()));
-    let mut engine = engine::for_reading();
+    let mut engine = parser_engine::new();
     for alias in aliases {
         engine.register_static_module(alias, Shared::new(Module::new()));
     }
@@ -261,7 +203,7 @@ fn parse_with_replacements(
     words: HashMap<Position, String>,
     modules: impl Iterator<Item = String>,
 ) -> Result<AST, PlanError> {
-    let mut engine = engine::for_reading();
+    let mut engine = parser_engine::new();
     for id in modules {
         for name in [&id, &format!("{id}_global")] {
             engine.register_static_module(name, Shared::new(Module::new()));
@@ -294,7 +236,14 @@ fn find_imports(
     tokens: &[(Token, Position)],
     within: &SourceMap,
 ) -> Result<Vec<ImportStatement>, PlanError> {
-    let no = |at, message: &str| Err(link_error(Stage::Compile, within, at, message.to_owned()));
+    let no = |at, message: &str| {
+        Err(PlanError::new(
+            Stage::Compile,
+            within,
+            at,
+            message.to_owned(),
+        ))
+    };
     let mut out: Vec<ImportStatement> = Vec::new();
     let mut top = BTreeSet::new();
     for one in tree.statements() {
@@ -376,7 +325,7 @@ impl Linker<'_> {
         let mut paths = HashMap::new();
         let mut here = BTreeMap::new();
         for import in imports {
-            let no = |message| link_error(Stage::Compile, within, import.at, message);
+            let no = |message| PlanError::new(Stage::Compile, within, import.at, message);
             let key = resolve(from, &import.path).map_err(|error| no(error.to_string()))?;
             let id = self.module(&key, within, import.at)?;
             if !import.alias.is_empty() {
@@ -398,7 +347,7 @@ impl Linker<'_> {
 
     /// Parses a module unless it was parsed before. Returns the engine's name of the module.
     fn module(&mut self, key: &str, within: &SourceMap, at: Position) -> Result<String, PlanError> {
-        let no = |stage, message| Err(link_error(stage, within, at, message));
+        let no = |stage, message| Err(PlanError::new(stage, within, at, message));
         if self.open.iter().any(|open| open == key) {
             let circle = self.open.join(" imports ");
             return no(
@@ -470,7 +419,7 @@ impl Linker<'_> {
             "a plan and its modules have {} lines together at most",
             count(limits::MAX_LINES as u64)
         );
-        Err(link_error(
+        Err(PlanError::new(
             Stage::Limit,
             source_map,
             Position::NONE,

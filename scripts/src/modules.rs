@@ -9,7 +9,7 @@
 //! The command that sends a plan reads the plan's modules and sends them too. The agent, which runs
 //! the plan, opens no file.
 
-use crate::engine;
+use crate::parser_engine;
 use rhai::{Expr, Stmt};
 
 /// The reason why an import path is invalid.
@@ -69,7 +69,7 @@ pub struct Import {
 /// Returns the imports of a text, in order. If the text has a syntax error, the result is empty,
 /// because the later compilation reports the error.
 pub fn imports(source: &str) -> Vec<Import> {
-    let mut engine = engine::for_reading();
+    let mut engine = parser_engine::new();
     // An input at a prompt may use variables that other inputs have declared.
     engine.set_strict_variables(false);
     let Ok(tree) = engine.compile(source) else {

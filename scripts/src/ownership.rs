@@ -3,7 +3,7 @@
 //! A plan that fails while it is loaded leaves nothing attached, and a plan instance can be
 //! detached as a whole.
 
-use crate::context::lock;
+use crate::lock::lock;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Mutex;

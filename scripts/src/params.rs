@@ -1,6 +1,6 @@
 //! Parameters: values from the command line that a plan requests with `param(…)`.
 
-use crate::context::lock;
+use crate::lock::lock;
 use rhai::{Dynamic, FLOAT, INT};
 use std::collections::BTreeMap;
 use std::sync::Mutex;

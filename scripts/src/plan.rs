@@ -1,6 +1,5 @@
 //! A plan that has been parsed.
 
-use crate::dry_run;
 use crate::error::PlanError;
 use crate::link::{self, ExistingState, InputText, Linked, Program};
 use crate::source_map::SourceMap;
@@ -77,17 +76,6 @@ impl Plan {
     pub fn with(mut self, params: BTreeMap<String, String>) -> Self {
         self.params = params;
         self
-    }
-
-    /// Runs the plan's top level without a JVM: every attachment succeeds, and all measured data
-    /// are empty. The dry run finds misspelt functions, wrong arguments and malformed patterns
-    /// before the application starts. A top level that needs measured data or ids of other plans
-    /// (`h.rows()[0]`, `detach("i7")`) fails in a dry run.
-    ///
-    /// # Errors
-    /// The errors that loading the plan into a JVM would also report.
-    pub fn dry_run(&self) -> Result<(), PlanError> {
-        dry_run::dry_run(self)
     }
 
     /// The plan's file name.

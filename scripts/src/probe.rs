@@ -12,39 +12,15 @@
 //! the closure is attached.
 
 mod expression;
+mod names;
 mod statement;
+mod table_operation;
 
-use crate::source_map::SourceMap;
-use expression::Binding;
-use rhai::{AST, Dynamic, FnPtr, INT, ImmutableString, Position, Stmt};
-use veneer_instruments::TallyKind;
-use veneer_probes::tree::{Code, Shape};
+pub(crate) use names::Environment;
 
-/// The reason why a closure has no compiled form, with its position.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Refused {
-    pub(crate) position: Position,
-    pub(crate) message: String,
-}
-
-type ProbeResult<T> = Result<T, Refused>;
-
-fn refuse<T>(position: Position, message: impl Into<String>) -> ProbeResult<T> {
-    let message = message.into();
-    Err(Refused { position, message })
-}
-
-/// The environment of a closure.
-pub(crate) struct Environment<'a> {
-    /// Returns the number and kind of the table, if a value of the plan is a table.
-    pub(crate) table: &'a dyn Fn(&Dynamic) -> Option<(u32, TallyKind)>,
-    /// Returns the value that a module has under a name.
-    pub(crate) constant: &'a dyn Fn(&str, &str) -> Option<Dynamic>,
-    /// The source texts of the plan.
-    pub(crate) source_map: &'a SourceMap,
-    /// Whether the closure may call methods of the application.
-    pub(crate) calls: bool,
-}
+use names::{Binding, Names, ProbeResult, captured_binding, refuse};
+use rhai::{AST, FnPtr, Position, Stmt};
+use veneer_probes::tree::Code;
 
 /// Converts a closure.
 pub(crate) fn code(tree: &AST, closure: &FnPtr, environment: &Environment) -> ProbeResult<Code> {
@@ -86,35 +62,10 @@ pub(crate) fn code(tree: &AST, closure: &FnPtr, environment: &Environment) -> Pr
         }
         true
     });
-    let mut names = expression::Names {
+    let mut names = Names {
         bindings,
         environment,
     };
     let body = names.block(&body)?;
     Ok(Code { body })
-}
-
-/// Returns the binding of a captured variable.
-fn captured_binding(
-    value: &Dynamic,
-    table: &dyn Fn(&Dynamic) -> Option<(u32, TallyKind)>,
-) -> Binding {
-    let value = value.flatten_clone();
-    if let Some((table, kind)) = table(&value) {
-        return Binding::Table(table, kind);
-    }
-    let shape = if let Some(n) = value.clone().try_cast::<INT>() {
-        Shape::Int(n)
-    } else if let Some(x) = value.clone().try_cast::<f64>() {
-        Shape::Float(x.into())
-    } else if let Some(b) = value.clone().try_cast::<bool>() {
-        Shape::Bool(b)
-    } else if let Some(text) = value.clone().try_cast::<ImmutableString>() {
-        Shape::Text(text.to_string())
-    } else if value.is_unit() {
-        Shape::Null
-    } else {
-        return Binding::Unsupported(value.type_name().to_string());
-    };
-    Binding::Constant(shape)
 }

@@ -10,11 +10,12 @@
 
 use crate::api::component::registered_analyser;
 use crate::component::{self, Analysis, AnalysisError, Component, Components};
-use crate::context::{Callback, Context, Schedule, lock};
+use crate::context::{Callback, Context, Schedule};
 use crate::engine;
 use crate::error::{PlanError, Stage};
 use crate::limits;
 use crate::link::EvaluatedModules;
+use crate::lock::lock;
 use crate::ownership::{Ownership, Thing};
 use crate::plan::Plan;
 use crate::running_plan::{Call, RunningPlan, guard};
@@ -206,10 +207,9 @@ impl Session {
             self.runtime.clone(),
             self.ownership.clone(),
             self.slots.clone(),
-            &self.components,
             &plan,
         ));
-        let mut engine = engine::for_plan(&context);
+        let mut engine = engine::for_plan(&context, &self.components);
         let modules = guard(&context, &plan, Position::NONE, || {
             context.modules.evaluate(&mut engine, plan.linked(), ready)
         });

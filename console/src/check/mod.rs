@@ -71,7 +71,7 @@ pub fn run(arguments: CheckArguments) -> Result<u8> {
             Err(error) => {
                 progress.clear();
                 complain(&error);
-                code = crate::FAILED;
+                code = crate::exit_code::FAILED;
                 continue;
             }
         };
@@ -83,7 +83,7 @@ pub fn run(arguments: CheckArguments) -> Result<u8> {
                 Some(Err(error)) => {
                     progress.clear();
                     complain(&error);
-                    code = crate::FAILED;
+                    code = crate::exit_code::FAILED;
                 }
                 None => {}
             }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{pid, resolve_host};
+use super::values::{pid, resolve_host};
 
 const HELP: &str = "\
 Examples:

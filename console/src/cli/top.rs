@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::{pid, seconds};
+use super::values::{pid, seconds};
 
 const TOP: &str = "\
 Examples:

@@ -6,7 +6,7 @@ use anyhow::{Result, bail};
 use veneer_export::otlp;
 use veneer_protocol::Report;
 
-use super::{began, otlp_context};
+use super::time::{began, otlp_context};
 use crate::cli::ExportArguments;
 use crate::output::complain;
 

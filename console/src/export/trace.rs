@@ -9,9 +9,9 @@ use veneer_client::ControlError;
 use veneer_export::perfetto::Writer;
 use veneer_protocol::{EVERY, POINTS_AT_ONCE, Reply, Request, Subscription};
 
-use super::began;
 use super::output::Output;
 use super::session::Session;
+use super::time::began;
 use crate::cli::ExportArguments;
 
 /// Default interval between two readings, in seconds.

@@ -14,7 +14,8 @@ use veneer_fragmenter::policy::Policy;
 use veneer_fragmenter::{Refusal, arming};
 use veneer_instruments::{ArmedMethod, MethodPattern};
 
-use super::{Block, Graph, List, Variable};
+use super::graph::{Block, Graph, Variable};
+use super::output::List;
 use crate::matching;
 use crate::output::complain;
 

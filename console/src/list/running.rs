@@ -6,7 +6,8 @@ use anyhow::{Context, Result};
 use veneer_client::ControlError;
 use veneer_protocol::{Reply, Request};
 
-use super::{Graph, List};
+use super::graph::Graph;
+use super::output::List;
 use crate::ask::literal;
 use crate::exec;
 use crate::output::complain;

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 
-use super::Session;
+use super::session::Session;
 use super::{save, view};
 use crate::cli::TopArguments;
 

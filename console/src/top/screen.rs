@@ -11,9 +11,9 @@ use ratatui::DefaultTerminal;
 use ratatui::crossterm::event::{self, Event as TerminalEvent};
 use signal_hook::consts::{SIGINT, SIGTERM};
 
-use super::Session;
 use super::keys::Key;
 use super::model::Event;
+use super::session::Session;
 use super::theme::Theme;
 use super::view;
 use crate::output::wants_colour;

@@ -10,6 +10,7 @@
 //!   hints    keys                                     if the screen has at least 16 rows
 //! ```
 
+mod body;
 mod detail;
 mod help;
 mod methods;
@@ -29,15 +30,6 @@ use super::theme::Theme;
 /// Minimum number of rows of a screen with the summary and the detail, and with the hints.
 const ROWS_FOR_SUMMARY: u16 = 12;
 const ROWS_FOR_HINTS: u16 = 16;
-
-/// The lines of a table, and the selected one, which must be visible.
-#[derive(Debug, Default)]
-struct Body {
-    /// Titles of the columns.
-    head: Line<'static>,
-    lines: Vec<Line<'static>>,
-    cursor: usize,
-}
 
 /// Draws the whole screen.
 pub fn draw(frame: &mut Frame, model: &Model, theme: Theme) {

@@ -1,6 +1,7 @@
 pub mod arming_filter;
 pub mod class_names;
 pub mod class_unloading;
+pub mod inherited_members;
 pub mod load_hook;
 pub mod obsolete_frames;
 pub mod pending_classes;

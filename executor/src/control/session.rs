@@ -1,25 +1,30 @@
-//! One client: its requests in turn, and the lease on what it attached.
+//! One client's session: its requests in their order, and the lifetime of its attachments.
 //!
-//! ```text
-//!   exec            top level runs ─▶ done is sent ─▶ what it attached stays
-//!                        └ the client is gone before that ─▶ it is taken off
-//!   exec with hold  top level runs ─▶ done is sent ─▶ renew … renew … ─▶ end, or silence for longer than the lease ─▶ it is taken off
-//!   input  input …  the same, for what all of them attached; with keep before the end it stays
-//! ```
+//! The client's own thread executes the session. Requests that run plans or change attachments
+//! become jobs of the plan thread; the session waits for the result.
+//!
+//! The lifetime of the attachments depends on the request:
+//!
+//! * `exec`: the attachments stay. If the client disconnects before the reply, the agent detaches
+//!   them.
+//! * `exec` with `hold`: the agent detaches them when the client disconnects, or when the client
+//!   sends no request (for instance `renew`) within its lease.
+//! * `input`: the agent handles the attachments of all inputs of the session as with `hold`. After
+//!   `keep`, the attachments stay.
 
-use super::clients::Place;
-use super::line::Line;
-use super::outbox::Outbox;
+use super::clients::{self, ConnectionPermit};
+use super::reply_writer::ReplyWriter;
 use super::stream::Stream;
-use super::updates::Updates;
+use super::threads::spawn;
+use super::update_thread::UpdateThread;
 use crate::agent::Agent;
-use crate::control::clients;
-use crate::control::threads::spawn;
 use crate::jvm::jvm_name::jvm_name;
 use crate::plans::jobs::{Job, Typed};
+use crate::plans::outbox::{ClientId, Outbox};
 use crate::plans::{report, status};
 use std::collections::BTreeMap;
 use std::io::BufReader;
+use std::ops::{ControlFlow, RangeInclusive};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
@@ -27,61 +32,64 @@ use veneer_protocol::{
     PROTOCOL, PlanSource, REQUEST_LIMIT, Reply, Request, Which, WireError, read_message_within,
 };
 
-/// How long a client may not read before it is given up.
-const PATIENCE: Duration = Duration::from_secs(30);
-/// The shortest and the longest lease, in milliseconds.
-const LEASE: std::ops::RangeInclusive<u64> = 100..=3_600_000;
-/// Said where the plan thread takes nothing any more.
-const GOING: &str = "the JVM is shutting down, or the agent leaves it";
-/// Characters of a program's name that are kept.
-const NAME: usize = 200;
+/// The time after which a write to a client that does not read fails. The session then ends.
+const WRITE_TIMEOUT: Duration = Duration::from_secs(30);
+/// The permitted leases in milliseconds. Other values are replaced by the nearest permitted one.
+const LEASE_MILLIS: RangeInclusive<u64> = 100..=3_600_000;
+/// The reply to requests after the plan thread has ended.
+const SHUTTING_DOWN: &str = "the JVM is shutting down, or the agent leaves it";
+/// The largest number of characters of a program's name.
+const MAX_NAME_CHARS: usize = 200;
+/// The time after which the client is told that the plan thread is busy.
+const JOB_TIMEOUT: Duration = Duration::from_secs(120);
 
-/// How long taking things off may take before the client is told to ask again.
-const TAKING: Duration = Duration::from_secs(120);
-
-/// A client.
-pub struct Session {
+/// The session of one client. See the module documentation.
+pub struct ClientSession {
     agent: &'static Agent,
-    line: Line,
-    /// Who it is, in words.
+    client: ClientId,
+    writer: ReplyWriter,
+    /// Describes the client for the user, for instance `uid 1000 pid 4711`.
     owner: String,
-    updates: Option<Updates>,
+    /// The active subscription.
+    updates: Option<UpdateThread>,
 }
 
-/// What becomes of a connection.
-enum Next {
-    /// It waits for the next request.
-    Stays,
-    /// It ends.
-    Ends,
-}
-
-/// Serves a client to its end.
-pub fn serve(agent: &'static Agent, stream: Stream, place: &Place) {
+/// Executes a client's requests until the connection ends.
+pub fn serve(agent: &'static Agent, stream: Stream, permit: &ConnectionPermit) {
     let _ = stream.set_read_timeout(None);
-    let _ = stream.set_write_timeout(Some(PATIENCE));
+    let _ = stream.set_write_timeout(Some(WRITE_TIMEOUT));
     let Ok(reading) = stream.try_clone() else {
         return;
     };
     let mut reader = BufReader::new(reading);
-    let mut session = Session {
+    let mut session = ClientSession {
         agent,
+        client: permit.id(),
         owner: stream.peer(),
-        line: Line::new(stream),
+        writer: ReplyWriter::new(stream),
         updates: None,
     };
     loop {
-        place.set_busy(session.updates.is_some());
+        permit.set_busy(session.updates.is_some());
         let request = match read_message_within::<Request>(&mut reader, REQUEST_LIMIT) {
             Ok(Some(request)) => request,
             Ok(None) => return,
             Err(e) => {
-                let _ = session.line.failed(&e.to_string());
+                let _ = session.writer.write_failure(&e.to_string());
                 return;
             }
         };
-        place.set_busy(true);
-        let next = match request {
+        permit.set_busy(true);
+        if session.execute(request, &mut reader).is_break() {
+            return;
+        }
+    }
+}
+
+impl ClientSession {
+    /// Executes a request. `Break` means that the connection ends.
+    fn execute(&mut self, request: Request, reader: &mut BufReader<Stream>) -> ControlFlow<()> {
+        match request {
             Request::Exec {
                 name,
                 source,
@@ -90,13 +98,12 @@ pub fn serve(agent: &'static Agent, stream: Stream, place: &Place) {
                 hold,
             } => {
                 let plan = PlanSource {
-                    name,
+                    name: presentable(&name),
                     source,
                     settings,
-                    modules,
+                    modules: with_presentable_names(modules),
                 };
-                let hold = hold.map(|lease| lease.clamp(*LEASE.start(), *LEASE.end()));
-                session.run(plan, hold, &mut reader)
+                self.run(plan, hold.map(lease), reader)
             }
             Request::Input {
                 file,
@@ -105,37 +112,42 @@ pub fn serve(agent: &'static Agent, stream: Stream, place: &Place) {
                 look,
                 hold,
             } => {
-                let typed = session.typed(file, source, modules, look);
-                session.prompt(typed, hold, &mut reader)
+                let typed = self.typed(file, source, modules, look);
+                self.prompt(typed, lease(hold), reader)
             }
-            other => session.answer(other),
-        };
-        if matches!(next, Next::Ends) {
-            return;
+            other => self.answer(other),
         }
     }
-}
 
-impl Session {
-    /// Runs a program, and holds what it attached where that was asked for.
-    fn run(&self, plan: PlanSource, hold: Option<u64>, reader: &mut BufReader<Stream>) -> Next {
-        let outbox = exec(self.agent, plan, &self.owner, hold.is_some());
-        let done = deliver(self.agent, &self.line, &outbox);
-        if let (true, Some(lease)) = (done, hold) {
-            // It has an end of its own.
-            holding(
-                self.another(),
-                reader,
-                &outbox,
-                Duration::from_millis(lease),
-            );
-            return Next::Ends;
+    /// Runs a program. If the client asked for a lease, the session holds the attachments of the
+    /// program until the lease ends.
+    fn run(
+        &self,
+        plan: PlanSource,
+        lease: Option<Duration>,
+        reader: &mut BufReader<Stream>,
+    ) -> ControlFlow<()> {
+        let outbox = Arc::new(Outbox::new(self.client));
+        let job = Job::Exec {
+            plan,
+            hold: lease.is_some(),
+            owner: self.owner.clone(),
+            outbox: outbox.clone(),
+        };
+        self.submit(job, &outbox);
+        let delivered = self.deliver(&outbox);
+        if let (true, Some(lease)) = (delivered, lease) {
+            self.without_updates().hold(reader, &outbox, lease);
+            return ControlFlow::Break(());
         }
         outbox.close();
-        if done { Next::Stays } else { Next::Ends }
+        match delivered {
+            true => ControlFlow::Continue(()),
+            false => ControlFlow::Break(()),
+        }
     }
 
-    /// What this client typed at its prompt.
+    /// Makes the job of a text that the client typed at its prompt.
     fn typed(
         &self,
         file: Option<String>,
@@ -152,32 +164,33 @@ impl Session {
         }
     }
 
-    /// From here on the connection is a prompt, to its end.
-    fn prompt(&self, first: Typed, hold: u64, reader: &mut BufReader<Stream>) -> Next {
-        let outbox = Arc::new(Outbox::default());
-        ask(self.agent, Job::Input(first, outbox.clone()), &outbox);
-        let lease = hold.clamp(*LEASE.start(), *LEASE.end());
-        holding(
-            self.another(),
-            reader,
-            &outbox,
-            Duration::from_millis(lease),
-        );
-        Next::Ends
+    /// Executes the first input of a prompt. The connection is a prompt from then on to its end.
+    fn prompt(
+        &self,
+        first: Typed,
+        lease: Duration,
+        reader: &mut BufReader<Stream>,
+    ) -> ControlFlow<()> {
+        let outbox = Arc::new(Outbox::new(self.client));
+        self.submit(Job::Input(first, outbox.clone()), &outbox);
+        self.without_updates().hold(reader, &outbox, lease);
+        ControlFlow::Break(())
     }
 
-    /// For the same client.
-    fn another(&self) -> Session {
-        Session {
+    /// Returns a session of the same client without the subscription. The subscription ends with
+    /// the original session.
+    fn without_updates(&self) -> ClientSession {
+        ClientSession {
             agent: self.agent,
-            line: self.line.clone(),
+            client: self.client,
+            writer: self.writer.clone(),
             owner: self.owner.clone(),
             updates: None,
         }
     }
 
-    /// Answers what is no program.
-    fn answer(&mut self, request: Request) -> Next {
+    /// Answers a request that contains no program.
+    fn answer(&mut self, request: Request) -> ControlFlow<()> {
         let agent = self.agent;
         let reply = match request {
             Request::Hello {} => Reply::Hello {
@@ -187,26 +200,26 @@ impl Session {
             },
             Request::Refusals {} => Reply::Refusals(report::refusals(agent)),
             Request::Report {} => Reply::Report(Box::new(report::make(agent, jvm_name()))),
-            Request::Status {} => Reply::Status(Box::new(status::make(agent))),
+            Request::Status {} => Reply::Status(Box::new(status::make(agent, clients::count()))),
             Request::Detach(which) => return self.detach(which),
             Request::Analyse { component } => return self.analyse(component),
-            Request::Subscribe(wanted) => {
+            Request::Subscribe(subscription) => {
                 self.updates = None;
-                match Updates::start(agent, &self.line, wanted) {
+                match UpdateThread::start(agent, &self.writer, subscription) {
                     Ok(updates) => self.updates = Some(updates),
                     Err(e) => {
                         let message = format!("no updates: {e}; close other programs of this user");
                         return self.send(&Reply::Failed { message });
                     }
                 }
-                return Next::Stays;
+                return ControlFlow::Continue(());
             }
             Request::Unsubscribe {} => {
                 self.updates = None;
-                return Next::Stays;
+                return ControlFlow::Continue(());
             }
-            // Without something that is held there is nothing to renew or to keep.
-            Request::Renew {} | Request::Keep {} => return Next::Stays,
+            // Reading the request has renewed the lease. `keep` has no effect outside a prompt.
+            Request::Renew {} | Request::Keep {} => return ControlFlow::Continue(()),
             Request::Exec { .. } | Request::Input { .. } => Reply::Failed {
                 message: "this connection holds a program already; open another one".into(),
             },
@@ -214,169 +227,208 @@ impl Session {
         self.send(&reply)
     }
 
-    fn send(&self, reply: &Reply) -> Next {
-        let sent = match self.line.write(reply) {
-            Err(e @ WireError::TooLong { .. }) => self.line.failed(&e.to_string()),
+    /// Sends a reply. If the reply is too long for a message, the client receives an error.
+    fn send(&self, reply: &Reply) -> ControlFlow<()> {
+        let sent = match self.writer.write(reply) {
+            Err(e @ WireError::TooLong { .. }) => self.writer.write_failure(&e.to_string()),
             sent => sent,
         };
-        if sent.is_ok() {
-            Next::Stays
-        } else {
-            Next::Ends
+        match sent {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(_) => ControlFlow::Break(()),
         }
     }
 
-    /// What the plan thread answers to a job, or why it does not.
-    fn wait<T>(&self, asked: bool, answered: &Receiver<T>) -> Result<T, Reply> {
-        let message = match answered.recv_timeout(TAKING) {
-            Ok(answer) => return Ok(answer),
-            Err(_) if !asked => GOING.into(),
-            Err(_) => format!(
-                "a plan has kept the agent busy for {} s; what you asked for is done as soon as it ends",
-                TAKING.as_secs()
-            ),
-        };
-        Err(Reply::Failed { message })
-    }
-
-    fn analyse(&self, component: String) -> Next {
+    /// Asks a component's analyser for its analysis.
+    fn analyse(&self, component: String) -> ControlFlow<()> {
         let (answer, answered) = channel();
-        let asked = self.agent.ask(Job::Analyse(component, answer));
-        let reply = match self.wait(asked, &answered) {
+        let accepted = self.agent.ask(Job::Analyse(component, answer));
+        let reply = match wait_for_answer(accepted, &answered, JOB_TIMEOUT) {
             Ok(Ok(analysis)) => Reply::Analysis(Box::new(analysis)),
-            Ok(Err(message)) => Reply::Failed { message },
-            Err(failed) => failed,
+            Ok(Err(message)) | Err(message) => Reply::Failed { message },
         };
         self.send(&reply)
     }
 
-    fn detach(&self, which: Which) -> Next {
+    /// Detaches attachments, or unloads the agent.
+    fn detach(&self, which: Which) -> ControlFlow<()> {
         let (answer, answered) = channel();
-        let leaves = which == Which::Unload;
-        let asked = self.agent.ask(match leaves {
+        let unloads = which == Which::Unload;
+        let accepted = self.agent.ask(match unloads {
             true => Job::Leave(answer),
             false => Job::Detach(which, answer),
         });
-        let reply = match self.wait(asked, &answered) {
+        let reply = match wait_for_answer(accepted, &answered, JOB_TIMEOUT) {
             Ok(detached) => Reply::Detached(Box::new(detached)),
-            Err(failed) => failed,
+            Err(message) => Reply::Failed { message },
         };
         let next = self.send(&reply);
-        if leaves {
-            clients::shut_all();
-            return Next::Ends;
+        if unloads {
+            clients::shutdown_all();
+            return ControlFlow::Break(());
         }
         next
     }
+
+    /// Sends a job to the plan thread. If the plan thread has ended, the client receives an error
+    /// through the outbox.
+    fn submit(&self, job: Job, outbox: &Outbox) {
+        if !self.agent.ask(job) {
+            let message = SHUTTING_DOWN.into();
+            outbox.send(Reply::Failed { message });
+        }
+    }
+
+    /// Writes the lines that a program prints, and its last reply. Returns false if the client has
+    /// disconnected before the last reply; the attachments of the program are detached then.
+    fn deliver(&self, outbox: &Arc<Outbox>) -> bool {
+        while let Some(reply) = outbox.next() {
+            let is_last = !matches!(reply, Reply::Print(_));
+            let is_disconnected = is_last && self.writer.is_closed_by_peer();
+            if is_disconnected || self.writer.write(&reply).is_err() {
+                self.release(outbox);
+                return false;
+            }
+            if is_last {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Detaches the attachments of the client's program or prompt.
+    fn release(&self, outbox: &Arc<Outbox>) {
+        outbox.close();
+        // A failure says that the plan thread has ended, and that nothing is attached any more.
+        self.agent.ask(Job::TakeOff(outbox.clone()));
+    }
+
+    /// Holds the attachments of a program or prompt until the client disconnects or sends no
+    /// request within its lease, and detaches them then. During that time,
+    /// further inputs of a prompt are executed.
+    fn hold(mut self, reader: &mut BufReader<Stream>, outbox: &Arc<Outbox>, lease: Duration) {
+        let Ok(connection) = self.writer.try_clone_stream() else {
+            return self.release(outbox);
+        };
+        let _ = connection.set_read_timeout(Some(lease));
+        let (replies, writer) = (outbox.clone(), self.writer.clone());
+        let send_replies = move || {
+            while let Some(reply) = replies.next() {
+                if writer.write(&reply).is_err() {
+                    // The thread that reads requests wakes and detaches.
+                    if let Ok(connection) = writer.try_clone_stream() {
+                        connection.shutdown();
+                    }
+                    return;
+                }
+            }
+        };
+        if spawn("veneer-client", send_replies).is_ok() {
+            while let Ok(Some(request)) = read_message_within::<Request>(reader, REQUEST_LIMIT) {
+                if self.execute_held(request, outbox).is_break() {
+                    break;
+                }
+            }
+        }
+        self.release(outbox);
+        connection.shutdown();
+    }
+
+    /// Executes a request of a client whose attachments are held.
+    fn execute_held(&mut self, request: Request, outbox: &Arc<Outbox>) -> ControlFlow<()> {
+        match request {
+            Request::Input {
+                file,
+                source,
+                modules,
+                look,
+                ..
+            } => {
+                let typed = self.typed(file, source, modules, look);
+                self.submit(Job::Input(typed, outbox.clone()), outbox);
+            }
+            Request::Keep {} => self.submit(Job::Keep(outbox.clone()), outbox),
+            other => return self.answer(other),
+        }
+        ControlFlow::Continue(())
+    }
 }
 
-/// A program's name as messages may show it, on terminals too.
+/// Waits for the plan thread's answer to a job. `accepted` says whether the plan thread has
+/// accepted the job. Returns a message for the client if there is no answer.
+fn wait_for_answer<T>(
+    accepted: bool,
+    answered: &Receiver<T>,
+    timeout: Duration,
+) -> Result<T, String> {
+    answered.recv_timeout(timeout).map_err(|_| match accepted {
+        false => SHUTTING_DOWN.into(),
+        true => format!(
+            "a plan has kept the agent busy for {} s; what you asked for is done as soon as it ends",
+            timeout.as_secs()
+        ),
+    })
+}
+
+/// Returns the lease that a client has asked for, within the permitted range.
+fn lease(millis: u64) -> Duration {
+    Duration::from_millis(millis.clamp(*LEASE_MILLIS.start(), *LEASE_MILLIS.end()))
+}
+
+/// Returns a program's name without control characters, which could change a terminal, and with
+/// [`MAX_NAME_CHARS`] characters at most.
 fn presentable(name: &str) -> String {
-    let clean = |c: char| if c.is_control() { '\u{fffd}' } else { c };
-    name.chars().map(clean).take(NAME).collect()
+    let replaced = |c: char| if c.is_control() { '\u{fffd}' } else { c };
+    name.chars().map(replaced).take(MAX_NAME_CHARS).collect()
 }
 
-/// Modules whose names messages may show; their texts are shown as they are, like that of the program.
+/// Makes the names of modules presentable. Their texts stay as they are, like that of the program.
 fn with_presentable_names(modules: BTreeMap<String, String>) -> BTreeMap<String, String> {
-    let named = |(name, text): (String, String)| (presentable(&name), text);
-    modules.into_iter().map(named).collect()
+    let renamed = |(name, text): (String, String)| (presentable(&name), text);
+    modules.into_iter().map(renamed).collect()
 }
 
-/// Asks for a program to be run.
-fn exec(agent: &Agent, plan: PlanSource, owner: &str, hold: bool) -> Arc<Outbox> {
-    let outbox = Arc::new(Outbox::default());
-    let job = Job::Exec {
-        plan: PlanSource {
-            name: presentable(&plan.name),
-            modules: with_presentable_names(plan.modules),
-            ..plan
-        },
-        hold,
-        owner: owner.into(),
-        outbox: outbox.clone(),
-    };
-    if !agent.ask(job) {
-        let message = GOING.into();
-        outbox.send(Reply::Failed { message });
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_contain_no_control_characters_and_are_bounded() {
+        assert_eq!(
+            presentable("a\x1b[2Jb\n.rhai"),
+            "a\u{fffd}[2Jb\u{fffd}.rhai"
+        );
+        assert_eq!(presentable(&"ä".repeat(500)), "ä".repeat(MAX_NAME_CHARS));
+        let modules = BTreeMap::from([("m\n".to_string(), "text\n".to_string())]);
+        let expected = BTreeMap::from([("m\u{fffd}".to_string(), "text\n".to_string())]);
+        assert_eq!(with_presentable_names(modules), expected);
     }
-    outbox
-}
 
-/// Sends a job to the plan thread, and says so where it takes none any more.
-fn ask(agent: &Agent, job: Job, outbox: &Outbox) -> Next {
-    if !agent.ask(job) {
-        let message = GOING.into();
-        outbox.send(Reply::Failed { message });
+    #[test]
+    fn leases_are_clamped() {
+        assert_eq!(lease(0), Duration::from_millis(100));
+        assert_eq!(lease(5_000), Duration::from_secs(5));
+        assert_eq!(lease(u64::MAX), Duration::from_secs(3600));
     }
-    Next::Stays
-}
 
-/// Sends what the program prints, and its end. Where the client is gone before that, what the program attached is taken off.
-fn deliver(agent: &Agent, line: &Line, outbox: &Arc<Outbox>) -> bool {
-    while let Some(reply) = outbox.next() {
-        let last = !matches!(reply, Reply::Print(_));
-        if (last && line.is_deserted()) || line.write(&reply).is_err() {
-            take_off(agent, outbox);
-            return false;
-        }
-        if last {
-            return true;
-        }
+    #[test]
+    fn the_answer_is_returned_even_if_it_arrives_before_the_wait() {
+        let (answer, answered) = channel();
+        answer.send(7).unwrap();
+        assert_eq!(wait_for_answer(true, &answered, Duration::ZERO), Ok(7));
     }
-    false
-}
 
-fn take_off(agent: &Agent, outbox: &Arc<Outbox>) {
-    outbox.close();
-    // Where that fails the JVM is shutting down, and nothing is left anyway.
-    agent.ask(Job::TakeOff(outbox.clone()));
-}
-
-/// Keeps what the program attached until the client goes, or has not been heard of for longer than its lease.
-fn holding(
-    mut session: Session,
-    reader: &mut BufReader<Stream>,
-    outbox: &Arc<Outbox>,
-    lease: Duration,
-) {
-    let (agent, line) = (session.agent, session.line.clone());
-    let Ok(end) = line.try_clone() else {
-        return take_off(agent, outbox);
-    };
-    let _ = end.set_read_timeout(Some(lease));
-    let sending = outbox.clone();
-    let sender = move || {
-        while let Some(reply) = sending.next() {
-            if line.write(&reply).is_err() {
-                // Whoever reads learns it too.
-                if let Ok(end) = line.try_clone() {
-                    end.shutdown();
-                }
-                return;
-            }
-        }
-    };
-    if spawn("veneer-client", sender).is_ok() {
-        while let Ok(Some(request)) = read_message_within::<Request>(reader, REQUEST_LIMIT) {
-            let next = match request {
-                Request::Input {
-                    file,
-                    source,
-                    modules,
-                    look,
-                    ..
-                } => {
-                    let typed = session.typed(file, source, modules, look);
-                    ask(agent, Job::Input(typed, outbox.clone()), outbox)
-                }
-                Request::Keep {} => ask(agent, Job::Keep(outbox.clone()), outbox),
-                other => session.answer(other),
-            };
-            if matches!(next, Next::Ends) {
-                break;
-            }
-        }
+    #[test]
+    fn a_missing_answer_is_explained_by_a_shutdown_or_by_a_busy_plan_thread() {
+        let (_answer, answered) = channel::<()>();
+        let busy = wait_for_answer(true, &answered, Duration::ZERO).unwrap_err();
+        assert!(
+            busy.starts_with("a plan has kept the agent busy for 0 s"),
+            "{busy}"
+        );
+        let (answer, answered) = channel::<()>();
+        drop(answer);
+        let ended = wait_for_answer(false, &answered, JOB_TIMEOUT).unwrap_err();
+        assert_eq!(ended, SHUTTING_DOWN);
     }
-    take_off(agent, outbox);
-    end.shutdown();
 }

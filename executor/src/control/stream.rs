@@ -1,34 +1,35 @@
-//! A connection, by a Unix socket or by TCP.
+//! A connection to a client, through a Unix socket or through TCP.
 
+use super::credentials::peer_credentials;
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
-/// See the module documentation.
+/// One handle of a connection.
 pub enum Stream {
-    /// A process of the same user.
+    /// A process of this machine; the kernel knows its user.
     Unix(UnixStream),
-    /// Somebody who has shown the token.
+    /// A process that must show the token.
     Tcp(TcpStream),
 }
 
-/// Does the same with either.
-macro_rules! with {
-    ($self:expr, $stream:ident => $what:expr) => {
+/// Evaluates the same expression for either kind of connection.
+macro_rules! with_stream {
+    ($self:expr, $stream:ident => $expression:expr) => {
         match $self {
-            Stream::Unix($stream) => $what,
-            Stream::Tcp($stream) => $what,
+            Stream::Unix($stream) => $expression,
+            Stream::Tcp($stream) => $expression,
         }
     };
 }
 
 impl Stream {
-    /// Who is at the other end, in words.
+    /// Describes the process at the other end for the user, for instance `uid 1000 pid 4711`.
     pub fn peer(&self) -> String {
         match self {
-            Stream::Unix(stream) => match credentials(stream) {
+            Stream::Unix(stream) => match peer_credentials(stream) {
                 Some(peer) if peer.pid > 0 => format!("uid {} pid {}", peer.uid, peer.pid),
                 Some(peer) => format!("uid {}", peer.uid),
                 None => "unknown".into(),
@@ -40,7 +41,7 @@ impl Stream {
         }
     }
 
-    /// Another handle on the same connection.
+    /// Returns another handle of the same connection.
     pub fn try_clone(&self) -> io::Result<Stream> {
         Ok(match self {
             Stream::Unix(stream) => Stream::Unix(stream.try_clone()?),
@@ -48,73 +49,102 @@ impl Stream {
         })
     }
 
-    /// Ends it, for all handles; who waits for it wakes.
+    /// Ends the connection for all its handles. Threads that read or write wake.
     pub fn shutdown(&self) {
-        // It may have ended by itself.
-        let _ = with!(self, stream => stream.shutdown(Shutdown::Both));
+        // An error says that the connection has ended already.
+        let _ = with_stream!(self, stream => stream.shutdown(Shutdown::Both));
     }
 
-    /// How long a read waits.
+    /// Sets the longest time that a read waits; `None` means forever.
     pub fn set_read_timeout(&self, time: Option<Duration>) -> io::Result<()> {
-        with!(self, stream => stream.set_read_timeout(time))
+        with_stream!(self, stream => stream.set_read_timeout(time))
     }
 
-    /// How long a write waits for room.
+    /// Sets the longest time that a write waits; `None` means forever.
     pub fn set_write_timeout(&self, time: Option<Duration>) -> io::Result<()> {
-        with!(self, stream => stream.set_write_timeout(time))
+        with_stream!(self, stream => stream.set_write_timeout(time))
     }
 
     fn fd(&self) -> RawFd {
-        with!(self, stream => stream.as_raw_fd())
+        with_stream!(self, stream => stream.as_raw_fd())
     }
 
-    /// Whether nobody is at the other end any more. (A client of a Unix socket may have closed its sending side only.)
-    pub fn is_deserted(&self) -> bool {
-        let halves = match self {
+    /// Returns whether the other end has closed the connection. A client of a Unix socket may
+    /// close its sending side alone and still read; a TCP client may not, because TCP cannot tell
+    /// that case from a closed connection.
+    pub fn is_closed_by_peer(&self) -> bool {
+        let half_closed = match self {
             Stream::Unix(_) => 0,
             Stream::Tcp(_) => libc::POLLRDHUP,
         };
         let mut poll = libc::pollfd {
             fd: self.fd(),
-            events: halves,
+            events: half_closed,
             revents: 0,
         };
-        // Safety: a plain system call on one open file.
+        // SAFETY: the descriptor is open because `self` is borrowed. `poll` is one live `pollfd`,
+        // as the count 1 says, and the timeout 0 makes the call return at once.
         let ready = unsafe { libc::poll(&mut poll, 1, 0) };
-        ready > 0 && poll.revents & (libc::POLLHUP | libc::POLLERR | halves) != 0
+        ready > 0 && poll.revents & (libc::POLLHUP | libc::POLLERR | half_closed) != 0
     }
-}
-
-/// What the kernel says of the process at the other end.
-pub fn credentials(stream: &UnixStream) -> Option<libc::ucred> {
-    // Safety: plain data that may be zero.
-    let mut peer: libc::ucred = unsafe { std::mem::zeroed() };
-    let mut length = std::mem::size_of::<libc::ucred>() as libc::socklen_t;
-    // Safety: both pointers are valid for the sizes given.
-    let result = unsafe {
-        libc::getsockopt(
-            stream.as_raw_fd(),
-            libc::SOL_SOCKET,
-            libc::SO_PEERCRED,
-            (&raw mut peer).cast(),
-            &raw mut length,
-        )
-    };
-    (result == 0).then_some(peer)
 }
 
 impl Read for Stream {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        with!(self, stream => stream.read(buffer))
+        with_stream!(self, stream => stream.read(buffer))
     }
 }
 
 impl Write for Stream {
     fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
-        with!(self, stream => stream.write(buffer))
+        with_stream!(self, stream => stream.write(buffer))
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        with!(self, stream => stream.flush())
+        with_stream!(self, stream => stream.flush())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::TcpListener;
+
+    #[test]
+    fn a_half_closed_unix_connection_is_open_but_a_half_closed_tcp_connection_is_not() {
+        let (ours, theirs) = UnixStream::pair().unwrap();
+        let unix = Stream::Unix(ours);
+        theirs.shutdown(Shutdown::Write).unwrap();
+        assert!(!unix.is_closed_by_peer());
+        drop(theirs);
+        assert!(unix.is_closed_by_peer());
+
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let theirs = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let tcp = Stream::Tcp(listener.accept().unwrap().0);
+        assert!(!tcp.is_closed_by_peer());
+        theirs.shutdown(Shutdown::Write).unwrap();
+        std::thread::sleep(Duration::from_millis(20));
+        assert!(tcp.is_closed_by_peer());
+    }
+
+    #[test]
+    fn shutdown_of_one_handle_wakes_a_reader_of_another() {
+        let (ours, _theirs) = UnixStream::pair().unwrap();
+        let stream = Stream::Unix(ours);
+        let mut reading = stream.try_clone().unwrap();
+        let thread = std::thread::spawn(move || reading.read(&mut [0]).unwrap());
+        std::thread::sleep(Duration::from_millis(20));
+        stream.shutdown();
+        assert_eq!(thread.join().unwrap(), 0);
+    }
+
+    #[test]
+    fn a_unix_peer_is_described_by_its_user_and_process() {
+        let (ours, _theirs) = UnixStream::pair().unwrap();
+        let description = Stream::Unix(ours).peer();
+        assert!(description.starts_with("uid "), "{description}");
+        let pid = format!(" pid {}", std::process::id());
+        assert!(description.ends_with(&pid), "{description}");
     }
 }

@@ -1,194 +1,221 @@
-//! What a subscriber gets: figures that changed since it was told last, and values that were logged since.
+//! The contents of the updates for one subscribed client: readings that have changed and values
+//! that were logged since the previous update.
 //!
-//! A feed remembers what its client was told, a figure for each point and a position for each log. It is made for one client and
-//! used by the thread that writes to it, so a slow client is a feed that is seldom asked; nobody waits for it.
+//! The update thread of the client owns the feed and asks it for each update. If the client reads
+//! slowly, the feed is asked less often, and no other thread waits.
 
+use super::point_deltas::{CurrentInstrument, PointDeltas};
 use crate::agent::Agent;
 use crate::plans::readings;
 use crate::plans::report;
 use crate::weaving::planned_probe::Step;
 use std::collections::HashMap;
 use veneer_instruments::{InstrumentId, Value};
-use veneer_protocol as p;
-use veneer_protocol::{EVENTS_AT_ONCE, Event, POINTS_AT_ONCE, Readings, Subscription, Update};
+use veneer_protocol::{EVENTS_AT_ONCE, Event, POINTS_AT_ONCE, Subscription, Update};
 
-/// Names a point among those of its instrument.
-#[derive(PartialEq, Eq, Hash)]
-struct PointKey {
-    class: String,
-    method: String,
-    fragment: Option<u32>,
-    to: Option<u32>,
-    what: Option<String>,
+/// The state of one subscription. See the module documentation.
+pub struct SubscriptionFeed {
+    subscription: Subscription,
+    points: PointDeltas,
+    events: EventPositions,
 }
 
+/// The positions up to which a client has received logged events.
 #[derive(Default)]
-struct Told {
-    attached: Option<bool>,
-    points: HashMap<PointKey, Readings>,
-    /// The row with which to begin: those before it were looked at when the room was used up.
-    next: usize,
-}
-
-/// See the module documentation.
-pub struct Feed {
-    wanted: Subscription,
-    told: HashMap<InstrumentId, Told>,
-    /// Events of each log point that were seen.
+struct EventPositions {
+    /// The number of events of each log point, by counter slot.
     seen: HashMap<u32, u64>,
-    /// Events that found no room in a ring, as far as was told.
+    /// The number of events that found no room in a ring buffer.
     dropped: u64,
-    /// The instrument with which to begin, for the same reason.
-    first: usize,
 }
 
-impl Feed {
-    /// For a subscription of which nothing was told yet.
-    pub fn new(wanted: Subscription) -> Feed {
-        Feed {
-            wanted,
-            told: HashMap::new(),
-            seen: HashMap::new(),
-            dropped: 0,
-            first: 0,
+impl EventPositions {
+    fn seen(&self, slot: u32) -> u64 {
+        self.seen.get(&slot).copied().unwrap_or(0)
+    }
+
+    /// Records that a log point has had `count` events, of which the client receives `received`
+    /// new ones. Returns how many new events are no longer available.
+    fn advance(&mut self, slot: u32, count: u64, received: usize) -> u64 {
+        let seen = self.seen.insert(slot, count).unwrap_or(0);
+        count.saturating_sub(seen).saturating_sub(received as u64)
+    }
+
+    /// Records the total number of dropped events. Returns how many the client does not know.
+    fn advance_dropped(&mut self, dropped: u64) -> u64 {
+        let before = std::mem::replace(&mut self.dropped, dropped);
+        dropped.saturating_sub(before)
+    }
+}
+
+impl SubscriptionFeed {
+    /// Makes the feed of a client that has received no update yet.
+    pub fn new(subscription: Subscription) -> SubscriptionFeed {
+        SubscriptionFeed {
+            subscription,
+            points: PointDeltas::default(),
+            events: EventPositions::default(),
         }
     }
 
-    fn wants(&self, id: InstrumentId) -> bool {
-        let only = &self.wanted.instruments;
-        only.is_empty() || only.iter().any(|name| *name == id.to_string())
+    /// Returns the ids of the subscribed instruments.
+    fn subscribed(&self, agent: &Agent) -> Vec<InstrumentId> {
+        let mut ids = agent.table.lock().ids();
+        ids.retain(|id| is_subscribed(&self.subscription, *id));
+        ids
     }
 
-    /// What is new. `number`: which of the updates that were due this is.
+    /// Returns the next update. `number` is its position in the sequence of due updates.
     pub fn next(&mut self, agent: &Agent, number: u64) -> Update {
+        let ids = self.subscribed(agent);
+        let limit = self.subscription.points.clamp(1, POINTS_AT_ONCE);
+        let changes = self.points.next(&ids, limit, |id| read(agent, id));
         let mut update = Update {
             number,
             millis: agent.began.elapsed().as_millis() as u64,
+            instruments: changes.instruments,
+            points_left: changes.points_left,
             ..Update::default()
         };
-        let mut all = agent.table.lock().ids();
-        all.retain(|id| self.wants(*id));
-        let mut room = self.wanted.points.clamp(1, POINTS_AT_ONCE);
-        let first = self.first.checked_rem(all.len()).unwrap_or(0);
-        self.first = 0;
-        for n in (first..all.len()).chain(0..first) {
-            let (changed, left) = self.figures(agent, all[n], &mut room);
-            update.instruments.extend(changed);
-            if left > 0 && update.points_left == 0 {
-                self.first = n;
-            }
-            update.points_left += left;
-        }
-        if self.wanted.events {
-            self.events(agent, &mut update);
+        if self.subscription.events {
+            self.add_events(agent, &mut update);
         }
         update
     }
 
-    /// The points of an instrument that have changed, as many as there is room for (`None` where nothing has), and how many are left.
-    fn figures(
-        &mut self,
-        agent: &Agent,
-        id: InstrumentId,
-        room: &mut usize,
-    ) -> (Option<p::Instrument>, u64) {
-        let told = self.told.entry(id).or_default();
-        if told.attached == Some(false) {
-            // Its figures stand still.
-            return (None, 0);
-        }
-        // Asked before the figures are read: those of one that is detached meanwhile are told once more.
-        let Some(mut instrument) = report::instrument(agent, id) else {
-            return (None, 0);
-        };
-        let rows = readings::rows(agent, id);
-        let first = told.next.min(rows.len());
-        told.next = 0;
-        let mut left = 0;
-        let (before, behind) = rows.split_at(first);
-        for (n, row) in behind.iter().chain(before).enumerate() {
-            let point = report::point(row.clone());
-            let key = PointKey {
-                class: point.class.clone(),
-                method: point.method.clone(),
-                fragment: point.fragment,
-                to: point.to,
-                what: point.what.clone(),
-            };
-            if told.points.get(&key) == Some(&point.readings) {
-                continue;
-            }
-            if *room == 0 {
-                if left == 0 {
-                    told.next = (first + n) % rows.len();
-                }
-                left += 1;
-                continue;
-            }
-            *room -= 1;
-            told.points.insert(key, point.readings);
-            instrument.points.push(point);
-        }
-        let news = told.attached != Some(instrument.attached);
-        // One that is detached is done with when all is told of it.
-        if left == 0 {
-            told.attached = Some(instrument.attached);
-        }
-        let changed = news || !instrument.points.is_empty();
-        (changed.then_some(instrument), left)
-    }
-
-    fn events(&mut self, agent: &Agent, update: &mut Update) {
+    /// Adds the events that were logged since the previous update.
+    fn add_events(&mut self, agent: &Agent, update: &mut Update) {
         agent.rings.drain();
         let mut events = Vec::new();
         let mut lost = 0;
-        for id in agent.table.lock().ids() {
-            if !self.wants(id) {
-                continue;
-            }
-            let standing = readings::standing_of(agent, id);
-            for s in standing.iter().filter(|s| s.step == Step::Log) {
-                let seen = self.seen.entry(s.slot).or_default();
-                let (new, count) = agent.rings.since(s.slot, *seen);
-                lost += count.saturating_sub(*seen).saturating_sub(new.len() as u64);
-                *seen = count;
-                events.extend(new.into_iter().map(|e| {
+        for id in self.subscribed(agent) {
+            let points = readings::standing_of(agent, id);
+            for point in points.iter().filter(|point| point.step == Step::Log) {
+                let (new, count) = agent.rings.since(point.slot, self.events.seen(point.slot));
+                lost += self.events.advance(point.slot, count, new.len());
+                events.extend(new.into_iter().map(|event| {
+                    let values = event.values.into_iter().map(json);
                     Event {
                         instrument: id.to_string(),
-                        class: s.class.to_string(),
-                        method: s.method.to_string(),
-                        line: s.line,
-                        time_ns: e.time_ns.saturating_sub(agent.nano_began),
-                        thread: e.thread,
-                        values: s
-                            .values
-                            .iter()
-                            .cloned()
-                            .zip(e.values.into_iter().map(json))
-                            .collect(),
+                        class: point.class.to_string(),
+                        method: point.method.to_string(),
+                        line: point.line,
+                        time_ns: event.time_ns.saturating_sub(agent.nano_began),
+                        thread: event.thread,
+                        values: point.values.iter().cloned().zip(values).collect(),
                     }
                 }));
             }
         }
-        events.sort_by_key(|e: &Event| e.time_ns);
-        let skip = events.len().saturating_sub(EVENTS_AT_ONCE);
-        let dropped = agent.rings.dropped();
-        update.events_lost = lost + skip as u64 + dropped.saturating_sub(self.dropped);
-        self.dropped = dropped;
-        update.events = events.split_off(skip);
+        let skipped = keep_newest(&mut events, EVENTS_AT_ONCE);
+        let dropped = self.events.advance_dropped(agent.rings.dropped());
+        update.events_lost = lost + skipped + dropped;
+        update.events = events;
     }
 }
 
+/// Returns whether the client wants updates of an instrument.
+fn is_subscribed(subscription: &Subscription, id: InstrumentId) -> bool {
+    let only = &subscription.instruments;
+    only.is_empty() || only.iter().any(|name| *name == id.to_string())
+}
+
+/// Reads the present state of an instrument.
+fn read(agent: &Agent, id: InstrumentId) -> Option<CurrentInstrument> {
+    // The attachment state is read before the readings. If the instrument is detached in between,
+    // the next update contains its final readings.
+    let instrument = report::instrument(agent, id)?;
+    let rows = readings::rows(agent, id);
+    Some(CurrentInstrument {
+        instrument,
+        points: rows.into_iter().map(report::point).collect(),
+    })
+}
+
+/// Sorts events by time and removes the oldest ones beyond `limit`. Returns the number of removed
+/// events.
+fn keep_newest(events: &mut Vec<Event>, limit: usize) -> u64 {
+    events.sort_by_key(|event| event.time_ns);
+    let excess = events.len().saturating_sub(limit);
+    events.drain(..excess);
+    excess as u64
+}
+
+/// Returns a logged value as JSON. A floating-point number that JSON cannot represent (not a
+/// number, infinity) becomes a text.
 fn json(value: Value) -> serde_json::Value {
     match value {
         Value::Null => serde_json::Value::Null,
         Value::Int(n) => n.into(),
-        // What JSON has no number for is a text: NaN, Infinity.
         Value::Float(x) => {
             serde_json::Number::from_f64(x).map_or_else(|| x.to_string().into(), Into::into)
         }
         Value::Text(text) => text.into(),
-        #[allow(unreachable_patterns)]
-        other => format!("{other:?}").into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+
+    fn event(time_ns: u64) -> Event {
+        Event {
+            instrument: "i1".into(),
+            class: "a.A".into(),
+            method: "run()V".into(),
+            line: None,
+            time_ns,
+            thread: 1,
+            values: BTreeMap::new(),
+        }
+    }
+
+    #[test]
+    fn an_empty_list_of_instruments_selects_all() {
+        let mut subscription = Subscription {
+            every: 500,
+            instruments: Vec::new(),
+            events: true,
+            points: POINTS_AT_ONCE,
+        };
+        assert!(is_subscribed(&subscription, InstrumentId(12)));
+        subscription.instruments = vec!["i1".into()];
+        assert!(is_subscribed(&subscription, InstrumentId(1)));
+        assert!(!is_subscribed(&subscription, InstrumentId(12)));
+    }
+
+    #[test]
+    fn events_that_are_no_longer_available_are_counted_once() {
+        let mut positions = EventPositions::default();
+        assert_eq!(positions.advance(7, 10, 4), 6);
+        assert_eq!(positions.seen(7), 10);
+        assert_eq!(positions.advance(7, 10, 0), 0);
+        assert_eq!(positions.advance(7, 13, 3), 0);
+        // The positions of other points are independent.
+        assert_eq!(positions.seen(8), 0);
+        assert_eq!(positions.advance_dropped(5), 5);
+        assert_eq!(positions.advance_dropped(6), 1);
+    }
+
+    #[test]
+    fn the_oldest_events_are_removed() {
+        let mut events = vec![event(30), event(10), event(20)];
+        assert_eq!(keep_newest(&mut events, 2), 1);
+        let times: Vec<_> = events.iter().map(|e| e.time_ns).collect();
+        assert_eq!(times, [20, 30]);
+        assert_eq!(keep_newest(&mut events, 2), 0);
+    }
+
+    #[test]
+    fn numbers_that_json_cannot_represent_become_texts() {
+        assert_eq!(json(Value::Float(1.5)), serde_json::json!(1.5));
+        assert_eq!(json(Value::Float(f64::NAN)), serde_json::json!("NaN"));
+        assert_eq!(
+            json(Value::Float(f64::NEG_INFINITY)),
+            serde_json::json!("-inf")
+        );
+        assert_eq!(json(Value::Int(-1)), serde_json::json!(-1));
+        assert_eq!(json(Value::Null), serde_json::Value::Null);
     }
 }

@@ -1,88 +1,120 @@
-//! The token that a client of the TCP endpoint must show, in its first line.
+//! The token that a TCP client must show in the first line of its connection.
 //!
-//! Whoever shows none, a wrong one, or too long a line, gets the same answer, after the same pause. So many strangers and no more
-//! are heard at once; where one more comes, the one that has been there for longest goes. Those who have shown the token are
-//! not among them and never wait for them.
+//! A connection is rejected if the token is wrong, if it is missing, or if the first line is too
+//! long. All rejected connections receive the same answer after the same delay, so that the answer
+//! reveals nothing about the token. The number of connections that have not shown the token is bounded separately
+//! (`clients::UNAUTHENTICATED_CLIENTS`), so they never keep authenticated clients waiting.
 
+use super::credentials::effective_user;
 use super::stream::Stream;
 use std::fs::OpenOptions;
 use std::io::{self, Read};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use subtle::ConstantTimeEq;
 use veneer_protocol::{Reply, TOKEN_LENGTH, write_message};
 
-/// How long a stranger may take to show the token.
-const TIME: Duration = Duration::from_secs(3);
-/// The pause before one is turned away.
-const PAUSE: Duration = Duration::from_millis(500);
-/// The longest line that is read.
-const LINE: usize = 256;
+/// The time in which a client must have sent the token.
+const TOKEN_TIMEOUT: Duration = Duration::from_secs(3);
+/// The time after which a client without the token is rejected. A client that tries many tokens
+/// needs this time for each of them.
+const REJECTION_DELAY: Duration = Duration::from_millis(500);
+/// The largest number of bytes that are read from a token file, or from a client before its first
+/// line feed.
+const MAX_LINE_BYTES: usize = 256;
 
-/// The secret.
+/// The reason why a token file cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum TokenError {
+    #[error("the token file {path}: {source}", path = .path.display())]
+    Unreadable { path: PathBuf, source: io::Error },
+    #[error("the token file {path} is not a file of this user; make it anew", path = .0.display())]
+    NotOwned(PathBuf),
+    #[error(
+        "the token file {path} can be read by others (mode {mode:o}); `chmod 600` it, or better make it anew",
+        path = .path.display()
+    )]
+    NotPrivate { path: PathBuf, mode: u32 },
+    #[error(
+        "the token file {path} does not hold {TOKEN_LENGTH} hexadecimal digits; remove it, and `veneer run` makes it anew",
+        path = .0.display()
+    )]
+    Malformed(PathBuf),
+}
+
+/// The secret, as hexadecimal digits.
+#[derive(Debug)]
 pub struct Token(Vec<u8>);
 
 impl Token {
-    /// Reads it from a file that only its owner can read.
-    pub fn read(path: &Path) -> Result<Token, String> {
-        let failed = |e: io::Error| format!("the token file {}: {e}", path.display());
-        let wrong = |what: String| format!("the token file {} {what}", path.display());
+    /// Reads the token from a file that only this user can read.
+    pub fn read(path: &Path) -> Result<Token, TokenError> {
+        let unreadable = |source: io::Error| TokenError::Unreadable {
+            path: path.into(),
+            source,
+        };
+        // `O_NONBLOCK` keeps the agent from waiting for the writer of a named pipe.
         let file = OpenOptions::new()
             .read(true)
             .custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK)
             .open(path)
-            .map_err(failed)?;
-        let meta = file.metadata().map_err(failed)?;
-        // Safety: a plain system call.
-        let uid = unsafe { libc::geteuid() };
-        if !meta.is_file() || meta.uid() != uid {
-            return Err(wrong("is not a file of this user; make it anew".into()));
+            .map_err(unreadable)?;
+        let metadata = file.metadata().map_err(unreadable)?;
+        if !metadata.is_file() || metadata.uid() != effective_user() {
+            return Err(TokenError::NotOwned(path.into()));
         }
-        if meta.mode() & 0o077 != 0 {
-            let mode = meta.mode() & 0o777;
-            return Err(wrong(format!(
-                "can be read by others (mode {mode:o}); `chmod 600` it, or better make it anew"
-            )));
+        if metadata.mode() & 0o077 != 0 {
+            return Err(TokenError::NotPrivate {
+                path: path.into(),
+                mode: metadata.mode() & 0o777,
+            });
         }
         let mut text = String::new();
-        file.take(LINE as u64)
+        file.take(MAX_LINE_BYTES as u64)
             .read_to_string(&mut text)
-            .map_err(failed)?;
+            .map_err(unreadable)?;
         let token = text.trim().as_bytes().to_vec();
-        let good = token.iter().all(u8::is_ascii_hexdigit);
-        if token.len() != TOKEN_LENGTH || !good {
-            return Err(wrong(format!(
-                "does not hold {TOKEN_LENGTH} hexadecimal digits; remove it, and `veneer run` makes it anew"
-            )));
+        let is_hexadecimal = token.iter().all(u8::is_ascii_hexdigit);
+        if token.len() != TOKEN_LENGTH || !is_hexadecimal {
+            return Err(TokenError::Malformed(path.into()));
         }
         Ok(Token(token))
     }
 
-    /// Hears a stranger; true if the token was shown. Otherwise it has been turned away.
-    pub fn is_shown(&self, stream: &mut Stream) -> bool {
+    /// Returns whether the text is the token. The time of the comparison does not depend on the
+    /// number of equal bytes.
+    fn matches(&self, text: &[u8]) -> bool {
+        bool::from(self.0.as_slice().ct_eq(text))
+    }
+
+    /// Reads the first line of a connection and returns whether the line is the token. If not,
+    /// the connection has been rejected and closed.
+    pub fn authenticate(&self, stream: &mut Stream) -> bool {
         let began = Instant::now();
-        let line = first_line(stream, began + TIME);
-        let shown = line.as_deref().unwrap_or_default();
-        if bool::from(self.0.as_slice().ct_eq(shown)) {
+        let line = read_first_line(stream, began + TOKEN_TIMEOUT);
+        if self.matches(line.as_deref().unwrap_or_default()) {
             return true;
         }
-        std::thread::sleep((began + PAUSE).saturating_duration_since(Instant::now()));
+        std::thread::sleep((began + REJECTION_DELAY).saturating_duration_since(Instant::now()));
         let message = "turned away: the token is wrong or missing".into();
-        let _ = stream.set_write_timeout(Some(PAUSE));
+        let _ = stream.set_write_timeout(Some(REJECTION_DELAY));
         let _ = write_message(stream, &Reply::Failed { message });
         stream.shutdown();
         false
     }
 }
 
-/// The first line without its end; byte by byte, so that nothing behind it is taken away. `None` where there is none in time, or
-/// it is too long.
-fn first_line(stream: &mut Stream, end: Instant) -> Option<Vec<u8>> {
-    let mut line = Vec::with_capacity(LINE);
+/// Returns the first line without its line feed. Returns `None` if the line does not end before
+/// `deadline`, if the connection ends first, or if the line is longer than [`MAX_LINE_BYTES`].
+///
+/// This function reads single bytes, so that the bytes of the client's first request stay in the
+/// connection.
+fn read_first_line(stream: &mut Stream, deadline: Instant) -> Option<Vec<u8>> {
+    let mut line = Vec::with_capacity(MAX_LINE_BYTES);
     let mut byte = [0];
-    while line.len() < LINE {
-        let left = end.saturating_duration_since(Instant::now());
+    while line.len() < MAX_LINE_BYTES {
+        let left = deadline.saturating_duration_since(Instant::now());
         if left.is_zero() {
             return None;
         }
@@ -95,4 +127,148 @@ fn first_line(stream: &mut Stream, end: Instant) -> Option<Vec<u8>> {
         }
     }
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs::Permissions;
+    use std::io::Write;
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    use std::os::unix::net::UnixStream;
+
+    fn digits() -> String {
+        "0123456789abcdef".repeat(TOKEN_LENGTH.div_ceil(16))[..TOKEN_LENGTH].into()
+    }
+
+    /// Writes a file with this text and mode, and reads it as a token file.
+    fn read(text: &str, mode: u32) -> Result<Token, TokenError> {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("token");
+        std::fs::write(&path, text).unwrap();
+        std::fs::set_permissions(&path, Permissions::from_mode(mode)).unwrap();
+        Token::read(&path)
+    }
+
+    fn pair() -> (Stream, UnixStream) {
+        let (ours, theirs) = UnixStream::pair().unwrap();
+        (Stream::Unix(ours), theirs)
+    }
+
+    fn soon() -> Instant {
+        Instant::now() + Duration::from_millis(200)
+    }
+
+    #[test]
+    fn a_token_file_holds_hexadecimal_digits_and_white_space_around_them() {
+        let token = read(&format!(" {}\n", digits()), 0o600).unwrap();
+        assert!(token.matches(digits().as_bytes()));
+    }
+
+    #[test]
+    fn other_contents_are_malformed() {
+        let short = &digits()[1..];
+        let no_digit = format!("{short}g");
+        let long = format!("{}0", digits());
+        let long_file = format!("{}{}", digits(), " ".repeat(MAX_LINE_BYTES) + "0");
+        for text in ["", short, &no_digit, &long] {
+            let error = read(text, 0o600).unwrap_err();
+            assert!(matches!(error, TokenError::Malformed(_)), "{text}: {error}");
+        }
+        // Only the first bytes of a long file are read.
+        assert!(read(&long_file, 0o600).is_ok());
+    }
+
+    #[test]
+    fn a_file_that_others_can_access_is_refused() {
+        for mode in [0o640, 0o604, 0o610] {
+            match read(&digits(), mode).unwrap_err() {
+                TokenError::NotPrivate { mode: found, .. } => assert_eq!(found, mode),
+                other => panic!("{mode:o}: {other}"),
+            }
+        }
+        assert!(read(&digits(), 0o400).is_ok());
+    }
+
+    #[test]
+    fn links_and_directories_and_missing_files_are_refused() {
+        let directory = tempfile::tempdir().unwrap();
+        let (file, link) = (directory.path().join("file"), directory.path().join("link"));
+        std::fs::write(&file, digits()).unwrap();
+        std::fs::set_permissions(&file, Permissions::from_mode(0o600)).unwrap();
+        symlink(&file, &link).unwrap();
+        let unreadable =
+            |path: &Path| matches!(Token::read(path), Err(TokenError::Unreadable { .. }));
+        assert!(unreadable(&link));
+        assert!(unreadable(&directory.path().join("missing")));
+        let error = Token::read(directory.path()).unwrap_err();
+        assert!(matches!(error, TokenError::NotOwned(_)));
+    }
+
+    #[test]
+    fn only_the_whole_token_matches() {
+        let token = Token(digits().into_bytes());
+        assert!(token.matches(digits().as_bytes()));
+        assert!(!token.matches(b""));
+        assert!(!token.matches(&digits().as_bytes()[1..]));
+        assert!(!token.matches(digits().to_uppercase().as_bytes()));
+        assert!(!token.matches(format!("{}0", digits()).as_bytes()));
+    }
+
+    #[test]
+    fn the_first_line_may_arrive_in_parts_and_the_rest_stays_in_the_connection() {
+        let (mut ours, mut theirs) = pair();
+        let thread = std::thread::spawn(move || {
+            theirs.write_all(b"ab").unwrap();
+            std::thread::sleep(Duration::from_millis(20));
+            theirs.write_all(b"c\nnext").unwrap();
+            theirs
+        });
+        assert_eq!(read_first_line(&mut ours, soon()), Some(b"abc".to_vec()));
+        let _theirs = thread.join().unwrap();
+        let mut rest = [0; 4];
+        ours.read_exact(&mut rest).unwrap();
+        assert_eq!(&rest, b"next");
+    }
+
+    #[test]
+    fn a_line_is_shorter_than_the_limit() {
+        for (length, expected) in [(MAX_LINE_BYTES - 1, true), (MAX_LINE_BYTES, false)] {
+            let (mut ours, mut theirs) = pair();
+            theirs.write_all(&vec![b'a'; length]).unwrap();
+            theirs.write_all(b"\n").unwrap();
+            let line = read_first_line(&mut ours, soon());
+            assert_eq!(line.is_some(), expected, "{length}");
+        }
+    }
+
+    #[test]
+    fn an_unfinished_line_is_no_line() {
+        let (mut ours, mut theirs) = pair();
+        theirs.write_all(b"abc").unwrap();
+        // The client sends nothing more.
+        let began = Instant::now();
+        assert_eq!(read_first_line(&mut ours, soon()), None);
+        assert!(began.elapsed() >= Duration::from_millis(150));
+        // The client closes the connection.
+        drop(theirs);
+        assert_eq!(read_first_line(&mut ours, soon()), None);
+    }
+
+    #[test]
+    fn a_client_with_the_token_stays_connected_and_another_one_is_closed_after_the_delay() {
+        let token = Token(digits().into_bytes());
+        let (mut ours, mut theirs) = pair();
+        writeln!(theirs, "{}", digits()).unwrap();
+        assert!(token.authenticate(&mut ours));
+
+        let (mut ours, mut theirs) = pair();
+        writeln!(theirs, "wrong").unwrap();
+        let began = Instant::now();
+        assert!(!token.authenticate(&mut ours));
+        assert!(began.elapsed() >= REJECTION_DELAY);
+        let mut answer = String::new();
+        theirs.read_to_string(&mut answer).unwrap();
+        assert!(answer.contains("the token is wrong or missing"), "{answer}");
+    }
 }

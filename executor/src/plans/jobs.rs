@@ -1,6 +1,6 @@
 //! The jobs of the plan thread: the messages that other threads send to it.
 
-use crate::control::outbox::Outbox;
+use crate::plans::outbox::Outbox;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::mpsc::Sender;

@@ -94,11 +94,11 @@ pub fn plans(agent: &'static Agent, env: Env, jobs: Receiver<Job>) {
                     let load = session.reserve();
                     agent.loads.begin(load, of(agent, &plan, &owner, hold));
                     outbox.set_load(load);
-                    agent.clients().insert(load, outbox.clone());
+                    agent.output.connect(load, outbox.clone());
                     let result =
                         read(&plan).and_then(|plan| session.load_as(load, plan, Instant::now()));
                     if !hold || result.is_err() {
-                        agent.clients().remove(&load);
+                        agent.output.disconnect(load);
                     }
                     outbox.send(match result {
                         Ok(value) => Reply::Done { value },
@@ -113,7 +113,7 @@ pub fn plans(agent: &'static Agent, env: Env, jobs: Receiver<Job>) {
                     prompts.close(agent, &session, &outbox);
                     if let Some(load) = outbox.load() {
                         session.unload(load);
-                        agent.clients().remove(&load);
+                        agent.output.disconnect(load);
                     }
                 }
                 Ok(Job::Detach(which, answer)) => {

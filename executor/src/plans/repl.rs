@@ -1,8 +1,12 @@
-//! The prompts of clients: what stays from one input to the next, and what has been attached there. Used by the plan thread alone.
+//! The prompts of clients (`veneer shell`). The plan thread alone uses this file.
+//!
+//! A client's connection becomes a prompt with its first input. A prompt keeps the variables and
+//! functions of earlier inputs. Each input is a plan instance of its own; the agent detaches the
+//! attachments of all inputs when the client disconnects, unless the client has asked to keep them.
 
 use crate::agent::Agent;
-use crate::control::outbox::Outbox;
 use crate::plans::jobs::Typed;
+use crate::plans::outbox::{ClientId, Outbox};
 use crate::plans::plan_instances::Load;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -10,47 +14,45 @@ use std::time::Instant;
 use veneer_protocol::Reply;
 use veneer_scripts::{Input, Prompt, Session, TYPED};
 
+/// The prompt of one client.
 #[derive(Default)]
-struct Open {
+struct ClientPrompt {
     prompt: Prompt,
-    /// The loads of its inputs.
+    /// The plan instances of the inputs, the oldest first.
     loads: Vec<u64>,
-    /// What it attached stays when it ends.
+    /// Whether the attachments stay when the client disconnects.
     keeps: bool,
 }
 
-/// By the address of the client's outbox, which the client's thread holds until after [`Prompts::close`].
+/// The prompts of all connected clients. A connection has one prompt at most, and a client id is
+/// never reused.
 #[derive(Default)]
-pub struct Prompts(HashMap<usize, Open>);
-
-fn key(outbox: &Arc<Outbox>) -> usize {
-    Arc::as_ptr(outbox) as usize
-}
+pub struct Prompts(HashMap<ClientId, ClientPrompt>);
 
 impl Prompts {
-    /// Runs an input and answers it.
+    /// Executes an input and sends its value or its error to the client.
     pub fn run(&mut self, agent: &Agent, session: &Session, typed: &Typed, outbox: &Arc<Outbox>) {
-        let open = self.0.entry(key(outbox)).or_default();
+        let client = self.0.entry(outbox.client()).or_default();
         let load = session.reserve();
-        let of = Load {
+        let instance = Load {
             plan: typed.file.as_deref().unwrap_or(TYPED).into(),
             owner: typed.owner.clone(),
-            held: !open.keeps,
+            held: !client.keeps,
             since: agent.began.elapsed().as_millis() as u64,
         };
-        agent.loads.begin(load, of);
-        agent.clients().insert(load, outbox.clone());
+        agent.loads.begin(load, instance);
+        agent.output.connect(load, outbox.clone());
         let input = Input {
             file: typed.file.as_deref(),
             text: &typed.source,
             modules: &typed.modules,
             look: typed.look,
         };
-        let result = open.prompt.run(session, load, input, Instant::now());
+        let result = client.prompt.run(session, load, input, Instant::now());
         if result.is_ok() && typed.look.is_none() {
-            open.loads.push(load);
+            client.loads.push(load);
         } else {
-            agent.clients().remove(&load);
+            agent.output.disconnect(load);
         }
         outbox.send(match result {
             Ok(value) => Reply::Done { value },
@@ -60,21 +62,22 @@ impl Prompts {
         });
     }
 
-    /// What this client attached stays when it goes.
-    pub fn keep(&mut self, outbox: &Arc<Outbox>) {
-        self.0.entry(key(outbox)).or_default().keeps = true;
+    /// Keeps the attachments of a client when it disconnects.
+    pub fn keep(&mut self, outbox: &Outbox) {
+        self.0.entry(outbox.client()).or_default().keeps = true;
     }
 
-    /// The client is gone: takes off what its inputs attached, the newest first, unless it is to stay.
-    pub fn close(&mut self, agent: &Agent, session: &Session, outbox: &Arc<Outbox>) {
-        let Some(open) = self.0.remove(&key(outbox)) else {
+    /// Removes the prompt of a client that has disconnected. Detaches the attachments of its
+    /// inputs, the newest first, unless the client keeps them.
+    pub fn close(&mut self, agent: &Agent, session: &Session, outbox: &Outbox) {
+        let Some(client) = self.0.remove(&outbox.client()) else {
             return;
         };
-        for load in open.loads.into_iter().rev() {
-            if !open.keeps {
+        for load in client.loads.into_iter().rev() {
+            if !client.keeps {
                 session.unload(load);
             }
-            agent.clients().remove(&load);
+            agent.output.disconnect(load);
         }
     }
 }

@@ -43,15 +43,7 @@ pub fn make(agent: &Agent, jvm: (String, String)) -> p::Report {
         report.patches.push(patch_entry(n, patch));
     }
     report.refusals = refusals(agent);
-    let problems = agent.problems.lock().unwrap_or_else(|e| e.into_inner());
-    report.problems = problems
-        .iter()
-        .map(|(plan, message)| p::Problem {
-            plan: plan.clone(),
-            message: message.clone(),
-        })
-        .collect();
-    drop(problems);
+    report.problems = agent.problems();
     let mut classes = agent.registry.all();
     classes.retain(|class| !class.state().restored);
     let totals = &mut report.totals;

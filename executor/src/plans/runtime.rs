@@ -578,7 +578,7 @@ impl Runtime for Handle {
     }
 
     fn speaks(&self, load: u64) {
-        self.agent.speaker.store(load, Ordering::Relaxed);
+        self.agent.output.set_current(load);
     }
 }
 

@@ -1,13 +1,12 @@
 //! What `status` tells: since when the agent is in this JVM, what stands, and whose it is.
 
 use crate::agent::Agent;
-use crate::control::clients;
 use crate::jvm::jvm_name::jvm_name;
 use std::sync::atomic::Ordering;
 use veneer_protocol::Status;
 
 /// The status as of now.
-pub fn make(agent: &Agent) -> Status {
+pub fn make(agent: &Agent, clients: u32) -> Status {
     let (vm, vm_version) = jvm_name();
     let mut classes = agent.registry.all();
     classes.retain(|class| !class.state().restored);
@@ -20,7 +19,7 @@ pub fn make(agent: &Agent) -> Status {
         attached: agent.filter.only_plans.load(Ordering::Relaxed),
         classes_armed: classes.len() as u64,
         methods_armed: classes.iter().map(|c| c.state().methods.len() as u64).sum(),
-        clients: clients::count(),
+        clients,
         loads: agent.loads.list(&agent.table),
         components: agent.loads.components(),
     }

@@ -1,6 +1,7 @@
 //! Analyses of armed methods, made again when a version is needed.
 
 use crate::agent::Agent;
+use crate::classes::inherited_members::inherited_protected_members;
 use crate::classes::registry::Class;
 use crate::jvm::jni::Env;
 use veneer_fragmenter::Refusal;
@@ -24,7 +25,7 @@ pub fn takes_back(
     let host = class
         .local(env)
         .ok_or_else(|| Refusal::NotArmed("its class is gone".into()))?;
-    let protected = agent.protected(env, class, host);
+    let protected = inherited_protected_members(agent.tool, env, class, host);
     env.delete(host);
     let anchor = class.state().anchor.clone();
     let plan = Plan {

@@ -1,6 +1,7 @@
 //! Versions of methods: made with what is woven into them, installed, and made again when that has changed meanwhile.
 
 use crate::agent::Agent;
+use crate::classes::inherited_members::inherited_protected_members;
 use crate::classes::registry::Class;
 use crate::jvm::jni::{Env, Global, jobject};
 use crate::weaving::analysis::analyse;
@@ -414,7 +415,7 @@ impl Methods {
             let armed = agent.config.check.then(|| state.methods.clone());
             (state.anchor.clone(), armed)
         };
-        let protected = agent.protected(env, class, host);
+        let protected = inherited_protected_members(agent.tool, env, class, host);
         let nothing = Snapshot::default();
         let kept: Vec<_> = methods.iter().map(|one| self.kept(one.id)).collect();
         let plans: Vec<Plan> = methods

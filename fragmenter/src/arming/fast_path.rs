@@ -25,11 +25,12 @@
 //! fast path names fewer classes if a frame extends the frame before it.
 
 use super::layout::CHECK_BYTES;
+use super::line_table::append_lines;
 use super::parameters::{
     Parameters, entry_stub_bytes, exit_stub_bytes, local, object, verification_types, width,
 };
 use super::stack_effect::{MemberWords, UNKNOWN_DELTA, deltas, is_store};
-use super::stackmap_relocation::{Frames, LastFrame, StackMap};
+use super::stackmap_relocation::{Frames, LastFrame, NO_PC, StackMap};
 use crate::bytecode::opcode::*;
 use crate::classfile::{
     Attribute, ClassFile, Code, ConstantPool, Entry, ExceptionRange, Member, remap_code_attributes,
@@ -43,8 +44,6 @@ use crate::runtime;
 /// Longest code in bytes that the fast path accepts. Below this limit, the branches of the armed
 /// body cannot exceed their 16-bit offsets.
 const MAX_FAST_PATH_BYTES: usize = 16_000;
-/// Marks a pc at which no instruction starts.
-pub(super) const NO_PC: u16 = u16::MAX;
 
 /// The fast path for the methods of one class: facts about the class, and buffers that are reused
 /// for each method.
@@ -586,7 +585,7 @@ impl<'f> FastPath<'f> {
                 .unwrap_or(0)
         };
         remap_code_attributes(&mut attributes, pool, length as u16, &map, &|e| e)?;
-        super::append_lines(&mut attributes, pool, &lines);
+        append_lines(&mut attributes, pool, &lines);
         // Frames of the stubs: the entry's stub has the parameters and an empty stack; an exit's
         // stub has only the value to return.
         let extra = last_frame.extra.filter(|_| !constructor);

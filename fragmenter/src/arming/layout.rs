@@ -3,13 +3,13 @@
 //! The layout does not depend on the constants that a body refers to, so it needs no constant pool.
 //! A version that needs the pcs of the armed body's instructions computes the layout alone.
 
-use super::kind;
 use crate::bytecode::opcode::*;
 use crate::bytecode::{Assembled, Assembler, Instruction, Label};
 use crate::classfile::ConstantPool;
 use crate::hotspot::{COMPILE_LIMIT, INLINE_LIMIT};
 use crate::method::Method;
 use crate::osr_exit;
+use crate::point_values::kind;
 use crate::points::{self, Point, PointId, PointKind};
 use crate::policy::Policy;
 use crate::refusal::Refusal;

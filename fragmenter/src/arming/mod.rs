@@ -19,14 +19,17 @@
 
 mod fast_path;
 mod layout;
+mod line_table;
 mod parameters;
 mod stack_effect;
 mod stackmap_relocation;
 
+pub use crate::point_values::{carried, frame_state, kind};
 pub use layout::{ArmedCode, layout};
 
 use self::fast_path::FastPath;
 use self::layout::{AssembledBody, BodyConstants};
+use self::line_table::append_lines;
 use crate::bytecode::{Assembled, Label};
 use crate::classfile::{
     Attribute, ClassFile, Code, ConstantPool, ExceptionRange, StackMapFrame, encode_stack_map,
@@ -235,30 +238,6 @@ fn arm_with(bytes: &[u8], request: &Request, use_fast_path: bool) -> Result<Arme
     Ok(armed)
 }
 
-/// Types of the values that an activation carries: the operand stack from the bottom, then the
-/// locals by slot. Null constants are not carried, because the other code can create them again.
-pub fn carried(point: &Point) -> impl Iterator<Item = &Type> {
-    point.stack.iter().chain(
-        point
-            .locals
-            .iter()
-            .map(|l| &l.1)
-            .filter(|t| **t != Type::Null),
-    )
-}
-
-/// The offset of a type's load instruction from `ILOAD`, and of its store instruction from
-/// `ISTORE`.
-pub fn kind(t: &Type) -> u8 {
-    match t {
-        Type::Int => 0,
-        Type::Long => 1,
-        Type::Float => 2,
-        Type::Double => 3,
-        _ => 4,
-    }
-}
-
 /// Writes the content of the armed `Code` attribute. Also returns the descriptor of the call of the
 /// method's versions.
 fn arm_body(
@@ -398,32 +377,6 @@ fn range_end_at(pc: u16, points: &[Point], out: &Assembled) -> Result<u16, Refus
     })
 }
 
-fn append_lines(attributes: &mut Vec<Attribute>, pool: &ConstantPool, lines: &[(u16, u16)]) {
-    let Some(table) = attributes
-        .iter_mut()
-        .find(|a| a.is(pool, "LineNumberTable"))
-    else {
-        return;
-    };
-    let Some(count) = table
-        .info
-        .get(..2)
-        .map(|b| u16::from_be_bytes([b[0], b[1]]))
-    else {
-        return;
-    };
-    let Some(total) = count.checked_add(lines.len() as u16) else {
-        return;
-    };
-    let mut info = table.info.to_vec();
-    info[..2].copy_from_slice(&total.to_be_bytes());
-    for (pc, line) in lines {
-        info.extend(pc.to_be_bytes());
-        info.extend(line.to_be_bytes());
-    }
-    table.info = info.into();
-}
-
 fn stack_map(
     method: &Method,
     points: &[Point],
@@ -501,18 +454,4 @@ fn long_branch_states(
         },
     )?;
     Ok(found)
-}
-
-/// The verification types at a point, restricted to the live values.
-pub fn frame_state(point: &Point, max_locals: u16) -> State {
-    let mut locals = vec![Type::Top; max_locals as usize];
-    for (slot, t) in &point.locals {
-        if let Some(l) = locals.get_mut(*slot as usize) {
-            *l = t.clone();
-        }
-    }
-    State {
-        locals,
-        stack: point.stack.clone(),
-    }
 }

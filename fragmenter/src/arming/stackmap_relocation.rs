@@ -4,12 +4,13 @@
 //! Only the parts that contain pcs change: the offset of each frame, and the pc of the `new` for
 //! each uninitialised object. The frames of the stubs are appended after all other frames.
 
-use super::fast_path::NO_PC;
+/// Marks a pc at which no instruction starts.
+pub(super) const NO_PC: u16 = u16::MAX;
 
 /// The locals of the last frame, in relation to those at entry.
 #[derive(Clone, Copy)]
 pub(super) struct LastFrame {
-    /// How limit locals the last frame has more than the frame at entry. `None` if the last frame
+    /// The number of locals that the last frame has beyond those of the frame at entry. `None` if the last frame
     /// does not extend the frame at entry.
     pub extra: Option<u16>,
 }

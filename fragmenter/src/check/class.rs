@@ -1,7 +1,9 @@
 //! Compares whole classes: everything outside the method bodies must be unchanged, and each changed
 //! body is compared by the product.
 
+use super::checked::Checked;
 use super::constants::{Constants, ContentNumbers, Role};
+use super::expected::Expected;
 use super::failure::Failure;
 use super::frame_contract::FrameContract;
 use super::liveness::LiveLocals;
@@ -9,9 +11,8 @@ use super::probe;
 use super::product::{Mode, Product};
 use super::program::Program;
 use super::reference::ReferenceProgram;
-use super::{Checked, Expected};
 use crate::arming::ArmedMethod;
-use crate::classfile::{Attribute, ClassFile, Code, ConstantPool, Member};
+use crate::classfile::{Attribute, ClassFile, Code, Member};
 use crate::{bootstrap, runtime};
 use veneer_probes::step::Step;
 
@@ -407,13 +408,4 @@ fn version_outline(
         return Err(changed("the version's tokens"));
     }
     Ok(())
-}
-
-/// Returns the class and the name of a member reference.
-pub(super) fn class_and_name(pool: &ConstantPool, index: u16) -> Option<(String, String)> {
-    let m = pool.member(index).ok()?;
-    Some((
-        pool.class_name(m.class).ok()?.into_owned(),
-        pool.text(m.name).ok()?.into_owned(),
-    ))
 }

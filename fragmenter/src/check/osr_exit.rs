@@ -6,6 +6,7 @@
 //! bodies and returns its result.
 
 use super::constants::{Effect, RuntimeOperation, long, parameters, result_of, words_of};
+use super::exit_state::{OsrExit, RESULT_IS_TYPED};
 use super::failure::Failure;
 use super::frame_contract::{CarriedLocation, CarriedValue, FrameContract, class_in, kind};
 use super::product::{Mode, Product, Run};
@@ -13,38 +14,6 @@ use super::reference::Position;
 use super::value::Value;
 use crate::bytecode::Instruction;
 use crate::bytecode::opcode::*;
-
-/// The state of an OSR exit: an activation that follows a stub out of its body.
-#[derive(Clone, Default)]
-pub(super) struct OsrExit {
-    /// True if the exit began at the check of point 0, false if it began at another check.
-    entry: bool,
-    /// The operand stack at the check.
-    stack: Vec<Value>,
-    /// Locals that the stub loaded: first slot and number of words.
-    pub loaded: Vec<(u16, u8)>,
-    /// The point number that the stub stored in the frame, once it has made one.
-    frame: Option<i32>,
-    /// The kinds and values in the frame, in order.
-    added: Vec<(u8, Value)>,
-    /// True after the call that hands the activation over.
-    transferred: bool,
-    /// Key of the class to which the result was cast, or [`RESULT_IS_TYPED`].
-    class: Option<u32>,
-}
-
-impl OsrExit {
-    pub fn at_check(entry: bool, stack: Vec<Value>) -> OsrExit {
-        OsrExit {
-            entry,
-            stack,
-            ..OsrExit::default()
-        }
-    }
-}
-
-/// Replaces a class in [`OsrExit::class`] when the call itself returns the declared result type.
-const RESULT_IS_TYPED: u32 = u32::MAX;
 
 impl Product<'_, '_> {
     fn operation_failure(&self, r: &Run, why: &str) -> Failure {

@@ -11,8 +11,8 @@
 //! This module does not show that a loop in a probe ends. The compiler of probes guarantees that:
 //! its loops call `VeneerProbe.more` in each iteration.
 
-use super::class::class_and_name;
 use super::failure::Failure;
+use super::member_names::class_and_name;
 use crate::bytecode::opcode::*;
 use crate::bytecode::{Instruction, decode};
 use crate::classfile::{ClassFile, Code, Entry, Member, Tag};

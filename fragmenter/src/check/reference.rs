@@ -6,11 +6,11 @@
 //! edges says which block follows each original successor. A [`Position`] is an instruction within
 //! a block, because two blocks may execute the same fragment. Without edits there is only block 0.
 
-use super::constants::ContentNumbers;
+use super::constants::{self, ContentNumbers};
+use super::expected::Expected;
 use super::failure::Failure;
 use super::frame_contract::kind;
 use super::program::{Program, for_targets};
-use super::{Expected, constants};
 use crate::bytecode::opcode::*;
 use crate::bytecode::{Instruction, Label};
 use crate::classfile::{ClassFile, Code};

@@ -2,93 +2,40 @@
 //! one.
 //!
 //! The lookup table is built by the first builder call, so a class that is only read does not pay
-//! for it. The table is a plain open-addressing hash table of pool indices; the entries stay in the
-//! pool. The hash is keyed at random, so no crafted class file can cause many collisions.
-
-use ahash::RandomState;
+//! for it (`intern_table.rs`).
 
 use super::entry::Tag;
 use super::error::ClassFileError;
+use super::intern_table::InternTable;
 use super::pool::ConstantPool;
 use super::text;
 
-/// Pool indices, hashed by entry bytes. 0 is not a valid index and marks a free position.
-#[derive(Debug, Clone)]
-pub(super) struct InternTable {
-    hasher: RandomState,
-    positions: Vec<u16>,
-    used: usize,
-}
-
-impl InternTable {
-    /// Builds a table of all entries of the pool. Of equal entries, the first is kept.
-    fn from_pool(pool: &ConstantPool<'_>) -> InternTable {
-        let positions = (2 * usize::from(pool.count())).next_power_of_two().max(64);
-        let mut table = InternTable {
-            hasher: RandomState::new(),
-            positions: vec![0; positions],
-            used: 0,
-        };
-        table.fill(pool);
-        table
-    }
-
-    fn fill(&mut self, pool: &ConstantPool<'_>) {
-        for index in pool.indices() {
-            if let Ok(entry) = pool.raw(index)
-                && let Err(position) = self.find(pool, entry)
-            {
-                self.put(position, index);
-            }
-        }
-    }
-
-    /// Returns the index of an equal entry, or the position at which to insert one.
-    fn find(&self, pool: &ConstantPool<'_>, entry: &[u8]) -> Result<u16, usize> {
-        let mask = self.positions.len() - 1;
-        let mut position = self.hasher.hash_one(entry) as usize & mask;
-        // The table is never more than half full, so the probe sequence ends at a free position.
-        loop {
-            match self.positions.get(position) {
-                Some(&index) if index != 0 => {
-                    if pool.raw(index).is_ok_and(|found| found == entry) {
-                        return Ok(index);
-                    }
-                }
-                _ => return Err(position),
-            }
-            position = (position + 1) & mask;
-        }
-    }
-
-    fn put(&mut self, position: usize, index: u16) {
-        if let Some(free) = self.positions.get_mut(position) {
-            *free = index;
-            self.used += 1;
-        }
-    }
-
-    fn grow_if_half_full(&mut self, pool: &ConstantPool<'_>) {
-        if 2 * self.used >= self.positions.len() {
-            self.positions = vec![0; 2 * self.positions.len()];
-            self.used = 0;
-            self.fill(pool);
-        }
-    }
+/// Fills a table with all entries of the pool.
+fn fill(table: &mut InternTable, pool: &ConstantPool<'_>) {
+    table.fill(pool.indices(), |index| pool.raw(index).ok());
 }
 
 impl ConstantPool<'_> {
+    fn new_intern_table(&self) -> InternTable {
+        let mut table = InternTable::with_room_for(self.count());
+        fill(&mut table, self);
+        table
+    }
+
     /// Finds or appends an entry, given by its bytes including the tag.
     pub(super) fn intern(&mut self, tag: Tag, entry: &[u8]) -> Result<u16, ClassFileError> {
         let mut table = self
             .interned
             .take()
-            .unwrap_or_else(|| InternTable::from_pool(self));
-        let index = match table.find(self, entry) {
+            .unwrap_or_else(|| self.new_intern_table());
+        let index = match table.find(entry, |index| self.raw(index).ok()) {
             Ok(index) => Ok(index),
             Err(position) => self.append(tag, entry).inspect(|&index| {
                 table.put(position, index);
-                table.grow_if_half_full(self);
+                if table.is_half_full() {
+                    table.clear_and_double();
+                    fill(&mut table, self);
+                }
             }),
         };
         self.interned = Some(table);

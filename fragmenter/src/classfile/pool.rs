@@ -14,7 +14,7 @@ use std::borrow::Cow;
 
 use super::entry::{Entry, MemberRef, Tag};
 use super::error::ClassFileError;
-use super::intern::InternTable;
+use super::intern_table::InternTable;
 use super::reader::{Reader, put_u16};
 use super::text;
 

@@ -19,9 +19,9 @@
 //! as the bytes allow.
 
 use super::annotations::annotation;
+use super::code_map::{Changes, CodeMap};
 use super::error::ClassFileError;
 use super::reader::Reader;
-use super::tables::{Changes, CodeMap};
 
 const WHAT: &str = "a type annotation";
 

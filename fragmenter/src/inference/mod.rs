@@ -49,13 +49,12 @@ mod upgrade;
 mod uses;
 mod verifier_facts;
 
+pub use upgrade::MODERN;
+
 use crate::classfile::ClassFile;
 use crate::refusal::Refusal;
 use crate::verify;
 use std::borrow::Cow;
-
-/// The first version that has `invokedynamic` and always verifies by stack maps: Java 7.
-pub const MODERN: u16 = 51;
 
 /// Converts a class file to the form that the rest of this crate requires.
 ///

@@ -13,9 +13,11 @@
 //!
 //! Sources: JVMS §4.1 to §4.7 (tables 4.7-A, 4.7-C) and HotSpot's `classFileParser.cpp`.
 
-use super::MODERN;
 use crate::classfile::{Attribute, ClassFile, ConstantPool};
 use crate::refusal::Refusal;
+
+/// The first version that has `invokedynamic` and always verifies by stack maps: Java 7.
+pub const MODERN: u16 = 51;
 
 const STATIC: u16 = 0x0008;
 const FINAL: u16 = 0x0010;

@@ -1,7 +1,7 @@
 //! The listing as a Graphviz graph: one box per fragment, dashed arrows for exceptions.
 
+use super::method_listing::{FragmentListing, MethodListing, VariableListing};
 use super::text::edges;
-use super::{FragmentListing, MethodListing, VariableListing};
 use std::fmt::Write;
 
 impl MethodListing {

@@ -1,7 +1,7 @@
 //! The summary of a class in one line: its number of methods, fragments, loops and edges, and the
 //! code size before and after arming.
 
-use super::{MethodListing, RefusalListing};
+use super::method_listing::{MethodListing, RefusalListing};
 use crate::classfile::ClassFile;
 use crate::policy::Policy;
 use crate::refusal::Refusal;
@@ -54,7 +54,7 @@ impl ClassListing {
             refusals: Vec::new(),
         };
         for index in 0..file.methods.len() {
-            let method = super::of(file, index, policy);
+            let method = super::method::of(file, index, policy);
             // Native and abstract methods have no code, so they are not counted as refused.
             if method
                 .refusal

@@ -1,7 +1,9 @@
 //! The listing as text: one paragraph per fragment, aligned columns, and no line longer than
 //! [`WIDTH`].
 
-use super::{EdgeListing, FragmentListing, MethodListing, PointListing, VariableListing};
+use super::method_listing::{
+    EdgeListing, FragmentListing, MethodListing, PointListing, VariableListing,
+};
 use std::fmt::{self, Write};
 
 /// Maximum line length in columns. Only a single name that is longer exceeds it.
@@ -142,8 +144,9 @@ fn ways(fragment: &FragmentListing) -> String {
     if !edges.is_empty() {
         parts.push(format!("-> {}", edges.join(", ")));
     }
-    let catch =
-        |h: &super::HandlerListing| format!("!{} {}", h.to, h.catch.as_deref().unwrap_or("any"));
+    let catch = |h: &super::method_listing::HandlerListing| {
+        format!("!{} {}", h.to, h.catch.as_deref().unwrap_or("any"))
+    };
     parts.extend(fragment.handlers.iter().map(catch));
     parts.join("  ")
 }

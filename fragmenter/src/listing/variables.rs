@@ -1,6 +1,6 @@
 //! Names and types of the variables in a region's liveness sets.
 
-use super::VariableListing;
+use super::method_listing::VariableListing;
 use crate::bytecode::Instruction;
 use crate::bytecode::opcode::ISTORE;
 use crate::flowgraph::{EdgeKind, FragmentId};

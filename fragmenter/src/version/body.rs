@@ -18,26 +18,26 @@
 
 mod code_attribute;
 mod out_of_line;
-mod slots;
+pub(super) mod slots;
 
-pub(super) use slots::Slots;
-
+use super::emitter::Emitter;
+use super::plan::{Bodies, Plan, PositionTracking};
+use super::version_class::Span;
 use super::weave::CounterChange;
-use super::{Bodies, Emitter, Plan, PositionTracking, Span};
 use crate::advice::{Action, Site};
-use crate::arming::kind;
 use crate::bytecode::opcode::*;
 use crate::bytecode::{Assembler, Instruction, Label};
 use crate::classfile::Code;
 use crate::counting::Crossings;
 use crate::flowgraph::FragmentId;
 use crate::patch::Patched;
+use crate::point_values::kind;
 use crate::points::{Point, PointKind};
 use crate::refusal::Refusal;
 use crate::runtime;
 use crate::types::{State, Type};
 use indexmap::IndexMap;
-use slots::external_counters;
+use slots::{Slots, external_counters};
 use std::collections::HashMap;
 
 /// One instruction of the application in the emitted code.
@@ -567,7 +567,7 @@ impl Body<'_, '_> {
     /// The verification types at a capture point, restricted to the live values.
     pub fn point_state(&self, point: usize) -> State {
         let p = &self.points[point];
-        self.slots.extend(crate::arming::frame_state(
+        self.slots.extend(crate::point_values::frame_state(
             p,
             self.plan.method.code.max_locals,
         ))

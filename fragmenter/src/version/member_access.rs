@@ -18,7 +18,7 @@
 //! 1. In constructors, and in every method of a class file before version 53.
 //! 2. In `<clinit>`. Before version 53, other methods that contain such a store are refused.
 
-use super::Emitter;
+use super::emitter::Emitter;
 use crate::bootstrap::{self, BootstrapMethod};
 use crate::bytecode::opcode::*;
 use crate::bytecode::{Assembler, Instruction};

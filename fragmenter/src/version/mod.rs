@@ -23,133 +23,40 @@
 
 mod body;
 mod counter_promotion;
+mod emitter;
 mod member_access;
 mod osr_entry;
+mod plan;
 mod probe;
+mod promoted_loops;
+mod version_class;
 mod weave;
 
+pub use crate::runtime::method_of;
+pub use plan::{Bodies, Plan, ProtectedMembers};
+pub use version_class::{Span, VersionClass};
+
 use self::body::EmittedBody;
-use crate::advice::Probe;
-use crate::arming::ArmedCode;
-use crate::bootstrap::{self, BootstrapMethod};
-use crate::bytecode::Assembler;
-use crate::bytecode::Instruction;
-use crate::bytecode::opcode::*;
+use self::emitter::Emitter;
+use self::plan::PositionTracking;
+use crate::bootstrap;
 use crate::classfile::{Attribute, ClassFile, Code, ConstantPool, Member};
-use crate::flowgraph::FragmentId;
 use crate::hotspot::{COMPILE_LIMIT, INLINE_LIMIT};
-use crate::method::Method;
 use crate::osr_exit;
-use crate::patch::{self, Edit};
+use crate::patch;
 use crate::refusal::Refusal;
 use crate::runtime;
-use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
-
-/// Members that hosts inherit as `protected` from classes of other packages, by name and
-/// descriptor. A hidden nestmate is not a subclass of these classes, so it accesses the members
-/// through method handles that the host's own lookup creates.
-pub type ProtectedMembers = HashSet<(String, String)>;
-
-/// The input for emitting one method.
-pub struct Plan<'p> {
-    pub method: &'p Method<'p>,
-    /// The id of the method's cell.
-    pub id: u32,
-    /// The armed body from which activations enter.
-    pub armed: &'p ArmedCode,
-    /// Edits of the method's graph, in order.
-    pub edits: &'p [Edit],
-    /// Fragments at which earlier versions have an edit point ([`crate::edit_points`]). Activations
-    /// may enter at these fragments.
-    pub kept: &'p [FragmentId],
-    /// The advice to weave in.
-    pub probes: &'p [Probe],
-    /// Whether the version has no probes and no edits. Such a version is for activations that still
-    /// run after all instruments were detached.
-    pub clean: bool,
-}
-
-/// Selects the bodies to emit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Bodies {
-    /// For new activations.
-    Enter,
-    /// For activations that enter from other code (OSR entry).
-    Resume,
-}
+use std::collections::HashMap;
 
 /// An annotation that hides a body from methods that determine their caller (`Class.forName`,
 /// `Method.invoke` …); these see the host instead. HotSpot honours the annotation in classes
 /// defined by `VeneerRuntime.define`.
 const COMPILED: &str = "Ljava/lang/invoke/LambdaForm$Compiled;";
 
-pub use crate::runtime::method_of;
-
 /// Whether a class signature is that of a version, which is the host's name with `$V.` and a suffix
 /// from the JVM.
 pub fn is_version(signature: &str) -> bool {
     signature.rsplit_once("$V.").is_some()
-}
-
-/// How precisely a body records its current position, for the stack traces of exceptions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum PositionTracking {
-    /// No positions are recorded. The host's frame shows the line of the capture point.
-    No,
-    /// By source line.
-    Line,
-    /// By instruction. The JVM's helpful messages for null pointers are then correct too.
-    Instruction,
-}
-
-/// An emitted version class.
-pub struct VersionClass {
-    /// Internal name of the class, to which the JVM appends a suffix.
-    pub name: String,
-    /// The class file, to be defined as a hidden nestmate of the host. Empty if no method was
-    /// emitted.
-    pub bytes: Vec<u8>,
-    /// Ids of the methods in the class. The class data must contain their tokens in this order.
-    pub methods: Vec<u32>,
-    /// The names of the bodies, in the order of `methods`.
-    pub bodies: Vec<String>,
-    /// The methods that could not be emitted.
-    pub refused: Vec<(u32, Refusal)>,
-    /// The mapping of pcs to the armed bodies, for stack traces. For each body: the method id, the
-    /// number of pairs, and the pairs. Each pair has the pc in this class in its high half and the
-    /// pc in the armed body in its low half. The pairs rise.
-    pub places: Vec<i32>,
-    /// For each body, in the order of `bodies`: the fragments in which activations are counted, by
-    /// rising pc. Only bodies that count external entries and exits have entries.
-    pub spans: Vec<Vec<Span>>,
-}
-
-/// The fragment to which an activation belongs at a range of pcs. The range ends at the next span.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Span {
-    pub pc: u16,
-    /// The fragment into which the activation was counted, if any.
-    pub fragment: Option<FragmentId>,
-    /// Whether the counters of the surrounding loop are locals here, so that the counters in memory
-    /// are behind. Such code calls nothing.
-    pub gathers: bool,
-}
-
-/// State that all bodies of one class share.
-pub(crate) struct Emitter<'e> {
-    pub host: &'e ClassFile<'e>,
-    pub host_name: String,
-    pub anchor: &'e str,
-    pub self_name: String,
-    pub pool: ConstantPool<'static>,
-    pub memo: HashMap<u16, u16>,
-    pub host_bootstrap: Vec<BootstrapMethod>,
-    pub bootstrap: Vec<BootstrapMethod>,
-    pub protected: &'e ProtectedMembers,
-    pub places: Vec<i32>,
-    /// Compiled probes that the bodies call.
-    pub probes: Vec<Arc<veneer_probes::Method>>,
 }
 
 /// Emits a version class of `host` with these methods. A method that cannot be emitted is reported
@@ -353,72 +260,4 @@ fn member(
         descriptor: e.pool.add_utf8(descriptor)?,
         attributes,
     })
-}
-
-impl Emitter<'_> {
-    /// Pushes an int constant in its smallest form.
-    pub fn push_int(&mut self, a: &mut Assembler, value: i32) -> Result<(), Refusal> {
-        match i16::try_from(value) {
-            Ok(v) => a.push(Instruction::Push(v)),
-            Err(_) => a.push(Instruction::Ldc {
-                index: self.pool.add_integer(value)?,
-                wide: false,
-            }),
-        }
-        Ok(())
-    }
-
-    /// Emits a call of a static method of `VeneerRuntime`.
-    pub fn call(&mut self, a: &mut Assembler, name: &str, descriptor: &str) -> Result<(), Refusal> {
-        a.pool(
-            INVOKESTATIC,
-            self.pool.add_method(runtime::RUNTIME, name, descriptor)?,
-        );
-        Ok(())
-    }
-
-    /// Emits a call of a method of `VeneerFrame`.
-    pub fn frame_call(
-        &mut self,
-        a: &mut Assembler,
-        name: &str,
-        descriptor: &str,
-    ) -> Result<(), Refusal> {
-        a.pool(
-            INVOKEVIRTUAL,
-            self.pool.add_method(runtime::FRAME, name, descriptor)?,
-        );
-        Ok(())
-    }
-
-    /// Pushes the cell of a method.
-    pub fn push_cell(&mut self, a: &mut Assembler, id: u32) -> Result<(), Refusal> {
-        a.pool(
-            GETSTATIC,
-            self.pool.add_field(
-                self.anchor,
-                &runtime::cell_field(id),
-                runtime::CELL_DESCRIPTOR,
-            )?,
-        );
-        Ok(())
-    }
-
-    /// Emits a cast to a class, unless the class is `java.lang.Object`.
-    pub fn cast(&mut self, a: &mut Assembler, class: &str) -> Result<(), Refusal> {
-        if class != "java/lang/Object" {
-            a.pool(CHECKCAST, self.pool.add_class(class)?);
-        }
-        Ok(())
-    }
-
-    /// The index of a bootstrap method in the version class. Adds the bootstrap method if
-    /// necessary.
-    pub fn bootstrap(&mut self, method: BootstrapMethod) -> Result<u16, Refusal> {
-        if let Some(i) = self.bootstrap.iter().position(|b| *b == method) {
-            return Ok(i as u16);
-        }
-        self.bootstrap.push(method);
-        u16::try_from(self.bootstrap.len() - 1).map_err(|_| Refusal::PoolFull)
-    }
 }

@@ -16,11 +16,11 @@
 
 use super::body::Body;
 use super::weave::CounterChange;
-use crate::arming::kind;
 use crate::bytecode::opcode::*;
 use crate::bytecode::{Instruction, Label};
 use crate::flowgraph::FragmentId;
 use crate::osr_exit::{self, CarriedValue};
+use crate::point_values::kind;
 use crate::points::PointKind;
 use crate::refusal::Refusal;
 use crate::types::Type;

@@ -11,8 +11,8 @@
 //! A probe that calls methods of the application first records that the thread is inside a probe.
 //! At its end, and in the handler, it calls the runtime's `leave` to reset this state.
 
-use super::Emitter;
-use super::body::Slots;
+use super::body::slots::Slots;
+use super::emitter::Emitter;
 use crate::advice::Read;
 use crate::bytecode::opcode::*;
 use crate::bytecode::{Assembler, Instruction, Label};

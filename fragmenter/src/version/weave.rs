@@ -1,11 +1,11 @@
 //! Emits the bytecode of advice.
 
-use super::Emitter;
-use super::body::Slots;
+use super::body::slots::Slots;
+use super::emitter::Emitter;
 use crate::advice::{Action, Probe};
-use crate::arming::kind;
 use crate::bytecode::opcode::*;
 use crate::bytecode::{Assembler, Instruction};
+use crate::point_values::kind;
 use crate::refusal::Refusal;
 use crate::types::Type;
 

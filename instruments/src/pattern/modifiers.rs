@@ -2,7 +2,7 @@
 //!
 //! A method must have each modifier, or must not have it if the modifier follows `!`.
 
-use super::ClassPattern;
+use super::class_pattern::ClassPattern;
 use super::metadata::{ClassFacts, MethodFacts};
 use std::fmt;
 

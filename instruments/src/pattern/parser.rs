@@ -1,9 +1,11 @@
 //! Parses the text form of a pattern. Every error names a column of the text.
 
+use super::class_pattern::{ClassPattern, Step};
 use super::glob::Glob;
+use super::method_pattern::{MethodPattern, NamePattern};
 use super::modifiers::{FLAGS, Modifier, ModifierKind};
 use super::types::{Argument, TypePattern};
-use super::{ClassPattern, MethodPattern, NamePattern, Step};
+use std::str::FromStr;
 
 /// An error in a pattern, with its position.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -80,7 +82,33 @@ pub enum PatternFault {
     Flag(String),
 }
 
-pub(super) fn parse(text: &str) -> Result<MethodPattern, PatternError> {
+impl MethodPattern {
+    /// Parses a pattern.
+    ///
+    /// # Errors
+    /// The error names the fault and its column in the text.
+    pub fn parse(text: &str) -> Result<Self, PatternError> {
+        parse(text)
+    }
+}
+
+impl FromStr for MethodPattern {
+    type Err = PatternError;
+
+    fn from_str(text: &str) -> Result<Self, PatternError> {
+        Self::parse(text)
+    }
+}
+
+impl TryFrom<String> for MethodPattern {
+    type Error = PatternError;
+
+    fn try_from(text: String) -> Result<Self, PatternError> {
+        Self::parse(&text)
+    }
+}
+
+fn parse(text: &str) -> Result<MethodPattern, PatternError> {
     let mut cursor = Cursor {
         characters: text.chars().collect(),
         at: 0,

@@ -1,6 +1,7 @@
 //! Types in patterns, such as `(int, *..String[])` and `-> void`, and in descriptors (JVMS 4.3).
 
-use super::{ClassPattern, glob};
+use super::class_pattern::ClassPattern;
+use super::glob;
 use std::fmt;
 
 /// A type in a pattern: the element type and the number of `[]` after it.

@@ -4,9 +4,10 @@
 //! remaining width equally. If such a column needs less than its share, the others get the rest. A
 //! column without any text is dropped.
 
-use super::WIDTH;
 use super::text::shorten;
 
+/// The maximum width of a line, in characters.
+pub const WIDTH: usize = 100;
 /// The number of spaces between two columns.
 const COLUMN_GAP: usize = 2;
 /// The minimum width of a shrunk column. The line may exceed the maximum width instead, because a

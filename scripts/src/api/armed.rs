@@ -1,8 +1,8 @@
 //! `methods("…").list()`, `.sample(10, seed)` and `.graphs()`: lists of armed methods and their
 //! graphs.
 
+use super::convert::{ApiResult, int, number};
 use super::selection::Methods;
-use super::{ApiResult, int, number};
 use crate::context::Context;
 use rhai::{Array, Dynamic, Engine, INT, Map};
 use std::sync::Arc;

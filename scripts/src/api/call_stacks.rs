@@ -1,7 +1,7 @@
 //! `.collapsed()` and `.stacks()`: output of tables whose keys are call stacks.
 
+use super::convert::{ApiResult, at_most, error};
 use super::tally::Table;
-use super::{ApiResult, at_most, error};
 use crate::context::Context;
 use rhai::{Engine, INT};
 use std::sync::Arc;

@@ -2,14 +2,14 @@
 //! `components()`, `component_report(name)` and `component_detach(name)` manage the components of
 //! all plans.
 
-use super::{ApiResult, error, int};
-use crate::component::{Component, Declared, detach_all};
-use crate::context::{Context, Slot};
+use super::convert::{ApiResult, error, int, optional};
+use crate::component::{Component, Components, detach_all};
+use crate::context::{Context, Declared, Slot};
 use crate::limits;
 use crate::ownership::Thing;
 use crate::running_plan::Call;
 use rhai::{Array, Dynamic, Engine, FLOAT, FnPtr, ImmutableString, Map, NativeCallContext};
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use veneer_instruments::table::count;
 
 fn declare(context: &Context, name: &str, version: &str) -> ApiResult<()> {
@@ -67,7 +67,7 @@ fn map(component: Component) -> Dynamic {
         .collect();
     set("id", format!("l{}", component.load).into());
     set("name", component.name.into());
-    set("version", super::optional(component.version));
+    set("version", optional(component.version));
     set("plan", component.plan.into());
     let since = component.since.elapsed().as_secs_f64() as FLOAT;
     set("since", since.into());
@@ -81,8 +81,13 @@ fn map(component: Component) -> Dynamic {
 
 /// Returns the report of any component. The duration of the analyser counts towards the time limit
 /// of the plan that calls this function.
-fn report(context: &Context, call: &NativeCallContext, name: &str) -> ApiResult<Dynamic> {
-    let Some(components) = context.components.upgrade() else {
+fn report(
+    context: &Context,
+    components: &Weak<Components>,
+    call: &NativeCallContext,
+    name: &str,
+) -> ApiResult<Dynamic> {
+    let Some(components) = components.upgrade() else {
         return error("the JVM is shutting down");
     };
     let asked = components.ask(name, call.call_level());
@@ -94,8 +99,8 @@ fn report(context: &Context, call: &NativeCallContext, name: &str) -> ApiResult<
 }
 
 /// Detaches a component as a whole. Returns the number of its instruments and edits.
-fn detach(context: &Context, name: &str) -> ApiResult<rhai::INT> {
-    let Some(components) = context.components.upgrade() else {
+fn detach(context: &Context, components: &Weak<Components>, name: &str) -> ApiResult<rhai::INT> {
+    let Some(components) = components.upgrade() else {
         return error("the JVM is shutting down");
     };
     let named = components.by_name(name);
@@ -138,7 +143,9 @@ pub(crate) fn registered_analyser(
     })
 }
 
-pub(super) fn register(engine: &mut Engine, context: &Arc<Context>) {
+pub(super) fn register(engine: &mut Engine, context: &Arc<Context>, components: &Arc<Components>) {
+    // The references are weak, because the components own the engine.
+    let components = Arc::downgrade(components);
     let plan = context.clone();
     engine.register_fn(
         "component",
@@ -149,28 +156,32 @@ pub(super) fn register(engine: &mut Engine, context: &Arc<Context>) {
         "analyse",
         move |call: NativeCallContext, function: FnPtr| analyse(&plan, &call, function),
     );
-    let plan = context.clone();
+    let (plan, of_session) = (context.clone(), components.clone());
     engine.register_fn("components", move || {
-        let all = plan.components.upgrade();
+        let all = of_session.upgrade();
         let all = all.map_or_else(Vec::new, |all| all.list(&plan.ownership));
         all.into_iter().map(map).collect::<Array>()
     });
-    let plan = context.clone();
+    let (plan, of_session) = (context.clone(), components.clone());
     engine.register_fn(
         "component_report",
-        move |call: NativeCallContext, name: ImmutableString| report(&plan, &call, &name),
+        move |call: NativeCallContext, name: ImmutableString| {
+            report(&plan, &of_session, &call, &name)
+        },
     );
-    let plan = context.clone();
+    let (plan, of_session) = (context.clone(), components.clone());
     engine.register_fn(
         "report",
-        move |call: NativeCallContext, component: &mut Map| report(&plan, &call, &id(component)?),
+        move |call: NativeCallContext, component: &mut Map| {
+            report(&plan, &of_session, &call, &id(component)?)
+        },
     );
-    let plan = context.clone();
+    let (plan, of_session) = (context.clone(), components.clone());
     engine.register_fn("component_detach", move |name: ImmutableString| {
-        detach(&plan, &name)
+        detach(&plan, &of_session, &name)
     });
-    let plan = context.clone();
+    let (plan, of_session) = (context.clone(), components);
     engine.register_fn("detach", move |component: &mut Map| {
-        detach(&plan, &id(component)?)
+        detach(&plan, &of_session, &id(component)?)
     });
 }

@@ -1,7 +1,7 @@
 //! Global functions that need no handle: `refusals()`, `instruments()`, `stale()`, `names()`,
 //! `now()`, `pid()`, `param()`, `unsafe_calls()` and `detach_all()`.
 
-use super::{ApiResult, error, int};
+use super::convert::{ApiResult, error, int};
 use crate::context::Context;
 use crate::ownership::Thing;
 use rhai::{Array, Dynamic, Engine, FLOAT, INT, ImmutableString, Map};

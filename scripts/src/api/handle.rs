@@ -1,6 +1,6 @@
 //! The handle of an attached instrument: its data, and detaching it.
 
-use super::{ApiResult, at_most, error, int, optional};
+use super::convert::{ApiResult, at_most, error, int, optional};
 use crate::context::Context;
 use crate::ownership::Thing;
 use rhai::{Array, Dynamic, Engine, INT, ImmutableString, Map};

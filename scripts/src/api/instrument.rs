@@ -1,6 +1,6 @@
 //! `counter()`, `timer()`, `log("a", "b")`: instruments that are not attached yet.
 
-use super::{ApiResult, element, error};
+use super::convert::{ApiResult, element, error};
 use rhai::{Array, Engine, FLOAT, INT, ImmutableString};
 use veneer_instruments::{Kind, Times};
 

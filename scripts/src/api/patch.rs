@@ -1,7 +1,7 @@
 //! Edits of the flow graph: `methods("…").redirect(3, 4, 7)` and the other edit functions.
 
+use super::convert::{ApiResult, element, error};
 use super::selection::{Methods, fragment};
-use super::{ApiResult, element, error};
 use crate::context::Context;
 use crate::ownership::Thing;
 use rhai::{Array, Engine, INT};

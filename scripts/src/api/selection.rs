@@ -1,10 +1,10 @@
 //! Selections of points: `methods("…").blocks()`, and `.before(…)`, which attaches an instrument to
 //! them.
 
+use super::convert::{ApiResult, element, error, number};
 use super::handle::Handle;
 use super::instrument::Instrument;
 use super::tally::Table;
-use super::{ApiResult, element, error, number};
 use crate::context::Context;
 use crate::ownership::Thing;
 use crate::probe;

@@ -7,8 +7,8 @@
 //! ```
 
 use super::armed::block;
+use super::convert::{ApiResult, error, int};
 use super::selection::{Methods, Points};
-use super::{ApiResult, error, int};
 use crate::context::Context;
 use rhai::{Array, Dynamic, Engine, FnPtr, ImmutableString, NativeCallContext};
 use std::collections::BTreeMap;

@@ -1,11 +1,11 @@
 //! `tally()`, `sums()`, `histogram()` …: the tables that probes fill, and their functions.
 
-mod row;
-
-use super::{ApiResult, at_most, element, error, int, number};
-use crate::context::{Context, lock};
+use super::convert::{ApiResult, at_most, element, error, int, number};
+use super::tally_row::{Scope, row};
+use crate::context::Context;
+use crate::json;
+use crate::lock::lock;
 use rhai::{Array, Engine, INT, ImmutableString, Map};
-use row::{Scope, row};
 use std::sync::{Arc, Mutex};
 use veneer_instruments::{Linear, Runtime, Tally, TallyKind, merged, table};
 
@@ -240,7 +240,7 @@ pub(super) fn register(engine: &mut Engine, context: &Arc<Context>) {
     engine.register_fn("json", move |table: &mut Table| {
         let now = plan.ask(|runtime| table.now(runtime));
         let rows = rows(now, table.kind, Scope::All);
-        super::json::text(&rows.into())
+        json::text(&rows.into())
     });
     for show in ["to_string", "to_debug"] {
         engine.register_fn(show, |table: &mut Table| -> ImmutableString {

@@ -1,6 +1,6 @@
 //! `every(1.0, || …)`, `after(5.0, || …)`, `at_exit(|| …)` and `when(|| …, || …)`: callbacks.
 
-use super::{ApiResult, error};
+use super::convert::{ApiResult, error};
 use crate::context::{Callback, Context, Schedule, Slot};
 use crate::limits;
 use rhai::{Engine, FLOAT, FnPtr, INT, NativeCallContext};

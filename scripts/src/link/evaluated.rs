@@ -1,7 +1,7 @@
 //! The modules that have been evaluated.
 
-use super::Linked;
-use crate::context::lock;
+use super::program::Linked;
+use crate::lock::lock;
 use rhai::{Engine, EvalAltResult, Module, ModuleResolver, Position, Scope, Shared};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};

@@ -1,6 +1,5 @@
 //! Decides which tokens of a text are replaced, and by which words.
 
-use super::link_error;
 use crate::error::{PlanError, Stage};
 use crate::source_map::SourceMap;
 use rhai::{Position, Token};
@@ -32,7 +31,7 @@ impl Renaming<'_> {
                 .is_some_and(|column| column >= usize::from(u16::MAX))
             {
                 let message = "this line is too long for a plan with modules".to_owned();
-                return Err(link_error(Stage::Limit, within, *at, message));
+                return Err(PlanError::new(Stage::Limit, within, *at, message));
             }
             let before = n.checked_sub(1).and_then(|n| tokens.get(n)).map(|t| &t.0);
             let after = tokens.get(n + 1).map(|t| &t.0);

@@ -1,51 +1,15 @@
 //! Converts expressions.
 
-use super::statement::{PER_OBJECT_USAGE, stack_operation};
-use super::{Environment, ProbeResult, captured_binding, refuse};
+use super::names::{Binding, Names, ProbeResult, captured_binding, refuse};
+use super::table_operation::{PER_OBJECT_USAGE, stack_operation};
 use rhai::{ASTFlags, Expr, FnCallExpr, Position};
 use veneer_instruments::TallyKind;
 use veneer_probes::function;
-use veneer_probes::tree::{self, Operator, Place, Shape};
-
-/// The meaning of a name in a closure.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) enum Binding {
-    /// The parameter of the closure: the point.
-    Point,
-    /// A table of the plan, by number.
-    Table(u32, TallyKind),
-    /// A captured value.
-    Constant(Shape),
-    /// A variable that the closure declares.
-    Local,
-    /// A value that no probe can use, by the name of its type.
-    Unsupported(String),
-}
+use veneer_probes::tree::{self, Operator, Shape};
 
 const STACK_USAGE: &str = "a per_thread(…) gives values with .pop() and .top()";
 
-/// The names that are visible, innermost last.
-pub(super) struct Names<'a> {
-    pub(super) bindings: Vec<(String, Binding)>,
-    pub(super) environment: &'a Environment<'a>,
-}
-
 impl Names<'_> {
-    /// Converts a position of the engine to a line and column for messages.
-    pub(super) fn place(&self, position: Position) -> Place {
-        let small = |n: usize| u16::try_from(n).unwrap_or(0);
-        let (_, line, _) = self.environment.source_map.locate(position);
-        Place {
-            line: small(line),
-            column: small(position.position().unwrap_or(0)),
-        }
-    }
-
-    pub(super) fn find(&self, name: &str) -> Option<&Binding> {
-        let found = self.bindings.iter().rev().find(|b| b.0 == name);
-        found.map(|b| &b.1)
-    }
-
     /// Converts an expression.
     pub(super) fn value(&self, e: &Expr) -> ProbeResult<tree::Expr> {
         let at = e.position();

@@ -3,7 +3,7 @@
 use ratatui::text::{Line, Span};
 use veneer_instruments::table;
 
-use super::Body;
+use super::body::Body;
 use crate::top::location::Location;
 use crate::top::methods::{Column, Method};
 use crate::top::model::Model;

@@ -3,7 +3,7 @@
 use ratatui::text::{Line, Span};
 use veneer_instruments::table;
 
-use super::Body;
+use super::body::Body;
 use super::methods::letters;
 use crate::top::layout::{Direction, LineContent};
 use crate::top::location::Location;

@@ -10,6 +10,7 @@ mod content_numbers;
 mod descriptor;
 mod member;
 mod runtime_operation;
+mod veneer_member;
 
 pub(super) use content_numbers::ContentNumbers;
 pub(super) use descriptor::{parameters, result_of, shape, words_of};

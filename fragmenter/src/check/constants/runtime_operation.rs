@@ -1,7 +1,5 @@
 //! Runtime operations: instructions that name exactly a member that Veneer provides.
 
-use super::{Constants, Meaning, Role};
-use crate::bytecode::opcode::*;
 use crate::runtime;
 
 /// A runtime operation. Kinds are descriptor characters; a list of kinds has one byte per value,
@@ -53,79 +51,8 @@ pub(in crate::check) enum RuntimeOperation {
     Get(u8),
 }
 
-impl Constants<'_> {
-    /// Returns the runtime operation of a member access. Returns `None` if the member belongs to
-    /// the application, and [`Meaning::Forbidden`] for any other member of a Veneer class.
-    pub(super) fn runtime_operation(
-        &self,
-        op: u8,
-        class: &[u8],
-        name: &[u8],
-        d: &[u8],
-    ) -> Option<Meaning> {
-        let text = |b: &[u8]| String::from_utf8_lossy(b).into_owned();
-        let (class, name, d) = (text(class), text(name), text(d));
-        let version = self.role == Role::Version;
-        let number = |head: char| -> Option<u32> { name.strip_prefix(head)?.parse().ok() };
-        let found = if class == self.anchor {
-            match (op, number('c'), &*d) {
-                (GETSTATIC, Some(id), runtime::CELL_DESCRIPTOR) => Some(RuntimeOperation::Cell(id)),
-                (INVOKESTATIC, _, d)
-                    if !version
-                        && name == runtime::ANCHOR_VERSION
-                        && d == runtime::anchor_version_descriptor(&class) =>
-                {
-                    Some(RuntimeOperation::Version)
-                }
-                (INVOKEVIRTUAL, ..) if !version => {
-                    runtime::method_of(&name).map(RuntimeOperation::Enter)
-                }
-                _ => None,
-            }
-        } else if version && class == self.container {
-            match (op, number('t'), &*d) {
-                (GETSTATIC, Some(id), runtime::HANDLE_DESCRIPTOR) => {
-                    Some(RuntimeOperation::Token(id))
-                }
-                (INVOKESTATIC, ..) if name.starts_with("run") => {
-                    probe(&d).map(RuntimeOperation::Run)
-                }
-                _ => None,
-            }
-        } else if class == runtime::CELL {
-            match (op, &*name, &*d) {
-                (INVOKEVIRTUAL, "on", "()Z") => Some(RuntimeOperation::On),
-                (INVOKEVIRTUAL, "leave", "()Z") => Some(RuntimeOperation::Leave),
-                (INVOKEVIRTUAL, "stale", "(Ljava/lang/invoke/MethodHandle;)Z") if version => {
-                    Some(RuntimeOperation::Stale)
-                }
-                (GETSTATIC, "IDLE", runtime::HANDLE_DESCRIPTOR) if version => {
-                    Some(RuntimeOperation::Idle)
-                }
-                _ => None,
-            }
-        } else if class == runtime::RUNTIME && op == INVOKESTATIC {
-            let found = loop_member(&name, &d);
-            found.or_else(|| version.then(|| static_member(&name, &d)).flatten())
-        } else if class == runtime::FRAME && op == INVOKESTATIC {
-            first(&name, &d).map(RuntimeOperation::Frame)
-        } else if class == runtime::FRAME && op == INVOKEVIRTUAL {
-            let found = added(&name, &d).map(RuntimeOperation::Fill);
-            found.or_else(|| version.then(|| frame_member(&name, &d)).flatten())
-        } else if [runtime::RUNTIME, runtime::FRAME].contains(&&*class) {
-            None
-        } else {
-            return None;
-        };
-        Some(found.map_or(
-            Meaning::Forbidden("a member of Veneer's classes that has no place here"),
-            Meaning::Runtime,
-        ))
-    }
-}
-
 /// Returns the kinds of a probe's parameters.
-fn probe(descriptor: &str) -> Option<u128> {
+pub(super) fn probe(descriptor: &str) -> Option<u128> {
     let mut rest = descriptor.strip_prefix('(')?.strip_suffix(")V")?;
     let mut kinds = 0u128;
     let mut count = 0;
@@ -141,7 +68,7 @@ fn probe(descriptor: &str) -> Option<u128> {
 }
 
 /// Returns the kinds of the values that an overload of `VeneerFrame.of` takes, without the point.
-fn first(name: &str, d: &str) -> Option<u64> {
+pub(super) fn first(name: &str, d: &str) -> Option<u64> {
     let values = d.strip_suffix("I)Ljava/lang/invoke/VeneerFrame;")?;
     match (name, values) {
         ("of", "(") => Some(0),
@@ -151,7 +78,7 @@ fn first(name: &str, d: &str) -> Option<u64> {
 }
 
 /// Returns the kinds of the values that an overload of `VeneerFrame.add` takes.
-fn added(name: &str, d: &str) -> Option<u64> {
+pub(super) fn added(name: &str, d: &str) -> Option<u64> {
     let mut rest = d
         .strip_prefix('(')?
         .strip_suffix(")Ljava/lang/invoke/VeneerFrame;")?;
@@ -169,7 +96,7 @@ fn added(name: &str, d: &str) -> Option<u64> {
 }
 
 /// Recognises the trampoline.
-fn loop_member(name: &str, d: &str) -> Option<RuntimeOperation> {
+pub(super) fn loop_member(name: &str, d: &str) -> Option<RuntimeOperation> {
     let (of, kind) = name.split_at_checked(name.len().checked_sub(1)?)?;
     let text = match kind {
         "L" => "Ljava/lang/Object;",
@@ -195,7 +122,7 @@ fn loop_member(name: &str, d: &str) -> Option<RuntimeOperation> {
     }
 }
 
-fn static_member(name: &str, d: &str) -> Option<RuntimeOperation> {
+pub(super) fn static_member(name: &str, d: &str) -> Option<RuntimeOperation> {
     Some(match (name, d) {
         ("shard", "()J") => RuntimeOperation::Shard,
         ("count" | "discount", "(JI)V") => RuntimeOperation::Count,
@@ -220,7 +147,7 @@ fn static_member(name: &str, d: &str) -> Option<RuntimeOperation> {
     })
 }
 
-fn frame_member(name: &str, d: &str) -> Option<RuntimeOperation> {
+pub(super) fn frame_member(name: &str, d: &str) -> Option<RuntimeOperation> {
     Some(match (name, d) {
         ("point", "()I") => RuntimeOperation::Point,
         ("kept", "(I)J") => RuntimeOperation::Kept,

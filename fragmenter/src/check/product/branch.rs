@@ -1,8 +1,8 @@
 //! Branches and switches. Both sides must test the same condition, and both outcomes are followed.
 //! A branch of Veneer's own has a known outcome or leads to a stub.
 
+use super::super::exit_state::OsrExit;
 use super::super::failure::Failure;
-use super::super::osr_exit::OsrExit;
 use super::super::symbolic_state::StackMismatch;
 use super::super::value::Value;
 use super::{Product, Run, StepResult};

@@ -21,16 +21,17 @@ mod branch;
 mod effect;
 mod entry_states;
 mod handlers;
+mod merging;
 mod node;
 mod progress;
 mod silent_steps;
 mod store;
 
 use super::constants::{Constants, ContentNumbers, Meaning, RuntimeOperation, constant};
+use super::exit_state::OsrExit;
 use super::failure::{Failure, Location};
 use super::frame_contract::FrameContract;
 use super::liveness::LiveLocals;
-use super::osr_exit::OsrExit;
 use super::program::Program;
 use super::reference::{Position, ReferenceProgram};
 use super::symbolic_state::{StackMismatch, SymbolicState, words_moved};

@@ -1,10 +1,7 @@
-//! Nodes: pairs of positions with the facts known there. The facts of an arriving run are met with
-//! the facts of the node.
+//! Nodes: pairs of positions with the facts known there.
 
-use super::super::failure::Failure;
 use super::super::reference::Position;
 use super::super::value::Value;
-use super::{Product, Run};
 
 /// Tags, the facts about one local or stack word:
 ///
@@ -18,9 +15,9 @@ use super::{Product, Run};
 pub(super) const UNKNOWN: u8 = 0;
 pub(super) const SAME: u8 = 1;
 pub(super) const NULL: u8 = 2;
-const LOCAL: u8 = 128;
-const COUNTER: u8 = Value::COUNTER.0 as u8;
-const INTERNAL_INT: u8 = Value::INTERNAL_INT.0 as u8;
+pub(super) const LOCAL: u8 = 128;
+pub(super) const COUNTER: u8 = Value::COUNTER.0 as u8;
+pub(super) const INTERNAL_INT: u8 = Value::INTERNAL_INT.0 as u8;
 
 /// Position of the original, instruction of the emitted side, and the point from which a resumed
 /// activation is still on its way (0 for none).
@@ -34,193 +31,4 @@ pub(super) struct Node {
     /// Maximum number of monitors held on any path to the node.
     pub monitors: u8,
     pub queued: bool,
-}
-
-impl<'x> Product<'x, '_> {
-    /// Builds the states of both sides at a node.
-    pub(super) fn restore(&mut self, n: u32) -> Run {
-        let (at, q, from) = self.nodes[n as usize].key;
-        let tags = std::mem::take(&mut self.nodes[n as usize].tags);
-        let mut r = self.blank(at);
-        r.emitted_at = q;
-        r.monitors = self.nodes[n as usize].monitors;
-        let shared = self.first_own_local.min(r.emitted.locals.len());
-        let start = if from > 0 {
-            r.from = from;
-            self.starts.get(from as usize).cloned().flatten()
-        } else {
-            None
-        };
-        let coming = start.is_some();
-        if let Some((o, _)) = start {
-            r.original = o;
-        }
-        for (i, tag) in tags.iter().enumerate() {
-            if i < shared && !coming {
-                match *tag {
-                    SAME => r.emitted.locals[i] = r.original.locals[i],
-                    NULL => {
-                        r.emitted.locals[i] = Value::NULL;
-                        r.original.locals[i] = Value::NULL;
-                    }
-                    UNKNOWN => {}
-                    own => r.emitted.locals[i] = Value(own as u64),
-                }
-            } else if i < r.emitted.locals.len() {
-                if *tag > NULL {
-                    r.emitted.locals[i] = Value(*tag as u64);
-                }
-            } else if !coming {
-                let local = tag
-                    .checked_sub(LOCAL)
-                    .and_then(|l| r.original.locals.get(l as usize));
-                let v = match (*tag, local) {
-                    (NULL, _) => Value::NULL,
-                    (_, Some(local)) => *local,
-                    _ => self.values.fresh(),
-                };
-                r.emitted.stack.push(v);
-                if at != Position::OUT {
-                    r.original.stack.push(v);
-                }
-            }
-        }
-        if at == Position::OUT {
-            r.thrown = r.emitted.stack.first().copied();
-        }
-        self.nodes[n as usize].tags = tags;
-        r
-    }
-
-    /// Returns the tags of a run; `stack` yields the tags of the stack words.
-    pub(super) fn tags(&self, r: &Run, stack: impl Iterator<Item = u8>) -> Vec<u8> {
-        let shared = self.first_own_local;
-        let out = r.original_at == Position::OUT;
-        let local =
-            |(i, e): (usize, &Value)| match *e {
-                v if i < shared && !out && r.original.locals.get(i) == Some(&v) => {
-                    if v == Value::NULL { NULL } else { SAME }
-                }
-                v @ (Value::SHARD | Value::INTERNAL | Value::INTERNAL_NULL | Value::FRAME_IN) => {
-                    v.0 as u8
-                }
-                v @ (Value::COUNTER | Value::INTERNAL_INT) => v.0 as u8,
-                v if i >= shared && self.is_counter(v) => COUNTER,
-                v if i >= shared && v.as_int().is_some() => INTERNAL_INT,
-                _ => UNKNOWN,
-            };
-        r.emitted
-            .locals
-            .iter()
-            .enumerate()
-            .map(local)
-            .chain(stack)
-            .collect()
-    }
-
-    pub(super) fn merge(
-        &mut self,
-        from: Option<u32>,
-        r: &Run,
-        key: Key,
-        tags: Vec<u8>,
-    ) -> Result<(), Failure> {
-        let n = match self.index.get(&key) {
-            Some(n) => {
-                let node = &mut self.nodes[*n as usize];
-                if node.tags.len() != tags.len() {
-                    return Err(Failure::Stack(self.at(r)));
-                }
-                let mut changed = false;
-                for (old, new) in node.tags.iter_mut().zip(&tags) {
-                    let met = match (*old, *new) {
-                        (a, b) if a == b => a,
-                        (SAME | NULL | LOCAL.., SAME | NULL | LOCAL..) => SAME,
-                        (COUNTER | INTERNAL_INT, COUNTER | INTERNAL_INT) => INTERNAL_INT,
-                        _ => UNKNOWN,
-                    };
-                    changed |= met != *old;
-                    *old = met;
-                }
-                if r.monitors > node.monitors {
-                    node.monitors = r.monitors;
-                    changed = true;
-                }
-                if changed && !node.queued {
-                    node.queued = true;
-                    self.work.push(*n);
-                }
-                *n
-            }
-            None => {
-                let n = self.nodes.len() as u32;
-                self.nodes.push(Node {
-                    key,
-                    tags,
-                    monitors: r.monitors,
-                    queued: true,
-                });
-                self.index.insert(key, n);
-                self.work.push(n);
-                n
-            }
-        };
-        if let Some(from) = from
-            && !r.matched
-        {
-            self.silent_edges.push((from, n));
-        }
-        Ok(())
-    }
-
-    /// True if a resumed activation has not yet reached the position at which it continues. The
-    /// frame is then still in a local of Veneer.
-    pub(super) fn is_resuming(&self, r: &Run) -> bool {
-        r.from > 0
-            && r.emitted
-                .locals
-                .get(self.first_own_local..)
-                .is_some_and(|own| own.contains(&Value::FRAME_IN))
-    }
-
-    /// Merges a run into the node at the emitted side's position. If `exact` is set, the original
-    /// must already be at the matching position.
-    pub(super) fn merge_at_leader(
-        &mut self,
-        from: Option<u32>,
-        mut r: Run,
-        exact: bool,
-    ) -> Result<(), Failure> {
-        if r.thrown.is_some() {
-            return Err(self.unknown(&r, "a way that exceptions leave by flows together"));
-        }
-        if self.is_resuming(&r) {
-            if r.matched || !r.emitted.stack.is_empty() {
-                return Err(Failure::Resume {
-                    at: self.at(&r),
-                    why: "it has begun before it has come to its place".into(),
-                });
-            }
-            let key = (r.original_at, r.emitted_at, r.from);
-            let tags = self.tags(&r, std::iter::empty());
-            return self.merge(from, &r, key, tags);
-        }
-        r.original_at = self.original.skip_gotos(r.original_at);
-        if !exact {
-            self.sync_stacks(&mut r)?;
-        } else if r.original.stack != r.emitted.stack {
-            return Err(Failure::Stack(self.at(&r)));
-        }
-        // The original restarts at the earliest matching position and may load the same local
-        // again. The tag therefore records which local a stack word equals.
-        let locals = r.original.locals.iter().take(usize::from(u8::MAX - LOCAL));
-        let tag = |v: &Value| match (0..).zip(locals.clone()).find(|l| l.1 == v) {
-            _ if *v == Value::NULL => NULL,
-            Some((local, _)) => LOCAL + local,
-            None => SAME,
-        };
-        let tags = self.tags(&r, r.emitted.stack.iter().map(tag));
-        let key = (r.original_at, r.emitted_at, 0);
-        self.merge(from, &r, key, tags)
-    }
 }

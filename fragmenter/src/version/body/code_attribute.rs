@@ -9,7 +9,10 @@ use crate::frames;
 use crate::osr_exit;
 use crate::refusal::Refusal;
 use crate::types::{State, Type};
-use crate::version::{Bodies, Emitter, Plan, Span, weave};
+use crate::version::emitter::Emitter;
+use crate::version::plan::{Bodies, Plan};
+use crate::version::version_class::Span;
+use crate::version::weave;
 use indexmap::IndexMap;
 
 impl Body<'_, '_> {
@@ -69,7 +72,7 @@ impl Body<'_, '_> {
         let initial: Vec<Type> = match bodies {
             Bodies::Resume => vec![Type::object("java/lang/Object")],
             Bodies::Enter => {
-                let widths = crate::arming::carried(&plan.armed.points[0]);
+                let widths = crate::point_values::carried(&plan.armed.points[0]);
                 widths
                     .flat_map(|t| {
                         if t.width() == 2 {

@@ -16,7 +16,7 @@ use crate::points::{Point, PointKind};
 use crate::refusal::Refusal;
 use crate::runtime;
 use crate::types::Type;
-use crate::version::Bodies;
+use crate::version::plan::Bodies;
 use crate::version::weave::CounterChange;
 
 impl Body<'_, '_> {

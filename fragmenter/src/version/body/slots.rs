@@ -5,8 +5,8 @@ use crate::patch::Patched;
 use crate::refusal::Refusal;
 use crate::runtime;
 use crate::types::{State, Type};
-use crate::version::counter_promotion::{self, PromotedLoop};
-use crate::version::{Bodies, Plan};
+use crate::version::plan::{Bodies, Plan};
+use crate::version::promoted_loops::{PromotedLoop, promoted_loops};
 use indexmap::IndexMap;
 
 /// The slots of the version's own local variables.
@@ -57,7 +57,7 @@ impl Slots {
                 .entry(departures)
                 .or_insert_with(|| allocate(1));
         }
-        let promoted = counter_promotion::promoted_loops(plan, patched, &mut allocate);
+        let promoted = promoted_loops(plan, patched, &mut allocate);
         Slots {
             shard,
             position,

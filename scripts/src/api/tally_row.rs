@@ -1,6 +1,6 @@
 //! Returns an entry of a table as a map.
 
-use super::super::int;
+use super::convert::int;
 use rhai::{Array, Dynamic, FLOAT, Map};
 use veneer_instruments::{Entry, Key, TallyKind, WINDOW, bucket_start};
 

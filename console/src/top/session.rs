@@ -1,0 +1,94 @@
+//! The session of `veneer top`: passes events to the model and carries out its effects.
+
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant};
+
+use super::events::{Channel, FeedEvent};
+use super::feed::{Feed, Job};
+use super::model::{Effect, Event, Model};
+use super::{cost, save};
+use crate::cli::TopArguments;
+
+/// The model, and the connections that it controls.
+pub(super) struct Session {
+    pub(super) model: Model,
+    pub(super) feed: Feed,
+    pub(super) feed_events: Receiver<FeedEvent>,
+    pub(super) began: Instant,
+    /// Interval between two samples, in seconds.
+    pub(super) every: f64,
+    pub(super) last_cost_sample: Option<Instant>,
+}
+
+impl Session {
+    pub(super) fn begin(arguments: &TopArguments, every: f64) -> Session {
+        let (sender, feed_events) = channel();
+        let mut feed = Feed::new(arguments.pid, every, sender);
+        let patterns = arguments.pattern.as_ref().map(|p| vec![p.clone()]);
+        let scope = match &arguments.pattern {
+            Some(pattern) => format!("of {pattern}"),
+            None => "outside the JDK".to_owned(),
+        };
+        let limit = arguments.limit;
+        feed.open(Channel::Calls, Job::Calls { patterns, limit });
+        Session {
+            model: Model::new(arguments.pid, &scope),
+            feed,
+            feed_events,
+            began: Instant::now(),
+            every,
+            last_cost_sample: None,
+        }
+    }
+
+    /// Passes all pending events to the model. If there are none, waits for the first one, but no
+    /// longer than `wait`.
+    pub(super) fn process_events(&mut self, wait: Duration) {
+        self.update(Event::Tick(self.began.elapsed()));
+        let due = self
+            .last_cost_sample
+            .is_none_or(|at| at.elapsed().as_secs_f64() >= self.every);
+        if due && let Some(ns) = cost::processor_time(self.model.pid) {
+            self.last_cost_sample = Some(Instant::now());
+            self.update(Event::Processor(ns));
+        }
+        let mut next = match wait.is_zero() {
+            true => self.feed_events.try_recv().ok(),
+            false => self.feed_events.recv_timeout(wait).ok(),
+        };
+        while let Some(event) = next {
+            self.update(Event::Feed(event));
+            next = self.feed_events.try_recv().ok();
+        }
+    }
+
+    /// Passes an event to the model and carries out the effects. Returns whether the view must end.
+    pub(super) fn update(&mut self, event: Event) -> bool {
+        let mut quit = false;
+        for effect in self.model.update(event) {
+            match effect {
+                Effect::Quit => quit = true,
+                Effect::CountInside(number, location) => {
+                    self.feed
+                        .open(Channel::Inside(number), Job::CountInside(location));
+                }
+                Effect::Attach(number, location, kind) => {
+                    self.feed
+                        .open(Channel::Probe(number), Job::Probe(location, kind));
+                }
+                Effect::QueryVariables(number, location) => {
+                    self.feed
+                        .open(Channel::Question(number), Job::Graph(location));
+                }
+                Effect::Close(channel) => self.feed.close(channel),
+                Effect::Save { text } => match save::save(&self.model, text) {
+                    Ok(path) => self
+                        .model
+                        .show_message(format!("written to {}", path.display()), false),
+                    Err(error) => self.model.show_message(error.to_string(), true),
+                },
+            }
+        }
+        quit
+    }
+}

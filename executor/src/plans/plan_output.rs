@@ -1,0 +1,89 @@
+//! The destinations of the lines that plans print.
+//!
+//! A plan instance that belongs to a connected client prints to the client's [`Outbox`]. All other
+//! instances print to the standard error stream of the JVM. The plan thread connects and
+//! disconnects clients, and sets the current instance before it runs code of that instance.
+
+use crate::plans::outbox::Outbox;
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+/// The clients of plan instances. See the module documentation.
+#[derive(Default)]
+pub struct PlanOutput {
+    /// By the id of the plan instance.
+    outboxes: Mutex<HashMap<u64, Arc<Outbox>>>,
+    /// The id of the plan instance whose code runs now.
+    current: AtomicU64,
+}
+
+impl PlanOutput {
+    fn outboxes(&self) -> MutexGuard<'_, HashMap<u64, Arc<Outbox>>> {
+        self.outboxes.lock().unwrap_or_else(|e| e.into_inner())
+    }
+
+    /// Sends the output of a plan instance to a client from now on.
+    pub fn connect(&self, load: u64, outbox: Arc<Outbox>) {
+        self.outboxes().insert(load, outbox);
+    }
+
+    /// Sends the output of a plan instance to the standard error stream from now on.
+    pub fn disconnect(&self, load: u64) {
+        self.outboxes().remove(&load);
+    }
+
+    /// Sets the plan instance whose code runs from now on.
+    pub fn set_current(&self, load: u64) {
+        self.current.store(load, Ordering::Relaxed);
+    }
+
+    /// Returns the outbox of the current plan instance's client, if the instance has one.
+    fn current(&self) -> Option<Arc<Outbox>> {
+        let current = self.current.load(Ordering::Relaxed);
+        self.outboxes().get(&current).cloned()
+    }
+
+    /// Prints a line of the current plan instance.
+    pub fn print(&self, text: &str) {
+        match self.current() {
+            Some(outbox) => outbox.print(text),
+            None => eprintln!("{text}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plans::outbox::ClientId;
+    use veneer_protocol::Reply;
+
+    #[test]
+    fn lines_are_sent_to_the_client_of_the_current_plan_instance_only() {
+        let output = PlanOutput::default();
+        let (first, second) = (
+            Arc::new(Outbox::new(ClientId(1))),
+            Arc::new(Outbox::new(ClientId(2))),
+        );
+        output.connect(1, first.clone());
+        output.connect(2, second.clone());
+        output.set_current(2);
+        output.print("x");
+        output.set_current(1);
+        output.print("y");
+        assert_eq!(second.next(), Some(Reply::Print("x".into())));
+        assert_eq!(first.next(), Some(Reply::Print("y".into())));
+    }
+
+    #[test]
+    fn a_disconnected_plan_instance_has_no_client() {
+        let output = PlanOutput::default();
+        output.connect(1, Arc::new(Outbox::new(ClientId(1))));
+        output.set_current(1);
+        assert!(output.current().is_some());
+        output.disconnect(1);
+        assert!(output.current().is_none());
+        output.print("printed to the standard error stream");
+    }
+}

@@ -1,0 +1,79 @@
+//! Recognises the members of Veneer's classes that an instruction names.
+
+use super::runtime_operation::{
+    RuntimeOperation, added, first, frame_member, loop_member, probe, static_member,
+};
+use super::{Constants, Meaning, Role};
+use crate::bytecode::opcode::*;
+use crate::runtime;
+
+impl Constants<'_> {
+    /// Returns the runtime operation of a member access. Returns `None` if the member belongs to
+    /// the application, and [`Meaning::Forbidden`] for any other member of a Veneer class.
+    pub(super) fn runtime_operation(
+        &self,
+        op: u8,
+        class: &[u8],
+        name: &[u8],
+        d: &[u8],
+    ) -> Option<Meaning> {
+        let text = |b: &[u8]| String::from_utf8_lossy(b).into_owned();
+        let (class, name, d) = (text(class), text(name), text(d));
+        let version = self.role == Role::Version;
+        let number = |head: char| -> Option<u32> { name.strip_prefix(head)?.parse().ok() };
+        let found = if class == self.anchor {
+            match (op, number('c'), &*d) {
+                (GETSTATIC, Some(id), runtime::CELL_DESCRIPTOR) => Some(RuntimeOperation::Cell(id)),
+                (INVOKESTATIC, _, d)
+                    if !version
+                        && name == runtime::ANCHOR_VERSION
+                        && d == runtime::anchor_version_descriptor(&class) =>
+                {
+                    Some(RuntimeOperation::Version)
+                }
+                (INVOKEVIRTUAL, ..) if !version => {
+                    runtime::method_of(&name).map(RuntimeOperation::Enter)
+                }
+                _ => None,
+            }
+        } else if version && class == self.container {
+            match (op, number('t'), &*d) {
+                (GETSTATIC, Some(id), runtime::HANDLE_DESCRIPTOR) => {
+                    Some(RuntimeOperation::Token(id))
+                }
+                (INVOKESTATIC, ..) if name.starts_with("run") => {
+                    probe(&d).map(RuntimeOperation::Run)
+                }
+                _ => None,
+            }
+        } else if class == runtime::CELL {
+            match (op, &*name, &*d) {
+                (INVOKEVIRTUAL, "on", "()Z") => Some(RuntimeOperation::On),
+                (INVOKEVIRTUAL, "leave", "()Z") => Some(RuntimeOperation::Leave),
+                (INVOKEVIRTUAL, "stale", "(Ljava/lang/invoke/MethodHandle;)Z") if version => {
+                    Some(RuntimeOperation::Stale)
+                }
+                (GETSTATIC, "IDLE", runtime::HANDLE_DESCRIPTOR) if version => {
+                    Some(RuntimeOperation::Idle)
+                }
+                _ => None,
+            }
+        } else if class == runtime::RUNTIME && op == INVOKESTATIC {
+            let found = loop_member(&name, &d);
+            found.or_else(|| version.then(|| static_member(&name, &d)).flatten())
+        } else if class == runtime::FRAME && op == INVOKESTATIC {
+            first(&name, &d).map(RuntimeOperation::Frame)
+        } else if class == runtime::FRAME && op == INVOKEVIRTUAL {
+            let found = added(&name, &d).map(RuntimeOperation::Fill);
+            found.or_else(|| version.then(|| frame_member(&name, &d)).flatten())
+        } else if [runtime::RUNTIME, runtime::FRAME].contains(&&*class) {
+            None
+        } else {
+            return None;
+        };
+        Some(found.map_or(
+            Meaning::Forbidden("a member of Veneer's classes that has no place here"),
+            Meaning::Runtime,
+        ))
+    }
+}

@@ -1,0 +1,107 @@
+//! The contents that a version class must have, derived from the plans of its methods.
+
+use crate::advice::{Action, Probe};
+use crate::counting::Crossings;
+use crate::flowgraph::FragmentId;
+use crate::patch::{self, Edit};
+use crate::points::Point;
+use crate::version::Plan;
+use veneer_probes::step::Step;
+
+/// The expected contents of a version class for one method.
+#[derive(Clone, Debug)]
+pub struct Expected {
+    /// Index in the host's method list.
+    pub index: usize,
+    /// Id of the method's cell.
+    pub id: u32,
+    /// The edits, in the order of their application.
+    pub edits: Vec<Edit>,
+    /// The first pc of each fragment, by fragment number; edits refer to these fragments.
+    pub fragments: Vec<u16>,
+    pub points: Vec<Point>,
+    /// The points that only versions have, with their numbers; see [`crate::edit_points`].
+    pub edit_points: Vec<Point>,
+    pub clean: bool,
+    /// Word indices in the thread's counters at which probes of the method may count or measure.
+    pub counters: Vec<u32>,
+    /// Addresses of cells. A cell that limits how often an action may run has its limit beside it.
+    /// A cell that holds the start time of activations has 0.
+    pub limits: Vec<(i64, u64)>,
+    /// Casts and application method calls in compiled probes of the plan.
+    pub steps: Vec<Step>,
+}
+
+impl Expected {
+    /// Derives the expectation from a plan.
+    pub fn of(plan: &Plan) -> Expected {
+        Expected {
+            index: plan.method.index,
+            id: plan.id,
+            edits: plan.edits.to_vec(),
+            fragments: plan.method.flow.fragments().map(|f| f.start).collect(),
+            points: plan.armed.points.clone(),
+            edit_points: edit_points(plan),
+            clean: plan.clean,
+            counters: counters(plan),
+            limits: limits(plan),
+            steps: steps(plan),
+        }
+    }
+}
+
+/// Returns the edit points of a plan's version, or none if the edits are refused; then no version
+/// exists.
+fn edit_points(plan: &Plan) -> Vec<Point> {
+    patch::apply_keeping(plan.method, plan.edits, &plan.armed.points, plan.kept)
+        .map_or_else(|_| Vec::new(), |patched| patched.edit_points)
+}
+
+/// Returns the cells that the advice of a plan uses, sorted and without duplicates.
+fn limits(plan: &Plan) -> Vec<(i64, u64)> {
+    let limit = |p: &Probe| match p.action {
+        Action::First { cell, most, .. } => Some((cell, most)),
+        Action::Since { cell, .. } => Some((cell, 0)),
+        _ => None,
+    };
+    let mut all: Vec<(i64, u64)> = plan.probes.iter().filter_map(limit).collect();
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
+/// Returns the casts and application calls in the probes of a plan, without duplicates.
+fn steps(plan: &Plan) -> Vec<Step> {
+    let mut all: Vec<Step> = Vec::new();
+    for p in plan.probes {
+        let Action::Run { method, .. } = &p.action else {
+            continue;
+        };
+        for step in &method.steps {
+            if matches!(step, Step::Cast(_) | Step::Invoke(_)) && !all.contains(step) {
+                all.push(step.clone());
+            }
+        }
+    }
+    all
+}
+
+/// Returns the word indices of the thread's counters that the advice of a plan writes.
+fn counters(plan: &Plan) -> Vec<u32> {
+    let mut all = Vec::new();
+    for p in plan.probes {
+        match p.action {
+            Action::Balance {
+                arrivals,
+                departures,
+            } => {
+                let crossings = Crossings::of(plan.method, &plan.armed.points);
+                let row = |first: u32, of: &[FragmentId]| first..first + of.len() as u32;
+                all.extend(row(arrivals, &crossings.arrivals));
+                all.extend(row(departures, &crossings.departures));
+            }
+            ref action => all.extend(action.counter()),
+        }
+    }
+    all
+}

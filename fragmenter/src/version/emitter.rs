@@ -1,0 +1,95 @@
+//! The state of emitting one version class, and the instructions that all bodies use.
+
+use super::plan::ProtectedMembers;
+use crate::bootstrap::BootstrapMethod;
+use crate::bytecode::opcode::*;
+use crate::bytecode::{Assembler, Instruction};
+use crate::classfile::{ClassFile, ConstantPool};
+use crate::refusal::Refusal;
+use crate::runtime;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// State that all bodies of one class share.
+pub(crate) struct Emitter<'e> {
+    pub host: &'e ClassFile<'e>,
+    pub host_name: String,
+    pub anchor: &'e str,
+    pub self_name: String,
+    pub pool: ConstantPool<'static>,
+    pub memo: HashMap<u16, u16>,
+    pub host_bootstrap: Vec<BootstrapMethod>,
+    pub bootstrap: Vec<BootstrapMethod>,
+    pub protected: &'e ProtectedMembers,
+    pub places: Vec<i32>,
+    /// Compiled probes that the bodies call.
+    pub probes: Vec<Arc<veneer_probes::Method>>,
+}
+
+impl Emitter<'_> {
+    /// Pushes an int constant in its smallest form.
+    pub fn push_int(&mut self, a: &mut Assembler, value: i32) -> Result<(), Refusal> {
+        match i16::try_from(value) {
+            Ok(v) => a.push(Instruction::Push(v)),
+            Err(_) => a.push(Instruction::Ldc {
+                index: self.pool.add_integer(value)?,
+                wide: false,
+            }),
+        }
+        Ok(())
+    }
+
+    /// Emits a call of a static method of `VeneerRuntime`.
+    pub fn call(&mut self, a: &mut Assembler, name: &str, descriptor: &str) -> Result<(), Refusal> {
+        a.pool(
+            INVOKESTATIC,
+            self.pool.add_method(runtime::RUNTIME, name, descriptor)?,
+        );
+        Ok(())
+    }
+
+    /// Emits a call of a method of `VeneerFrame`.
+    pub fn frame_call(
+        &mut self,
+        a: &mut Assembler,
+        name: &str,
+        descriptor: &str,
+    ) -> Result<(), Refusal> {
+        a.pool(
+            INVOKEVIRTUAL,
+            self.pool.add_method(runtime::FRAME, name, descriptor)?,
+        );
+        Ok(())
+    }
+
+    /// Pushes the cell of a method.
+    pub fn push_cell(&mut self, a: &mut Assembler, id: u32) -> Result<(), Refusal> {
+        a.pool(
+            GETSTATIC,
+            self.pool.add_field(
+                self.anchor,
+                &runtime::cell_field(id),
+                runtime::CELL_DESCRIPTOR,
+            )?,
+        );
+        Ok(())
+    }
+
+    /// Emits a cast to a class, unless the class is `java.lang.Object`.
+    pub fn cast(&mut self, a: &mut Assembler, class: &str) -> Result<(), Refusal> {
+        if class != "java/lang/Object" {
+            a.pool(CHECKCAST, self.pool.add_class(class)?);
+        }
+        Ok(())
+    }
+
+    /// The index of a bootstrap method in the version class. Adds the bootstrap method if
+    /// necessary.
+    pub fn bootstrap(&mut self, method: BootstrapMethod) -> Result<u16, Refusal> {
+        if let Some(i) = self.bootstrap.iter().position(|b| *b == method) {
+            return Ok(i as u16);
+        }
+        self.bootstrap.push(method);
+        u16::try_from(self.bootstrap.len() - 1).map_err(|_| Refusal::PoolFull)
+    }
+}

@@ -1,0 +1,105 @@
+//! Finds the loops whose counters are promoted to local variables (`counter_promotion.rs`).
+
+use super::plan::Plan;
+use crate::advice::{Action, Site};
+use crate::bytecode::opcode::*;
+use crate::flowgraph::{EdgeKind, FragmentId};
+use crate::patch::Patched;
+use indexmap::IndexMap;
+use veneer_liveness::{Loop, Set};
+
+/// A loop whose counters are local variables.
+#[derive(Clone)]
+pub(super) struct PromotedLoop {
+    pub(super) header: FragmentId,
+    pub(super) body: Set,
+    /// The local that counts iterations since the last flush.
+    pub iterations: u16,
+    /// The local of each counter, by the counter's slot.
+    pub counters: IndexMap<u32, u16>,
+}
+
+impl PromotedLoop {
+    pub(super) fn has(&self, f: FragmentId) -> bool {
+        self.body.get(f.index()).is_some_and(|b| *b)
+    }
+}
+
+/// Finds the loops whose counters can be locals. `allocate` reserves local-variable words and
+/// returns the first slot.
+pub(super) fn promoted_loops(
+    plan: &Plan,
+    patched: &Patched,
+    allocate: &mut dyn FnMut(u16) -> u16,
+) -> Vec<PromotedLoop> {
+    let forest = &patched.loops;
+    let gathers = |a: &Action| matches!(a, Action::Gather { .. });
+    // After an edit, code is at other places of the graph. Edited methods do not use spanning-tree
+    // counters either.
+    if !plan.edits.is_empty()
+        || !forest.irreducible.is_empty()
+        || !plan.probes.iter().any(|p| gathers(&p.action))
+    {
+        return Vec::new();
+    }
+    let mut out = Vec::new();
+    for one in forest.loops.iter().filter(|l| is_innermost(l, patched)) {
+        if !is_promotable(one, plan) {
+            continue;
+        }
+        let mut found = PromotedLoop {
+            header: FragmentId(one.header.index() as u32),
+            body: one.body.clone(),
+            iterations: 0,
+            counters: IndexMap::new(),
+        };
+        for probe in plan.probes {
+            let Action::Gather { slot } = probe.action else {
+                continue;
+            };
+            let inside = match probe.site {
+                Site::Before(f) => found.has(f),
+                Site::After(f) => {
+                    let next = plan.method.flow.successors(f);
+                    found.has(f) && !next.is_empty() && next.iter().all(|n| found.has(*n))
+                }
+                Site::Edge(a, b) => found.has(a) && found.has(b),
+                _ => false,
+            };
+            if inside {
+                found.counters.entry(slot).or_insert_with(|| allocate(1));
+            }
+        }
+        if !found.counters.is_empty() {
+            found.iterations = allocate(1);
+            out.push(found);
+        }
+    }
+    out
+}
+
+fn is_innermost(l: &Loop, patched: &Patched) -> bool {
+    let all = &patched.loops.loops;
+    all.iter()
+        .all(|inner| inner.depth <= l.depth || !l.body[inner.header.index()])
+}
+
+/// Whether the loop calls nothing and holds no monitors, and no exception leads back to its header.
+fn is_promotable(l: &Loop, plan: &Plan) -> bool {
+    let method = plan.method;
+    l.body.iter_ones().all(|n| {
+        let Some(f) = method.flow.get(FragmentId(n as u32)) else {
+            return false;
+        };
+        let is_call_free = |i: usize| {
+            let op = method.instructions[i].1.op();
+            !is_invoke(op) && !matches!(op, MONITORENTER | MONITOREXIT)
+        };
+        let leads_to_header = |e: petgraph::graph::EdgeReference<EdgeKind>| {
+            let to = petgraph::visit::EdgeRef::target(&e);
+            matches!(e.weight(), EdgeKind::Handler(_)) && to == l.header
+        };
+        f.instructions.clone().all(is_call_free)
+            && !method.flow.graph.edges(f.id.node()).any(leads_to_header)
+    })
+}

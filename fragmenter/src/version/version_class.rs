@@ -1,0 +1,37 @@
+//! The result of emitting versions.
+
+use crate::flowgraph::FragmentId;
+use crate::refusal::Refusal;
+
+/// An emitted version class.
+pub struct VersionClass {
+    /// Internal name of the class, to which the JVM appends a suffix.
+    pub name: String,
+    /// The class file, to be defined as a hidden nestmate of the host. Empty if no method was
+    /// emitted.
+    pub bytes: Vec<u8>,
+    /// Ids of the methods in the class. The class data must contain their tokens in this order.
+    pub methods: Vec<u32>,
+    /// The names of the bodies, in the order of `methods`.
+    pub bodies: Vec<String>,
+    /// The methods that could not be emitted.
+    pub refused: Vec<(u32, Refusal)>,
+    /// The mapping of pcs to the armed bodies, for stack traces. For each body: the method id, the
+    /// number of pairs, and the pairs. Each pair has the pc in this class in its high half and the
+    /// pc in the armed body in its low half. The pairs rise.
+    pub places: Vec<i32>,
+    /// For each body, in the order of `bodies`: the fragments in which activations are counted, by
+    /// rising pc. Only bodies that count external entries and exits have entries.
+    pub spans: Vec<Vec<Span>>,
+}
+
+/// The fragment to which an activation belongs at a range of pcs. The range ends at the next span.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Span {
+    pub pc: u16,
+    /// The fragment into which the activation was counted, if any.
+    pub fragment: Option<FragmentId>,
+    /// Whether the counters of the surrounding loop are locals here, so that the counters in memory
+    /// are behind. Such code calls nothing.
+    pub gathers: bool,
+}

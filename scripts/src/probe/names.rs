@@ -1,0 +1,95 @@
+//! The names that a closure can use, and the refusal of a closure.
+
+use crate::source_map::SourceMap;
+use rhai::{Dynamic, INT, ImmutableString, Position};
+use veneer_instruments::TallyKind;
+use veneer_probes::tree::{Place, Shape};
+
+/// The reason why a closure has no compiled form, with its position.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Refused {
+    pub(crate) position: Position,
+    pub(crate) message: String,
+}
+
+pub(super) type ProbeResult<T> = Result<T, Refused>;
+
+pub(super) fn refuse<T>(position: Position, message: impl Into<String>) -> ProbeResult<T> {
+    let message = message.into();
+    Err(Refused { position, message })
+}
+
+/// The environment of a closure.
+pub(crate) struct Environment<'a> {
+    /// Returns the number and kind of the table, if a value of the plan is a table.
+    pub(crate) table: &'a dyn Fn(&Dynamic) -> Option<(u32, TallyKind)>,
+    /// Returns the value that a module has under a name.
+    pub(crate) constant: &'a dyn Fn(&str, &str) -> Option<Dynamic>,
+    /// The source texts of the plan.
+    pub(crate) source_map: &'a SourceMap,
+    /// Whether the closure may call methods of the application.
+    pub(crate) calls: bool,
+}
+
+/// The meaning of a name in a closure.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Binding {
+    /// The parameter of the closure: the point.
+    Point,
+    /// A table of the plan, by number.
+    Table(u32, TallyKind),
+    /// A captured value.
+    Constant(Shape),
+    /// A variable that the closure declares.
+    Local,
+    /// A value that no probe can use, by the name of its type.
+    Unsupported(String),
+}
+
+/// The names that are visible, innermost last.
+pub(super) struct Names<'a> {
+    pub(super) bindings: Vec<(String, Binding)>,
+    pub(super) environment: &'a Environment<'a>,
+}
+
+impl Names<'_> {
+    /// Converts a position of the engine to a line and column for messages.
+    pub(super) fn place(&self, position: Position) -> Place {
+        let small = |n: usize| u16::try_from(n).unwrap_or(0);
+        let (_, line, _) = self.environment.source_map.locate(position);
+        Place {
+            line: small(line),
+            column: small(position.position().unwrap_or(0)),
+        }
+    }
+
+    pub(super) fn find(&self, name: &str) -> Option<&Binding> {
+        let found = self.bindings.iter().rev().find(|b| b.0 == name);
+        found.map(|b| &b.1)
+    }
+}
+
+/// Returns the binding of a captured variable.
+pub(super) fn captured_binding(
+    value: &Dynamic,
+    table: &dyn Fn(&Dynamic) -> Option<(u32, TallyKind)>,
+) -> Binding {
+    let value = value.flatten_clone();
+    if let Some((table, kind)) = table(&value) {
+        return Binding::Table(table, kind);
+    }
+    let shape = if let Some(n) = value.clone().try_cast::<INT>() {
+        Shape::Int(n)
+    } else if let Some(x) = value.clone().try_cast::<f64>() {
+        Shape::Float(x.into())
+    } else if let Some(b) = value.clone().try_cast::<bool>() {
+        Shape::Bool(b)
+    } else if let Some(text) = value.clone().try_cast::<ImmutableString>() {
+        Shape::Text(text.to_string())
+    } else if value.is_unit() {
+        Shape::Null
+    } else {
+        return Binding::Unsupported(value.type_name().to_string());
+    };
+    Binding::Constant(shape)
+}
