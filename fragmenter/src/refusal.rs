@@ -5,7 +5,7 @@ use thiserror::Error;
 
 /// A named refusal. Tables and reports group by [`Refusal::name`]; `Display` is the sentence for
 /// the user.
-#[derive(Clone, Debug, PartialEq, Error)]
+#[derive(Clone, Debug, PartialEq, Error, strum::IntoStaticStr, strum::VariantNames)]
 #[allow(missing_docs)]
 pub enum Refusal {
     #[error("the method has no code (native or abstract)")]
@@ -100,14 +100,10 @@ pub enum Refusal {
 }
 
 impl Refusal {
-    /// The variant's name, taken from its `Debug` text. The name is a public code, so a renamed
-    /// variant changes the reports.
-    pub fn name(&self) -> String {
-        let debug = format!("{self:?}");
-        debug
-            .chars()
-            .take_while(|c| c.is_ascii_alphanumeric())
-            .collect()
+    /// The public code: the name of the variant. Reports, `--json` and the page docs/refusals.md
+    /// use the code, so a variant keeps its name.
+    pub fn name(&self) -> &'static str {
+        self.into()
     }
 }
 
@@ -138,5 +134,66 @@ impl From<crate::bytecode::AssembleError> for Refusal {
             crate::bytecode::AssembleError::TooLarge(_) => Refusal::MethodTooLarge(e.to_string()),
             other => Refusal::Internal(other.to_string()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use strum::VariantNames;
+
+    /// The codes that reports have used since the first version. A code may be added, and no code
+    /// may change or go.
+    const CODES: [&str; 37] = [
+        "NoCode",
+        "KnownByFrame",
+        "OldClassFile",
+        "Subroutine",
+        "Unmergeable",
+        "BrokenClass",
+        "BrokenCode",
+        "TypesUnknown",
+        "InlineLimit",
+        "CompileLimit",
+        "Unverifiable",
+        "MethodTooLarge",
+        "SplitConstructor",
+        "MonitorHeld",
+        "UnstructuredMonitors",
+        "UninitializedObject",
+        "BeforeSuper",
+        "TooManyLiveValues",
+        "StaticFinal",
+        "SuperHandle",
+        "PoolFull",
+        "AnchorFailed",
+        "VersionRejected",
+        "UnknownFragment",
+        "UnknownEdge",
+        "NoSingleSuccessor",
+        "HandlerEdited",
+        "ShapeMismatch",
+        "LiveInUnavailable",
+        "TypeMismatch",
+        "LoopWithoutPoint",
+        "MonitorMismatch",
+        "HandlerMismatch",
+        "NotArmed",
+        "CountersExhausted",
+        "CheckFailed",
+        "Internal",
+    ];
+
+    #[test]
+    fn the_codes_are_those_of_the_reports() {
+        assert_eq!(Refusal::VARIANTS, CODES);
+        assert_eq!(Refusal::MonitorMismatch(1, 2).name(), "MonitorMismatch");
+    }
+
+    #[test]
+    fn every_code_is_explained_in_the_documents() {
+        let page = include_str!("../../docs/refusals.md");
+        let missing: Vec<_> = CODES.iter().filter(|c| !page.contains(**c)).collect();
+        assert!(missing.is_empty(), "docs/refusals.md lacks {missing:?}");
     }
 }

@@ -23,7 +23,7 @@ impl fmt::Display for Location {
 }
 
 /// The reason why emitted code was not shown to be equivalent to the original.
-#[derive(Clone, Debug, PartialEq, Error)]
+#[derive(Clone, Debug, PartialEq, Error, strum::IntoStaticStr)]
 #[allow(missing_docs)]
 pub enum Failure {
     #[error("the {0} cannot be read: {1}")]
@@ -75,12 +75,8 @@ pub enum Failure {
 }
 
 impl Failure {
-    /// Returns the variant's name, a stable key for grouping failures.
-    pub fn name(&self) -> String {
-        let debug = format!("{self:?}");
-        debug
-            .chars()
-            .take_while(|c| c.is_ascii_alphanumeric())
-            .collect()
+    /// The public code: the name of the variant, a stable key for grouping failures.
+    pub fn name(&self) -> &'static str {
+        self.into()
     }
 }
