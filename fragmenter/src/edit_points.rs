@@ -170,7 +170,7 @@ fn choose_fragment(
         refused.ok_or_else(|| Refusal::Internal("a cycle without fragments".into()))?;
     Err(Refusal::LoopWithoutPoint(
         at,
-        reason.name(),
+        reason.name().to_string(),
         reason.to_string(),
     ))
 }

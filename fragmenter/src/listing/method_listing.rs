@@ -37,7 +37,7 @@ pub struct RefusalListing {
 impl From<&Refusal> for RefusalListing {
     fn from(refusal: &Refusal) -> Self {
         RefusalListing {
-            reason: refusal.name(),
+            reason: refusal.name().to_string(),
             detail: refusal.to_string(),
         }
     }
