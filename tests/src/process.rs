@@ -180,6 +180,9 @@ impl Process {
         if let Some(folder) = &self.folder {
             command.current_dir(folder);
         }
+        // SAFETY: between fork and exec the closure only calls `signal`, which is async-signal-safe
+        // (POSIX.1-2017, 2.4.3).
+        unsafe { command.pre_exec(receive_signals) };
         command.spawn().map_err(|cause| self.failed(cause))
     }
 
@@ -285,6 +288,18 @@ fn collect(stream: Option<impl Read + Send + 'static>) -> std::thread::JoinHandl
         }
         String::from_utf8_lossy(&bytes).into_owned()
     })
+}
+
+/// Gives the interrupt signals their default action. A shell starts a background job with them
+/// ignored, and a process inherits that: Ctrl-C would then not end the command under test.
+fn receive_signals() -> std::io::Result<()> {
+    for signal in [libc::SIGINT, libc::SIGQUIT] {
+        // SAFETY: the default action of a signal needs no handler.
+        if unsafe { libc::signal(signal, libc::SIG_DFL) } == libc::SIG_ERR {
+            return Err(std::io::Error::last_os_error());
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]
