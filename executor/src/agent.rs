@@ -9,16 +9,16 @@ use crate::classes::unarmed_classes::Unarmed;
 use crate::control::outbox::Outbox;
 use crate::data::aggregations::Tallies;
 use crate::data::clock::Clock;
-use crate::data::metadata_journal::Catalogue;
+use crate::data::metadata_journal::MetadataJournal;
 use crate::data::rings::Rings;
 use crate::data::shards::Shards;
 use crate::jvm::java_runtime::Library;
 use crate::jvm::jni::{Env, LongField, jobject};
 use crate::jvm::jvmti::Tool;
 use crate::jvm::version_frames::Stacks;
-use crate::plans::instrument_registry::Table;
+use crate::plans::instrument_registry::InstrumentRegistry;
 use crate::plans::jobs::Job;
-use crate::plans::plan_instances::Loads;
+use crate::plans::plan_instances::PlanInstances;
 use crate::weaving::woven_methods::Methods;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -59,7 +59,7 @@ pub struct Agent {
     /// Classes for which code at points waits.
     pub awaited: Awaited,
     /// Instruments and patches.
-    pub table: Table,
+    pub table: InstrumentRegistry,
     /// Counters.
     pub shards: Shards,
     /// Events.
@@ -67,7 +67,7 @@ pub struct Agent {
     /// Tables that compiled probes fill.
     pub tallies: Tallies,
     /// What stands where, for whoever reads the data directory.
-    pub catalogue: Catalogue,
+    pub catalogue: MetadataJournal,
     /// `Thread.tid`.
     pub tid: LongField,
     /// When the agent began.
@@ -87,7 +87,7 @@ pub struct Agent {
     /// The load whose plan is running.
     pub speaker: AtomicU64,
     /// Which plans were loaded, and for whom.
-    pub loads: Loads,
+    pub loads: PlanInstances,
     /// Activations that nothing reaches.
     pub elders: Elders,
     /// It has left, and every class has its own code.
@@ -126,7 +126,7 @@ pub struct Parts {
     #[allow(missing_docs)]
     pub tallies: Tallies,
     #[allow(missing_docs)]
-    pub catalogue: Catalogue,
+    pub catalogue: MetadataJournal,
     #[allow(missing_docs)]
     pub nano_began: u64,
     #[allow(missing_docs)]
@@ -156,14 +156,14 @@ impl Agent {
             unarmed: Unarmed::default(),
             methods: Methods::default(),
             awaited: Awaited::default(),
-            table: Table::default(),
+            table: InstrumentRegistry::default(),
             shards: parts.shards,
             rings: parts.rings,
             tallies: parts.tallies,
             catalogue: parts.catalogue,
             tid: parts.tid,
             began: Instant::now(),
-            // Until `plan_loop::start_all` there is nobody who would listen.
+            // Until `agent_threads::start_all` there is nobody who would listen.
             requests: Mutex::new(channel().0),
             jobs: Mutex::new(channel().0),
             patterns: RwLock::default(),
@@ -171,7 +171,7 @@ impl Agent {
             problems: Mutex::default(),
             clients: Mutex::default(),
             speaker: AtomicU64::new(0),
-            loads: Loads::default(),
+            loads: PlanInstances::default(),
             elders: Elders::default(),
             left: AtomicBool::new(false),
             came_back: AtomicBool::new(false),

@@ -43,7 +43,7 @@ unsafe extern "system" fn vm_death(_: *mut jvmtiEnv, jni: *mut JNIEnv) {
             let _ = answered.recv_timeout(Duration::from_secs(10));
         }
         // Safety: the JVM gave it for this thread.
-        warnings::warn_of_nothing(agent, unsafe { Env::new(jni) });
+        warnings::warn_of_unmatched_patterns(agent, unsafe { Env::new(jni) });
         agent.rings.drain();
         agent.rings.alive(agent.began.elapsed().as_millis() as u64);
         report::write(agent, jvm_name());

@@ -45,7 +45,7 @@ pub unsafe fn shard(tid: jlong, is_virtual: jboolean) -> jlong {
         let Some(agent) = Agent::get() else { return 0 };
         if is_virtual && !VIRTUAL.swap(true, Ordering::Relaxed) {
             // Where nobody takes jobs any more, nobody reads figures.
-            agent.ask(Job::Virtual);
+            agent.ask(Job::VirtualThreads);
         }
         agent.shards.assign(tid, is_virtual)
     })

@@ -12,8 +12,8 @@ use crate::jvm::jni::{Env, JvmError, LongField};
 use crate::jvm::jvm_name::{jvm_name, set_jvm_name};
 use crate::jvm::jvmti::Tool;
 use crate::jvm::{stack_traces, threads, version_frames};
+use crate::plans::agent_threads;
 use crate::plans::jobs::Job;
-use crate::plans::plan_loop;
 use crate::plans::unload::CLASS_EVENTS;
 use ::jni::sys::{JNIEnv, JavaVM, jint};
 use jvmti_sys::{jthread, jvmtiEnv, jvmtiEvent};
@@ -243,7 +243,7 @@ fn begin(env: Env, tool: Tool, mut config: AgentConfig, attached: bool) -> Resul
     ] {
         tool.enable(event)?;
     }
-    plan_loop::start_all(agent, env)?;
+    agent_threads::start_all(agent, env)?;
     control::serve(agent);
     if agent.config.plans.is_empty() {
         agent.application_starts();
@@ -267,7 +267,7 @@ fn begin(env: Env, tool: Tool, mut config: AgentConfig, attached: bool) -> Resul
 pub fn come_back(agent: &'static Agent, env: Env) -> Result<(), String> {
     agent.filter.only_plans.store(true, Ordering::SeqCst);
     agent.came_back.store(true, Ordering::SeqCst);
-    plan_loop::start_all(agent, env)?;
+    agent_threads::start_all(agent, env)?;
     for event in CLASS_EVENTS {
         agent.tool.enable(event)?;
     }

@@ -16,7 +16,7 @@ use crate::agent::Agent;
 use crate::control::clients;
 use crate::control::threads::spawn;
 use crate::jvm::jvm_name::jvm_name;
-use crate::plans::jobs::{Job, Typed};
+use crate::plans::jobs::{Job, ReplInput};
 use crate::plans::{report, status};
 use std::collections::BTreeMap;
 use std::io::BufReader;
@@ -142,8 +142,8 @@ impl Session {
         source: String,
         modules: BTreeMap<String, String>,
         look: Option<u32>,
-    ) -> Typed {
-        Typed {
+    ) -> ReplInput {
+        ReplInput {
             file: file.as_deref().map(presentable),
             source,
             modules: with_presentable_names(modules),
@@ -153,7 +153,7 @@ impl Session {
     }
 
     /// From here on the connection is a prompt, to its end.
-    fn prompt(&self, first: Typed, hold: u64, reader: &mut BufReader<Stream>) -> Next {
+    fn prompt(&self, first: ReplInput, hold: u64, reader: &mut BufReader<Stream>) -> Next {
         let outbox = Arc::new(Outbox::default());
         ask(self.agent, Job::Input(first, outbox.clone()), &outbox);
         let lease = hold.clamp(*LEASE.start(), *LEASE.end());
@@ -244,7 +244,9 @@ impl Session {
         let asked = self.agent.ask(Job::Analyse(component, answer));
         let reply = match self.wait(asked, &answered) {
             Ok(Ok(analysis)) => Reply::Analysis(Box::new(analysis)),
-            Ok(Err(message)) => Reply::Failed { message },
+            Ok(Err(error)) => Reply::Failed {
+                message: error.to_string(),
+            },
             Err(failed) => failed,
         };
         self.send(&reply)
@@ -329,7 +331,7 @@ fn deliver(agent: &Agent, line: &Line, outbox: &Arc<Outbox>) -> bool {
 fn take_off(agent: &Agent, outbox: &Arc<Outbox>) {
     outbox.close();
     // Where that fails the JVM is shutting down, and nothing is left anyway.
-    agent.ask(Job::TakeOff(outbox.clone()));
+    agent.ask(Job::ClientGone(outbox.clone()));
 }
 
 /// Keeps what the program attached until the client goes, or has not been heard of for longer than its lease.

@@ -146,7 +146,7 @@ impl Feed {
             if !self.wants(id) {
                 continue;
             }
-            let standing = readings::standing_of(agent, id);
+            let standing = readings::installed_points(agent, id);
             for s in standing.iter().filter(|s| s.step == Step::Log) {
                 let seen = self.seen.entry(s.slot).or_default();
                 let (new, count) = agent.rings.since(s.slot, *seen);

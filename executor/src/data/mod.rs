@@ -1,3 +1,6 @@
+//! The data plane: counters, ring buffers of events and aggregation maps in mapped files, and the
+//! files of the data directory from which the command reads them after the JVM has ended.
+
 pub mod aggregations;
 pub mod append_file;
 pub mod call_stacks;
@@ -8,4 +11,6 @@ pub mod memory;
 pub mod metadata_journal;
 pub mod monotonic;
 pub mod rings;
+#[cfg(test)]
+pub mod scratch;
 pub mod shards;

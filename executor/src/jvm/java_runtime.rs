@@ -164,7 +164,7 @@ impl Library {
 
     /// The thread that is just ending does not own its counters any more.
     pub fn thread_ends(&self, env: Env, tid: i64) {
-        let at = 2 * crate::data::shards::row(tid) as i32;
+        let at = 2 * crate::data::shards::thread_row(tid) as i32;
         env.set_long(self.found.raw(), at, 0);
     }
 

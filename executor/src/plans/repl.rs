@@ -1,56 +1,76 @@
-//! The prompts of clients: what stays from one input to the next, and what has been attached there. Used by the plan thread alone.
+//! The REPL sessions of clients: variables that remain from one input to the next, and the plan
+//! instances of the inputs. Only the plan thread uses this file.
 
 use crate::agent::Agent;
 use crate::control::outbox::Outbox;
-use crate::plans::jobs::Typed;
-use crate::plans::plan_instances::Load;
+use crate::plans::jobs::ReplInput;
+use crate::plans::plan_instances::PlanInstance;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Instant;
 use veneer_protocol::Reply;
 use veneer_scripts::{Input, Prompt, Session, TYPED};
 
-#[derive(Default)]
-struct Open {
+/// The REPL session of one client.
+struct ReplSession {
     prompt: Prompt,
-    /// The loads of its inputs.
-    loads: Vec<u64>,
-    /// What it attached stays when it ends.
-    keeps: bool,
+    /// The plan instances of the inputs, oldest first.
+    instances: Vec<u64>,
+    /// Whether everything that was attached stays when the client disconnects.
+    keeps_attached: bool,
+    /// Keeps the outbox alive, so that no other client's outbox gets its address, which is the key
+    /// of this session.
+    _outbox: Arc<Outbox>,
 }
 
-/// By the address of the client's outbox, which the client's thread holds until after [`Prompts::close`].
+/// The REPL sessions, by the address of the client's outbox.
 #[derive(Default)]
-pub struct Prompts(HashMap<usize, Open>);
+pub struct ReplSessions(HashMap<usize, ReplSession>);
 
 fn key(outbox: &Arc<Outbox>) -> usize {
     Arc::as_ptr(outbox) as usize
 }
 
-impl Prompts {
-    /// Runs an input and answers it.
-    pub fn run(&mut self, agent: &Agent, session: &Session, typed: &Typed, outbox: &Arc<Outbox>) {
-        let open = self.0.entry(key(outbox)).or_default();
-        let load = session.reserve();
-        let of = Load {
+impl ReplSessions {
+    /// The session of a client; a new client gets a new session.
+    fn session(&mut self, outbox: &Arc<Outbox>) -> &mut ReplSession {
+        self.0.entry(key(outbox)).or_insert_with(|| ReplSession {
+            prompt: Prompt::default(),
+            instances: Vec::new(),
+            keeps_attached: false,
+            _outbox: outbox.clone(),
+        })
+    }
+
+    /// Runs an input and sends the answer.
+    pub fn run(
+        &mut self,
+        agent: &Agent,
+        session: &Session,
+        typed: &ReplInput,
+        outbox: &Arc<Outbox>,
+    ) {
+        let repl = self.session(outbox);
+        let id = session.reserve();
+        let instance = PlanInstance {
             plan: typed.file.as_deref().unwrap_or(TYPED).into(),
             owner: typed.owner.clone(),
-            held: !open.keeps,
+            held: !repl.keeps_attached,
             since: agent.began.elapsed().as_millis() as u64,
         };
-        agent.loads.begin(load, of);
-        agent.clients().insert(load, outbox.clone());
+        agent.loads.begin(id, instance);
+        agent.clients().insert(id, outbox.clone());
         let input = Input {
             file: typed.file.as_deref(),
             text: &typed.source,
             modules: &typed.modules,
             look: typed.look,
         };
-        let result = open.prompt.run(session, load, input, Instant::now());
+        let result = repl.prompt.run(session, id, input, Instant::now());
         if result.is_ok() && typed.look.is_none() {
-            open.loads.push(load);
+            repl.instances.push(id);
         } else {
-            agent.clients().remove(&load);
+            agent.clients().remove(&id);
         }
         outbox.send(match result {
             Ok(value) => Reply::Done { value },
@@ -60,21 +80,22 @@ impl Prompts {
         });
     }
 
-    /// What this client attached stays when it goes.
+    /// Keeps what this client has attached and will attach when it disconnects.
     pub fn keep(&mut self, outbox: &Arc<Outbox>) {
-        self.0.entry(key(outbox)).or_default().keeps = true;
+        self.session(outbox).keeps_attached = true;
     }
 
-    /// The client is gone: takes off what its inputs attached, the newest first, unless it is to stay.
+    /// Ends the session of a client that is gone. Unloads the plan instances of its inputs, newest
+    /// first, unless they are kept.
     pub fn close(&mut self, agent: &Agent, session: &Session, outbox: &Arc<Outbox>) {
-        let Some(open) = self.0.remove(&key(outbox)) else {
+        let Some(repl) = self.0.remove(&key(outbox)) else {
             return;
         };
-        for load in open.loads.into_iter().rev() {
-            if !open.keeps {
-                session.unload(load);
+        for id in repl.instances.into_iter().rev() {
+            if !repl.keeps_attached {
+                session.unload(id);
             }
-            agent.clients().remove(&load);
+            agent.clients().remove(&id);
         }
     }
 }
