@@ -346,9 +346,14 @@ impl Tallies {
     /// Returns the constant by which compiled code refers to a table; 0 for an unknown table.
     ///
     /// For a table with keyed entries the constant has three parts, so that the JIT compiler knows
-    /// all of them: the address, the binary logarithm of the number of slots in the lower 6 bits,
-    /// and the row of `VeneerTexts.SEEN` in the upper 16 bits. For values that belong to objects it
-    /// is the number in `VeneerObjects`, and for other tables the address.
+    /// all of them:
+    ///
+    /// * the address;
+    /// * in the lower 6 bits, the binary logarithm of the number of slots;
+    /// * in the upper 16 bits, the row of `VeneerTexts.SEEN`.
+    ///
+    /// For values that belong to objects the constant is the number in `VeneerObjects`. For other
+    /// tables it is the address.
     pub fn address(&self, table: u32) -> i64 {
         let list = self.list();
         let layout = list.get(table).map(|table| table.layout);

@@ -42,7 +42,7 @@ const MAX_STACKS_PER_THREAD: usize = 1 << 12;
 /// A source line of a method.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct SourceLine {
-    /// With dots.
+    /// The class name with dots.
     class: Arc<str>,
     method: Arc<str>,
     /// 0 if the class has no line numbers.
@@ -64,7 +64,7 @@ impl std::fmt::Display for SourceLine {
 enum FrameMeaning {
     /// A source line, by its number in [`StackTable::lines`].
     Line(u32),
-    /// Code of a version: its nest host, and the bci in the armed body that the code stands for.
+    /// Code of a version: its nest host, and the corresponding bci in the armed body.
     Version { host: Arc<str>, bci: i64 },
     /// A frame that no stack trace shows.
     Hidden,
@@ -247,8 +247,8 @@ impl CallStacks {
 /// `depth`.
 ///
 /// The frame of the nest host shows the line of the stub at which the activation left the armed
-/// body. If frames of a version precede it, the innermost of them knows the bci in the armed body,
-/// and the line of that bci (`at`) replaces the line of the stub.
+/// body. If frames of a version precede it, the innermost of them knows the bci in the armed body.
+/// Then the line of that bci (`at`) replaces the line of the stub.
 fn visible_lines<F: Copy>(
     frames: &[F],
     depth: usize,
@@ -334,7 +334,8 @@ mod tests {
 
     const HIDDEN: TestFrame = (0, 0);
 
-    /// Class 9 stands for versions of class 1: each of its frames stands for bci 7.
+    /// Class 9 is the versions of class 1. The code at bci `n` of a version corresponds to bci `n + 7` of
+    /// the armed body.
     fn meaning((class, bci): TestFrame) -> FrameMeaning {
         match class {
             0 => FrameMeaning::Hidden,

@@ -3,7 +3,7 @@
 //! `System.nanoTime()` takes 22–30 ns and is called twice in each timed call, so it is most of the
 //! cost of a timer. Most of that time is the fence around the time-stamp counter and the arithmetic
 //! after it. If the kernel uses the counter as its own clock source, the counter has the same
-//! constant speed on all processors, and a timer can read it without a fence in about 13 ns.
+//! constant speed on all processors. Then a timer can read it without a fence, in about 13 ns.
 //! `VeneerClock` calls [`ticks`] from compiled code. This file measures how many nanoseconds a tick
 //! takes, against the clock that `nanoTime` reads.
 //!
@@ -37,7 +37,7 @@ pub struct Clock {
     linked: Once,
 }
 
-/// Both clocks at one time.
+/// A reading of both clocks at one time.
 #[derive(Clone, Copy)]
 struct Reading {
     ticks: u64,

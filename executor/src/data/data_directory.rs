@@ -39,7 +39,6 @@ pub fn make(root: &Path) -> io::Result<PathBuf> {
 
 /// The open files of the directory.
 pub struct Files {
-    /// The counters.
     pub shards: Shards,
     /// The ring buffers of events.
     pub rings: Rings,

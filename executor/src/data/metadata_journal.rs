@@ -165,8 +165,16 @@ mod tests {
                 .expect("the file")
                 .len();
             limit_file_size(length);
-            assert!(journal.append_within(&problem("two"), 100).is_err());
-            assert!(journal.append_within(&problem("three"), 100).is_err());
+            assert!(
+                journal
+                    .append_within(&problem(&"two".repeat(10)), 150)
+                    .is_err()
+            );
+            assert!(
+                journal
+                    .append_within(&problem(&"three".repeat(40)), 150)
+                    .is_err()
+            );
             limit_file_size(u64::MAX);
             let closed = journal.append(&problem("four")).expect_err("closed");
             assert_eq!(closed.raw_os_error(), Some(libc::ENOSPC));

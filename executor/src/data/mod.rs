@@ -1,5 +1,7 @@
-//! The data plane: counters, ring buffers of events and aggregation maps in mapped files, and the
-//! files of the data directory from which the command reads them after the JVM has ended.
+//! The data plane: counters, ring buffers of events, and aggregation maps in mapped files.
+//!
+//! The files are in the data directory of the JVM. The command can read counters and events from
+//! there after the JVM has ended.
 
 pub mod aggregations;
 pub mod append_file;

@@ -8,7 +8,7 @@
 //! ```
 //!
 //! The application thread that owns a ring moves its head; only [`Rings::drain`] moves its tail.
-//! Both only grow, and a position is taken modulo the size of the data. A length of 0 means that
+//! Head and tail only grow, and a position is taken modulo the size of the data. A length of 0 means that
 //! the writer continued at the start of the data. If a thread finds no room, it drops the event and
 //! counts the drop under the event's point.
 //!

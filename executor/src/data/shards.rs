@@ -7,10 +7,13 @@
 //!   file           shard 0 (shared, atomic adds) | shard 1 | shard 2 | …                 the agent and the command read it
 //! ```
 //!
-//! A platform thread owns a shard from its first count to its end. Then the shard, with all its
-//! counts, goes to another thread. The value of a counter is its sum over all shards. Three kinds
-//! of threads have no shard and add atomically in shard 0: virtual threads, threads whose row of
-//! the table belongs to another live thread, and threads that find no free shard.
+//! A platform thread owns a shard from its first count to its end. Then another thread can own the
+//! shard, with all its counts. The value of a counter is its sum over all shards. Three kinds of
+//! threads have no shard and add atomically in shard 0:
+//!
+//! * virtual threads;
+//! * threads whose row of the table belongs to another live thread;
+//! * threads that find no free shard.
 //!
 //! Application threads call [`Shards::assign`], [`Shards::set_ring`] and [`Shards::release`]; the
 //! plan thread allocates and reads counters. A mutex protects the allocation and all stores to the

@@ -2,7 +2,8 @@
 //! checks them as long as an attached instrument has a limit.
 //!
 //! The cost of an instrument is an estimate: its passes since the last check, times the cost of a
-//! pass of its kind, as a share of the processor time that the whole process has used since then.
+//! pass of its kind. It is compared with the processor time that the whole process has used since
+//! the last check.
 //! The costs of a timer and of code are those of `docs/benchmarks.md`; the costs of a counter and
 //! of a log are guesses that no benchmark has measured yet. They hold on JDK 25 with compiled, warm
 //! code. Interpreted code costs more. The estimate does not include optimisations that a probe
@@ -26,8 +27,9 @@ pub const TIMES_CHECK_INTERVAL: Duration = Duration::from_millis(100);
 /// The least processor time between two samples. A share of less would be mostly noise.
 const MIN_PROCESSOR_TIME: Duration = Duration::from_millis(100);
 
-/// The estimated cost of a pass in nanoseconds: adding to a counter of the thread, reading a clock
-/// twice, writing an event with its values, or adding a value to a tally.
+/// The estimated cost of a pass in nanoseconds. A pass of a counter adds to a counter of the thread.
+/// A pass of a timer reads the clock twice. A pass of a log writes an event with its values, and
+/// a pass of code adds a value to a tally.
 fn pass_nanos(kind: &Kind) -> f64 {
     match kind {
         Kind::Counter => 0.6,

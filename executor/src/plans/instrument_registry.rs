@@ -48,7 +48,6 @@ pub struct InstalledPoint {
     pub line: Option<u16>,
     /// The first counter; for a log, the number of the log point.
     pub slot: u32,
-    /// The measurement.
     pub step: Step,
     /// The names of the logged values.
     pub values: Vec<String>,
@@ -88,15 +87,14 @@ pub struct FinalPoint {
 /// The point and measurement of a counter.
 ///
 /// An activation that is still in a superseded version can use the counter after the instrument was
-/// detached. What it then counts is a pass of this point. Therefore the counter can be reused by
-/// another instrument at this point with the same measurement, and nowhere else.
+/// detached. What it then counts is a pass of this point. Therefore only
+/// another instrument at this point with the same measurement can reuse the counter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SlotKey {
     /// The method's id.
     pub method: u32,
     /// The first join point of the point.
     pub site: Site,
-    /// The measurement.
     pub step: Step,
 }
 
@@ -157,8 +155,9 @@ pub struct InstrumentTable {
     pub quarantine: Vec<Arc<Row>>,
     /// Detached instruments whose points are kept one by one, oldest first.
     unfolded: VecDeque<InstrumentId>,
-    /// The number of points of the instruments in `unfolded`.
-    unfolded_points: usize,
+    /// The number of points of all detached instruments. A folded instrument still has one point, so
+    /// the sums of many folded instruments leave less room for points kept one by one.
+    detached_points: usize,
 }
 
 /// The registry. See the module documentation.
@@ -189,7 +188,7 @@ fn final_sum(points: &[InstalledPoint]) -> Option<Data> {
 }
 
 impl Instrument {
-    /// An instrument that was attached just now and is installed nowhere yet.
+    /// An instrument that was attached just now and has no points yet.
     pub fn new(spec: Spec, cells: Vec<i64>, cost: CostSample) -> Instrument {
         Instrument {
             spec,
@@ -341,13 +340,13 @@ impl InstrumentTable {
             return;
         };
         instrument.tried = HashSet::new();
-        self.unfolded_points += instrument.points.len();
+        self.detached_points += instrument.points.len();
         self.unfolded.push_back(id);
-        while self.unfolded_points > MAX_DETACHED_POINTS && self.unfolded.len() > 1 {
+        while self.detached_points > MAX_DETACHED_POINTS && self.unfolded.len() > 1 {
             let oldest = self.unfolded.pop_front();
             let folded = oldest.and_then(|o| self.instrument(o));
             let fewer = folded.map_or(0, Instrument::fold);
-            self.unfolded_points -= fewer;
+            self.detached_points -= fewer;
         }
     }
 

@@ -65,7 +65,7 @@ impl PlanInstances {
         self.state().add(id, instance, &left);
     }
 
-    /// What each instance has attached, and how many callbacks wait.
+    /// The attached things and the waiting callbacks of each instance.
     fn left(&self) -> BTreeMap<u64, Left> {
         let session = self.state().session.clone();
         session.map_or_else(BTreeMap::new, |session| session.left())

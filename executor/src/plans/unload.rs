@@ -5,9 +5,13 @@
 //!        └▶ activations leave the versions ─▶ `fillInStackTrace` is the JVM's own again ─▶ report ─▶ remove data, threads, socket
 //! ```
 //!
-//! Three things stay in the process, and nothing calls them any more: the library, because the JVM
-//! never unloads one; the runtime classes in the boot loader; and the anchors beside the armed
-//! classes. The memory of counters also stays mapped, because an activation that has not left its
+//! Three things stay in the process, and nothing calls them any more:
+//!
+//! * the library, because the JVM never unloads one;
+//! * the runtime classes in the boot loader;
+//! * the anchors beside the armed classes.
+//!
+//! The memory of counters also stays mapped, because an activation that has not left its
 //! version yet may still write to it. If the agent is loaded again, it finds all of these and
 //! continues, with only those classes armed that plans name.
 //!

@@ -37,14 +37,14 @@ pub fn suggestion(agent: &Agent, env: Env, pattern: &MethodPattern) -> String {
     }
 }
 
-/// An instrument that was installed nowhere although methods matched, with the first error.
+/// An instrument without points although methods matched, with the first error.
 #[derive(Debug, PartialEq)]
 struct NotInstalled {
     plan: String,
     error: String,
 }
 
-/// The attached instruments that were installed nowhere and have an error to report.
+/// The attached instruments that have no point and an error to report.
 fn not_installed(table: &InstrumentTable) -> Vec<NotInstalled> {
     let nowhere = |i: &&Instrument| i.attached && i.points.is_empty();
     let all = table.instruments.iter().filter(nowhere);

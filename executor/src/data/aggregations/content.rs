@@ -179,7 +179,7 @@ impl Tallies {
             ..Entry::default()
         };
         if kind.has_sums() && out.count > 0 {
-            // Both extremes are stored as unsigned maxima, see `VeneerTables.sum`.
+            // The extremes are stored as unsigned maxima, see `VeneerTables.sum`.
             (out.sum, out.max, out.min) = (value(1), value(2) ^ i64::MIN, !value(3) ^ i64::MIN);
         }
         if kind.has_buckets() {

@@ -5,9 +5,11 @@ use crate::data::monotonic::monotonic;
 use veneer_instruments::{RING, Rate};
 
 impl Tallies {
-    /// Reads the counts by second of an entry. `values` is the offset of its values: the count, the
-    /// second of the first value plus 1, and a ring of words with a second in the upper half and
-    /// its count in the lower half.
+    /// Reads the counts by second of an entry. `values` is the offset of its values:
+    ///
+    /// * the count;
+    /// * the second of the first value, plus 1;
+    /// * a ring of words, each with a second in the upper half and its count in the lower half.
     pub(super) fn rate(&self, values: u64) -> Rate {
         // A value that is counted during this call may belong to a later second.
         let now = monotonic() / 1_000_000_000;

@@ -140,7 +140,7 @@ fn detached_instruments_are_folded_oldest_first_and_keep_their_sums() {
     assert!(old.tried.is_empty());
     assert_eq!(points(&mut table, middle).len(), many as usize);
     assert_eq!(points(&mut table, new).len(), 2);
-    assert_eq!(table.unfolded_points, 1 + many as usize + 2 - 1);
+    assert_eq!(table.detached_points, 1 + many as usize + 2);
 }
 
 #[test]
@@ -190,7 +190,7 @@ fn points_of_unloaded_methods_become_final_and_the_others_stay_live() {
         (1, 1, 2)
     );
     assert!(!one.tried.contains(&10) && one.tried.contains(&20));
-    // What is final is not finalised again.
+    // Final readings are not finalised again.
     assert!(table.finalize(&|method| method == 10, &readings).is_empty());
 }
 

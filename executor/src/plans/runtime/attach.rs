@@ -103,7 +103,7 @@ impl Handle {
         errors
     }
 
-    /// The result of attaching an instrument. If it has too many points, or is installed nowhere
+    /// The result of attaching an instrument. If it has too many points, or has no point
     /// because of an error, it is detached and the error is returned.
     fn attached(
         &self,
@@ -224,7 +224,7 @@ fn is_too_many(error: &AttachError) -> bool {
 }
 
 /// The error for which attaching an instrument fails: too many points, or the first error if the
-/// instrument is installed nowhere.
+/// instrument has no point.
 fn decisive_error(errors: Vec<AttachError>, is_installed: bool) -> Option<AttachError> {
     let too_many = errors.iter().position(is_too_many);
     let at = match is_installed {
