@@ -138,8 +138,8 @@ fn write_to(path: &std::path::Path, report: &p::Report) -> Result<(), WriteError
     Ok(std::fs::write(path, text + "\n")?)
 }
 
-/// Writes the report to the file that the command has named, if any. An error goes to standard
-/// error, because no client can receive it any more.
+/// Writes the report to the file that the command has named, if any. An error is printed to
+/// standard error, because no client can receive it any more.
 pub fn write(agent: &Agent, jvm: (String, String)) {
     let Some(path) = agent.config.report_of(std::process::id()) else {
         return;
