@@ -15,7 +15,7 @@ use crate::classes::runtime_access::RuntimeAccess;
 use crate::classes::unarmed_classes::Unarmed;
 use crate::data::aggregations::Tallies;
 use crate::data::clock::Clock;
-use crate::data::metadata_journal::Catalogue;
+use crate::data::metadata_journal::MetadataJournal;
 use crate::data::rings::Rings;
 use crate::data::shards::Shards;
 use crate::diagnostics::Diagnostics;
@@ -23,9 +23,9 @@ use crate::jvm::java_runtime::Library;
 use crate::jvm::jni::LongField;
 use crate::jvm::jvmti::Tool;
 use crate::jvm::version_frames::Stacks;
-use crate::plans::instrument_registry::Table;
+use crate::plans::instrument_registry::InstrumentRegistry;
 use crate::plans::jobs::Job;
-use crate::plans::plan_instances::Loads;
+use crate::plans::plan_instances::PlanInstances;
 use crate::plans::plan_output::PlanOutput;
 use crate::weaving::woven_methods::Methods;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -65,7 +65,7 @@ pub struct Agent {
     /// The probes that wait for a class to be prepared.
     pub awaited: Awaited,
     /// The instruments and patches.
-    pub table: Table,
+    pub table: InstrumentRegistry,
     /// The counter memory.
     pub shards: Shards,
     /// The ring buffers of logged events.
@@ -88,7 +88,7 @@ pub struct Agent {
     /// The destinations of the lines that plans print.
     pub output: PlanOutput,
     /// The plan instances with their owners.
-    pub loads: Loads,
+    pub loads: PlanInstances,
     /// The activations of obsolete code, which no attachment reaches.
     pub elders: Elders,
     /// Whether the agent was unloaded, so that every class has its own code again.
@@ -114,7 +114,7 @@ pub struct Parts {
     pub shards: Shards,
     pub rings: Rings,
     pub tallies: Tallies,
-    pub catalogue: Catalogue,
+    pub catalogue: MetadataJournal,
     pub nano_began: u64,
     pub tid: LongField,
     /// Whether the application runs already.
@@ -143,7 +143,7 @@ impl Agent {
             unarmed: Unarmed::default(),
             methods: Methods::default(),
             awaited: Awaited::default(),
-            table: Table::default(),
+            table: InstrumentRegistry::default(),
             shards: parts.shards,
             rings: parts.rings,
             tallies: parts.tallies,
@@ -151,11 +151,11 @@ impl Agent {
             began: Instant::now(),
             nano_began: parts.nano_began,
             clock: Clock::new(),
-            // These senders have no receiver until `plan_loop::start_all` replaces them.
+            // These senders have no receiver until `agent_threads::start_all` replaces them.
             requests: Mutex::new(channel().0),
             jobs: Mutex::new(channel().0),
             output: PlanOutput::default(),
-            loads: Loads::default(),
+            loads: PlanInstances::default(),
             elders: Elders::default(),
             left: AtomicBool::new(false),
             diagnostics,

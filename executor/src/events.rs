@@ -52,7 +52,7 @@ unsafe extern "system" fn vm_death(_: *mut jvmtiEnv, jni: *mut JNIEnv) {
             let _ = answered.recv_timeout(MAX_EXIT_WAIT);
         }
         // SAFETY: given by the caller.
-        warnings::warn_of_nothing(agent, unsafe { Env::new(jni) });
+        warnings::warn_of_unmatched_patterns(agent, unsafe { Env::new(jni) });
         agent.rings.drain();
         agent.rings.alive(agent.began.elapsed().as_millis() as u64);
         report::write(agent, jvm_name());

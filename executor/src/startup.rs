@@ -22,8 +22,8 @@ use crate::jvm::jvm_name::{jvm_name, set_jvm_name};
 use crate::jvm::jvmti::{JvmtiError, Tool, UnsuitableJvm};
 use crate::jvm::threads::StartThreadError;
 use crate::jvm::{stack_traces, threads, version_frames};
+use crate::plans::agent_threads;
 use crate::plans::jobs::Job;
-use crate::plans::plan_loop;
 use crate::plans::unload::CLASS_EVENTS;
 use ::jni::sys::{self, JNIEnv, JavaVM, jint};
 use jvmti_sys::{jthread, jvmtiEnv, jvmtiEvent};
@@ -289,7 +289,7 @@ fn begin(env: Env, tool: Tool, mut config: AgentConfig, attached: bool) -> Resul
     for event in EVENTS {
         tool.enable(event)?;
     }
-    plan_loop::start_all(agent, env)?;
+    agent_threads::start_all(agent, env)?;
     control::serve(agent);
     run_first_plans(agent);
     Ok(())
@@ -412,7 +412,7 @@ fn run_first_plans(agent: &Agent) {
 fn come_back(agent: &'static Agent, env: Env) -> Result<(), StartError> {
     agent.filter.only_plans.store(true, Ordering::SeqCst);
     agent.end_journal();
-    plan_loop::start_all(agent, env)?;
+    agent_threads::start_all(agent, env)?;
     for event in CLASS_EVENTS {
         agent.tool.enable(event)?;
     }

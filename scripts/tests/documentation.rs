@@ -133,7 +133,10 @@ fn the_limits_in_the_text_are_those_of_the_code() {
     use veneer_scripts::limits::*;
     let documents = documents();
     for (page, limit) in [
-        ("plans/running", format!("{} operations", count(MAX_OPERATIONS))),
+        (
+            "plans/running",
+            format!("{} operations", count(MAX_OPERATIONS)),
+        ),
         (
             "plans/running",
             format!("{} seconds, in which", MAX_CALL_DURATION.as_secs()),
@@ -166,7 +169,10 @@ fn the_limits_in_the_text_are_those_of_the_code() {
         let text = &documents[&format!("docs/{page}.md")];
         assert!(text.contains(&limit), "docs/{page}.md: {limit}");
     }
-    assert_eq!((MAX_VARIABLES, MAX_FUNCTIONS), (MAX_CALLBACKS, MAX_CALLBACKS));
+    assert_eq!(
+        (MAX_VARIABLES, MAX_FUNCTIONS),
+        (MAX_CALLBACKS, MAX_CALLBACKS)
+    );
     assert_eq!(MAX_CONSECUTIVE_ERRORS, 3);
 }
 

@@ -12,7 +12,7 @@
 
 use crate::agent::Agent;
 use crate::jvm::jni::Env;
-use crate::plans::report;
+use crate::plans::journal_records;
 use crate::weaving::derived_counts::figures;
 
 /// Forgets all classes whose loader is gone.
@@ -31,9 +31,9 @@ pub fn forget(agent: &Agent, env: Env) {
     let finals = agent
         .table
         .lock()
-        .bury(&is_gone, &|points| figures(agent, points));
+        .finalize(&is_gone, &|points| figures(agent, points));
     // Before the counters serve others: a record that is torn off here says too much of these, and nothing false of those.
-    let records: Vec<_> = finals.iter().map(report::buried).collect();
+    let records: Vec<_> = finals.iter().map(journal_records::finalized).collect();
     agent.note(&records);
     agent.table.lock().reuse(&is_gone, &finals);
     for class in gone {

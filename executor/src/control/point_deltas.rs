@@ -215,10 +215,8 @@ mod tests {
     fn the_next_call_begins_with_the_points_that_were_cut_off() {
         let mut deltas = PointDeltas::default();
         // All points change all the time; every call has room for two of five.
-        let mut hits = 0;
         let mut seen = Vec::new();
-        for _ in 0..5 {
-            hits += 1;
+        for hits in 1..=5 {
             let changes = deltas.next(&[I1], 2, |id| Some(current(id, true, &[hits; 5])));
             assert_eq!(changes.points_left, 3);
             seen.extend(summary(&changes).remove(0).1);

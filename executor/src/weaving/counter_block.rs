@@ -112,3 +112,17 @@ impl Row {
         ours.filter_map(span).collect()
     }
 }
+
+#[cfg(test)]
+impl Row {
+    /// A block for a flow graph whose counters begin at 0, for unit tests.
+    pub fn of_flow(method: u32, first: u32, flow: &Flow) -> Row {
+        Row {
+            method,
+            flow: flow.shifted(first),
+            first,
+            width: flow.width(),
+            versions: Mutex::default(),
+        }
+    }
+}

@@ -2,8 +2,8 @@
 
 use crate::agent::Agent;
 use crate::jvm::jni::Env;
-use crate::plans::instrument_registry::Standing;
-use crate::plans::measured::measured;
+use crate::plans::instrument_registry::InstalledPoint;
+use crate::plans::own_counters::read_own_counters;
 use crate::weaving::counter_block::{Activation, Row};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -28,10 +28,10 @@ pub fn allocate(agent: &Agent, method: u32, counting: &Counting) -> Option<Arc<R
     let width = counting.flow.width();
     let used = {
         let mut tables = agent.table.lock();
-        if tables.limbo.iter().map(|r| r.width).sum::<u32>() > LIMBO {
+        if tables.quarantine.iter().map(|r| r.width).sum::<u32>() > LIMBO {
             return None;
         }
-        tables.spare.get_mut(&width).and_then(Vec::pop)
+        tables.free_by_width.get_mut(&width).and_then(Vec::pop)
     };
     let first = match used {
         Some(first) => {
@@ -49,7 +49,7 @@ pub fn allocate(agent: &Agent, method: u32, counting: &Counting) -> Option<Arc<R
 /// An activation that comes or goes between the look at the stacks and the look at the counters would be counted once too often
 /// or too little. So the stacks are looked at before and after, and what does not agree is read again, a few times: in a
 /// method that is called all the time, figures of one moment do not exist.
-pub fn figures(agent: &Agent, points: &[Standing]) -> Vec<Data> {
+pub fn figures(agent: &Agent, points: &[InstalledPoint]) -> Vec<Data> {
     let mut rows: Vec<&Arc<Row>> = points.iter().filter_map(live_row).collect();
     rows.dedup_by(|a, b| Arc::ptr_eq(a, b));
     let mut solved: HashMap<u32, Counts> = HashMap::new();
@@ -74,7 +74,7 @@ pub fn figures(agent: &Agent, points: &[Standing]) -> Vec<Data> {
             }
         }
     }
-    let figure = |s: &Standing| {
+    let figure = |s: &InstalledPoint| {
         if let Some(last) = &s.last {
             return last.clone();
         }
@@ -84,7 +84,7 @@ pub fn figures(agent: &Agent, points: &[Standing]) -> Vec<Data> {
             (Some(counts), Some(f), None) => counts.node(f),
             _ => 0,
         };
-        match measured(&agent.shards, &agent.rings, s) {
+        match read_own_counters(&agent.shards, &agent.rings, s) {
             Data::Count { hits } => Data::Count {
                 hits: hits + by_flow,
             },
@@ -97,7 +97,7 @@ pub fn figures(agent: &Agent, points: &[Standing]) -> Vec<Data> {
 /// Waits until activations have left superseded versions, which they do at their next turn, loops whose counters are locals above
 /// all: figures that need no look at where they stand are cheaper (see `stacks.rs`). Not for ever: a thread may not get a processor,
 /// and one that waits may do so for long.
-pub fn settle(agent: &Agent, env: Env, points: &[Standing]) {
+pub fn settle(agent: &Agent, env: Env, points: &[InstalledPoint]) {
     let mut rows: Vec<&Arc<Row>> = points.iter().filter_map(live_row).collect();
     rows.dedup_by(|a, b| Arc::ptr_eq(a, b));
     for turn in 0..SETTLES {
@@ -113,7 +113,7 @@ pub fn settle(agent: &Agent, env: Env, points: &[Standing]) {
 }
 
 /// The row from which a point's figures follow now.
-fn live_row(s: &Standing) -> Option<&Arc<Row>> {
+fn live_row(s: &InstalledPoint) -> Option<&Arc<Row>> {
     s.row.as_ref().filter(|_| s.last.is_none())
 }
 

@@ -5,8 +5,8 @@ use crate::agent::Agent;
 use crate::classes::registry::Class;
 use crate::classes::selection;
 use crate::jvm::jni::{Env, jclass};
-use crate::plans::instrument_registry::{SlotKey, Standing};
-use crate::plans::report;
+use crate::plans::instrument_registry::{InstalledPoint, SlotKey};
+use crate::plans::journal_records;
 use crate::weaving::analysis;
 use crate::weaving::derived_counts;
 use crate::weaving::planned_probe::{Join, Limit, Run, Step, View};
@@ -56,7 +56,7 @@ fn weave_and_say(agent: &Agent, env: Env, class: &Arc<Class>, eager: bool, turns
         };
         // Single instructions differ, and in many methods there are only such as do not fit.
         if matches!(i.spec.place, Place::Instructions(_)) && waits_to_be_said(&error) {
-            i.unsaid.get_or_insert(error.to_string());
+            i.deferred_error.get_or_insert(error.to_string());
             continue;
         }
         let plan = i.spec.plan.clone();
@@ -172,9 +172,7 @@ pub fn weave_class(
                 })?;
                 let stands = {
                     let mut tables = agent.table.lock();
-                    tables
-                        .instrument(*instrument)
-                        .map_or(0, |i| i.standing.len())
+                    tables.instrument(*instrument).map_or(0, |i| i.points.len())
                 };
                 if stands + joins.len() > spec.limit as usize {
                     let limit = spec.limit;
@@ -189,10 +187,15 @@ pub fn weave_class(
             });
         match joined {
             Ok((standing, probes)) if !probes.each.is_empty() => {
-                records.push(report::stands(*instrument, &class.dotted, label, &standing));
+                records.push(journal_records::installed(
+                    *instrument,
+                    &class.dotted,
+                    label,
+                    &standing,
+                ));
                 let mut tables = agent.table.lock();
                 if let Some(i) = tables.instrument(*instrument) {
-                    i.standing.extend(standing);
+                    i.points.extend(standing);
                     i.methods.insert(*id);
                 }
                 drop(tables);
@@ -280,16 +283,20 @@ fn take_off(agent: &Agent, class: &Class, id: u32, reason: &Refusal) {
         method.map_or_else(String::new, |m| format!("{}{}", m.name, m.descriptor))
     };
     for instrument in agent.methods.remove_unproven(id) {
-        agent.note(&[report::leaves(instrument, &class.dotted, &label)]);
+        agent.note(&[journal_records::not_installed(
+            instrument,
+            &class.dotted,
+            &label,
+        )]);
         let mut tables = agent.table.lock();
         if let Some(i) = tables.instrument(instrument) {
             i.refused += 1;
             i.methods.remove(&id);
-            let of_method = |s: &mut Standing| s.key.method == id && !s.gone;
-            let rows = i.standing.extract_if(.., of_method).filter_map(|s| s.row);
+            let of_method = |s: &mut InstalledPoint| s.key.method == id && !s.is_unloaded;
+            let rows = i.points.extract_if(.., of_method).filter_map(|s| s.row);
             let mut rows: Vec<_> = rows.collect();
             rows.dedup_by(|a, b| Arc::ptr_eq(a, b));
-            tables.limbo.append(&mut rows);
+            tables.quarantine.append(&mut rows);
         }
     }
 }
@@ -340,14 +347,15 @@ fn limit(agent: &Agent, instrument: InstrumentId) -> Result<Option<Limit>, (Stri
             let full = AttachError::TallyTooLarge { entries: 1 };
             (variant(&full), full.to_string())
         };
-        i.cells.push(agent.tallies.cells().ok_or_else(full)?);
+        i.cells
+            .push(agent.tallies.allocate_cells().ok_or_else(full)?);
     }
     let most = times.most;
     Ok(i.cells.last().map(|cell| Limit { cell: *cell, most }))
 }
 
 /// Gives counters to joins.
-type Stood = (Vec<Standing>, Probes);
+type Stood = (Vec<InstalledPoint>, Probes);
 
 fn stand(
     agent: &Agent,
@@ -394,8 +402,13 @@ fn stand(
         } else {
             let used = {
                 let mut tables = agent.table.lock();
-                let used = tables.free.get_mut(&key).and_then(Vec::pop);
-                used.or_else(|| tables.spare.get_mut(&join.slots()).and_then(Vec::pop))
+                let used = tables.free_by_key.get_mut(&key).and_then(Vec::pop);
+                used.or_else(|| {
+                    tables
+                        .free_by_width
+                        .get_mut(&join.slots())
+                        .and_then(Vec::pop)
+                })
             };
             let full = Refusal::CountersExhausted(crate::data::shards::SLOTS as usize);
             let fresh = || agent.shards.allocate(join.slots());
@@ -413,7 +426,7 @@ fn stand(
                 [agent.shards.sum(slot), agent.shards.sum(slot + 1)]
             }
         };
-        standing.push(Standing {
+        standing.push(InstalledPoint {
             class: dotted.clone(),
             method: named.clone(),
             fragment: join.fragment,
@@ -427,7 +440,7 @@ fn stand(
             last: None,
             key,
             row: probes.by_flow.as_ref().map(|p| p.1.clone()),
-            gone: false,
+            is_unloaded: false,
         });
     }
     Ok((standing, probes))
