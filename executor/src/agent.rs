@@ -1,11 +1,11 @@
 //! The agent: one in a process, made when the JVM is ready, never dropped.
 
-use crate::classes::arming_filter::{Filter, Loaders};
-use crate::classes::obsolete_frames::Elders;
-use crate::classes::pending_classes::Awaited;
+use crate::classes::arming_filter::{ArmingFilter, JdkLoaders};
+use crate::classes::obsolete_frames::ObsoleteFrames;
+use crate::classes::pending_classes::PendingClasses;
 use crate::classes::registry::{Class, Registry};
 use crate::classes::runtime_access::RuntimeAccess;
-use crate::classes::unarmed_classes::Unarmed;
+use crate::classes::unarmed_classes::UnarmedClasses;
 use crate::control::outbox::Outbox;
 use crate::data::aggregations::Tallies;
 use crate::data::clock::Clock;
@@ -19,7 +19,7 @@ use crate::jvm::version_frames::Stacks;
 use crate::plans::instrument_registry::Table;
 use crate::plans::jobs::Job;
 use crate::plans::plan_instances::Loads;
-use crate::weaving::woven_methods::Methods;
+use crate::weaving::woven_methods::WovenMethods;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Sender, channel};
@@ -43,9 +43,9 @@ pub struct Agent {
     /// Names on stacks.
     pub stacks: Option<Stacks>,
     /// The JDK's loaders.
-    pub loaders: Loaders,
+    pub loaders: JdkLoaders,
     /// What is armed.
-    pub filter: Filter,
+    pub filter: ArmingFilter,
     /// Where methods can be left.
     pub policy: Policy,
     /// Armed classes.
@@ -53,11 +53,11 @@ pub struct Agent {
     /// Which class loaders find the runtime classes.
     pub runtime_access: RuntimeAccess,
     /// Loaded classes that are not armed.
-    pub unarmed: Unarmed,
+    pub unarmed: UnarmedClasses,
     /// What is woven into methods.
-    pub methods: Methods,
+    pub methods: WovenMethods,
     /// Classes for which code at points waits.
-    pub awaited: Awaited,
+    pub pending_classes: PendingClasses,
     /// Instruments and patches.
     pub table: Table,
     /// Counters.
@@ -89,7 +89,7 @@ pub struct Agent {
     /// Which plans were loaded, and for whom.
     pub loads: Loads,
     /// Activations that nothing reaches.
-    pub elders: Elders,
+    pub obsolete_frames: ObsoleteFrames,
     /// It has left, and every class has its own code.
     pub left: AtomicBool,
     /// It had left, and was loaded again.
@@ -114,9 +114,9 @@ pub struct Parts {
     #[allow(missing_docs)]
     pub stacks: Option<Stacks>,
     #[allow(missing_docs)]
-    pub loaders: Loaders,
+    pub loaders: JdkLoaders,
     #[allow(missing_docs)]
-    pub filter: Filter,
+    pub filter: ArmingFilter,
     #[allow(missing_docs)]
     pub policy: Policy,
     #[allow(missing_docs)]
@@ -153,9 +153,9 @@ impl Agent {
             policy: parts.policy,
             registry: Registry::default(),
             runtime_access: RuntimeAccess::default(),
-            unarmed: Unarmed::default(),
-            methods: Methods::default(),
-            awaited: Awaited::default(),
+            unarmed: UnarmedClasses::default(),
+            methods: WovenMethods::default(),
+            pending_classes: PendingClasses::default(),
             table: Table::default(),
             shards: parts.shards,
             rings: parts.rings,
@@ -172,7 +172,7 @@ impl Agent {
             clients: Mutex::default(),
             speaker: AtomicU64::new(0),
             loads: Loads::default(),
-            elders: Elders::default(),
+            obsolete_frames: ObsoleteFrames::default(),
             left: AtomicBool::new(false),
             came_back: AtomicBool::new(false),
             said: Mutex::default(),

@@ -1,7 +1,7 @@
 //! How the agent starts: with the JVM (`on_load`), in a running JVM (`on_attach`), and again after it has left.
 
 use crate::agent::{Agent, Parts};
-use crate::classes::arming_filter::{Filter, Loaders};
+use crate::classes::arming_filter::{ArmingFilter, JdkLoaders};
 use crate::control;
 use crate::data::data_directory;
 use crate::data::monotonic::monotonic;
@@ -171,7 +171,7 @@ fn begin(env: Env, tool: Tool, mut config: AgentConfig, attached: bool) -> Resul
             .ok()?;
         (!loader.is_null()).then(|| env.global(loader))
     };
-    let loaders = Loaders {
+    let loaders = JdkLoaders {
         platform: loader(c"getPlatformClassLoader"),
         system: loader(c"getSystemClassLoader"),
     };
@@ -199,7 +199,7 @@ fn begin(env: Env, tool: Tool, mut config: AgentConfig, attached: bool) -> Resul
         complaints.extend(bad.into_iter().filter_map(Result::err));
         good.into_iter().filter_map(Result::ok).collect()
     };
-    let filter = Filter {
+    let filter = ArmingFilter {
         arm: patterns(&config.arm, "--arm"),
         skip: patterns(&config.skip, "--skip"),
         only_plans: AtomicBool::new(attached),

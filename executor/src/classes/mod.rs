@@ -1,7 +1,15 @@
+//! The classes of the application: which of them are armed, what is known of them, and how they are
+//! armed.
+//!
+//! [`load_hook`] arms classes on their way into the JVM; [`arming_filter`] decides which.
+//! [`retransform`] sends loaded classes through the hook again. [`registry`] has the armed classes,
+//! and [`selection`] decides which of their methods a pattern selects.
+
 pub mod arming_filter;
 pub mod class_names;
-pub mod class_unloading;
 pub mod load_hook;
+pub mod method_analysis;
+pub mod method_ids;
 pub mod obsolete_frames;
 pub mod pending_classes;
 pub mod queries;

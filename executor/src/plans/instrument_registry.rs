@@ -2,7 +2,7 @@
 
 use crate::jvm::jni::Env;
 use crate::plans::spent_time::Spent;
-use crate::weaving::counter_block::Row;
+use crate::weaving::counter_block::CounterBlock;
 use crate::weaving::planned_probe::Step;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -40,7 +40,7 @@ pub struct Standing {
     /// Names the counters for use by a later instrument.
     pub key: SlotKey,
     /// The counters from which it follows, beside its own; none once it is detached or gone.
-    pub row: Option<Arc<Row>>,
+    pub row: Option<Arc<CounterBlock>>,
     /// Its class is unloaded: the figures are final, and the counters are not its own any more.
     pub gone: bool,
 }
@@ -52,7 +52,7 @@ pub struct Buried {
     /// The first counter of each point, how many there are in a row, and its figures.
     pub points: Vec<(u32, u32, Data)>,
     /// Rows that they had beside.
-    pub rows: Vec<Arc<Row>>,
+    pub rows: Vec<Arc<CounterBlock>>,
 }
 
 /// What a counter counts. An activation that is still in a superseded version may count on after the instrument is gone; what it
@@ -119,7 +119,7 @@ pub struct Tables {
     /// Counters of classes that are unloaded, by how many there are in a row; they may serve anywhere.
     pub spare: HashMap<u32, Vec<u32>>,
     /// Rows of detached instruments to which versions may still write.
-    pub limbo: Vec<Arc<Row>>,
+    pub limbo: Vec<Arc<CounterBlock>>,
     /// Detached instruments whose points are kept one by one, the oldest first, and the number of these points.
     unfolded: VecDeque<InstrumentId>,
     points: usize,
@@ -250,7 +250,7 @@ impl Tables {
                 continue;
             }
             i.gone += before - i.methods.len();
-            let (mut points, mut rows) = (Vec::new(), Vec::<Arc<Row>>::new());
+            let (mut points, mut rows) = (Vec::new(), Vec::<Arc<CounterBlock>>::new());
             let goes =
                 |s: &&mut Standing| !s.gone && s.key.step != Step::Log && is_gone(s.key.method);
             let going: Vec<&mut Standing> = i.standing.iter_mut().filter(goes).collect();
@@ -294,7 +294,7 @@ impl Tables {
 
     /// Gives the counters of rows to others, as far as no version can write to them any more.
     pub fn leave_limbo(&mut self, env: Env) {
-        let served = |row: &mut Arc<Row>| row.is_unused(env);
+        let served = |row: &mut Arc<CounterBlock>| row.is_unused(env);
         for row in self.limbo.extract_if(.., served) {
             self.spare.entry(row.width).or_default().push(row.first);
         }

@@ -9,9 +9,11 @@ use veneer_instruments::Data;
 /// What a point's own counters say.
 pub fn measured(shards: &Shards, rings: &Rings, s: &Standing) -> Data {
     match s.step {
-        Step::Count | Step::Enter | Step::Turn | Step::Over | Step::Pass => Data::Count {
-            hits: shards.sum(s.slot) - s.base[0],
-        },
+        Step::Count | Step::LoopEnter | Step::LoopBackEdge | Step::LoopExit | Step::CodeOnly => {
+            Data::Count {
+                hits: shards.sum(s.slot) - s.base[0],
+            }
+        }
         Step::Log => {
             let dropped = rings.dropped_at(s.slot);
             Data::Log {
@@ -19,7 +21,12 @@ pub fn measured(shards: &Shards, rings: &Rings, s: &Standing) -> Data {
                 dropped,
             }
         }
-        Step::Start | Step::Stop | Step::Lap | Step::Since | Step::Known | Step::Until => {
+        Step::Start
+        | Step::Stop
+        | Step::Lap
+        | Step::LateStart
+        | Step::LateSkip
+        | Step::LateStop => {
             let count = shards.sum(s.slot) - s.base[0];
             let shortest = i64::MAX as u64 - shards.max(s.slot + 3);
             Data::Time {

@@ -1,4 +1,6 @@
 pub mod budget;
+pub mod class_unloading;
+pub mod derived_counts;
 pub mod detach;
 pub mod instrument_registry;
 pub mod jobs;

@@ -3,9 +3,9 @@
 //! They are JVMTI agent threads, which do not show in the application's thread lists, and daemons.
 
 use crate::agent::Agent;
-use crate::classes::class_unloading;
 use crate::jvm::jni::Env;
 use crate::jvm::threads::{self, Run};
+use crate::plans::class_unloading;
 use crate::plans::detach;
 use crate::plans::jobs::Job;
 use crate::plans::plan_instances::{self, Load};
@@ -163,7 +163,9 @@ pub fn plans(agent: &'static Agent, env: Env, jobs: Receiver<Job>) {
 /// Makes versions for running activations that ask for one.
 pub fn requests(agent: &'static Agent, env: Env, ids: Receiver<u32>) {
     while let Ok(id) = ids.recv() {
-        let done = catch_unwind(AssertUnwindSafe(|| agent.methods.requested(agent, env, id)));
+        let done = catch_unwind(AssertUnwindSafe(|| {
+            agent.methods.make_requested_osr_entry(agent, env, id)
+        }));
         if done.is_err() {
             agent.problem(
                 "",

@@ -1,8 +1,8 @@
 //! The points of an instrument with what each has measured.
 
 use crate::agent::Agent;
+use crate::plans::derived_counts::read_points;
 use crate::plans::instrument_registry::Standing;
-use crate::weaving::derived_counts::figures;
 use veneer_instruments::{Data, InstrumentId, Row};
 
 /// Where an instrument stands or stood.
@@ -25,6 +25,6 @@ pub fn rows(agent: &Agent, id: InstrumentId) -> Vec<Row> {
         line: s.line,
         data,
     };
-    let figures = figures(agent, &standing);
-    standing.iter().zip(figures).map(row).collect()
+    let readings = read_points(agent, &standing);
+    standing.iter().zip(readings).map(row).collect()
 }

@@ -2,22 +2,22 @@
 
 use crate::agent::Agent;
 use crate::classes::class_names;
+use crate::classes::method_analysis::analyse;
 use crate::classes::queries;
 use crate::classes::registry::Class;
 use crate::classes::retransform;
-use crate::classes::selection::Chosen;
+use crate::classes::selection::MethodSelection;
 use crate::data::aggregations;
 use crate::data::monotonic::monotonic;
 use crate::jvm::jni::Env;
+use crate::plans::derived_counts::{read_points, wait_for_superseded_versions};
 use crate::plans::instrument_registry::{Instrument, Patch};
 use crate::plans::readings::{rows, standing_of};
 use crate::plans::report;
 use crate::plans::spent_time::Spent;
 use crate::plans::warnings::{hint, near};
-use crate::weaving::analysis;
-use crate::weaving::derived_counts::{figures, settle};
 use crate::weaving::planned_probe::Step;
-use crate::weaving::target_switch::Turns;
+use crate::weaving::target_switch::SwitchBatch;
 use crate::weaving::versions;
 use crate::weaving::weaver::{self, weave_class};
 use std::collections::HashSet;
@@ -68,7 +68,7 @@ impl Handle {
     /// How many armed methods the patterns select.
     fn selected(&self, classes: &[Arc<Class>], patterns: &[MethodPattern]) -> usize {
         let of = |class: &Arc<Class>| {
-            let chosen = Chosen::of(self.agent.tool, self.env, class, patterns);
+            let chosen = MethodSelection::new(self.agent.tool, self.env, class, patterns);
             let state = class.state();
             let methods = state.methods.iter();
             methods
@@ -105,7 +105,7 @@ impl Handle {
                 let state = class.state();
                 (state.original.clone(), state.methods.clone())
             };
-            let selects = Chosen::of(agent.tool, self.env, &class, &spec.patterns);
+            let selects = MethodSelection::new(agent.tool, self.env, &class, &spec.patterns);
             let chosen = methods.iter();
             let chosen: Vec<_> = chosen
                 .filter(|m| selects.selects(&m.name, &m.descriptor))
@@ -122,21 +122,21 @@ impl Handle {
             let file = ClassFile::parse(&original).map_err(|e| broken("", &e.into()))?;
             for m in chosen {
                 let label = format!("{}{}", m.name, m.descriptor);
-                let (method, armed) = analysis::analyse(agent, &file, &class, m.id)
-                    .map_err(|e| broken(&label, &e))?;
+                let analysed =
+                    analyse(&agent.policy, &file, &class, m.id).map_err(|e| broken(&label, &e))?;
+                let (method, armed) = (&analysed.method, &analysed.armed);
                 let mut all = agent.methods.edits(m.id);
                 all.extend(edits.iter().copied());
-                let kept = agent.methods.kept(m.id);
-                let applied = patch::apply_keeping(&method, &all, &armed.points, &kept);
+                let kept = agent.methods.edit_points(m.id);
+                let applied = patch::apply_keeping(method, &all, &armed.points, &kept);
                 let comes_back = applied.and_then(|patched| {
                     let points = patched.edit_points.iter().map(|p| p.fragment);
                     let points: Vec<FragmentId> = points.collect();
-                    let of = (agent, self.env, &*class, &file);
-                    analysis::takes_back(of, &method, &armed, m.id, &points)
+                    versions::check_osr_entry(agent, self.env, &class, &analysed, &points)
                 });
                 if let Err(reason) = comes_back {
                     return Err(edit_refused(
-                        &class, &label, spec, &edits, &reason, &method, &armed,
+                        &class, &label, spec, &edits, &reason, method, armed,
                     ));
                 }
                 targets.push((class.clone(), m.id));
@@ -240,18 +240,18 @@ impl Runtime for Handle {
         // In other classes nothing changes.
         let classes = queries::classes(agent, self.env, &patterns);
         let selected = only.unwrap_or_else(|| self.selected(&classes, &patterns));
-        let eager = selected <= versions::EAGER;
-        let mut turns = Turns::default();
+        let eager = selected <= versions::MAX_EAGER_METHODS;
+        let mut batch = SwitchBatch::default();
         for class in classes {
-            errors.extend(weave_class(agent, self.env, &class, eager, &mut turns));
+            errors.extend(weave_class(agent, self.env, &class, eager, &mut batch));
             if errors.iter().any(|e| e.0 == id && is_too_many(&e.1)) {
                 break;
             }
-            if eager || turns.is_full() {
-                weaver::carry_out(agent, self.env, &mut turns);
+            if eager || batch.is_full() {
+                weaver::install_versions(agent, self.env, &mut batch);
             }
         }
-        weaver::carry_out(agent, self.env, &mut turns);
+        weaver::install_versions(agent, self.env, &mut batch);
         // All cells are set: an activation that is not in a version of this instrument began before now.
         if let Some(cell) = late {
             agent.tallies.set_cell(cell, monotonic() as i64);
@@ -285,13 +285,14 @@ impl Runtime for Handle {
         drop(tables);
         let late = agent.filter.only_plans.load(Ordering::Relaxed);
         if late {
-            let elders = agent.elders.warnings(
-                (agent.tool, &agent.registry),
+            let obsolete = agent.obsolete_frames.warnings(
+                agent.tool,
                 self.env,
+                &agent.registry,
                 &patterns,
                 armed_some,
             );
-            attached.warnings.extend(elders);
+            attached.warnings.extend(obsolete);
         }
         // A method that has no such point (no loop, say) does match.
         if only == Some(0) {
@@ -331,10 +332,10 @@ impl Runtime for Handle {
         self.renew_profiles(&methods);
         // From here on the figures stand still, and the counters may serve again.
         let standing = standing_of(agent, id);
-        settle(agent, self.env, &standing);
+        wait_for_superseded_versions(agent, self.env, &standing);
         // What a log recorded last may lie in its ring still.
         agent.rings.drain();
-        let last = figures(agent, &standing);
+        let last = read_points(agent, &standing);
         let mut tables = agent.table.lock();
         if let Some(i) = tables.instrument(id) {
             i.standing
@@ -539,7 +540,7 @@ impl Runtime for Handle {
         self.agent.set_plan_patterns(all);
         retransform::arm(self.agent, self.env, patterns);
         self.refresh_patterns();
-        queries::described(self.agent, self.env, patterns)
+        queries::describe_classes(self.agent, self.env, patterns)
     }
 
     fn graph(&self, method: u32) -> Option<Graph> {
@@ -565,7 +566,7 @@ impl Runtime for Handle {
     }
 
     fn names(&self, beginning: &str, limit: usize) -> Vec<String> {
-        class_names::beginning(self.agent, self.env, beginning, limit)
+        class_names::complete(self.agent.tool, self.env, beginning, limit)
     }
 
     fn stale(&self) -> u64 {
@@ -606,7 +607,7 @@ impl Handle {
             {
                 let mut state = class.state();
                 let idle = state.methods.iter().all(|m| agent.methods.is_idle(m.id));
-                if !idle || !std::mem::take(&mut state.cold) {
+                if !idle || !std::mem::take(&mut state.has_skewed_profile) {
                     continue;
                 }
             }
@@ -627,7 +628,7 @@ impl Handle {
     }
 
     /// Brings methods of any classes up to date; refusals are recorded and returned.
-    fn update(&self, methods: &[u32]) -> versions::Refused {
+    fn update(&self, methods: &[u32]) -> versions::RefusedMethods {
         let agent = self.agent;
         let mut by_class: std::collections::BTreeMap<u32, (Arc<Class>, Vec<u32>)> =
             Default::default();
@@ -641,21 +642,21 @@ impl Handle {
             }
         }
         let mut refused = Vec::new();
-        let eager = methods.len() <= versions::EAGER;
-        let mut turns = Turns::default();
+        let eager = methods.len() <= versions::MAX_EAGER_METHODS;
+        let mut batch = SwitchBatch::default();
         for (class, ids) in by_class.into_values() {
             let bad = agent
                 .methods
-                .prepare(agent, self.env, &class, &ids, eager, &mut turns);
+                .prepare(agent, self.env, &class, &ids, eager, &mut batch);
             refused.extend(
                 bad.into_iter()
                     .map(|(id, reason)| (class.clone(), id, reason)),
             );
-            if eager || turns.is_full() {
-                refused.extend(agent.methods.carry_out(agent, self.env, &mut turns));
+            if eager || batch.is_full() {
+                refused.extend(agent.methods.install_versions(agent, self.env, &mut batch));
             }
         }
-        refused.extend(agent.methods.carry_out(agent, self.env, &mut turns));
+        refused.extend(agent.methods.install_versions(agent, self.env, &mut batch));
         let told = refused.into_iter().map(|(class, id, reason)| {
             agent.refuse_method(&class, id, &reason);
             (id, reason)
