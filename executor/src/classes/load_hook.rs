@@ -5,6 +5,8 @@
 //!                   no          refused: recorded, and the class stays byte for byte as it was
 //! ```
 //!
+//! An *anchor* is a small class that holds the cells (mutable call sites) of one armed class.
+//!
 //! The JVM calls the hook on the thread that loads the class, so several threads run it at once. No
 //! lock is held while Java code runs: the anchor is defined and filled between two short accesses
 //! to the registry.
@@ -51,7 +53,7 @@ pub fn arm(agent: &Agent, env: Env, event: &ClassLoadEvent) -> Option<HookedFile
     if agent.left.load(Ordering::SeqCst) {
         // The agent is being unloaded, and armed classes get their own class file back. It is
         // returned as if an agent had changed it, so that the JVM keeps the original class file.
-        // JDK 25 would otherwise drop it, and reconstruct it from the class when somebody asks,
+        // JDK 25 would otherwise drop it, and reconstruct it from the class on request,
         // with everything that was ever in the constant pool.
         let is_restored = known.is_some() && !event.class.is_null();
         return is_restored.then(|| HookedFile {
@@ -194,9 +196,10 @@ fn try_arm(
     // All later steps read this form: an old class file is raised to the version of Java 7, any
     // other is unchanged.
     let original = inference::modern(event.bytes)?;
+    let was_raised = matches!(original, Cow::Owned(_));
     let target = Target::new(agent, env, event, known, &original)?;
-    let armed =
-        emit(agent, &original, candidate, &target).inspect_err(|_| target.release(agent))?;
+    let armed = emit(agent, &original, was_raised, candidate, &target)
+        .inspect_err(|_| target.release(agent))?;
     for (method, reason) in &armed.refusals {
         agent.refuse(
             candidate.dotted,
@@ -229,7 +232,8 @@ fn try_arm(
 /// class file is checked if the configuration asks for it.
 fn emit(
     agent: &Agent,
-    original: &Cow<[u8]>,
+    original: &[u8],
+    was_raised: bool,
     candidate: &Candidate,
     target: &Target,
 ) -> Result<Armed, Refusal> {
@@ -253,7 +257,6 @@ fn emit(
             methods: &target.methods,
         }),
     };
-    let was_raised = matches!(original, Cow::Owned(_));
     if agent.config.check {
         check::guard::arm(original, &request)
     } else if was_raised {

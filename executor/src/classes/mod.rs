@@ -1,5 +1,6 @@
-//! The classes of the application: which of them are armed, what is known of them, and how they are
-//! armed.
+//! The classes of the application, and how they are armed. To *arm* a method is to insert a
+//! switchable check at each of its capture points, so that a running activation can leave its code
+//! there.
 //!
 //! [`load_hook`] arms classes on their way into the JVM; [`arming_filter`] decides which.
 //! [`retransform`] sends loaded classes through the hook again. [`registry`] has the armed classes,

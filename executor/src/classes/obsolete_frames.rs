@@ -1,10 +1,10 @@
 //! Activations of obsolete code: they began before their class was armed, so no instrument reaches
 //! them until they return.
 //!
-//! They exist only if the agent was attached to a running JVM. After the agent has armed loaded
-//! classes, it looks once at all stacks for methods whose class has other code by now, and keeps
-//! their names. As long as such an activation is left, `attach` warns about it. Only the plan
-//! thread looks and warns.
+//! Such activations exist only if the agent was attached to a running JVM. After the agent has
+//! armed loaded classes, it looks once at all stacks for methods whose class has other code by now,
+//! and keeps their names. As long as such an activation is left, `attach` warns about it. Only the
+//! plan thread looks and warns.
 
 use crate::classes::registry::{Class, Registry};
 use crate::classes::selection::MethodSelection;

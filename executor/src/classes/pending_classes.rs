@@ -12,8 +12,8 @@
 //!
 //! [`PendingClasses::wait`] and [`PendingClasses::take`] may run at the same time on different
 //! threads. Therefore the caller of `wait` compiles the code once more if the class did not wait
-//! before: either that attempt finds the new class, or the thread that prepares the class finds the
-//! waiting one.
+//! before. Either that attempt finds the new class, or the thread that prepares the new class finds
+//! the waiting one.
 
 use crate::classes::registry::Class;
 use std::collections::HashMap;

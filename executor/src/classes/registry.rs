@@ -1,4 +1,6 @@
-//! The armed classes and their methods.
+//! The armed classes and their methods. A class is *armed* if its methods have been instrumented with
+//! switchable checks at their capture points. Each armed method has a *cell*: a mutable call site that
+//! names the current version of the method.
 //!
 //! A class is identified by its name and its loader. Its method number `i` has the id
 //! `first_id + i` as long as the class lives, so a class that passes the class hook again is armed
@@ -144,8 +146,14 @@ impl Maps {
 
     /// Removes the classes for which `is_unloaded` holds, and returns them.
     fn take(&mut self, is_unloaded: impl Fn(&Class) -> bool) -> Vec<Arc<Class>> {
-        let taken = self.by_id.extract_if(.., |_, class| is_unloaded(class));
-        let taken: Vec<Arc<Class>> = taken.map(|(_, class)| class).collect();
+        let mut taken = Vec::new();
+        self.by_id.retain(|_, class| {
+            let is_taken = is_unloaded(class);
+            if is_taken {
+                taken.push(class.clone());
+            }
+            !is_taken
+        });
         for class in &taken {
             if let Some(named) = self.by_name.get_mut(&class.name) {
                 named.retain(|c| !Arc::ptr_eq(c, class));

@@ -242,7 +242,7 @@ fn methods_with_code(bytes: &[u8], excluded: &HashSet<usize>) -> Vec<MethodName>
 mod tests {
     use super::*;
 
-    const POINTS: &[u8] = include_bytes!("../weaving/fixtures/Points.classfile");
+    const POINTS: &[u8] = include_bytes!("fixtures/Points.classfile");
 
     #[test]
     fn a_pattern_names_a_single_class_only_without_wildcards() {

@@ -3,14 +3,12 @@
 //! Most patterns name classes and methods. A pattern with `+`, annotations or flags also needs
 //! metadata of the class, its *facts*. No class is loaded to find the facts:
 //!
-//! | moment                      | source of annotations and flags | source of supertypes                                |
-//! |-----------------------------|---------------------------------|-----------------------------------------------------|
-//! | class hook, first load      | class file                      | class file; supertypes of supertypes may be unknown |
-//! | class hook, retransformation| class file                      | the JVM                                             |
-//! | after `ClassPrepare`        | original class file             | the JVM                                             |
+//! * Annotations and flags are read from the class file.
+//! * Supertypes are those that the JVM reports, if the class is loaded. At the first load, only the
+//!   class file is there. It names the direct supertypes; their supertypes may be unknown.
 //!
 //! If the supertypes are incomplete, a pattern with `+` may have no answer yet. The class is then
-//! armed in case that the pattern selects it. Once the class is prepared, the JVM knows all
+//! armed in case the pattern selects it. Once the class is prepared, the JVM knows all
 //! supertypes, so each pattern has its answer before any code of the class has run.
 //!
 //! For a class that was loaded before the agent, the JVM reconstructs the class file. It then lacks
@@ -359,7 +357,7 @@ mod tests {
 
     #[test]
     fn direct_supertypes_are_complete_if_they_have_no_supertypes() {
-        const POINTS: &[u8] = include_bytes!("../weaving/fixtures/Points.classfile");
+        const POINTS: &[u8] = include_bytes!("fixtures/Points.classfile");
         let found = facts_in_file(POINTS, None).expect("the fixture has facts");
         assert_eq!(found.name, "shop.Points");
         assert_eq!(found.supertypes, ["java.lang.Object"]);

@@ -51,7 +51,7 @@ pub struct HitLimit {
 }
 
 impl HitLimit {
-    /// The same limit for plan code, which has the second of the two words.
+    /// The limit for plan code, which uses the second of the two words.
     fn for_code(self) -> HitLimit {
         HitLimit {
             cell: self.cell + 8,
@@ -86,8 +86,8 @@ pub struct VisibleValues {
 /// A function that compiles the code of a spec for a site.
 pub type Compile<'c> = &'c dyn Fn(&Code, VisibleValues) -> Result<CompiledProbe, ProbeError>;
 
-/// What happens at one site of a planned probe. Most steps are named after the [`Action`] that they
-/// become.
+/// The effect of a planned probe at one of its sites. Most steps are named after the [`Action`]
+/// that they become.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Step {
     Count,

@@ -1,4 +1,4 @@
-//! Unit tests of the planner, over the methods of `fixtures/Points.java`.
+//! Unit tests of the planner, over the methods of `classes/fixtures/Points.java`.
 //!
 //! ```text
 //!   loop(I)I       f0 0..2 ─▶ f1 2..7 (header) ─▶ f2 7..13 ─▶ f1        f1 ─▶ f3 13..15 (return)

@@ -4,19 +4,19 @@
 //! A compiled probe reads a field by its offset in the object, so the class of the object must be
 //! right in every case. These rules decide which class a name means:
 //!
-//! | value                  | its class                                                                           |
-//! |------------------------|-------------------------------------------------------------------------------------|
-//! | a variable             | the class that the nest host's loader has defined or resolved under the name of the verification type |
-//! | a field                | the class that the loader of the declaring class resolves for the field's descriptor |
-//! | a cast (`as_a`)        | the class that the host's loader has under the name, or else the only loaded class of that name |
+//! * A variable has the verification type that the verifier has proved. Its name means the class
+//!   that the loader of the nest host has defined or resolved under it.
+//! * A field has the type of its descriptor. The name means the class that the loader of the
+//!   declaring class resolves.
+//! * A cast (`as_a`) means the class that the host's loader has under the name, or else the only
+//!   loaded class of that name.
 //!
 //! No class is loaded for this. Code that reads fields of a class which is not loaded yet waits for
 //! it; see `classes/pending_classes.rs`.
 //!
-//! A probe calls a method through a class to which the host itself could be linked, and whose
-//! loader resolves every type in the method's descriptor to the same class as the host's loader. So
-//! the call adds no loading constraint that could make the JVM reject a class of the application
-//! later.
+//! A probe calls a method through a class to which the host itself could be linked. The loaders of
+//! both classes must resolve every type in the method's descriptor to the same class. So the call
+//! adds no loading constraint that could make the JVM reject a class of the application later.
 //!
 //! The weaver creates a [`SiteScope`] inside one [`Env::frame`], which releases the local
 //! references that the scope holds.

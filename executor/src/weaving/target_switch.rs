@@ -1,5 +1,5 @@
-//! Batched switches of call-site targets: each switch sets the cell of one method to a version that
-//! is ready, or back to IDLE.
+//! Batched switches of call-site targets. Each switch changes the *cell* of one method, which is its
+//! mutable call site: it sets the cell to the token of a version, or to IDLE for the armed body.
 //!
 //! ```text
 //!   switches by time of request ─▶ group_by_gate ─▶ for each group:   close the gate (8 or more switches)

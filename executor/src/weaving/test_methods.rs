@@ -1,8 +1,8 @@
 //! Analysed methods for the unit tests of this folder. They are the methods of
-//! `fixtures/Points.java`.
+//! `classes/fixtures/Points.java`.
 //!
-//! `fixtures/Points.classfile` was made by `javac -g --release 17`, so pcs, lines and variable
-//! names in the tests are those of `javap -c -l`.
+//! `Points.classfile`, in the same folder, was made by `javac -g --release 17`, so pcs, lines and
+//! variable names in the tests are those of `javap -c -l`.
 
 use crate::weaving::planned_probe::CompiledProbe;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use veneer_fragmenter::policy::Policy;
 use veneer_probes::{Callee, Code, Field, Reason, Scope, Ty};
 
 /// The class file of the methods.
-pub const POINTS: &[u8] = include_bytes!("fixtures/Points.classfile");
+pub const POINTS: &[u8] = include_bytes!("../classes/fixtures/Points.classfile");
 
 /// Calls `test` with the method that has this name and descriptor, and with the layout of its armed
 /// body.

@@ -1,4 +1,5 @@
-//! Making and installing versions of methods.
+//! Making and installing versions of methods. A *version* is a specialised code version: a hidden
+//! class that contains the method along its edited graph, with the instruments inlined.
 //!
 //! ```text
 //!   prepare:           snapshot ─▶ emit ─▶ define the hidden class ─▶ SwitchBatch        (no activation enters yet)

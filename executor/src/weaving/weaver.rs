@@ -79,8 +79,8 @@ pub fn install_versions(agent: &Agent, env: Env, batch: &mut SwitchBatch) {
 /// Weaves all attached instruments that select methods of this class into it. Each instrument is
 /// tried once for each method. The result takes effect with [`install_versions`].
 ///
-/// Returns one error for each instrument that could not be placed in a method that its spec
-/// selects.
+/// Returns the errors of instruments whose spec asks for something that a selected method does not
+/// have, such as a line or a variable.
 ///
 /// `eager`: see [`prepare`](crate::weaving::woven_methods::WovenMethods::prepare).
 pub fn weave_class(
@@ -98,7 +98,7 @@ pub fn weave_class(
         }
         (state.original.clone(), state.methods.clone())
     };
-    // The facts are asked for before the table is locked, because the question goes to the JVM.
+    // The facts are asked for before the table is locked, because only the JVM knows them.
     let patterns = agent.plan_patterns();
     let facts = selection::facts_if_needed(agent.tool, env, class, patterns.iter());
     let tasks = select_tasks(agent, class, &methods, facts.as_deref());
@@ -114,17 +114,17 @@ pub fn weave_class(
         class,
         file: &file,
         unique: UniqueClasses::default(),
-        woven: Woven::default(),
+        result: WeavingResult::default(),
     };
     for task in &tasks {
         weaver.weave(task);
     }
-    let Woven {
+    let WeavingResult {
         mut errors,
         waiting,
         mut changed,
         records,
-    } = weaver.woven;
+    } = weaver.result;
     changed.sort_unstable();
     changed.dedup();
     // The points are recorded before the first count can happen.
@@ -142,8 +142,8 @@ pub fn weave_class(
 }
 
 /// Registers the class as waiting for other classes. Returns whether the class must be woven again
-/// at once: a class may have been prepared between the compilation of the code and the
-/// registration, and only a later preparation wakes the class up.
+/// at once. It must if it did not wait before: the awaited class may have been prepared between the
+/// compilation and the registration, and only a later preparation weaves the waiting class again.
 fn register_waiting(agent: &Agent, class: &Arc<Class>, waiting: &[WaitingTask]) -> bool {
     let mut is_new = false;
     for task in waiting {
@@ -183,8 +183,8 @@ fn weave_and_report(
     }
 }
 
-/// The time at which the user is told of an error in a class that was loaded after the instrument
-/// was attached.
+/// The time at which the agent reports an error in a class that was loaded after the instrument was
+/// attached.
 #[derive(Debug, PartialEq, Eq)]
 enum Reporting {
     /// Classes without the requested point are normal.
@@ -325,7 +325,7 @@ struct Placement {
 
 /// The results of weaving a class.
 #[derive(Default)]
-struct Woven {
+struct WeavingResult {
     errors: Vec<(InstrumentId, AttachError)>,
     waiting: Vec<WaitingTask>,
     /// The ids of the methods that need another version.
@@ -342,7 +342,7 @@ struct ClassWeaver<'a> {
     /// The original class file.
     file: &'a ClassFile<'a>,
     unique: UniqueClasses,
-    woven: Woven,
+    result: WeavingResult,
 }
 
 impl ClassWeaver<'_> {
@@ -356,7 +356,7 @@ impl ClassWeaver<'_> {
             }
             Err(NotPlaced::Awaits { class, detail }) => {
                 agent.refuse(dotted, &task.label, AWAITS_CLASS, &detail);
-                self.woven.waiting.push(WaitingTask {
+                self.result.waiting.push(WaitingTask {
                     instrument: task.instrument,
                     method: task.method,
                     awaited: class,
@@ -365,7 +365,7 @@ impl ClassWeaver<'_> {
             }
             Err(NotPlaced::Error(error)) => {
                 let refused = Refused::from(&error);
-                self.woven.errors.push((task.instrument, error));
+                self.result.errors.push((task.instrument, error));
                 refused
             }
             Err(NotPlaced::Refused(refused)) => refused,
@@ -417,7 +417,7 @@ impl ClassWeaver<'_> {
         }
         let (agent, dotted) = (self.agent, &self.class.dotted);
         let Placement { points, probes } = placement;
-        self.woven.records.push(report::stands(
+        self.result.records.push(report::stands(
             task.instrument,
             dotted,
             &task.label,
@@ -434,7 +434,7 @@ impl ClassWeaver<'_> {
             .methods
             .add_probes(task.method, task.instrument, probes);
         agent.accept(dotted, &task.label, AWAITS_CLASS);
-        self.woven.changed.push(task.method);
+        self.result.changed.push(task.method);
     }
 
     /// Compiles code for a site of a method.
