@@ -10,7 +10,7 @@
 //! application runs without it.
 
 use crate::agent::{Agent, Parts};
-use crate::classes::arming_filter::{Filter, Loaders};
+use crate::classes::arming_filter::{ArmingFilter, JdkLoaders};
 use crate::control;
 use crate::data::data_directory;
 use crate::data::monotonic::monotonic;
@@ -267,7 +267,7 @@ fn begin(env: Env, tool: Tool, mut config: AgentConfig, attached: bool) -> Resul
         library,
         stacks: version_frames::Stacks::find(env),
         loaders,
-        filter: Filter {
+        filter: ArmingFilter {
             arm: patterns.arm,
             skip: patterns.skip,
             only_plans: AtomicBool::new(attached),
@@ -315,7 +315,7 @@ fn create_data_files(
 }
 
 /// The JDK's own class loaders. A loader is missing if the JDK returns none.
-fn jdk_loaders(env: Env) -> Result<Loaders, JvmError> {
+fn jdk_loaders(env: Env) -> Result<JdkLoaders, JvmError> {
     let class_loader = Arc::new(env.global(env.find(c"java/lang/ClassLoader")?));
     let loader = |name: &CStr| -> Option<Global> {
         let descriptor = c"()Ljava/lang/ClassLoader;";
@@ -325,7 +325,7 @@ fn jdk_loaders(env: Env) -> Result<Loaders, JvmError> {
         let loader = unsafe { env.object(&method, &[], what) }.ok()?;
         (!loader.is_null()).then(|| env.global(loader))
     };
-    Ok(Loaders {
+    Ok(JdkLoaders {
         platform: loader(c"getPlatformClassLoader"),
         system: loader(c"getSystemClassLoader"),
     })

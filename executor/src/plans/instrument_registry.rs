@@ -17,7 +17,7 @@
 //! of an attached instrument uses it then.
 
 use crate::plans::cost_sample::CostSample;
-use crate::weaving::counter_block::Row;
+use crate::weaving::counter_block::CounterBlock;
 use crate::weaving::planned_probe::Step;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -61,7 +61,7 @@ pub struct InstalledPoint {
     pub key: SlotKey,
     /// The counter block from which the count of the point is derived, in addition to its own
     /// counter; `None` once `last` is set.
-    pub row: Option<Arc<Row>>,
+    pub row: Option<Arc<CounterBlock>>,
     /// Whether the class is unloaded. The readings are final then, and the counters are no longer
     /// those of this point.
     pub is_unloaded: bool,
@@ -72,7 +72,7 @@ pub struct FinalCounts {
     pub instrument: InstrumentId,
     pub points: Vec<FinalPoint>,
     /// The counter blocks of these points.
-    pub rows: Vec<Arc<Row>>,
+    pub rows: Vec<Arc<CounterBlock>>,
 }
 
 /// The final readings of one point.
@@ -152,7 +152,7 @@ pub struct InstrumentTable {
     /// Counters that can be reused anywhere, by the number of consecutive counters.
     pub free_by_width: HashMap<u32, Vec<u32>>,
     /// Counter blocks of detached instruments that versions may still write to.
-    pub quarantine: Vec<Arc<Row>>,
+    pub quarantine: Vec<Arc<CounterBlock>>,
     /// Detached instruments whose points are kept one by one, oldest first.
     unfolded: VecDeque<InstrumentId>,
     /// The number of points of all detached instruments. A folded instrument still has one point, so
@@ -269,7 +269,7 @@ impl Instrument {
         is_gone: &dyn Fn(u32) -> bool,
         readings: &dyn Fn(&[InstalledPoint]) -> Vec<Data>,
     ) -> Option<FinalCounts> {
-        let (mut points, mut rows) = (Vec::new(), Vec::<Arc<Row>>::new());
+        let (mut points, mut rows) = (Vec::new(), Vec::<Arc<CounterBlock>>::new());
         let is_concerned = |p: &&mut InstalledPoint| {
             !p.is_unloaded && p.key.step != Step::Log && is_gone(p.key.method)
         };
@@ -420,8 +420,8 @@ impl InstrumentTable {
 
     /// Ends the quarantine of the counter blocks to which no version can write any more, as
     /// `is_unused` says.
-    pub fn end_quarantine(&mut self, is_unused: impl Fn(&Row) -> bool) {
-        let unused = |row: &mut Arc<Row>| is_unused(row);
+    pub fn end_quarantine(&mut self, is_unused: impl Fn(&CounterBlock) -> bool) {
+        let unused = |row: &mut Arc<CounterBlock>| is_unused(row);
         for row in self.quarantine.extract_if(.., unused) {
             let free = self.free_by_width.entry(row.width).or_default();
             free.push(row.first);

@@ -3,7 +3,9 @@
 
 pub mod agent_threads;
 pub mod budget;
+pub mod class_unloading;
 pub mod cost_sample;
+pub mod derived_counts;
 pub mod detach;
 pub mod instrument_registry;
 pub mod jobs;

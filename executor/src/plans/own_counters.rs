@@ -11,9 +11,11 @@ use veneer_instruments::Data;
 pub fn read_own_counters(shards: &Shards, rings: &Rings, point: &InstalledPoint) -> Data {
     let slot = point.slot;
     match point.step {
-        Step::Count | Step::Enter | Step::Turn | Step::Over | Step::Pass => Data::Count {
-            hits: shards.sum(slot) - point.base[0],
-        },
+        Step::Count | Step::LoopEnter | Step::LoopBackEdge | Step::LoopExit | Step::CodeOnly => {
+            Data::Count {
+                hits: shards.sum(slot) - point.base[0],
+            }
+        }
         Step::Log => {
             let dropped = rings.dropped_at(slot);
             Data::Log {
@@ -21,7 +23,12 @@ pub fn read_own_counters(shards: &Shards, rings: &Rings, point: &InstalledPoint)
                 dropped,
             }
         }
-        Step::Start | Step::Stop | Step::Lap | Step::Since | Step::Known | Step::Until => {
+        Step::Start
+        | Step::Stop
+        | Step::Lap
+        | Step::LateStart
+        | Step::LateSkip
+        | Step::LateStop => {
             let count = shards.sum(slot) - point.base[0];
             // Counters hold maxima: the shortest time is stored as its distance to the largest long.
             let shortest = i64::MAX as u64 - shards.max(slot + 3);

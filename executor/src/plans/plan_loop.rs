@@ -5,9 +5,9 @@
 //! an event is handled is reported, and the loop continues with the next event.
 
 use crate::agent::Agent;
-use crate::classes::class_unloading;
 use crate::jvm::jni::Env;
 use crate::plans::budget::{self, COST_CHECK_INTERVAL, TIMES_CHECK_INTERVAL};
+use crate::plans::class_unloading;
 use crate::plans::detach;
 use crate::plans::jobs::Job;
 use crate::plans::outbox::Outbox;

@@ -2,8 +2,8 @@
 //! file.
 
 use crate::agent::Agent;
+use crate::plans::derived_counts::read_points;
 use crate::plans::instrument_registry::InstalledPoint;
-use crate::weaving::derived_counts::figures;
 use veneer_instruments::{Data, InstrumentId, Row};
 
 /// Returns the points at which an instrument is or was installed. An unknown id has none.
@@ -26,6 +26,6 @@ pub fn rows(agent: &Agent, id: InstrumentId) -> Vec<Row> {
         line: p.line,
         data,
     };
-    let readings = figures(agent, &points);
+    let readings = read_points(agent, &points);
     points.iter().zip(readings).map(row).collect()
 }

@@ -40,10 +40,10 @@ pub fn make(agent: &Agent, jvm: (String, String)) -> p::Report {
     let mut classes = agent.registry.all();
     classes.retain(|class| !class.state().restored);
     let totals = &mut report.totals;
-    let (unloaded_classes, unloaded_methods) = agent.registry.gone();
-    totals.classes_armed = classes.len() as u64 + unloaded_classes;
+    let unloaded = agent.registry.unloaded();
+    totals.classes_armed = classes.len() as u64 + unloaded.classes;
     totals.methods_armed = classes.iter().map(|c| c.state().methods.len() as u64).sum();
-    totals.methods_armed += unloaded_methods;
+    totals.methods_armed += unloaded.methods;
     totals.dropped = agent.rings.dropped();
     totals.versions = agent
         .methods

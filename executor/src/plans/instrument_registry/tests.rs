@@ -63,7 +63,7 @@ fn readings(points: &[InstalledPoint]) -> Vec<Data> {
     points.iter().map(|p| hits(u64::from(p.slot))).collect()
 }
 
-fn block(method: u32, first: u32) -> Arc<Row> {
+fn block(method: u32, first: u32) -> Arc<CounterBlock> {
     let (a, b) = (Node::At(0), Node::At(1));
     let edge = |from, to| Edge {
         from,
@@ -73,7 +73,7 @@ fn block(method: u32, first: u32) -> Arc<Row> {
     };
     let flow = Flow::of(2, &[edge(a, b), edge(b, a), edge(a, a)]);
     assert!(flow.width() > 0);
-    Arc::new(Row::of_flow(method, first, &flow))
+    Arc::new(CounterBlock::of_flow(method, first, &flow))
 }
 
 fn add(table: &mut InstrumentTable, points: Vec<InstalledPoint>) -> InstrumentId {
@@ -339,7 +339,7 @@ fn counters_of_a_detached_instrument_are_reusable_at_the_same_point_only() {
     };
     assert_eq!(table.free_by_key.get(&other), None);
     let other = SlotKey {
-        step: Step::Pass,
+        step: Step::CodeOnly,
         ..key
     };
     assert_eq!(table.free_by_key.get(&other), None);

@@ -4,15 +4,15 @@ use super::Handle;
 use crate::classes::queries;
 use crate::classes::registry::Class;
 use crate::classes::retransform;
-use crate::classes::selection::Chosen;
+use crate::classes::selection::MethodSelection;
 use crate::data::monotonic::monotonic;
 use crate::plans::cost_sample::CostSample;
+use crate::plans::derived_counts::{read_points, wait_for_superseded_versions};
 use crate::plans::instrument_registry::Instrument;
 use crate::plans::journal_records;
 use crate::plans::readings::installed_points;
 use crate::plans::warnings::suggestion;
-use crate::weaving::derived_counts::{figures, settle};
-use crate::weaving::target_switch::Turns;
+use crate::weaving::target_switch::SwitchBatch;
 use crate::weaving::versions;
 use crate::weaving::weaver::{self, weave_class};
 use std::sync::Arc;
@@ -57,7 +57,11 @@ impl Handle {
             chosen,
             has_armed,
         };
-        let errors = self.install(id, classes, selection.methods <= versions::EAGER);
+        let errors = self.install(
+            id,
+            classes,
+            selection.methods <= versions::MAX_EAGER_METHODS,
+        );
         // All cells of the methods are set now: an activation that is not in a version of this
         // instrument has begun before this time.
         if let Some(cell) = start_cell {
@@ -69,7 +73,7 @@ impl Handle {
     /// How many armed methods of these classes the patterns select.
     fn count_selected(&self, classes: &[Arc<Class>], patterns: &[MethodPattern]) -> usize {
         let selected = |class: &Arc<Class>| {
-            let chosen = Chosen::of(self.agent.tool, self.env(), class, patterns);
+            let chosen = MethodSelection::new(self.agent.tool, self.env(), class, patterns);
             let state = class.state();
             let methods = state.methods.iter();
             methods
@@ -89,17 +93,17 @@ impl Handle {
     ) -> Vec<(InstrumentId, AttachError)> {
         let (agent, env) = (self.agent, self.env());
         let mut errors = Vec::new();
-        let mut turns = Turns::default();
+        let mut batch = SwitchBatch::default();
         for class in classes {
-            errors.extend(weave_class(agent, env, &class, eager, &mut turns));
+            errors.extend(weave_class(agent, env, &class, eager, &mut batch));
             if errors.iter().any(|e| e.0 == id && is_too_many(&e.1)) {
                 break;
             }
-            if eager || turns.is_full() {
-                weaver::carry_out(agent, env, &mut turns);
+            if eager || batch.is_full() {
+                weaver::install_versions(agent, env, &mut batch);
             }
         }
-        weaver::carry_out(agent, env, &mut turns);
+        weaver::install_versions(agent, env, &mut batch);
         errors
     }
 
@@ -149,9 +153,10 @@ impl Handle {
         let (agent, env) = (self.agent, self.env());
         let is_late = agent.filter.only_plans.load(Ordering::Relaxed);
         if is_late {
-            let obsolete = agent.elders.warnings(
-                (agent.tool, &agent.registry),
+            let obsolete = agent.obsolete_frames.warnings(
+                agent.tool,
                 env,
+                &agent.registry,
                 patterns,
                 selection.has_armed,
             );
@@ -199,10 +204,10 @@ impl Handle {
         self.renew_profiles(&methods);
         // No new activation counts from here on. Those in superseded versions leave them soon.
         let points = installed_points(agent, id);
-        settle(agent, env, &points);
+        wait_for_superseded_versions(agent, env, &points);
         // The last events of a log may still be in a ring.
         agent.rings.drain();
-        let last = figures(agent, &points);
+        let last = read_points(agent, &points);
         let mut table = agent.table.lock();
         if let Some(i) = table.instrument(id) {
             let pairs = i.points.iter_mut().zip(last);

@@ -1,13 +1,14 @@
 //! Editing flow graphs, and undoing edits.
 
 use super::Handle;
+use crate::classes::method_analysis::analyse;
 use crate::classes::queries;
 use crate::classes::registry::Class;
-use crate::classes::selection::Chosen;
+use crate::classes::selection::MethodSelection;
 use crate::plans::instrument_registry::Patch;
 use crate::plans::journal_records;
 use crate::plans::warnings::similar_classes;
-use crate::weaving::analysis;
+use crate::weaving::versions;
 use std::sync::Arc;
 use veneer_fragmenter::Refusal;
 use veneer_fragmenter::arming::ArmedCode;
@@ -83,7 +84,7 @@ impl Handle {
                 let state = class.state();
                 (state.original.clone(), state.methods.clone())
             };
-            let selects = Chosen::of(agent.tool, env, &class, &spec.patterns);
+            let selects = MethodSelection::new(agent.tool, env, &class, &spec.patterns);
             let chosen = methods.iter();
             let chosen: Vec<_> = chosen
                 .filter(|m| selects.selects(&m.name, &m.descriptor))
@@ -116,22 +117,22 @@ impl Handle {
     ) -> Result<(), AttachError> {
         let agent = self.agent;
         let edits = edits_of(spec);
-        let (method, armed) = analysis::analyse(agent, file, class, id)
+        let analysed = analyse(&agent.policy, file, class, id)
             .map_err(|e| method_refused(class, label, &e))?;
+        let (method, armed) = (&analysed.method, &analysed.armed);
         let mut all = agent.methods.edits(id);
         all.extend(edits.iter().copied());
-        let kept = agent.methods.kept(id);
-        let applied = patch::apply_keeping(&method, &all, &armed.points, &kept);
+        let kept = agent.methods.edit_points(id);
+        let applied = patch::apply_keeping(method, &all, &armed.points, &kept);
         let comes_back = applied.and_then(|patched| {
             let points = patched.edit_points.iter().map(|p| p.fragment);
             let points: Vec<FragmentId> = points.collect();
-            let of = (agent, self.env(), &**class, file);
-            analysis::takes_back(of, &method, &armed, id, &points)
+            versions::check_osr_entry(agent, self.env(), class, &analysed, &points)
         });
         comes_back.map_err(|reason| AttachError::EditRefused {
             class: class.dotted.clone(),
             method: label.into(),
-            edit: failing_edit(spec, &edits, &method, &armed),
+            edit: failing_edit(spec, &edits, method, armed),
             reason: format!("{} ({})", reason, reason.name()),
         })
     }

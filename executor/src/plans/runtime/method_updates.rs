@@ -5,7 +5,7 @@ use super::Handle;
 use crate::classes::registry::Class;
 use crate::plans::instrument_registry::{Instrument, InstrumentTable};
 use crate::plans::unload::MAX_CLASSES_PER_PAUSE;
-use crate::weaving::target_switch::Turns;
+use crate::weaving::target_switch::SwitchBatch;
 use crate::weaving::versions;
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
@@ -21,7 +21,7 @@ impl Handle {
 
     /// Installs or removes versions so that these methods have their current instruments and
     /// patches. Refusals are recorded and returned.
-    pub(super) fn update(&self, methods: &[u32]) -> versions::Refused {
+    pub(super) fn update(&self, methods: &[u32]) -> versions::RefusedMethods {
         let (agent, env) = (self.agent, self.env());
         let mut by_class: BTreeMap<u32, (Arc<Class>, Vec<u32>)> = BTreeMap::new();
         for id in methods {
@@ -31,21 +31,21 @@ impl Handle {
             }
         }
         let mut refused = Vec::new();
-        let eager = methods.len() <= versions::EAGER;
-        let mut turns = Turns::default();
+        let eager = methods.len() <= versions::MAX_EAGER_METHODS;
+        let mut batch = SwitchBatch::default();
         for (class, ids) in by_class.into_values() {
             let bad = agent
                 .methods
-                .prepare(agent, env, &class, &ids, eager, &mut turns);
+                .prepare(agent, env, &class, &ids, eager, &mut batch);
             refused.extend(
                 bad.into_iter()
                     .map(|(id, reason)| (class.clone(), id, reason)),
             );
-            if eager || turns.is_full() {
-                refused.extend(agent.methods.carry_out(agent, env, &mut turns));
+            if eager || batch.is_full() {
+                refused.extend(agent.methods.install_versions(agent, env, &mut batch));
             }
         }
-        refused.extend(agent.methods.carry_out(agent, env, &mut turns));
+        refused.extend(agent.methods.install_versions(agent, env, &mut batch));
         let recorded = refused.into_iter().map(|(class, id, reason)| {
             agent.refuse_method(&class, id, &reason);
             (id, reason)
@@ -75,7 +75,7 @@ impl Handle {
             {
                 let mut state = class.state();
                 let idle = state.methods.iter().all(|m| agent.methods.is_idle(m.id));
-                if !idle || !std::mem::take(&mut state.cold) {
+                if !idle || !std::mem::take(&mut state.has_skewed_profile) {
                     continue;
                 }
             }

@@ -42,7 +42,7 @@ impl Handle {
     pub(super) fn described_classes(&self, patterns: &[MethodPattern]) -> Vec<ArmedClass> {
         self.arm_matching_classes(patterns);
         self.refresh_patterns();
-        queries::described(self.agent, self.env(), patterns)
+        queries::describe_classes(self.agent, self.env(), patterns)
     }
 
     /// Arms the loaded classes that the patterns select. Returns whether a class was armed.
@@ -63,7 +63,7 @@ impl Handle {
     }
 
     pub(super) fn completions(&self, beginning: &str, limit: usize) -> Vec<String> {
-        class_names::beginning(self.agent, self.env(), beginning, limit)
+        class_names::complete(self.agent.tool, self.env(), beginning, limit)
     }
 }
 
