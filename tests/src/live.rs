@@ -9,12 +9,9 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 use crate::command::veneer;
+pub use crate::process::EVENT_TIMEOUT;
 use crate::process::{Output, Process, ProcessError, end_group};
 use crate::report::Report;
-
-/// How long a test waits for an event that normally happens immediately. The limit is generous,
-/// because other processes may use the machine too.
-pub const EVENT_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Why a conversation failed.
 #[derive(Debug, thiserror::Error)]

@@ -13,6 +13,10 @@ use std::time::{Duration, Instant};
 /// The default time limit of a process.
 pub const LIMIT: Duration = Duration::from_secs(180);
 
+/// How long a test waits for an event that normally happens immediately. The limit is generous,
+/// because other processes may use the machine too.
+pub const EVENT_TIMEOUT: Duration = Duration::from_secs(60);
+
 #[derive(Debug, thiserror::Error)]
 pub enum ProcessError {
     /// The process could not be started, or its output could not be read.

@@ -7,15 +7,17 @@
 
 use std::time::{Duration, Instant};
 
+use super::error::other;
 use super::groups::{Variant, measure};
 use super::prepare::Compiled;
+use super::record::Record;
 use super::record::{geometric_mean, shown};
 use super::workload::{Workload, named};
-use super::{Record, Scope, TrustError, other};
 use crate::figures::statistics::median;
 use crate::jdk::Jdk;
 use crate::process::Process;
-use crate::trust::Table;
+use crate::trust::part::Table;
+use crate::trust::part::{Scope, TrustError};
 
 /// The route finder and the kernels.
 const PROGRAMS: [&str; 4] = ["route", "sort", "sieve", "matrix"];

@@ -7,11 +7,13 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use super::{Goal, Record, Scope, TrustError, other};
+use super::error::other;
+use super::record::{Goal, Record};
 use crate::folder::{files, workspace};
 use crate::jdk::Jdk;
 use crate::process::Process;
-use crate::trust::Table;
+use crate::trust::part::Table;
+use crate::trust::part::{Scope, TrustError};
 
 /// The name of the benchmark group in `fragmenter/speed`.
 const GROUP: &str = "arming";

@@ -3,18 +3,21 @@
 
 use std::time::{Duration, Instant};
 
+use super::error::other;
 use super::groups::first_line;
+use super::jvm_options::OPTIONS;
 use super::mass_attach::free_port;
 use super::peers::{byteman, flight_recorder};
 use super::record::shown;
-use super::{Goal, OPTIONS, Record, Scope, TrustError, other};
+use super::record::{Goal, Record};
 use crate::figures::statistics::median;
 use crate::folder::Folder;
 use crate::java_programs::Programs;
 use crate::jdk::Jdk;
 use crate::live::Live;
 use crate::process::Process;
-use crate::trust::Table;
+use crate::trust::part::Table;
+use crate::trust::part::{Scope, TrustError};
 
 /// Runs the part `attach`.
 pub fn run(scope: &Scope) -> Result<Record, TrustError> {

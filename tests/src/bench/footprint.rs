@@ -3,16 +3,18 @@
 
 use std::time::Instant;
 
+use super::error::other;
 use super::loading::Loading;
 use super::mass_attach::{METHODS, call_all_methods, compiled};
+use super::record::{Goal, Record};
 use super::slope::fit;
-use super::{Goal, Record, Scope, TrustError, other};
 use crate::command;
 use crate::jdk::Jdk;
 use crate::live::Live;
 use crate::process::Process;
-use crate::trust::Table;
 use crate::trust::memory::figures::{OPTIONS, measure};
+use crate::trust::part::Table;
+use crate::trust::part::{Scope, TrustError};
 
 /// Numbers of loaded H2 classes and of generated classes with counted blocks, for a full and for a
 /// quick run.

@@ -5,15 +5,18 @@
 
 use std::time::Instant;
 
+use super::error::other;
 use super::first::first_result;
+use super::jvm_options::OPTIONS;
 use super::loading::Loading;
 use super::mass_attach::{self, Attachment, METHODS, attach, compiled, start};
+use super::record::Record;
 use super::slope::fit;
-use super::{OPTIONS, Record, Scope, TrustError, other};
 use crate::command;
 use crate::figures::statistics::median;
 use crate::jdk::Jdk;
-use crate::trust::Table;
+use crate::trust::part::Table;
+use crate::trust::part::{Scope, TrustError};
 
 /// One series of measurements: the quantity, the variable on which it depends, and the pairs (x,
 /// y).

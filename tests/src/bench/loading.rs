@@ -1,11 +1,11 @@
 //! A program that loads a given number of H2 classes. It shows what arming costs for classes of a
 //! real library.
 
-use super::TrustError;
 use super::prepare::Compiled;
 use crate::jars::jar;
 use crate::jdk::Jdk;
 use crate::process::Process;
+use crate::trust::part::TrustError;
 
 /// The compiled program and the jar of H2.
 #[derive(Debug)]

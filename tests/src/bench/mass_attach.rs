@@ -6,17 +6,20 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use super::error::other;
 use super::first::thread_time;
 use super::groups::first_line;
+use super::jvm_options::OPTIONS;
 use super::peers::{byteman, flight_recorder};
 use super::prepare::Compiled;
 use super::record::shown;
-use super::{Goal, OPTIONS, Record, Scope, TrustError, other};
+use super::record::{Goal, Record};
 use crate::command;
 use crate::jdk::Jdk;
 use crate::live::Live;
 use crate::process::Process;
-use crate::trust::Table;
+use crate::trust::part::Table;
+use crate::trust::part::{Scope, TrustError};
 
 /// Number of methods per class.
 pub const METHODS: usize = 100;

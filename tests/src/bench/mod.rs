@@ -19,14 +19,17 @@
 pub mod ablation;
 pub mod arming;
 pub mod attach;
+mod error;
 pub mod first;
 pub mod footprint;
 pub mod groups;
 pub mod growth;
+mod jvm_options;
 pub mod loading;
 pub mod mass_attach;
 pub mod mode;
 pub mod page;
+mod parts;
 pub mod peers;
 pub mod prepare;
 pub mod probes;
@@ -40,87 +43,6 @@ pub mod timer;
 pub mod workload;
 
 pub use crate::trust::{Scope, TrustError};
+pub use jvm_options::OPTIONS;
+pub use parts::{Entry, PARTS};
 pub use record::{Figure, Goal, Record};
-
-/// A part of the benchmarks.
-pub struct Entry {
-    /// The name on the command line and of the file in `docs/benchmarks/`.
-    pub name: &'static str,
-    pub run: fn(&Scope) -> Result<Record, TrustError>,
-    /// Whether a quick session includes the part. Parts that must first build or load a lot are
-    /// left out.
-    pub quick: bool,
-}
-
-/// All parts, in the order of the page.
-pub const PARTS: &[Entry] = &[
-    Entry {
-        name: "steady",
-        run: steady::run,
-        quick: true,
-    },
-    Entry {
-        name: "profile",
-        run: profile::run,
-        quick: true,
-    },
-    Entry {
-        name: "startup",
-        run: startup::run,
-        quick: true,
-    },
-    Entry {
-        name: "timer",
-        run: timer::run,
-        quick: true,
-    },
-    Entry {
-        name: "probes",
-        run: probes::run,
-        quick: true,
-    },
-    Entry {
-        name: "attach",
-        run: attach::run,
-        quick: true,
-    },
-    Entry {
-        name: "crowd",
-        run: mass_attach::run,
-        quick: true,
-    },
-    Entry {
-        name: "service",
-        run: service::run,
-        quick: true,
-    },
-    Entry {
-        name: "arming",
-        run: arming::run,
-        quick: false,
-    },
-    Entry {
-        name: "memory",
-        run: footprint::run,
-        quick: false,
-    },
-    Entry {
-        name: "executor",
-        run: ablation::run,
-        quick: true,
-    },
-    Entry {
-        name: "growth",
-        run: growth::run,
-        quick: true,
-    },
-];
-
-/// Options of every measured JVM: a heap of constant size, and the collector with the fewest
-/// threads.
-pub const OPTIONS: [&str; 3] = ["-Xms512m", "-Xmx512m", "-XX:+UseSerialGC"];
-
-/// Converts any displayable error to a `TrustError`.
-pub(crate) fn other(error: impl std::fmt::Display) -> TrustError {
-    TrustError::Other(error.to_string())
-}

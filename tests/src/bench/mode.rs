@@ -2,14 +2,15 @@
 
 use std::path::Path;
 
+use super::error::other;
 use super::groups::Variant;
 use super::prepare::{Compiled, plan};
 use super::workload::Workload;
-use super::{TrustError, other};
 use crate::command;
 use crate::figures::run::Run;
 use crate::figures::workload::{DETACHED_LINE, HITS_PREFIX};
 use crate::process::Process;
+use crate::trust::part::TrustError;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::record::{Goal, Record};
-use crate::trust::Table;
+use crate::trust::part::Table;
 use crate::trust::render::{section, write_table};
 
 /// The text before the first record.

@@ -1,19 +1,14 @@
-//! Prepares programs: downloads jars, compiles sources, and generates a source tree for the
-//! workloads that compile.
+//! Prepares programs: downloads jars and compiles sources.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use super::workload::Workload;
-use super::{TrustError, other};
+use super::error::other;
 use crate::folder::{Folder, files, workspace};
-use crate::generator::generate;
 use crate::jars::jars;
 use crate::jdk::Jdk;
 use crate::process::Process;
-
-/// Number of source files in the tree that the compilers compile.
-const TREE_CLASSES: usize = 40;
+use crate::trust::part::TrustError;
 
 /// A compiled program with its jars.
 #[derive(Debug)]
@@ -60,15 +55,6 @@ impl Compiled {
             .args(&all)
             .run()?
             .succeeded("javac")?;
-        Ok(compiled)
-    }
-
-    /// Compiles a workload, and generates the source tree if the workload needs it.
-    pub fn workload(jdk: &Jdk, workload: &Workload) -> Result<Self, TrustError> {
-        let compiled = Self::new(jdk, workload.sources, workload.jars)?;
-        if workload.sources.iter().any(|s| s.contains("javacloop")) {
-            generate(TREE_CLASSES, &compiled.tree())?;
-        }
         Ok(compiled)
     }
 

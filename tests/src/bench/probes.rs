@@ -3,17 +3,19 @@
 
 use std::time::Instant;
 
+use super::error::other;
 use super::groups::{Series, Variant, measure};
 use super::peers::{Timing, btrace, byteman};
 use super::prepare::{Compiled, plan};
 use super::record::shown;
+use super::record::{Goal, Record};
 use super::workload::{CALLS, HOT_PROBE};
-use super::{Goal, Record, Scope, TrustError, other};
 use crate::command;
 use crate::figures::statistics::median;
 use crate::folder::workspace;
 use crate::jdk::Jdk;
-use crate::trust::Table;
+use crate::trust::part::Table;
+use crate::trust::part::{Scope, TrustError};
 
 /// A form of probe code: its name, its text in a plan, and its text in Java.
 struct Form {

@@ -6,15 +6,17 @@
 
 use std::time::Instant;
 
+use super::error::other;
 use super::groups::first_line;
 use super::prepare::Compiled;
+use super::record::{Goal, Record};
 use super::workload::{Workload, session};
-use super::{Goal, Record, Scope, TrustError, other};
 use crate::command;
 use crate::equivalence::Equivalence;
 use crate::jdk::Jdk;
 use crate::report::Report;
-use crate::trust::Table;
+use crate::trust::part::Table;
+use crate::trust::part::{Scope, TrustError};
 
 /// Rounds of a run. Counts need no steady state.
 const ROUNDS: usize = 5;

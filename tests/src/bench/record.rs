@@ -3,11 +3,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{OPTIONS, Scope, TrustError};
+use super::jvm_options::OPTIONS;
 use crate::figures::machine::Machine;
 use crate::figures::statistics::{Spread, median};
 use crate::process::Process;
-use crate::trust::Part;
+use crate::trust::part::Part;
+use crate::trust::part::{Scope, TrustError};
 
 /// A figure: the median of some values, with all of these values.
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -2,14 +2,17 @@
 
 use std::time::{Duration, Instant};
 
+use super::error::other;
+use super::jvm_options::OPTIONS;
 use super::prepare::Compiled;
+use super::record::Record;
 use super::record::shown;
-use super::{OPTIONS, Record, Scope, TrustError, other};
 use crate::command::veneer;
 use crate::jdk::Jdk;
 use crate::live::{Live, number};
 use crate::process::Process;
-use crate::trust::Table;
+use crate::trust::part::Table;
+use crate::trust::part::{Scope, TrustError};
 
 /// Number of clients that send requests without a pause.
 const CLIENTS: &str = "4";

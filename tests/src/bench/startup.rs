@@ -3,18 +3,21 @@
 
 use std::time::Instant;
 
+use super::error::other;
 use super::first::{FirstResult, first_result};
 use super::groups::first_line;
+use super::jvm_options::OPTIONS;
 use super::peers::{aspectj, jacoco};
 use super::prepare::Compiled;
+use super::record::{Goal, Record};
 use super::record::{geometric_mean, shown};
 use super::workload::{FIRST_ROUNDS, named};
-use super::{Goal, OPTIONS, Record, Scope, TrustError, other};
 use crate::command;
 use crate::figures::statistics::median;
 use crate::jdk::Jdk;
 use crate::process::Process;
-use crate::trust::Table;
+use crate::trust::part::Table;
+use crate::trust::part::{Scope, TrustError};
 
 /// Builds the plain command with more options of the JVM and more entries of the class path.
 type Java = Box<dyn Fn(&Jdk, &Compiled, &[String], &[&std::path::Path]) -> Process>;

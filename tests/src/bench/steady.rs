@@ -7,12 +7,13 @@ use super::groups::{Series, Variant, measure};
 use super::mode::Mode;
 use super::peers::jacoco;
 use super::prepare::Compiled;
+use super::record::{Goal, Record};
 use super::record::{geometric_mean, shown};
 use super::workload::{Workload, session};
-use super::{Goal, Record, Scope, TrustError};
 use crate::figures::statistics::median;
 use crate::jdk::Jdk;
-use crate::trust::Table;
+use crate::trust::part::Table;
+use crate::trust::part::{Scope, TrustError};
 
 /// Veneer's modes, in the order of the columns.
 const MODES: [Mode; 3] = [Mode::Armed, Mode::Detached, Mode::Counted];

@@ -3,14 +3,16 @@
 
 use std::time::Instant;
 
+use super::error::other;
 use super::groups::{Series, Variant, measure};
 use super::peers::{Timing, timers};
 use super::prepare::Compiled;
 use super::record::shown;
+use super::record::{Goal, Record};
 use super::workload::{CALLS, HOT_CALL};
-use super::{Goal, Record, Scope, TrustError, other};
 use crate::figures::statistics::median;
-use crate::trust::Table;
+use crate::trust::part::Table;
+use crate::trust::part::{Scope, TrustError};
 
 /// Runs the part `timer`.
 pub fn run(scope: &Scope) -> Result<Record, TrustError> {

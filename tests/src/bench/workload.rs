@@ -1,11 +1,12 @@
 //! The programs that are measured in steady state: their sources, their armed and counted code, and
 //! their start.
 
+use super::jvm_options::OPTIONS;
+use super::prepare::Compiled;
+use crate::generator::generate;
 use crate::jdk::Jdk;
 use crate::process::Process;
-
-use super::OPTIONS;
-use super::prepare::Compiled;
+use crate::trust::part::TrustError;
 
 /// A program that does the same work in rounds and prints `round N ms` on standard error.
 #[derive(Debug)]
@@ -38,6 +39,9 @@ pub struct Workload {
     /// Number of groups in a full run. It is larger if fresh JVMs of the workload differ more.
     pub groups: usize,
 }
+
+/// Number of source files in the tree that the compilers compile.
+const TREE_CLASSES: usize = 40;
 
 const COMPILER_LOOP: &[&str] = &["tests/java/javacloop"];
 const ROUND_METHOD: &str = "Rounds::once(..)";
@@ -263,6 +267,17 @@ pub const HOT_PROBE: Workload = Workload {
 
 /// Calls per round of [`HOT_CALL`] and [`HOT_PROBE`].
 pub const CALLS: u64 = 1_000_000;
+
+impl Compiled {
+    /// Compiles a workload, and generates the source tree if the workload needs it.
+    pub fn workload(jdk: &Jdk, workload: &Workload) -> Result<Self, TrustError> {
+        let compiled = Self::new(jdk, workload.sources, workload.jars)?;
+        if workload.sources.iter().any(|s| s.contains("javacloop")) {
+            generate(TREE_CLASSES, &compiled.tree())?;
+        }
+        Ok(compiled)
+    }
+}
 
 impl Workload {
     /// Number of rounds in a run.

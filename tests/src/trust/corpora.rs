@@ -11,6 +11,7 @@
 mod corpus;
 mod linking;
 mod obfuscated;
+mod outcome;
 mod statics;
 mod tables;
 
@@ -21,15 +22,7 @@ use crate::trust::{Part, Scope, TrustError};
 use crate::workers::parallel_map_on;
 
 pub use corpus::Corpus;
-
-/// A corpus with its results.
-pub struct Outcome {
-    pub corpus: Corpus,
-    /// The output of `veneer check`.
-    pub check: statics::Checked,
-    /// The results of the JVMs, piece by piece.
-    pub linked: Vec<linking::Linked>,
-}
+pub use outcome::Outcome;
 
 /// Runs the part.
 pub fn run(scope: &Scope) -> Result<Part, TrustError> {
@@ -55,7 +48,7 @@ pub fn run(scope: &Scope) -> Result<Part, TrustError> {
     let programs = linking::Programs::compile(scope, &folder)?;
     let mut pieces: Vec<(usize, linking::Piece)> = Vec::new();
     for (i, outcome) in outcomes.iter().enumerate() {
-        for piece in linking::pieces(outcome, scope) {
+        for piece in linking::pieces(&outcome.corpus, outcome.check.total.methods, scope) {
             pieces.push((i, piece));
         }
     }

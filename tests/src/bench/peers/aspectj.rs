@@ -2,12 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{Timing, all_calls, compile};
+use super::source::compile;
+use super::timing::{Timing, all_calls};
+use crate::bench::error::other;
 use crate::bench::groups::Variant;
-use crate::bench::{TrustError, other};
 use crate::jars::jar;
 use crate::jdk::Jdk;
 use crate::process::Process;
+use crate::trust::part::TrustError;
 
 pub const NAME: &str = "AspectJ, around advice";
 

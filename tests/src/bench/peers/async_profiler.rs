@@ -6,11 +6,12 @@
 
 use std::path::PathBuf;
 
-use super::Timing;
+use super::timing::Timing;
+use crate::bench::error::other;
 use crate::bench::groups::Variant;
-use crate::bench::{TrustError, other};
 use crate::jars::jar;
 use crate::process::Process;
+use crate::trust::part::TrustError;
 
 pub const NAME: &str = "async-profiler, trace over 100 ms";
 

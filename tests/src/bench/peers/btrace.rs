@@ -2,11 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{Timing, all_calls, source, written};
+use super::source::{source, written};
+use super::timing::{Timing, all_calls};
+use crate::bench::error::other;
 use crate::bench::groups::Variant;
-use crate::bench::{TrustError, other};
 use crate::jars::jar;
 use crate::process::Process;
+use crate::trust::part::TrustError;
 
 pub const NAME: &str = "BTrace, @Duration";
 

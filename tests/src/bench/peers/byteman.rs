@@ -5,12 +5,14 @@ use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::{Timing, all_calls, compile, source, written};
+use super::source::{compile, source, written};
+use super::timing::{Timing, all_calls};
+use crate::bench::error::other;
 use crate::bench::groups::Variant;
-use crate::bench::{TrustError, other};
 use crate::jars::jar;
 use crate::jdk::Jdk;
 use crate::process::Process;
+use crate::trust::part::TrustError;
 
 pub const NAME: &str = "Byteman, compiled rules";
 

@@ -1,10 +1,11 @@
 //! The method timing of Flight Recorder, which exists from JDK 25 on.
 
-use super::Timing;
+use super::timing::Timing;
+use crate::bench::error::other;
 use crate::bench::groups::Variant;
-use crate::bench::{TrustError, other};
 use crate::jdk::Jdk;
 use crate::process::Process;
+use crate::trust::part::TrustError;
 
 pub const NAME: &str = "JFR, method timing";
 

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-use super::{Corpus, Outcome};
+use super::corpus::Corpus;
 use crate::command::{run, veneer};
 use crate::folder::{Folder, workspace};
 use crate::live::{Live, LiveError};
@@ -101,11 +101,11 @@ impl fmt::Display for Piece {
     }
 }
 
-/// Splits a corpus into pieces.
-pub fn pieces(outcome: &Outcome, scope: &Scope) -> Vec<Piece> {
-    let parts = outcome.check.total.methods.div_ceil(METHODS_PER_JVM).max(1);
+/// Splits a corpus with this number of methods into pieces.
+pub fn pieces(corpus: &Corpus, methods: u64, scope: &Scope) -> Vec<Piece> {
+    let parts = methods.div_ceil(METHODS_PER_JVM).max(1);
     // Most modules of a second JDK have the same classes as those of the first.
-    let modes = match scope.jdks.first() == Some(&outcome.corpus.jdk) {
+    let modes = match scope.jdks.first() == Some(&corpus.jdk) {
         true => vec![
             Mode::Armed("method"),
             Mode::Armed("loop"),
@@ -116,7 +116,7 @@ pub fn pieces(outcome: &Outcome, scope: &Scope) -> Vec<Piece> {
         ],
         false => vec![Mode::Armed("block"), Mode::Blocks],
     };
-    let modes: Vec<Mode> = match (scope.quick, outcome.corpus.is_jdk()) {
+    let modes: Vec<Mode> = match (scope.quick, corpus.is_jdk()) {
         (true, true) => vec![Mode::Blocks],
         (true, false) => QUICK.to_vec(),
         (false, _) => modes,

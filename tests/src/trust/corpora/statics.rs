@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
-use super::Corpus;
+use super::corpus::Corpus;
 use crate::command::veneer;
 use crate::trust::{Scope, TrustError};
 

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::Outcome;
 use super::linking::{Mode, Run};
+use super::outcome::Outcome;
 use super::statics::{ByPolicy, Sum};
 use crate::trust::{Part, Scope, Table};
 

@@ -1,0 +1,82 @@
+//! The list of the parts.
+
+use super::record::Record;
+use super::{
+    ablation, arming, attach, footprint, growth, mass_attach, probes, profile, service, startup,
+    steady, timer,
+};
+use crate::trust::part::{Scope, TrustError};
+
+/// A part of the benchmarks.
+pub struct Entry {
+    /// The name on the command line and of the file in `docs/benchmarks/`.
+    pub name: &'static str,
+    pub run: fn(&Scope) -> Result<Record, TrustError>,
+    /// Whether a quick session includes the part. Parts that must first build or load a lot are
+    /// left out.
+    pub quick: bool,
+}
+
+/// All parts, in the order of the page.
+pub const PARTS: &[Entry] = &[
+    Entry {
+        name: "steady",
+        run: steady::run,
+        quick: true,
+    },
+    Entry {
+        name: "profile",
+        run: profile::run,
+        quick: true,
+    },
+    Entry {
+        name: "startup",
+        run: startup::run,
+        quick: true,
+    },
+    Entry {
+        name: "timer",
+        run: timer::run,
+        quick: true,
+    },
+    Entry {
+        name: "probes",
+        run: probes::run,
+        quick: true,
+    },
+    Entry {
+        name: "attach",
+        run: attach::run,
+        quick: true,
+    },
+    Entry {
+        name: "crowd",
+        run: mass_attach::run,
+        quick: true,
+    },
+    Entry {
+        name: "service",
+        run: service::run,
+        quick: true,
+    },
+    Entry {
+        name: "arming",
+        run: arming::run,
+        quick: false,
+    },
+    Entry {
+        name: "memory",
+        run: footprint::run,
+        quick: false,
+    },
+    Entry {
+        name: "executor",
+        run: ablation::run,
+        quick: true,
+    },
+    Entry {
+        name: "growth",
+        run: growth::run,
+        quick: true,
+    },
+];
