@@ -7,15 +7,15 @@
 //! The struct composes the state of the subsystems, each with a mutex of its own. This file
 //! contains no operation on them; operations take the agent or the parts that they use.
 
-use crate::classes::arming_filter::{Filter, Loaders};
-use crate::classes::obsolete_frames::Elders;
-use crate::classes::pending_classes::Awaited;
+use crate::classes::arming_filter::{ArmingFilter, JdkLoaders};
+use crate::classes::obsolete_frames::ObsoleteFrames;
+use crate::classes::pending_classes::PendingClasses;
 use crate::classes::registry::{Class, Registry};
 use crate::classes::runtime_access::RuntimeAccess;
-use crate::classes::unarmed_classes::Unarmed;
+use crate::classes::unarmed_classes::UnarmedClasses;
 use crate::data::aggregations::Tallies;
 use crate::data::clock::Clock;
-use crate::data::metadata_journal::Catalogue;
+use crate::data::metadata_journal::MetadataJournal;
 use crate::data::rings::Rings;
 use crate::data::shards::Shards;
 use crate::diagnostics::Diagnostics;
@@ -23,11 +23,11 @@ use crate::jvm::java_runtime::Library;
 use crate::jvm::jni::LongField;
 use crate::jvm::jvmti::Tool;
 use crate::jvm::version_frames::Stacks;
-use crate::plans::instrument_registry::Table;
+use crate::plans::instrument_registry::InstrumentRegistry;
 use crate::plans::jobs::Job;
-use crate::plans::plan_instances::Loads;
+use crate::plans::plan_instances::PlanInstances;
 use crate::plans::plan_output::PlanOutput;
-use crate::weaving::woven_methods::Methods;
+use crate::weaving::woven_methods::WovenMethods;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, OnceLock, RwLock};
@@ -49,9 +49,9 @@ pub struct Agent {
     /// methods that return the stacks.
     pub stacks: Option<Stacks>,
     /// The platform class loader and the system class loader.
-    pub loaders: Loaders,
+    pub loaders: JdkLoaders,
     /// Decides which classes are armed when they are loaded.
-    pub filter: Filter,
+    pub filter: ArmingFilter,
     /// The policy that chooses the capture points of armed methods.
     pub policy: Policy,
     /// The armed classes.
@@ -59,13 +59,13 @@ pub struct Agent {
     /// The class loaders that find the runtime classes.
     pub runtime_access: RuntimeAccess,
     /// The loaded classes that are not armed.
-    pub unarmed: Unarmed,
+    pub unarmed: UnarmedClasses,
     /// The instrumented methods and their versions.
-    pub methods: Methods,
+    pub methods: WovenMethods,
     /// The probes that wait for a class to be prepared.
-    pub awaited: Awaited,
+    pub pending_classes: PendingClasses,
     /// The instruments and patches.
-    pub table: Table,
+    pub table: InstrumentRegistry,
     /// The counter memory.
     pub shards: Shards,
     /// The ring buffers of logged events.
@@ -88,9 +88,9 @@ pub struct Agent {
     /// The destinations of the lines that plans print.
     pub output: PlanOutput,
     /// The plan instances with their owners.
-    pub loads: Loads,
+    pub loads: PlanInstances,
     /// The activations of obsolete code, which no attachment reaches.
-    pub elders: Elders,
+    pub obsolete_frames: ObsoleteFrames,
     /// Whether the agent was unloaded, so that every class has its own code again.
     pub left: AtomicBool,
     diagnostics: Diagnostics,
@@ -108,13 +108,13 @@ pub struct Parts {
     pub tool: Tool,
     pub library: Library,
     pub stacks: Option<Stacks>,
-    pub loaders: Loaders,
-    pub filter: Filter,
+    pub loaders: JdkLoaders,
+    pub filter: ArmingFilter,
     pub policy: Policy,
     pub shards: Shards,
     pub rings: Rings,
     pub tallies: Tallies,
-    pub catalogue: Catalogue,
+    pub catalogue: MetadataJournal,
     pub nano_began: u64,
     pub tid: LongField,
     /// Whether the application runs already.
@@ -140,10 +140,10 @@ impl Agent {
             policy: parts.policy,
             registry: Registry::default(),
             runtime_access: RuntimeAccess::default(),
-            unarmed: Unarmed::default(),
-            methods: Methods::default(),
-            awaited: Awaited::default(),
-            table: Table::default(),
+            unarmed: UnarmedClasses::default(),
+            methods: WovenMethods::default(),
+            pending_classes: PendingClasses::default(),
+            table: InstrumentRegistry::default(),
             shards: parts.shards,
             rings: parts.rings,
             tallies: parts.tallies,
@@ -151,12 +151,12 @@ impl Agent {
             began: Instant::now(),
             nano_began: parts.nano_began,
             clock: Clock::new(),
-            // These senders have no receiver until `plan_loop::start_all` replaces them.
+            // These senders have no receiver until `agent_threads::start_all` replaces them.
             requests: Mutex::new(channel().0),
             jobs: Mutex::new(channel().0),
             output: PlanOutput::default(),
-            loads: Loads::default(),
-            elders: Elders::default(),
+            loads: PlanInstances::default(),
+            obsolete_frames: ObsoleteFrames::default(),
             left: AtomicBool::new(false),
             diagnostics,
             patterns: RwLock::default(),

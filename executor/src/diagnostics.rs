@@ -9,7 +9,7 @@
 //! A problem is also appended to the *metadata journal*, a file of the data directory, so that
 //! `veneer report` shows the problem if the JVM is killed.
 
-use crate::data::metadata_journal::Catalogue;
+use crate::data::metadata_journal::MetadataJournal;
 use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -47,7 +47,7 @@ pub struct Diagnostics {
     problems: Mutex<Vec<Problem>>,
     /// Messages that were printed to the standard error stream. Each message is printed once.
     printed: Mutex<HashSet<String>>,
-    journal: Catalogue,
+    journal: MetadataJournal,
     /// Whether the data directory has been removed, so that no record is appended any more.
     journal_removed: AtomicBool,
     /// The data directory, for messages.
@@ -56,7 +56,7 @@ pub struct Diagnostics {
 
 impl Diagnostics {
     /// Makes an empty collection that appends records to the journal of a data directory.
-    pub fn new(journal: Catalogue, data_directory: PathBuf) -> Diagnostics {
+    pub fn new(journal: MetadataJournal, data_directory: PathBuf) -> Diagnostics {
         Diagnostics {
             refusals: Mutex::default(),
             problems: Mutex::default(),
@@ -167,7 +167,7 @@ mod tests {
     use veneer_protocol::data::CATALOGUE;
 
     fn diagnostics(directory: &Path) -> Diagnostics {
-        let journal = Catalogue::create(directory, &problem("", "first record")).unwrap();
+        let journal = MetadataJournal::create(directory, &problem("", "first record")).unwrap();
         Diagnostics::new(journal, directory.into())
     }
 

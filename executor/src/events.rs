@@ -52,7 +52,7 @@ unsafe extern "system" fn vm_death(_: *mut jvmtiEnv, jni: *mut JNIEnv) {
             let _ = answered.recv_timeout(MAX_EXIT_WAIT);
         }
         // SAFETY: given by the caller.
-        warnings::warn_of_nothing(agent, unsafe { Env::new(jni) });
+        warnings::warn_of_unmatched_patterns(agent, unsafe { Env::new(jni) });
         agent.rings.drain();
         agent.rings.alive(agent.began.elapsed().as_millis() as u64);
         report::write(agent, jvm_name());
@@ -132,18 +132,22 @@ unsafe extern "system" fn class_file_load(
             name.to_str().ok().map(str::to_owned)
         };
         let Some(name) = name else { return };
-        let coming = load_hook::Coming {
+        let event = load_hook::ClassLoadEvent {
             name: &name,
             loader,
             class,
             bytes,
         };
-        let Some(armed) = load_hook::arm(agent, env, &coming) else {
+        let Some(hooked) = load_hook::arm(agent, env, &event) else {
             if class.is_null() {
                 agent.unarmed.add(&name);
             }
             return;
         };
+        if let Some(class) = &hooked.redefined {
+            weaver::weave_loaded(agent, env, class);
+        }
+        let armed = hooked.bytes;
         if let Some(memory) = agent.tool.allocate(&armed) {
             // SAFETY: given by the caller; JVMTI allocated the memory, which the JVM releases.
             unsafe {
@@ -183,10 +187,10 @@ fn prepared(agent: &Agent, env: Env, class: jclass) {
     }
     let loader = agent.tool.loader(class);
     if let Some(record) = agent.registry.find(env, &name, loader) {
-        weaver::mark_prepared(agent, env, &record, class);
+        record.mark_prepared(agent.tool, env, class);
         weaver::weave_loaded(agent, env, &record);
         let mut state = record.state();
-        state.cold = state.methods.iter().any(|m| !agent.methods.is_idle(m.id));
+        state.has_skewed_profile = state.methods.iter().any(|m| !agent.methods.is_idle(m.id));
     } else {
         agent.unarmed.add(&name);
     }

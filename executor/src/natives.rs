@@ -54,7 +54,7 @@ pub unsafe fn shard(tid: jlong, is_virtual: jboolean) -> jlong {
         if is_virtual && !VIRTUAL_THREAD_HAS_COUNTED.swap(true, Ordering::Relaxed) {
             // The plan thread does not take the job while the agent is unloading. Then no plan reads
             // counts either.
-            agent.ask(Job::Virtual);
+            agent.ask(Job::VirtualThreads);
         }
         agent.shards.assign(tid, is_virtual)
     })

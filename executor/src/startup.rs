@@ -10,7 +10,7 @@
 //! application runs without it.
 
 use crate::agent::{Agent, Parts};
-use crate::classes::arming_filter::{Filter, Loaders};
+use crate::classes::arming_filter::{ArmingFilter, JdkLoaders};
 use crate::control;
 use crate::data::data_directory;
 use crate::data::monotonic::monotonic;
@@ -22,8 +22,8 @@ use crate::jvm::jvm_name::{jvm_name, set_jvm_name};
 use crate::jvm::jvmti::{JvmtiError, Tool, UnsuitableJvm};
 use crate::jvm::threads::StartThreadError;
 use crate::jvm::{stack_traces, threads, version_frames};
+use crate::plans::agent_threads;
 use crate::plans::jobs::Job;
-use crate::plans::plan_loop;
 use crate::plans::unload::CLASS_EVENTS;
 use ::jni::sys::{self, JNIEnv, JavaVM, jint};
 use jvmti_sys::{jthread, jvmtiEnv, jvmtiEvent};
@@ -267,7 +267,7 @@ fn begin(env: Env, tool: Tool, mut config: AgentConfig, attached: bool) -> Resul
         library,
         stacks: version_frames::Stacks::find(env),
         loaders,
-        filter: Filter {
+        filter: ArmingFilter {
             arm: patterns.arm,
             skip: patterns.skip,
             only_plans: AtomicBool::new(attached),
@@ -289,7 +289,7 @@ fn begin(env: Env, tool: Tool, mut config: AgentConfig, attached: bool) -> Resul
     for event in EVENTS {
         tool.enable(event)?;
     }
-    plan_loop::start_all(agent, env)?;
+    agent_threads::start_all(agent, env)?;
     control::serve(agent);
     run_first_plans(agent);
     Ok(())
@@ -315,7 +315,7 @@ fn create_data_files(
 }
 
 /// The JDK's own class loaders. A loader is missing if the JDK returns none.
-fn jdk_loaders(env: Env) -> Result<Loaders, JvmError> {
+fn jdk_loaders(env: Env) -> Result<JdkLoaders, JvmError> {
     let class_loader = Arc::new(env.global(env.find(c"java/lang/ClassLoader")?));
     let loader = |name: &CStr| -> Option<Global> {
         let descriptor = c"()Ljava/lang/ClassLoader;";
@@ -325,7 +325,7 @@ fn jdk_loaders(env: Env) -> Result<Loaders, JvmError> {
         let loader = unsafe { env.object(&method, &[], what) }.ok()?;
         (!loader.is_null()).then(|| env.global(loader))
     };
-    Ok(Loaders {
+    Ok(JdkLoaders {
         platform: loader(c"getPlatformClassLoader"),
         system: loader(c"getSystemClassLoader"),
     })
@@ -412,7 +412,7 @@ fn run_first_plans(agent: &Agent) {
 fn come_back(agent: &'static Agent, env: Env) -> Result<(), StartError> {
     agent.filter.only_plans.store(true, Ordering::SeqCst);
     agent.end_journal();
-    plan_loop::start_all(agent, env)?;
+    agent_threads::start_all(agent, env)?;
     for event in CLASS_EVENTS {
         agent.tool.enable(event)?;
     }

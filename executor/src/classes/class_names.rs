@@ -1,4 +1,4 @@
-//! Names of loaded classes and of their methods, for whoever types a pattern. Nothing is armed for it.
+//! Completions of a partial pattern: the names of loaded classes and of their methods.
 //!
 //! ```text
 //!   sh           ─▶  shop.
@@ -7,28 +7,28 @@
 //!   shop.Desk::  ─▶  shop.Desk::<init>(..)  shop.Desk::serve(..)
 //!   shop.Desk::< ─▶  shop.Desk::<clinit>(..)  shop.Desk::<init>(..)
 //! ```
+//!
+//! Clients ask for completions while the user types a pattern. The plan thread answers. No class is
+//! armed for this.
 
-use crate::agent::Agent;
 use crate::jvm::jni::Env;
+use crate::jvm::jvmti::Tool;
 use std::collections::BTreeSet;
 use veneer_fragmenter::anchor;
 use veneer_instruments::{INITIALISER, completed};
 
-/// See `Runtime::names`. Called by the plan thread.
-pub fn beginning(agent: &Agent, env: Env, text: &str, limit: usize) -> Vec<String> {
+/// The first `limit` completions of a text, sorted. See `Runtime::names`.
+pub fn complete(tool: Tool, env: Env, text: &str, limit: usize) -> Vec<String> {
     let mut found = BTreeSet::new();
-    for class in agent.tool.loaded(env) {
-        let name = agent.tool.class_name(class);
+    for class in tool.loaded(env) {
+        let name = tool.class_name(class);
         if let Some(name) = name.filter(|name| !anchor::is_anchor(name)) {
             let dotted = name.replace('/', ".");
             match text.split_once("::") {
                 Some((wanted, start)) if wanted == dotted => {
-                    let methods = agent.tool.method_names(class).into_iter();
-                    // It is armed only where it is named, and mostly over when somebody could name it.
-                    let named = start.starts_with('<');
-                    let fits =
-                        |name: &String| name.starts_with(start) && (named || name != INITIALISER);
-                    found.extend(methods.filter(fits).map(|m| format!("{dotted}::{m}(..)")));
+                    let methods = tool.method_names(class).into_iter();
+                    let fitting = methods.filter(|name| fits_method(name, start));
+                    found.extend(fitting.map(|name| format!("{dotted}::{name}(..)")));
                 }
                 Some(_) => {}
                 None => found.extend(completed(&dotted, text)),
@@ -37,4 +37,24 @@ pub fn beginning(agent: &Agent, env: Env, text: &str, limit: usize) -> Vec<Strin
         env.delete(class);
     }
     found.into_iter().take(limit).collect()
+}
+
+/// Whether a method name completes its beginning. Static initialisers are offered only if the user
+/// has typed `<`: they are armed only if a plan names them, and those of loaded classes have mostly
+/// run already.
+fn fits_method(name: &str, start: &str) -> bool {
+    name.starts_with(start) && (name != INITIALISER || start.starts_with('<'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn static_initialisers_are_offered_only_after_an_angle_bracket() {
+        assert!(fits_method("serve", "") && fits_method("serve", "ser"));
+        assert!(!fits_method("serve", "serves"));
+        assert!(fits_method("<init>", "") && fits_method("<init>", "<"));
+        assert!(!fits_method(INITIALISER, "") && fits_method(INITIALISER, "<"));
+    }
 }

@@ -1,73 +1,94 @@
-//! The class hook: arming at load, and of loaded classes when they are brought through it again.
+//! The class hook: arms classes when they are loaded, and when they are redefined or retransformed.
 //!
 //! ```text
-//!   class file ─▶ wanted? ─▶ arm ─▶ define the anchor in the class's own loader ─▶ initialise it ─▶ record ─▶ armed file
-//!                   no          refused: recorded, and the class stays byte for byte what it was
+//!   class file ─▶ wanted? ─▶ arm ─▶ define the anchor in the class's own loader ─▶ fill its cells ─▶ record ─▶ armed file
+//!                   no          refused: recorded, and the class stays byte for byte as it was
 //! ```
 //!
-//! No lock is held while Java code runs: defining and initialising the anchor happens between two short looks at the registry.
+//! An *anchor* is a small class that holds the cells (mutable call sites) of one armed class.
+//!
+//! The JVM calls the hook on the thread that loads the class, so several threads run it at once. No
+//! lock is held while Java code runs: the anchor is defined and filled between two short accesses
+//! to the registry.
 
 use crate::agent::Agent;
-use crate::classes::arming_filter::{self, Filter, Want};
+use crate::classes::arming_filter::{Candidate, Wanted, on_cell_path};
 use crate::classes::registry::Class;
-use crate::classes::selection;
+use crate::classes::selection::{self, HookedClass};
 use crate::jvm::jni::{Env, jclass, jobject};
 use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use veneer_fragmenter::arming::{Armed, ArmedMethod};
 use veneer_fragmenter::classfile::ClassFile;
 use veneer_fragmenter::{Refusal, anchor, arming, check, inference, verify};
 
-/// What comes to the hook.
-pub struct Coming<'c> {
+/// A class in the class hook.
+pub struct ClassLoadEvent<'c> {
     /// Internal name.
     pub name: &'c str,
-    /// Its loader, null for the boot loader.
+    /// The class loader; null for the boot loader.
     pub loader: jobject,
-    /// The loaded class that is redefined or retransformed; null at load.
+    /// The loaded class that is redefined or retransformed; null at the first load.
     pub class: jclass,
-    /// The class file, as agents before this one made it.
+    /// The class file, as earlier agents have transformed it.
     pub bytes: &'c [u8],
 }
 
-/// Arms a class. `None` leaves it as it is.
-pub fn arm(agent: &Agent, env: Env, coming: &Coming) -> Option<Vec<u8>> {
-    if anchor::is_anchor(coming.name) {
+/// The class file that the hook returns to the JVM.
+pub struct HookedFile {
+    pub bytes: Vec<u8>,
+    /// The new record of a class that has been redefined. The caller must weave it before the JVM
+    /// continues: no `ClassPrepare` event will follow, and instruments must act from the first call
+    /// of the new code on.
+    pub redefined: Option<Arc<Class>>,
+}
+
+/// Arms a class. Returns `None` if the class file stays as it is.
+pub fn arm(agent: &Agent, env: Env, event: &ClassLoadEvent) -> Option<HookedFile> {
+    if anchor::is_anchor(event.name) {
         return None;
     }
-    let dotted = coming.name.replace('/', ".");
-    let of_jdk = Filter::of_jdk(env, &agent.loaders, coming.name, coming.loader);
-    let plans = agent.plan_patterns();
-    let known = agent.registry.find(env, coming.name, coming.loader);
+    let known = agent.registry.find(env, event.name, event.loader);
     if agent.left.load(Ordering::SeqCst) {
-        // Its own class file, as something that an agent has made: so the JVM goes on keeping the original, which it would
-        // otherwise forget (JDK 25) and make up from the class when somebody asks, with all that was ever in its constant pool.
-        let back = known.is_some() && !coming.class.is_null();
-        return back.then(|| coming.bytes.to_vec());
+        // The agent is being unloaded, and armed classes get their own class file back. It is
+        // returned as if an agent had changed it, so that the JVM keeps the original class file.
+        // JDK 25 would otherwise drop it, and reconstruct it from the class on request,
+        // with everything that was ever in the constant pool.
+        let is_restored = known.is_some() && !event.class.is_null();
+        return is_restored.then(|| HookedFile {
+            bytes: event.bytes.to_vec(),
+            redefined: None,
+        });
     }
-    // One that was given its code back is armed again only where it is wanted.
-    let stays = known.as_ref().is_some_and(|c| !c.state().restored);
+    let dotted = event.name.replace('/', ".");
+    let plans = agent.plan_patterns();
     let filter = &agent.filter;
-    let all = plans.iter().chain(&filter.arm).chain(&filter.skip);
-    let facts = selection::coming(agent.tool, env, (coming.class, coming.bytes), &dotted, all);
-    let facts = facts.as_ref();
-    if !stays && !filter.class(&dotted, of_jdk, &plans, facts) {
-        return None;
-    }
-    let want = |name: &str, descriptor: &str| {
-        filter.method(&dotted, of_jdk, &plans, facts, (name, descriptor))
+    let patterns = plans.iter().chain(&filter.arm).chain(&filter.skip);
+    let hooked = HookedClass {
+        class: event.class,
+        bytes: event.bytes,
+        dotted: &dotted,
     };
-    if arming_filter::on_cell_path(coming.name) {
-        agent.refuse(
-            &dotted,
-            "",
-            "OnCellPath",
-            "the JVM needs the class to run a cell; it is never armed",
-        );
+    let facts = selection::facts_at_hook(agent.tool, env, hooked, patterns);
+    let candidate = Candidate {
+        dotted: &dotted,
+        is_jdk: agent.loaders.is_jdk_class(env, event.name, event.loader),
+        plans: &plans,
+        facts: facts.as_ref(),
+    };
+    // An armed class stays armed. A class that got its original code back is armed again only if it
+    // is wanted.
+    let stays_armed = known.as_ref().is_some_and(|c| !c.state().restored);
+    if !stays_armed && !filter.wants_class(&candidate) {
         return None;
     }
-    match try_arm(agent, env, coming, known, &dotted, &want) {
-        Ok(bytes) => bytes,
+    if on_cell_path(event.name) {
+        refuse_on_cell_path(agent, &dotted);
+        return None;
+    }
+    match try_arm(agent, env, event, known, &candidate) {
+        Ok(file) => file,
         Err(reason) => {
             agent.refuse(&dotted, "", &reason.name(), &reason.to_string());
             None
@@ -75,132 +96,214 @@ pub fn arm(agent: &Agent, env: Env, coming: &Coming) -> Option<Vec<u8>> {
     }
 }
 
-/// The internal name in a class file. A file that has none is recorded and left alone.
+/// Records that a class is never armed, because the JVM needs it to run a cell.
+pub fn refuse_on_cell_path(agent: &Agent, dotted: &str) {
+    agent.refuse(
+        dotted,
+        "",
+        "OnCellPath",
+        "the JVM needs the class to run a cell; it is never armed",
+    );
+}
+
+/// The internal name in a class file. If the file has none, this is recorded, and the class stays
+/// as it is.
 pub fn name_in(agent: &Agent, bytes: &[u8]) -> Option<String> {
     let name = ClassFile::parse(bytes).and_then(|file| file.name().map(|n| n.into_owned()));
     name.map_err(|e| agent.refuse("(unnamed)", "", "BrokenClass", &e.to_string()))
         .ok()
 }
 
+/// The record that an armed class gets, and its data from an earlier arming.
+struct Target {
+    class: Arc<Class>,
+    /// Whether the class was armed before with the same class file. The record and its ids are then
+    /// kept.
+    is_known: bool,
+    /// Whether the class was armed before with another class file.
+    is_redefined: bool,
+    /// The number of the next anchor.
+    generation: u32,
+    /// The methods of the earlier arming, which keep their anchors.
+    methods: Vec<ArmedMethod>,
+    /// The newest anchor of the earlier arming.
+    anchor: Arc<str>,
+}
+
+impl Target {
+    /// Finds or reserves the record for a class file. Another agent may have given a known class
+    /// other code. Its methods then differ too, so it gets a new record.
+    fn new(
+        agent: &Agent,
+        env: Env,
+        event: &ClassLoadEvent,
+        known: Option<Arc<Class>>,
+        original: &[u8],
+    ) -> Result<Target, Refusal> {
+        let generation = known.as_ref().map_or(0, |c| c.state().generation + 1);
+        let is_redefined = known.is_some();
+        let same = known.filter(|class| {
+            let state = class.state();
+            *state.original == *original || state.original.is_empty()
+        });
+        if let Some(class) = same {
+            let (methods, anchor) = {
+                let state = class.state();
+                (state.methods.clone(), state.anchor.clone())
+            };
+            return Ok(Target {
+                class,
+                is_known: true,
+                is_redefined: false,
+                generation,
+                methods,
+                anchor,
+            });
+        }
+        let count = ClassFile::parse(original)?.methods.len();
+        let reserved = agent.registry.reserve(env, event.name, event.loader, count);
+        Ok(Target {
+            class: reserved.ok_or(Refusal::PoolFull)?,
+            is_known: false,
+            is_redefined,
+            generation,
+            methods: Vec::new(),
+            anchor: Arc::default(),
+        })
+    }
+
+    fn has_method(&self, name: &str, descriptor: &str) -> bool {
+        let is = |m: &ArmedMethod| m.name == name && m.descriptor == descriptor;
+        self.methods.iter().any(is)
+    }
+
+    /// Releases the ids of a class that has not been armed. Must not be called once an anchor has
+    /// been defined, because its cells refer to the ids.
+    fn release(&self, agent: &Agent) {
+        if !self.is_known {
+            agent.registry.release_ids(&self.class);
+        }
+    }
+}
+
 fn try_arm(
     agent: &Agent,
     env: Env,
-    coming: &Coming,
+    event: &ClassLoadEvent,
     known: Option<Arc<Class>>,
-    dotted: &str,
-    want: &dyn Fn(&str, &str) -> Want,
-) -> Result<Option<Vec<u8>>, Refusal> {
-    // What everything after this reads: an old class file in the form of Java 7, any other as it is.
-    let modern = inference::modern(coming.bytes)?;
-    let raised = matches!(modern, Cow::Owned(_));
-    let bytes = &*modern;
-    let methods = ClassFile::parse(bytes)?.methods.len();
-    // Another agent may have given a known class other code: then its methods are others too.
-    let same = known.as_ref().is_some_and(|c| {
-        let state = c.state();
-        *state.original == *bytes || state.original.is_empty()
-    });
-    let class = match &known {
-        Some(class) if same => class.clone(),
-        _ => agent
-            .registry
-            .reserve(env, coming.name, coming.loader, methods)
-            .ok_or(Refusal::PoolFull)?,
+    candidate: &Candidate,
+) -> Result<Option<HookedFile>, Refusal> {
+    // All later steps read this form: an old class file is raised to the version of Java 7, any
+    // other is unchanged.
+    let original = inference::modern(event.bytes)?;
+    let was_raised = matches!(original, Cow::Owned(_));
+    let target = Target::new(agent, env, event, known, &original)?;
+    let armed = emit(agent, &original, was_raised, candidate, &target)
+        .inspect_err(|_| target.release(agent))?;
+    for (method, reason) in &armed.refusals {
+        agent.refuse(
+            candidate.dotted,
+            method,
+            &reason.name(),
+            &reason.to_string(),
+        );
+    }
+    if armed.methods.is_empty() {
+        target.release(agent);
+        return Ok(None);
+    }
+    let is_first_load = event.class.is_null();
+    let access = agent.runtime_access.check(env, event.loader, is_first_load);
+    access.map_err(|why| {
+        target.release(agent);
+        Refusal::AnchorFailed(why.to_string())
+    })?;
+    if !armed.anchor_bytes.is_empty() {
+        define_anchor(agent, env, event.loader, &armed)?;
+    }
+    let bytes = record(agent, env, event, &target, &original, armed);
+    Ok(Some(HookedFile {
+        bytes,
+        redefined: target.is_redefined.then(|| target.class.clone()),
+    }))
+}
+
+/// Makes the armed class file. The result of a raised class file is verified, and the result of any
+/// class file is checked if the configuration asks for it.
+fn emit(
+    agent: &Agent,
+    original: &[u8],
+    was_raised: bool,
+    candidate: &Candidate,
+    target: &Target,
+) -> Result<Armed, Refusal> {
+    let wanted =
+        |name: &str, descriptor: &str| agent.filter.wants_method(candidate, name, descriptor);
+    let is_wanted = |name: &str, descriptor: &str| {
+        target.has_method(name, descriptor) || wanted(name, descriptor) != Wanted::No
     };
-    let (before, newest) = if same {
-        let state = class.state();
-        (state.methods.clone(), state.anchor.clone())
-    } else {
-        Default::default()
-    };
-    // The methods of an earlier arming keep their anchors.
-    let earlier = (!before.is_empty()).then_some(arming::Earlier {
-        anchor: &newest,
-        methods: &before,
-    });
-    let generation = match &known {
-        Some(class) => class.state().generation + 1,
-        None => 0,
-    };
-    let already = |name: &str, descriptor: &str| {
-        let is = |m: &arming::ArmedMethod| m.name == name && m.descriptor == descriptor;
-        before.iter().any(is)
-    };
-    let wanted = |name: &str, descriptor: &str| {
-        already(name, descriptor) || want(name, descriptor) != Want::No
-    };
-    let forced = |name: &str, descriptor: &str| {
-        already(name, descriptor) || want(name, descriptor) == Want::Named
+    let is_forced = |name: &str, descriptor: &str| {
+        target.has_method(name, descriptor) || wanted(name, descriptor) == Wanted::ByName
     };
     let request = arming::Request {
         policy: &agent.policy,
-        first_id: class.first_id,
-        generation,
-        wanted: &wanted,
-        forced: &forced,
+        first_id: target.class.first_id,
+        generation: target.generation,
+        wanted: &is_wanted,
+        forced: &is_forced,
         points: agent.config.check,
-        earlier,
+        earlier: (!target.methods.is_empty()).then_some(arming::Earlier {
+            anchor: &target.anchor,
+            methods: &target.methods,
+        }),
     };
-    // The ids of a class that is not armed are free again.
-    let give_back = || {
-        if !same {
-            agent.registry.give_back(&class);
-        }
-    };
-    let armed = if agent.config.check {
-        check::guard::arm(bytes, &request)
-    } else if raised {
-        verify::guard::arm(bytes, &request)
+    if agent.config.check {
+        check::guard::arm(original, &request)
+    } else if was_raised {
+        verify::guard::arm(original, &request)
     } else {
-        arming::arm(bytes, &request)
-    };
-    let armed = armed.inspect_err(|_| give_back())?;
-    for (method, reason) in &armed.refusals {
-        agent.refuse(dotted, method, &reason.name(), &reason.to_string());
+        arming::arm(original, &request)
     }
-    if armed.methods.is_empty() {
-        give_back();
-        return Ok(None);
-    }
-    let access = agent
-        .runtime_access
-        .check(env, coming.loader, coming.class.is_null());
-    access.map_err(|why| {
-        give_back();
-        Refusal::AnchorFailed(why.to_string())
-    })?;
-    let new_anchor = !armed.anchor_bytes.is_empty();
-    if new_anchor {
-        let anchor = env.define(&armed.anchor, coming.loader, &armed.anchor_bytes);
-        let anchor = anchor.map_err(|e| Refusal::AnchorFailed(e.to_string()))?;
-        let declared = armed.methods.iter().filter(|m| m.anchor == armed.anchor);
-        let ids: Vec<i32> = declared.map(|m| m.id as i32).collect();
-        let ready = agent.library.anchor(env, anchor, &ids);
-        env.delete(anchor);
-        ready.map_err(|e| Refusal::AnchorFailed(e.to_string()))?;
-    }
+}
+
+/// Defines the new anchor in the loader of the class, and fills its cells. If this fails, the ids
+/// of the class stay reserved, because cells may refer to them.
+fn define_anchor(agent: &Agent, env: Env, loader: jobject, armed: &Armed) -> Result<(), Refusal> {
+    let anchor = env.define(&armed.anchor, loader, &armed.anchor_bytes);
+    let anchor = anchor.map_err(|e| Refusal::AnchorFailed(e.to_string()))?;
+    let declared = armed.methods.iter().filter(|m| m.anchor == armed.anchor);
+    let ids: Vec<i32> = declared.map(|m| m.id as i32).collect();
+    let filled = agent.library.anchor(env, anchor, &ids);
+    env.delete(anchor);
+    filled.map_err(|e| Refusal::AnchorFailed(e.to_string()))
+}
+
+/// Records an armed class, and returns its class file.
+fn record(
+    agent: &Agent,
+    env: Env,
+    event: &ClassLoadEvent,
+    target: &Target,
+    original: &[u8],
+    armed: Armed,
+) -> Vec<u8> {
     {
-        let mut state = class.state();
-        state.original = bytes.into();
+        let mut state = target.class.state();
+        state.original = original.into();
         state.restored = false;
         state.anchor = armed.anchor.clone();
-        if new_anchor {
-            state.generation = generation;
+        if !armed.anchor_bytes.is_empty() {
+            state.generation = target.generation;
         }
         state.methods = armed.methods;
         state.unarmed = None;
         state.facts = None;
-        if !coming.class.is_null() && state.class.is_none() && agent.tool.is_prepared(coming.class)
-        {
-            state.class = Some(Arc::new(env.weak(coming.class)));
-        }
     }
-    if !same {
-        agent.registry.add(class.clone());
+    if !event.class.is_null() {
+        target.class.mark_prepared(agent.tool, env, event.class);
     }
-    if !same && known.is_some() {
-        // Redefined: no event will say that it is prepared. What is attached stands in the new code from its first call.
-        crate::weaving::weaver::weave_loaded(agent, env, &class);
+    if !target.is_known {
+        agent.registry.add(target.class.clone());
     }
-    Ok(Some(armed.bytes))
+    armed.bytes
 }

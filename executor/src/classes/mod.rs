@@ -1,8 +1,17 @@
+//! The classes of the application, and how they are armed. To *arm* a method is to insert a
+//! switchable check at each of its capture points, so that a running activation can leave its code
+//! there.
+//!
+//! [`load_hook`] arms classes on their way into the JVM; [`arming_filter`] decides which.
+//! [`retransform`] sends loaded classes through the hook again. [`registry`] has the armed classes,
+//! and [`selection`] decides which of their methods a pattern selects.
+
 pub mod arming_filter;
 pub mod class_names;
-pub mod class_unloading;
 pub mod inherited_members;
 pub mod load_hook;
+pub mod method_analysis;
+pub mod method_ids;
 pub mod obsolete_frames;
 pub mod pending_classes;
 pub mod queries;

@@ -1,74 +1,136 @@
-//! Activations that began before their class was armed: they run the code of then until they return, and nothing reaches them.
+//! Activations of obsolete code: they began before their class was armed, so no instrument reaches
+//! them until they return.
 //!
-//! Only an agent that comes late meets them. When it arms loaded classes it looks once at all stacks for methods that are obsolete
-//! (their class has other code by now), and remembers these by name; whoever attaches something to one of them is told, as long as
-//! such an activation is left.
+//! Such activations exist only if the agent was attached to a running JVM. After the agent has
+//! armed loaded classes, it looks once at all stacks for methods whose class has other code by now,
+//! and keeps their names. As long as such an activation is left, `attach` warns about it. Only the
+//! plan thread looks and warns.
 
 use crate::classes::registry::{Class, Registry};
-use crate::classes::selection::Chosen;
+use crate::classes::selection::MethodSelection;
 use crate::jvm::jni::Env;
 use crate::jvm::jvmti::Tool;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 use veneer_instruments::MethodPattern;
 
-/// Class with dots, name, descriptor.
-type Label = (String, String, String);
+/// A method with obsolete code.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct ObsoleteMethod {
+    /// The dotted class name.
+    class: String,
+    name: String,
+    descriptor: String,
+}
 
-/// See the module documentation.
+/// The numbers of activations of obsolete code, by method, at the last look.
 #[derive(Default)]
-pub struct Elders(Mutex<BTreeMap<Label, usize>>);
+pub struct ObsoleteFrames(Mutex<BTreeMap<ObsoleteMethod, usize>>);
 
-impl Elders {
-    fn known(&self) -> MutexGuard<'_, BTreeMap<Label, usize>> {
+impl ObsoleteFrames {
+    fn known(&self) -> MutexGuard<'_, BTreeMap<ObsoleteMethod, usize>> {
         self.0.lock().unwrap_or_else(|e| e.into_inner())
     }
 
-    /// Looks at the stacks: after classes were armed, and again where some were found then.
-    fn look(&self, tool: Tool, env: Env) {
-        // The walk makes references to threads and classes; the frame frees them all.
-        let found = env.frame(|env| {
-            let mut found = BTreeMap::new();
-            for (class, name, descriptor) in tool.obsolete(env) {
-                *found
-                    .entry((class.replace('/', "."), name, descriptor))
-                    .or_default() += 1;
-            }
-            Ok(found)
-        });
+    /// Looks at the stacks of all threads.
+    fn refresh(&self, tool: Tool, env: Env) {
+        // The look creates local references to threads and classes. The frame releases all of them.
+        let found = env.frame(|env| Ok(count_methods(tool.obsolete(env))));
         *self.known() = found.unwrap_or_default();
     }
 
-    /// What to say of those that the patterns select. `armed`: classes were armed just now.
+    /// One warning for each method with obsolete activations that the patterns select.
+    ///
+    /// If `has_armed` is true, classes have been armed just now, and the stacks are looked at
+    /// again. Otherwise they are looked at only if the patterns select a method that had such
+    /// activations before.
     pub fn warnings(
         &self,
-        (tool, registry): (Tool, &Registry),
+        tool: Tool,
         env: Env,
+        registry: &Registry,
         patterns: &[MethodPattern],
-        armed: bool,
+        has_armed: bool,
     ) -> Vec<String> {
-        // Of one name there may be several classes.
-        let hit = |label: &Label| {
-            let classes = registry.named(&label.0.replace('.', "/"));
-            let chosen = |c: &Arc<Class>| Chosen::of(tool, env, c, patterns);
-            let mut chosen = classes.iter().map(chosen);
-            chosen.any(|chosen| chosen.selects(&label.1, &label.2))
+        let is_selected = |method: &ObsoleteMethod| {
+            // Several loaders may have a class of this name.
+            let classes = registry.named(&method.class.replace('.', "/"));
+            let selects = |class: &Arc<Class>| {
+                let selection = MethodSelection::new(tool, env, class, patterns);
+                selection.selects(&method.name, &method.descriptor)
+            };
+            classes.iter().any(selects)
         };
-        let before: Vec<Label> = self.known().keys().cloned().collect();
-        if armed || before.iter().any(hit) {
-            self.look(tool, env);
+        let before: Vec<ObsoleteMethod> = self.known().keys().cloned().collect();
+        if has_armed || before.iter().any(is_selected) {
+            self.refresh(tool, env);
         }
         let known = self.known().clone();
-        let of = known.iter().filter(|(label, _)| hit(label));
-        of.map(|((class, name, _), count)| {
-            let (activations, they) = match count {
-                1 => ("1 activation".to_owned(), "it is"),
-                n => (format!("{n} activations"), "they are"),
-            };
-            format!(
-                "{activations} of {class}::{name} began before the class was armed: {they} not seen until the return (under `veneer run` each is)"
-            )
-        })
-        .collect()
+        let selected = known.iter().filter(|(method, _)| is_selected(method));
+        selected
+            .map(|(method, count)| warning(method, *count))
+            .collect()
+    }
+}
+
+/// Counts frames by method. The frames are internal class names, method names and descriptors.
+fn count_methods(frames: Vec<(String, String, String)>) -> BTreeMap<ObsoleteMethod, usize> {
+    let mut counts = BTreeMap::new();
+    for (class, name, descriptor) in frames {
+        let method = ObsoleteMethod {
+            class: class.replace('/', "."),
+            name,
+            descriptor,
+        };
+        *counts.entry(method).or_default() += 1;
+    }
+    counts
+}
+
+fn warning(method: &ObsoleteMethod, count: usize) -> String {
+    let (activations, they) = match count {
+        1 => ("1 activation".to_owned(), "it is"),
+        n => (format!("{n} activations"), "they are"),
+    };
+    let ObsoleteMethod { class, name, .. } = method;
+    format!(
+        "{activations} of {class}::{name} began before the class was armed: {they} not seen until the return (under `veneer run` each is)"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn activations_are_counted_by_class_name_and_descriptor() {
+        let frame = |class: &str, descriptor: &str| (class.into(), "run".into(), descriptor.into());
+        let counts = count_methods(vec![
+            frame("shop/Desk", "()V"),
+            frame("shop/Clerk", "()V"),
+            frame("shop/Desk", "()V"),
+            frame("shop/Desk", "(I)V"),
+        ]);
+        let shown: Vec<String> = counts
+            .iter()
+            .map(|(m, count)| format!("{}{} {count}", m.class, m.descriptor))
+            .collect();
+        assert_eq!(
+            shown,
+            ["shop.Clerk()V 1", "shop.Desk()V 2", "shop.Desk(I)V 1"]
+        );
+    }
+
+    #[test]
+    fn the_warning_has_singular_and_plural() {
+        let method = ObsoleteMethod {
+            class: "shop.Desk".into(),
+            name: "run".into(),
+            descriptor: "()V".into(),
+        };
+        let one = "1 activation of shop.Desk::run began before the class was armed: it is not seen";
+        assert!(warning(&method, 1).starts_with(one));
+        let two = "2 activations of shop.Desk::run began before the class was armed: they are not";
+        assert!(warning(&method, 2).starts_with(two));
     }
 }

@@ -1,92 +1,108 @@
-//! What plans can choose from: armed methods, all or a sample, and their flow graphs.
+//! The armed classes, methods and flow graphs from which plans choose.
+//!
+//! The plan thread calls these functions for `Runtime`. They read the registry and change nothing.
 
 use crate::agent::Agent;
+use crate::classes::method_analysis::{AnalysedMethod, analyse};
 use crate::classes::registry::Class;
 use crate::classes::retransform;
-use crate::classes::selection::{self, Chosen};
+use crate::classes::selection::{self, MethodSelection};
 use crate::jvm::jni::Env;
-use crate::weaving::analysis;
 use std::sync::Arc;
+use veneer_fragmenter::arming;
 use veneer_fragmenter::classfile::ClassFile;
 use veneer_fragmenter::listing::{self, PlaceListing};
 use veneer_instruments::{
     ArmedClass, ArmedMethod, Block, DescribedMethod, Graph, MethodPattern, Sample,
 };
 
-/// The classes of which the patterns may select methods, in order of arming.
+/// The armed classes of which the patterns may select methods, in the order of their ids.
 pub fn classes(agent: &Agent, env: Env, patterns: &[MethodPattern]) -> Vec<Arc<Class>> {
-    let names: Option<Vec<String>> = patterns.iter().map(retransform::only_class).collect();
-    let hit = |class: &Arc<Class>| {
-        !Chosen::of(agent.tool, env, class, patterns).is_empty() && !class.state().restored
+    let names: Option<Vec<String>> = patterns.iter().map(retransform::single_class).collect();
+    let is_selected = |class: &Arc<Class>| {
+        !MethodSelection::new(agent.tool, env, class, patterns).is_empty()
+            && !class.state().restored
     };
     let Some(names) = names else {
         let mut all = agent.registry.all();
-        all.retain(hit);
+        all.retain(is_selected);
         return all;
     };
     let named = names.iter().flat_map(|name| agent.registry.named(name));
     let mut all: Vec<Arc<Class>> = named.collect();
-    all.retain(hit);
+    all.retain(is_selected);
     all.sort_by_key(|class| class.first_id);
     all.dedup_by(|a, b| Arc::ptr_eq(a, b));
     all
 }
 
-/// The methods of a class that the patterns select: their places among its armed methods. Classes that are not prepared
-/// yet, where nothing can be attached, have none.
-fn selected(agent: &Agent, env: Env, class: &Class, patterns: &[MethodPattern]) -> Vec<usize> {
-    let chosen = Chosen::of(agent.tool, env, class, patterns);
+/// The methods of a class that the patterns select, as indices into its armed methods. A class that
+/// is not prepared yet has none, because nothing can be attached to it.
+fn selected_methods(
+    agent: &Agent,
+    env: Env,
+    class: &Class,
+    patterns: &[MethodPattern],
+) -> Vec<usize> {
+    let selection = MethodSelection::new(agent.tool, env, class, patterns);
     let state = class.state();
     if state.class.is_none() {
         return Vec::new();
     }
     let methods = state.methods.iter().enumerate();
     methods
-        .filter(|(_, m)| chosen.selects(&m.name, &m.descriptor))
-        .map(|(place, _)| place)
+        .filter(|(_, m)| selection.selects(&m.name, &m.descriptor))
+        .map(|(index, _)| index)
         .collect()
 }
 
-/// See `Runtime::classes`.
-pub fn described(agent: &Agent, env: Env, patterns: &[MethodPattern]) -> Vec<ArmedClass> {
-    let mut out = Vec::new();
-    for class in classes(agent, env, patterns) {
-        let places = selected(agent, env, &class, patterns);
-        let Some(facts) = selection::of(agent.tool, env, &class).filter(|_| !places.is_empty())
-        else {
-            continue;
-        };
-        let Some(local) = class.local(env) else {
-            continue;
-        };
-        let is_initialised = agent.tool.is_initialised(local);
-        env.delete(local);
-        let methods = class.state().methods.clone();
-        let method = |m: &veneer_fragmenter::arming::ArmedMethod| {
-            let known = facts.method(&m.name, &m.descriptor)?;
-            Some(DescribedMethod {
-                method: armed_method(&class, m),
-                flags: known.flags,
-                annotations: known.annotations.clone(),
-                size: known.size.unwrap_or(0),
-            })
-        };
-        out.push(ArmedClass {
-            name: class.dotted.clone(),
-            flags: facts.flags,
-            annotations: facts.annotations.clone(),
-            supertypes: facts.supertypes.clone(),
-            is_initialised,
-            methods: places
-                .into_iter()
-                .filter_map(|place| methods.get(place).and_then(method))
-                .collect(),
-        });
-    }
-    out
+/// Descriptions of the armed classes with the methods that the patterns select. See
+/// `Runtime::classes`.
+pub fn describe_classes(agent: &Agent, env: Env, patterns: &[MethodPattern]) -> Vec<ArmedClass> {
+    let classes = classes(agent, env, patterns).into_iter();
+    classes
+        .filter_map(|class| describe_class(agent, env, &class, patterns))
+        .collect()
 }
 
-fn armed_method(class: &Class, m: &veneer_fragmenter::arming::ArmedMethod) -> ArmedMethod {
+fn describe_class(
+    agent: &Agent,
+    env: Env,
+    class: &Class,
+    patterns: &[MethodPattern],
+) -> Option<ArmedClass> {
+    let selected = selected_methods(agent, env, class, patterns);
+    if selected.is_empty() {
+        return None;
+    }
+    let facts = selection::facts_of(agent.tool, env, class)?;
+    let local = class.local(env)?;
+    let is_initialised = agent.tool.is_initialised(local);
+    env.delete(local);
+    let methods = class.state().methods.clone();
+    let describe = |m: &arming::ArmedMethod| {
+        let known = facts.method(&m.name, &m.descriptor)?;
+        Some(DescribedMethod {
+            method: armed_method(class, m),
+            flags: known.flags,
+            annotations: known.annotations.clone(),
+            size: known.size.unwrap_or(0),
+        })
+    };
+    Some(ArmedClass {
+        name: class.dotted.clone(),
+        flags: facts.flags,
+        annotations: facts.annotations.clone(),
+        supertypes: facts.supertypes.clone(),
+        is_initialised,
+        methods: selected
+            .into_iter()
+            .filter_map(|index| methods.get(index).and_then(describe))
+            .collect(),
+    })
+}
+
+fn armed_method(class: &Class, m: &arming::ArmedMethod) -> ArmedMethod {
     ArmedMethod {
         id: m.id,
         class: class.dotted.clone(),
@@ -94,7 +110,7 @@ fn armed_method(class: &Class, m: &veneer_fragmenter::arming::ArmedMethod) -> Ar
     }
 }
 
-/// See `Runtime::armed`.
+/// The armed methods that the patterns select, all or a sample of them. See `Runtime::armed`.
 pub fn list(
     agent: &Agent,
     env: Env,
@@ -103,43 +119,49 @@ pub fn list(
 ) -> Vec<ArmedMethod> {
     let mut all: Vec<(Arc<Class>, usize)> = Vec::new();
     for class in classes(agent, env, patterns) {
-        let places = selected(agent, env, &class, patterns);
-        all.extend(places.into_iter().map(|place| (class.clone(), place)));
+        let selected = selected_methods(agent, env, &class, patterns);
+        all.extend(selected.into_iter().map(|index| (class.clone(), index)));
     }
-    let row = |(class, place): &(Arc<Class>, usize)| {
+    let entry = |(class, index): &(Arc<Class>, usize)| {
         let state = class.state();
-        let found = state.methods.get(*place);
+        let found = state.methods.get(*index);
         found.map(|m| armed_method(class, m))
     };
     match sample {
-        None => all.iter().filter_map(row).collect(),
+        None => all.iter().filter_map(entry).collect(),
         Some(sample) => {
             let drawn = sample.draw(all.len()).into_iter();
-            drawn.filter_map(|i| all.get(i).and_then(row)).collect()
+            drawn.filter_map(|i| all.get(i).and_then(entry)).collect()
         }
     }
 }
 
-/// See `Runtime::graphs`.
+/// The flow graphs of the methods that the patterns select. See `Runtime::graphs`.
 pub fn graphs(agent: &Agent, env: Env, patterns: &[MethodPattern]) -> Vec<Graph> {
     let mut out = Vec::new();
     for class in classes(agent, env, patterns) {
-        let places = selected(agent, env, &class, patterns);
-        if !places.is_empty() {
-            out.extend(of_class(agent, &class, |place, _| places.contains(&place)));
+        let selected = selected_methods(agent, env, &class, patterns);
+        if !selected.is_empty() {
+            let is_selected = |index, _| selected.contains(&index);
+            out.extend(graphs_of_class(agent, &class, is_selected));
         }
     }
     out
 }
 
-/// See `Runtime::graph`.
+/// The flow graph of the method with this id. See `Runtime::graph`.
 pub fn graph(agent: &Agent, id: u32) -> Option<Graph> {
     let class = agent.registry.of_method(id)?;
-    of_class(agent, &class, |_, method| method == id).pop()
+    graphs_of_class(agent, &class, |_, method| method == id).pop()
 }
 
-/// The graphs of methods of a class: of those whose place among its armed methods and whose id are wanted.
-fn of_class(agent: &Agent, class: &Class, wanted: impl Fn(usize, u32) -> bool) -> Vec<Graph> {
+/// The flow graphs of armed methods of a class. `is_wanted` gets the index among the armed methods
+/// and the id. Methods that cannot be analysed are left out.
+fn graphs_of_class(
+    agent: &Agent,
+    class: &Class,
+    is_wanted: impl Fn(usize, u32) -> bool,
+) -> Vec<Graph> {
     let (original, methods) = {
         let state = class.state();
         (state.original.clone(), state.methods.clone())
@@ -147,31 +169,30 @@ fn of_class(agent: &Agent, class: &Class, wanted: impl Fn(usize, u32) -> bool) -
     let Ok(file) = ClassFile::parse(&original) else {
         return Vec::new();
     };
-    let mut out = Vec::new();
-    for (_, m) in methods
-        .iter()
-        .enumerate()
-        .filter(|(place, m)| wanted(*place, m.id))
-    {
-        // What was armed can be analysed again.
-        let Ok((method, armed)) = analysis::analyse(agent, &file, class, m.id) else {
-            continue;
-        };
-        let listed = listing::graph(&method, &armed.points);
-        let block = |place: PlaceListing| Block {
-            line: place.line,
-            instructions: place.instructions.into_iter().map(Into::into).collect(),
-            depth: place.depth,
-            is_header: place.is_header,
-            is_reachable: place.is_reachable,
-            variables: place.variables,
-        };
-        out.push(Graph {
-            method: armed_method(class, m),
-            fragments: listed.places.len() as u32,
-            edges: listed.edges,
-            blocks: listed.places.into_iter().map(block).collect(),
-        });
+    let wanted = methods.iter().enumerate();
+    let wanted = wanted.filter(|(index, m)| is_wanted(*index, m.id));
+    wanted
+        .filter_map(|(_, m)| {
+            let analysed = analyse(&agent.policy, &file, class, m.id).ok()?;
+            Some(graph_of(armed_method(class, m), &analysed))
+        })
+        .collect()
+}
+
+fn graph_of(method: ArmedMethod, analysed: &AnalysedMethod) -> Graph {
+    let listed = listing::graph(&analysed.method, &analysed.armed.points);
+    let block = |place: PlaceListing| Block {
+        line: place.line,
+        instructions: place.instructions.into_iter().map(Into::into).collect(),
+        depth: place.depth,
+        is_header: place.is_header,
+        is_reachable: place.is_reachable,
+        variables: place.variables,
+    };
+    Graph {
+        method,
+        fragments: listed.places.len() as u32,
+        edges: listed.edges,
+        blocks: listed.places.into_iter().map(block).collect(),
     }
-    out
 }

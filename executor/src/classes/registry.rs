@@ -1,10 +1,18 @@
-//! The classes that the agent has armed, and the methods in them.
+//! The armed classes and their methods. A class is *armed* if its methods have been instrumented with
+//! switchable checks at their capture points. Each armed method has a *cell*: a mutable call site that
+//! names the current version of the method.
 //!
-//! A class is known by its name and its loader. Method number `i` of a class has the id `first_id + i` as long as the class
-//! lives, so that a class that comes through the hook again is armed the same way. A class lives as long as its loader; then
-//! `unloaded` gives up its record, and its ids serve another class.
+//! A class is identified by its name and its loader. Its method number `i` has the id
+//! `first_id + i` as long as the class lives, so a class that passes the class hook again is armed
+//! in the same way. A class lives as long as its loader. When the loader has been collected,
+//! `plans/class_unloading.rs` drops the record, and the ids are reused.
+//!
+//! All threads read the registry. Its mutex and the mutex of a class's state are held for short
+//! reads and writes only, and never while Java code runs.
 
+use crate::classes::method_ids::MethodIds;
 use crate::jvm::jni::{Env, Global, jclass, jobject};
+use crate::jvm::jvmti::Tool;
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -12,118 +20,111 @@ use veneer_fragmenter::arming::ArmedMethod;
 use veneer_fragmenter::version::ProtectedMembers;
 use veneer_instruments::ClassFacts;
 
-/// What may change about an armed class.
+/// The variable data of an armed class.
 #[derive(Default)]
 pub struct ClassState {
-    /// The class file that the armed one was made from.
+    /// The class file from which the armed class was made.
     pub original: Arc<[u8]>,
-    /// Internal name of the newest anchor, which versions extend. [`ArmedMethod::anchor`] names the anchor of each method.
+    /// Internal name of the newest anchor, which versions extend. [`ArmedMethod::anchor`] names the
+    /// anchor of each method.
     pub anchor: Arc<str>,
-    /// The class has its original code again: the agent has left. Its methods keep their ids, since activations may still know them.
+    /// Whether the class has its original code again, because the agent has been unloaded. The
+    /// methods keep their ids, since running activations may still refer to them.
     pub restored: bool,
-    /// Counts anchors.
+    /// The number of the newest anchor.
     pub generation: u32,
-    /// Methods with cells.
+    /// The methods that have a cell.
     pub methods: Vec<ArmedMethod>,
-    /// The class itself, once it is prepared. Weak.
+    /// A weak reference to the class, once it is prepared.
     pub class: Option<Arc<Global>>,
-    /// Something was woven in before the class ran: the JIT's profile of its armed code is empty or askew.
-    pub cold: bool,
-    /// Inherited protected members of other packages, once they were asked for.
+    /// Whether an instrument was attached before the class ran. The JIT's profile of the armed code
+    /// is then empty or skewed.
+    pub has_skewed_profile: bool,
+    /// The protected members that the class inherits from other packages, once they have been
+    /// needed.
     pub protected: Option<Arc<ProtectedMembers>>,
-    /// Names and descriptors of methods with code that have no cell, once they were asked for.
-    pub unarmed: Option<Arc<[(String, String)]>>,
-    /// What is known of it beyond its name, once a pattern asked.
+    /// The methods that have code but no cell, once they have been needed.
+    pub unarmed: Option<Arc<[MethodName]>>,
+    /// The properties of the class beyond its name, once a pattern has asked for them.
     pub facts: Option<Arc<ClassFacts>>,
+}
+
+/// Name and descriptor of a method.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MethodName {
+    pub name: String,
+    pub descriptor: String,
 }
 
 /// A class with armed methods.
 pub struct Class {
     /// Internal name.
     pub name: String,
-    /// With dots.
+    /// The name with dots.
     pub dotted: String,
-    /// Weak, and shared by all classes of a loader.
+    /// A weak reference, shared by all classes of the loader. `None` for the boot loader.
     loader: Option<Arc<Global>>,
-    /// Id of method 0.
+    /// The id of method 0.
     pub first_id: u32,
-    /// How many methods it has, armed or not.
+    /// The number of methods, armed or not.
     count: u32,
     state: Mutex<ClassState>,
 }
 
 impl Class {
-    /// What may change.
     pub fn state(&self) -> MutexGuard<'_, ClassState> {
         self.state.lock().unwrap_or_else(|e| e.into_inner())
     }
 
-    /// The ids of its methods, armed or not.
+    /// The ids of the methods, armed or not.
     pub fn ids(&self) -> Range<u32> {
         self.first_id..self.first_id + self.count
     }
 
-    fn is_in(&self, env: Env, loader: jobject) -> bool {
+    fn has_loader(&self, env: Env, loader: jobject) -> bool {
         match &self.loader {
             None => loader.is_null(),
             Some(weak) => !loader.is_null() && env.same(weak.raw(), loader),
         }
     }
 
-    /// A local reference to the prepared class; `None` where it is not prepared or gone.
+    /// A local reference to the class; `None` if it is not prepared yet or has been unloaded.
     pub fn local(&self, env: Env) -> Option<jclass> {
         let weak = self.state().class.clone()?;
         let class = env.local(&weak);
         (!class.is_null()).then_some(class)
     }
+
+    /// Records the loaded class, if it is prepared. From then on, versions of its methods can be
+    /// made.
+    pub fn mark_prepared(&self, tool: Tool, env: Env, class: jclass) {
+        let mut state = self.state();
+        if state.class.is_none() && tool.is_prepared(class) {
+            state.class = Some(Arc::new(env.weak(class)));
+        }
+    }
+}
+
+/// The number of unloaded classes and of their armed methods.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct UnloadedCount {
+    pub classes: u64,
+    pub methods: u64,
 }
 
 #[derive(Default)]
 struct Maps {
     by_name: HashMap<String, Vec<Arc<Class>>>,
+    /// By the id of method 0.
     by_id: BTreeMap<u32, Arc<Class>>,
-    /// All loaders but the boot loader, each once.
+    /// Weak references to all loaders but the boot loader, each once.
     loaders: Vec<Arc<Global>>,
-    /// Ids that serve again: where they begin, how many.
-    free: BTreeMap<u32, u32>,
-    next_id: u32,
-    /// Classes and armed methods that are gone.
-    gone: (u64, u64),
+    ids: MethodIds,
+    unloaded: UnloadedCount,
 }
 
 impl Maps {
-    /// So many ids in a row, of those that are free or new.
-    fn ids(&mut self, count: u32) -> Option<u32> {
-        const LIMIT: u32 = 1 << 24;
-        let found = self.free.iter().find(|f| *f.1 >= count);
-        if let (Some((&first, &room)), 1..) = (found, count) {
-            self.free.remove(&first);
-            if room > count {
-                self.free.insert(first + count, room - count);
-            }
-            return Some(first);
-        }
-        let first = self.next_id;
-        self.next_id = first.checked_add(count).filter(|end| *end <= LIMIT)?;
-        Some(first)
-    }
-
-    fn give_back(&mut self, ids: Range<u32>) {
-        let (mut first, mut end) = (ids.start, ids.end);
-        if first == end {
-            return;
-        }
-        if let Some(more) = self.free.remove(&end) {
-            end += more;
-        }
-        if let Some((&before, &room)) = self.free.range(..first).next_back()
-            && before + room == first
-        {
-            first = before;
-        }
-        self.free.insert(first, end - first);
-    }
-
+    /// The shared weak reference to a loader; `None` for the boot loader.
     fn loader(&mut self, env: Env, loader: jobject) -> Option<Arc<Global>> {
         if loader.is_null() {
             return None;
@@ -136,14 +137,43 @@ impl Maps {
             new
         }))
     }
+
+    fn add(&mut self, class: Arc<Class>) {
+        let named = self.by_name.entry(class.name.clone()).or_default();
+        named.push(class.clone());
+        self.by_id.insert(class.first_id, class);
+    }
+
+    /// Removes the classes for which `is_unloaded` holds, and returns them.
+    fn take(&mut self, is_unloaded: impl Fn(&Class) -> bool) -> Vec<Arc<Class>> {
+        let mut taken = Vec::new();
+        self.by_id.retain(|_, class| {
+            let is_taken = is_unloaded(class);
+            if is_taken {
+                taken.push(class.clone());
+            }
+            !is_taken
+        });
+        for class in &taken {
+            if let Some(named) = self.by_name.get_mut(&class.name) {
+                named.retain(|c| !Arc::ptr_eq(c, class));
+                if named.is_empty() {
+                    self.by_name.remove(&class.name);
+                }
+            }
+            self.unloaded.classes += 1;
+            self.unloaded.methods += class.state().methods.len() as u64;
+        }
+        taken
+    }
+
+    fn of_method(&self, id: u32) -> Option<Arc<Class>> {
+        let (_, class) = self.by_id.range(..=id).next_back()?;
+        class.ids().contains(&id).then(|| class.clone())
+    }
 }
 
-/// Whether a weak reference leads nowhere any more.
-fn is_gone(env: Env, weak: &Global) -> bool {
-    env.is_cleared(weak)
-}
-
-/// See the module documentation.
+/// The armed classes. See the module documentation.
 #[derive(Default)]
 pub struct Registry {
     maps: Mutex<Maps>,
@@ -154,15 +184,14 @@ impl Registry {
         self.maps.lock().unwrap_or_else(|e| e.into_inner())
     }
 
-    /// The record of a class, if it has one; of a class that was redefined, the newest.
+    /// The record of a class. If the class was redefined, this is the newest record.
     pub fn find(&self, env: Env, name: &str, loader: jobject) -> Option<Arc<Class>> {
-        self.named(name)
-            .into_iter()
-            .rev()
-            .find(|c| c.is_in(env, loader))
+        let named = self.named(name);
+        named.into_iter().rev().find(|c| c.has_loader(env, loader))
     }
 
-    /// A new record with ids for `methods` methods. `None` when ids have run out.
+    /// Makes a record with ids for `methods` methods. The registry does not contain it before
+    /// [`Registry::add`]. Returns `None` if the ids are exhausted.
     pub fn reserve(
         &self,
         env: Env,
@@ -172,7 +201,7 @@ impl Registry {
     ) -> Option<Arc<Class>> {
         let mut maps = self.maps();
         let count = u32::try_from(methods).ok()?;
-        let first_id = maps.ids(count)?;
+        let first_id = maps.ids.reserve(count)?;
         let class = Class {
             name: name.into(),
             dotted: name.replace('/', "."),
@@ -184,105 +213,133 @@ impl Registry {
         Some(Arc::new(class))
     }
 
-    /// Takes the ids of a class back that nothing knows, or nothing any more.
-    pub fn give_back(&self, class: &Class) {
-        self.maps().give_back(class.ids());
+    /// Makes the ids of a class available again. The caller must ensure that no cell and no
+    /// activation refers to them: either the class was never armed with them, or its loader has
+    /// been collected.
+    pub fn release_ids(&self, class: &Class) {
+        self.maps().ids.release(class.ids());
     }
 
-    /// Whether a loader is gone, and with it its classes: a quick question.
+    /// Whether a loader has been collected, and its classes with it. The question is cheap, so it
+    /// is asked every second.
     pub fn has_gone(&self, env: Env) -> bool {
-        self.maps().loaders.iter().any(|l| is_gone(env, l))
+        self.maps().loaders.iter().any(|l| env.is_cleared(l))
     }
 
-    /// Takes the records of classes out whose loader is gone. Their ids do not serve again before [`Registry::give_back`].
+    /// Removes and returns the records of classes whose loader has been collected. Their ids stay
+    /// reserved until [`Registry::release_ids`].
     pub fn take_gone(&self, env: Env) -> Vec<Arc<Class>> {
         let mut maps = self.maps();
-        let maps = &mut *maps;
-        let gone = |loader: &Arc<Global>| is_gone(env, loader);
-        let (dead, live): (Vec<_>, Vec<_>) = maps.loaders.drain(..).partition(gone);
+        let is_gone = |loader: &Arc<Global>| env.is_cleared(loader);
+        let (gone, live): (Vec<_>, Vec<_>) = maps.loaders.drain(..).partition(is_gone);
         maps.loaders = live;
-        let mut classes = Vec::new();
-        maps.by_id.retain(|_, class| {
-            let of = |loader: &Arc<Global>| dead.iter().any(|d| Arc::ptr_eq(d, loader));
-            let lives = !class.loader.as_ref().is_some_and(of);
-            if !lives {
-                classes.push(class.clone());
-            }
-            lives
-        });
-        for class in &classes {
-            if let Some(known) = maps.by_name.get_mut(&class.name) {
-                known.retain(|c| !Arc::ptr_eq(c, class));
-                if known.is_empty() {
-                    maps.by_name.remove(&class.name);
-                }
-            }
-            maps.gone.0 += 1;
-            maps.gone.1 += class.state().methods.len() as u64;
-        }
-        classes
+        maps.take(|class| {
+            let loader = class.loader.as_ref();
+            loader.is_some_and(|loader| gone.iter().any(|g| Arc::ptr_eq(g, loader)))
+        })
     }
 
-    /// How many classes and armed methods are gone.
-    pub fn gone(&self) -> (u64, u64) {
-        self.maps().gone
+    /// The number of classes and armed methods that have been unloaded so far.
+    pub fn unloaded(&self) -> UnloadedCount {
+        self.maps().unloaded
     }
 
-    /// Makes a record known.
+    /// Adds a record.
     pub fn add(&self, class: Arc<Class>) {
-        let mut maps = self.maps();
-        maps.by_name
-            .entry(class.name.clone())
-            .or_default()
-            .push(class.clone());
-        maps.by_id.insert(class.first_id, class);
+        self.maps().add(class);
     }
 
     /// The class of a method id.
     pub fn of_method(&self, id: u32) -> Option<Arc<Class>> {
-        self.maps()
-            .by_id
-            .range(..=id)
-            .next_back()
-            .map(|e| e.1.clone())
-            .filter(|class| class.ids().contains(&id))
+        self.maps().of_method(id)
     }
 
-    /// All records.
+    /// All records, in the order of their ids.
     pub fn all(&self) -> Vec<Arc<Class>> {
         self.maps().by_id.values().cloned().collect()
     }
 
-    /// The records of an internal name.
+    /// The records of an internal name, the oldest first.
     pub fn named(&self, name: &str) -> Vec<Arc<Class>> {
         self.maps().by_name.get(name).cloned().unwrap_or_default()
     }
 
-    /// Whether a class of this name is armed and may still have to be prepared: a quick question for an event on every class.
+    /// Whether a class of this internal name is armed. The question is cheap, so the agent asks it
+    /// for every class that is prepared.
     pub fn knows(&self, name: &str) -> bool {
         self.maps().by_name.contains_key(name)
     }
+}
+
+/// A class of the boot loader, for unit tests.
+#[cfg(test)]
+pub(crate) fn test_class(name: &str, ids: Range<u32>) -> Arc<Class> {
+    Arc::new(Class {
+        name: name.into(),
+        dotted: name.replace('/', "."),
+        loader: None,
+        first_id: ids.start,
+        count: ids.end - ids.start,
+        state: Mutex::default(),
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn registry(classes: &[(&str, Range<u32>)]) -> Registry {
+        let registry = Registry::default();
+        for (name, ids) in classes {
+            registry.add(test_class(name, ids.clone()));
+        }
+        registry
+    }
+
     #[test]
-    fn ids_serve_again_and_grow_together() {
-        let mut maps = Maps::default();
-        assert_eq!(
-            (maps.ids(4), maps.ids(2), maps.ids(3)),
-            (Some(0), Some(4), Some(6))
-        );
-        maps.give_back(0..4);
-        maps.give_back(6..9);
-        assert_eq!(maps.ids(5), Some(9));
-        maps.give_back(4..6);
-        assert_eq!(maps.free, BTreeMap::from([(0, 9)]));
-        assert_eq!((maps.ids(0), maps.ids(7)), (Some(14), Some(0)));
-        assert_eq!((maps.ids(2), maps.ids(1)), (Some(7), Some(14)));
-        assert_eq!(maps.ids(1 << 24), None);
-        assert_eq!(maps.ids(1), Some(15));
+    fn a_method_belongs_to_the_class_whose_range_contains_its_id() {
+        let registry = registry(&[("a/A", 0..3), ("a/B", 5..6), ("a/Empty", 6..6)]);
+        let class = |id| registry.of_method(id).map(|c| c.name.clone());
+        assert_eq!(class(0), Some("a/A".into()));
+        assert_eq!(class(2), Some("a/A".into()));
+        assert_eq!(class(3), None);
+        assert_eq!(class(5), Some("a/B".into()));
+        assert_eq!(class(6), None);
+    }
+
+    #[test]
+    fn records_of_one_name_are_listed_in_the_order_in_which_they_were_added() {
+        let registry = registry(&[("a/A", 8..9), ("a/A", 0..1)]);
+        let first_ids = |classes: Vec<Arc<Class>>| -> Vec<u32> {
+            classes.iter().map(|class| class.first_id).collect()
+        };
+        assert_eq!(first_ids(registry.named("a/A")), [8, 0]);
+        assert_eq!(first_ids(registry.all()), [0, 8]);
+        assert!(registry.knows("a/A") && !registry.knows("a.A"));
+    }
+
+    #[test]
+    fn unloaded_classes_are_removed_everywhere_and_counted() {
+        let registry = registry(&[("a/A", 0..2), ("a/A", 2..4), ("a/B", 4..5)]);
+        let taken = registry.maps().take(|class| class.first_id != 2);
+        let taken: Vec<u32> = taken.iter().map(|class| class.first_id).collect();
+        assert_eq!(taken, [0, 4]);
+        assert!(registry.knows("a/A") && !registry.knows("a/B"));
+        assert_eq!(registry.named("a/A").len(), 1);
+        assert!(registry.of_method(4).is_none());
+        let unloaded = registry.unloaded();
+        assert_eq!((unloaded.classes, unloaded.methods), (2, 0));
+    }
+
+    #[test]
+    fn ids_of_unloaded_classes_stay_reserved_until_they_are_released() {
+        let registry = Registry::default();
+        assert_eq!(registry.maps().ids.reserve(3), Some(0));
+        let class = test_class("a/A", 0..3);
+        registry.add(class.clone());
+        registry.maps().take(|_| true);
+        assert_eq!(registry.maps().ids.reserve(2), Some(3));
+        registry.release_ids(&class);
+        assert_eq!(registry.maps().ids.reserve(2), Some(0));
     }
 }

@@ -1,185 +1,204 @@
-//! Loaded classes that are not armed: those that a plan names are brought through the class hook.
+//! Arming of classes that are loaded already: retransforms the loaded classes that a plan names and
+//! that are not armed.
 //!
 //! ```text
-//!   attach ─▶ one class by its full name? ─ yes ─▶ is one of that name in `Unarmed`? ─ no ─▶ nothing to do
+//!   attach ─▶ one class by its full name? ─ yes ─▶ is the name in UnarmedClasses? ─ no ─▶ nothing to do
 //!                      │ no                                      │ yes
-//!                      └──────▶ walk over all loaded classes ◀───┘ ─▶ RetransformClasses ─▶ hook
+//!                      └──────▶ walk over all loaded classes ◀───┘ ─▶ RetransformClasses ─▶ class hook
 //! ```
 //!
-//! What is below a class that a pattern with `+` names, the JVM tells of classes that are loaded. An annotation stands in the class file only; but
-//! a class whose constant pool does not mention its type does not have it, and is left alone.
+//! For patterns with `+`, the agent asks the JVM which loaded classes are subtypes of the named
+//! class. Annotations are in the class file only. However, a class whose constant pool does not
+//! mention the annotation's type does not have the annotation, so it is not retransformed.
 //!
-//! The walk asks the JVM for the name of each class, which takes milliseconds in a large program. So [`Unarmed`](crate::classes::unarmed_classes::Unarmed) has the names of
-//! all loaded classes that are not armed. The first walk notes those that were there before the agent; from then on the class hook
-//! notes what it lets pass, and `ClassPrepare` does so again, for a class that was just on its way while a walk went by. A name too
-//! many (its class is unloaded, or was armed meanwhile) costs a walk and nothing else.
+//! The walk asks the JVM for the name of each class, which takes milliseconds in a large program.
+//! Therefore [`UnarmedClasses`](crate::classes::unarmed_classes::UnarmedClasses) keeps the names of
+//! all loaded classes that are not armed:
+//!
+//! * The first walk adds the classes that were loaded before the agent.
+//! * From then on, the class hook adds each class that it does not arm.
+//! * `ClassPrepare` adds the class once more, because a class may be loaded while a walk passes by.
+//!
+//! A name too many, of a class that has been unloaded or armed, only costs one walk.
 
 use crate::agent::Agent;
-use crate::classes::arming_filter;
-use crate::classes::registry::Class;
+use crate::classes::arming_filter::on_cell_path;
+use crate::classes::load_hook::refuse_on_cell_path;
+use crate::classes::registry::{Class, MethodName};
 use crate::classes::selection;
 use crate::jvm::jni::{Env, jclass};
-use crate::weaving::weaver::mark_prepared;
 use std::collections::HashSet;
 use std::sync::Arc;
 use veneer_fragmenter::anchor;
 use veneer_fragmenter::classfile::ClassFile;
 use veneer_instruments::MethodPattern;
 
-/// The internal name of the one class that a pattern can select; none where it has wildcards.
-pub fn only_class(pattern: &MethodPattern) -> Option<String> {
-    let text = pattern.class_text();
-    let wild = text.contains('*') || text.contains("..") || pattern.has_subtypes();
-    (!wild).then(|| text.replace('.', "/"))
+/// A loaded class.
+struct LoadedClass {
+    /// A local reference.
+    class: jclass,
+    /// Internal name.
+    name: String,
+    dotted: String,
 }
 
-/// Brings loaded classes that the patterns name, and that are not armed for them yet, through the class hook. Called by the plan
-/// thread only.
-///
-/// Whether there were any.
+/// The internal name of the only class that a pattern can select. `None` if the pattern has
+/// wildcards.
+pub fn single_class(pattern: &MethodPattern) -> Option<String> {
+    let text = pattern.class_text();
+    let has_wildcards = text.contains('*') || text.contains("..") || pattern.has_subtypes();
+    (!has_wildcards).then(|| text.replace('.', "/"))
+}
+
+/// Retransforms the loaded classes that the patterns name and that are not armed for them yet.
+/// Returns whether there were any. Called by the plan thread only.
 pub fn arm(agent: &Agent, env: Env, patterns: &[MethodPattern]) -> bool {
     let unarmed = &agent.unarmed;
-    let names: Option<Vec<String>> = patterns.iter().map(only_class).collect();
-    let done = |name: &String| {
+    let names: Option<Vec<String>> = patterns.iter().map(single_class).collect();
+    let is_done = |name: &String| {
         let known = agent.registry.named(name);
-        !unarmed.may_have(name) && !known.iter().any(|c| missing(agent, env, c, patterns))
+        !unarmed.may_have(name) && !known.iter().any(|c| lacks_method(agent, env, c, patterns))
     };
-    if names.as_ref().is_some_and(|names| names.iter().all(done)) {
+    if names
+        .as_ref()
+        .is_some_and(|names| names.iter().all(is_done))
+    {
         return false;
     }
-    // Whoever adds one of them from here on is not forgotten; what the walk finds is added at its end.
-    let all = !unarmed.is_complete();
+    // The names are removed before the walk, and the walk adds those that are still not armed. So a
+    // name that another thread adds during the walk is not lost.
+    let is_first_walk = !unarmed.is_complete();
     names.iter().flatten().for_each(|name| unarmed.remove(name));
-    let mut chosen: Vec<(jclass, String)> = Vec::new();
-    let mut wanted = Vec::new();
-    let mut loaded: Vec<(jclass, String, String)> = Vec::new();
-    for class in agent.tool.loaded(env) {
-        let name = agent.tool.class_name(class);
-        match name.filter(|n| !anchor::is_anchor(n)) {
-            Some(name) => {
-                let dotted = name.replace('/', ".");
-                loaded.push((class, name, dotted));
+    let loaded = loaded_classes(agent, env);
+    // The matches are found while all local references are valid, because supertypes are among
+    // them.
+    let matches = matching_classes(agent, env, patterns, &loaded);
+    let (mut selected, mut wanted) = (Vec::new(), Vec::new());
+    for (class, is_match) in loaded.into_iter().zip(matches) {
+        if is_match {
+            let known = record_of(agent, env, &class);
+            if on_cell_path(&class.name) {
+                refuse_on_cell_path(agent, &class.dotted);
+            } else if known.is_none_or(|c| lacks_method(agent, env, &c, patterns))
+                && agent.tool.is_modifiable(class.class)
+            {
+                wanted.push((class.class, class.dotted.clone()));
             }
-            None => env.delete(class),
-        }
-    }
-    // Before any of these references goes.
-    let hits = hits(agent, env, patterns, &loaded);
-    for ((class, name, dotted), matches) in loaded.into_iter().zip(hits) {
-        let known = match matches || all {
-            true => record(agent, env, class, &name),
-            false => None,
-        };
-        if !matches {
-            if all && known.is_none() {
-                unarmed.add(&name);
+            selected.push(class);
+        } else {
+            if is_first_walk && record_of(agent, env, &class).is_none() {
+                unarmed.add(&class.name);
             }
-            env.delete(class);
-            continue;
+            env.delete(class.class);
         }
-        if arming_filter::on_cell_path(&name) {
-            agent.refuse(
-                &dotted,
-                "",
-                "OnCellPath",
-                "the JVM needs the class to run a cell; it is never armed",
-            );
-        } else if known.is_none_or(|c| missing(agent, env, &c, patterns))
-            && agent.tool.is_modifiable(class)
-        {
-            wanted.push((class, dotted));
-        }
-        chosen.push((class, name));
     }
     retransform(agent, &wanted);
-    for (class, name) in chosen {
-        match record(agent, env, class, &name) {
-            Some(known) => mark_prepared(agent, env, &known, class),
-            None => unarmed.add(&name),
+    for class in selected {
+        match record_of(agent, env, &class) {
+            Some(known) => known.mark_prepared(agent.tool, env, class.class),
+            None => unarmed.add(&class.name),
         }
-        env.delete(class);
+        env.delete(class.class);
     }
-    if all {
-        unarmed.completed();
+    if is_first_walk {
+        unarmed.mark_complete();
     }
     !wanted.is_empty()
 }
 
-/// Of which of the classes (with their dotted names) methods may be selected.
-fn hits(
+/// All loaded classes but arrays, hidden classes and anchors.
+fn loaded_classes(agent: &Agent, env: Env) -> Vec<LoadedClass> {
+    let mut loaded = Vec::new();
+    for class in agent.tool.loaded(env) {
+        let name = agent.tool.class_name(class);
+        match name.filter(|name| !anchor::is_anchor(name)) {
+            Some(name) => loaded.push(LoadedClass {
+                class,
+                dotted: name.replace('/', "."),
+                name,
+            }),
+            None => env.delete(class),
+        }
+    }
+    loaded
+}
+
+/// For each class: whether a pattern may select methods of it.
+fn matching_classes(
     agent: &Agent,
     env: Env,
     patterns: &[MethodPattern],
-    loaded: &[(jclass, String, String)],
+    loaded: &[LoadedClass],
 ) -> Vec<bool> {
-    let mut hits = vec![false; loaded.len()];
+    let mut matches = vec![false; loaded.len()];
     for pattern in patterns {
-        let mut above: Vec<jclass> = Vec::new();
+        let mut supertypes: Vec<jclass> = Vec::new();
         if pattern.has_subtypes() {
-            let named = loaded.iter().filter(|c| pattern.names_class(&c.2));
-            above.extend(named.map(|c| c.0));
+            let named = loaded.iter().filter(|c| pattern.names_class(&c.dotted));
+            supertypes.extend(named.map(|c| c.class));
         }
-        let selects = |class: jclass, dotted: &str| {
-            let below = |other: &jclass| env.is_assignable(class, *other);
-            if !pattern.names_class(dotted) && !above.iter().any(below) {
+        let is_match = |one: &LoadedClass| {
+            let is_subtype = |other: &jclass| env.is_assignable(one.class, *other);
+            if !pattern.names_class(&one.dotted) && !supertypes.iter().any(is_subtype) {
                 return false;
             }
-            // Where the JVM does not tell, the class file does.
+            // If the JVM does not return the constant pool, the class hook decides by the class
+            // file.
             let mentioned = pattern
                 .has_annotations()
-                .then(|| agent.tool.mentioned(class));
+                .then(|| agent.tool.mentioned(one.class));
             let types = mentioned.flatten();
             types.is_none_or(|types| pattern.may_be_annotated(&types))
         };
-        for (hit, (class, _, dotted)) in hits.iter_mut().zip(loaded) {
-            *hit = *hit || selects(*class, dotted);
+        for (matched, one) in matches.iter_mut().zip(loaded) {
+            *matched = *matched || is_match(one);
         }
     }
-    hits
+    matches
 }
 
-fn record(agent: &Agent, env: Env, class: jclass, name: &str) -> Option<Arc<Class>> {
-    let loader = agent.tool.loader(class);
-    let known = agent.registry.find(env, name, loader);
+/// The record of a loaded class, if it is armed.
+fn record_of(agent: &Agent, env: Env, class: &LoadedClass) -> Option<Arc<Class>> {
+    let loader = agent.tool.loader(class.class);
+    let known = agent.registry.find(env, &class.name, loader);
     env.delete(loader);
     known
 }
 
-/// All in one pause of the application; one by one where that fails: a class that cannot be transformed must not keep the others
-/// from it.
+/// Retransforms classes (with their dotted names) in one pause of the application. If that fails,
+/// retransforms them one by one, so that a class that cannot be transformed does not prevent the
+/// others.
 fn retransform(agent: &Agent, wanted: &[(jclass, String)]) {
-    let classes: Vec<jclass> = wanted.iter().map(|w| w.0).collect();
-    match agent.tool.retransform(&classes) {
-        Ok(()) => {}
-        Err(e) if wanted.len() == 1 => {
-            let name = wanted.first().map_or("", |w| w.1.as_str());
-            agent.refuse(name, "", "RetransformFailed", &e.to_string());
-        }
-        Err(_) => wanted
-            .iter()
-            .for_each(|one| retransform(agent, std::slice::from_ref(one))),
+    let classes: Vec<jclass> = wanted.iter().map(|(class, _)| *class).collect();
+    match (agent.tool.retransform(&classes), wanted) {
+        (Ok(()), _) => {}
+        (Err(e), [(_, name)]) => agent.refuse(name, "", "RetransformFailed", &e.to_string()),
+        (Err(_), several) => several.chunks(1).for_each(|one| retransform(agent, one)),
     }
 }
 
-/// Whether a known class has methods that the patterns name and that were never tried by name, or is not armed any more.
-fn missing(agent: &Agent, env: Env, class: &Class, patterns: &[MethodPattern]) -> bool {
+/// Whether the patterns select a method of an armed class that has no cell, or the class has its
+/// original code again.
+fn lacks_method(agent: &Agent, env: Env, class: &Class, patterns: &[MethodPattern]) -> bool {
     if class.state().restored {
         return true;
     }
-    let facts = selection::asked(agent.tool, env, class, patterns);
+    let facts = selection::facts_if_needed(agent.tool, env, class, patterns);
     let facts = facts.as_deref();
-    unarmed(class).iter().any(|(name, descriptor)| {
-        let hit = |p: &MethodPattern| match facts {
+    methods_without_cell(class).iter().any(|method| {
+        let MethodName { name, descriptor } = method;
+        let selects = |p: &MethodPattern| match facts {
             Some(_) => p.selects(&class.dotted, facts, name, descriptor),
-            // It is not prepared yet; the hook looks closer.
+            // The facts are unknown, so the class hook decides.
             None => p.matches(&class.dotted, name, descriptor),
         };
-        patterns.iter().any(hit)
+        patterns.iter().any(selects)
     })
 }
 
-/// The methods of a class that have code and no cell, kept until the class comes through the hook again.
-fn unarmed(class: &Class) -> Arc<[(String, String)]> {
+/// The methods of a class that have code but no cell. The result is kept until the class passes the
+/// hook again.
+fn methods_without_cell(class: &Class) -> Arc<[MethodName]> {
     let (original, armed) = {
         let state = class.state();
         if let Some(known) = &state.unarmed {
@@ -188,23 +207,33 @@ fn unarmed(class: &Class) -> Arc<[(String, String)]> {
         let armed: HashSet<usize> = state.methods.iter().map(|m| m.index).collect();
         (state.original.clone(), armed)
     };
-    let Ok(file) = ClassFile::parse(&original) else {
-        return Arc::new([]);
-    };
-    let mut found = Vec::new();
-    for (i, m) in file.methods.iter().enumerate() {
-        let has_code = m.attributes.iter().any(|a| a.is(&file.pool, "Code"));
-        if armed.contains(&i) || !has_code {
-            continue;
-        }
-        if let (Ok(name), Ok(descriptor)) = (file.pool.text(m.name), file.pool.text(m.descriptor)) {
-            found.push((name.into_owned(), descriptor.into_owned()));
-        }
-    }
-    let found: Arc<[(String, String)]> = found.into();
+    let found: Arc<[MethodName]> = methods_with_code(&original, &armed).into();
     let mut state = class.state();
     if Arc::ptr_eq(&state.original, &original) && state.methods.len() == armed.len() {
         state.unarmed = Some(found.clone());
+    }
+    found
+}
+
+/// The methods in a class file that have code and whose index is not in `excluded`. Empty for a
+/// malformed class file.
+fn methods_with_code(bytes: &[u8], excluded: &HashSet<usize>) -> Vec<MethodName> {
+    let Ok(file) = ClassFile::parse(bytes) else {
+        return Vec::new();
+    };
+    let mut found = Vec::new();
+    for (index, method) in file.methods.iter().enumerate() {
+        let has_code = method.attributes.iter().any(|a| a.is(&file.pool, "Code"));
+        if excluded.contains(&index) || !has_code {
+            continue;
+        }
+        let name = file.pool.text(method.name);
+        if let (Ok(name), Ok(descriptor)) = (name, file.pool.text(method.descriptor)) {
+            found.push(MethodName {
+                name: name.into_owned(),
+                descriptor: descriptor.into_owned(),
+            });
+        }
     }
     found
 }
@@ -213,9 +242,15 @@ fn unarmed(class: &Class) -> Arc<[(String, String)]> {
 mod tests {
     use super::*;
 
+    const POINTS: &[u8] = include_bytes!("fixtures/Points.classfile");
+
     #[test]
-    fn a_pattern_names_one_class_only_without_wildcards() {
-        let class = |text| MethodPattern::parse(text).ok().and_then(|p| only_class(&p));
+    fn a_pattern_names_a_single_class_only_without_wildcards() {
+        let class = |text| {
+            MethodPattern::parse(text)
+                .ok()
+                .and_then(|p| single_class(&p))
+        };
         assert_eq!(
             class("a.b.Outer$Inner::*(..)"),
             Some("a/b/Outer$Inner".into())
@@ -226,5 +261,35 @@ mod tests {
         assert_eq!(class("*..*"), None);
         assert_eq!(class("a.I+::run"), None);
         assert_eq!(class("@a.Test static a.B::run"), Some("a/B".into()));
+    }
+
+    #[test]
+    fn methods_with_a_cell_are_left_out() {
+        let names = |excluded: &[usize]| -> Vec<String> {
+            let found = methods_with_code(POINTS, &excluded.iter().copied().collect());
+            found
+                .into_iter()
+                .map(|m| m.name + m.descriptor.as_str())
+                .collect()
+        };
+        let all = names(&[]);
+        assert_eq!(all.first().map(String::as_str), Some("<init>(Z)V"));
+        assert!(all.contains(&"loop(I)I".to_string()));
+        let fewer = names(&[0, 2]);
+        assert_eq!(fewer.len(), all.len() - 2);
+        assert!(!fewer.contains(&"loop(I)I".to_string()));
+    }
+
+    #[test]
+    fn a_malformed_class_file_has_no_methods() {
+        assert!(methods_with_code(&POINTS[..50], &HashSet::new()).is_empty());
+    }
+
+    #[test]
+    fn the_methods_without_a_cell_are_kept_with_the_class_file() {
+        let class = crate::classes::registry::test_class("shop/Points", 0..8);
+        class.state().original = POINTS.into();
+        let first = methods_without_cell(&class);
+        assert!(Arc::ptr_eq(&first, &methods_without_cell(&class)));
     }
 }

@@ -1,20 +1,22 @@
-//! Whether class loaders find the runtime classes that armed code and versions name.
+//! Whether class loaders find the runtime classes that armed code and versions refer to.
 //!
-//! The JVM resolves those names through the loader of the armed class. A loader that hides them would break the class, so the
-//! agent asks each loader once, before it arms the loader's first class. It asks in the thread that loads that class: no thread of
-//! the agent calls a class loader. The JVM records the answer, and never asks the loader for these classes again.
+//! The JVM resolves those names through the loader of the armed class. A loader that hides the
+//! runtime classes would break the class, so the agent asks each loader once, before it arms the
+//! loader's first class. It asks on the thread that loads that class, because no thread of the
+//! agent may call a class loader. The JVM records the answer, and never asks the loader for these
+//! classes again.
 //!
-//! A loader whose classes were all loaded before the agent attached is not asked, because no thread of the application loads a class
-//! through it while the agent arms them.
+//! A loader whose classes were all loaded before the agent attached is not asked, because no thread
+//! of the application loads a class through it while the agent arms them.
 
 use crate::jvm::jni::{Env, Global, jobject};
 use crate::jvm::runtime_table::{CLASSES, PACKAGE};
 use std::cell::Cell;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-/// The classes of the JDK that armed code, anchors and versions name for Veneer's own purposes. They
-/// also name runtime classes, which the table [`CLASSES`] lists.
-const NAMED: [&str; 11] = [
+/// The classes of the JDK that armed code, anchors and versions refer to for Veneer's own purposes.
+/// They also refer to runtime classes, which the table [`CLASSES`] lists.
+const NEEDED_CLASSES: [&str; 11] = [
     "java/lang/invoke/MethodHandle",
     "java/lang/invoke/MethodHandles$Lookup",
     "java/lang/invoke/MethodType",
@@ -29,28 +31,30 @@ const NAMED: [&str; 11] = [
 ];
 
 thread_local! {
-    /// This thread is asking a loader.
-    static ASKS: Cell<bool> = const { Cell::new(false) };
+    /// Whether this thread is asking a loader now.
+    static IS_ASKING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// A loader that was asked: a weak reference to it, and why it does not find the classes, if it does not.
-struct Asked {
+/// A loader that has been asked.
+struct AskedLoader {
+    /// A weak reference.
     loader: Global,
+    /// The reason why the loader does not find the classes, if it does not.
     hidden: Option<Arc<str>>,
 }
 
-/// The loaders that were asked.
+/// The loaders that have been asked, with their answers.
 #[derive(Default)]
 pub struct RuntimeAccess {
-    asked: Mutex<Vec<Asked>>,
+    asked: Mutex<Vec<AskedLoader>>,
 }
 
 impl RuntimeAccess {
-    fn asked(&self) -> MutexGuard<'_, Vec<Asked>> {
+    fn asked(&self) -> MutexGuard<'_, Vec<AskedLoader>> {
         self.asked.lock().unwrap_or_else(|e| e.into_inner())
     }
 
-    /// The loader's answer; `None` if the agent has not asked the loader.
+    /// The loader's answer; `None` if the loader has not been asked.
     fn answer(&self, env: Env, loader: jobject) -> Option<Result<(), Arc<str>>> {
         let asked = self.asked();
         let known = asked
@@ -60,41 +64,42 @@ impl RuntimeAccess {
         known.map(|a| a.hidden.clone().map_or(Ok(()), Err))
     }
 
-    /// Whether armed code in a loader finds the runtime classes. `loads`: this thread is loading a class through the loader, so the
-    /// loader may be asked.
+    /// Checks that armed code of a loader's classes finds the runtime classes. If `is_loading` is
+    /// true, this thread is loading a class through the loader, so the loader may be asked.
     ///
     /// # Errors
-    /// The text of the exception that the loader threw. Or a text that says that the loader loads the class in order to answer: then the
-    /// class cannot be armed.
-    pub fn check(&self, env: Env, loader: jobject, loads: bool) -> Result<(), Arc<str>> {
+    /// The text of the exception that the loader threw. If the loader loads the current class in
+    /// order to answer, the text says so, and the class cannot be armed.
+    pub fn check(&self, env: Env, loader: jobject, is_loading: bool) -> Result<(), Arc<str>> {
         if loader.is_null() {
             return Ok(());
         }
         if let Some(answer) = self.answer(env, loader) {
             return answer;
         }
-        if !loads {
+        if !is_loading {
             return Ok(());
         }
-        if ASKS.get() {
+        if IS_ASKING.get() {
             return Err(
                 "the class loader loads this class in order to find a class of the JDK".into(),
             );
         }
-        // No lock is held meanwhile. Two threads may ask one loader; their answers are the same.
-        ASKS.set(true);
+        // No lock is held while the loader runs. If two threads ask the same loader, their answers
+        // are the same.
+        IS_ASKING.set(true);
         let runtime = CLASSES.iter().filter(|c| c.is_named_by_emitted_code);
         let runtime = runtime.map(|class| format!("{PACKAGE}{}", class.name));
-        let mut named = runtime.chain(NAMED.map(str::to_string));
-        let hidden = named.find_map(|name| {
+        let mut needed = runtime.chain(NEEDED_CLASSES.map(str::to_string));
+        let hidden = needed.find_map(|name| {
             let found = env.find_in(&name, loader);
             found.map(|class| env.delete(class)).err()
         });
-        ASKS.set(false);
+        IS_ASKING.set(false);
         let hidden: Option<Arc<str>> = hidden.map(|e| e.to_string().into());
         let mut asked = self.asked();
         asked.retain(|a| !env.is_cleared(&a.loader));
-        asked.push(Asked {
+        asked.push(AskedLoader {
             loader: env.weak(loader),
             hidden: hidden.clone(),
         });

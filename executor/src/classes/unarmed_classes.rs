@@ -1,38 +1,47 @@
-//! Names of loaded classes that are not armed.
+//! The names of loaded classes that are not armed.
 //!
-//! With them a plan that names a class which is not loaded costs no walk over all loaded classes; see `retransform.rs`.
+//! If a plan names a single class that is not loaded, this set saves a walk over all loaded
+//! classes; see [`retransform`](crate::classes::retransform). The set may contain a name too many,
+//! which costs one such walk. It never lacks a name, once a walk has completed it.
+//!
+//! The class hook and `ClassPrepare` add names on the threads that load classes. The plan thread
+//! asks and removes.
 
 use std::collections::HashSet;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::{Mutex, MutexGuard};
 use veneer_fragmenter::anchor;
 
-/// The set is made anew where it has grown to twice its size and so much more: programs may make classes and drop them for ever.
-const SLACK: usize = 1 << 14;
+/// The set is dropped if it grows to more than twice its size after the last walk, plus this
+/// number. Otherwise a program that makes and drops classes for ever would let it grow without
+/// bound.
+const REBUILD_SLACK: usize = 1 << 14;
 
 #[derive(Default)]
 struct Names {
-    /// Of internal names. 64 bits with a secret key: that two names share one does not happen.
+    /// 64-bit hashes of internal names, with a secret key. A collision is too unlikely to matter,
+    /// and would only cost a walk.
     hashes: HashSet<u64>,
-    /// Whether the classes that were there before the agent are among them.
-    complete: bool,
-    /// How many there may be before the set is made anew.
+    /// Whether the set includes the classes that were loaded before the agent.
+    is_complete: bool,
+    /// The size above which the set is dropped.
     limit: usize,
 }
 
-/// Names of loaded classes that are not armed. See the module documentation.
+/// See the module documentation.
 #[derive(Default)]
-pub struct Unarmed {
+pub struct UnarmedClasses {
     hasher: RandomState,
     names: Mutex<Names>,
 }
 
-impl Unarmed {
+impl UnarmedClasses {
     fn names(&self) -> MutexGuard<'_, Names> {
         self.names.lock().unwrap_or_else(|e| e.into_inner())
     }
 
-    /// A class of this internal name is there, or about to be, and is not armed.
+    /// Adds the internal name of a class that is loaded, or about to be, and not armed. Anchors are
+    /// left out.
     pub fn add(&self, name: &str) {
         if anchor::is_anchor(name) {
             return;
@@ -40,15 +49,15 @@ impl Unarmed {
         let hash = self.hasher.hash_one(name);
         let mut names = self.names();
         names.hashes.insert(hash);
-        if names.complete && names.hashes.len() > names.limit {
+        if names.is_complete && names.hashes.len() > names.limit {
             *names = Names::default();
         }
     }
 
-    /// Whether one of this name may be there.
+    /// Whether a class of this name may be loaded and not armed.
     pub fn may_have(&self, name: &str) -> bool {
         let names = self.names();
-        !names.complete || names.hashes.contains(&self.hasher.hash_one(name))
+        !names.is_complete || names.hashes.contains(&self.hasher.hash_one(name))
     }
 
     pub fn remove(&self, name: &str) {
@@ -57,14 +66,15 @@ impl Unarmed {
     }
 
     pub fn is_complete(&self) -> bool {
-        self.names().complete
+        self.names().is_complete
     }
 
-    /// A walk has added all that were there.
-    pub fn completed(&self) {
+    /// Marks the set as complete, because a walk has added all classes that were loaded before the
+    /// agent.
+    pub fn mark_complete(&self) {
         let mut names = self.names();
-        names.complete = true;
-        names.limit = 2 * names.hashes.len() + SLACK;
+        names.is_complete = true;
+        names.limit = 2 * names.hashes.len() + REBUILD_SLACK;
     }
 }
 
@@ -73,18 +83,56 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_is_known_before_the_first_walk_nor_after_too_many_classes() {
-        let unarmed = Unarmed::default();
+    fn any_class_may_be_loaded_before_the_first_walk() {
+        let unarmed = UnarmedClasses::default();
         unarmed.add("a/A");
         assert!(unarmed.may_have("a/A") && unarmed.may_have("a/B"));
-        unarmed.completed();
+        unarmed.mark_complete();
         assert!(unarmed.may_have("a/A") && !unarmed.may_have("a/B"));
         unarmed.remove("a/A");
         assert!(!unarmed.may_have("a/A"));
-        for n in 0..=2 * SLACK {
+    }
+
+    #[test]
+    fn names_that_were_added_during_the_walk_stay() {
+        let unarmed = UnarmedClasses::default();
+        unarmed.remove("a/A");
+        unarmed.add("a/A");
+        unarmed.mark_complete();
+        assert!(unarmed.may_have("a/A"));
+    }
+
+    #[test]
+    fn a_set_that_has_grown_too_much_is_dropped_and_waits_for_the_next_walk() {
+        let unarmed = UnarmedClasses::default();
+        unarmed.add("a/A");
+        unarmed.mark_complete();
+        // The limit is 2 + REBUILD_SLACK names, and one name is there already.
+        for n in 0..=REBUILD_SLACK {
             unarmed.add(&format!("a/G{n}"));
         }
-        // It was dropped on the way, and waits for the next walk.
-        assert!(unarmed.may_have("a/A") && !unarmed.is_complete());
+        assert!(unarmed.is_complete());
+        unarmed.add("a/Last");
+        assert!(!unarmed.is_complete() && unarmed.may_have("b/B"));
+        unarmed.mark_complete();
+        assert!(!unarmed.may_have("a/A"), "the dropped names are gone");
+    }
+
+    #[test]
+    fn the_same_name_counts_once() {
+        let unarmed = UnarmedClasses::default();
+        unarmed.mark_complete();
+        for _ in 0..=2 * REBUILD_SLACK {
+            unarmed.add("a/A");
+        }
+        assert!(unarmed.is_complete());
+    }
+
+    #[test]
+    fn anchors_are_not_classes_of_the_application() {
+        let unarmed = UnarmedClasses::default();
+        unarmed.mark_complete();
+        unarmed.add("a/A$Veneer");
+        assert!(!unarmed.may_have("a/A$Veneer"));
     }
 }

@@ -19,7 +19,7 @@ use super::threads::spawn;
 use super::update_thread::UpdateThread;
 use crate::agent::Agent;
 use crate::jvm::jvm_name::jvm_name;
-use crate::plans::jobs::{Job, Typed};
+use crate::plans::jobs::{Job, ReplInput};
 use crate::plans::outbox::{ClientId, Outbox};
 use crate::plans::{report, status};
 use std::collections::BTreeMap;
@@ -154,8 +154,8 @@ impl ClientSession {
         source: String,
         modules: BTreeMap<String, String>,
         look: Option<u32>,
-    ) -> Typed {
-        Typed {
+    ) -> ReplInput {
+        ReplInput {
             file: file.as_deref().map(presentable),
             source,
             modules: with_presentable_names(modules),
@@ -167,7 +167,7 @@ impl ClientSession {
     /// Executes the first input of a prompt. The connection is a prompt from then on to its end.
     fn prompt(
         &self,
-        first: Typed,
+        first: ReplInput,
         lease: Duration,
         reader: &mut BufReader<Stream>,
     ) -> ControlFlow<()> {
@@ -245,7 +245,10 @@ impl ClientSession {
         let accepted = self.agent.ask(Job::Analyse(component, answer));
         let reply = match wait_for_answer(accepted, &answered, JOB_TIMEOUT) {
             Ok(Ok(analysis)) => Reply::Analysis(Box::new(analysis)),
-            Ok(Err(message)) | Err(message) => Reply::Failed { message },
+            Ok(Err(error)) => Reply::Failed {
+                message: error.to_string(),
+            },
+            Err(message) => Reply::Failed { message },
         };
         self.send(&reply)
     }
@@ -300,7 +303,7 @@ impl ClientSession {
     fn release(&self, outbox: &Arc<Outbox>) {
         outbox.close();
         // A failure says that the plan thread has ended, and that nothing is attached any more.
-        self.agent.ask(Job::TakeOff(outbox.clone()));
+        self.agent.ask(Job::ClientGone(outbox.clone()));
     }
 
     /// Holds the attachments of a program or prompt until the client disconnects or sends no

@@ -89,7 +89,7 @@ impl SubscriptionFeed {
         let mut events = Vec::new();
         let mut lost = 0;
         for id in self.subscribed(agent) {
-            let points = readings::standing_of(agent, id);
+            let points = readings::installed_points(agent, id);
             for point in points.iter().filter(|point| point.step == Step::Log) {
                 let (new, count) = agent.rings.since(point.slot, self.events.seen(point.slot));
                 lost += self.events.advance(point.slot, count, new.len());

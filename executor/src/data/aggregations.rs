@@ -1,17 +1,48 @@
-//! Tables that compiled probes fill, off the heap in a mapped file: `VeneerTables` writes to them by address, and whoever wants to
-//! know reads them here.
+//! Tallies: the tables that compiled probes fill. A *tally* is an aggregation map, like a BPF map
+//! or an aggregation in DTrace. The tables are outside the Java heap, in a mapped file.
+//!
+//! `VeneerTables` writes the tables by address on application threads. The plan thread creates,
+//! reads and clears them here; client threads read them. A mutex protects the list of tables, not
+//! their contents.
 //!
 //! ```text
-//!   | head: places, bytes of an entry, entries at most, entries, address of strings, parts, two of the kind | the rest | entry | entry | …
-//!   | head: places, strings at most, strings, – …                                            | string | string | …
+//!   table     header | the rest | entry | entry | …              the rest: values that found no entry
+//!   strings   header | string | string | …                       directly behind their table
+//!
+//!   header of a table      offset 0   number of slots; each slot holds an entry or is free
+//!                                 8   bytes of an entry
+//!                                16   the most entries
+//!                                24   entries; for `last` and `sample`, recorded combinations
+//!                                32   address of the strings
+//!                                40   offset of the thread-local parts in a shard, or -1
+//!                                48   two auxiliary words, see below
+//!   header of the strings  offset 0   number of slots
+//!                                 8   the most strings
+//!                                16   strings
+//!
+//!   entry                  state(8) tags of the keys(8) key(8) × 4  value…
+//!   entry of last, sample  state(8) tags(8) recorded value(8) × 4  time(8) thread(8)
+//!   string                 state(8) length(4) is UTF-16(4)  64 characters of 1 or 2 bytes
 //! ```
 //!
-//! An entry: state (0 free, 1 being made, else a hash), tags of its keys, four keys, values. Of the latest and of a sample: state (2 and a
-//! number), tags, four values, time, thread. A string: state, length, characters. Two of the kind: of a linear histogram where its
-//! buckets begin and their width, of a sample its seed; of that and of the latest how many had come when it was cleared. Parts: where among its
-//! counters a thread adds up counts, sums and buckets for itself (`parts.rs`), -1 where all threads do in the entry. The same
-//! numbers stand in `VeneerTables`. A table stays until the JVM ends: an activation in a version that is superseded may still write.
+//! The state of an entry is 0 if the slot is free, 1 while a thread writes the entry, and otherwise
+//! a hash of the keys. In `last` and `sample` tables the hash is replaced by the sequence number of
+//! the recorded combination plus 2. The state of a string has the same first two values.
+//!
+//! | kind | first auxiliary word | second auxiliary word |
+//! | --- | --- | --- |
+//! | `linear` | start of the first bucket | width of a bucket |
+//! | `sample` | seed | combinations recorded before the last clear |
+//! | `last` | unused | combinations recorded before the last clear |
+//!
+//! Counts, sums and buckets also have thread-local parts among the counters of each thread, see
+//! `thread_local_parts.rs`. The offsets that `VeneerTables` and
+//! `VeneerTexts` use too are in `runtime_table.rs`.
+//!
+//! **Invariant:** a table is never freed or moved, because an activation in a superseded version
+//! may still write to it.
 
+mod content;
 mod rate;
 mod space_saving;
 mod thread_local_parts;
@@ -25,507 +56,348 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex, MutexGuard};
-use veneer_instruments::{Entry, GROUP, Key, Moment, Tally, TallyKind};
-use veneer_probes::compile::{KEYS, Tag};
+use veneer_instruments::{GROUP, TallyKind};
+use veneer_probes::compile::KEYS;
 
-use thread_local_parts::Parts;
+use thread_local_parts::ThreadLocalParts;
 
-/// In the word of an object that is a string, whose number is in the lower half.
-const STRINGS: i64 = runtime_table::STRINGS;
-
-/// Bytes of all tables together at most.
-const SIZE: u64 = 1 << 28;
-/// Places for strings at most of a table that knows them by identity: an object of four bytes each on the heap.
-const FEW: u64 = 1 << 14;
-/// Entries of a table at most.
-pub const MOST: u32 = 100_000;
-const HEAD: u64 = runtime_table::HEAD as u64;
+/// The size of the file: the room for all tables together, in bytes.
+const FILE_BYTES: u64 = 1 << 28;
+/// The most string slots of a table that recognises strings by identity. Each of these slots costs
+/// an object reference of four bytes on the Java heap.
+const MAX_IDENTITY_STRING_SLOTS: u64 = 1 << 14;
+/// The most entries of a table.
+pub const MAX_ENTRIES: u32 = 100_000;
+/// Bytes of the header of a table and of its strings.
+const HEADER: u64 = runtime_table::HEAD as u64;
+/// Offset of the values in an entry.
 const VALUES: u64 = runtime_table::VALUES as u64;
-const PAGE: u64 = 4096;
-const TEXT: u64 = runtime_table::TABLE_TEXT as u64;
-const STRING: u64 = 16 + 2 * TEXT;
-/// In the head: how many have been given to a table of single values.
-const GIVEN: u64 = runtime_table::TABLE_GIVEN as u64;
-/// In the head: where the parts of threads lie; of what a thread keeps for itself something else, see `VeneerThreads.keep`.
-const PARTS: u64 = runtime_table::TABLE_PARTS as u64;
-/// The two of the kind.
-const FIRST: u64 = runtime_table::TABLE_FIRST as u64;
-const SECOND: u64 = runtime_table::TABLE_SECOND as u64;
+const PAGE_BYTES: u64 = 4096;
+/// The most characters of a string that are stored.
+const STRING_CHARS: u64 = runtime_table::TABLE_TEXT as u64;
+/// Bytes of a string.
+const STRING_BYTES: u64 = 16 + 2 * STRING_CHARS;
+/// Bytes of a pair of cells.
+const CELL_PAIR_BYTES: u64 = 16;
 
+/// Header offset of the number of recorded combinations of a `last` or `sample` table.
+const RECORDED: u64 = runtime_table::TABLE_GIVEN as u64;
+/// Header offset of the position of the thread-local parts. `VeneerThreads.keep` stores another
+/// number there, in the tables of objects that threads keep.
+const PARTS: u64 = runtime_table::TABLE_PARTS as u64;
+/// Header offset of the first auxiliary word.
+const AUX_0: u64 = runtime_table::TABLE_FIRST as u64;
+/// Header offset of the second auxiliary word.
+const AUX_1: u64 = runtime_table::TABLE_SECOND as u64;
+
+/// The position and the shape of a table.
 #[derive(Clone, Copy)]
-struct Place {
-    at: u64,
+struct TableLayout {
+    /// Offset in the file. For a table of values that belong to objects, its number in
+    /// `VeneerObjects`.
+    offset: u64,
     kind: TallyKind,
-    places: u64,
+    slots: u64,
+    /// Offset of the strings in the file.
     strings: u64,
-    strings_places: u64,
-    /// Where strings are known by identity; see `VeneerTexts.SEEN`.
-    row: u64,
+    string_slots: u64,
+    /// The row of `VeneerTexts.SEEN` by which strings are recognised by identity; 0 for none.
+    string_row: u64,
+}
+
+impl TableLayout {
+    /// The layout of a table with no room in this file.
+    fn of_objects(number: u64) -> TableLayout {
+        TableLayout {
+            offset: number,
+            kind: TallyKind::PerObject,
+            slots: 0,
+            strings: 0,
+            string_slots: 0,
+            string_row: 0,
+        }
+    }
+
+    /// Bytes of an entry.
+    fn entry_bytes(&self) -> u64 {
+        VALUES + 8 * self.kind.words()
+    }
+
+    /// Offset of the entry in a slot. Entry 0 is the rest; slot `n` is entry `n + 1`.
+    fn entry(&self, number: u64) -> u64 {
+        self.offset + HEADER + number * self.entry_bytes()
+    }
+
+    /// Whether the table has entries that are found by their keys.
+    fn has_keyed_entries(&self) -> bool {
+        !self.kind.is_own() && !self.kind.has_moments()
+    }
+}
+
+/// A table with the data that only the agent needs.
+struct TallyTable {
+    layout: TableLayout,
+    label: Label,
+    parts: Option<ThreadLocalParts>,
 }
 
 #[derive(Default)]
-struct State {
-    used: u64,
-    tables: Vec<Place>,
-    /// One for each of `tables`.
-    labels: Vec<Label>,
-    /// One for each of `tables`: what threads add up for themselves.
-    parts: Vec<Option<Parts>>,
-    /// What is left of the last page that was claimed for cells.
-    cells: Range<u64>,
+struct TallyList {
+    /// Bytes at the start of the file that tables and cells occupy.
+    used_bytes: u64,
+    /// Table `n` is at index `n`.
+    tables: Vec<TallyTable>,
+    /// The unused part of the last page of cells.
+    free_cells: Range<u64>,
 }
 
-/// Whose a table is, and what it is called.
+impl TallyList {
+    fn get(&self, table: u32) -> Option<&TallyTable> {
+        self.tables.get(table as usize)
+    }
+
+    fn get_mut(&mut self, table: u32) -> Option<&mut TallyTable> {
+        self.tables.get_mut(table as usize)
+    }
+
+    /// Adds a table and returns its number.
+    fn add(&mut self, layout: TableLayout, parts: Option<ThreadLocalParts>) -> u32 {
+        self.tables.push(TallyTable {
+            layout,
+            label: Label::default(),
+            parts,
+        });
+        self.tables.len() as u32 - 1
+    }
+}
+
+/// The owner and the name of a table.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Label {
-    /// The plan that made it.
+    /// The plan that created the table.
     pub plan: String,
-    /// The name that the plan gave.
+    /// The name that the plan gave the table.
     pub name: Option<String>,
 }
 
-/// See the module documentation.
+/// All tables. See the module documentation.
 pub struct Tallies {
-    /// Those that are keys.
+    /// The call stacks that are keys of tables.
     pub stacks: CallStacks,
     file: Mapping,
-    state: Mutex<State>,
+    list: Mutex<TallyList>,
+}
+
+/// Returns the number of slots of a table with this many entries, and the most strings it stores.
+fn capacity(kind: TallyKind, entries: u64) -> (u64, u64) {
+    match kind {
+        // A ring of entries. Strings of overwritten entries stay, so there is room for more.
+        TallyKind::Last => (entries.next_power_of_two(), (4 * entries).max(10_000)),
+        // Of N combinations, n + n·ln(N/n) are drawn into a sample of n; 20 n is enough for N
+        // about 10⁸ times as large as n.
+        TallyKind::Sample => (entries, (20 * entries).clamp(10_000, 100_000)),
+        TallyKind::Distinct => ((entries * 4 / 3 + 1).next_power_of_two(), 2 * entries),
+        // The number of keys is unbounded, and the strings of replaced keys stay.
+        TallyKind::Top => (
+            GROUP * entries.next_power_of_two(),
+            (64 * entries).clamp(20_000, 100_000),
+        ),
+        // A thread looks for a free slot among the 8 slots after that of its id.
+        kind if kind.is_stack() => ((entries + 8).next_power_of_two(), 1),
+        _ => ((entries * 4 / 3 + 1).next_power_of_two(), entries),
+    }
 }
 
 impl Tallies {
-    /// Makes the file.
+    /// Creates the file, without tables.
     pub fn create(path: &Path) -> io::Result<Tallies> {
         Ok(Tallies {
             stacks: CallStacks::default(),
-            file: Mapping::create(path, SIZE)?,
-            state: Mutex::default(),
+            file: Mapping::create(path, FILE_BYTES)?,
+            list: Mutex::default(),
         })
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(|e| e.into_inner())
+    fn list(&self) -> MutexGuard<'_, TallyList> {
+        self.list.lock().unwrap_or_else(|e| e.into_inner())
     }
 
-    /// A new table, and its number. `None` where there is no room for it, or none on the disk.
-    pub fn make(&self, shards: &Shards, kind: TallyKind, entries: u32) -> Option<u32> {
-        let mut state = self.state();
-        let entries = u64::from(entries.clamp(1, MOST));
-        let (places, strings_most) = match kind {
-            // It goes round, and what it has forgotten has left its strings.
-            TallyKind::Last => (entries.next_power_of_two(), (4 * entries).max(10_000)),
-            // So many are drawn in turn from some 10⁸ times as many as it keeps: n + n·ln(N/n) of N.
-            TallyKind::Sample => (entries, (20 * entries).clamp(10_000, 100_000)),
-            TallyKind::Distinct => ((entries * 4 / 3 + 1).next_power_of_two(), 2 * entries),
-            // Keys without bound come here, and their strings stay.
-            TallyKind::Top => (
-                GROUP * entries.next_power_of_two(),
-                (64 * entries).clamp(20_000, 100_000),
-            ),
-            // Threads find a place among the next few.
-            kind if kind.is_stack() => ((entries + 8).next_power_of_two(), 1),
-            _ => ((entries * 4 / 3 + 1).next_power_of_two(), entries),
-        };
-        let strings_places = (strings_most * 4 / 3 + 1).next_power_of_two();
-        let size = VALUES + 8 * kind.words();
-        let table = HEAD + (places + 1) * size;
-        let all = (table + HEAD + strings_places * STRING).next_multiple_of(4096);
-        let at = state.used;
-        if at + all > SIZE {
+    /// Creates a table and returns its number. Returns `None` if the file or the disk is full.
+    pub fn create_table(&self, shards: &Shards, kind: TallyKind, entries: u32) -> Option<u32> {
+        let mut list = self.list();
+        let entries = u64::from(entries.clamp(1, MAX_ENTRIES));
+        let (slots, max_strings) = capacity(kind, entries);
+        let string_slots = (max_strings * 4 / 3 + 1).next_power_of_two();
+        let offset = list.used_bytes;
+        let entry_bytes = VALUES + 8 * kind.words();
+        let table_bytes = HEADER + (slots + 1) * entry_bytes;
+        let all_bytes = table_bytes + HEADER + string_slots * STRING_BYTES;
+        let all_bytes = all_bytes.next_multiple_of(PAGE_BYTES);
+        if offset + all_bytes > FILE_BYTES {
             return None;
         }
-        self.file.claim(at, all).ok()?;
-        let strings = at + table;
-        let word = |offset: u64, value: u64| {
+        self.file.claim(offset, all_bytes).ok()?;
+        let strings = offset + table_bytes;
+        let set = |offset: u64, value: u64| {
             let word = self.file.word(offset);
             word.store(value as i64, Ordering::Release);
         };
-        word(strings, strings_places);
-        word(strings + 8, strings_most);
-        word(at, places);
-        word(at + 8, size);
-        word(at + 16, entries);
-        word(at + 32, self.file.address() as u64 + strings);
-        let parts = thread_local_parts::make(shards, &state.parts, kind, places + 1);
-        word(
-            at + PARTS,
-            parts.as_ref().map_or(u64::MAX, |p| 8 * u64::from(p.slot)),
+        set(strings, string_slots);
+        set(strings + 8, max_strings);
+        set(offset, slots);
+        set(offset + 8, entry_bytes);
+        set(offset + 16, entries);
+        set(offset + 32, self.file.address() as u64 + strings);
+        let used_words = list.tables.iter().filter_map(|t| t.parts.as_ref());
+        let used_words = used_words.map(ThreadLocalParts::words).sum();
+        let parts = ThreadLocalParts::allocate(shards, used_words, kind, slots + 1);
+        let parts_offset = |p: &ThreadLocalParts| 8 * u64::from(p.slot);
+        set(
+            offset + PARTS,
+            parts.as_ref().map_or(u64::MAX, parts_offset),
         );
         match kind {
             TallyKind::Linear(linear) => {
-                word(at + FIRST, linear.from as u64);
-                word(at + SECOND, linear.step as u64);
+                set(offset + AUX_0, linear.from as u64);
+                set(offset + AUX_1, linear.step as u64);
             }
-            // Different for each table, so that two of them do not draw the same.
-            TallyKind::Sample => word(at + FIRST, (state.tables.len() as u64 + 1) << 32),
+            // Two samples must not draw the same numbers.
+            TallyKind::Sample => set(offset + AUX_0, (list.tables.len() as u64 + 1) << 32),
             _ => {}
         }
-        state.used += all;
-        state.tables.push(Place {
-            at,
+        list.used_bytes += all_bytes;
+        let layout = TableLayout {
+            offset,
             kind,
-            places,
+            slots,
             strings,
-            strings_places,
-            row: 0,
-        });
-        state.labels.push(Label::default());
-        state.parts.push(parts);
-        Some(state.tables.len() as u32 - 1)
+            string_slots,
+            string_row: 0,
+        };
+        Some(list.add(layout, parts))
     }
 
-    /// The number of a table of values that belong to objects among these, if it is one.
-    pub fn objects(&self, table: u32) -> Option<i64> {
-        let state = self.state();
-        let found = state.tables.get(table as usize);
-        found
-            .filter(|t| t.kind == TallyKind::PerObject)
-            .map(|t| t.at as i64)
+    /// Adds a table of values that belong to objects, which `VeneerObjects` stores under `number`.
+    /// Returns the number of the table here.
+    pub fn add_object_table(&self, number: u64) -> u32 {
+        self.list().add(TableLayout::of_objects(number), None)
     }
 
-    /// A new table of values that belong to objects, which lies elsewhere (`VeneerObjects`): its number there.
-    pub fn of_objects(&self, number: u64) -> u32 {
-        let mut state = self.state();
-        state.tables.push(Place {
-            at: number,
-            kind: TallyKind::PerObject,
-            places: 0,
-            strings: 0,
-            strings_places: 0,
-            row: 0,
-        });
-        state.labels.push(Label::default());
-        state.parts.push(None);
-        state.tables.len() as u32 - 1
+    /// Returns the number of a table in `VeneerObjects`, if its values belong to objects.
+    pub fn object_table_number(&self, table: u32) -> Option<i64> {
+        let list = self.list();
+        let layout = list.get(table)?.layout;
+        (layout.kind == TallyKind::PerObject).then_some(layout.offset as i64)
     }
 
-    /// Says whose a table is; a name that it has stays unless there is another one.
+    /// Sets the owner of a table, and its name. A table without a new name keeps its name.
     pub fn label(&self, table: u32, label: Label) {
-        if let Some(known) = self.state().labels.get_mut(table as usize) {
+        if let Some(table) = self.list().get_mut(table) {
+            let known = &mut table.label;
             known.name = label.name.or(known.name.take());
             known.plan = label.plan;
         }
     }
 
-    /// All tables that can be shown, in the order in which they were made.
-    pub fn list(&self) -> Vec<(u32, TallyKind, Label)> {
-        let state = self.state();
-        let all = state.tables.iter().zip(&state.labels).enumerate();
-        all.filter(|(_, (place, _))| !place.kind.is_own())
-            .map(|(n, (place, label))| (n as u32, place.kind, label.clone()))
+    /// Returns the tables that can be shown, in order of creation.
+    pub fn shown(&self) -> Vec<(u32, TallyKind, Label)> {
+        let list = self.list();
+        let all = list.tables.iter().enumerate();
+        all.filter(|(_, table)| !table.layout.kind.is_own())
+            .map(|(n, table)| (n as u32, table.layout.kind, table.label.clone()))
             .collect()
     }
 
-    /// Where two words of memory lie that are nobody else's: cells of what acts so many times only. `None` where there is no room.
-    pub fn cells(&self) -> Option<i64> {
-        let mut state = self.state();
-        if state.cells.is_empty() {
-            let at = state.used;
-            if at + PAGE > SIZE {
+    /// Allocates a pair of cells, both 0, and returns its address. A cell counts how often an
+    /// instrument has acted. Returns `None` if the file or the disk is full.
+    pub fn allocate_cells(&self) -> Option<i64> {
+        let mut list = self.list();
+        if list.free_cells.is_empty() {
+            let offset = list.used_bytes;
+            if offset + PAGE_BYTES > FILE_BYTES {
                 return None;
             }
-            self.file.claim(at, PAGE).ok()?;
-            state.used += PAGE;
-            state.cells = at..at + PAGE;
+            self.file.claim(offset, PAGE_BYTES).ok()?;
+            list.used_bytes += PAGE_BYTES;
+            list.free_cells = offset..offset + PAGE_BYTES;
         }
-        let at = state.cells.start;
-        state.cells.start += 16;
-        Some(self.file.address() + at as i64)
+        let offset = list.free_cells.start;
+        list.free_cells.start += CELL_PAIR_BYTES;
+        Some(self.file.address() + offset as i64)
     }
 
-    /// Has a cell of [`Tallies::cells`] say something.
-    pub fn set_cell(&self, at: i64, value: i64) {
-        let offset = at.saturating_sub(self.file.address());
-        if let Some(offset) = u64::try_from(offset).ok().filter(|o| *o < SIZE) {
+    /// The offset of a cell with this address; `None` for an address outside the file.
+    fn cell_offset(&self, address: i64) -> Option<u64> {
+        let offset = u64::try_from(address.checked_sub(self.file.address())?).ok()?;
+        (offset.is_multiple_of(8) && offset < FILE_BYTES).then_some(offset)
+    }
+
+    /// Sets the cell at this address.
+    pub fn set_cell(&self, address: i64, value: i64) {
+        if let Some(offset) = self.cell_offset(address) {
             self.file.word(offset).store(value, Ordering::Release);
         }
     }
 
-    /// What a cell of [`Tallies::cells`] says.
-    pub fn cell(&self, at: i64) -> u64 {
-        let offset = at.saturating_sub(self.file.address());
-        match u64::try_from(offset) {
-            Ok(offset) if offset < SIZE => self.word(offset).max(0) as u64,
-            _ => 0,
-        }
+    /// Returns the cell at this address, 0 if there is none.
+    pub fn cell(&self, address: i64) -> u64 {
+        let offset = self.cell_offset(address);
+        offset.map_or(0, |offset| self.word(offset).max(0) as u64)
     }
 
-    /// What code has of a table: its address, and, where entries are looked for by their keys, in the lower six bits its number of places as a power of
-    /// two, and in the upper 16 where its strings are known by identity. So all that is constant in the code. 0 where there is no such
-    /// table. Of one with values of objects its number among these.
+    /// Returns the constant by which compiled code refers to a table; 0 for an unknown table.
+    ///
+    /// For a table with keyed entries the constant has three parts, so that the JIT compiler knows
+    /// all of them:
+    ///
+    /// * the address;
+    /// * in the lower 6 bits, the binary logarithm of the number of slots;
+    /// * in the upper 16 bits, the row of `VeneerTexts.SEEN`.
+    ///
+    /// For values that belong to objects the constant is the number in `VeneerObjects`. For other
+    /// tables it is the address.
     pub fn address(&self, table: u32) -> i64 {
-        let state = self.state();
-        let found = state.tables.get(table as usize);
-        found.map_or(0, |t| match t.kind {
-            TallyKind::PerObject => t.at as i64,
-            kind if kind.is_own() || kind.has_moments() => self.file.address() + t.at as i64,
-            _ => {
-                let at = self.file.address() + t.at as i64;
-                at | i64::from(t.places.trailing_zeros()) | (t.row << 48) as i64
+        let list = self.list();
+        let layout = list.get(table).map(|table| table.layout);
+        layout.map_or(0, |layout| {
+            let address = self.file.address() + layout.offset as i64;
+            match layout.kind {
+                TallyKind::PerObject => layout.offset as i64,
+                _ if !layout.has_keyed_entries() => address,
+                _ => {
+                    let slots = i64::from(layout.slots.trailing_zeros());
+                    address | slots | (layout.string_row << 48) as i64
+                }
             }
         })
     }
 
-    /// How many places for strings a table has that may know them by identity.
-    pub fn texts(&self, table: u32) -> Option<i64> {
-        let state = self.state();
-        let found = state.tables.get(table as usize)?;
-        let is_kept = !found.kind.is_own() && !found.kind.has_moments();
-        (is_kept && found.strings_places <= FEW).then_some(found.strings_places as i64)
+    /// Returns the number of string slots of a table that can recognise strings by identity; `None`
+    /// for other tables.
+    pub fn identity_string_slots(&self, table: u32) -> Option<i64> {
+        let list = self.list();
+        let layout = list.get(table)?.layout;
+        let is_small = layout.string_slots <= MAX_IDENTITY_STRING_SLOTS;
+        (layout.has_keyed_entries() && is_small).then_some(layout.string_slots as i64)
     }
 
-    /// From here on it does, in this row.
-    pub fn know_texts(&self, table: u32, row: u64) {
-        if let Some(table) = self.state().tables.get_mut(table as usize) {
-            table.row = row;
-        }
-    }
-
-    /// How many places a table has.
-    pub fn places(&self, table: u32) -> i64 {
-        let state = self.state();
-        let found = state.tables.get(table as usize);
-        found.map_or(0, |t| t.places as i64)
-    }
-
-    /// What a table holds now. `began`: what times count from.
-    pub fn read(&self, shards: &Shards, table: u32, began: u64) -> Tally {
-        let (place, parts) = {
-            let state = self.state();
-            let Some(place) = state.tables.get(table as usize).copied() else {
-                return Tally::default();
-            };
-            let parts = state.parts.get(table as usize).and_then(Option::as_ref);
-            (place, parts.map_or_else(Vec::new, |p| p.now(shards)))
-        };
-        let words = place.kind.words() as usize;
-        let part = |n: u64| {
-            let own = parts.chunks_exact(words.max(1)).nth(n as usize);
-            own.unwrap_or_default()
-        };
-        if place.kind.is_own() {
-            return Tally::default();
-        }
-        let size = VALUES + 8 * place.kind.words();
-        let first = place.at + HEAD;
-        let mut out = Tally {
-            rest: match place.kind {
-                TallyKind::Last | TallyKind::Top => self.values(first, &[], TallyKind::Count),
-                TallyKind::Sample => Entry::default(),
-                kind => self.values(first, part(0), kind),
-            },
-            ..Tally::default()
-        };
-        if place.kind.has_moments() {
-            let before = self.word(place.at + SECOND);
-            let given = self.word(place.at + GIVEN).wrapping_sub(before);
-            out.given = Some(given.max(0) as u64);
-        }
-        for n in 1..=place.places {
-            let at = first + n * size;
-            let read = match place.kind {
-                TallyKind::Top => match self.shared(&place, at) {
-                    Ok(read) => read,
-                    Err(count) => {
-                        out.rest.count = out.rest.count.saturating_add(count);
-                        None
-                    }
-                },
-                _ => self.entry(&place, at, part(n), began),
-            };
-            out.entries.extend(read);
-        }
-        if let (TallyKind::Sample, Some(given)) = (place.kind, out.given) {
-            out.rest.count = given.saturating_sub(out.entries.len() as u64);
-        }
-        if place.kind.has_moments() {
-            return out;
-        }
-        out.joined()
-    }
-
-    /// What stands at a place. `None` where it is free, or was written over meanwhile.
-    fn entry(&self, place: &Place, at: u64, part: &[i64], began: u64) -> Option<Entry> {
-        let state = self.word(at);
-        if state as u64 <= 1 {
-            return None;
-        }
-        let mut entry = match place.kind {
-            TallyKind::Last | TallyKind::Sample => self.moment(place, at, began)?,
-            kind => self.values(at, part, kind),
-        };
-        if entry.count == 0 {
-            return None;
-        }
-        self.keys(place, at, &mut entry);
-        (self.word(at) == state).then_some(entry)
-    }
-
-    /// Reads the keys of a place.
-    fn keys(&self, place: &Place, at: u64, into: &mut Entry) {
-        let tags = self.word(at + 8) as u64;
-        for k in 0..KEYS {
-            let word = self.word(at + 16 + 8 * k as u64);
-            if let Some(tag) = Tag::of(tags, k) {
-                into.keys.push(self.key(place, tag, word));
-                into.marks.push(self.mark(place, tag, word));
-            }
+    /// Sets the row of `VeneerTexts.SEEN` by which a table recognises strings by identity.
+    pub fn set_string_row(&self, table: u32, row: u64) {
+        if let Some(table) = self.list().get_mut(table) {
+            table.layout.string_row = row;
         }
     }
 
-    /// Sets all values to nothing. The keys stay, and their room is not given back: threads may be at them.
-    pub fn clear(&self, shards: &Shards, table: u32) {
-        let place = {
-            let mut state = self.state();
-            let Some(place) = state.tables.get(table as usize).copied() else {
-                return;
-            };
-            if let Some(Some(parts)) = state.parts.get_mut(table as usize) {
-                parts.clear(shards);
-            }
-            place
-        };
-        let size = VALUES + 8 * place.kind.words();
-        if place.kind.is_own() {
-            return;
-        }
-        if place.kind.has_moments() {
-            // Counted from here.
-            let given = self.word(place.at + GIVEN);
-            let base = self.file.word(place.at + SECOND);
-            base.store(given, Ordering::Release);
-            let rest = self.file.word(place.at + HEAD + VALUES);
-            rest.store(0, Ordering::Release);
-            for n in 1..=place.places {
-                let state = self.file.word(place.at + HEAD + n * size);
-                let known = state.load(Ordering::Acquire);
-                // One that is being written is newer.
-                if known != 1 {
-                    let (done, failed) = (Ordering::AcqRel, Ordering::Acquire);
-                    let _ = state.compare_exchange(known, 0, done, failed);
-                }
-            }
-            return;
-        }
-        for n in 0..=place.places {
-            let values = place.at + HEAD + n * size + VALUES;
-            let words = match place.kind {
-                // The last one says who is at work there.
-                TallyKind::Top => 2,
-                kind => kind.words(),
-            };
-            for word in 0..words {
-                self.file
-                    .word(values + 8 * word)
-                    .store(0, Ordering::Release);
-            }
-        }
+    /// Returns the number of slots of a table.
+    pub fn slots(&self, table: u32) -> i64 {
+        let list = self.list();
+        list.get(table).map_or(0, |t| t.layout.slots as i64)
     }
 
     fn word(&self, offset: u64) -> i64 {
         self.file.word(offset).load(Ordering::Acquire)
     }
-
-    /// See `VeneerTables.put`. `None` of what came before the table was cleared.
-    fn moment(&self, place: &Place, entry: u64, began: u64) -> Option<Entry> {
-        let before = self.word(place.at + SECOND).wrapping_add(2);
-        let number = self.word(entry).wrapping_sub(before);
-        let number = u64::try_from(number).ok()?;
-        Some(Entry {
-            count: 1,
-            at: Some(Moment {
-                number,
-                time_ns: (self.word(entry + VALUES) as u64).saturating_sub(began),
-                thread_id: self.word(entry + VALUES + 8),
-            }),
-            ..Entry::default()
-        })
-    }
-
-    /// The values of an entry: what stands there, with what threads have added up for themselves.
-    fn values(&self, entry: u64, part: &[i64], kind: TallyKind) -> Entry {
-        let value = |n: u64| {
-            let own = part.get(n as usize).copied().unwrap_or_default();
-            self.word(entry + VALUES + 8 * n).wrapping_add(own)
-        };
-        let mut out = Entry {
-            count: value(0) as u64,
-            ..Entry::default()
-        };
-        if kind.has_sums() && out.count > 0 {
-            // See `VeneerTables.sum`.
-            (out.sum, out.max, out.min) = (value(1), value(2) ^ i64::MIN, !value(3) ^ i64::MIN);
-        }
-        if kind.has_buckets() {
-            out.buckets = (4..kind.words()).map(|n| value(n) as u64).collect();
-        }
-        match kind {
-            TallyKind::Rate if out.count > 0 => out.rate = Some(self.rate(entry + VALUES)),
-            // One value, with its keys.
-            TallyKind::Distinct if out.count > 0 => out.distinct = 1,
-            _ => {}
-        }
-        if kind == TallyKind::Histogram {
-            let used = out
-                .buckets
-                .iter()
-                .rposition(|n| *n > 0)
-                .map_or(0, |n| n + 1);
-            out.buckets.truncate(used);
-        }
-        out
-    }
-
-    fn key(&self, place: &Place, tag: Tag, word: i64) -> Key {
-        match tag {
-            Tag::Integer => Key::Integer(word),
-            Tag::Float => Key::Float(f64::from_bits(word as u64)),
-            Tag::Bool => Key::Bool(word != 0),
-            Tag::Object if word & STRINGS == 0 => Key::Object(word as u32),
-            Tag::Object => Key::Text(self.string(place, (word ^ STRINGS) as i32)),
-            Tag::Text => Key::Text(self.string(place, word as i32)),
-            Tag::Stack => Key::Stack(self.stacks.lines(word)),
-        }
-    }
-
-    /// What tells a string apart from others with the same beginning, in any table: its hash and its length.
-    fn mark(&self, place: &Place, tag: Tag, word: i64) -> [u64; 2] {
-        let number = match tag {
-            Tag::Text => word,
-            Tag::Object if word & STRINGS != 0 => i64::from((word ^ STRINGS) as i32),
-            _ => 0,
-        };
-        match u64::try_from(number.wrapping_sub(1)) {
-            Ok(n) if n < place.strings_places => {
-                let at = place.strings + HEAD + n * STRING;
-                [self.word(at) as u64, self.word(at + 8) as u64]
-            }
-            _ => [0, 0],
-        }
-    }
-
-    /// The string of a number that `VeneerProbe.text` gave.
-    fn string(&self, place: &Place, number: i32) -> Option<String> {
-        match number {
-            0 => None,
-            n if n > 0 => self.text(place, n as u64 - 1),
-            _ => Some("(a string for which there was no room)".into()),
-        }
-    }
-
-    fn text(&self, place: &Place, n: u64) -> Option<String> {
-        let at = (n < place.strings_places).then_some(place.strings + HEAD + n * STRING)?;
-        let form = self.word(at + 8) as u64;
-        let length = (form & 0xffff_ffff).min(TEXT) as usize;
-        if form >> 32 == 0 {
-            // ISO 8859-1, whose characters have the same numbers.
-            let bytes = self.file.copy(at + 16, length);
-            return Some(bytes.iter().map(|b| char::from(*b)).collect());
-        }
-        let bytes = self.file.copy(at + 16, 2 * length);
-        let units: Vec<u16> = bytes
-            .chunks_exact(2)
-            .map(|b| u16::from_ne_bytes([b[0], b[1]]))
-            .collect();
-        Some(String::from_utf16_lossy(&units))
-    }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,21 +1,23 @@
-//! Call stacks as keys of tables: what `stack()` in code at a point gives.
+//! Call stacks as keys of tallies: the value of `stack()` in code at a point.
 //!
 //! ```text
-//!   VeneerProbe.stack ─▶ GetStackTrace of this thread ─▶ its frames known to this thread? ─yes─▶ number of the stack
+//!   VeneerProbe.stack ─▶ GetStackTrace of this thread ─▶ frames known to this thread? ─yes─▶ number of the stack
 //!                                                              │ no
-//!                        callee                                ▼        (method, bci) ─▶ what it is, each asked for once
-//!                        VeneerProbe.stack       left out
-//!                        Host$V.run$e17     ─┐   the place of the code in the armed body
-//!                        (LambdaForm …)      │   left out
+//!                        callee                                ▼        (method, bci) ─▶ meaning of the frame, asked for once
+//!                        VeneerProbe.stack       omitted
+//!                        Host$V.run$e17     ─┐   the bci of this code in the armed body
+//!                        (LambdaForm …)      │   omitted
 //!                        Host.m  at its stub ┴─▶ shop.Desk.serve:41
 //! ```
 //!
-//! The thread asks JVMTI for the frames of its own stack: that allocates nothing on the heap, takes no lock of the agent and calls no Java code. Mostly the thread
-//! has met this stack before, and that is all. Else each frame is looked up under a lock that is held for the look-up alone, never while
-//! the JVM is asked for something.
+//! The application thread asks JVMTI for the frames of its own stack. That allocates nothing on the
+//! Java heap, takes no lock of the agent and calls no Java code. Usually the thread has met the
+//! stack before and finds its number in a thread-local map. Otherwise each frame is looked up in a
+//! map under a mutex. The mutex is never held while the JVM is called.
 //!
-//! Frames that Java's own stack traces do not show (lambda forms, hidden classes) are left out here too. HotSpot keeps the ids of methods
-//! that were asked for, those of versions too (JDK-8268406): about 150 bytes for each version that was seen on a stack.
+//! Frames that Java's own stack traces do not show (lambda forms, hidden classes) are omitted here
+//! too. HotSpot keeps the ids of all methods that were asked for, including those of versions
+//! (JDK-8268406): about 150 bytes for each version that was seen on a stack.
 
 use crate::jvm::frames::Frame;
 use crate::jvm::java_runtime::Library;
@@ -26,25 +28,28 @@ use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-/// Frames of a stack at most, as plans see it.
-pub const DEPTH: i64 = 200;
-/// Different stacks that are kept.
-const STACKS: usize = 1 << 16;
-/// Places in code that are remembered; then all are asked for anew, since those of superseded versions would stay for ever.
-const PLACES: usize = 1 << 16;
-/// Stacks that a thread remembers.
-const OWN: usize = 1 << 12;
+/// The most frames of a stack that plans can request.
+pub const MAX_DEPTH: i64 = 200;
+/// The most different stacks that are kept. Further stacks are counted under one empty stack,
+/// because stacks are never dropped: tallies refer to them by number.
+const MAX_STACKS: usize = 1 << 16;
+/// The most frames whose meaning is kept. Then all are dropped and asked for anew, because frames
+/// of superseded versions would otherwise stay for ever.
+const MAX_FRAMES: usize = 1 << 16;
+/// The most stacks that a thread remembers. Then it forgets all of them.
+const MAX_STACKS_PER_THREAD: usize = 1 << 12;
 
-/// A line of a method.
+/// A source line of a method.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct Line {
+struct SourceLine {
+    /// The class name with dots.
     class: Arc<str>,
     method: Arc<str>,
-    /// 0 where it is not known.
+    /// 0 if the class has no line numbers.
     line: u16,
 }
 
-impl std::fmt::Display for Line {
+impl std::fmt::Display for SourceLine {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}.{}", self.class, self.method)?;
         match self.line {
@@ -54,234 +59,341 @@ impl std::fmt::Display for Line {
     }
 }
 
-/// What a place in code is.
+/// The contribution of a frame to the visible stack.
 #[derive(Clone, Debug)]
-enum Place {
-    /// A line, by its number.
+enum FrameMeaning {
+    /// A source line, by its number in [`StackTable::lines`].
     Line(u32),
-    /// Code of a version: its host, and where it stands in the armed body.
-    Version { host: Arc<str>, at: i64 },
-    /// Something that no stack trace shows.
+    /// Code of a version: its nest host, and the corresponding bci in the armed body.
+    Version { host: Arc<str>, bci: i64 },
+    /// A frame that no stack trace shows.
     Hidden,
 }
 
+/// All known frames, lines and stacks. Numbers of lines start at 0, numbers of stacks at 1.
 #[derive(Debug, Default)]
-struct Known {
-    places: HashMap<Frame, Place>,
-    lines: Vec<Line>,
-    numbers: HashMap<Line, u32>,
+struct StackTable {
+    frames: HashMap<Frame, FrameMeaning>,
+    lines: Vec<SourceLine>,
+    line_numbers: HashMap<SourceLine, u32>,
     stacks: Vec<Arc<[u32]>>,
-    of_stack: HashMap<Arc<[u32]>, u32>,
+    stack_numbers: HashMap<Arc<[u32]>, u32>,
 }
 
-impl Known {
-    fn number(&mut self, line: Line) -> u32 {
+impl StackTable {
+    /// The number of a line; a new line is added.
+    fn line_number(&mut self, line: SourceLine) -> u32 {
         let next = self.lines.len() as u32;
-        let number = *self.numbers.entry(line.clone()).or_insert(next);
+        let number = *self.line_numbers.entry(line.clone()).or_insert(next);
         if number == next {
             self.lines.push(line);
         }
         number
     }
 
-    /// The number of a stack, from 1; 0 where there is no room for more.
-    fn stack(&mut self, lines: Vec<u32>) -> i64 {
+    /// The number of a stack; a new stack is added. Returns 0 if the table already has
+    /// `max_stacks`.
+    fn stack_number(&mut self, lines: Vec<u32>, max_stacks: usize) -> i64 {
         let lines: Arc<[u32]> = lines.into();
-        if let Some(number) = self.of_stack.get(&lines) {
+        if let Some(number) = self.stack_numbers.get(&lines) {
             return i64::from(*number);
         }
-        if self.stacks.len() >= STACKS {
+        if self.stacks.len() >= max_stacks {
             return 0;
         }
         self.stacks.push(lines.clone());
         let number = self.stacks.len() as u32;
-        self.of_stack.insert(lines, number);
+        self.stack_numbers.insert(lines, number);
         i64::from(number)
     }
 }
 
-/// What is asked about frames: JVMTI, and the runtime classes for the frames of versions.
+/// The JVM as the source of information about frames. The runtime classes answer for frames of
+/// versions.
 #[derive(Clone, Copy)]
 pub struct Jvm<'a> {
-    /// JVMTI.
     pub tool: Tool,
-    /// The runtime classes.
     pub library: &'a Library,
 }
 
-/// All stacks that were asked for.
+/// All call stacks that probes have requested.
 #[derive(Debug, Default)]
 pub struct CallStacks {
-    known: Mutex<Known>,
+    table: Mutex<StackTable>,
 }
 
-/// What a thread keeps for itself: room for frames, and the numbers of stacks by hashes of their frames. That two different ones have one hash
-/// of 64 bits is less likely than one in a thousand million, for as many as are kept.
+/// The memory of one thread: a buffer for frames, and the number of each stack by the hash of its
+/// frames.
+///
+/// Two different stacks can have the same 64-bit hash. For [`MAX_STACKS_PER_THREAD`] stacks, the
+/// probability is below 10⁻⁹.
 #[derive(Default)]
-struct Own {
+struct ThreadCache {
     frames: Vec<Frame>,
     numbers: HashMap<u64, i64>,
 }
 
 thread_local! {
-    static OWN_STACKS: RefCell<Own> = RefCell::default();
+    static THREAD_CACHE: RefCell<ThreadCache> = RefCell::default();
 }
 
 impl CallStacks {
-    fn known(&self) -> MutexGuard<'_, Known> {
-        self.known.lock().unwrap_or_else(|e| e.into_inner())
+    fn table(&self) -> MutexGuard<'_, StackTable> {
+        self.table.lock().unwrap_or_else(|e| e.into_inner())
     }
 
-    /// The lines of a stack, the innermost first; none of a number that was never given out.
+    /// Returns the lines of a stack, innermost first. An unknown number has no lines.
     pub fn lines(&self, number: i64) -> Vec<String> {
-        let known = self.known();
+        let table = self.table();
         let at = usize::try_from(number).ok().and_then(|n| n.checked_sub(1));
-        let Some(stack) = at.and_then(|at| known.stacks.get(at)) else {
+        let Some(stack) = at.and_then(|at| table.stacks.get(at)) else {
             return Vec::new();
         };
-        let line = |n: &u32| known.lines.get(*n as usize).map(ToString::to_string);
+        let line = |n: &u32| table.lines.get(*n as usize).map(ToString::to_string);
         stack.iter().filter_map(line).collect()
     }
 
-    /// The number of the stack of the thread that calls, its innermost `depth` frames; 0 where it has none that could be shown.
+    /// Returns the number of the calling thread's stack, up to `depth` innermost visible frames.
+    /// Returns 0 if the stack has no visible frame or the table is full.
     pub fn here(&self, jvm: Jvm, env: Env, depth: i64) -> i64 {
-        let depth = depth.clamp(1, DEPTH) as usize;
-        // An activation in a version has some frames more: of the loop that runs it, and of what runs that.
-        let asked = depth * 5 + 16;
-        let answer = OWN_STACKS.try_with(|own| {
-            let mut own = own.try_borrow_mut().ok()?;
-            let own = &mut *own;
-            jvm.tool.frames_here(asked, &mut own.frames);
+        let depth = depth.clamp(1, MAX_DEPTH) as usize;
+        // An activation in a version has additional frames: those of the loop that runs the
+        // version, and of the method handles below it.
+        let requested = depth * 5 + 16;
+        let answer = THREAD_CACHE.try_with(|cache| {
+            let mut cache = cache.try_borrow_mut().ok()?;
+            let cache = &mut *cache;
+            jvm.tool.frames_here(requested, &mut cache.frames);
             let mut hasher = DefaultHasher::new();
-            (depth, &own.frames).hash(&mut hasher);
+            (depth, &cache.frames).hash(&mut hasher);
             let hash = hasher.finish();
-            if let Some(number) = own.numbers.get(&hash) {
+            if let Some(number) = cache.numbers.get(&hash) {
                 return Some(*number);
             }
-            let lines = self.shown(jvm, env, &own.frames, depth);
+            let lines = visible_lines(
+                &cache.frames,
+                depth,
+                |frame| self.meaning(jvm, env, frame),
+                Frame::at,
+                |line| self.class_of(line),
+            );
             let number = match lines.is_empty() {
                 true => 0,
-                false => self.known().stack(lines),
+                false => self.table().stack_number(lines, MAX_STACKS),
             };
-            if own.numbers.len() >= OWN {
-                own.numbers.clear();
+            if cache.numbers.len() >= MAX_STACKS_PER_THREAD {
+                cache.numbers.clear();
             }
-            own.numbers.insert(hash, number);
+            cache.numbers.insert(hash, number);
             Some(number)
         });
         answer.ok().flatten().unwrap_or(0)
     }
 
-    /// The lines that a stack trace would show.
-    fn shown(&self, jvm: Jvm, env: Env, frames: &[Frame], depth: usize) -> Vec<u32> {
-        let mut lines = Vec::with_capacity(depth);
-        // What the innermost frame of a version says of the host's frame that follows.
-        let mut inside: Option<(Arc<str>, i64)> = None;
-        for frame in frames {
-            match self.place(jvm, env, *frame) {
-                Place::Hidden => {}
-                Place::Version { host, at } => {
-                    inside.get_or_insert((host, at));
-                }
-                Place::Line(mut line) => {
-                    if let Some((host, at)) = inside.take()
-                        && self.class_of(line).as_ref() == Some(&host)
-                        && let Place::Line(exact) = self.place(jvm, env, frame.at(at))
-                    {
-                        line = exact;
-                    }
-                    lines.push(line);
-                    if lines.len() == depth {
-                        break;
-                    }
-                }
-            }
-        }
-        lines
-    }
-
     fn class_of(&self, line: u32) -> Option<Arc<str>> {
-        let known = self.known();
-        known.lines.get(line as usize).map(|l| l.class.clone())
+        let table = self.table();
+        table.lines.get(line as usize).map(|l| l.class.clone())
     }
 
-    fn place(&self, jvm: Jvm, env: Env, frame: Frame) -> Place {
-        if let Some(place) = self.known().places.get(&frame) {
-            return place.clone();
+    /// The meaning of a frame, from the table or from the JVM.
+    fn meaning(&self, jvm: Jvm, env: Env, frame: Frame) -> FrameMeaning {
+        if let Some(meaning) = self.table().frames.get(&frame) {
+            return meaning.clone();
         }
-        let place = self.ask(jvm, env, frame);
-        let mut known = self.known();
-        if known.places.len() >= PLACES {
-            known.places.clear();
+        let meaning = self.query_meaning(jvm, env, frame);
+        let mut table = self.table();
+        if table.frames.len() >= MAX_FRAMES {
+            table.frames.clear();
         }
-        known.places.insert(frame, place.clone());
-        place
+        table.frames.insert(frame, meaning.clone());
+        meaning
     }
 
-    /// Asks the JVM. The method is on this thread's stack, so it is not unloaded meanwhile.
-    fn ask(&self, jvm: Jvm, env: Env, frame: Frame) -> Place {
+    /// Asks the JVM. The method is on this thread's stack, so the JVM cannot unload it during the
+    /// call.
+    fn query_meaning(&self, jvm: Jvm, env: Env, frame: Frame) -> FrameMeaning {
         let tool = jvm.tool;
         let Some((class, method)) = tool.method_of(frame) else {
-            return Place::Hidden;
+            return FrameMeaning::Hidden;
         };
-        let place = match (tool.class_name(class), tool.version_name(class)) {
-            (Some(name), _) if is_hidden(&name, &method) => Place::Hidden,
+        let meaning = match (tool.class_name(class), tool.version_name(class)) {
+            (Some(name), _) if is_hidden(&name, &method) => FrameMeaning::Hidden,
             (Some(name), _) => {
-                let line = Line {
+                let line = SourceLine {
                     class: name.replace('/', ".").into(),
                     method: method.into(),
                     line: tool.line_of(frame),
                 };
-                Place::Line(self.known().number(line))
+                FrameMeaning::Line(self.table().line_number(line))
             }
             (None, Some(name)) => {
-                let at = jvm.library.place(env, class, &method, frame.bci());
-                match (name.split_once("$V/"), at) {
-                    (Some((host, _)), Ok(at)) if at >= 0 => Place::Version {
+                let bci = jvm.library.place(env, class, &method, frame.bci());
+                match (name.split_once("$V/"), bci) {
+                    (Some((host, _)), Ok(bci)) if bci >= 0 => FrameMeaning::Version {
                         host: host.into(),
-                        at,
+                        bci,
                     },
-                    _ => Place::Hidden,
+                    _ => FrameMeaning::Hidden,
                 }
             }
-            (None, None) => Place::Hidden,
+            (None, None) => FrameMeaning::Hidden,
         };
         env.delete(class);
-        place
+        meaning
     }
 }
 
-/// Whether a method is one through which versions are reached, or one that Java's own traces hide: of lambda forms, and those by which the JDK's reflection
-/// calls. JVMTI shows them, and does not say that they are hidden.
+/// Returns the numbers of the lines that a stack trace would show, innermost first, at most
+/// `depth`.
+///
+/// The frame of the nest host shows the line of the stub at which the activation left the armed
+/// body. If frames of a version precede it, the innermost of them knows the bci in the armed body.
+/// Then the line of that bci (`at`) replaces the line of the stub.
+fn visible_lines<F: Copy>(
+    frames: &[F],
+    depth: usize,
+    meaning: impl Fn(F) -> FrameMeaning,
+    at: impl Fn(F, i64) -> F,
+    class_of: impl Fn(u32) -> Option<Arc<str>>,
+) -> Vec<u32> {
+    let mut lines = Vec::with_capacity(depth);
+    let mut version: Option<(Arc<str>, i64)> = None;
+    for frame in frames {
+        match meaning(*frame) {
+            FrameMeaning::Hidden => {}
+            FrameMeaning::Version { host, bci } => {
+                version.get_or_insert((host, bci));
+            }
+            FrameMeaning::Line(mut line) => {
+                if let Some((host, bci)) = version.take()
+                    && class_of(line).as_ref() == Some(&host)
+                    && let FrameMeaning::Line(exact) = meaning(at(*frame, bci))
+                {
+                    line = exact;
+                }
+                lines.push(line);
+                if lines.len() == depth {
+                    break;
+                }
+            }
+        }
+    }
+    lines
+}
+
+/// Returns whether stack traces omit a method. Such methods lead to a version, or belong to lambda
+/// forms or to the reflection of the JDK. JVMTI shows them and does not say that they are hidden.
 fn is_hidden(class: &str, method: &str) -> bool {
-    let of_forms = class.strip_prefix("java/lang/invoke/").is_some_and(|rest| {
+    let is_lambda_form = class.strip_prefix("java/lang/invoke/").is_some_and(|rest| {
         rest.starts_with("Veneer") || rest.starts_with("LambdaForm") || rest.ends_with("$Holder")
     });
-    of_forms || class.starts_with("jdk/internal/reflect/Direct") && method == "invokeImpl"
+    is_lambda_form || class.starts_with("jdk/internal/reflect/Direct") && method == "invokeImpl"
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn equal_stacks_have_one_number() {
-        let stacks = CallStacks::default();
-        let line = |method: &str, line| Line {
+    fn line(method: &str, line: u16) -> SourceLine {
+        SourceLine {
             class: "shop.Desk".into(),
             method: method.into(),
             line,
-        };
+        }
+    }
+
+    #[test]
+    fn equal_stacks_have_one_number() {
+        let stacks = CallStacks::default();
         let (serve, run) = {
-            let mut known = stacks.known();
-            let serve = known.number(line("serve", 41));
-            (serve, known.number(line("run", 0)))
+            let mut table = stacks.table();
+            let serve = table.line_number(line("serve", 41));
+            (serve, table.line_number(line("run", 0)))
         };
-        let first = stacks.known().stack(vec![serve, run]);
-        assert_eq!(stacks.known().stack(vec![serve]), first + 1);
-        assert_eq!(stacks.known().stack(vec![serve, run]), first);
+        let first = stacks.table().stack_number(vec![serve, run], 9);
+        assert_eq!(stacks.table().stack_number(vec![serve], 9), first + 1);
+        assert_eq!(stacks.table().stack_number(vec![serve, run], 9), first);
         assert_eq!(stacks.lines(first), ["shop.Desk.serve:41", "shop.Desk.run"]);
         assert_eq!(stacks.lines(0), [""; 0]);
         assert_eq!(stacks.lines(99), [""; 0]);
+        assert_eq!(stacks.lines(-1), [""; 0]);
+    }
+
+    #[test]
+    fn a_full_table_still_finds_the_stacks_that_it_has() {
+        let mut table = StackTable::default();
+        assert_eq!(table.stack_number(vec![1], 2), 1);
+        assert_eq!(table.stack_number(vec![2], 2), 2);
+        assert_eq!(table.stack_number(vec![3], 2), 0);
+        assert_eq!(table.stack_number(vec![1], 2), 1);
+        assert_eq!((table.stacks.len(), table.stack_numbers.len()), (2, 2));
+    }
+
+    /// A frame is a class and a bci; the line of a frame is `100 * class + bci`.
+    type TestFrame = (u32, i64);
+
+    const HIDDEN: TestFrame = (0, 0);
+
+    /// Class 9 is the versions of class 1. The code at bci `n` of a version corresponds to bci `n + 7` of
+    /// the armed body.
+    fn meaning((class, bci): TestFrame) -> FrameMeaning {
+        match class {
+            0 => FrameMeaning::Hidden,
+            9 => FrameMeaning::Version {
+                host: "1".into(),
+                bci: bci + 7,
+            },
+            class => FrameMeaning::Line(100 * class + bci as u32),
+        }
+    }
+
+    fn visible(frames: &[TestFrame], depth: usize) -> Vec<u32> {
+        let class_of = |line: u32| Some((line / 100).to_string().into());
+        visible_lines(
+            frames,
+            depth,
+            meaning,
+            |(class, _), bci| (class, bci),
+            class_of,
+        )
+    }
+
+    #[test]
+    fn hidden_frames_are_omitted_and_do_not_count_for_the_depth() {
+        let frames = [HIDDEN, (1, 5), HIDDEN, (2, 6), (3, 7)];
+        assert_eq!(visible(&frames, 9), [105, 206, 307]);
+        assert_eq!(visible(&frames, 2), [105, 206]);
+        assert_eq!(visible(&[HIDDEN, HIDDEN], 2), [0; 0]);
+    }
+
+    #[test]
+    fn the_innermost_frame_of_a_version_gives_the_line_of_its_host() {
+        // Two frames of the version, then the stub of the host, then its caller.
+        assert_eq!(
+            visible(&[(9, 20), HIDDEN, (9, 30), (1, 99), (1, 50)], 9),
+            [127, 150]
+        );
+    }
+
+    #[test]
+    fn a_version_does_not_change_the_line_of_another_class() {
+        assert_eq!(visible(&[(9, 20), (2, 99), (1, 50)], 9), [299, 150]);
+    }
+
+    #[test]
+    fn runtime_classes_lambda_forms_and_reflection_are_hidden() {
+        for class in ["VeneerProbe", "LambdaForm$MH", "DirectMethodHandle$Holder"] {
+            assert!(is_hidden(&format!("java/lang/invoke/{class}"), "run"));
+        }
+        assert!(is_hidden(
+            "jdk/internal/reflect/DirectMethodHandleAccessor",
+            "invokeImpl"
+        ));
+        assert!(!is_hidden(
+            "jdk/internal/reflect/DirectMethodHandleAccessor",
+            "invoke"
+        ));
+        assert!(!is_hidden("java/lang/invoke/MethodHandle", "invoke"));
+        assert!(!is_hidden("shop/VeneerDesk", "run"));
     }
 }

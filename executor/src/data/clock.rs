@@ -1,12 +1,16 @@
-//! The clock of timers.
+//! The clock of timers: the processor's time-stamp counter, if the kernel trusts it.
 //!
-//! `System.nanoTime()` takes 22–30 ns, twice in each timed call: most of what a timer costs. Most of that is the fence around the
-//! processor's counter and the arithmetic after it. Where the kernel keeps its own time by that counter, it runs at one speed on
-//! all processors, and a timer may read it bare: about 13 ns. `VeneerClock` calls [`ticks`] from compiled code; how many nanoseconds
-//! a tick takes is measured here, against the clock that `nanoTime` reads.
+//! `System.nanoTime()` takes 22–30 ns and is called twice in each timed call, so it is most of the
+//! cost of a timer. Most of that time is the fence around the time-stamp counter and the arithmetic
+//! after it. If the kernel uses the counter as its own clock source, the counter has the same
+//! constant speed on all processors. Then a timer can read it without a fence, in about 13 ns.
+//! `VeneerClock` calls [`ticks`] from compiled code. This file measures how many nanoseconds a tick
+//! takes, against the clock that `nanoTime` reads.
 //!
-//! As the JVM's own Flight Recorder does, this takes the counter without a fence: a reading may be early or late by some
-//! instructions.
+//! Like the JVM's own Flight Recorder, the timers read the counter without a fence, so a reading
+//! can be early or late by some instructions.
+//!
+//! The plan thread calls [`Clock::link`]; a thread of its own measures and links the counter.
 
 use crate::data::monotonic::monotonic;
 use crate::jvm::java_runtime::Library;
@@ -16,19 +20,24 @@ use crate::jvm::threads;
 use std::sync::Once;
 use std::time::Duration;
 
-/// What the kernel keeps time by.
-const SOURCE: &str = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
+/// The file that names the clock source of the kernel.
+const CLOCK_SOURCE: &str = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
 
-/// Between the readings that the speed is taken from: at 50 ns of uncertainty, five millionths.
-const APART: Duration = Duration::from_millis(10);
+/// The shortest time between the two readings that define the speed. With an uncertainty of 50 ns
+/// per reading, the speed is exact to five millionths.
+const MEASURING_TIME: Duration = Duration::from_millis(10);
 
-/// See the module documentation.
+/// The number of attempts for one reading; the one with the least uncertainty is used.
+const READING_ATTEMPTS: usize = 17;
+
+/// The first reading of both clocks, and whether the counter was linked to timers.
 pub struct Clock {
+    /// `None` if the kernel does not use the counter as its clock source.
     first: Option<Reading>,
-    set: Once,
+    linked: Once,
 }
 
-/// Both clocks at one moment.
+/// A reading of both clocks at one time.
 #[derive(Clone, Copy)]
 struct Reading {
     ticks: u64,
@@ -39,20 +48,23 @@ impl Clock {
     /// Takes the first reading.
     pub fn new() -> Clock {
         Clock {
-            first: trusted().then(read),
-            set: Once::new(),
+            first: is_trusted().then(read),
+            linked: Once::new(),
         }
     }
 
-    /// A timer is attached. A thread of its own links the counter: it takes some tenths of a second, in which timers run by
-    /// `System.nanoTime()`. So they go on where it fails.
-    pub fn set(&self, tool: Tool, library: &'static Library, env: Env) {
+    /// Makes timers read the counter. Called when a timer is attached; only the first call has an
+    /// effect.
+    ///
+    /// A thread of its own links the counter, because that takes some tenths of a second. Until
+    /// then, and if it fails, timers read `System.nanoTime()`.
+    pub fn link(&self, tool: Tool, library: &'static Library, env: Env) {
         let Some(first) = self.first else {
             return;
         };
-        self.set.call_once(|| {
+        self.linked.call_once(|| {
             let link = move |env| {
-                if let Some(scale) = scale(first) {
+                if let Some(scale) = measure(first) {
                     let then = (first.ticks as i64, first.nanos as i64);
                     let _ = library.clock(env, ticks, then, scale);
                 }
@@ -62,61 +74,102 @@ impl Clock {
     }
 }
 
-/// Nanoseconds of a tick, times 2⁶².
-fn scale(first: Reading) -> Option<i64> {
-    let gone = monotonic().saturating_sub(first.nanos);
-    std::thread::sleep(APART.saturating_sub(Duration::from_nanos(gone)));
-    let last = read();
+/// Measures the nanoseconds of a tick, times 2⁶², from the first reading to one that is taken now.
+fn measure(first: Reading) -> Option<i64> {
+    let elapsed = Duration::from_nanos(monotonic().saturating_sub(first.nanos));
+    std::thread::sleep(MEASURING_TIME.saturating_sub(elapsed));
+    scale(first, read())
+}
+
+/// The nanoseconds of a tick between two readings, times 2⁶². Returns `None` if one of the clocks
+/// did not advance, or if a tick takes 2 ns or more: such a scale does not fit into 63 bits.
+fn scale(first: Reading, last: Reading) -> Option<i64> {
     let ticks = last.ticks.checked_sub(first.ticks)?;
     let nanos = last.nanos.checked_sub(first.nanos)?;
     let scale = (u128::from(nanos) << 62).checked_div(u128::from(ticks))?;
     i64::try_from(scale).ok().filter(|scale| *scale > 0)
 }
 
-/// The reading with the least doubt of some.
+/// Takes several readings and returns the one with the least uncertainty.
 fn read() -> Reading {
-    let one = || {
+    let attempts = (0..READING_ATTEMPTS).map(|_| {
         let before = ticks() as u64;
         let nanos = monotonic();
-        let after = ticks() as u64;
-        let middle = before + after.saturating_sub(before) / 2;
-        (
-            after.saturating_sub(before),
-            Reading {
-                ticks: middle,
-                nanos,
-            },
-        )
-    };
-    let mut best = one();
-    for _ in 0..16 {
-        let next = one();
-        if next.0 < best.0 {
-            best = next;
-        }
-    }
-    best.1
+        let uncertainty = (ticks() as u64).saturating_sub(before);
+        let ticks = before + uncertainty / 2;
+        (uncertainty, Reading { ticks, nanos })
+    });
+    let best = attempts.min_by_key(|(uncertainty, _)| *uncertainty);
+    best.map_or(Reading { ticks: 0, nanos: 0 }, |(_, reading)| reading)
 }
 
 #[cfg(target_arch = "x86_64")]
-fn trusted() -> bool {
-    std::fs::read_to_string(SOURCE).is_ok_and(|source| source.trim() == "tsc")
+fn is_trusted() -> bool {
+    std::fs::read_to_string(CLOCK_SOURCE).is_ok_and(|source| source.trim() == "tsc")
 }
 
 #[cfg(not(target_arch = "x86_64"))]
-fn trusted() -> bool {
-    let _ = SOURCE;
+fn is_trusted() -> bool {
+    let _ = CLOCK_SOURCE;
     false
 }
 
-/// The processor's counter.
+/// Reads the time-stamp counter. Compiled Java code calls this function by its address.
 #[cfg(target_arch = "x86_64")]
 extern "C" fn ticks() -> i64 {
-    // Safety: every x86-64 processor has it, and Linux lets user code read it.
+    // SAFETY: every x86-64 processor has the instruction, and Linux lets user code execute it.
     unsafe { std::arch::x86_64::_rdtsc() as i64 }
 }
 
 #[cfg(not(target_arch = "x86_64"))]
 extern "C" fn ticks() -> i64 {
     monotonic() as i64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scale_of(ticks: u64, nanos: u64) -> Option<i64> {
+        let first = Reading {
+            ticks: 1_000,
+            nanos: 5_000,
+        };
+        let last = Reading {
+            ticks: first.ticks + ticks,
+            nanos: first.nanos + nanos,
+        };
+        scale(first, last)
+    }
+
+    #[test]
+    fn the_scale_converts_ticks_to_nanoseconds() {
+        assert_eq!(scale_of(500, 500), Some(1 << 62));
+        assert_eq!(scale_of(2_000, 1_000), Some(1 << 61));
+        // A day at 3.1 GHz: the shift must not overflow.
+        let day = 86_400_000_000_000;
+        let scale = scale_of(day / 10 * 31, day).expect("a scale");
+        let nanos = (3_100_000_000_u128 * scale as u128) >> 62;
+        assert!((999_999_999..=1_000_000_000).contains(&nanos), "{nanos}");
+    }
+
+    #[test]
+    fn clocks_that_do_not_advance_have_no_scale() {
+        assert_eq!(scale_of(0, 500), None);
+        assert_eq!(scale_of(500, 0), None);
+        let (first, last) = (
+            Reading { ticks: 9, nanos: 9 },
+            Reading {
+                ticks: 8,
+                nanos: 10,
+            },
+        );
+        assert_eq!(scale(first, last), None);
+    }
+
+    #[test]
+    fn a_tick_of_two_nanoseconds_is_too_slow() {
+        assert_eq!(scale_of(500, 1_000), None);
+        assert!(scale_of(1_000, 1_999).is_some());
+    }
 }

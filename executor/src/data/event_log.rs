@@ -1,55 +1,59 @@
-//! Drained events on the disk, so that they outlive a killed process: two files of bounded size that take turns.
+//! The event log: drained events on disk, so that they outlive a killed process.
+//!
+//! The log has two files of bounded size ([`SEGMENT`] bytes). The agent writes one file until it is
+//! full, and then empties and writes the other one. The thread that drains the ring buffers calls
+//! this file under the lock of [`crate::data::rings::Rings`].
 
-use crate::data::append_file::Appendix;
+use crate::data::append_file::AppendFile;
 use std::io;
 use std::path::{Path, PathBuf};
 use veneer_protocol::data::{ROTATED, SEGMENT, segment_header};
 
-/// See the module documentation.
-pub struct Spill {
+/// The writer of the event log in one data directory.
+pub struct EventLog {
     directory: PathBuf,
-    /// The file that is written.
-    file: Option<Appendix>,
-    /// How many files have been begun.
+    /// The file that is being written; `None` before the first event.
+    file: Option<AppendFile>,
+    /// The number of files begun so far.
     number: u64,
-    /// What went wrong last and was not told yet.
-    trouble: Option<io::Error>,
-    /// Something went wrong and nothing went well since.
-    failing: bool,
+    /// The first error of the current series of failures, until the caller has taken it.
+    unreported_error: Option<io::Error>,
+    /// Whether the last write failed.
+    is_failing: bool,
 }
 
-impl Spill {
-    /// Files are made when the first event comes.
-    pub fn create(directory: &Path) -> Spill {
-        Spill {
+impl EventLog {
+    /// Creates a log without files. The first event creates the first file.
+    pub fn create(directory: &Path) -> EventLog {
+        EventLog {
             directory: directory.to_owned(),
             file: None,
             number: 0,
-            trouble: None,
-            failing: false,
+            unreported_error: None,
+            is_failing: false,
         }
     }
 
-    /// Appends records as a whole or not at all. Events that find no room stay in memory only.
+    /// Appends records, all or none. Events that do not fit on the disk remain in memory only.
     pub fn write(&mut self, records: &[u8]) {
         let result = self.append(records);
         match result {
-            Ok(()) => self.failing = false,
+            Ok(()) => self.is_failing = false,
             Err(error) => {
-                if !self.failing {
-                    self.trouble = Some(error);
+                if !self.is_failing {
+                    self.unreported_error = Some(error);
                 }
-                self.failing = true;
+                self.is_failing = true;
             }
         }
     }
 
     fn append(&mut self, records: &[u8]) -> io::Result<()> {
-        let room = |file: &Appendix| file.len() + records.len() as u64 <= SEGMENT;
-        if self.file.as_ref().is_none_or(|file| !room(file)) {
+        let has_room = |file: &AppendFile| file.len() + records.len() as u64 <= SEGMENT;
+        if self.file.as_ref().is_none_or(|file| !has_room(file)) {
             let number = self.number + 1;
             let name = ROTATED[number as usize % ROTATED.len()];
-            let mut next = Appendix::create(&self.directory.join(name))?;
+            let mut next = AppendFile::create(&self.directory.join(name))?;
             next.append(&segment_header(number))?;
             self.number = number;
             self.file = Some(next);
@@ -60,8 +64,108 @@ impl Spill {
         }
     }
 
-    /// See [`crate::data::rings::Rings::trouble`].
-    pub fn trouble(&mut self) -> Option<io::Error> {
-        self.trouble.take()
+    /// Returns the error of the first failed write since the last successful one. Each series of
+    /// failures is returned once.
+    pub fn take_error(&mut self) -> Option<io::Error> {
+        self.unreported_error.take()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::scratch::{ScratchDirectory, in_own_process, limit_file_size};
+    use veneer_protocol::data::{read_segment, spill};
+
+    /// The record of an event whose integer value is `value`.
+    fn record(position: u64, value: i64) -> Vec<u8> {
+        let mut event = vec![0; 48];
+        event[32..40].copy_from_slice(&1_u64.to_ne_bytes());
+        event[40..48].copy_from_slice(&value.to_ne_bytes());
+        let mut bytes = Vec::new();
+        spill(&mut bytes, 3, position, &event);
+        bytes
+    }
+
+    fn read(directory: &ScratchDirectory, n: usize) -> (u64, usize, bool) {
+        let bytes = std::fs::read(directory.join(ROTATED[n])).unwrap_or_default();
+        let (number, events, torn) = read_segment(&bytes);
+        (number, events.len(), torn)
+    }
+
+    #[test]
+    fn a_full_file_is_followed_by_the_other_one() {
+        let directory = ScratchDirectory::new();
+        let mut log = EventLog::create(directory.path());
+        assert!(
+            std::fs::read_dir(directory.path())
+                .expect("a directory")
+                .next()
+                .is_none()
+        );
+        let one = record(0, 1);
+        let batch = one.repeat(SEGMENT as usize / 2 / one.len() + 1);
+        let events = batch.len() / one.len();
+        log.write(&batch);
+        assert_eq!(
+            (read(&directory, 0), read(&directory, 1)),
+            ((0, 0, false), (1, events, false))
+        );
+        // The second batch does not fit into the first file.
+        log.write(&batch);
+        assert_eq!(
+            (read(&directory, 0), read(&directory, 1)),
+            ((2, events, false), (1, events, false))
+        );
+        // The third batch overwrites the oldest file.
+        log.write(&batch);
+        assert_eq!(
+            (read(&directory, 0), read(&directory, 1)),
+            ((2, events, false), (3, events, false))
+        );
+        assert!(log.take_error().is_none());
+    }
+
+    #[test]
+    fn each_series_of_failures_is_reported_once() {
+        let directory = ScratchDirectory::new();
+        let missing = directory.join("missing");
+        let mut log = EventLog::create(&missing);
+        log.write(&record(0, 1));
+        log.write(&record(48, 2));
+        let error = log.take_error().expect("an error");
+        assert_eq!(error.kind(), io::ErrorKind::NotFound);
+        log.write(&record(96, 3));
+        assert!(log.take_error().is_none(), "the same series");
+        std::fs::create_dir(&missing).expect("a directory");
+        log.write(&record(144, 4));
+        let bytes = std::fs::read(missing.join(ROTATED[1])).expect("the file");
+        let (_, events, torn) = read_segment(&bytes);
+        assert_eq!((events.len(), torn), (1, false));
+        assert!(log.take_error().is_none());
+        // A new series begins: the second file cannot be created.
+        std::fs::create_dir(missing.join(ROTATED[0])).expect("a directory in the way");
+        log.write(&vec![0; SEGMENT as usize]);
+        assert!(log.take_error().is_some());
+    }
+
+    #[test]
+    fn a_full_disk_leaves_whole_records_only() {
+        let name = "data::event_log::tests::a_full_disk_leaves_whole_records_only";
+        in_own_process(name, || {
+            let directory = ScratchDirectory::new();
+            let mut log = EventLog::create(directory.path());
+            let length = record(0, 0).len() as u64;
+            limit_file_size(16 + 2 * length + length / 2);
+            for n in 0..5 {
+                log.write(&record(48 * n, n as i64));
+            }
+            assert_eq!(read(&directory, 1), (1, 2, false));
+            assert!(log.take_error().is_some());
+            limit_file_size(u64::MAX);
+            log.write(&record(48 * 5, 5));
+            assert_eq!(read(&directory, 1), (1, 3, false));
+            assert!(log.take_error().is_none());
+        });
     }
 }

@@ -1,7 +1,15 @@
-//! Files mapped into memory, with their blocks allocated before they are touched.
+//! Memory-mapped files whose disk blocks are allocated before use, and tables of words outside the
+//! Java heap.
 //!
-//! A store into a mapped file whose disk is full kills the process. So a mapping is only handed out after the file system
-//! has promised the blocks (`posix_fallocate`), and a refusal of that is an error here, not a signal there.
+//! A store into a mapped file ends the process with a signal if the disk is full. Therefore the
+//! owner of a [`Mapping`] calls [`Mapping::claim`] for a range before any thread accesses it.
+//! `claim` asks the file system for the blocks (`posix_fallocate`), so that a full disk is an error
+//! here and not a signal later.
+//!
+//! Application threads access the same memory by address, through `Unsafe` in the runtime classes.
+//! Rust accesses it only with atomic loads and stores of whole words, so a concurrent store from
+//! Java is never a data race in Rust. Nothing in this file locks; every function can be called on
+//! any thread.
 
 use crate::data::append_file::with_file_size_signal_blocked;
 use memmap2::MmapRaw;
@@ -12,14 +20,18 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicI64, AtomicU32, Ordering};
 
-/// A mapped file of fixed size whose blocks come as they are asked for.
+/// The size of a word in bytes.
+const WORD_BYTES: usize = 8;
+
+/// A mapped file of fixed size. Its disk blocks are allocated range by range.
 pub struct Mapping {
     file: File,
     map: MmapRaw,
 }
 
 impl Mapping {
-    /// Makes a sparse file of `size` bytes and maps it. Nothing of it may be touched before [`Mapping::claim`].
+    /// Creates a sparse file of `size` bytes and maps it. Call [`Mapping::claim`] before any thread
+    /// accesses a range of it.
     pub fn create(path: &Path, size: u64) -> io::Result<Mapping> {
         let file = OpenOptions::new()
             .read(true)
@@ -34,10 +46,12 @@ impl Mapping {
         Ok(Mapping { file, map })
     }
 
-    /// Makes sure of the blocks of a range that was not claimed before.
+    /// Allocates the disk blocks of a range that was not claimed before.
+    ///
+    /// The range must not be in use: on a file system without this request, the C library writes
+    /// zeros into the range.
     pub fn claim(&self, from: u64, len: u64) -> io::Result<()> {
-        // Safety: a plain system call on an open file. (Where the file system knows no such request, the C library writes
-        // zeros; so the range must not be in use.)
+        // SAFETY: a plain system call on an open file descriptor; it accesses no memory of ours.
         let code = with_file_size_signal_blocked(|| unsafe {
             libc::posix_fallocate(self.file.as_raw_fd(), from as i64, len as i64)
         });
@@ -47,50 +61,81 @@ impl Mapping {
         }
     }
 
-    /// The address of the first byte.
+    /// Returns the address of the first byte.
     pub fn address(&self) -> i64 {
         self.map.as_mut_ptr() as i64
     }
 
-    /// A claimed word.
+    /// Returns the claimed word at this offset.
+    ///
+    /// # Panics
+    /// The offset is not a multiple of 8, or the word is not inside the file.
     pub fn word(&self, offset: u64) -> &AtomicI64 {
-        debug_assert!(offset.is_multiple_of(8) && offset + 8 <= self.map.len() as u64);
-        // Safety: inside the mapping, aligned (the mapping is page-aligned), and only ever accessed as words by Rust.
-        unsafe { &*(self.map.as_mut_ptr().add(offset as usize) as *const AtomicI64) }
+        let address = self.checked_address(offset, WORD_BYTES as u64);
+        // SAFETY: `checked_address` has shown that the 8 bytes are inside the mapping and aligned.
+        // The mapping lives as long as `self`, and Rust accesses it only through atomics.
+        unsafe { &*(address as *const AtomicI64) }
     }
 
-    /// A claimed half word.
+    /// Returns the claimed half word (32 bits) at this offset.
+    ///
+    /// # Panics
+    /// The offset is not a multiple of 4, or the half word is not inside the file.
     pub fn half(&self, offset: u64) -> &AtomicU32 {
-        debug_assert!(offset.is_multiple_of(4) && offset + 4 <= self.map.len() as u64);
-        // Safety: as for `word`.
-        unsafe { &*(self.map.as_mut_ptr().add(offset as usize) as *const AtomicU32) }
+        let address = self.checked_address(offset, 4);
+        // SAFETY: `checked_address` has shown that the 4 bytes are inside the mapping and aligned.
+        // The mapping lives as long as `self`, and Rust accesses it only through atomics.
+        unsafe { &*(address as *const AtomicU32) }
     }
 
-    /// Copies claimed bytes out.
+    /// Copies claimed bytes, from an offset that is a multiple of 8. Returns fewer bytes if the
+    /// file ends before.
+    ///
+    /// Each word is loaded atomically, so a concurrent writer can only cause a mixture of old and
+    /// new words. Ring buffers exclude that too: their writer publishes the bytes with a release
+    /// store to the head before the reader copies them.
+    ///
+    /// # Panics
+    /// The offset is not a multiple of 8.
     pub fn copy(&self, offset: u64, len: usize) -> Vec<u8> {
-        let len = len.min((self.map.len() as u64).saturating_sub(offset) as usize);
-        let mut out = vec![0; len];
-        // Safety: inside the mapping. Writers have released these bytes before the reader was told of them.
-        unsafe {
-            std::ptr::copy_nonoverlapping(
-                self.map.as_ptr().add(offset as usize),
-                out.as_mut_ptr(),
-                len,
-            )
-        };
+        let whole_words = self.map.len() - self.map.len() % WORD_BYTES;
+        let len = len.min((whole_words as u64).saturating_sub(offset) as usize);
+        let mut out = Vec::with_capacity(len.next_multiple_of(WORD_BYTES));
+        for at in (offset..)
+            .step_by(WORD_BYTES)
+            .take(len.div_ceil(WORD_BYTES))
+        {
+            let word = self.word(at).load(Ordering::Relaxed);
+            out.extend_from_slice(&word.to_ne_bytes());
+        }
+        out.truncate(len);
         out
+    }
+
+    /// The address of `size` bytes at an offset that is a multiple of `size`.
+    fn checked_address(&self, offset: u64, size: u64) -> *mut u8 {
+        let end = offset.checked_add(size);
+        let is_inside = end.is_some_and(|end| end <= self.map.len() as u64);
+        assert!(
+            is_inside && offset.is_multiple_of(size),
+            "offset {offset} of a mapped file of {} bytes",
+            self.map.len()
+        );
+        // SAFETY: `offset` plus `size` is at most the length of the mapping.
+        unsafe { self.map.as_mut_ptr().add(offset as usize) }
     }
 }
 
-/// A table of words outside the Java heap that Java code reads by address; never freed.
-pub struct Table {
+/// A table of words outside the Java heap that Java code reads by address. The table is never
+/// freed, because compiled Java code may keep its address.
+pub struct WordTable {
     words: &'static [AtomicI64],
 }
 
-impl Table {
-    /// A table of `len` zeros.
-    pub fn new(len: usize) -> Table {
-        Table {
+impl WordTable {
+    /// Creates a table of `len` zeros.
+    pub fn new(len: usize) -> WordTable {
+        WordTable {
             words: (0..len)
                 .map(|_| AtomicI64::new(0))
                 .collect::<Vec<_>>()
@@ -98,20 +143,85 @@ impl Table {
         }
     }
 
-    /// Its address.
+    /// Returns the address of the first word.
     pub fn address(&self) -> i64 {
         self.words.as_ptr() as i64
     }
 
-    /// One word; zero beyond the end.
-    pub fn get(&self, i: usize) -> i64 {
-        self.words.get(i).map_or(0, |w| w.load(Ordering::Acquire))
+    /// Returns a word, or zero if the index is beyond the end.
+    pub fn get(&self, index: usize) -> i64 {
+        self.words
+            .get(index)
+            .map_or(0, |w| w.load(Ordering::Acquire))
     }
 
-    /// Sets one word.
-    pub fn set(&self, i: usize, value: i64) {
-        if let Some(w) = self.words.get(i) {
-            w.store(value, Ordering::Release);
+    /// Sets a word. An index beyond the end has no effect.
+    pub fn set(&self, index: usize, value: i64) {
+        if let Some(word) = self.words.get(index) {
+            word.store(value, Ordering::Release);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::scratch::ScratchDirectory;
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    fn mapping(size: u64) -> (ScratchDirectory, Mapping) {
+        let directory = ScratchDirectory::new();
+        let mapping = Mapping::create(&directory.join("file"), size).expect("a mapping");
+        mapping.claim(0, size).expect("blocks");
+        (directory, mapping)
+    }
+
+    #[test]
+    fn stores_are_in_the_file() {
+        let (directory, mapping) = mapping(4096);
+        mapping.word(8).store(0x0102_0304, Ordering::Relaxed);
+        mapping.half(4092).store(7, Ordering::Relaxed);
+        let bytes = std::fs::read(directory.join("file")).expect("the file");
+        assert_eq!(bytes.len(), 4096);
+        assert_eq!(bytes[8..16], 0x0102_0304_i64.to_ne_bytes());
+        assert_eq!(bytes[4092..], 7_u32.to_ne_bytes());
+    }
+
+    #[test]
+    fn an_access_outside_the_file_or_unaligned_panics_in_every_build() {
+        let (_directory, mapping) = mapping(4096);
+        for offset in [4, 4089, 4096, 4100, u64::MAX, u64::MAX - 7] {
+            let access = AssertUnwindSafe(|| mapping.word(offset).load(Ordering::Relaxed));
+            assert!(catch_unwind(access).is_err(), "word at {offset}");
+        }
+        for offset in [2, 4094, 4096, u64::MAX - 3] {
+            let access = AssertUnwindSafe(|| mapping.half(offset).load(Ordering::Relaxed));
+            assert!(catch_unwind(access).is_err(), "half word at {offset}");
+        }
+        assert_eq!(mapping.word(4088).load(Ordering::Relaxed), 0);
+        assert_eq!(mapping.half(4092).load(Ordering::Relaxed), 0);
+    }
+
+    #[test]
+    fn a_copy_ends_with_the_file_and_may_end_within_a_word() {
+        let (_directory, mapping) = mapping(4096);
+        for n in 0..512 {
+            let bytes: [u8; 8] = std::array::from_fn(|k| (8 * n + k) as u8);
+            let word = mapping.word(8 * n as u64);
+            word.store(i64::from_ne_bytes(bytes), Ordering::Relaxed);
+        }
+        assert_eq!(mapping.copy(8, 11), (8..19).collect::<Vec<u8>>());
+        assert_eq!(mapping.copy(4080, 100).len(), 16);
+        assert_eq!(mapping.copy(4096, 100).len(), 0);
+        assert_eq!(mapping.copy(8192, 100).len(), 0);
+        assert_eq!(mapping.copy(16, 0).len(), 0);
+    }
+
+    #[test]
+    fn a_table_of_words_ignores_what_is_beyond_its_end() {
+        let table = WordTable::new(3);
+        table.set(2, -5);
+        table.set(3, 9);
+        assert_eq!([0, 2, 3].map(|n| table.get(n)), [0, -5, 0]);
     }
 }

@@ -1,50 +1,64 @@
-//! The catalogue of this JVM's data directory, appended as instruments come and go (`veneer_protocol::data`).
+//! The writer of the metadata journal (file `catalogue` of the data directory, see
+//! `veneer_protocol::data`): the record of each attached instrument, patch and problem.
 //!
-//! A record is written before what it is about can happen: where an instrument stands, before its first count. Where the disk
-//! is full, records wait in memory, and go before the next one; beyond [`WAITING`] bytes nothing more is written, since a
-//! catalogue with a hole in it would be worse than one that ends early.
+//! The agent writes a record before the event that it describes can happen: the points of an
+//! instrument before their first count. Any thread of the agent, and an application thread that
+//! loads a class, may append; a mutex orders them.
+//!
+//! If the disk is full, records wait in memory and are written before the next record. If more than
+//! [`MAX_WAITING_BYTES`] wait, the journal is closed, because a journal with a hole would mislead
+//! its reader more than a journal that ends early. **Invariant:** the file is a prefix of the
+//! sequence of appended records.
 
-use crate::data::append_file::Appendix;
+use crate::data::append_file::AppendFile;
 use std::io;
 use std::path::Path;
 use std::sync::Mutex;
 use veneer_protocol::data::{CATALOGUE, Record, encode};
 
-/// Bytes of records that wait for room.
-const WAITING: usize = 32 << 20;
+/// The most bytes of records that wait for room on the disk.
+const MAX_WAITING_BYTES: usize = 32 << 20;
 
-struct State {
-    file: Appendix,
+struct JournalState {
+    file: AppendFile,
+    /// Encoded records that could not be written yet, oldest first.
     waiting: Vec<u8>,
-    /// Too much was waiting.
-    closed: bool,
+    /// Whether too many bytes were waiting at some time. Nothing is written from then on.
+    is_closed: bool,
 }
 
-/// See the module documentation.
-pub struct Catalogue(Mutex<State>);
+/// The open journal of this JVM.
+pub struct MetadataJournal(Mutex<JournalState>);
 
-impl Catalogue {
-    /// Makes the file, locks it, and writes the first record.
-    pub fn create(directory: &Path, first: &Record) -> io::Result<Catalogue> {
-        let mut file = Appendix::create(&directory.join(CATALOGUE))?;
+impl MetadataJournal {
+    /// Creates the file, locks it until the process ends, and writes the first record.
+    pub fn create(directory: &Path, first: &Record) -> io::Result<MetadataJournal> {
+        let mut file = AppendFile::create(&directory.join(CATALOGUE))?;
         file.lock()?;
         file.append(&encode(first)?)?;
-        Ok(Catalogue(Mutex::new(State {
+        Ok(MetadataJournal(Mutex::new(JournalState {
             file,
             waiting: Vec::new(),
-            closed: false,
+            is_closed: false,
         })))
     }
 
-    /// Appends records. An error says that they wait (or, after too many, that they never will be written).
+    /// Appends records, after those that wait for room. An empty slice only retries the latter.
+    ///
+    /// # Errors
+    /// The records could not be written. They wait, unless the journal is closed.
     pub fn append(&self, records: &[Record]) -> io::Result<()> {
+        self.append_within(records, MAX_WAITING_BYTES)
+    }
+
+    fn append_within(&self, records: &[Record], max_waiting: usize) -> io::Result<()> {
         let mut lines = Vec::new();
         for record in records {
             lines.extend(encode(record)?);
         }
         let mut state = self.0.lock().unwrap_or_else(|e| e.into_inner());
         let state = &mut *state;
-        if state.closed {
+        if state.is_closed {
             return Err(io::Error::from_raw_os_error(libc::ENOSPC));
         }
         state.waiting.append(&mut lines);
@@ -54,12 +68,117 @@ impl Catalogue {
         let written = state.file.append(&state.waiting);
         match &written {
             Ok(()) => state.waiting = Vec::new(),
-            Err(_) if state.waiting.len() > WAITING => {
-                state.closed = true;
+            Err(_) if state.waiting.len() > max_waiting => {
+                state.is_closed = true;
                 state.waiting = Vec::new();
             }
             Err(_) => {}
         }
         written
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::scratch::{ScratchDirectory, in_own_process, limit_file_size};
+    use veneer_protocol::Problem;
+    use veneer_protocol::data::{Catalogue, read_catalogue};
+
+    fn journal(directory: &ScratchDirectory) -> MetadataJournal {
+        let first = Record::run(7, "VM".into(), "25".into(), 1, 2);
+        MetadataJournal::create(directory.path(), &first).expect("a journal")
+    }
+
+    fn problem(message: &str) -> [Record; 1] {
+        [Record::Problem(Problem {
+            plan: String::new(),
+            message: message.into(),
+        })]
+    }
+
+    fn read(directory: &ScratchDirectory) -> Catalogue {
+        read_catalogue(directory.path()).expect("a journal")
+    }
+
+    fn messages(directory: &ScratchDirectory) -> Vec<String> {
+        let problems = read(directory).problems.into_iter();
+        problems.map(|problem| problem.message).collect()
+    }
+
+    #[test]
+    fn records_are_read_in_the_order_in_which_they_were_appended() {
+        let directory = ScratchDirectory::new();
+        let journal = journal(&directory);
+        journal.append(&problem("one")).expect("room");
+        journal.append(&[]).expect("nothing to do");
+        journal.append(&problem("two")).expect("room");
+        assert_eq!((read(&directory).pid, read(&directory).torn), (7, false));
+        assert_eq!(messages(&directory), ["one", "two"]);
+    }
+
+    #[test]
+    fn a_torn_end_is_recognised_and_hides_no_complete_record() {
+        let directory = ScratchDirectory::new();
+        let journal = journal(&directory);
+        journal.append(&problem("one")).expect("room");
+        let path = directory.join(CATALOGUE);
+        let complete = std::fs::read(&path).expect("the file").len() as u64;
+        journal.append(&problem("two")).expect("room");
+        let file = std::fs::File::options()
+            .write(true)
+            .open(&path)
+            .expect("the file");
+        file.set_len(complete + 20).expect("truncated");
+        assert!(read(&directory).torn);
+        assert_eq!(messages(&directory), ["one"]);
+    }
+
+    #[test]
+    fn records_wait_for_room_and_are_written_in_order() {
+        let name = "data::metadata_journal::tests::records_wait_for_room_and_are_written_in_order";
+        in_own_process(name, || {
+            let directory = ScratchDirectory::new();
+            let journal = journal(&directory);
+            let length = std::fs::metadata(directory.join(CATALOGUE))
+                .expect("the file")
+                .len();
+            limit_file_size(length + 10);
+            assert!(journal.append(&problem("one")).is_err());
+            assert!(journal.append(&problem("two")).is_err());
+            assert!(!read(&directory).torn);
+            assert_eq!(messages(&directory), [""; 0]);
+            limit_file_size(u64::MAX);
+            journal.append(&[]).expect("room");
+            assert_eq!(messages(&directory), ["one", "two"]);
+        });
+    }
+
+    #[test]
+    fn a_journal_with_too_much_waiting_ends_early_and_has_no_hole() {
+        let name = "data::metadata_journal::tests::a_journal_with_too_much_waiting_ends_early_and_has_no_hole";
+        in_own_process(name, || {
+            let directory = ScratchDirectory::new();
+            let journal = journal(&directory);
+            journal.append(&problem("one")).expect("room");
+            let length = std::fs::metadata(directory.join(CATALOGUE))
+                .expect("the file")
+                .len();
+            limit_file_size(length);
+            assert!(
+                journal
+                    .append_within(&problem(&"two".repeat(10)), 150)
+                    .is_err()
+            );
+            assert!(
+                journal
+                    .append_within(&problem(&"three".repeat(40)), 150)
+                    .is_err()
+            );
+            limit_file_size(u64::MAX);
+            let closed = journal.append(&problem("four")).expect_err("closed");
+            assert_eq!(closed.raw_os_error(), Some(libc::ENOSPC));
+            assert_eq!(messages(&directory), ["one"]);
+        });
     }
 }

@@ -1,3 +1,8 @@
+//! The data plane: counters, ring buffers of events, and aggregation maps in mapped files.
+//!
+//! The files are in the data directory of the JVM. The command can read counters and events from
+//! there after the JVM has ended.
+
 pub mod aggregations;
 pub mod append_file;
 pub mod call_stacks;
@@ -8,4 +13,6 @@ pub mod memory;
 pub mod metadata_journal;
 pub mod monotonic;
 pub mod rings;
+#[cfg(test)]
+pub mod scratch;
 pub mod shards;

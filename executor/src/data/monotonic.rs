@@ -6,7 +6,7 @@ pub fn monotonic() -> u64 {
         tv_sec: 0,
         tv_nsec: 0,
     };
-    // Safety: a plain system call that fills the structure.
+    // SAFETY: a plain system call that fills the structure.
     unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut t) };
     t.tv_sec as u64 * 1_000_000_000 + t.tv_nsec as u64
 }

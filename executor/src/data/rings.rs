@@ -1,19 +1,30 @@
-//! Events: one ring a thread in a mapped file, written by versions, drained by a thread of the agent.
+//! Logged events: one ring buffer per thread in a mapped file. Versions write the events, and a
+//! thread of the agent drains them.
 //!
 //! ```text
-//!   ring    head | tail | – | size | counted …   data
-//!   event   length(4) point(4) time(8) tid(8) –(8)  value…      value: kind(8) word(8) [characters]
+//!   ring    head | tail | unused | size | counted …   data
+//!   event   length(4) point(4) time(8) tid(8) unused(8)  value…      value: kind(8) word(8) [characters]
 //!   point   drained | dropped
 //! ```
 //!
-//! A thread that finds no room drops the event and counts that. Head and tail only grow; a length of 0 says that the writer
-//! went on at the ring's beginning.
+//! The application thread that owns a ring moves its head; only [`Rings::drain`] moves its tail.
+//! Head and tail only grow, and a position is taken modulo the size of the data. A length of 0 means that
+//! the writer continued at the start of the data. If a thread finds no room, it drops the event and
+//! counts the drop under the event's point.
 //!
-//! Draining is done in an order that leaves a killed process readable: first the events go to the disk ([`Spill`]), then each
-//! is counted under its point and `counted` moves behind it, then `tail` does. Who reads the files afterwards takes what lies
-//! behind these positions for what was not done yet.
+//! The order of the steps of a drain keeps the files readable if the process is killed:
+//!
+//! 1. the events are written to the event log on disk ([`EventLog`]);
+//! 2. each event is counted under its point, and `counted` moves behind it;
+//! 3. `tail` moves behind all of them.
+//!
+//! A reader of the files treats events behind these positions as not yet logged, counted or
+//! drained.
+//!
+//! The thread `veneer-events` drains regularly; plans and client threads drain before they read. A
+//! mutex orders them. **Invariant:** `tail ≤ counted ≤ head` in every ring between two drains.
 
-use crate::data::event_log::Spill;
+use crate::data::event_log::EventLog;
 use crate::data::memory::Mapping;
 use std::collections::{HashMap, VecDeque};
 use std::io;
@@ -27,15 +38,21 @@ const RINGS: u64 = Layout::COUNT;
 const HEADER: u64 = Layout::HEADER;
 const DATA: u64 = Layout::DATA;
 const STRIDE: u64 = Layout::STRIDE;
-/// Figures of points are claimed in steps of this many bytes.
-const STEP: u64 = 1 << 16;
-/// Events kept for each point, so that a plan can look back.
-const KEPT: usize = 4096;
+/// Disk blocks for the metrics of points are claimed in steps of this many bytes.
+const CLAIM_STEP_BYTES: u64 = 1 << 16;
+/// Bytes of the metrics of a point: the number of drained events, then the number of dropped ones.
+const POINT_BYTES: u64 = 16;
+/// Offset of the number of dropped events in the metrics of a point.
+const DROPPED: u64 = 8;
+/// Bytes of an event before its values.
+const EVENT_HEADER_BYTES: u64 = 32;
+/// The most events per point that stay in memory, so that a plan can read earlier events.
+const MAX_KEPT_EVENTS: usize = 4096;
 
-/// One drained event; which variables the values belong to is known to the point.
+/// One drained event. The point knows which variables the values belong to.
 #[derive(Clone, Debug)]
 pub struct Drained {
-    /// `System.nanoTime()`.
+    /// `System.nanoTime()` when the application thread passed the point.
     pub time_ns: u64,
     /// The Java thread's id.
     pub thread: u64,
@@ -43,80 +60,84 @@ pub struct Drained {
     pub values: Vec<Value>,
 }
 
-struct State {
+struct RingsState {
+    /// Number of rings that have been opened.
     open: u64,
+    /// Addresses of opened rings without an owner.
     free: Vec<i64>,
+    /// The newest events of each point, newest last.
     kept: HashMap<u32, VecDeque<Drained>>,
-    /// Bytes of points' figures whose blocks are there.
-    claimed: u64,
-    spill: Spill,
+    /// Bytes of the points' metrics that have disk blocks.
+    claimed_bytes: u64,
+    log: EventLog,
 }
 
-/// See the module documentation.
+/// The ring buffers of all threads. See the module documentation.
 pub struct Rings {
     file: Mapping,
-    state: Mutex<State>,
+    state: Mutex<RingsState>,
 }
 
-/// An event where it stands in a ring.
-struct Found {
+/// An event that a ring contains.
+struct PendingEvent {
     point: u32,
     bytes: Vec<u8>,
-    /// The position behind it.
+    /// The position after the event.
     end: u64,
 }
 
 impl Rings {
-    /// Makes the files in a directory.
+    /// Creates the files in a directory.
     pub fn create(directory: &Path) -> io::Result<Rings> {
         let file = Mapping::create(&directory.join(EVENTS), Layout::SIZE)?;
         file.claim(Layout::LIFE, Layout::SIZE - Layout::LIFE)?;
         Ok(Rings {
             file,
-            state: Mutex::new(State {
+            state: Mutex::new(RingsState {
                 open: 0,
                 free: Vec::new(),
                 kept: HashMap::new(),
-                claimed: 0,
-                spill: Spill::create(directory),
+                claimed_bytes: 0,
+                log: EventLog::create(directory),
             }),
         })
     }
 
-    fn state(&self) -> std::sync::MutexGuard<'_, State> {
+    fn state(&self) -> std::sync::MutexGuard<'_, RingsState> {
         self.state.lock().unwrap_or_else(|e| e.into_inner())
     }
 
-    /// Notes that the agent still lives.
+    /// Records the age of the agent, in milliseconds, which shows that the agent is alive.
     pub fn alive(&self, millis: u64) {
         self.file
             .word(Layout::LIFE)
             .store(millis as i64, Ordering::Relaxed);
     }
 
-    /// Makes room for a point's figures. False where there is none, or none on the disk.
+    /// Makes room for the metrics of a point. Returns false if the table of points or the disk is
+    /// full.
     pub fn open_point(&self, point: u32) -> bool {
-        let end = (u64::from(point) + 1) * 16;
+        let end = (u64::from(point) + 1) * POINT_BYTES;
         if u64::from(point) >= Layout::POINTS {
             return false;
         }
         let mut state = self.state();
-        if end > state.claimed {
-            let claimed = end.next_multiple_of(STEP);
+        if end > state.claimed_bytes {
+            let claimed = end.next_multiple_of(CLAIM_STEP_BYTES);
             if self.file.claim(Layout::FIGURES, claimed).is_err() {
                 return false;
             }
-            state.claimed = claimed;
+            state.claimed_bytes = claimed;
         }
         true
     }
 
-    /// A point's figures: events drained, and behind them events dropped.
-    fn figures(point: u32) -> u64 {
-        Layout::FIGURES + u64::from(point) * 16
+    /// The offset of a point's metrics.
+    fn metrics(point: u32) -> u64 {
+        Layout::FIGURES + u64::from(point) * POINT_BYTES
     }
 
-    /// A ring for a thread; 0 where there is none left.
+    /// Returns the address of a ring for a thread, or 0 if no ring is left.
     pub fn assign(&self) -> i64 {
         let mut state = self.state();
         if let Some(ring) = state.free.pop() {
@@ -133,42 +154,44 @@ impl Rings {
         self.file.address() + offset as i64
     }
 
-    /// An event of this point, which is open, found no room.
+    /// Counts an event of an open point that found no room in its ring. Called by the application
+    /// thread.
     pub fn drop_one(&self, point: u32) {
         if u64::from(point) < Layout::POINTS {
             self.file
-                .word(Self::figures(point) + 8)
+                .word(Self::metrics(point) + DROPPED)
                 .fetch_add(1, Ordering::Relaxed);
         }
     }
 
-    /// One of an open point's figures; 0 of a point that is not open.
-    fn figure(&self, point: u32, offset: u64) -> u64 {
-        if (u64::from(point) + 1) * 16 > self.state().claimed {
+    /// One of the metrics of a point, at `offset` in them; 0 for a point that is not open.
+    fn metric(&self, point: u32, offset: u64) -> u64 {
+        if (u64::from(point) + 1) * POINT_BYTES > self.state().claimed_bytes {
             return 0;
         }
-        let word = self.file.word(Self::figures(point) + offset);
+        let word = self.file.word(Self::metrics(point) + offset);
         word.load(Ordering::Relaxed) as u64
     }
 
-    /// Events of a point that found no room.
+    /// Returns the number of events of a point that found no room.
     pub fn dropped_at(&self, point: u32) -> u64 {
-        self.figure(point, 8)
+        self.metric(point, DROPPED)
     }
 
-    /// How many events of a point came out.
+    /// Returns the number of drained events of a point.
     pub fn count(&self, point: u32) -> u64 {
-        self.figure(point, 0)
+        self.metric(point, 0)
     }
 
-    /// The ring's thread is gone.
+    /// Frees a ring whose thread has ended. Its events remain until they are drained.
     pub fn release(&self, ring: i64) {
         self.state().free.push(ring);
     }
 
-    /// What has come into a ring since it was drained last.
-    fn waiting(&self, base: u64) -> (Vec<Found>, u64) {
-        let mut found = Vec::new();
+    /// The events of the ring at offset `base` that were not drained yet, and the position after
+    /// them.
+    fn pending(&self, base: u64) -> (Vec<PendingEvent>, u64) {
+        let mut events = Vec::new();
         let word = |offset| self.file.word(base + offset);
         let head = word(Layout::HEAD).load(Ordering::Acquire) as u64;
         let mut tail = word(Layout::TAIL).load(Ordering::Relaxed) as u64;
@@ -180,48 +203,30 @@ impl Rings {
                 tail += DATA - at;
                 continue;
             }
+            if len < EVENT_HEADER_BYTES || !len.is_multiple_of(8) || at + len > DATA {
+                // No version writes such a length: something has overwritten the ring. The rest of
+                // its content cannot be parsed.
+                return (events, head);
+            }
             tail += len;
-            found.push(Found {
+            events.push(PendingEvent {
                 point: self.file.half(start + 4).load(Ordering::Relaxed),
-                bytes: self.file.copy(start, len.min(DATA - at) as usize),
+                bytes: self.file.copy(start, len as usize),
                 end: tail,
             });
         }
-        (found, tail)
+        (events, tail)
     }
 
-    /// Takes out what has come.
+    /// Moves all events out of the rings: to the event log, into the counts of their points, and
+    /// into memory.
     pub fn drain(&self) {
         let mut state = self.state();
         for ring in 0..state.open {
             let base = ring * STRIDE;
-            let (found, tail) = self.waiting(base);
-            if found.is_empty() {
-                self.file
-                    .word(base + Layout::TAIL)
-                    .store(tail as i64, Ordering::Release);
-                continue;
-            }
-            let mut batch = Vec::new();
-            for event in &found {
-                let begin = event.end - event.bytes.len() as u64;
-                data::spill(&mut batch, ring as u32, begin, &event.bytes);
-            }
-            state.spill.write(&batch);
-            for event in found {
-                if u64::from(event.point) < Layout::POINTS {
-                    self.file
-                        .word(Self::figures(event.point))
-                        .fetch_add(1, Ordering::Relaxed);
-                }
-                self.file
-                    .word(base + Layout::COUNTED)
-                    .store(event.end as i64, Ordering::Release);
-                let kept = state.kept.entry(event.point).or_default();
-                if kept.len() == KEPT {
-                    kept.pop_front();
-                }
-                kept.push_back(drained(&event.bytes));
+            let (events, tail) = self.pending(base);
+            if !events.is_empty() {
+                self.record(&mut state, ring, events);
             }
             self.file
                 .word(base + Layout::TAIL)
@@ -229,7 +234,32 @@ impl Rings {
         }
     }
 
-    /// The last events of a point, newest last.
+    /// Logs, counts and keeps the events of one ring.
+    fn record(&self, state: &mut RingsState, ring: u64, events: Vec<PendingEvent>) {
+        let mut batch = Vec::new();
+        for event in &events {
+            let begin = event.end - event.bytes.len() as u64;
+            data::spill(&mut batch, ring as u32, begin, &event.bytes);
+        }
+        state.log.write(&batch);
+        for event in events {
+            if u64::from(event.point) < Layout::POINTS {
+                self.file
+                    .word(Self::metrics(event.point))
+                    .fetch_add(1, Ordering::Relaxed);
+            }
+            self.file
+                .word(ring * STRIDE + Layout::COUNTED)
+                .store(event.end as i64, Ordering::Release);
+            let kept = state.kept.entry(event.point).or_default();
+            if kept.len() == MAX_KEPT_EVENTS {
+                kept.pop_front();
+            }
+            kept.push_back(decode(&event.bytes));
+        }
+    }
+
+    /// Returns the last `n` drained events of a point, newest last.
     pub fn last(&self, point: u32, n: usize) -> Vec<Drained> {
         let state = self.state();
         state.kept.get(&point).map_or_else(Vec::new, |k| {
@@ -237,33 +267,35 @@ impl Rings {
         })
     }
 
-    /// The events of a point that came after the first `seen`, newest last, as far as they are kept; and how many came in all.
+    /// Returns the events of a point after its first `seen` ones, newest last, without those that
+    /// are no longer kept; and the number of all drained events of the point.
     pub fn since(&self, point: u32, seen: u64) -> (Vec<Drained>, u64) {
         let state = self.state();
         let Some(kept) = state.kept.get(&point) else {
             return (Vec::new(), seen);
         };
-        // Counted and kept under the same lock.
-        let word = self.file.word(Self::figures(point));
+        // `record` counts and keeps an event under this lock, so both are of the same time.
+        let word = self.file.word(Self::metrics(point));
         let count = word.load(Ordering::Relaxed) as u64;
         let new = usize::try_from(count.saturating_sub(seen)).unwrap_or(usize::MAX);
         let skip = kept.len().saturating_sub(new);
         (kept.iter().skip(skip).cloned().collect(), count)
     }
 
-    /// How many events were dropped, over all points.
+    /// Returns the number of dropped events of all points.
     pub fn dropped(&self) -> u64 {
-        let points = self.state().claimed / 16;
+        let points = self.state().claimed_bytes / POINT_BYTES;
         (0..points as u32).map(|point| self.dropped_at(point)).sum()
     }
 
-    /// Drained events that could not be written to the disk, and why; once for each time that it came to that.
-    pub fn trouble(&self) -> Option<io::Error> {
-        self.state().spill.trouble()
+    /// Returns the error of the first event that could not be written to the event log since the
+    /// last success. Each series of failures is returned once.
+    pub fn take_log_error(&self) -> Option<io::Error> {
+        self.state().log.take_error()
     }
 }
 
-fn drained(bytes: &[u8]) -> Drained {
+fn decode(bytes: &[u8]) -> Drained {
     let event = data::decode(bytes);
     let value = |value| match value {
         data::Value::Null => Value::Null,
@@ -277,3 +309,6 @@ fn drained(bytes: &[u8]) -> Drained {
         values: event.values.into_iter().map(value).collect(),
     }
 }
+
+#[cfg(test)]
+mod tests;

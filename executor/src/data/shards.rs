@@ -1,110 +1,137 @@
-//! Counters off the heap, one copy a thread, so that application threads count with plain stores and no count is lost.
+//! Counters outside the Java heap, one copy (*shard*) per thread, so that application threads count
+//! with plain stores and no count is lost.
 //!
 //! ```text
-//!   table   tid & mask ─▶ | owner tid | address of its shard | address of its ring | – |      read by versions, which keep the
-//!                                                                                            first two in an array too
-//!   file    shard 0 (shared, atomic adds) | shard 1 | shard 2 | …                             read by everybody
+//!   thread table   tid & mask ─▶ | owner tid | shard address | ring address | unused |   versions read it, and
+//!                                                                                        cache the first two words
+//!   file           shard 0 (shared, atomic adds) | shard 1 | shard 2 | …                 the agent and the command read it
 //! ```
 //!
-//! A platform thread owns a shard from its first count to its end; then the shard, figures and all, goes to another. A
-//! counter's value is its sum over all shards. Virtual threads, and threads for which there is no shard left, add
-//! atomically in shard 0.
+//! A platform thread owns a shard from its first count to its end. Then another thread can own the
+//! shard, with all its counts. The value of a counter is its sum over all shards. Three kinds of
+//! threads have no shard and add atomically in shard 0:
+//!
+//! * virtual threads;
+//! * threads whose row of the table belongs to another live thread;
+//! * threads that find no free shard.
+//!
+//! Application threads call [`Shards::assign`], [`Shards::set_ring`] and [`Shards::release`]; the
+//! plan thread allocates and reads counters. A mutex protects the allocation and all stores to the
+//! thread table.
+//!
+//! **Invariants:** a row whose owner is not 0 has the address of a shard that no other row has. A
+//! slot that `allocate` has returned has disk blocks in every open shard.
 
-use crate::data::memory::{Mapping, Table};
-use crate::jvm::runtime_table::{THREAD_ROW_BYTES, THREAD_ROWS};
+use crate::data::memory::{Mapping, WordTable};
+use crate::jvm::runtime_table;
 use std::io;
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::Ordering;
 use veneer_protocol::data::Shards as Layout;
 
-/// Rows of the thread table.
-const ROWS: usize = THREAD_ROWS as usize;
-/// Words in a row.
-const ROW: usize = THREAD_ROW_BYTES as usize / 8;
+/// Rows of the thread table, a power of two.
+const THREAD_ROWS: usize = runtime_table::THREAD_ROWS as usize;
+/// Words in a row of the thread table.
+const ROW_WORDS: usize = runtime_table::THREAD_ROW_BYTES as usize / 8;
+/// Words of a row: the id of the thread that owns the row, 0 for none.
+const OWNER: usize = 0;
+/// The address of the owner's shard.
+const SHARD: usize = runtime_table::THREAD_ROW_SHARD as usize / 8;
+/// The address of the owner's ring buffer, 0 for none.
+const RING: usize = runtime_table::THREAD_ROW_RING as usize / 8;
+
 const SHARDS: u64 = Layout::COUNT;
-/// Counters in a shard.
+/// The number of counters in a shard.
 pub const SLOTS: u64 = Layout::SLOTS;
 const STRIDE: u64 = Layout::STRIDE;
-/// Blocks are claimed in steps of this many bytes.
-const STEP: u64 = 1 << 16;
+/// Disk blocks are claimed in steps of this many bytes.
+const CLAIM_STEP_BYTES: u64 = 1 << 16;
 
-/// The row of a thread.
-pub fn row(tid: i64) -> usize {
-    tid as usize & (ROWS - 1)
+/// Returns the row of a thread in the thread table.
+pub fn thread_row(tid: i64) -> usize {
+    tid as usize & (THREAD_ROWS - 1)
 }
 
-struct State {
-    /// Slots given out.
-    used: u64,
-    /// Bytes of each open shard whose blocks are claimed.
-    claimed: u64,
-    /// Shards that have been opened.
+/// The index of a word of a thread's row in the thread table.
+fn row_word(tid: i64, word: usize) -> usize {
+    thread_row(tid) * ROW_WORDS + word
+}
+
+struct Allocation {
+    /// Number of slots that [`Shards::allocate`] has returned.
+    used_slots: u64,
+    /// Bytes at the start of each open shard that have disk blocks.
+    claimed_bytes: u64,
+    /// Number of shards that have been opened, shard 0 included.
     open: u64,
     /// Opened shards without an owner.
     free: Vec<u64>,
 }
 
-/// See the module documentation.
+/// The counters of all threads. See the module documentation.
 pub struct Shards {
     file: Mapping,
-    table: Table,
-    state: Mutex<State>,
+    threads: WordTable,
+    allocation: Mutex<Allocation>,
 }
 
 impl Shards {
-    /// Makes the file.
+    /// Creates the file, with shard 0 open.
     pub fn create(path: &Path) -> io::Result<Shards> {
         let file = Mapping::create(path, SHARDS * STRIDE)?;
-        file.claim(0, STEP)?;
+        file.claim(0, CLAIM_STEP_BYTES)?;
         Ok(Shards {
             file,
-            table: Table::new(ROWS * ROW),
-            state: Mutex::new(State {
-                used: 0,
-                claimed: STEP,
+            threads: WordTable::new(THREAD_ROWS * ROW_WORDS),
+            allocation: Mutex::new(Allocation {
+                used_slots: 0,
+                claimed_bytes: CLAIM_STEP_BYTES,
                 open: 1,
                 free: Vec::new(),
             }),
         })
     }
 
-    /// Address of the thread table.
+    /// Returns the address of the thread table.
     pub fn table(&self) -> i64 {
-        self.table.address()
+        self.threads.address()
     }
 
-    fn state(&self) -> std::sync::MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(|e| e.into_inner())
+    fn allocation(&self) -> std::sync::MutexGuard<'_, Allocation> {
+        self.allocation.lock().unwrap_or_else(|e| e.into_inner())
     }
 
-    /// Gives out `n` counters in a row, zero in every shard. `None` where there is no room, or none on the disk.
+    /// Allocates `n` consecutive counters, which are zero in every shard, and returns the first.
+    /// Returns `None` if the shards are full or the disk is full.
     pub fn allocate(&self, n: u32) -> Option<u32> {
-        let mut state = self.state();
-        let end = state.used + n as u64;
+        let mut allocation = self.allocation();
+        let end = allocation.used_slots + n as u64;
         if end > SLOTS {
             return None;
         }
-        if end * 8 > state.claimed {
-            let claimed = (end * 8).next_multiple_of(STEP);
-            for shard in 0..state.open {
-                let from = shard * STRIDE + state.claimed;
-                self.file.claim(from, claimed - state.claimed).ok()?;
+        if end * 8 > allocation.claimed_bytes {
+            let claimed = (end * 8).next_multiple_of(CLAIM_STEP_BYTES);
+            for shard in 0..allocation.open {
+                let from = shard * STRIDE + allocation.claimed_bytes;
+                let len = claimed - allocation.claimed_bytes;
+                self.file.claim(from, len).ok()?;
             }
-            state.claimed = claimed;
+            allocation.claimed_bytes = claimed;
         }
-        state.used = end;
+        allocation.used_slots = end;
         Some((end - n as u64) as u32)
     }
 
-    /// How many counters have been given out.
+    /// Returns the number of counters allocated so far.
     pub fn used(&self) -> u64 {
-        self.state().used
+        self.allocation().used_slots
     }
 
-    /// Sets a counter to zero in every shard. A thread that is just counting may put its old value back.
+    /// Sets a counter to zero in every shard. A thread that is just counting may restore its old
+    /// value.
     pub fn clear(&self, slot: u32) {
-        let open = self.state().open;
+        let open = self.allocation().open;
         for shard in 0..open {
             self.file
                 .word(shard * STRIDE + slot as u64 * 8)
@@ -112,70 +139,77 @@ impl Shards {
         }
     }
 
-    /// The shard of a thread: its address, negative for the shared one. Called by a thread that has no row yet.
+    /// Assigns a shard to a thread and returns its address. For a thread without a shard of its
+    /// own, returns the negated address of shard 0.
     pub fn assign(&self, tid: i64, is_virtual: bool) -> i64 {
         let shared = -self.file.address();
-        let row = row(tid) * ROW;
-        let mut state = self.state();
-        if is_virtual || (self.table.get(row) != 0 && self.table.get(row) != tid) {
+        let mut allocation = self.allocation();
+        let owner = self.threads.get(row_word(tid, OWNER));
+        if is_virtual || (owner != 0 && owner != tid) {
             return shared;
         }
-        if self.table.get(row) == tid && self.table.get(row + 1) != 0 {
-            return self.table.get(row + 1);
+        let own = self.threads.get(row_word(tid, SHARD));
+        if owner == tid && own != 0 {
+            return own;
         }
-        let shard = match state.free.pop() {
+        let shard = match allocation.free.pop() {
             Some(shard) => shard,
-            None if state.open < SHARDS
-                && self.file.claim(state.open * STRIDE, state.claimed).is_ok() =>
+            None if allocation.open < SHARDS
+                && self
+                    .file
+                    .claim(allocation.open * STRIDE, allocation.claimed_bytes)
+                    .is_ok() =>
             {
-                state.open += 1;
-                state.open - 1
+                allocation.open += 1;
+                allocation.open - 1
             }
             None => return shared,
         };
         let address = self.file.address() + (shard * STRIDE) as i64;
-        self.table.set(row + 1, address);
-        self.table.set(row, tid);
+        // The thread finds its shard by its id in the row, so the id is stored last.
+        self.threads.set(row_word(tid, SHARD), address);
+        self.threads.set(row_word(tid, OWNER), tid);
         address
     }
 
-    /// Takes a ring's address into the thread's row. False where the thread has none of its own.
+    /// Stores the address of a ring buffer in the thread's row. Returns false if the thread owns no
+    /// row.
     pub fn set_ring(&self, tid: i64, ring: i64) -> bool {
-        let row = row(tid) * ROW;
-        let _state = self.state();
-        if self.table.get(row) != tid {
+        let _allocation = self.allocation();
+        if !self.owns(tid) {
             return false;
         }
-        self.table.set(row + 2, ring);
+        self.threads.set(row_word(tid, RING), ring);
         true
     }
 
-    /// Whether a thread has counters of its own.
+    /// Returns whether a thread has a shard of its own.
     pub fn owns(&self, tid: i64) -> bool {
-        self.table.get(row(tid) * ROW) == tid
+        tid != 0 && self.threads.get(row_word(tid, OWNER)) == tid
     }
 
-    /// The thread is gone. Returns the ring that it had, 0 for none.
+    /// Frees the row and the shard of a thread that has ended. The counts remain in the shard.
+    /// Returns the address of the thread's ring buffer, 0 for none.
     pub fn release(&self, tid: i64) -> i64 {
-        let row = row(tid) * ROW;
-        if self.table.get(row) != tid {
+        if !self.owns(tid) {
             return 0;
         }
-        let mut state = self.state();
-        let ring = self.table.get(row + 2);
-        let shard = (self.table.get(row + 1) - self.file.address()) as u64 / STRIDE;
-        self.table.set(row, 0);
-        self.table.set(row + 1, 0);
-        self.table.set(row + 2, 0);
+        let mut allocation = self.allocation();
+        let ring = self.threads.get(row_word(tid, RING));
+        let address = self.threads.get(row_word(tid, SHARD));
+        let shard = (address - self.file.address()) as u64 / STRIDE;
+        for word in [OWNER, SHARD, RING] {
+            self.threads.set(row_word(tid, word), 0);
+        }
         if shard != 0 {
-            state.free.push(shard);
+            allocation.free.push(shard);
         }
         ring
     }
 
-    /// A counter's value in each shard.
+    /// The value of a counter in each open shard.
     fn values(&self, slot: u32) -> impl Iterator<Item = i64> + '_ {
-        let open = self.state().open;
+        let open = self.allocation().open;
         (0..open).map(move |shard| {
             self.file
                 .word(shard * STRIDE + slot as u64 * 8)
@@ -183,15 +217,15 @@ impl Shards {
         })
     }
 
-    /// A counter's value.
+    /// Returns the value of a counter.
     pub fn sum(&self, slot: u32) -> u64 {
         self.values(slot).sum::<i64>() as u64
     }
 
-    /// The values of so many counters in a row.
+    /// Returns the values of `n` consecutive counters. Sums wrap around.
     pub fn sums(&self, slot: u32, n: usize) -> Vec<i64> {
         let mut sums = vec![0i64; n];
-        for shard in 0..self.state().open {
+        for shard in 0..self.allocation().open {
             let first = shard * STRIDE + u64::from(slot) * 8;
             for (sum, at) in sums.iter_mut().zip((first..).step_by(8)) {
                 *sum = sum.wrapping_add(self.file.word(at).load(Ordering::Relaxed));
@@ -200,8 +234,142 @@ impl Shards {
         sums
     }
 
-    /// The largest of a counter's values over the shards.
+    /// Returns the largest value of a counter in any shard.
     pub fn max(&self, slot: u32) -> u64 {
         self.values(slot).max().unwrap_or(0) as u64
+    }
+}
+
+#[cfg(test)]
+impl Shards {
+    /// Adds to a counter as `VeneerRuntime.add` does; `address` is what `assign` has returned.
+    pub fn add_as_java(&self, address: i64, slot: u32, n: i64) {
+        let shard = (address.abs() - self.file.address()) as u64;
+        let word = self.file.word(shard + u64::from(slot) * 8);
+        word.fetch_add(n, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::scratch::ScratchDirectory;
+
+    fn shards() -> (ScratchDirectory, Shards) {
+        let directory = ScratchDirectory::new();
+        let shards = Shards::create(&directory.join("counters")).expect("shards");
+        (directory, shards)
+    }
+
+    #[test]
+    fn slots_are_consecutive_and_end_at_the_size_of_a_shard() {
+        let (_directory, shards) = shards();
+        assert_eq!(shards.allocate(4), Some(0));
+        assert_eq!(shards.allocate(1), Some(4));
+        let rest = SLOTS as u32 - 5;
+        assert_eq!(shards.allocate(rest + 1), None);
+        assert_eq!(shards.used(), 5);
+        assert_eq!(shards.allocate(rest), Some(5));
+        assert_eq!(shards.allocate(1), None);
+        assert_eq!(shards.allocate(0), Some(SLOTS as u32));
+    }
+
+    #[test]
+    fn a_thread_keeps_its_shard_and_other_threads_get_others() {
+        let (_directory, shards) = shards();
+        let (one, two) = (shards.assign(31, false), shards.assign(32, false));
+        assert!(one > 0 && two > 0 && one != two);
+        assert_eq!(shards.assign(31, false), one);
+        assert_eq!(
+            [31, 32, 33].map(|tid| shards.owns(tid)),
+            [true, true, false]
+        );
+        assert!(!shards.owns(0), "an empty row has no owner");
+        assert_eq!(shards.release(0), 0);
+    }
+
+    #[test]
+    fn virtual_threads_and_colliding_threads_share_shard_0() {
+        let (_directory, shards) = shards();
+        let shared = -shards.file.address();
+        let own = shards.assign(7, false);
+        let colliding = 7 + THREAD_ROWS as i64;
+        assert_eq!(thread_row(7), thread_row(colliding));
+        assert_eq!(shards.assign(colliding, false), shared);
+        assert_eq!(shards.assign(8, true), shared);
+        assert!(!shards.owns(colliding) && !shards.owns(8));
+        // The row of the table that Java reads still belongs to the first thread.
+        assert_eq!(shards.threads.get(row_word(colliding, OWNER)), 7);
+        assert_eq!(shards.threads.get(row_word(7, SHARD)), own);
+        // Once the first thread has ended, the other one can have the row.
+        shards.release(7);
+        assert!(shards.assign(colliding, false) > 0);
+    }
+
+    #[test]
+    fn a_released_shard_is_reused_and_keeps_its_counts() {
+        let (_directory, shards) = shards();
+        let slot = shards.allocate(1).expect("a slot");
+        let first = shards.assign(5, false);
+        shards.add_as_java(first, slot, 10);
+        assert_eq!(shards.release(5), 0);
+        assert_eq!(shards.release(5), 0, "a second release has no effect");
+        let second = shards.assign(6, false);
+        assert_eq!(second, first);
+        shards.add_as_java(second, slot, 1);
+        assert_eq!(shards.sum(slot), 11);
+        let other = shards.assign(9, false);
+        assert_ne!(other, second, "the shard was freed once only");
+    }
+
+    #[test]
+    fn only_the_owner_of_a_row_has_a_ring() {
+        let (_directory, shards) = shards();
+        assert!(!shards.set_ring(5, 4096));
+        shards.assign(5, false);
+        assert!(shards.set_ring(5, 4096));
+        assert!(!shards.set_ring(5 + THREAD_ROWS as i64, 8192));
+        assert_eq!(shards.release(5 + THREAD_ROWS as i64), 0);
+        assert_eq!(shards.release(5), 4096);
+        shards.assign(5, false);
+        assert_eq!(shards.release(5), 0, "a new owner begins without a ring");
+    }
+
+    #[test]
+    fn values_are_summed_over_the_shards() {
+        let (_directory, shards) = shards();
+        let slot = shards.allocate(3).expect("slots");
+        let threads = [1, 2].map(|tid| shards.assign(tid, false));
+        let shared = shards.assign(3, true);
+        for (n, address) in (1..).zip([threads[0], threads[1], shared]) {
+            shards.add_as_java(address, slot, n);
+            shards.add_as_java(address, slot + 2, 100 * n);
+        }
+        assert_eq!([0, 1, 2].map(|n| shards.sum(slot + n)), [6, 0, 600]);
+        assert_eq!([0, 1, 2].map(|n| shards.max(slot + n)), [3, 0, 300]);
+        assert_eq!(shards.sums(slot, 3), [6, 0, 600]);
+        // Balance counters go below zero in one shard, and sums may wrap around.
+        shards.add_as_java(threads[0], slot, -5);
+        assert_eq!(shards.sum(slot), 1);
+        shards.add_as_java(threads[0], slot + 1, i64::MAX);
+        shards.add_as_java(threads[1], slot + 1, 1);
+        assert_eq!(shards.sums(slot + 1, 1), [i64::MIN]);
+        shards.clear(slot + 2);
+        assert_eq!(shards.sums(slot, 3), [1, i64::MIN, 0]);
+    }
+
+    #[test]
+    fn threads_beyond_the_number_of_shards_share_shard_0() {
+        let (_directory, shards) = shards();
+        let own = (1..SHARDS as i64).map(|tid| shards.assign(tid, false));
+        assert!(own.into_iter().all(|address| address > 0));
+        assert!(shards.assign(SHARDS as i64, false) < 0);
+        // Slots that are allocated now have blocks in all of the open shards.
+        let slot = shards
+            .allocate(CLAIM_STEP_BYTES as u32 / 8 + 1)
+            .expect("slots");
+        assert_eq!(shards.sum(slot + CLAIM_STEP_BYTES as u32 / 8), 0);
+        shards.release(1);
+        assert!(shards.assign(SHARDS as i64, false) > 0);
     }
 }

@@ -1,62 +1,92 @@
-//! Detaching plan instances, components, instruments and patches by name.
+//! Detaching plan instances, components, instruments and patches by name. Only the plan thread uses
+//! this file.
 
 use crate::agent::Agent;
 use crate::plans::plan_instances::number;
 use std::collections::BTreeSet;
-use veneer_protocol as p;
+use veneer_protocol::Which;
 use veneer_scripts::{Session, Thing};
 
-/// Takes off what is named. Called by the plan thread.
-pub fn detach(agent: &Agent, session: &Session, which: &p::Which) -> (Vec<String>, Vec<String>) {
-    let before = standing(session);
-    let mut unknown = Vec::new();
-    match which {
-        p::Which::All | p::Which::Unload => {
-            let mut loads: BTreeSet<u64> = session.left().into_keys().collect();
-            loads.extend(session.components().iter().map(|component| component.load));
-            for load in loads.into_iter().rev() {
-                match which {
-                    // Where the agent leaves nobody can ask any more.
-                    p::Which::Unload => session.unload(load),
-                    _ => session.detach(load),
-                }
-            }
-        }
-        p::Which::Components(names) => {
-            for name in names {
-                if !session.detach_component(name) {
-                    unknown.push(name.clone());
-                }
-            }
-        }
-        p::Which::These(names) => {
-            for name in names {
-                let known = match number(name) {
-                    Some(load) if session.left().contains_key(&load) => {
-                        session.detach(load);
-                        true
-                    }
-                    Some(_) => false,
-                    None => session.take_off_one(name).unwrap_or_else(|e| {
-                        agent.problem("", &format!("while taking {name} off: {e}"));
-                        true
-                    }),
-                };
-                if !known {
-                    unknown.push(name.clone());
-                }
-            }
-        }
-    }
-    let after = standing(session);
-    let taken = before.into_iter().filter(|thing| !after.contains(thing));
-    (taken.map(|thing| thing.to_string()).collect(), unknown)
+/// The result of a request to detach.
+pub struct DetachResult {
+    /// The ids of the instruments and patches that were detached.
+    pub detached: Vec<String>,
+    /// The requested names that name nothing attached.
+    pub unknown: Vec<String>,
 }
 
-fn standing(session: &Session) -> Vec<Thing> {
-    session
-        .left()
-        .into_values()
-        .flat_map(|l| l.things)
-        .collect()
+/// Detaches what a request names, regardless of the owner.
+pub fn detach(agent: &Agent, session: &Session, which: &Which) -> DetachResult {
+    let before = attached(session);
+    let mut unknown = Vec::new();
+    match which {
+        Which::All => each_instance(session, |instance| session.detach(instance)),
+        // The agent leaves the JVM, so analysers cannot be called any more.
+        Which::Unload => each_instance(session, |instance| session.unload(instance)),
+        Which::Components(names) => {
+            let is_unknown = |name: &&String| !session.detach_component(name);
+            unknown.extend(names.iter().filter(is_unknown).cloned());
+        }
+        Which::These(names) => {
+            let is_unknown = |name: &&String| !detach_one(agent, session, name);
+            unknown.extend(names.iter().filter(is_unknown).cloned());
+        }
+    }
+    DetachResult {
+        detached: detached_names(&before, &attached(session)),
+        unknown,
+    }
+}
+
+/// Calls `detach` for each plan instance that has attached something or is a component, newest
+/// first.
+fn each_instance(session: &Session, detach: impl Fn(u64)) {
+    let mut instances: BTreeSet<u64> = session.left().into_keys().collect();
+    instances.extend(session.components().iter().map(|component| component.load));
+    instances.into_iter().rev().for_each(detach);
+}
+
+/// Detaches one plan instance (`l3`), instrument (`i7`) or patch (`p2`). Returns false if nothing
+/// attached has this name.
+fn detach_one(agent: &Agent, session: &Session, name: &str) -> bool {
+    match number(name) {
+        Some(instance) if session.left().contains_key(&instance) => {
+            session.detach(instance);
+            true
+        }
+        Some(_) => false,
+        None => session.take_off_one(name).unwrap_or_else(|e| {
+            agent.problem("", &format!("while taking {name} off: {e}"));
+            true
+        }),
+    }
+}
+
+/// The instruments and patches that are attached now, by plan instance, oldest first.
+fn attached(session: &Session) -> Vec<Thing> {
+    let left = session.left().into_values();
+    left.flat_map(|left| left.things).collect()
+}
+
+/// The ids of what was attached before and is not attached now.
+fn detached_names(before: &[Thing], after: &[Thing]) -> Vec<String> {
+    let detached = before.iter().filter(|thing| !after.contains(thing));
+    detached.map(ToString::to_string).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use veneer_instruments::{InstrumentId, PatchId};
+
+    #[test]
+    fn what_is_no_longer_attached_is_named_in_the_order_of_attachment() {
+        let instrument = |n| Thing::Instrument(InstrumentId(n));
+        let patch = |n| Thing::Patch(PatchId(n));
+        let before = [instrument(3), patch(1), instrument(1), patch(3)];
+        // A callback has attached i4 during the call.
+        let after = [patch(3), instrument(4)];
+        assert_eq!(detached_names(&before, &after), ["i3", "p1", "i1"]);
+        assert_eq!(detached_names(&before, &before), [""; 0]);
+    }
 }

@@ -1,144 +1,179 @@
-//! The instruments and patches of the process, attached and detached.
+//! The registry of all instruments and patches of the process, attached and detached, and of the
+//! counters that they have left for others.
+//!
+//! The plan thread attaches and detaches. Application threads that load a class add points. Client
+//! threads read. The registry has one mutex; its holder neither calls the JVM nor runs Java code.
+//!
+//! The counters of an instrument pass through these states:
+//!
+//! ```text
+//!   installed ── detached ──────▶ own counters: free_by_key (for the same point and measurement)
+//!       │             └─────────▶ counter block: quarantine ── its versions are collected ──▶ free_by_width
+//!       └─ class unloaded ──────▶ finalize: final readings ── noted in the journal ── reuse ─▶ free_by_width
+//! ```
+//!
+//! **Invariants:** an id is the position in the list plus 1, and entries are never removed. A
+//! counter is in at most one of the lists `free_by_key` and `free_by_width`, and no installed point
+//! of an attached instrument uses it then.
 
-use crate::jvm::jni::Env;
-use crate::plans::spent_time::Spent;
-use crate::weaving::counter_block::Row;
+use crate::plans::cost_sample::CostSample;
+use crate::weaving::counter_block::CounterBlock;
 use crate::weaving::planned_probe::Step;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard};
 use veneer_fragmenter::advice::Site;
 use veneer_instruments::{Data, EditSpec, InstrumentId, PatchId, Spec};
 
-/// Points of detached instruments that are kept one by one.
-const KEPT: usize = 1 << 15;
+/// The most points of detached instruments that are kept one by one. The points of instruments that
+/// were detached earlier are folded into one sum per instrument.
+const MAX_DETACHED_POINTS: usize = 1 << 15;
+/// The most points in unloaded classes that an instrument keeps by class name. More are folded into
+/// one sum.
+const MAX_UNLOADED_POINTS: usize = 1 << 15;
 
-/// One point of an instrument.
+/// One point of an instrument in one method: where it is installed, and its counters.
 #[derive(Clone, Debug)]
-pub struct Standing {
-    /// With dots.
+pub struct InstalledPoint {
+    /// The class name with dots.
     pub class: Arc<str>,
-    /// Name and descriptor.
+    /// The method's name and descriptor.
     pub method: Arc<str>,
-    /// Fragment, where the point is not the method.
+    /// The fragment, unless the point is the whole method.
     pub fragment: Option<u32>,
-    /// For an edge.
+    /// For an edge, the fragment to which the edge leads.
     pub to: Option<u32>,
-    /// For an instruction: what it does.
+    /// For an instruction, a description of its effect.
     pub what: Option<Arc<str>>,
-    /// Source line.
+    /// The source line.
     pub line: Option<u16>,
-    /// First counter; of a log, the number of its point.
+    /// The first counter; for a log, the number of the log point.
     pub slot: u32,
-    /// What is measured.
     pub step: Step,
-    /// Names of logged values.
+    /// The names of the logged values.
     pub values: Vec<String>,
-    /// What counts and totals stood at when the point was made: a counter that was used before is used again.
+    /// The values of the count and total counters when the point was installed. Readings subtract
+    /// them, because counters are reused without being cleared.
     pub base: [u64; 2],
-    /// The figures at detachment, from when on another instrument may use the counters.
+    /// The final readings, once the instrument is detached or the class is unloaded. From then on
+    /// another instrument may use the counters.
     pub last: Option<Data>,
-    /// Names the counters for use by a later instrument.
+    /// The point and measurement for which the counters can be reused.
     pub key: SlotKey,
-    /// The counters from which it follows, beside its own; none once it is detached or gone.
-    pub row: Option<Arc<Row>>,
-    /// Its class is unloaded: the figures are final, and the counters are not its own any more.
-    pub gone: bool,
+    /// The counter block from which the count of the point is derived, in addition to its own
+    /// counter; `None` once `last` is set.
+    pub row: Option<Arc<CounterBlock>>,
+    /// Whether the class is unloaded. The readings are final then, and the counters are no longer
+    /// those of this point.
+    pub is_unloaded: bool,
 }
 
-/// Final figures of an instrument's points in classes that are unloaded.
-pub struct Buried {
-    /// The instrument.
+/// The final readings of one instrument's points in classes that were unloaded.
+pub struct FinalCounts {
     pub instrument: InstrumentId,
-    /// The first counter of each point, how many there are in a row, and its figures.
-    pub points: Vec<(u32, u32, Data)>,
-    /// Rows that they had beside.
-    pub rows: Vec<Arc<Row>>,
+    pub points: Vec<FinalPoint>,
+    /// The counter blocks of these points.
+    pub rows: Vec<Arc<CounterBlock>>,
 }
 
-/// What a counter counts. An activation that is still in a superseded version may count on after the instrument is gone; what it
-/// counts is a pass of this very place, so the counter may serve another instrument there, and none elsewhere.
+/// The final readings of one point.
+pub struct FinalPoint {
+    /// The first counter.
+    pub slot: u32,
+    /// The number of consecutive counters.
+    pub width: u32,
+    pub data: Data,
+}
+
+/// The point and measurement of a counter.
+///
+/// An activation that is still in a superseded version can use the counter after the instrument was
+/// detached. What it then counts is a pass of this point. Therefore only
+/// another instrument at this point with the same measurement can reuse the counter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SlotKey {
-    /// The method.
+    /// The method's id.
     pub method: u32,
-    /// The first site that is woven.
+    /// The first join point of the point.
     pub site: Site,
-    /// What is measured.
     pub step: Step,
 }
 
-/// An instrument.
+/// An instrument that a plan has attached.
 pub struct Instrument {
-    /// What the plan asked for.
+    /// The request of the plan.
     pub spec: Spec,
-    /// Not detached.
+    /// False after the instrument was detached.
     pub attached: bool,
-    /// Where it stands or stood.
-    pub standing: Vec<Standing>,
-    /// Methods that were tried, so that none is done twice.
+    /// The points at which the instrument is or was installed.
+    pub points: Vec<InstalledPoint>,
+    /// The ids of the methods for which installation was tried, so that none is tried twice.
     pub tried: HashSet<u32>,
-    /// Methods in which it stands; none once it is folded.
+    /// The ids of the methods that contain the instrument; empty once the instrument is folded.
     pub methods: HashSet<u32>,
-    /// How many there were, once it is folded.
-    pub folded: usize,
-    /// How many there were in classes that are unloaded.
-    pub gone: usize,
-    /// Methods that were refused.
+    /// The number of methods when the instrument was folded.
+    pub folded_methods: usize,
+    /// The number of methods in classes that were unloaded.
+    pub unloaded_methods: usize,
+    /// The number of methods that could not be instrumented.
     pub refused: usize,
-    /// Where cells lie in which the times are counted that it has acted, where only so many are allowed: one, or one for each point.
+    /// The addresses of the cells that limit how often the instrument acts: one cell, or one for
+    /// each point. For a late timer, the cell of its start time.
     pub cells: Vec<i64>,
-    /// What it has cost so far, where that is looked at.
-    pub spent: Spent,
-    /// Why it does not stand in the first method where it does not, though another method may do: said in the end if none does.
-    pub unsaid: Option<String>,
+    /// The cost at the last check, for an instrument with a budget.
+    pub cost: CostSample,
+    /// The first error of a method in which the instrument could not be installed. It is reported
+    /// at the end of the run if no other method could have the instrument either.
+    pub deferred_error: Option<String>,
 }
 
-/// A patch.
+/// An edit of flow graphs that a plan has made.
 pub struct Patch {
-    /// What the plan asked for.
+    /// The request of the plan.
     pub spec: EditSpec,
-    /// Not undone.
+    /// False after the patch was undone.
     pub active: bool,
-    /// The methods that it changes.
+    /// The ids of the changed methods.
     pub methods: Vec<u32>,
-    /// How many there were in classes that are unloaded.
-    pub gone: usize,
+    /// The number of changed methods in classes that were unloaded.
+    pub unloaded_methods: usize,
 }
 
-/// Both, by their numbers.
+/// All instruments and patches, and the counters that can be reused.
 #[derive(Default)]
-pub struct Tables {
-    /// Instruments; number `n` at place `n - 1`.
+pub struct InstrumentTable {
+    /// The instrument with number `n` is at index `n - 1`.
     pub instruments: Vec<Instrument>,
-    /// Patches; number `n` at place `n - 1`.
+    /// The patch with number `n` is at index `n - 1`.
     pub patches: Vec<Patch>,
-    /// Log points, numbered for all instruments.
+    /// The number of log points of all instruments.
     pub log_points: u32,
-    /// Counters that detached instruments have left.
-    pub free: HashMap<SlotKey, Vec<u32>>,
-    /// Counters of classes that are unloaded, by how many there are in a row; they may serve anywhere.
-    pub spare: HashMap<u32, Vec<u32>>,
-    /// Rows of detached instruments to which versions may still write.
-    pub limbo: Vec<Arc<Row>>,
-    /// Detached instruments whose points are kept one by one, the oldest first, and the number of these points.
+    /// Counters of detached instruments, for reuse at the same point.
+    pub free_by_key: HashMap<SlotKey, Vec<u32>>,
+    /// Counters that can be reused anywhere, by the number of consecutive counters.
+    pub free_by_width: HashMap<u32, Vec<u32>>,
+    /// Counter blocks of detached instruments that versions may still write to.
+    pub quarantine: Vec<Arc<CounterBlock>>,
+    /// Detached instruments whose points are kept one by one, oldest first.
     unfolded: VecDeque<InstrumentId>,
-    points: usize,
+    /// The number of points of all detached instruments. A folded instrument still has one point, so
+    /// the sums of many folded instruments leave less room for points kept one by one.
+    detached_points: usize,
 }
 
-/// See the module documentation.
+/// The registry. See the module documentation.
 #[derive(Default)]
-pub struct Table(Mutex<Tables>);
+pub struct InstrumentRegistry(Mutex<InstrumentTable>);
 
-impl Table {
-    /// Both tables.
-    pub fn lock(&self) -> MutexGuard<'_, Tables> {
+impl InstrumentRegistry {
+    /// Locks the registry.
+    pub fn lock(&self) -> MutexGuard<'_, InstrumentTable> {
         self.0.lock().unwrap_or_else(|e| e.into_inner())
     }
 }
 
-impl Standing {
-    /// A row that stands for many.
-    fn of_many(mut self, method: &str, sum: Option<Data>) -> Standing {
+impl InstalledPoint {
+    /// Turns this point into the sum of many, shown under the class `*` and this method text.
+    fn into_sum(mut self, method: &str, sum: Option<Data>) -> InstalledPoint {
         (self.class, self.method) = ("*".into(), method.into());
         (self.fragment, self.to, self.line) = (None, None, None);
         self.last = sum;
@@ -146,167 +181,253 @@ impl Standing {
     }
 }
 
+/// The sum of the final readings of points.
+fn final_sum(points: &[InstalledPoint]) -> Option<Data> {
+    let all = points.iter().filter_map(|p| p.last.clone());
+    all.reduce(|a, b| a.plus(&b))
+}
+
 impl Instrument {
-    /// The number of methods in which it stands or stood.
-    pub fn method_count(&self) -> usize {
-        self.methods.len().max(self.folded) + self.gone
+    /// An instrument that was attached just now and has no points yet.
+    pub fn new(spec: Spec, cells: Vec<i64>, cost: CostSample) -> Instrument {
+        Instrument {
+            spec,
+            attached: true,
+            points: Vec::new(),
+            tried: HashSet::new(),
+            methods: HashSet::new(),
+            folded_methods: 0,
+            unloaded_methods: 0,
+            refused: 0,
+            cells,
+            cost,
+            deferred_error: None,
+        }
     }
 
-    /// Makes one row of those of classes of one name that are gone; and, where there are more than [`KEPT`], one of all.
-    fn merge(&mut self) {
-        let mut rows: HashMap<_, usize> = HashMap::new();
-        let mut all: Vec<Standing> = Vec::with_capacity(self.standing.len());
-        for s in std::mem::take(&mut self.standing) {
-            let place = (s.fragment, s.to, s.line, s.step);
+    /// Returns the name that the plan gave the instrument, or the display form of its spec.
+    pub fn name(&self) -> String {
+        let name = self.spec.name.clone();
+        name.unwrap_or_else(|| self.spec.to_string())
+    }
+
+    /// Returns the number of methods that contain or contained the instrument.
+    pub fn method_count(&self) -> usize {
+        self.methods.len().max(self.folded_methods) + self.unloaded_methods
+    }
+
+    /// Merges the points in unloaded classes: points at the same place of classes with the same
+    /// name become one point. If more than [`MAX_UNLOADED_POINTS`] remain, all of them become one.
+    fn merge_unloaded(&mut self) {
+        let mut merged: HashMap<_, usize> = HashMap::new();
+        let mut all: Vec<InstalledPoint> = Vec::with_capacity(self.points.len());
+        for point in std::mem::take(&mut self.points) {
+            let place = (point.fragment, point.to, point.line, point.step);
             let next = all.len();
-            let at = match s.gone {
-                true => *rows
-                    .entry((s.class.clone(), s.method.clone(), place))
+            let at = match point.is_unloaded {
+                true => *merged
+                    .entry((point.class.clone(), point.method.clone(), place))
                     .or_insert(next),
                 false => next,
             };
-            match (all.get_mut(at), &s.last) {
+            match (all.get_mut(at), &point.last) {
                 (Some(one), Some(more)) => {
                     one.last = one.last.as_ref().map(|last| last.plus(more));
                 }
-                _ => all.push(s),
+                _ => all.push(point),
             }
         }
-        if rows.len() > KEPT {
-            let (gone, mut live): (Vec<_>, Vec<_>) = all.into_iter().partition(|s| s.gone);
-            let sum = gone.iter().filter_map(|s| s.last.clone());
-            let sum = sum.reduce(|a, b| a.plus(&b));
-            live.extend(
-                gone.into_iter()
-                    .next()
-                    .map(|one| one.of_many("(unloaded)", sum)),
-            );
+        if merged.len() > MAX_UNLOADED_POINTS {
+            let (unloaded, mut live): (Vec<_>, Vec<_>) =
+                all.into_iter().partition(|p| p.is_unloaded);
+            let sum = final_sum(&unloaded);
+            let first = unloaded.into_iter().next();
+            live.extend(first.map(|one| one.into_sum("(unloaded)", sum)));
             all = live;
         }
         all.shrink_to_fit();
-        self.standing = all;
+        self.points = all;
     }
 
-    /// Its figures as one. Returns how many points fewer there are.
+    /// Replaces all points by their sum. Returns by how many points the list has become shorter.
     fn fold(&mut self) -> usize {
-        let points = self.standing.len();
-        let sum = self.standing.iter().filter_map(|s| s.last.clone());
-        let sum = sum.reduce(|a, b| a.plus(&b));
-        if let (2.., Some(one)) = (points, self.standing.first().cloned()) {
-            self.standing = vec![one.of_many(&format!("({points} points)"), sum)];
+        let count = self.points.len();
+        let sum = final_sum(&self.points);
+        if let (2.., Some(one)) = (count, self.points.first().cloned()) {
+            self.points = vec![one.into_sum(&format!("({count} points)"), sum)];
         }
-        self.folded = self.methods.len();
+        self.folded_methods = self.methods.len();
         self.methods = HashSet::new();
-        points - self.standing.len()
+        count - self.points.len()
+    }
+
+    /// Makes the readings of the points in unloaded methods final. Returns `None` if there is no
+    /// such point.
+    fn finalize_points(
+        &mut self,
+        id: InstrumentId,
+        is_gone: &dyn Fn(u32) -> bool,
+        readings: &dyn Fn(&[InstalledPoint]) -> Vec<Data>,
+    ) -> Option<FinalCounts> {
+        let (mut points, mut rows) = (Vec::new(), Vec::<Arc<CounterBlock>>::new());
+        let is_concerned = |p: &&mut InstalledPoint| {
+            !p.is_unloaded && p.key.step != Step::Log && is_gone(p.key.method)
+        };
+        let concerned: Vec<_> = self.points.iter_mut().filter(is_concerned).collect();
+        let copies: Vec<InstalledPoint> = concerned.iter().map(|p| (**p).clone()).collect();
+        for (point, data) in concerned.into_iter().zip(readings(&copies)) {
+            points.push(FinalPoint {
+                slot: point.slot,
+                width: point.key.step.slots(),
+                data: data.clone(),
+            });
+            (point.is_unloaded, point.last) = (true, Some(data));
+            let row = point.row.take();
+            rows.extend(row.filter(|r| !rows.last().is_some_and(|l| Arc::ptr_eq(l, r))));
+        }
+        if points.is_empty() {
+            return None;
+        }
+        self.merge_unloaded();
+        Some(FinalCounts {
+            instrument: id,
+            points,
+            rows,
+        })
     }
 }
 
-impl Tables {
-    /// The ids of all instruments, attached and detached.
+impl InstrumentTable {
+    /// Returns the ids of all instruments, attached and detached.
     pub fn ids(&self) -> Vec<InstrumentId> {
-        (1..=self.instruments.len() as u32)
-            .map(InstrumentId)
-            .collect()
+        self.numbered().map(|(id, _)| id).collect()
     }
 
-    /// An instrument was detached, and its figures stand still. Instruments may come and go for as long as the program runs, so
-    /// only the last [`KEPT`] points are kept one by one; of instruments that were detached before, the sums.
+    /// Returns all instruments with their ids.
+    pub fn numbered(&self) -> impl Iterator<Item = (InstrumentId, &Instrument)> {
+        (1..).map(InstrumentId).zip(&self.instruments)
+    }
+
+    /// Adds an instrument and returns its id.
+    pub fn add(&mut self, instrument: Instrument) -> InstrumentId {
+        self.instruments.push(instrument);
+        InstrumentId(self.instruments.len() as u32)
+    }
+
+    /// Adds a patch and returns its id.
+    pub fn add_patch(&mut self, patch: Patch) -> PatchId {
+        self.patches.push(patch);
+        PatchId(self.patches.len() as u32)
+    }
+
+    /// Returns an instrument by its id.
+    pub fn instrument(&mut self, id: InstrumentId) -> Option<&mut Instrument> {
+        self.instruments.get_mut((id.0 as usize).checked_sub(1)?)
+    }
+
+    /// Returns a patch by its id.
+    pub fn patch(&mut self, id: PatchId) -> Option<&mut Patch> {
+        self.patches.get_mut((id.0 as usize).checked_sub(1)?)
+    }
+
+    /// Records that an instrument was detached; its readings are final.
+    ///
+    /// Plans can attach and detach for as long as the program runs, so the points of detached
+    /// instruments must not accumulate. If more than [`MAX_DETACHED_POINTS`] are kept, the
+    /// instruments that were detached first are folded, but never the latest one.
     pub fn retire(&mut self, id: InstrumentId) {
         let Some(instrument) = self.instrument(id) else {
             return;
         };
         instrument.tried = HashSet::new();
-        self.points += instrument.standing.len();
+        self.detached_points += instrument.points.len();
         self.unfolded.push_back(id);
-        while self.points > KEPT && self.unfolded.len() > 1 {
+        while self.detached_points > MAX_DETACHED_POINTS && self.unfolded.len() > 1 {
             let oldest = self.unfolded.pop_front();
-            let fewer = oldest
-                .and_then(|o| self.instrument(o))
-                .map(Instrument::fold);
-            self.points -= fewer.unwrap_or(0);
+            let folded = oldest.and_then(|o| self.instrument(o));
+            let fewer = folded.map_or(0, Instrument::fold);
+            self.detached_points -= fewer;
         }
     }
 
-    /// Makes the figures of all points final that are in methods which are gone, and forgets that instruments and patches were
-    /// there. Log points keep their numbers and their rows: there are [`Rings::POINTS`](veneer_protocol::data::Rings) at most.
-    pub fn bury(
+    /// Makes the readings of all points in unloaded methods final, and removes these methods from
+    /// instruments and patches. `is_gone` selects methods by id; `readings` reads points.
+    ///
+    /// Log points keep their numbers and stay as they are. Their number is limited by
+    /// [`Rings::POINTS`](veneer_protocol::data::Rings).
+    pub fn finalize(
         &mut self,
         is_gone: &dyn Fn(u32) -> bool,
-        figures: &dyn Fn(&[Standing]) -> Vec<Data>,
-    ) -> Vec<Buried> {
+        readings: &dyn Fn(&[InstalledPoint]) -> Vec<Data>,
+    ) -> Vec<FinalCounts> {
         for patch in &mut self.patches {
             let before = patch.methods.len();
             patch.methods.retain(|id| !is_gone(*id));
-            patch.gone += before - patch.methods.len();
+            patch.unloaded_methods += before - patch.methods.len();
         }
         let mut all = Vec::new();
-        for (n, i) in self.instruments.iter_mut().enumerate() {
-            i.tried.retain(|id| !is_gone(*id));
-            let before = i.methods.len();
-            i.methods.retain(|id| !is_gone(*id));
-            if !i.attached {
-                // Its figures are final, and `free` has its counters.
-                i.folded = i.folded.max(before);
+        for (id, instrument) in (1..).map(InstrumentId).zip(&mut self.instruments) {
+            instrument.tried.retain(|id| !is_gone(*id));
+            let before = instrument.methods.len();
+            instrument.methods.retain(|id| !is_gone(*id));
+            if !instrument.attached {
+                // The readings are final already, and `free_by_key` has the counters.
+                instrument.folded_methods = instrument.folded_methods.max(before);
                 continue;
             }
-            i.gone += before - i.methods.len();
-            let (mut points, mut rows) = (Vec::new(), Vec::<Arc<Row>>::new());
-            let goes =
-                |s: &&mut Standing| !s.gone && s.key.step != Step::Log && is_gone(s.key.method);
-            let going: Vec<&mut Standing> = i.standing.iter_mut().filter(goes).collect();
-            let were: Vec<Standing> = going.iter().map(|s| (**s).clone()).collect();
-            for (s, last) in going.into_iter().zip(figures(&were)) {
-                points.push((s.slot, s.key.step.slots(), last.clone()));
-                (s.gone, s.last) = (true, Some(last));
-                let row = s.row.take();
-                rows.extend(row.filter(|r| !rows.last().is_some_and(|l| Arc::ptr_eq(l, r))));
-            }
-            if !points.is_empty() {
-                i.merge();
-                let instrument = InstrumentId(n as u32 + 1);
-                all.push(Buried {
-                    instrument,
-                    points,
-                    rows,
-                });
-            }
+            instrument.unloaded_methods += before - instrument.methods.len();
+            all.extend(instrument.finalize_points(id, is_gone, readings));
         }
         all
     }
 
-    /// Gives the counters of methods that are gone to whoever asks next.
-    pub fn reuse(&mut self, is_gone: &dyn Fn(u32) -> bool, buried: &[Buried]) {
-        let points = buried.iter().flat_map(|b| &b.points);
-        for (slot, width, _) in points {
-            self.spare.entry(*width).or_default().push(*slot);
+    /// Makes the counters of unloaded methods reusable anywhere. No activation of these methods
+    /// exists any more, so no version writes to the counters.
+    ///
+    /// The caller has appended the final readings to the metadata journal before. Otherwise a
+    /// reader of the journal would attribute later counts to the unloaded points.
+    pub fn reuse(&mut self, is_gone: &dyn Fn(u32) -> bool, finals: &[FinalCounts]) {
+        for point in finals.iter().flat_map(|f| &f.points) {
+            let free = self.free_by_width.entry(point.width).or_default();
+            free.push(point.slot);
         }
-        for row in buried.iter().flat_map(|b| &b.rows) {
-            self.spare.entry(row.width).or_default().push(row.first);
+        for row in finals.iter().flat_map(|f| &f.rows) {
+            let free = self.free_by_width.entry(row.width).or_default();
+            free.push(row.first);
         }
-        let (free, spare) = (&mut self.free, &mut self.spare);
-        free.retain(|key, slots| {
+        let by_width = &mut self.free_by_width;
+        self.free_by_key.retain(|key, slots| {
             if is_gone(key.method) {
-                spare.entry(key.step.slots()).or_default().append(slots);
+                let free = by_width.entry(key.step.slots()).or_default();
+                free.append(slots);
             }
             !is_gone(key.method)
         });
     }
 
-    /// Gives the counters of rows to others, as far as no version can write to them any more.
-    pub fn leave_limbo(&mut self, env: Env) {
-        let served = |row: &mut Arc<Row>| row.is_unused(env);
-        for row in self.limbo.extract_if(.., served) {
-            self.spare.entry(row.width).or_default().push(row.first);
+    /// Makes the counters of a detached instrument reusable: its own counters at the same points,
+    /// and its counter blocks anywhere once they have left the quarantine.
+    pub fn release_counters(&mut self, points: Vec<InstalledPoint>) {
+        let own = points.iter();
+        for point in own.filter(|p| p.step != Step::Log && !p.is_unloaded) {
+            let free = self.free_by_key.entry(point.key).or_default();
+            free.push(point.slot);
+        }
+        let mut rows: Vec<_> = points.into_iter().filter_map(|p| p.row).collect();
+        rows.dedup_by(|a, b| Arc::ptr_eq(a, b));
+        self.quarantine.append(&mut rows);
+    }
+
+    /// Ends the quarantine of the counter blocks to which no version can write any more, as
+    /// `is_unused` says.
+    pub fn end_quarantine(&mut self, is_unused: impl Fn(&CounterBlock) -> bool) {
+        let unused = |row: &mut Arc<CounterBlock>| is_unused(row);
+        for row in self.quarantine.extract_if(.., unused) {
+            let free = self.free_by_width.entry(row.width).or_default();
+            free.push(row.first);
         }
     }
-
-    /// An instrument by its id.
-    pub fn instrument(&mut self, id: InstrumentId) -> Option<&mut Instrument> {
-        self.instruments.get_mut((id.0 as usize).checked_sub(1)?)
-    }
-
-    /// A patch by its id.
-    pub fn patch(&mut self, id: PatchId) -> Option<&mut Patch> {
-        self.patches.get_mut((id.0 as usize).checked_sub(1)?)
-    }
 }
+
+#[cfg(test)]
+pub mod tests;

@@ -1,57 +1,59 @@
-//! The jobs of the plan thread: the messages that other threads send to it.
+//! The jobs of the plan thread: the messages that other threads send to it through `Agent::ask`.
 
 use crate::plans::outbox::Outbox;
+use crate::plans::plan_instances::AnalyseError;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
 use veneer_protocol::{Analysis, Detached, PlanSource, Which};
 
-/// What the plan thread is asked to do.
+/// A job of the plan thread.
 pub enum Job {
-    /// Load the plans of the command line; answers when that is done, with whether all went well.
+    /// Load the plans of the command line. The answer says whether all of them were loaded.
     Begin(Sender<bool>),
-    /// Run a client's program.
+    /// Run a program of a client.
     Exec {
-        /// Its name, for messages, and its text.
+        /// The program, with the name that messages show.
         plan: PlanSource,
-        /// Its callbacks print to the client too, and the client holds what it attaches.
+        /// Whether the client stays connected: callbacks print to it, and what the program has
+        /// attached is detached when the client is gone.
         hold: bool,
-        /// Whose program it is, in words.
+        /// The display form of the client.
         owner: String,
-        /// To the client.
+        /// The messages to the client.
         outbox: Arc<Outbox>,
     },
-    /// Take off what is named, whoever attached it.
+    /// Detach the named plan instances, components, instruments and patches, of any owner.
     Detach(Which, Sender<Detached>),
-    /// Ask a component's analyser; what went wrong is text.
-    Analyse(String, Sender<Result<Analysis, String>>),
-    /// Take everything off, give the classes their own code back, and end.
+    /// Call the analyser of a component.
+    Analyse(String, Sender<Result<Analysis, AnalyseError>>),
+    /// Detach everything, give the classes their original code back, and end the plan thread.
     Leave(Sender<Detached>),
-    /// Run what a client typed at its prompt.
-    Input(Typed, Arc<Outbox>),
-    /// What a client attached at its prompt stays when it goes.
+    /// Run an input that a client has typed at its REPL prompt.
+    Input(ReplInput, Arc<Outbox>),
+    /// Keep what this client attaches at its REPL prompt when the client disconnects.
     Keep(Arc<Outbox>),
-    /// A client is gone: take off what its program attached.
-    TakeOff(Arc<Outbox>),
-    /// Loaders are gone: forget their classes.
-    Unloaded,
-    /// Virtual threads count: nobody can say where they all stand.
-    Virtual,
-    /// The JVM is going down: run `at_exit`; answers when that is done.
+    /// A client is gone: detach what its program or its REPL inputs have attached.
+    ClientGone(Arc<Outbox>),
+    /// The JVM has collected class loaders: forget their classes.
+    ForgetUnloadedClasses,
+    /// A virtual thread has counted. Counts can no longer be derived, because the agent cannot find
+    /// the frames of all activations; see `Handle::count_each_point`.
+    VirtualThreads,
+    /// The JVM is shutting down: run the callbacks of `at_exit`, and answer after the last one.
     Finish(Sender<()>),
 }
 
-/// What a client typed.
+/// An input of a client's REPL session.
 #[derive(Debug)]
-pub struct Typed {
-    /// The file that it is the text of; none where it was typed.
+pub struct ReplInput {
+    /// The file that contains the text; `None` if the user has typed it.
     pub file: Option<String>,
-    /// The text.
     pub source: String,
-    /// What it may import.
+    /// The texts of the modules that the input may import, by name.
     pub modules: BTreeMap<String, String>,
-    /// Only look, and show so many rows.
+    /// If set, the input is only evaluated and shown, with at most this many rows.
     pub look: Option<u32>,
-    /// Who it is, in words.
+    /// The display form of the client.
     pub owner: String,
 }

@@ -1,59 +1,71 @@
-//! Which plans were loaded, and for whom: what `status` tells, and `detach` works on.
+//! The plan instances and their owners, for `status` and `detach`. A *plan instance* is one loading
+//! of a plan; the protocol names it `l` and its number.
+//!
+//! The plan thread adds instances; client threads list them. The script session knows what each
+//! instance has attached, and this file knows the owner. **Invariant:** the lock of this file is
+//! never held while the session is called.
 
-use crate::plans::instrument_registry::{Patch, Table};
+use crate::plans::instrument_registry::{InstrumentRegistry, InstrumentTable, Patch};
+use crate::plans::protocol_forms::{kind, method_count, patterns};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard};
-use veneer_instruments::{Kind, PatchId};
+use veneer_instruments::PatchId;
 use veneer_protocol as p;
-use veneer_scripts::{Component, Left, Session, Thing};
+use veneer_scripts::{AnalysisError, Component, Left, Session, Thing};
 
-/// Who a plan belongs to.
+/// The origin of a plan instance.
 #[derive(Clone, Debug)]
-pub struct Load {
+pub struct PlanInstance {
     /// The plan's name.
     pub plan: String,
-    /// In words.
+    /// The display form of the owner.
     pub owner: String,
-    /// It goes when its client does.
+    /// Whether the instance is unloaded when its client disconnects.
     pub held: bool,
-    /// Milliseconds from the agent's start.
+    /// Milliseconds since the start of the agent.
     pub since: u64,
 }
 
 #[derive(Default)]
-struct State {
+struct InstancesState {
     session: Option<Arc<Session>>,
-    loads: BTreeMap<u64, Load>,
+    instances: BTreeMap<u64, PlanInstance>,
 }
 
-/// See the module documentation.
-#[derive(Default)]
-pub struct Loads(Mutex<State>);
+impl InstancesState {
+    /// Adds an instance. Instances that have nothing left are dropped, so that the list does not
+    /// grow for as long as the program runs.
+    fn add(&mut self, id: u64, instance: PlanInstance, left: &BTreeSet<u64>) {
+        self.instances.retain(|id, _| left.contains(id));
+        self.instances.insert(id, instance);
+    }
+}
 
-impl Loads {
-    fn state(&self) -> MutexGuard<'_, State> {
+/// All plan instances that have something attached, waiting or callable.
+#[derive(Default)]
+pub struct PlanInstances(Mutex<InstancesState>);
+
+impl PlanInstances {
+    fn state(&self) -> MutexGuard<'_, InstancesState> {
         self.0.lock().unwrap_or_else(|e| e.into_inner())
     }
 
-    /// The session that has all plans from now on.
+    /// Starts with this session, without instances.
     pub fn open(&self, session: Arc<Session>) {
-        *self.state() = State {
+        *self.state() = InstancesState {
             session: Some(session),
-            loads: BTreeMap::new(),
+            instances: BTreeMap::new(),
         };
     }
 
-    /// A plan begins.
-    pub fn begin(&self, load: u64, of: Load) {
+    /// Records a plan instance that begins now. Called by the plan thread before the plan runs.
+    pub fn begin(&self, id: u64, instance: PlanInstance) {
         let mut left: BTreeSet<u64> = self.left().into_keys().collect();
         left.extend(self.deployed().iter().map(|component| component.load));
-        let mut state = self.state();
-        // Those of which nothing is left are forgotten, so that the list does not grow.
-        state.loads.retain(|load, _| left.contains(load));
-        state.loads.insert(load, of);
+        self.state().add(id, instance, &left);
     }
 
-    /// What is left of each load.
+    /// The attached things and the waiting callbacks of each instance.
     fn left(&self) -> BTreeMap<u64, Left> {
         let session = self.state().session.clone();
         session.map_or_else(BTreeMap::new, |session| session.left())
@@ -64,54 +76,65 @@ impl Loads {
         session.map_or_else(Vec::new, |session| session.components())
     }
 
-    /// For `status`: what plans have deployed, the oldest first.
+    /// Returns the components for `status`, oldest first.
     pub fn components(&self) -> Vec<p::Component> {
         let deployed = self.deployed().into_iter();
-        let known = self.state().loads.clone();
+        let known = self.state().instances.clone();
         deployed
-            .filter_map(|one| known.get(&one.load).map(|of| component(one, of)))
+            .filter_map(|one| {
+                let instance = known.get(&one.load)?;
+                Some(component_form(one, instance))
+            })
             .collect()
     }
 
-    /// For `status`: the loads of which something is left, the oldest first.
-    pub fn list(&self, table: &Table) -> Vec<p::Load> {
-        let left = self.left().into_iter();
-        let known = self.state().loads.clone();
-        left.filter_map(|(load, left)| known.get(&load).map(|of| entry(table, load, of, &left)))
+    /// Returns the instances for `status` that have something left, oldest first.
+    pub fn list(&self, registry: &InstrumentRegistry) -> Vec<p::Load> {
+        let left = self.left();
+        let known = self.state().instances.clone();
+        let mut table = registry.lock();
+        let all = left.iter();
+        all.filter_map(|(id, left)| Some(instance_form(&mut table, *id, known.get(id)?, left)))
             .collect()
     }
 }
 
-fn entry(table: &Table, load: u64, of: &Load, left: &Left) -> p::Load {
-    let mut tables = table.lock();
+/// The protocol's form of a plan instance.
+fn instance_form(
+    table: &mut InstrumentTable,
+    id: u64,
+    instance: &PlanInstance,
+    left: &Left,
+) -> p::Load {
     let (mut instruments, mut patches) = (Vec::new(), Vec::new());
     for thing in &left.things {
         match *thing {
             Thing::Instrument(id) => {
-                instruments.extend(tables.instrument(id).map(|i| p::Attached {
+                instruments.extend(table.instrument(id).map(|i| p::Attached {
                     id: id.to_string(),
-                    name: i.spec.name.clone().unwrap_or_else(|| i.spec.to_string()),
+                    name: i.name(),
                     kind: kind(&i.spec.kind),
                     methods: i.method_count() as u64,
-                    points: i.standing.len() as u64,
+                    points: i.points.len() as u64,
                 }))
             }
-            Thing::Patch(id) => patches.extend(tables.patch(id).map(|patch| edited(id, patch))),
+            Thing::Patch(id) => patches.extend(table.patch(id).map(|p| patch_form(id, p))),
         }
     }
     p::Load {
-        id: name(load),
-        plan: of.plan.clone(),
-        owner: of.owner.clone(),
-        held: of.held,
-        since: of.since,
+        id: name(id),
+        plan: instance.plan.clone(),
+        owner: instance.owner.clone(),
+        held: instance.held,
+        since: instance.since,
         callbacks: left.callbacks as u64,
         instruments,
         patches,
     }
 }
 
-fn component(one: Component, of: &Load) -> p::Component {
+/// The protocol's form of a component.
+fn component_form(one: Component, instance: &PlanInstance) -> p::Component {
     let (mut instruments, mut patches) = (Vec::new(), Vec::new());
     for thing in &one.things {
         match thing {
@@ -124,9 +147,9 @@ fn component(one: Component, of: &Load) -> p::Component {
         name: one.name,
         version: one.version,
         plan: one.plan,
-        owner: of.owner.clone(),
-        held: of.held,
-        since: of.since,
+        owner: instance.owner.clone(),
+        held: instance.held,
+        since: instance.since,
         parameters: one.parameters,
         instruments,
         patches,
@@ -136,41 +159,128 @@ fn component(one: Component, of: &Load) -> p::Component {
     }
 }
 
-/// Asks a component's analyser. Called by the plan thread.
-pub fn analyse(session: &Session, name: &str) -> Result<p::Analysis, String> {
-    let analysis = session.analyse(name).map_err(|error| error.to_string())?;
+fn patch_form(id: PatchId, patch: &Patch) -> p::Edited {
+    p::Edited {
+        id: id.to_string(),
+        patterns: patterns(patch),
+        methods: method_count(patch),
+    }
+}
+
+/// The reason why there is no analysis of a component.
+#[derive(Debug, thiserror::Error)]
+pub enum AnalyseError {
+    /// The component has no report.
+    #[error(transparent)]
+    Component(#[from] AnalysisError),
+    /// The report is not valid JSON.
+    #[error(transparent)]
+    Json(#[from] serde_json::Error),
+}
+
+/// Calls a component's analyser. Called by the plan thread.
+pub fn analyse(session: &Session, name: &str) -> Result<p::Analysis, AnalyseError> {
+    let analysis = session.analyse(name)?;
     Ok(p::Analysis {
         component: analysis.name,
         version: analysis.version,
         text: analysis.text,
-        value: serde_json::from_str(&analysis.json).map_err(|error| error.to_string())?,
+        value: serde_json::from_str(&analysis.json)?,
     })
 }
 
-fn edited(id: PatchId, patch: &Patch) -> p::Edited {
-    p::Edited {
-        id: id.to_string(),
-        patterns: patch.spec.patterns.iter().map(|p| p.to_string()).collect(),
-        methods: (patch.methods.len() + patch.gone) as u64,
-    }
+/// Returns the name of a plan instance: `l3`.
+pub fn name(instance: u64) -> String {
+    format!("l{instance}")
 }
 
-/// The kind of an instrument, as the protocol has it.
-pub fn kind(kind: &Kind) -> p::Kind {
-    match kind {
-        Kind::Counter => p::Kind::Counter,
-        Kind::Timer => p::Kind::Timer,
-        Kind::Log(_) => p::Kind::Log,
-        Kind::Code(_) => p::Kind::Code,
-    }
-}
-
-/// `l3`.
-pub fn name(load: u64) -> String {
-    format!("l{load}")
-}
-
-/// The number of a load by its name.
+/// Returns the number of a plan instance by its name; `None` for other names.
 pub fn number(name: &str) -> Option<u64> {
     name.strip_prefix('l')?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plans::instrument_registry::tests::{instrument, point};
+    use veneer_instruments::{InstrumentId, Kind};
+
+    fn instance(plan: &str) -> PlanInstance {
+        PlanInstance {
+            plan: plan.into(),
+            owner: "start".into(),
+            held: false,
+            since: 5,
+        }
+    }
+
+    #[test]
+    fn names_and_numbers_correspond() {
+        for id in [1, 3, u64::MAX] {
+            assert_eq!(number(&name(id)), Some(id));
+        }
+        for other in [
+            "",
+            "l",
+            "3",
+            "i3",
+            "p3",
+            "lx",
+            "l-1",
+            "l3 ",
+            "l18446744073709551616",
+        ] {
+            assert_eq!(number(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn instances_with_nothing_left_are_forgotten_when_another_one_begins() {
+        let mut state = InstancesState::default();
+        state.add(1, instance("one"), &BTreeSet::new());
+        state.add(2, instance("two"), &BTreeSet::from([1]));
+        state.add(3, instance("three"), &BTreeSet::from([1, 99]));
+        let known: Vec<u64> = state.instances.keys().copied().collect();
+        assert_eq!(known, [1, 3]);
+        // Without a session nothing is left of any instance.
+        let all = PlanInstances::default();
+        all.begin(1, instance("one"));
+        all.begin(2, instance("two"));
+        assert_eq!(
+            all.state().instances.keys().copied().collect::<Vec<_>>(),
+            [2]
+        );
+        assert!(all.list(&InstrumentRegistry::default()).is_empty());
+    }
+
+    #[test]
+    fn an_instance_is_listed_with_what_it_has_attached() {
+        let mut table = InstrumentTable::default();
+        let mut one = instrument(Kind::Timer);
+        one.points = vec![point(1, 10, 1), point(1, 11, 2)];
+        one.methods = [10, 11].into();
+        one.unloaded_methods = 1;
+        let id = table.add(one);
+        let left = Left {
+            things: vec![
+                Thing::Instrument(id),
+                Thing::Instrument(InstrumentId(9)),
+                Thing::Patch(PatchId(1)),
+            ],
+            callbacks: 2,
+        };
+        let form = instance_form(&mut table, 3, &instance("a.rhai"), &left);
+        assert_eq!(
+            (form.id.as_str(), form.plan.as_str(), form.callbacks),
+            ("l3", "a.rhai", 2)
+        );
+        assert_eq!(form.instruments.len(), 1, "unknown ids are not listed");
+        let attached = &form.instruments[0];
+        assert_eq!((attached.methods, attached.points), (3, 2));
+        assert_eq!(
+            (attached.name.as_str(), attached.kind),
+            ("calls", p::Kind::Timer)
+        );
+        assert!(form.patches.is_empty());
+    }
 }

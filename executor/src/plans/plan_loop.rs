@@ -1,216 +1,236 @@
-//! The agent's threads: one runs plans, one makes versions for running activations that ask, one drains events.
+//! The loop of the plan thread: it waits for jobs, timers of plans, and checks of limits, and
+//! handles one at a time.
 //!
-//! They are JVMTI agent threads, which do not show in the application's thread lists, and daemons.
+//! All code of plans runs on this thread, and only this thread attaches and detaches. A panic while
+//! an event is handled is reported, and the loop continues with the next event.
 
 use crate::agent::Agent;
-use crate::classes::class_unloading;
 use crate::jvm::jni::Env;
-use crate::jvm::threads::{self, Run, StartThreadError};
+use crate::plans::budget::{self, COST_CHECK_INTERVAL, TIMES_CHECK_INTERVAL};
+use crate::plans::class_unloading;
 use crate::plans::detach;
 use crate::plans::jobs::Job;
-use crate::plans::plan_instances::{self, Load};
-use crate::plans::repl::Prompts;
+use crate::plans::outbox::Outbox;
+use crate::plans::plan_instances::{self, PlanInstance};
+use crate::plans::repl::ReplSessions;
 use crate::plans::runtime::Handle;
-use crate::plans::{budget, unload};
+use crate::plans::unload;
+use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 use veneer_protocol::{Detached, PlanSource, Reply};
 use veneer_scripts::{Plan, PlanError, Session};
 
-/// Starts all of them.
-pub fn start_all(agent: &'static Agent, env: Env) -> Result<(), StartThreadError> {
-    let (requests, request_queue) = channel();
-    let (jobs, job_queue) = channel();
-    *agent.requests.lock().unwrap_or_else(|e| e.into_inner()) = requests;
-    *agent.jobs.lock().unwrap_or_else(|e| e.into_inner()) = jobs;
-    let run: Run = Box::new(move |env| self::requests(agent, env, request_queue));
-    threads::start(agent.tool, env, "veneer-requests", run)?;
-    let run: Run = Box::new(move |env| plans(agent, env, job_queue));
-    threads::start(agent.tool, env, "veneer-plans", run)?;
-    let run: Run = Box::new(move |env| drain(agent, env));
-    threads::start(agent.tool, env, "veneer-events", run)
+/// The time between two checks of whether the runtime classes are linked.
+const LINK_POLL_INTERVAL: Duration = Duration::from_millis(1);
+/// The number of these checks. Then the loop starts in any case.
+const MAX_LINK_POLLS: usize = 5_000;
+
+/// The state of the plan thread.
+pub struct PlanLoop {
+    agent: &'static Agent,
+    env: Env,
+    session: Arc<Session>,
+    repl: ReplSessions,
+    handle: Handle,
+    /// The last check of the costs of instruments.
+    costs_checked: Instant,
+    /// The last check of how often instruments have acted.
+    times_checked: Instant,
 }
 
-/// Runs plans until the JVM ends.
-pub fn plans(agent: &'static Agent, env: Env, jobs: Receiver<Job>) {
-    // Application threads may call natives as soon as something is attached.
-    for _ in 0..5_000 {
+impl PlanLoop {
+    /// Runs plans until the JVM ends or the agent leaves it. `env` is the environment of the
+    /// calling thread.
+    pub fn run(agent: &'static Agent, env: Env, jobs: Receiver<Job>) {
+        wait_until_linked(agent, env);
+        let mut plans = PlanLoop::new(agent, env);
+        loop {
+            let job = plans.next_job(&jobs);
+            let handled = catch_unwind(AssertUnwindSafe(|| plans.handle(job)));
+            match handled {
+                Ok(ControlFlow::Continue(())) => {}
+                Ok(ControlFlow::Break(())) => return,
+                Err(_) => agent.problem("", "the plan thread met an error of its own and goes on with the next task; please report this"),
+            }
+        }
+    }
+
+    fn new(agent: &'static Agent, env: Env) -> PlanLoop {
+        let session = Arc::new(Session::new(Arc::new(Handle::new(agent, env))));
+        agent.loads.open(session.clone());
+        PlanLoop {
+            agent,
+            env,
+            session,
+            repl: ReplSessions::default(),
+            handle: Handle::new(agent, env),
+            costs_checked: Instant::now(),
+            times_checked: Instant::now(),
+        }
+    }
+
+    /// Waits for a job, at most until a timer or a check is due.
+    ///
+    /// # Errors
+    /// A timer or a check is due, or all senders are gone.
+    fn next_job(&self, jobs: &Receiver<Job>) -> Result<Job, RecvTimeoutError> {
+        let last_check = self.costs_checked.max(self.times_checked);
+        let check = budget::next_check(self.agent, last_check);
+        let due = self.session.next_deadline().into_iter().chain(check).min();
+        match due {
+            Some(due) => jobs.recv_timeout(due.saturating_duration_since(Instant::now())),
+            None => jobs.recv().map_err(|_| RecvTimeoutError::Disconnected),
+        }
+    }
+
+    /// Handles a job, if there is one, and what is due by time.
+    fn handle(&mut self, job: Result<Job, RecvTimeoutError>) -> ControlFlow<()> {
+        match job {
+            Ok(job) => self.handle_job(job)?,
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => return ControlFlow::Break(()),
+        }
+        self.handle_due();
+        ControlFlow::Continue(())
+    }
+
+    /// Handles a job. If a receiver of the answer is gone, its client does not wait any more.
+    fn handle_job(&mut self, job: Job) -> ControlFlow<()> {
+        let (agent, env) = (self.agent, self.env);
+        match job {
+            Job::Begin(answer) => {
+                let all_loaded = self.load_configured_plans();
+                agent.application_starts();
+                let _ = answer.send(all_loaded);
+            }
+            Job::Exec {
+                plan,
+                hold,
+                owner,
+                outbox,
+            } => self.execute(&plan, self.instance(&plan, &owner, hold), &outbox),
+            Job::Input(input, outbox) => self.repl.run(agent, &self.session, &input, &outbox),
+            Job::Keep(outbox) => self.repl.keep(&outbox),
+            Job::ClientGone(outbox) => {
+                self.repl.close(agent, &self.session, &outbox);
+                if let Some(instance) = outbox.load() {
+                    self.session.unload(instance);
+                    agent.output.disconnect(instance);
+                }
+            }
+            Job::Detach(which, answer) => {
+                let result = detach::detach(agent, &self.session, &which);
+                let _ = answer.send(Detached {
+                    taken: result.detached,
+                    unknown: result.unknown,
+                    ..Detached::default()
+                });
+            }
+            Job::Analyse(component, answer) => {
+                let _ = answer.send(plan_instances::analyse(&self.session, &component));
+            }
+            Job::Leave(answer) => {
+                let _ = answer.send(unload::leave(agent, env, &self.session));
+                return ControlFlow::Break(());
+            }
+            Job::ForgetUnloadedClasses => class_unloading::forget(agent, env),
+            Job::VirtualThreads => self.handle.count_each_point(),
+            Job::Finish(answer) => {
+                self.session.finish();
+                let _ = answer.send(());
+                return ControlFlow::Break(());
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Loads the plans of the command line and reports those that fail. Returns whether all of them
+    /// were loaded.
+    fn load_configured_plans(&mut self) -> bool {
+        let agent = self.agent;
+        let consequence = match agent.config.strict {
+            true => "with --strict the application does not start",
+            false => "the application runs without it",
+        };
+        let mut all_loaded = true;
+        for plan in &agent.config.plans {
+            let id = self.session.reserve();
+            agent.loads.begin(id, self.instance(plan, "start", false));
+            let loaded =
+                compile(plan).and_then(|plan| self.session.load_as(id, plan, Instant::now()));
+            if let Err(e) = loaded {
+                all_loaded = false;
+                agent.problem(
+                    &plan.name,
+                    &format!("a plan was not loaded; {consequence}\n{e}"),
+                );
+            }
+        }
+        all_loaded
+    }
+
+    /// Runs a client's program and sends the result.
+    fn execute(&mut self, plan: &PlanSource, instance: PlanInstance, outbox: &Arc<Outbox>) {
+        let agent = self.agent;
+        let id = self.session.reserve();
+        let is_held = instance.held;
+        agent.loads.begin(id, instance);
+        outbox.set_load(id);
+        agent.output.connect(id, outbox.clone());
+        let result = compile(plan).and_then(|plan| self.session.load_as(id, plan, Instant::now()));
+        if !is_held || result.is_err() {
+            agent.output.disconnect(id);
+        }
+        outbox.send(match result {
+            Ok(value) => Reply::Done { value },
+            Err(e) => Reply::Failed {
+                message: e.to_string(),
+            },
+        });
+    }
+
+    /// Runs the callbacks of plans and the checks of limits that are due.
+    fn handle_due(&mut self) {
+        self.session.run_due(Instant::now());
+        if self.times_checked.elapsed() >= TIMES_CHECK_INTERVAL {
+            self.times_checked = Instant::now();
+            let detached = budget::detach_used_up(self.agent, &self.handle);
+            self.session.forget(&detached);
+        }
+        if self.costs_checked.elapsed() >= COST_CHECK_INTERVAL {
+            self.costs_checked = Instant::now();
+            let detached = budget::detach_over_budget(self.agent, &self.handle);
+            self.session.forget(&detached);
+        }
+    }
+
+    /// A plan instance that begins now.
+    fn instance(&self, plan: &PlanSource, owner: &str, held: bool) -> PlanInstance {
+        PlanInstance {
+            plan: plan.name.clone(),
+            owner: owner.into(),
+            held,
+            since: self.agent.began.elapsed().as_millis() as u64,
+        }
+    }
+}
+
+/// Waits until the JVM has linked the runtime classes, because application threads call their
+/// natives as soon as a plan has attached something.
+fn wait_until_linked(agent: &Agent, env: Env) {
+    for _ in 0..MAX_LINK_POLLS {
         if agent.library.is_linked(env) {
             break;
         }
-        std::thread::sleep(Duration::from_millis(1));
-    }
-    let session = Arc::new(Session::new(Arc::new(Handle::new(agent, env))));
-    agent.loads.open(session.clone());
-    let mut prompts = Prompts::default();
-    let handle = Handle::new(agent, env);
-    let mut looked = Instant::now();
-    let mut shortly = Instant::now();
-    loop {
-        let look = budget::next(agent, looked.max(shortly));
-        let wait = session
-            .next_deadline()
-            .into_iter()
-            .chain(look)
-            .min()
-            .map(|d| d.saturating_duration_since(Instant::now()));
-        let job = match wait {
-            Some(wait) => jobs.recv_timeout(wait),
-            None => jobs.recv().map_err(|_| RecvTimeoutError::Disconnected),
-        };
-        let done = catch_unwind(AssertUnwindSafe(|| {
-            match job {
-                Ok(Job::Begin(answer)) => {
-                    let mut good = true;
-                    let outcome = match agent.config.strict {
-                        true => "with --strict the application does not start",
-                        false => "the application runs without it",
-                    };
-                    for plan in &agent.config.plans {
-                        let load = session.reserve();
-                        agent.loads.begin(load, of(agent, plan, "start", false));
-                        let loaded =
-                            read(plan).and_then(|plan| session.load_as(load, plan, Instant::now()));
-                        if let Err(e) = loaded {
-                            good = false;
-                            agent.problem(
-                                &plan.name,
-                                &format!("a plan was not loaded; {outcome}\n{e}"),
-                            );
-                        }
-                    }
-                    agent.application_starts();
-                    let _ = answer.send(good);
-                }
-                Ok(Job::Exec {
-                    plan,
-                    hold,
-                    owner,
-                    outbox,
-                }) => {
-                    let load = session.reserve();
-                    agent.loads.begin(load, of(agent, &plan, &owner, hold));
-                    outbox.set_load(load);
-                    agent.output.connect(load, outbox.clone());
-                    let result =
-                        read(&plan).and_then(|plan| session.load_as(load, plan, Instant::now()));
-                    if !hold || result.is_err() {
-                        agent.output.disconnect(load);
-                    }
-                    outbox.send(match result {
-                        Ok(value) => Reply::Done { value },
-                        Err(e) => Reply::Failed {
-                            message: e.to_string(),
-                        },
-                    });
-                }
-                Ok(Job::Input(typed, outbox)) => prompts.run(agent, &session, &typed, &outbox),
-                Ok(Job::Keep(outbox)) => prompts.keep(&outbox),
-                Ok(Job::TakeOff(outbox)) => {
-                    prompts.close(agent, &session, &outbox);
-                    if let Some(load) = outbox.load() {
-                        session.unload(load);
-                        agent.output.disconnect(load);
-                    }
-                }
-                Ok(Job::Detach(which, answer)) => {
-                    let (taken, unknown) = detach::detach(agent, &session, &which);
-                    let _ = answer.send(Detached {
-                        taken,
-                        unknown,
-                        ..Detached::default()
-                    });
-                }
-                Ok(Job::Analyse(name, answer)) => {
-                    let _ = answer.send(plan_instances::analyse(&session, &name));
-                }
-                Ok(Job::Leave(answer)) => {
-                    let _ = answer.send(unload::leave(agent, env, &session));
-                    return false;
-                }
-                Ok(Job::Unloaded) => class_unloading::forget(agent, env),
-                Ok(Job::Virtual) => Handle::new(agent, env).count_each(),
-                Ok(Job::Finish(answer)) => {
-                    session.finish();
-                    let _ = answer.send(());
-                    return false;
-                }
-                Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => return false,
-            }
-            session.run_due(Instant::now());
-            if shortly.elapsed() >= budget::SOON {
-                shortly = Instant::now();
-                session.forget(&budget::used_up(agent, &handle));
-            }
-            if looked.elapsed() >= budget::LOOK {
-                looked = Instant::now();
-                session.forget(&budget::look(agent, &handle));
-            }
-            true
-        }));
-        match done {
-            Ok(true) => {}
-            Ok(false) => return,
-            Err(_) => agent.problem("", "the plan thread met an error of its own and goes on with the next task; please report this"),
-        }
+        std::thread::sleep(LINK_POLL_INTERVAL);
     }
 }
 
-/// Makes versions for running activations that ask for one.
-pub fn requests(agent: &'static Agent, env: Env, ids: Receiver<u32>) {
-    while let Ok(id) = ids.recv() {
-        let done = catch_unwind(AssertUnwindSafe(|| agent.methods.requested(agent, env, id)));
-        if done.is_err() {
-            agent.problem(
-                "",
-                "making a version failed with an error of the agent's own; please report this",
-            );
-        }
-    }
-}
-
-/// Takes events out of the rings, often enough that they seldom fill, and shows that the agent lives.
-pub fn drain(agent: &'static Agent, env: Env) {
-    for round in 0u64.. {
-        std::thread::sleep(Duration::from_millis(20));
-        if agent.left.load(Ordering::SeqCst) {
-            return;
-        }
-        agent.rings.drain();
-        agent.rings.alive(agent.began.elapsed().as_millis() as u64);
-        if let Some(e) = agent.rings.trouble() {
-            let place = agent.config.data_dir.display();
-            agent.problem(
-                "",
-                &format!("events cannot be written to {place} ({e}): the newest ones are kept in memory, and lost if the JVM is killed; make room"),
-            );
-        }
-        if round % 50 == 0 {
-            // What found no room before may find some now.
-            agent.note(&[]);
-            if agent.registry.has_gone(env) {
-                // Where nobody takes it, the agent is leaving.
-                agent.ask(Job::Unloaded);
-            }
-        }
-    }
-}
-
-/// A load that begins now.
-fn of(agent: &Agent, plan: &PlanSource, owner: &str, held: bool) -> Load {
-    Load {
-        plan: plan.name.clone(),
-        owner: owner.into(),
-        held,
-        since: agent.began.elapsed().as_millis() as u64,
-    }
-}
-
-fn read(plan: &PlanSource) -> Result<Plan, PlanError> {
-    let read = Plan::compile_with(&plan.name, &plan.source, &plan.modules)?;
-    Ok(read.with(plan.settings.clone()))
+/// Compiles a plan with its modules and its settings.
+fn compile(plan: &PlanSource) -> Result<Plan, PlanError> {
+    let compiled = Plan::compile_with(&plan.name, &plan.source, &plan.modules)?;
+    Ok(compiled.with(plan.settings.clone()))
 }

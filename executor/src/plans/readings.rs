@@ -1,30 +1,31 @@
-//! The points of an instrument with what each has measured.
+//! The points of an instrument with their readings. The plan thread and client threads use this
+//! file.
 
 use crate::agent::Agent;
-use crate::plans::instrument_registry::Standing;
-use crate::weaving::derived_counts::figures;
+use crate::plans::derived_counts::read_points;
+use crate::plans::instrument_registry::InstalledPoint;
 use veneer_instruments::{Data, InstrumentId, Row};
 
-/// Where an instrument stands or stood.
-pub fn standing_of(agent: &Agent, id: InstrumentId) -> Vec<Standing> {
-    let mut tables = agent.table.lock();
-    let instrument = tables.instrument(id);
-    instrument.map(|i| i.standing.clone()).unwrap_or_default()
+/// Returns the points at which an instrument is or was installed. An unknown id has none.
+pub fn installed_points(agent: &Agent, id: InstrumentId) -> Vec<InstalledPoint> {
+    let mut table = agent.table.lock();
+    let instrument = table.instrument(id);
+    instrument.map(|i| i.points.clone()).unwrap_or_default()
 }
 
-/// The figures of an instrument.
+/// Returns the current readings of an instrument, one row per point.
 pub fn rows(agent: &Agent, id: InstrumentId) -> Vec<Row> {
     agent.rings.drain();
-    let standing = standing_of(agent, id);
-    let row = |(s, data): (&Standing, Data)| Row {
-        class: s.class.to_string(),
-        method: s.method.to_string(),
-        fragment: s.fragment,
-        to: s.to,
-        what: s.what.as_deref().map(str::to_string),
-        line: s.line,
+    let points = installed_points(agent, id);
+    let row = |(p, data): (&InstalledPoint, Data)| Row {
+        class: p.class.to_string(),
+        method: p.method.to_string(),
+        fragment: p.fragment,
+        to: p.to,
+        what: p.what.as_deref().map(str::to_string),
+        line: p.line,
         data,
     };
-    let figures = figures(agent, &standing);
-    standing.iter().zip(figures).map(row).collect()
+    let readings = read_points(agent, &points);
+    points.iter().zip(readings).map(row).collect()
 }

@@ -1,58 +1,66 @@
-//! The prompts of clients (`veneer shell`). The plan thread alone uses this file.
-//!
-//! A client's connection becomes a prompt with its first input. A prompt keeps the variables and
-//! functions of earlier inputs. Each input is a plan instance of its own; the agent detaches the
-//! attachments of all inputs when the client disconnects, unless the client has asked to keep them.
+//! The REPL sessions of clients: variables that remain from one input to the next, and the plan
+//! instances of the inputs. Only the plan thread uses this file.
 
 use crate::agent::Agent;
-use crate::plans::jobs::Typed;
+use crate::plans::jobs::ReplInput;
 use crate::plans::outbox::{ClientId, Outbox};
-use crate::plans::plan_instances::Load;
+use crate::plans::plan_instances::PlanInstance;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Instant;
 use veneer_protocol::Reply;
 use veneer_scripts::{Input, Prompt, Session, TYPED};
 
-/// The prompt of one client.
+/// The REPL session of one client.
 #[derive(Default)]
-struct ClientPrompt {
+struct ReplSession {
     prompt: Prompt,
-    /// The plan instances of the inputs, the oldest first.
-    loads: Vec<u64>,
-    /// Whether the attachments stay when the client disconnects.
-    keeps: bool,
+    /// The plan instances of the inputs, oldest first.
+    instances: Vec<u64>,
+    /// Whether everything that was attached stays when the client disconnects.
+    keeps_attached: bool,
 }
 
-/// The prompts of all connected clients. A connection has one prompt at most, and a client id is
-/// never reused.
+/// The REPL sessions of all connected clients. A connection has one session at most, and a client id
+/// is never reused.
 #[derive(Default)]
-pub struct Prompts(HashMap<ClientId, ClientPrompt>);
+pub struct ReplSessions(HashMap<ClientId, ReplSession>);
 
-impl Prompts {
-    /// Executes an input and sends its value or its error to the client.
-    pub fn run(&mut self, agent: &Agent, session: &Session, typed: &Typed, outbox: &Arc<Outbox>) {
-        let client = self.0.entry(outbox.client()).or_default();
-        let load = session.reserve();
-        let instance = Load {
+impl ReplSessions {
+    /// The session of a client; a new client gets a new session.
+    fn session(&mut self, client: ClientId) -> &mut ReplSession {
+        self.0.entry(client).or_default()
+    }
+
+    /// Runs an input and sends the answer.
+    pub fn run(
+        &mut self,
+        agent: &Agent,
+        session: &Session,
+        typed: &ReplInput,
+        outbox: &Arc<Outbox>,
+    ) {
+        let repl = self.session(outbox.client());
+        let id = session.reserve();
+        let instance = PlanInstance {
             plan: typed.file.as_deref().unwrap_or(TYPED).into(),
             owner: typed.owner.clone(),
-            held: !client.keeps,
+            held: !repl.keeps_attached,
             since: agent.began.elapsed().as_millis() as u64,
         };
-        agent.loads.begin(load, instance);
-        agent.output.connect(load, outbox.clone());
+        agent.loads.begin(id, instance);
+        agent.output.connect(id, outbox.clone());
         let input = Input {
             file: typed.file.as_deref(),
             text: &typed.source,
             modules: &typed.modules,
             look: typed.look,
         };
-        let result = client.prompt.run(session, load, input, Instant::now());
+        let result = repl.prompt.run(session, id, input, Instant::now());
         if result.is_ok() && typed.look.is_none() {
-            client.loads.push(load);
+            repl.instances.push(id);
         } else {
-            agent.output.disconnect(load);
+            agent.output.disconnect(id);
         }
         outbox.send(match result {
             Ok(value) => Reply::Done { value },
@@ -62,22 +70,22 @@ impl Prompts {
         });
     }
 
-    /// Keeps the attachments of a client when it disconnects.
+    /// Keeps what this client has attached and will attach when it disconnects.
     pub fn keep(&mut self, outbox: &Outbox) {
-        self.0.entry(outbox.client()).or_default().keeps = true;
+        self.session(outbox.client()).keeps_attached = true;
     }
 
-    /// Removes the prompt of a client that has disconnected. Detaches the attachments of its
-    /// inputs, the newest first, unless the client keeps them.
+    /// Ends the session of a client that is gone. Unloads the plan instances of its inputs, newest
+    /// first, unless they are kept.
     pub fn close(&mut self, agent: &Agent, session: &Session, outbox: &Outbox) {
-        let Some(client) = self.0.remove(&outbox.client()) else {
+        let Some(repl) = self.0.remove(&outbox.client()) else {
             return;
         };
-        for load in client.loads.into_iter().rev() {
-            if !client.keeps {
-                session.unload(load);
+        for id in repl.instances.into_iter().rev() {
+            if !repl.keeps_attached {
+                session.unload(id);
             }
-            agent.output.disconnect(load);
+            agent.output.disconnect(id);
         }
     }
 }

@@ -1,16 +1,17 @@
-//! The report: all figures and refusals of the run, as JSON.
+//! The report: all readings, tallies, patches, refusals and problems of the run, as JSON.
+//!
+//! Client threads build it on request, the thread that ends the JVM writes it to a file, and so
+//! does the plan thread when the agent leaves.
 
 mod tables;
 
 use crate::agent::Agent;
-use crate::plans::instrument_registry::{Buried, Patch, Standing};
-use crate::plans::plan_instances;
+use crate::plans::protocol_forms;
 use crate::plans::readings;
-use veneer_instruments::{Data, EditKind, InstrumentId, PatchId, Spec};
+use veneer_instruments::{InstrumentId, PatchId};
 use veneer_protocol as p;
-use veneer_protocol::data::{Record, Stand};
 
-/// Makes the report as of now.
+/// Returns the current report. `jvm` is the name and the version of the JVM.
 pub fn make(agent: &Agent, jvm: (String, String)) -> p::Report {
     let millis = agent.began.elapsed().as_millis() as u64;
     let mut report = p::Report::new(p::Jvm {
@@ -19,71 +20,78 @@ pub fn make(agent: &Agent, jvm: (String, String)) -> p::Report {
         version: jvm.1,
         millis,
     });
-    let count = agent.table.lock().instruments.len();
-    for n in 1..=count as u32 {
-        let rows = readings::rows(agent, InstrumentId(n));
-        let Some(mut entry) = instrument(agent, InstrumentId(n)) else {
+    let ids = agent.table.lock().ids();
+    for id in ids {
+        let rows = readings::rows(agent, id);
+        let Some(mut entry) = instrument(agent, id) else {
             continue;
         };
-        let points: Vec<p::Point> = rows.into_iter().map(point).collect();
-        let totals = &mut report.totals;
-        totals.points += points.len() as u64;
-        for point in &points {
-            match point.readings {
-                p::Readings::Count { hits } => totals.hits += hits,
-                p::Readings::Log { events, .. } => totals.events += events,
-                p::Readings::Time { .. } => {}
-            }
-        }
-        entry.points = points;
+        entry.points = rows.into_iter().map(point).collect();
+        add_points(&mut report.totals, &entry.points);
         report.instruments.push(entry);
     }
     report.tables = tables::make(agent);
-    for (n, patch) in agent.table.lock().patches.iter().enumerate() {
-        report.patches.push(patch_entry(n, patch));
+    let patches = (1..).map(PatchId);
+    for (id, patch) in patches.zip(&agent.table.lock().patches) {
+        report.patches.push(protocol_forms::patch(id, patch));
     }
     report.refusals = refusals(agent);
     report.problems = agent.problems();
     let mut classes = agent.registry.all();
     classes.retain(|class| !class.state().restored);
     let totals = &mut report.totals;
-    let gone = agent.registry.gone();
-    totals.classes_armed = classes.len() as u64 + gone.0;
+    let unloaded = agent.registry.unloaded();
+    totals.classes_armed = classes.len() as u64 + unloaded.classes;
     totals.methods_armed = classes.iter().map(|c| c.state().methods.len() as u64).sum();
-    totals.methods_armed += gone.1;
+    totals.methods_armed += unloaded.methods;
     totals.dropped = agent.rings.dropped();
     totals.versions = agent
         .methods
         .versions
         .load(std::sync::atomic::Ordering::Relaxed);
-    totals.refused_classes = report
-        .refusals
-        .iter()
-        .filter(|r| r.method.is_empty())
-        .count() as u64;
-    totals.refused_methods = report
-        .refusals
-        .iter()
-        .filter(|r| !r.method.is_empty() && !r.method.contains('@'))
-        .count() as u64;
+    add_refusals(totals, &report.refusals);
     report
 }
 
-/// An instrument without its figures.
+/// Adds the points of an instrument to the totals.
+fn add_points(totals: &mut p::Totals, points: &[p::Point]) {
+    totals.points += points.len() as u64;
+    for point in points {
+        match point.readings {
+            p::Readings::Count { hits } => totals.hits += hits,
+            p::Readings::Log { events, .. } => totals.events += events,
+            p::Readings::Time { .. } => {}
+        }
+    }
+}
+
+/// Counts the refused classes and methods. A refusal of a single fragment (`m()V@17`) counts as
+/// neither.
+fn add_refusals(totals: &mut p::Totals, refusals: &[p::Refusal]) {
+    for refusal in refusals {
+        match refusal.method.as_str() {
+            "" => totals.refused_classes += 1,
+            method if !method.contains('@') => totals.refused_methods += 1,
+            _ => {}
+        }
+    }
+}
+
+/// Returns an instrument without its points; `None` for an unknown id.
 pub fn instrument(agent: &Agent, id: InstrumentId) -> Option<p::Instrument> {
-    let mut tables = agent.table.lock();
-    let i = tables.instrument(id)?;
+    let mut table = agent.table.lock();
+    let i = table.instrument(id)?;
     Some(p::Instrument {
         id: id.to_string(),
-        name: name(&i.spec),
-        kind: plan_instances::kind(&i.spec.kind),
+        name: i.name(),
+        kind: protocol_forms::kind(&i.spec.kind),
         plan: i.spec.plan.clone(),
         attached: i.attached,
         points: Vec::new(),
     })
 }
 
-/// The figures of a point.
+/// Converts the readings of a point to the report's form.
 pub fn point(row: veneer_instruments::Row) -> p::Point {
     p::Point {
         class: row.class,
@@ -92,11 +100,11 @@ pub fn point(row: veneer_instruments::Row) -> p::Point {
         to: row.to,
         what: row.what,
         line: row.line,
-        readings: readings(row.data),
+        readings: protocol_forms::readings(row.data),
     }
 }
 
-/// The refusals in the report's form.
+/// Returns all refusals in the report's form.
 pub fn refusals(agent: &Agent) -> Vec<p::Refusal> {
     let rows = agent.refusals().into_iter();
     rows.map(|r| p::Refusal {
@@ -108,15 +116,27 @@ pub fn refusals(agent: &Agent) -> Vec<p::Refusal> {
     .collect()
 }
 
-/// Writes the report where the command asked for it.
+/// The reason why the report was not written.
+#[derive(Debug, thiserror::Error)]
+enum WriteError {
+    #[error(transparent)]
+    Json(#[from] serde_json::Error),
+    #[error(transparent)]
+    File(#[from] std::io::Error),
+}
+
+fn write_to(path: &std::path::Path, report: &p::Report) -> Result<(), WriteError> {
+    let text = serde_json::to_string_pretty(report)?;
+    Ok(std::fs::write(path, text + "\n")?)
+}
+
+/// Writes the report to the file that the command has named, if any. An error is printed to
+/// standard error, because no client can receive it any more.
 pub fn write(agent: &Agent, jvm: (String, String)) {
     let Some(path) = agent.config.report_of(std::process::id()) else {
         return;
     };
-    let report = make(agent, jvm);
-    let text = serde_json::to_string_pretty(&report).map_err(|e| e.to_string());
-    let written = text.and_then(|t| std::fs::write(&path, t + "\n").map_err(|e| e.to_string()));
-    if let Err(e) = written {
+    if let Err(e) = write_to(&path, &make(agent, jvm)) {
         eprintln!(
             "veneer: the report could not be written to {}: {e}",
             path.display()
@@ -124,117 +144,59 @@ pub fn write(agent: &Agent, jvm: (String, String)) {
     }
 }
 
-fn name(spec: &Spec) -> String {
-    spec.name.clone().unwrap_or_else(|| spec.to_string())
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-fn readings(data: Data) -> p::Readings {
-    match data {
-        Data::Count { hits } => p::Readings::Count { hits },
-        Data::Time {
-            count,
-            total_ns,
-            min_ns,
-            max_ns,
-        } => p::Readings::Time {
-            count,
-            total_ns,
-            min_ns,
-            max_ns,
-        },
-        Data::Log { events, dropped } => p::Readings::Log { events, dropped },
+    fn refusal(class: &str, method: &str) -> p::Refusal {
+        p::Refusal {
+            class: class.into(),
+            method: method.into(),
+            reason: "MethodTooLarge".into(),
+            detail: String::new(),
+        }
     }
-}
 
-/// The entry of the patch at place `n` of the table.
-fn patch_entry(n: usize, patch: &Patch) -> p::Patch {
-    let edit = |e: &EditKind| match *e {
-        EditKind::Redirect { from, to, target } => p::Edit::Redirect { from, to, target },
-        EditKind::Skip { fragment } => p::Edit::Skip { fragment },
-        EditKind::Replace { fragment, by } => p::Edit::Replace { fragment, by },
-    };
-    p::Patch {
-        id: PatchId(n as u32 + 1).to_string(),
-        plan: patch.spec.plan.clone(),
-        patterns: patch.spec.patterns.iter().map(|p| p.to_string()).collect(),
-        edits: patch.spec.edits.iter().map(edit).collect(),
-        methods: (patch.methods.len() + patch.gone) as u64,
-        active: patch.active,
+    #[test]
+    fn refused_fragments_are_neither_classes_nor_methods() {
+        let mut totals = p::Totals::default();
+        let all = [
+            refusal("A", ""),
+            refusal("B", "m()V"),
+            refusal("B", "<init>()V@12"),
+            refusal("B", "n()V"),
+        ];
+        add_refusals(&mut totals, &all);
+        assert_eq!((totals.refused_classes, totals.refused_methods), (1, 2));
     }
-}
 
-/// The catalogue's record of an instrument that was asked for.
-pub fn attached(agent: &Agent, id: InstrumentId) -> Vec<Record> {
-    let mut tables = agent.table.lock();
-    let record = tables.instrument(id).map(|i| Record::Instrument {
-        id: id.0,
-        name: name(&i.spec),
-        kind: plan_instances::kind(&i.spec.kind),
-        plan: i.spec.plan.clone(),
-    });
-    record.into_iter().collect()
-}
-
-/// The record of where it stands in a method.
-pub fn stands(id: InstrumentId, class: &str, method: &str, standing: &[Standing]) -> Record {
-    let stand = |s: &Standing| Stand {
-        fragment: s.fragment,
-        to: s.to,
-        what: s.what.as_deref().map(str::to_string),
-        line: s.line,
-        slot: s.slot,
-        base: s.base,
-        values: s.values.clone(),
-    };
-    Record::Stands {
-        id: id.0,
-        class: class.into(),
-        method: method.into(),
-        points: standing.iter().map(stand).collect(),
-        flow: standing
-            .iter()
-            .find_map(|s| Some(s.row.as_ref()?.flow.clone())),
+    #[test]
+    fn totals_add_hits_and_events_and_count_all_points() {
+        let mut totals = p::Totals::default();
+        let point = |readings| p::Point {
+            class: "A".into(),
+            method: "m()V".into(),
+            fragment: None,
+            to: None,
+            what: None,
+            line: None,
+            readings,
+        };
+        let points = [
+            point(p::Readings::Count { hits: 5 }),
+            point(p::Readings::Time {
+                count: 9,
+                total_ns: 100,
+                min_ns: 1,
+                max_ns: 20,
+            }),
+            point(p::Readings::Log {
+                events: 7,
+                dropped: 2,
+            }),
+        ];
+        add_points(&mut totals, &points);
+        add_points(&mut totals, &points[..1]);
+        assert_eq!((totals.points, totals.hits, totals.events), (4, 10, 7));
     }
-}
-
-/// The record of a method that would not have it after all.
-pub fn leaves(id: InstrumentId, class: &str, method: &str) -> Record {
-    Record::Leaves {
-        id: id.0,
-        class: class.into(),
-        method: method.into(),
-    }
-}
-
-/// The record of its final figures.
-pub fn detached(agent: &Agent, id: InstrumentId) -> Record {
-    let mut tables = agent.table.lock();
-    let standing = tables.instrument(id).map(|i| &i.standing);
-    let last = |s: &Standing| {
-        let data = s.last.clone().filter(|_| !s.gone)?;
-        Some((s.slot, readings(data)))
-    };
-    Record::Detached {
-        id: id.0,
-        readings: standing.into_iter().flatten().filter_map(last).collect(),
-    }
-}
-
-/// The record of final figures of points whose classes are unloaded.
-pub fn buried(of: &Buried) -> Record {
-    let points = of.points.iter();
-    Record::Buried {
-        id: of.instrument.0,
-        readings: points.map(|p| (p.0, readings(p.2.clone()))).collect(),
-    }
-}
-
-/// The record of an edit that was made.
-pub fn edited(agent: &Agent, id: PatchId) -> Vec<Record> {
-    let mut tables = agent.table.lock();
-    let n = (id.0 as usize).saturating_sub(1);
-    let record = tables
-        .patch(id)
-        .map(|patch| Record::Patch(patch_entry(n, patch)));
-    record.into_iter().collect()
 }

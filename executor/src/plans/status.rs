@@ -1,11 +1,12 @@
-//! What `status` tells: since when the agent is in this JVM, what stands, and whose it is.
+//! The answer to `status`: the age of the agent, what it has armed, what is attached, and the
+//! owners. Client threads build it.
 
 use crate::agent::Agent;
 use crate::jvm::jvm_name::jvm_name;
 use std::sync::atomic::Ordering;
 use veneer_protocol::Status;
 
-/// The status as of now.
+/// Returns the current status. `clients` is the number of connected clients.
 pub fn make(agent: &Agent, clients: u32) -> Status {
     let (vm, vm_version) = jvm_name();
     let mut classes = agent.registry.all();

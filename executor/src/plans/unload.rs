@@ -1,58 +1,71 @@
-//! Going away from a running JVM, and coming back.
+//! Leaving a running JVM: everything is detached, and every class gets its original code back.
 //!
 //! ```text
-//!   detach all ─▶ the hook passes everything ─▶ retransform what is armed: each class gets its own class file back ─▶ how many are left?
-//!        └▶ activations leave the versions ─▶ `fillInStackTrace` is the JVM's own again ─▶ report ─▶ data, threads, socket: gone
+//!   detach all ─▶ the hook arms nothing ─▶ retransform the armed classes: each gets its own class file back ─▶ how many are left?
+//!        └▶ activations leave the versions ─▶ `fillInStackTrace` is the JVM's own again ─▶ report ─▶ remove data, threads, socket
 //! ```
 //!
-//! The library stays in the process, since the JVM never unloads one, and so do the few runtime classes in the boot loader and the anchors beside the
-//! armed classes; none is called any more. The memory of counters stays mapped: an activation that has not left its version yet may still
-//! write there. A second `load` of the agent finds all of it and goes on from there, with nothing armed but what plans name.
+//! Three things stay in the process, and nothing calls them any more:
 //!
-//! **Invariant:** once the hook passes everything no class is armed; one that was on its way through the hook is found by the next
-//! look, so none that is armed is missed.
+//! * the library, because the JVM never unloads one;
+//! * the runtime classes in the boot loader;
+//! * the anchors beside the armed classes.
+//!
+//! The memory of counters also stays mapped, because an activation that has not left its
+//! version yet may still write to it. If the agent is loaded again, it finds all of these and
+//! continues, with only those classes armed that plans name.
+//!
+//! **Invariant:** once `Agent::left` is set, the hook arms no class. A class that another thread had
+//! in the hook at that time is found by the next search for armed classes, so no class stays armed
+//! unnoticed.
 
 use crate::agent::Agent;
+use crate::classes::registry::Class;
 use crate::control;
 use crate::data::data_directory;
 use crate::jvm::jni::{Env, jclass};
 use crate::jvm::jvm_name::jvm_name;
 use crate::jvm::stack_traces;
-use crate::plans::{detach, report};
+use crate::plans::detach::{DetachResult, detach};
+use crate::plans::report;
 use jvmti_sys::jvmtiEvent;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use veneer_fragmenter::anchor;
 use veneer_protocol::{Detached, Left, Which};
 use veneer_scripts::Session;
 
-/// Events of classes.
+/// The JVMTI events of classes, which are disabled while the agent is not active.
 pub const CLASS_EVENTS: [jvmtiEvent; 2] = [
     jvmtiEvent::JVMTI_EVENT_CLASS_FILE_LOAD_HOOK,
     jvmtiEvent::JVMTI_EVENT_CLASS_PREPARE,
 ];
-/// Classes that get their code back in one pause of the application; see `runtime::AT_ONCE`.
-const AT_ONCE: usize = 256;
-/// How often is looked again for classes that are armed, or activations in versions.
-const LOOKS: usize = 50;
-/// Between two looks.
-const PAUSE: Duration = Duration::from_millis(20);
+/// The most classes that one pause of the application retransforms. With a full code cache a pause
+/// takes 50 ms for eight classes and 80 ms for 256, most of it for walks over all compiled code and
+/// all classes. So few pauses are better than short ones.
+pub const MAX_CLASSES_PER_PAUSE: usize = 256;
+/// The most searches for armed classes, and then for activations in versions.
+const MAX_SEARCHES: usize = 50;
+/// The time between two searches.
+const SEARCH_INTERVAL: Duration = Duration::from_millis(20);
 
-/// Takes everything off and gives every class its original code back. Called by the plan thread, which ends after it.
+/// Detaches everything, gives every class its original code back, and removes the data directory.
+/// Called by the plan thread, which ends afterwards.
 pub fn leave(agent: &Agent, env: Env, session: &Session) -> Detached {
-    let (taken, unknown) = detach::detach(agent, session, &Which::Unload);
+    let DetachResult { detached, unknown } = detach(agent, session, &Which::Unload);
     agent.left.store(true, Ordering::SeqCst);
     let mut restored = 0;
     let mut left = Vec::new();
-    for look in 0..LOOKS {
-        let (done, still) = restore(agent, env);
-        restored += done;
-        left = still;
-        // The first look cannot see what another thread has in the hook just now.
-        if look > 0 && left.is_empty() {
+    for search in 0..MAX_SEARCHES {
+        let outcome = restore(agent, env);
+        restored += outcome.restored;
+        left = outcome.left;
+        // The first search cannot find a class that another thread has in the hook.
+        if search > 0 && left.is_empty() {
             break;
         }
-        std::thread::sleep(PAUSE);
+        std::thread::sleep(SEARCH_INTERVAL);
     }
     for event in CLASS_EVENTS {
         if let Err(e) = agent.tool.disable(event) {
@@ -60,14 +73,14 @@ pub fn leave(agent: &Agent, env: Env, session: &Session) -> Detached {
         }
     }
     let mut running = 0;
-    for _ in 0..LOOKS {
+    for _ in 0..MAX_SEARCHES {
         running = agent.methods.stale(agent, env);
         if running == 0 {
             break;
         }
-        std::thread::sleep(PAUSE);
+        std::thread::sleep(SEARCH_INTERVAL);
     }
-    // The lines of activations in versions are put right as long as there are any.
+    // Stack traces must be corrected as long as an activation is in a version.
     if running == 0 {
         stack_traces::unhook(env);
     }
@@ -80,7 +93,7 @@ pub fn leave(agent: &Agent, env: Env, session: &Session) -> Detached {
     data_directory::remove(&agent.config.data_dir);
     agent.stop_threads();
     Detached {
-        taken,
+        taken: detached,
         unknown,
         classes_restored: restored,
         running,
@@ -88,9 +101,17 @@ pub fn leave(agent: &Agent, env: Env, session: &Session) -> Detached {
     }
 }
 
-/// Brings armed classes back to their own class files; says how many, and which are armed still.
-fn restore(agent: &Agent, env: Env) -> (u64, Vec<Left>) {
-    let mut armed: Vec<(jclass, std::sync::Arc<crate::classes::registry::Class>)> = Vec::new();
+/// The result of one search for armed classes.
+struct Restored {
+    /// The number of classes that have their own class file again.
+    restored: u64,
+    /// The classes that are still armed, with the reasons.
+    left: Vec<Left>,
+}
+
+/// Retransforms all armed classes to their own class files.
+fn restore(agent: &Agent, env: Env) -> Restored {
+    let mut armed: Vec<(jclass, Arc<Class>)> = Vec::new();
     for class in agent.tool.loaded(env) {
         let name = agent.tool.class_name(class);
         let known = name.filter(|name| !anchor::is_anchor(name) && agent.registry.knows(name));
@@ -107,11 +128,11 @@ fn restore(agent: &Agent, env: Env) -> (u64, Vec<Left>) {
     }
     let mut restored = 0;
     let mut left = Vec::new();
-    for part in armed.chunks(AT_ONCE) {
+    for part in armed.chunks(MAX_CLASSES_PER_PAUSE) {
         let classes: Vec<jclass> = part.iter().map(|one| one.0).collect();
         let together = agent.tool.retransform(&classes);
         for (class, known) in part {
-            // A class that cannot be transformed must not keep the others from it.
+            // If one class cannot be transformed, the others are transformed one by one.
             let result = match &together {
                 Ok(()) => Ok(()),
                 Err(_) => agent.tool.retransform(&[*class]),
@@ -129,5 +150,5 @@ fn restore(agent: &Agent, env: Env) -> (u64, Vec<Left>) {
         }
     }
     armed.into_iter().for_each(|(class, _)| env.delete(class));
-    (restored, left)
+    Restored { restored, left }
 }

@@ -1,11 +1,15 @@
-//! Warnings about patterns that match nothing.
+//! Warnings about patterns that match no method.
 
 use crate::agent::Agent;
 use crate::jvm::jni::Env;
+use crate::plans::instrument_registry::{Instrument, InstrumentTable};
 use veneer_instruments::{MethodPattern, Spec, nearest};
 
-/// Names of loaded classes that are close to a pattern.
-pub fn near(agent: &Agent, env: Env, pattern: &MethodPattern) -> Vec<String> {
+/// The most class names that a warning suggests.
+const MAX_SUGGESTIONS: usize = 3;
+
+/// Returns the names of loaded classes that are similar to a pattern.
+pub fn similar_classes(agent: &Agent, env: Env, pattern: &MethodPattern) -> Vec<String> {
     let mut names = Vec::new();
     for class in agent.tool.loaded(env) {
         if let Some(name) = agent
@@ -17,14 +21,15 @@ pub fn near(agent: &Agent, env: Env, pattern: &MethodPattern) -> Vec<String> {
         }
         env.delete(class);
     }
-    nearest(pattern, names.iter().map(String::as_str), 3)
+    nearest(pattern, names.iter().map(String::as_str), MAX_SUGGESTIONS)
         .into_iter()
         .map(|s| s.to_string())
         .collect()
 }
 
-pub fn hint(agent: &Agent, env: Env, pattern: &MethodPattern) -> String {
-    let names = near(agent, env, pattern);
+/// Returns the end of a warning that suggests similar classes; empty if there are none.
+pub fn suggestion(agent: &Agent, env: Env, pattern: &MethodPattern) -> String {
+    let names = similar_classes(agent, env, pattern);
     if names.is_empty() {
         String::new()
     } else {
@@ -32,47 +37,112 @@ pub fn hint(agent: &Agent, env: Env, pattern: &MethodPattern) -> String {
     }
 }
 
-/// At the end of the run: says which instruments that were there from its start never matched anything. Not of a process that is one of
-/// several with the same plans, most of which have nothing to do with it.
-pub fn warn_of_nothing(agent: &Agent, env: Env) {
+/// An instrument without points although methods matched, with the first error.
+#[derive(Debug, PartialEq)]
+struct NotInstalled {
+    plan: String,
+    error: String,
+}
+
+/// The attached instruments that have no point and an error to report.
+fn not_installed(table: &InstrumentTable) -> Vec<NotInstalled> {
+    let nowhere = |i: &&Instrument| i.attached && i.points.is_empty();
+    let all = table.instruments.iter().filter(nowhere);
+    all.filter_map(|i| {
+        Some(NotInstalled {
+            plan: i.spec.plan.clone(),
+            error: i.deferred_error.clone()?,
+        })
+    })
+    .collect()
+}
+
+/// The attached instruments whose patterns have matched no method. Instruments for single methods
+/// are not among them: a plan has chosen these methods among armed ones.
+fn unmatched(table: &InstrumentTable) -> Vec<Spec> {
+    let is_unmatched = |i: &&Instrument| i.attached && i.tried.is_empty() && i.spec.only.is_none();
+    let all = table.instruments.iter().filter(is_unmatched);
+    all.map(|i| i.spec.clone()).collect()
+}
+
+/// Warns about instruments that were attached until the end of the run and have matched nothing.
+/// Called by the thread that ends the JVM.
+///
+/// There is no warning if several processes run with the same plans: most of them have nothing to
+/// do with the classes that the plans name.
+pub fn warn_of_unmatched_patterns(agent: &Agent, env: Env) {
     if agent.config.children {
         return;
     }
-    let idle: Vec<Spec> = {
-        let tables = agent.table.lock();
-        tables
-            .instruments
-            .iter()
-            .filter(|i| i.attached && i.tried.is_empty() && i.spec.only.is_none())
-            .map(|i| i.spec.clone())
-            .collect()
+    let (not_installed, unmatched) = {
+        let table = agent.table.lock();
+        (not_installed(&table), unmatched(&table))
     };
-    let silent: Vec<(String, String)> = {
-        let tables = agent.table.lock();
-        let nowhere = tables
-            .instruments
-            .iter()
-            .filter(|i| i.attached && i.standing.is_empty());
-        nowhere
-            .filter_map(|i| Some((i.spec.plan.clone(), i.unsaid.clone()?)))
-            .collect()
-    };
-    for (plan, error) in silent {
+    for one in not_installed {
         agent.problem(
-            &plan,
-            &format!("it stood nowhere in the whole run: {error}"),
+            &one.plan,
+            &format!("it stood nowhere in the whole run: {}", one.error),
         );
     }
-    for spec in idle {
+    for spec in unmatched {
         for pattern in &spec.patterns {
             agent.problem(
                 &spec.plan,
                 &format!(
                     "{}: `{pattern}` matched no method in the whole run{}",
                     spec.plan,
-                    hint(agent, env, pattern)
+                    suggestion(agent, env, pattern)
                 ),
             );
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plans::instrument_registry::tests::{instrument, point};
+    use std::collections::BTreeMap;
+    use veneer_instruments::Kind;
+
+    #[test]
+    fn only_attached_instruments_without_a_match_are_reported() {
+        let mut table = InstrumentTable::default();
+        for plan in ["idle", "detached", "chosen", "matched"] {
+            let mut one = instrument(Kind::Counter);
+            one.spec.plan = plan.into();
+            one.attached = plan != "detached";
+            one.spec.only = (plan == "chosen").then(BTreeMap::new);
+            if plan == "matched" {
+                one.tried.insert(7);
+            }
+            table.add(one);
+        }
+        let plans: Vec<_> = unmatched(&table)
+            .into_iter()
+            .map(|spec| spec.plan)
+            .collect();
+        assert_eq!(plans, ["idle"]);
+    }
+
+    #[test]
+    fn an_error_is_reported_unless_another_point_was_installed() {
+        let mut table = InstrumentTable::default();
+        for (plan, installed) in [("nowhere", false), ("somewhere", true)] {
+            let mut one = instrument(Kind::Counter);
+            one.spec.plan = plan.into();
+            one.deferred_error = Some("no such variable".into());
+            if installed {
+                one.points.push(point(1, 1, 1));
+            }
+            table.add(one);
+        }
+        table.add(instrument(Kind::Counter));
+        let found = not_installed(&table);
+        let expected = NotInstalled {
+            plan: "nowhere".into(),
+            error: "no such variable".into(),
+        };
+        assert_eq!(found, [expected]);
     }
 }

@@ -1,13 +1,20 @@
-//! The counters of a method that is counted by flow: one row, that of all its edges and ways in and out.
+//! The counter block of a method whose counts are derived: the consecutive counters of a
+//! spanning-tree placement.
 //!
 //! ```text
-//!   attach ─▶ row, zero ─▶ versions count in it ─▶ detach ─▶ limbo ─── all its versions are collected ───▶ other methods
+//!   attach ─▶ block, zero ─▶ versions count in it ─▶ detach ─▶ quarantine ─── all its versions are collected ───▶ reuse
 //! ```
 //!
-//! What counts are sums over a row, so the coming and going of an activation must be in one row both. An activation may stay in a
-//! superseded version for as long as it likes, and count there. So a row serves others only when no version that writes to
-//! it is left; the JVM says so by clearing weak references. Until then it is in limbo; where too much is, methods are counted
-//! fragment by fragment.
+//! The counts of fragments and edges are sums over a block. Therefore all external entries and
+//! exits of one activation must be counted in the same block. An activation may stay in a
+//! superseded version for any time, and it continues to count there. So a block is reused only when
+//! no version that writes to it is left. The JVM shows this by clearing weak references to the
+//! version classes. Until then the block is in quarantine. If too many counters are in quarantine,
+//! methods get one counter for each fragment instead; see
+//! [`counter_allocation`](crate::weaving::counter_allocation).
+//!
+//! The list of versions is the only part that changes. Its mutex is held for short reads and
+//! writes, from any thread.
 
 use crate::jvm::jni::{Env, Global};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -15,47 +22,49 @@ use veneer_fragmenter::counting::Counting;
 use veneer_fragmenter::version::Span;
 use veneer_frequency::Flow;
 
-/// See the module documentation.
-pub struct Row {
-    /// The method.
+/// The counters of one method. See the module documentation.
+pub struct CounterBlock {
+    /// The id of the method.
     method: u32,
-    /// The graph, with the counters of this row.
+    /// The flow graph with the numbers of the counters of this block.
     pub flow: Flow,
-    /// The first counter.
+    /// The number of the first counter.
     pub first: u32,
-    /// How many there are.
+    /// The number of counters.
     pub width: u32,
-    /// What counts here.
-    versions: Mutex<Vec<Version>>,
+    /// The versions that count in the block.
+    versions: Mutex<Vec<CountingVersion>>,
 }
 
-/// A body that counts in a row.
-struct Version {
-    /// Its class. Weak.
+/// A version class that counts in a block.
+struct CountingVersion {
+    /// A weak reference to the class.
     class: Arc<Global>,
-    /// What stack traces call it; a later class may have the same name.
+    /// The class name in stack traces. A later class may have the same name.
     name: Arc<str>,
     /// See [`veneer_fragmenter::version::VersionClass::spans`].
     spans: Vec<Span>,
 }
 
-/// An activation of a version that is running.
-pub struct Activation {
+/// A running activation of a version.
+pub struct VersionActivation {
+    /// The id of the method.
     pub method: u32,
+    /// A weak reference to the version class.
     pub class: Global,
     pub pc: i64,
 }
 
-impl std::fmt::Debug for Row {
+impl std::fmt::Debug for CounterBlock {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "counters {}..{}", self.first, self.first + self.width)
     }
 }
 
-impl Row {
+impl CounterBlock {
     /// A block whose first counter is `first`, without versions.
-    pub fn at(method: u32, first: u32, counting: &Counting) -> Row {
-        Row {
+    pub fn new(method: u32, first: u32, counting: &Counting) -> CounterBlock {
+        CounterBlock {
             method,
             flow: counting.flow.shifted(first),
             first,
@@ -64,51 +73,109 @@ impl Row {
         }
     }
 
-    /// Returns true if the JVM has collected every version that counts here.
+    /// Whether the JVM has collected every version that counts in the block.
     pub fn is_unused(&self, env: Env) -> bool {
         self.versions().iter().all(|v| env.is_cleared(&v.class))
     }
 
-    fn versions(&self) -> MutexGuard<'_, Vec<Version>> {
+    fn versions(&self) -> MutexGuard<'_, Vec<CountingVersion>> {
         self.versions.lock().unwrap_or_else(|e| e.into_inner())
     }
 
-    /// A version counts here from now on.
-    pub fn serves(&self, env: Env, class: &Arc<Global>, name: &Arc<str>, spans: &[Span]) {
+    /// Adds a version that is about to count in the block. Must be called before the version runs.
+    pub fn add_version(&self, env: Env, class: &Arc<Global>, name: &Arc<str>, spans: &[Span]) {
         let mut versions = self.versions();
         if versions.len() >= 8 {
             versions.retain(|v| !env.is_cleared(&v.class));
         }
-        versions.push(Version {
+        versions.push(CountingVersion {
             class: class.clone(),
             name: name.clone(),
             spans: spans.to_vec(),
         });
     }
 
-    /// Whether a class of this name may count here.
-    pub fn knows(&self, class: &str) -> bool {
-        let may = |v: &Version| v.name.is_empty() || &*v.name == class;
-        self.versions().iter().any(may)
+    /// Whether a version class of this name may count in the block. A version whose name is unknown
+    /// may have any name.
+    pub fn may_have_version(&self, class_name: &str) -> bool {
+        let may_be = |v: &CountingVersion| v.name.is_empty() || &*v.name == class_name;
+        self.versions().iter().any(may_be)
     }
 
-    /// The fragments in which these activations stand, as far as they count here.
-    pub fn inside(&self, env: Env, activations: &[Activation]) -> Vec<u32> {
-        let spans = self.spans_of(env, activations);
-        let all = spans.iter().filter_map(|s| s.fragment);
-        all.map(|f| f.0).collect()
+    /// The fragments that contain those of the activations that count in the block. The same
+    /// fragment appears once for each activation.
+    pub fn occupied_fragments(&self, env: Env, activations: &[VersionActivation]) -> Vec<u32> {
+        let spans = self.occupied_spans(env, activations);
+        let fragments = spans.iter().filter_map(|s| s.fragment);
+        fragments.map(|f| f.0).collect()
     }
 
-    /// Where they stand.
-    pub fn spans_of(&self, env: Env, activations: &[Activation]) -> Vec<Span> {
+    /// The spans that contain those of the activations that count in the block.
+    pub fn occupied_spans(&self, env: Env, activations: &[VersionActivation]) -> Vec<Span> {
         let versions = self.versions();
-        let span = |a: &Activation| {
-            let same = |v: &&Version| env.same(v.class.raw(), a.class.raw());
-            let spans = &versions.iter().find(same)?.spans;
-            let before = spans.partition_point(|s| i64::from(s.pc) <= a.pc);
-            spans.get(before.checked_sub(1)?).copied()
+        let span = |a: &VersionActivation| {
+            let is_same = |v: &&CountingVersion| env.same(v.class.raw(), a.class.raw());
+            span_at(&versions.iter().find(is_same)?.spans, a.pc)
         };
-        let ours = activations.iter().filter(|a| a.method == self.method);
-        ours.filter_map(span).collect()
+        let of_method = activations.iter().filter(|a| a.method == self.method);
+        of_method.filter_map(span).collect()
+    }
+}
+
+/// The span that contains a pc. `spans` are sorted by their first pc.
+fn span_at(spans: &[Span], pc: i64) -> Option<Span> {
+    let after = spans.partition_point(|s| i64::from(s.pc) <= pc);
+    spans.get(after.checked_sub(1)?).copied()
+}
+
+#[cfg(test)]
+impl CounterBlock {
+    /// A block for a flow graph whose counters begin at 0, for unit tests.
+    pub fn of_flow(method: u32, first: u32, flow: &Flow) -> CounterBlock {
+        CounterBlock {
+            method,
+            flow: flow.shifted(first),
+            first,
+            width: flow.width(),
+            versions: Mutex::default(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::weaving::test_methods::with_method;
+    use veneer_fragmenter::flowgraph::FragmentId;
+
+    #[test]
+    fn a_span_lasts_until_the_next_one_begins() {
+        let span = |pc, fragment: Option<u32>| Span {
+            pc,
+            fragment: fragment.map(FragmentId),
+            gathers: false,
+        };
+        let spans = [span(4, Some(0)), span(10, None), span(12, Some(2))];
+        let fragment_at = |pc| span_at(&spans, pc).map(|s| s.fragment.map(|f| f.0));
+        assert_eq!(fragment_at(3), None);
+        assert_eq!(fragment_at(-1), None);
+        assert_eq!(fragment_at(4), Some(Some(0)));
+        assert_eq!(fragment_at(9), Some(Some(0)));
+        assert_eq!(fragment_at(11), Some(None));
+        assert_eq!(fragment_at(60_000), Some(Some(2)));
+    }
+
+    #[test]
+    fn a_block_has_the_counters_of_the_placement_from_its_first_one_on() {
+        with_method("loop(I)I", |method, armed| {
+            let counting = Counting::of(method, &armed.points);
+            let block = CounterBlock::new(7, 100, &counting);
+            assert_eq!(block.width, counting.flow.width());
+            let mut counters: Vec<u32> = block.flow.counters().collect();
+            counters.sort_unstable();
+            let expected: Vec<u32> = (100..100 + block.width).collect();
+            assert_eq!(counters, expected);
+            assert!(!block.may_have_version("shop.Points$V"));
+        });
     }
 }

@@ -1,12 +1,16 @@
-//! What single instructions do, as a plan names it: calls, reads and writes of fields and elements, allocations, monitors, throws, branches.
+//! The effect of single instructions, as plans select them: calls, field accesses, array accesses,
+//! allocations, monitors, throws, branches, switches.
 //!
-//! Before an instruction its operands lie on the stack, behind it its result does; each has a name here.
+//! The operands of an instruction are on the operand stack before it, and its result is there after
+//! it. Code of a plan reads them by these names:
 //!
 //! ```text
 //!   invokevirtual shop.Desk::serve(Order, int)       … | receiver | arg0 | arg1      ─▶   … | result
 //!   putfield shop.Order.total                        … | object | value              ─▶   …
 //!   iaload                                           … | array | index               ─▶   … | result
 //! ```
+//!
+//! [`planner`](crate::weaving::planner) asks for the sites; nothing here calls the JVM.
 
 use veneer_fragmenter::bytecode::Instruction;
 use veneer_fragmenter::bytecode::opcode::*;
@@ -14,160 +18,209 @@ use veneer_fragmenter::descriptor::{self, MethodDescriptor};
 use veneer_fragmenter::method::Method;
 use veneer_fragmenter::types::Type;
 use veneer_instruments::Which;
+use veneer_probes::step::Kind;
 
-/// A value on the stack that has a name.
+/// A value on the operand stack that has a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Operand {
-    /// In code at the point.
+    /// The name in code of plans.
     pub name: String,
-    /// Counted from the top, which is 0.
+    /// The position, counted in values from the top of the stack. The top value has depth 0.
     pub depth: u8,
-    /// A `boolean`, which is an `int` on the stack.
-    pub boolean: bool,
+    /// Whether the value is a `boolean`. On the operand stack, a `boolean` is an `int`.
+    pub is_boolean: bool,
 }
 
-/// An instruction.
+/// An instruction that a plan has selected.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Operation {
-    /// For tables: `call shop.Desk::serve`.
+pub struct InstructionSite {
+    /// The text in reports, such as `call shop.Desk::serve`.
     pub text: String,
-    /// Before it.
+    /// The named operands before the instruction, the deepest one first.
     pub operands: Vec<Operand>,
-    /// Behind it, where it leaves a value that may be looked at.
+    /// The value that the instruction leaves on the stack. `None` if it leaves none, or an object
+    /// without a completed constructor, which code cannot read.
     pub result: Option<Operand>,
-    /// Control goes on to the next instruction.
-    pub goes_on: bool,
+    /// Whether control continues with the next instruction.
+    pub falls_through: bool,
 }
 
-/// The instruction at a place of the method's list, if it is one of those that are asked for.
-pub fn operation(which: &Which, method: &Method, at: usize) -> Option<Operation> {
-    let (_, instruction) = method.instructions.get(at)?;
-    let op = instruction.op();
-    let goes_on = !ends_flow(op) && !matches!(instruction, Instruction::Branch { .. });
-    let named = |names: &[&str]| operands(names.iter().map(|name| ((*name).to_string(), false)));
-    let done = |text: String, operands: Vec<Operand>, result: Option<bool>| {
-        let result = result.map(|boolean| Operand {
-            name: "result".into(),
-            depth: 0,
-            boolean,
-        });
-        Some(Operation {
-            text,
-            operands,
-            result,
-            goes_on,
-        })
+/// An instruction of a method, while it is compared with a selector.
+struct Selected<'m> {
+    method: &'m Method<'m>,
+    index: usize,
+    instruction: &'m Instruction,
+    op: u8,
+}
+
+/// The instruction with this index, if the selector selects it.
+pub fn instruction_site(which: &Which, method: &Method, index: usize) -> Option<InstructionSite> {
+    let (_, instruction) = method.instructions.get(index)?;
+    let this = Selected {
+        method,
+        index,
+        instruction,
+        op: instruction.op(),
     };
-    let plain = || mnemonic(op).to_string();
     match which {
         Which::Calls(pattern) => {
-            let call = Call::of(method, instruction)?;
-            let hit = pattern
+            let call = Call::decode(method, instruction)?;
+            let is_selected = pattern
                 .as_ref()
                 .is_none_or(|p| p.matches(&call.class, &call.name, &call.descriptor));
-            let result = call.result.map(|t| t == "Z");
-            hit.then(|| done(call.text, call.operands, result))?
+            let result = call.result.map(|descriptor| descriptor == "Z");
+            is_selected.then(|| this.site(call.text, call.operands, result))
         }
-        Which::Reads(name) | Which::Writes(name) => {
-            let wanted: &[u8] = match which {
-                Which::Reads(_) => &[GETFIELD, GETSTATIC],
-                _ => &[PUTFIELD, PUTSTATIC],
-            };
-            let field = Field::of(method, instruction).filter(|_| wanted.contains(&op))?;
-            let full = format!("{}.{}", field.class, field.name);
-            let hit = name
-                .as_ref()
-                .is_none_or(|name| *name == full || *name == field.name);
-            let boolean = field.descriptor == "Z";
-            let (word, names, result): (_, &[(&str, bool)], _) = match op {
-                GETFIELD => ("read", &[("object", false)], Some(boolean)),
-                GETSTATIC => ("read", &[], Some(boolean)),
-                PUTFIELD => ("write", &[("object", false), ("value", boolean)], None),
-                _ => ("write", &[("value", boolean)], None),
-            };
-            let names = names.iter().map(|(name, b)| ((*name).to_string(), *b));
-            let operands = operands(names);
-            hit.then(|| done(format!("{word} {full}"), operands, result))?
+        Which::Reads(name) => this.field_access(name.as_deref(), &[GETFIELD, GETSTATIC]),
+        Which::Writes(name) => this.field_access(name.as_deref(), &[PUTFIELD, PUTSTATIC]),
+        Which::ArrayReads => this.plain_if(
+            (IALOAD..=SALOAD).contains(&this.op),
+            &["array", "index"],
+            Some(false),
+        ),
+        Which::ArrayWrites => this.plain_if(
+            (IASTORE..=SASTORE).contains(&this.op),
+            &["array", "index", "value"],
+            None,
+        ),
+        Which::Allocations => this.allocation(),
+        Which::Enters => this.plain_if(this.op == MONITORENTER, &["object"], None),
+        Which::Leaves => this.plain_if(this.op == MONITOREXIT, &["object"], None),
+        Which::Handlers => this.handler(),
+        Which::Throws => this.plain_if(this.op == ATHROW, &["exception"], None),
+        Which::Branches => this.conditional_branch(),
+        Which::Switches => {
+            let is_switch = matches!(this.op, TABLESWITCH | LOOKUPSWITCH);
+            this.plain_if(is_switch, &["key"], None)
         }
-        Which::ArrayReads if (IALOAD..=SALOAD).contains(&op) => {
-            done(plain(), named(&["array", "index"]), Some(false))
+        Which::Opcode(name) => {
+            let is_selected = name == "*" || mnemonic(this.op) == name;
+            this.plain_if(is_selected, &[], None)
         }
-        Which::ArrayWrites if (IASTORE..=SASTORE).contains(&op) => {
-            done(plain(), named(&["array", "index", "value"]), None)
+    }
+}
+
+impl Selected<'_> {
+    /// `result`: whether the result is a boolean; `None` if there is no result.
+    fn site(&self, text: String, operands: Vec<Operand>, result: Option<bool>) -> InstructionSite {
+        let is_branch = matches!(self.instruction, Instruction::Branch { .. });
+        InstructionSite {
+            text,
+            operands,
+            result: result.map(|is_boolean| Operand {
+                name: "result".into(),
+                depth: 0,
+                is_boolean,
+            }),
+            falls_through: !ends_flow(self.op) && !is_branch,
         }
-        Which::Allocations => match instruction {
-            // What `new` has made is nothing yet that code could look at.
+    }
+
+    /// The site of an instruction whose text is its mnemonic.
+    fn plain_if(
+        &self,
+        is_selected: bool,
+        names: &[&str],
+        result: Option<bool>,
+    ) -> Option<InstructionSite> {
+        is_selected.then(|| self.site(mnemonic(self.op).to_string(), named(names), result))
+    }
+
+    /// The site of a field access with one of these opcodes. `name` is the name of the field, or
+    /// `class.name`.
+    fn field_access(&self, name: Option<&str>, opcodes: &[u8]) -> Option<InstructionSite> {
+        if !opcodes.contains(&self.op) {
+            return None;
+        }
+        let field = Field::decode(self.method, self.instruction)?;
+        let full_name = format!("{}.{}", field.class, field.name);
+        if name.is_some_and(|name| name != full_name && name != field.name) {
+            return None;
+        }
+        let is_boolean = field.descriptor == "Z";
+        let (word, names, result): (_, &[(&str, bool)], _) = match self.op {
+            GETFIELD => ("read", &[("object", false)], Some(is_boolean)),
+            GETSTATIC => ("read", &[], Some(is_boolean)),
+            PUTFIELD => ("write", &[("object", false), ("value", is_boolean)], None),
+            _ => ("write", &[("value", is_boolean)], None),
+        };
+        let names = names.iter().map(|(name, b)| ((*name).to_string(), *b));
+        Some(self.site(format!("{word} {full_name}"), operands(names), result))
+    }
+
+    fn allocation(&self) -> Option<InstructionSite> {
+        let pool = &self.method.file.pool;
+        let class = |index: u16| Some(dotted(&pool.class_name(index).ok()?));
+        Some(match self.instruction {
+            // The new object has no completed constructor, so code cannot read it.
             Instruction::Pool { op: NEW, index } => {
-                let class = method.file.pool.class_name(*index).ok()?;
-                done(format!("new {}", dotted(&class)), Vec::new(), None)
+                self.site(format!("new {}", class(*index)?), Vec::new(), None)
             }
             Instruction::Pool {
                 op: ANEWARRAY,
                 index,
             } => {
-                let class = method.file.pool.class_name(*index).ok()?;
-                let text = format!("new {}[]", dotted(&class));
-                done(text, named(&["length"]), Some(false))
+                let text = format!("new {}[]", class(*index)?);
+                self.site(text, named(&["length"]), Some(false))
             }
             Instruction::NewArray(code) => {
-                let text = format!("new {}[]", element(*code));
-                done(text, named(&["length"]), Some(false))
+                let text = format!("new {}[]", element_type(*code));
+                self.site(text, named(&["length"]), Some(false))
             }
             Instruction::MultiNewArray { index, .. } => {
-                let class = method.file.pool.class_name(*index).ok()?;
-                done(format!("new {}", dotted(&class)), Vec::new(), Some(false))
+                self.site(format!("new {}", class(*index)?), Vec::new(), Some(false))
             }
-            _ => None,
-        },
-        Which::Enters if op == MONITORENTER => done(plain(), named(&["object"]), None),
-        Which::Leaves if op == MONITOREXIT => done(plain(), named(&["object"]), None),
-        Which::Handlers => {
-            let pc = method.instructions.get(at)?.0;
-            let mut entries = method.code.exceptions.iter();
-            let entry = entries.find(|e| e.handler == pc)?;
-            let class = method.file.pool.class_name(entry.catch_type).ok();
-            let text = class.map_or("any".into(), |class| dotted(&class));
-            done(format!("catch {text}"), named(&["exception"]), None)
-        }
-        Which::Throws if op == ATHROW => done(plain(), named(&["exception"]), None),
-        Which::Branches => match instruction {
-            Instruction::Branch { op, .. } if !matches!(*op, GOTO | GOTO_W | JSR | JSR_W) => {
-                let names: &[&str] = match *op {
-                    IF_ICMPEQ..=IF_ACMPNE => &["left", "right"],
-                    _ => &["value"],
-                };
-                done(plain(), named(names), None)
-            }
-            _ => None,
-        },
-        Which::Switches if matches!(op, TABLESWITCH | LOOKUPSWITCH) => {
-            done(plain(), named(&["key"]), None)
-        }
-        Which::Opcode(name) if name == "*" || mnemonic(op) == name => {
-            done(plain(), Vec::new(), None)
-        }
-        _ => None,
+            _ => return None,
+        })
+    }
+
+    /// The first instruction of an exception handler.
+    fn handler(&self) -> Option<InstructionSite> {
+        let (pc, _) = self.method.instructions.get(self.index)?;
+        let mut entries = self.method.code.exceptions.iter();
+        let entry = entries.find(|e| e.handler == *pc)?;
+        let class = self.method.file.pool.class_name(entry.catch_type).ok();
+        let caught = class.map_or("any".into(), |class| dotted(&class));
+        Some(self.site(format!("catch {caught}"), named(&["exception"]), None))
+    }
+
+    fn conditional_branch(&self) -> Option<InstructionSite> {
+        let Instruction::Branch { op, .. } = self.instruction else {
+            return None;
+        };
+        let names: &[&str] = match *op {
+            GOTO | GOTO_W | JSR | JSR_W => return None,
+            IF_ICMPEQ..=IF_ACMPNE => &["left", "right"],
+            _ => &["value"],
+        };
+        self.plain_if(true, names, None)
     }
 }
 
-/// Names of operands, the deepest first.
+/// Operands with these names that are not booleans, the deepest one first.
+fn named(names: &[&str]) -> Vec<Operand> {
+    operands(names.iter().map(|name| ((*name).to_string(), false)))
+}
+
+/// Operands with these names, the deepest one first. The flag says whether the operand is a
+/// boolean.
 fn operands(names: impl Iterator<Item = (String, bool)>) -> Vec<Operand> {
     let names: Vec<(String, bool)> = names.collect();
     let count = names.len();
-    let one = |(n, (name, boolean)): (usize, (String, bool))| Operand {
+    let operand = |(n, (name, is_boolean)): (usize, (String, bool))| Operand {
         name,
         depth: u8::try_from(count - 1 - n).unwrap_or(u8::MAX),
-        boolean,
+        is_boolean,
     };
-    names.into_iter().enumerate().map(one).collect()
+    names.into_iter().enumerate().map(operand).collect()
 }
 
 fn dotted(class: &str) -> String {
     class.replace('/', ".")
 }
 
-/// JVMS table 6.5.newarray-A.
-fn element(code: u8) -> &'static str {
+/// The element type of a `newarray` instruction (JVMS table 6.5.newarray-A).
+fn element_type(code: u8) -> &'static str {
     match code {
         4 => "boolean",
         5 => "char",
@@ -180,18 +233,20 @@ fn element(code: u8) -> &'static str {
     }
 }
 
+/// A decoded call instruction.
 struct Call {
+    /// The dotted class that the instruction names; empty for `invokedynamic`.
     class: String,
     name: String,
     descriptor: String,
     text: String,
     operands: Vec<Operand>,
-    /// The descriptor of what it returns, where that is something.
+    /// The descriptor of the result; `None` if the method returns `void`.
     result: Option<String>,
 }
 
 impl Call {
-    fn of(method: &Method, instruction: &Instruction) -> Option<Call> {
+    fn decode(method: &Method, instruction: &Instruction) -> Option<Call> {
         let pool = &method.file.pool;
         let (class, name, descriptor) = match instruction {
             Instruction::Pool {
@@ -213,22 +268,23 @@ impl Call {
         let descriptor = pool.text(descriptor).ok()?.into_owned();
         let count = MethodDescriptor::parse(&descriptor)?.parameters.len();
         let has_receiver = class.is_some() && instruction.op() != INVOKESTATIC;
-        // A new object is nothing yet that code could look at.
+        // Code cannot read an object without a completed constructor. No plan can write a name that
+        // begins with a space.
         let receiver = if name == "<init>" { " new" } else { "receiver" };
-        let booleans = booleans(&descriptor);
-        let names = has_receiver.then(|| (receiver.to_string(), false));
+        let is_boolean = boolean_parameters(&descriptor);
+        let receiver = has_receiver.then(|| (receiver.to_string(), false));
         let arguments = (0..count).map(|n| {
-            let boolean = booleans.get(n).copied().unwrap_or(false);
-            (format!("arg{n}"), boolean)
+            let is_boolean = is_boolean.get(n).copied().unwrap_or(false);
+            (format!("arg{n}"), is_boolean)
         });
         let text = match &class {
             Some(class) => format!("call {class}::{name}"),
             None => format!("call {name} (invokedynamic)"),
         };
-        let result = descriptor.rsplit(')').next().filter(|r| *r != "V");
+        let result = Some(descriptor::result(&descriptor)).filter(|result| *result != "V");
         Some(Call {
             class: class.unwrap_or_default(),
-            operands: operands(names.into_iter().chain(arguments)),
+            operands: operands(receiver.into_iter().chain(arguments)),
             result: result.map(str::to_string),
             text,
             name,
@@ -237,14 +293,14 @@ impl Call {
     }
 }
 
-/// Which parameters of a descriptor are booleans.
-fn booleans(descriptor: &str) -> Vec<bool> {
+/// For each parameter of a method descriptor: whether its type is `boolean`.
+fn boolean_parameters(descriptor: &str) -> Vec<bool> {
     let mut rest = descriptor.strip_prefix('(').unwrap_or_default();
     let mut out = Vec::new();
     while !rest.is_empty() && !rest.starts_with(')') {
         let element = rest.trim_start_matches('[');
         let length = match element.strip_prefix('L') {
-            Some(class) => class.find(';').map_or(class.len(), |end| end + 2),
+            Some(class) => class.find(';').map_or(class.len() + 1, |end| end + 2),
             None => 1,
         };
         out.push(rest.starts_with('Z'));
@@ -253,14 +309,16 @@ fn booleans(descriptor: &str) -> Vec<bool> {
     out
 }
 
+/// The field of a field access instruction.
 struct Field {
+    /// The dotted class that the instruction names.
     class: String,
     name: String,
     descriptor: String,
 }
 
 impl Field {
-    fn of(method: &Method, instruction: &Instruction) -> Option<Field> {
+    fn decode(method: &Method, instruction: &Instruction) -> Option<Field> {
         let pool = &method.file.pool;
         let Instruction::Pool {
             op: GETSTATIC..=PUTFIELD,
@@ -280,10 +338,9 @@ impl Field {
     }
 }
 
-/// How a value of a type is kept on the stack; `None` of what no code may look at.
-pub fn kind(t: &Type) -> Option<veneer_probes::step::Kind> {
-    use veneer_probes::step::Kind;
-    Some(match t {
+/// The kind of a value of this verification type; `None` for a slot that holds no value.
+pub fn value_kind(ty: &Type) -> Option<Kind> {
+    Some(match ty {
         Type::Int => Kind::Int,
         Type::Long => Kind::Long,
         Type::Float => Kind::Float,
@@ -293,4 +350,209 @@ pub fn kind(t: &Type) -> Option<veneer_probes::step::Kind> {
         }
         Type::Top => return None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::weaving::test_methods::with_method;
+    use veneer_instruments::MethodPattern;
+
+    /// The selected instructions of `Points.sites`, with their pcs.
+    fn sites(which: Which) -> Vec<(u16, InstructionSite)> {
+        with_method("sites(Lshop/Points;Ljava/lang/Object;)Z", |method, _| {
+            let all = method.instructions.iter().enumerate();
+            all.filter_map(|(index, (pc, _))| Some((*pc, instruction_site(&which, method, index)?)))
+                .collect()
+        })
+    }
+
+    fn texts(which: Which) -> Vec<String> {
+        let all = sites(which).into_iter();
+        all.map(|(pc, site)| format!("{} @{pc}", site.text))
+            .collect()
+    }
+
+    /// The operands as `name:depth`, with `!` after booleans.
+    fn shown(site: &InstructionSite) -> String {
+        let show = |operand: &Operand| {
+            let mark = if operand.is_boolean { "!" } else { "" };
+            format!("{}:{}{mark}", operand.name, operand.depth)
+        };
+        let operands: Vec<String> = site.operands.iter().map(show).collect();
+        let result = site.result.as_ref().map(show);
+        format!("{} -> {}", operands.join(" "), result.unwrap_or("-".into()))
+    }
+
+    fn at(which: Which, pc: u16) -> InstructionSite {
+        let found = sites(which).into_iter().find(|(at, _)| *at == pc);
+        found
+            .map(|(_, site)| site)
+            .expect("the instruction is selected")
+    }
+
+    #[test]
+    fn calls_have_a_receiver_and_arguments_and_a_result() {
+        let calls = texts(Which::Calls(None));
+        assert_eq!(
+            calls,
+            [
+                "call shop.Points::<init> @54",
+                "call shop.Points::consume @67",
+                "call run (invokedynamic) @84",
+                "call java.lang.Runnable::run @93",
+                "call shop.Points::sites @124",
+                "call java.lang.String::valueOf @134",
+                "call java.lang.IllegalStateException::<init> @137",
+            ]
+        );
+        let call = |pc| shown(&at(Which::Calls(None), pc));
+        assert_eq!(call(67), "receiver:3 arg0:2! arg1:1 arg2:0 -> -");
+        assert_eq!(call(84), " -> result:0");
+        assert_eq!(call(124), "receiver:2 arg0:1 arg1:0 -> result:0!");
+        assert_eq!(call(134), "arg0:0 -> result:0");
+    }
+
+    #[test]
+    fn the_receiver_of_a_constructor_has_no_name_that_a_plan_can_write() {
+        let call = at(Which::Calls(None), 54);
+        assert_eq!(shown(&call), " new:1 arg0:0! -> -");
+    }
+
+    #[test]
+    fn a_pattern_selects_calls_by_the_named_class_and_method() {
+        let pattern = MethodPattern::parse("shop.Points::consume(..)").ok();
+        assert_eq!(
+            texts(Which::Calls(pattern)),
+            ["call shop.Points::consume @67"]
+        );
+        let other = MethodPattern::parse("shop.Other::consume(..)").ok();
+        assert!(texts(Which::Calls(other)).is_empty());
+    }
+
+    #[test]
+    fn field_accesses_are_selected_by_simple_and_by_full_name() {
+        let reads = texts(Which::Reads(None));
+        assert_eq!(
+            reads,
+            [
+                "read shop.Points.open @2",
+                "read shop.Points.served @8",
+                "read shop.Points.total @12",
+            ]
+        );
+        assert_eq!(texts(Which::Reads(Some("total".into()))).len(), 1);
+        assert_eq!(
+            texts(Which::Writes(Some("shop.Points.served".into()))).len(),
+            1
+        );
+        assert!(texts(Which::Writes(Some("total".into()))).is_empty());
+        assert!(texts(Which::Reads(Some("Points.total".into()))).is_empty());
+    }
+
+    #[test]
+    fn field_accesses_have_an_object_unless_static_and_know_booleans() {
+        assert_eq!(shown(&at(Which::Reads(None), 2)), "object:0 -> result:0!");
+        assert_eq!(shown(&at(Which::Reads(None), 8)), " -> result:0");
+        assert_eq!(shown(&at(Which::Writes(None), 5)), "object:1 value:0! -> -");
+        assert_eq!(shown(&at(Which::Writes(None), 17)), "value:0 -> -");
+    }
+
+    #[test]
+    fn array_accesses_are_counted_from_the_top_of_the_stack() {
+        assert_eq!(texts(Which::ArrayReads), ["iaload @28", "iaload @100"]);
+        assert_eq!(
+            shown(&at(Which::ArrayReads, 28)),
+            "array:1 index:0 -> result:0"
+        );
+        assert_eq!(texts(Which::ArrayWrites), ["iastore @29"]);
+        let write = at(Which::ArrayWrites, 29);
+        assert_eq!(shown(&write), "array:2 index:1 value:0 -> -");
+    }
+
+    #[test]
+    fn allocations_name_the_class_or_the_element_type() {
+        assert_eq!(
+            texts(Which::Allocations),
+            [
+                "new int[] @21",
+                "new [[Z @32",
+                "new java.lang.Object[] @39",
+                "new shop.Points @49",
+                "new java.lang.IllegalStateException @128",
+            ]
+        );
+        let shape = |pc| shown(&at(Which::Allocations, pc));
+        assert_eq!(shape(21), "length:0 -> result:0");
+        assert_eq!(shape(32), " -> result:0");
+        assert_eq!(shape(49), " -> -");
+    }
+
+    #[test]
+    fn every_newarray_code_has_its_element_type() {
+        let types: Vec<&str> = (4..=11).map(element_type).collect();
+        let all = "boolean char float double byte short int long";
+        assert_eq!(types.join(" "), all);
+    }
+
+    #[test]
+    fn monitors_switches_throws_and_handlers_have_one_operand() {
+        assert_eq!(texts(Which::Enters), ["monitorenter @48"]);
+        assert_eq!(texts(Which::Leaves), ["monitorexit @72", "monitorexit @80"]);
+        assert_eq!(texts(Which::Switches), ["lookupswitch @101"]);
+        assert_eq!(texts(Which::Throws), ["athrow @83", "athrow @140"]);
+        assert_eq!(texts(Which::Handlers), ["catch any @76"]);
+        assert_eq!(shown(&at(Which::Handlers, 76)), "exception:0 -> -");
+    }
+
+    #[test]
+    fn a_handler_names_the_class_that_it_catches() {
+        with_method("guarded([I)I", |method, _| {
+            let is_handler = |i: usize| instruction_site(&Which::Handlers, method, i);
+            let found: Vec<String> = (0..method.instructions.len())
+                .filter_map(|i| Some(is_handler(i)?.text))
+                .collect();
+            assert_eq!(found, ["catch java.lang.ArrayIndexOutOfBoundsException"]);
+        });
+    }
+
+    #[test]
+    fn conditional_branches_have_their_operands_and_do_not_fall_through() {
+        with_method("loop(I)I", |method, _| {
+            let branches: Vec<InstructionSite> = (0..method.instructions.len())
+                .filter_map(|i| instruction_site(&Which::Branches, method, i))
+                .collect();
+            assert_eq!(branches.len(), 1, "`goto` is no conditional branch");
+            assert_eq!(branches[0].text, "if_icmpge");
+            assert_eq!(shown(&branches[0]), "left:1 right:0 -> -");
+            assert!(!branches[0].falls_through);
+        });
+    }
+
+    #[test]
+    fn control_goes_elsewhere_after_throws_returns_and_switches() {
+        let falls_through = |which, pc| at(which, pc).falls_through;
+        assert!(!falls_through(Which::Throws, 140));
+        assert!(!falls_through(Which::Switches, 101));
+        assert!(!falls_through(Which::Opcode("ireturn".into()), 127));
+        assert!(falls_through(Which::Calls(None), 67));
+    }
+
+    #[test]
+    fn a_mnemonic_selects_instructions_and_a_star_selects_all() {
+        assert_eq!(texts(Which::Opcode("ladd".into())), ["ladd @16"]);
+        let count = with_method("sites(Lshop/Points;Ljava/lang/Object;)Z", |method, _| {
+            method.instructions.len()
+        });
+        assert_eq!(sites(Which::Opcode("*".into())).len(), count);
+    }
+
+    #[test]
+    fn boolean_parameters_are_found_behind_arrays_classes_and_wide_types() {
+        assert!(boolean_parameters("()V").is_empty());
+        assert_eq!(
+            boolean_parameters("(Z[ZLa/Z;[[La/B;JDZ)Z"),
+            [true, false, false, false, false, false, true]
+        );
+    }
 }

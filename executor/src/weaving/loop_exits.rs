@@ -1,20 +1,27 @@
-//! Where loops are left, and how many turns they have made by then.
+//! The points of loop exits, at which code of a plan can read how many iterations the loop has
+//! made.
 //!
 //! ```text
 //!        f0
-//!         │ Enter          n = 1
+//!         │ LoopEnter                  n = 1
 //!         ▼
-//!   ┌──▶ f1 ──────────┐    Count, code, Over
+//!   ┌──▶ f1 ──────────┐    Count, code, LoopExit
 //!   │     │           ▼
-//!   └─── f2 ──catch─▶ f3   code, Over: only where the loop was in progress
-//!     Turn: n += 1
+//!   └─── f2 ──catch─▶ f3   code, LoopExit: only if the loop was in progress
+//!     LoopBackEdge: n += 1
 //! ```
 //!
-//! The count is a local variable of the version, which travels with the activation. The code sees `turns`: how often the loop went
-//! back to its header. It runs too where an exception leaves the loop, for a handler outside it or out of the method; there, and on all
-//! ways out of a loop whose beginning was not seen, it asks first whether the loop is in progress.
+//! The version keeps the count `n` in a local variable, which moves with the activation from
+//! version to version. The code reads it as `turns`: the number of times that control has returned
+//! to the loop header.
+//!
+//! The code also runs if an exception leaves the loop, at a handler outside the loop or on the way
+//! out of the method. At these sites, and at every exit of a loop whose beginning the version did
+//! not see, the code first tests whether the loop is in progress.
+//!
+//! [`planner`](crate::weaving::planner) calls [`plan`].
 
-use crate::weaving::planned_probe::{Compile, Join, Run, Step, View};
+use crate::weaving::planned_probe::{Compile, CompiledProbe, PlannedProbe, Step, VisibleValues};
 use veneer_fragmenter::advice::Site;
 use veneer_fragmenter::flowgraph::FragmentId;
 use veneer_fragmenter::method::Method;
@@ -23,16 +30,19 @@ use veneer_instruments::{AttachError, Kind, Spec};
 use veneer_probes::Code;
 use veneer_probes::tree::{Expr, Operator, Place, Shape, Statement};
 
-/// The name under which code sees the turns.
-pub const TURNS: &str = "turns";
+/// The name under which code reads the number of iterations.
+pub const ITERATIONS: &str = "turns";
 
-/// One join for each loop that begins in these fragments.
-pub fn joins(
+/// One point for each loop whose header is reachable.
+///
+/// # Errors
+/// If the instrument is not code, or if the code does not compile.
+pub fn plan(
     spec: &Spec,
     method: &Method,
-    reached: &[FragmentId],
+    reachable: &[FragmentId],
     compile: Compile,
-) -> Result<Vec<Join>, AttachError> {
+) -> Result<Vec<PlannedProbe>, AttachError> {
     let Kind::Code(code) = &spec.kind else {
         return Err(AttachError::Unsupported {
             what: format!("a {} at the exits of loops", spec.kind.name()),
@@ -40,75 +50,116 @@ pub fn joins(
         });
     };
     let code = guarded(code);
-    let edges = method.flow.edges();
-    let mut out = Vec::new();
+    let mut points = Vec::new();
     for one in &method.loops.loops {
         let header = FragmentId(one.header.index() as u32);
-        let Some(fragment) = method
-            .flow
-            .get(header)
-            .filter(|_| reached.contains(&header))
-        else {
+        let fragment = method.flow.get(header);
+        let Some(fragment) = fragment.filter(|_| reachable.contains(&header)) else {
             continue;
         };
-        let within = |f: FragmentId| one.body[f.index()];
-        let run = run(&code, method, fragment.start, compile)?;
-        // What is counted comes first: the ways out along edges.
-        let (mut sites, mut others) = (Vec::new(), Vec::new());
-        for (from, to) in edges
-            .iter()
-            .copied()
-            .filter(|(from, _)| reached.contains(from))
-        {
-            let site = Site::Edge(from, to);
-            match (within(from), within(to)) {
-                (true, false) => sites.extend([(site, Step::Count), (site, Step::Over)]),
-                (true, true) if to == header => others.push((site, Step::Turn)),
-                (false, true) => others.push((site, Step::Enter)),
-                _ => {}
-            }
-        }
-        if header == FragmentId(0) {
-            others.push((Site::Entry, Step::Enter));
-        }
-        let mut handlers: Vec<FragmentId> = method
-            .code
-            .exceptions
-            .iter()
-            .map(|range| method.flow.holding(range.handler))
-            .filter(|f| !within(*f) && reached.contains(f))
-            .collect();
-        handlers.sort_unstable();
-        handlers.dedup();
-        for handler in handlers {
-            let site = Site::Before(handler);
-            others.extend([(site, Step::Pass), (site, Step::Over)]);
-        }
-        // A loop without end is left by exceptions only, and nothing is counted.
-        sites.push((Site::Throw, Step::Pass));
-        sites.append(&mut others);
-        out.push(Join {
+        let body = LoopBody {
+            method,
+            reachable,
+            header,
+            contains: &|f| one.body[f.index()],
+        };
+        points.push(PlannedProbe {
             fragment: Some(header.0),
             to: None,
             line: method.line(fragment.start),
-            sites,
+            sites: body.sites(),
             values: Vec::new(),
             what: None,
-            code: Some(run),
+            code: Some(compile_at_header(&code, method, fragment.start, compile)?),
         });
     }
-    Ok(out)
+    Ok(points)
 }
 
-/// The code as it is at the header: `here()` is the same at all exits.
-fn run(code: &Code, method: &Method, pc: u16, compile: Compile) -> Result<Run, AttachError> {
-    let view = View {
+/// A loop of a method.
+struct LoopBody<'a> {
+    method: &'a Method<'a>,
+    reachable: &'a [FragmentId],
+    header: FragmentId,
+    /// Whether a fragment belongs to the loop.
+    contains: &'a dyn Fn(FragmentId) -> bool,
+}
+
+impl LoopBody<'_> {
+    /// All sites of the loop's point. Exit edges are first, because the first step of a point
+    /// determines its counters. A loop without exit edges is left by exceptions only, and nothing
+    /// is counted for it.
+    fn sites(&self) -> Vec<(Site, Step)> {
+        let mut sites = self.exit_edges();
+        sites.push((Site::Throw, Step::CodeOnly));
+        sites.extend(self.other_edges());
+        if self.header == FragmentId(0) {
+            sites.push((Site::Entry, Step::LoopEnter));
+        }
+        for handler in self.outer_handlers() {
+            let site = Site::Before(handler);
+            sites.extend([(site, Step::CodeOnly), (site, Step::LoopExit)]);
+        }
+        sites
+    }
+
+    fn reachable_edges(&self) -> impl Iterator<Item = (FragmentId, FragmentId)> {
+        let edges = self.method.flow.edges().into_iter();
+        edges.filter(|(from, _)| self.reachable.contains(from))
+    }
+
+    /// The steps on the edges that leave the loop.
+    fn exit_edges(&self) -> Vec<(Site, Step)> {
+        let exits = self
+            .reachable_edges()
+            .filter(|(from, to)| (self.contains)(*from) && !(self.contains)(*to));
+        let steps = |(from, to)| {
+            let site = Site::Edge(from, to);
+            [(site, Step::Count), (site, Step::LoopExit)]
+        };
+        exits.flat_map(steps).collect()
+    }
+
+    /// The steps on the edges that enter the loop, and on its back edges.
+    fn other_edges(&self) -> Vec<(Site, Step)> {
+        let step = |(from, to)| {
+            let site = Site::Edge(from, to);
+            match ((self.contains)(from), (self.contains)(to)) {
+                (true, true) if to == self.header => Some((site, Step::LoopBackEdge)),
+                (false, true) => Some((site, Step::LoopEnter)),
+                _ => None,
+            }
+        };
+        self.reachable_edges().filter_map(step).collect()
+    }
+
+    /// The exception handlers outside the loop, sorted.
+    fn outer_handlers(&self) -> Vec<FragmentId> {
+        let ranges = self.method.code.exceptions.iter();
+        let handlers = ranges.map(|range| self.method.flow.holding(range.handler));
+        let mut outer: Vec<FragmentId> = handlers
+            .filter(|f| !(self.contains)(*f) && self.reachable.contains(f))
+            .collect();
+        outer.sort_unstable();
+        outer.dedup();
+        outer
+    }
+}
+
+/// Compiles the code for the loop header, so that `here()` is the same at all exits of the loop.
+fn compile_at_header(
+    code: &Code,
+    method: &Method,
+    pc: u16,
+    compile: Compile,
+) -> Result<CompiledProbe, AttachError> {
+    let values = VisibleValues {
         state: State::default(),
         pc,
         operands: Vec::new(),
-        turns: true,
+        has_iterations: true,
     };
-    compile(code, view).map_err(|reason| AttachError::NotCompiled {
+    compile(code, values).map_err(|reason| AttachError::NotCompiled {
         class: method.class.replace('/', "."),
         method: format!("{}{}", method.name, method.descriptor),
         place: "the exits of a loop".into(),
@@ -116,15 +167,17 @@ fn run(code: &Code, method: &Method, pc: u16, compile: Compile) -> Result<Run, A
     })
 }
 
-/// `if p.turns < 0 { return; }`, and the code.
+/// The code after the guard `if p.turns < 0 { return; }`. The count is negative outside the loop.
 fn guarded(code: &Code) -> Code {
-    let value = |shape| Expr {
+    let expression = |shape| Expr {
         shape,
         place: Place::default(),
     };
-    let (turns, none) = (value(Shape::Read(TURNS.into())), value(Shape::Int(0)));
+    let iterations = expression(Shape::Read(ITERATIONS.into()));
+    let zero = expression(Shape::Int(0));
+    let is_negative = Shape::Binary(Operator::Less, iterations.into(), zero.into());
     let guard = Statement::If {
-        condition: value(Shape::Binary(Operator::Less, turns.into(), none.into())),
+        condition: expression(is_negative),
         then: vec![Statement::Return],
         otherwise: Vec::new(),
     };

@@ -1,6 +1,12 @@
-pub mod analysis;
+//! Instruments and edits in the code of methods: planning of probes, versions, and the switches of
+//! call-site targets.
+//!
+//! [`weaver`] attaches instruments to a class: [`planner`] finds the points, [`versions`] makes a
+//! version for each changed method, and [`target_switch`] installs the versions. [`woven_methods`]
+//! is the state of all methods.
+
+pub mod counter_allocation;
 pub mod counter_block;
-pub mod derived_counts;
 pub mod instruction_sites;
 pub mod loop_exits;
 pub mod planned_probe;
@@ -8,6 +14,8 @@ pub mod planner;
 pub mod probe_scope;
 pub mod stale_activations;
 pub mod target_switch;
+#[cfg(test)]
+mod test_methods;
 pub mod versions;
 pub mod weaver;
 pub mod woven_methods;

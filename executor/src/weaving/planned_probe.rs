@@ -1,4 +1,9 @@
-//! One planned probe of an instrument: a point of a method with its sites, before counters are allocated, and the probes that it becomes.
+//! A planned probe: one point of an instrument in one method, before counters are allocated for it,
+//! and the bytecode actions that it becomes.
+//!
+//! [`planner`](crate::weaving::planner) makes planned probes. [`weaver`](crate::weaving::weaver)
+//! allocates their counters and converts them with [`PlannedProbe::probes`]. Both run on the thread
+//! that attaches an instrument or that prepares a class. Nothing here calls the JVM.
 
 use crate::weaving::instruction_sites::Operand;
 use std::sync::Arc;
@@ -6,167 +11,343 @@ use veneer_fragmenter::advice::{Action, Probe, Read, Site};
 use veneer_fragmenter::types::{State, Type};
 use veneer_probes::{Code, ProbeError};
 
-/// One point of an instrument in one method, before counters are given to it.
+/// One point of an instrument in one method.
 #[derive(Clone, Debug)]
-pub struct Join {
-    /// Where it counts as standing.
+pub struct PlannedProbe {
+    /// The fragment under which reports list the point; `None` for a point of the whole method.
     pub fragment: Option<u32>,
-    /// For an edge.
+    /// For an edge: the fragment to which the edge leads.
     pub to: Option<u32>,
-    /// Source line.
+    /// The source line.
     pub line: Option<u16>,
-    /// The woven sites and what each does.
+    /// The join points, and what happens at each of them. All share the counters of the point.
     pub sites: Vec<(Site, Step)>,
-    /// For a log: name, slot and type of the values.
-    pub values: Vec<(String, u16, Type)>,
-    /// For an instruction: what it does.
+    /// For a log: the variables that it records.
+    pub values: Vec<LoggedValue>,
+    /// For a single instruction: its text in reports, such as `call shop.Desk::serve @12`.
     pub what: Option<String>,
-    /// Code that runs at the sites, after what is measured there.
-    pub code: Option<Run>,
+    /// The code of the plan, which runs at each site after the measurement.
+    pub code: Option<CompiledProbe>,
 }
 
-/// A cell that points share, and how often it lets them act.
+/// A local variable that a log records.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LoggedValue {
+    /// The name that the plan wrote.
+    pub name: String,
+    pub slot: u16,
+    pub ty: Type,
+}
+
+/// A limit on the number of times that an instrument acts, shared by all points that have the same
+/// cell.
 #[derive(Clone, Copy, Debug)]
-pub struct Limit {
-    /// Where it lies.
+pub struct HitLimit {
+    /// The address of a memory word that counts the measurements. The next word counts the
+    /// executions of plan code.
     pub cell: i64,
-    /// So often.
+    /// The maximum number of times.
     pub most: u64,
 }
 
-impl Limit {
-    /// The next cell: that of code, where the first is that of what is counted.
-    fn of_code(self) -> Limit {
-        Limit {
+impl HitLimit {
+    /// The limit for plan code, which uses the second of the two words.
+    fn for_code(self) -> HitLimit {
+        HitLimit {
             cell: self.cell + 8,
             ..self
         }
     }
 }
 
-/// A compiled probe.
+/// Plan code that has been compiled for a site.
 #[derive(Clone, Debug)]
-pub struct Run {
-    /// It.
+pub struct CompiledProbe {
     pub method: Arc<veneer_probes::Method>,
-    /// Where what it reads lies.
+    /// The source of each argument of `method`.
     pub reads: Vec<Read>,
-    /// See [`Action::Run`].
+    /// The kinds of the topmost operand-stack values; see [`Action::Run`].
     pub operands: Vec<veneer_probes::step::Kind>,
 }
 
-/// What can be seen at a site.
+/// The values that plan code can read at a site.
 #[derive(Clone, Debug, Default)]
-pub struct View {
-    /// Types of local variables and of the stack.
+pub struct VisibleValues {
+    /// The types of local variables and of the operand stack.
     pub state: State,
-    /// The pc by which variables are named.
+    /// The pc at which variable names are looked up.
     pub pc: u16,
-    /// Names of values on the stack.
+    /// The values on the operand stack that have a name.
     pub operands: Vec<Operand>,
-    /// A loop is left there, whose turns can be asked for.
-    pub turns: bool,
+    /// Whether the site is a loop exit, at which code can read the number of iterations.
+    pub has_iterations: bool,
 }
 
-/// Compiles the code of a spec for a site.
-pub type Compile<'c> = &'c dyn Fn(&Code, View) -> Result<Run, ProbeError>;
+/// A function that compiles the code of a spec for a site.
+pub type Compile<'c> = &'c dyn Fn(&Code, VisibleValues) -> Result<CompiledProbe, ProbeError>;
 
-/// What happens at one site of a join.
+/// The effect of a planned probe at one of its sites. Most steps are named after the [`Action`]
+/// that they become.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs)]
 pub enum Step {
     Count,
     Start,
     Stop,
     Lap,
     Log,
-    /// A loop begins, goes round, is left.
-    Enter,
-    Turn,
-    Over,
-    /// Nothing is measured: only code runs.
-    Pass,
-    /// An activation that began before gets a beginning; one that begins now needs none; what the first has run at least.
-    Since,
-    Known,
-    Until,
+    /// Control enters a loop.
+    LoopEnter,
+    /// Control takes a back edge of a loop.
+    LoopBackEdge,
+    /// Control leaves a loop.
+    LoopExit,
+    /// Nothing is measured; only the code of the plan runs.
+    CodeOnly,
+    /// A late timer gives an activation that is older than the timer a start time.
+    LateStart,
+    /// A late timer marks a new activation, so that it gets no start time later.
+    LateSkip,
+    /// A late timer records how long an older activation has run at least.
+    LateStop,
 }
 
 impl Step {
-    /// Counters in a row.
+    /// The number of consecutive counters that a point needs if this is its first step.
     pub fn slots(self) -> u32 {
         match self {
-            Step::Count | Step::Pass => 1,
-            Step::Log | Step::Enter | Step::Turn | Step::Over => 0,
-            Step::Start | Step::Stop | Step::Lap | Step::Since | Step::Known | Step::Until => 4,
+            Step::Count | Step::CodeOnly => 1,
+            Step::Log | Step::LoopEnter | Step::LoopBackEdge | Step::LoopExit => 0,
+            Step::Start
+            | Step::Stop
+            | Step::Lap
+            | Step::LateStart
+            | Step::LateSkip
+            | Step::LateStop => 4,
         }
     }
 }
 
-impl Join {
-    /// Counters that it needs in a row.
+impl PlannedProbe {
+    /// The number of consecutive counters that the point needs.
     pub fn slots(&self) -> u32 {
-        self.sites.first().map_or(0, |s| s.1.slots())
+        self.sites.first().map_or(0, |(_, step)| step.slots())
     }
 
-    /// The probes, once it has counters (or, a log, the number of its point). `since`: the cell of a late timer.
-    pub fn probes(&self, slot: u32, limit: Option<Limit>, since: Option<i64>) -> Vec<Probe> {
-        let values = || {
-            self.values
-                .iter()
-                .map(|(_, slot, t)| (*slot, t.clone()))
-                .collect()
-        };
+    /// The actions of the point at its sites.
+    ///
+    /// * `slot` is the first counter of the point. For a log, `slot` is the number of the log
+    ///   point.
+    /// * `late_cell` is the address of the word that holds the start time of a late timer. Without
+    ///   such a word, [`Step::LateStart`] has no action.
+    pub fn probes(&self, slot: u32, limit: Option<HitLimit>, late_cell: Option<i64>) -> Vec<Probe> {
+        let code = self.code.as_ref().map(|code| code.action(slot, limit));
+        let mut probes = Vec::new();
+        for (site, step) in &self.sites {
+            let measurement = self.measurement(*step, slot, limit, late_cell);
+            let code = code.clone().filter(|_| step.runs_code());
+            let actions = [measurement, code].into_iter().flatten();
+            probes.extend(actions.map(|action| Probe {
+                site: *site,
+                action,
+            }));
+        }
+        probes
+    }
+
+    /// The action that measures at a site, if the step measures anything.
+    fn measurement(
+        &self,
+        step: Step,
+        slot: u32,
+        limit: Option<HitLimit>,
+        late_cell: Option<i64>,
+    ) -> Option<Action> {
         let limited = |action: Action| match limit {
-            Some(Limit { cell, most }) => Action::First {
+            Some(HitLimit { cell, most }) => Action::First {
                 cell,
                 most,
                 action: action.into(),
             },
             None => action,
         };
-        let run = self.code.as_ref().map(|run| {
-            let method = match limit.map(Limit::of_code) {
-                Some(Limit { cell, most }) => {
-                    Arc::new(run.method.as_ref().clone().first(cell, most))
-                }
-                None => run.method.clone(),
-            };
-            // Only now the loop has a number.
-            let reads = run.reads.iter().map(|read| match read {
-                Read::Turns(_) => Read::Turns(slot),
-                other => *other,
-            });
-            Action::Run {
-                method,
-                reads: reads.collect(),
-                operands: run.operands.clone(),
+        Some(match step {
+            Step::Count => limited(Action::Count { slot }),
+            Step::Start => Action::Start { slot },
+            Step::Stop => Action::Stop { slot },
+            Step::Lap => Action::Lap { slot },
+            Step::Log => {
+                let values = self.values.iter().map(|v| (v.slot, v.ty.clone()));
+                limited(Action::Log {
+                    point: slot,
+                    values: values.collect(),
+                })
             }
-        });
-        let at = |(site, step): &(Site, Step)| {
-            let (measured, run) = match step {
-                Step::Count => (Some(limited(Action::Count { slot })), run.clone()),
-                Step::Start => (Some(Action::Start { slot }), run.clone()),
-                Step::Stop => (Some(Action::Stop { slot }), run.clone()),
-                Step::Lap => (Some(Action::Lap { slot }), run.clone()),
-                Step::Log => {
-                    let (point, values) = (slot, values());
-                    (Some(limited(Action::Log { point, values })), run.clone())
-                }
-                Step::Pass => (None, run.clone()),
-                Step::Enter => (Some(Action::Enter { slot }), None),
-                Step::Turn => (Some(Action::Turn { slot }), None),
-                Step::Over => (Some(Action::Over { slot }), None),
-                Step::Since => (since.map(|cell| Action::Since { slot, cell }), None),
-                Step::Known => (Some(Action::Enter { slot }), None),
-                Step::Until => (Some(Action::Until { slot }), None),
-            };
-            let site = *site;
-            [measured, run]
-                .into_iter()
-                .flatten()
-                .map(move |action| Probe { site, action })
+            Step::LoopEnter | Step::LateSkip => Action::Enter { slot },
+            Step::LoopBackEdge => Action::Turn { slot },
+            Step::LoopExit => Action::Over { slot },
+            Step::LateStart => Action::Since {
+                slot,
+                cell: late_cell?,
+            },
+            Step::LateStop => Action::Until { slot },
+            Step::CodeOnly => return None,
+        })
+    }
+}
+
+impl Step {
+    /// Whether the code of the plan runs at a site with this step. Sites that only maintain the
+    /// state of a loop or of a late timer run no code.
+    fn runs_code(self) -> bool {
+        matches!(
+            self,
+            Step::Count | Step::Start | Step::Stop | Step::Lap | Step::Log | Step::CodeOnly
+        )
+    }
+}
+
+impl CompiledProbe {
+    /// The action that calls the compiled code. `slot` names the loop whose iterations the code
+    /// reads; the number is unknown until the point has its counters.
+    fn action(&self, slot: u32, limit: Option<HitLimit>) -> Action {
+        let method = match limit.map(HitLimit::for_code) {
+            Some(HitLimit { cell, most }) => {
+                Arc::new(self.method.as_ref().clone().first(cell, most))
+            }
+            None => self.method.clone(),
         };
-        self.sites.iter().flat_map(at).collect()
+        let reads = self.reads.iter().map(|read| match read {
+            Read::Turns(_) => Read::Turns(slot),
+            other => *other,
+        });
+        Action::Run {
+            method,
+            reads: reads.collect(),
+            operands: self.operands.clone(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::weaving::test_methods::empty_probe;
+    use veneer_fragmenter::flowgraph::FragmentId;
+
+    fn planned(sites: Vec<(Site, Step)>, code: Option<CompiledProbe>) -> PlannedProbe {
+        PlannedProbe {
+            fragment: None,
+            to: None,
+            line: None,
+            sites,
+            values: vec![LoggedValue {
+                name: "n".into(),
+                slot: 3,
+                ty: Type::Long,
+            }],
+            what: None,
+            code,
+        }
+    }
+
+    fn compiled(reads: Vec<Read>) -> CompiledProbe {
+        CompiledProbe {
+            reads,
+            ..empty_probe()
+        }
+    }
+
+    #[test]
+    fn a_timer_takes_its_counters_from_its_first_step() {
+        let timer = planned(
+            vec![(Site::Entry, Step::Start), (Site::Return, Step::Stop)],
+            None,
+        );
+        assert_eq!(timer.slots(), 4);
+        let actions: Vec<Action> = timer
+            .probes(8, None, None)
+            .into_iter()
+            .map(|p| p.action)
+            .collect();
+        assert_eq!(
+            actions,
+            [Action::Start { slot: 8 }, Action::Stop { slot: 8 }]
+        );
+        assert_eq!(planned(Vec::new(), None).slots(), 0);
+    }
+
+    #[test]
+    fn a_limit_wraps_counts_and_logs_but_not_timers() {
+        let limit = Some(HitLimit {
+            cell: 1000,
+            most: 5,
+        });
+        let wrapped = |action: Action| Action::First {
+            cell: 1000,
+            most: 5,
+            action: action.into(),
+        };
+        let sites = vec![
+            (Site::Entry, Step::Count),
+            (Site::Return, Step::Log),
+            (Site::Throw, Step::Lap),
+        ];
+        let probes = planned(sites, None).probes(2, limit, None);
+        let actions: Vec<Action> = probes.into_iter().map(|p| p.action).collect();
+        let values = vec![(3, Type::Long)];
+        assert_eq!(
+            actions,
+            [
+                wrapped(Action::Count { slot: 2 }),
+                wrapped(Action::Log { point: 2, values }),
+                Action::Lap { slot: 2 },
+            ]
+        );
+    }
+
+    #[test]
+    fn code_runs_after_the_measurement_and_only_where_something_is_passed() {
+        let edge = Site::Edge(FragmentId(1), FragmentId(2));
+        let sites = vec![
+            (edge, Step::Count),
+            (edge, Step::LoopExit),
+            (Site::Throw, Step::CodeOnly),
+            (Site::Entry, Step::LoopEnter),
+        ];
+        let code = compiled(vec![Read::Turns(0), Read::Slot(1)]);
+        let probes = planned(sites, Some(code)).probes(6, None, None);
+        let shown: Vec<(Site, bool)> = probes
+            .iter()
+            .map(|p| (p.site, matches!(p.action, Action::Run { .. })))
+            .collect();
+        assert_eq!(
+            shown,
+            [
+                (edge, false),
+                (edge, true),
+                (edge, false),
+                (Site::Throw, true),
+                (Site::Entry, false),
+            ]
+        );
+        let Some(Action::Run { reads, .. }) = probes.get(1).map(|p| &p.action) else {
+            panic!("the second action calls the code");
+        };
+        assert_eq!(*reads, [Read::Turns(6), Read::Slot(1)]);
+    }
+
+    #[test]
+    fn a_late_start_needs_the_cell_of_the_timer() {
+        let late = planned(
+            vec![
+                (Site::Crossing, Step::LateStart),
+                (Site::Return, Step::LateStop),
+            ],
+            None,
+        );
+        assert_eq!(late.probes(4, None, None).len(), 1);
+        let with_cell = late.probes(4, None, Some(77));
+        assert_eq!(with_cell[0].action, Action::Since { slot: 4, cell: 77 });
+        assert_eq!(with_cell[1].action, Action::Until { slot: 4 });
     }
 }

@@ -1,357 +1,73 @@
-//! From a spec to probes: which join points of a method an instrument stands on, and with which counters.
+//! The planner: finds the points of one method at which an instrument acts, and what happens at
+//! each of them.
+//!
+//! ```text
+//!   Spec (place, when, kind) + Method ─▶ plan ─▶ Vec<PlannedProbe>      one for each point
+//! ```
+//!
+//! [`weaver`](crate::weaving::weaver) calls [`plan`] for each selected method, on the plan thread
+//! or on a thread that prepares a class. The planner reads the analysed method and compiles the
+//! code of the plan. It allocates no counter and changes nothing.
+//!
+//! A spec can fail at some points of a method and succeed at others. These rules decide which error
+//! is returned:
+//!
+//! * A place that the method does not have, an unsupported combination, or a logged variable that
+//!   cannot be read fails the whole method at once. Single instructions are the exception: their
+//!   points differ so much that the planner skips each point at which a logged variable cannot be
+//!   read.
+//! * A point at which the code does not compile is skipped.
+//! * If points were skipped, their first error is returned only if no point is left, or if the code
+//!   waits for a class. In the latter case the weaver plans the whole method again when the class
+//!   is loaded.
+//! * An error of code has priority over an error of a logged variable, and an error that waits for
+//!   a class has priority over other errors of code.
 
-use crate::weaving::instruction_sites::{Operand, operation};
+use crate::weaving::instruction_sites::{InstructionSite, Operand, instruction_site};
 use crate::weaving::loop_exits;
-use crate::weaving::planned_probe::{Compile, Join, Run, Step, View};
-use std::collections::HashMap;
+use crate::weaving::planned_probe::{
+    Compile, CompiledProbe, LoggedValue, PlannedProbe, Step, VisibleValues,
+};
+use std::fmt;
 use veneer_fragmenter::advice::Site;
 use veneer_fragmenter::arming::ArmedCode;
 use veneer_fragmenter::bytecode::opcode::is_return;
-use veneer_fragmenter::flowgraph::FragmentId;
+use veneer_fragmenter::flowgraph::{Fragment, FragmentId};
 use veneer_fragmenter::method::Method;
 use veneer_fragmenter::points::reachable;
 use veneer_fragmenter::types::{State, Type};
 use veneer_fragmenter::{Refusal, readable};
-use veneer_instruments::{AttachError, Kind, Place, Spec, When};
+use veneer_instruments::{AttachError, Kind, Place, Spec, When, Which};
 use veneer_probes::error::Reason;
 
-/// The joins of a spec in a method.
-pub fn joins(
+/// The name in reports of the point of a late timer. Its times are lower bounds.
+const LATE_TIMER: &str = "began before: at least";
+
+/// The points of a spec in a method.
+///
+/// # Errors
+/// See the module documentation.
+pub fn plan(
     spec: &Spec,
     method: &Method,
     armed: &ArmedCode,
     compile: Compile,
-) -> Result<Vec<Join>, AttachError> {
-    // Why code does not stand at a point. If it stands at others of the method, that is that.
-    let mut failed = None;
-    let mut code = |site: Site, operands: &[Operand]| match code(
+) -> Result<Vec<PlannedProbe>, AttachError> {
+    let planner = Planner {
         spec,
         method,
         armed,
-        (site, operands),
         compile,
-    ) {
-        Ok(code) => Some(code),
-        Err(error) => {
-            // Whoever waits for a class puts in all of its points then.
-            match &failed {
-                Some(first) if waits_for(first).is_some() || waits_for(&error).is_none() => {}
-                _ => failed = Some(error),
-            }
-            None
-        }
+        reachable: reachable(method, &armed.points),
+        code_error: None,
+        value_error: None,
     };
-    let all = reachable(method, &armed.points);
-    let class = method.class.replace('/', ".");
-    let label = format!("{}{}", method.name, method.descriptor);
-    let last = method.flow.len().saturating_sub(1) as u32;
-    let named = |f: u32| {
-        let id = FragmentId(f);
-        if id.index() >= method.flow.len() {
-            Err(AttachError::UnknownFragment {
-                class: class.clone(),
-                method: label.clone(),
-                fragment: f,
-                last,
-            })
-        } else if all.contains(&id) {
-            Ok(id)
-        } else {
-            let reason = Refusal::BeforeSuper;
-            Err(AttachError::MethodRefused {
-                class: class.clone(),
-                method: label.clone(),
-                reason: reason.name(),
-                detail: reason.to_string(),
-            })
-        }
-    };
-    // Fragments in the middle of which a line begins, and where.
-    let mut inside: HashMap<FragmentId, u16> = HashMap::new();
-    let fragments: Vec<FragmentId> = match &spec.place {
-        Place::Blocks => all.clone(),
-        Place::Block(list) => list.iter().map(|f| named(*f)).collect::<Result<_, _>>()?,
-        Place::Loops => method
-            .loops
-            .headers()
-            .map(|n| FragmentId(n.index() as u32))
-            .filter(|f| all.contains(f))
-            .collect(),
-        Place::Exits => {
-            let returns = |f: &FragmentId| {
-                method
-                    .flow
-                    .get(*f)
-                    .is_some_and(|f| is_return(method.instructions[f.instructions.end - 1].1.op()))
-            };
-            all.iter().copied().filter(returns).collect()
-        }
-        Place::Line(lines) => {
-            let mut out = Vec::new();
-            for line in lines {
-                let starts = |f: &&FragmentId| {
-                    method
-                        .flow
-                        .get(**f)
-                        .is_some_and(|f| method.line(f.start) == Some(*line))
-                };
-                let holds = || {
-                    method
-                        .lines
-                        .iter()
-                        .find(|l| l.1 == *line)
-                        .map(|l| (method.flow.holding(l.0), Some(l.0)))
-                        .filter(|(f, _)| all.contains(f))
-                };
-                let first = all.iter().find(starts).map(|f| (*f, None));
-                match first.or_else(holds) {
-                    Some((f, pc)) => {
-                        out.push(f);
-                        inside.extend(pc.map(|pc| (f, pc)));
-                    }
-                    None => {
-                        let own = || method.lines.iter().map(|l| l.1);
-                        return Err(AttachError::UnknownLine {
-                            class,
-                            method: label,
-                            line: *line,
-                            first: own().min(),
-                            last: own().max(),
-                        });
-                    }
-                }
-            }
-            out
-        }
-        Place::Method
-        | Place::Entry
-        | Place::Edges
-        | Place::Edge(_)
-        | Place::LoopExits
-        // Those of a method come as `Place::Block`.
-        | Place::Chosen
-        | Place::Instructions(_) => Vec::new(),
-    };
-    let first_line = method.instructions.first().and_then(|i| method.line(i.0));
-    let step = match &spec.kind {
-        Kind::Counter | Kind::Code(_) => Step::Count,
-        Kind::Log(_) => Step::Log,
-        Kind::Timer => Step::Lap,
-    };
-    let mut out = Vec::new();
-    // The same of values to be logged, where there are many points.
-    let mut unread = None;
-    match &spec.place {
-        Place::Method | Place::Entry => {
-            let sites = match (&spec.kind, spec.when) {
-                (Kind::Timer, _) => vec![
-                    (Site::Entry, Step::Start),
-                    (Site::Return, Step::Stop),
-                    (Site::Throw, Step::Stop),
-                ],
-                (_, When::Before) => vec![(Site::Entry, step)],
-                _ if spec.place == Place::Entry => vec![(Site::Entry, step)],
-                (Kind::Log(_), _) => {
-                    return Err(AttachError::Unsupported {
-                        what: "a value log after a whole method".into(),
-                        instead: "use .exits().before(log(…))".into(),
-                    });
-                }
-                (_, When::After | When::Around) => vec![(Site::Return, step), (Site::Throw, step)],
-            };
-            let first = sites.first().map_or(Site::Entry, |s| s.0);
-            if let Some(code) = code(first, &[]) {
-                out.push(Join {
-                    fragment: None,
-                    to: None,
-                    line: first_line,
-                    sites,
-                    values: values(spec, method, armed, Site::Entry)?,
-                    what: None,
-                    code,
-                });
-            }
-            if spec.late {
-                out.push(late(first_line));
-            }
-        }
-        Place::Edges | Place::Edge(_) => {
-            let mut edges: Vec<(FragmentId, FragmentId)> = method
-                .flow
-                .edges()
-                .into_iter()
-                .filter(|(a, _)| all.contains(a))
-                .collect();
-            if let Place::Edge(list) = &spec.place {
-                for (from, to) in list {
-                    named(*from)?;
-                    named(*to)?;
-                    if !edges.contains(&(FragmentId(*from), FragmentId(*to))) {
-                        return Err(AttachError::UnknownEdge {
-                            class,
-                            method: label,
-                            from: *from,
-                            to: *to,
-                        });
-                    }
-                }
-                edges.retain(|(a, b)| list.contains(&(a.0, b.0)));
-            }
-            for (a, b) in edges {
-                let line = method.flow.get(b).and_then(|f| method.line(f.start));
-                let values = values(spec, method, armed, Site::Before(b))?;
-                let Some(code) = code(Site::Edge(a, b), &[]) else {
-                    continue;
-                };
-                out.push(Join {
-                    fragment: Some(a.0),
-                    to: Some(b.0),
-                    line,
-                    sites: vec![(Site::Edge(a, b), step)],
-                    values,
-                    what: None,
-                    code,
-                });
-            }
-        }
-        Place::LoopExits => return loop_exits::joins(spec, method, &all, compile),
-        Place::Instructions(which) => {
-            let held = all.iter().filter_map(|f| method.flow.get(*f));
-            for (f, at) in held.flat_map(|f| f.instructions.clone().map(move |at| (f.id, at))) {
-                let Some(operation) = operation(which, method, at) else {
-                    continue;
-                };
-                let pc = method.instructions[at].0;
-                if !operation.goes_on && (spec.when == When::After || spec.kind == Kind::Timer) {
-                    return Err(AttachError::Unsupported {
-                        what: format!(
-                            "anything after `{}`, from which control goes elsewhere,",
-                            operation.text
-                        ),
-                        instead: "use .before(…), or .edges() for where it goes".into(),
-                    });
-                }
-                let (before, behind) = (Site::At(pc), Site::Behind(pc));
-                let (sites, operands) = match (&spec.kind, spec.when) {
-                    (Kind::Timer, _) => (
-                        vec![(before, Step::Start), (behind, Step::Stop)],
-                        Vec::new(),
-                    ),
-                    (_, When::After) => {
-                        (vec![(behind, step)], operation.result.into_iter().collect())
-                    }
-                    _ => (vec![(before, step)], operation.operands),
-                };
-                let site = sites.first().map_or(before, |s| s.0);
-                let Some(code) = code(site, &operands) else {
-                    continue;
-                };
-                let values = match values(spec, method, armed, site) {
-                    Ok(values) => values,
-                    Err(error) => {
-                        unread.get_or_insert(error);
-                        continue;
-                    }
-                };
-                out.push(Join {
-                    fragment: Some(f.0),
-                    to: None,
-                    line: method.line(pc),
-                    values,
-                    what: Some(format!("{} @{pc}", operation.text)),
-                    code,
-                    sites,
-                });
-            }
-        }
-        _ => {
-            for f in fragments {
-                let Some(fragment) = method.flow.get(f) else {
-                    continue;
-                };
-                let at_end = matches!(spec.place, Place::Exits) || spec.when == When::After;
-                let sites = match (&spec.kind, &spec.place) {
-                    (Kind::Timer, Place::Exits) => {
-                        return Err(AttachError::Unsupported {
-                            what: "a timer around the exits of a method".into(),
-                            instead: "use .around(timer()) on the methods themselves".into(),
-                        });
-                    }
-                    (Kind::Timer, Place::Loops) => {
-                        vec![(Site::Before(f), Step::Lap)]
-                    }
-                    (Kind::Timer, _) => {
-                        vec![(Site::Before(f), Step::Start), (Site::After(f), Step::Stop)]
-                    }
-                    _ if at_end => vec![(Site::After(f), step)],
-                    // Where the line itself begins, its variables have their values.
-                    _ => match inside.get(&f) {
-                        Some(pc) => vec![(Site::At(*pc), step)],
-                        None => vec![(Site::Before(f), step)],
-                    },
-                };
-                let pc = if matches!(spec.place, Place::Exits) {
-                    method.instructions[fragment.instructions.end - 1].0
-                } else {
-                    inside.get(&f).copied().unwrap_or(fragment.start)
-                };
-                let values = values(spec, method, armed, sites[0].0)?;
-                let Some(code) = code(sites[0].0, &[]) else {
-                    continue;
-                };
-                out.push(Join {
-                    fragment: Some(f.0),
-                    to: None,
-                    line: method.line(pc),
-                    sites,
-                    values,
-                    what: None,
-                    code,
-                });
-            }
-            if spec.place == Place::Exits && spec.kind == Kind::Counter {
-                // An exception that leaves the method leaves it by no fragment of its own.
-                out.push(Join {
-                    fragment: None,
-                    to: None,
-                    line: first_line,
-                    sites: vec![(Site::Throw, step)],
-                    values: Vec::new(),
-                    what: None,
-                    code: None,
-                });
-            }
-        }
-    }
-    match failed.or(unread) {
-        Some(error) if out.is_empty() || waits_for(&error).is_some() => Err(error),
-        _ => Ok(out),
-    }
+    planner.plan()
 }
 
-/// What a late timer measures of activations that began before it was attached: a point of its own, since it is a lower bound.
-fn late(line: Option<u16>) -> Join {
-    Join {
-        fragment: None,
-        to: None,
-        line,
-        sites: vec![
-            (Site::Crossing, Step::Since),
-            (Site::Entry, Step::Known),
-            (Site::Return, Step::Until),
-            (Site::Throw, Step::Until),
-        ],
-        values: Vec::new(),
-        what: Some(LATE.into()),
-        code: None,
-    }
-}
-
-/// How its row is called.
-const LATE: &str = "began before: at least";
-
-/// The class, with dots, that has to be loaded before code can be put in; none where that would not help.
-pub fn waits_for(error: &AttachError) -> Option<&str> {
+/// The class (dotted) that must be loaded before the code can be compiled. `None` if loading a
+/// class would not help.
+pub fn awaited_class(error: &AttachError) -> Option<&str> {
     match error {
         AttachError::NotCompiled { reason, .. } => match &reason.reason {
             Reason::NotLoaded { class } => Some(class),
@@ -361,70 +77,502 @@ pub fn waits_for(error: &AttachError) -> Option<&str> {
     }
 }
 
-/// The code of a spec for a site.
-fn code(
-    spec: &Spec,
-    method: &Method,
-    armed: &ArmedCode,
-    (site, operands): (Site, &[Operand]),
-    compile: Compile,
-) -> Result<Option<Run>, AttachError> {
-    let Kind::Code(code) = &spec.kind else {
-        return Ok(None);
-    };
-    let (state, pc) = match site {
-        // Parameters may have other values there, or none.
-        Site::Return | Site::Throw => (State::default(), 0),
-        site => readable::at(method, &armed.points, site),
-    };
-    let operands = operands.to_vec();
-    let view = View {
-        state,
-        pc,
-        operands,
-        turns: false,
-    };
-    let run = compile(code, view).map_err(|reason| AttachError::NotCompiled {
-        class: method.class.replace('/', "."),
-        method: format!("{}{}", method.name, method.descriptor),
-        place: site.to_string(),
-        reason: Box::new(reason),
-    })?;
-    Ok(Some(run))
+/// The input of [`plan`], and the errors of the points that were skipped.
+struct Planner<'a> {
+    spec: &'a Spec,
+    method: &'a Method<'a>,
+    armed: &'a ArmedCode,
+    compile: Compile<'a>,
+    /// The fragments that a version can execute.
+    reachable: Vec<FragmentId>,
+    /// The error of the first point that was skipped because the code does not compile there. An
+    /// error that waits for a class replaces one that does not.
+    code_error: Option<AttachError>,
+    /// The error of the first instruction that was skipped because a logged variable cannot be read
+    /// there.
+    value_error: Option<AttachError>,
 }
 
-/// The variables of a log at a site, with the slots that hold them there.
-fn values(
-    spec: &Spec,
-    method: &Method,
-    armed: &ArmedCode,
-    site: Site,
-) -> Result<Vec<(String, u16, Type)>, AttachError> {
-    let Kind::Log(names) = &spec.kind else {
-        return Ok(Vec::new());
-    };
-    let (state, pc) = readable::at(method, &armed.points, site);
-    let find = |name: &String| {
-        let found = state.locals.iter().enumerate().find(|(slot, t)| {
-            let hit =
-                method.variable_name(*slot as u16, pc) == *name || format!("local{slot}") == *name;
-            hit && **t != Type::Top && !t.is_uninitialized()
-        });
-        found
-            .map(|(slot, t)| (name.clone(), slot as u16, t.clone()))
-            .ok_or_else(|| AttachError::VariableNotLive {
-                variable: name.clone(),
-                class: method.class.replace('/', "."),
-                method: format!("{}{}", method.name, method.descriptor),
-                place: site.to_string(),
-                live: state
-                    .locals
-                    .iter()
-                    .enumerate()
-                    .filter(|(_, t)| **t != Type::Top)
-                    .map(|(s, _)| method.variable_name(s as u16, pc))
-                    .collect(),
-            })
-    };
-    names.iter().map(find).collect()
+/// The code of the spec does not compile at a point. The planner has kept the error and skips the
+/// point.
+struct SkippedPoint;
+
+/// A fragment, or a source line inside a fragment.
+struct Position<'m> {
+    fragment: &'m Fragment,
+    /// The first pc of the source line, if the line begins in the middle of the fragment.
+    inner_pc: Option<u16>,
 }
+
+type Points = Result<Vec<PlannedProbe>, AttachError>;
+
+impl<'a> Planner<'a> {
+    fn plan(mut self) -> Points {
+        let spec = self.spec;
+        let points = match &spec.place {
+            Place::Method | Place::Entry => self.method_points()?,
+            Place::Edges => self.edge_points(self.all_edges())?,
+            Place::Edge(pairs) => self.edge_points(self.named_edges(pairs)?)?,
+            Place::LoopExits => loop_exits::plan(spec, self.method, &self.reachable, self.compile)?,
+            Place::Instructions(which) => self.instruction_points(which)?,
+            Place::Exits => self.exit_points()?,
+            Place::Loops => self.fragment_points(self.whole(self.loop_headers()))?,
+            Place::Blocks => self.fragment_points(self.whole(self.reachable.clone()))?,
+            Place::Block(numbers) => {
+                let named = numbers.iter().map(|number| self.named_fragment(*number));
+                let named = named.collect::<Result<Vec<_>, _>>()?;
+                self.fragment_points(self.whole(named))?
+            }
+            Place::Line(lines) => {
+                let positions = lines.iter().map(|line| self.line_position(*line));
+                let positions = positions.collect::<Result<Vec<_>, _>>()?;
+                self.fragment_points(positions.into_iter().flatten().collect())?
+            }
+            // `Spec::of_method` has replaced this place by `Place::Block`.
+            Place::Chosen => Vec::new(),
+        };
+        match self.code_error.or(self.value_error) {
+            Some(error) if points.is_empty() || awaited_class(&error).is_some() => Err(error),
+            _ => Ok(points),
+        }
+    }
+
+    /// The step of an instrument that is not a timer.
+    fn step(&self) -> Step {
+        match self.spec.kind {
+            Kind::Counter | Kind::Code(_) => Step::Count,
+            Kind::Log(_) => Step::Log,
+            Kind::Timer => Step::Lap,
+        }
+    }
+
+    /// The point of a whole method or of its entry, and the point of a late timer.
+    fn method_points(&mut self) -> Points {
+        let sites = self.method_sites()?;
+        let first = sites.first().map_or(Site::Entry, |(site, _)| *site);
+        let mut points = Vec::new();
+        if let Ok(code) = self.compile_at(first, &[]) {
+            points.push(PlannedProbe {
+                values: self.logged_values(Site::Entry)?,
+                code,
+                ..self.point(None, self.first_line(), sites)
+            });
+        }
+        if self.spec.late {
+            points.push(self.late_timer());
+        }
+        Ok(points)
+    }
+
+    fn method_sites(&self) -> Result<Vec<(Site, Step)>, AttachError> {
+        let step = self.step();
+        let at_exits = vec![(Site::Return, step), (Site::Throw, step)];
+        Ok(match (&self.spec.kind, self.spec.when) {
+            (Kind::Timer, _) => vec![
+                (Site::Entry, Step::Start),
+                (Site::Return, Step::Stop),
+                (Site::Throw, Step::Stop),
+            ],
+            (_, When::Before) => vec![(Site::Entry, step)],
+            _ if self.spec.place == Place::Entry => vec![(Site::Entry, step)],
+            (Kind::Log(_), _) => {
+                return Err(unsupported(
+                    "a value log after a whole method",
+                    "use .exits().before(log(…))",
+                ));
+            }
+            (_, When::After | When::Around) => at_exits,
+        })
+    }
+
+    /// The point of a late timer: the times of activations that began before the timer was
+    /// attached. These times have a point of their own, because they are lower bounds.
+    fn late_timer(&self) -> PlannedProbe {
+        let sites = vec![
+            (Site::Crossing, Step::LateStart),
+            (Site::Entry, Step::LateSkip),
+            (Site::Return, Step::LateStop),
+            (Site::Throw, Step::LateStop),
+        ];
+        PlannedProbe {
+            what: Some(LATE_TIMER.into()),
+            ..self.point(None, self.first_line(), sites)
+        }
+    }
+
+    /// All edges between reachable fragments.
+    fn all_edges(&self) -> Vec<(FragmentId, FragmentId)> {
+        let mut edges = self.method.flow.edges();
+        edges.retain(|(from, _)| self.reachable.contains(from));
+        edges
+    }
+
+    /// The edges of a plan's list, in the order of the flow graph.
+    fn named_edges(
+        &self,
+        pairs: &[(u32, u32)],
+    ) -> Result<Vec<(FragmentId, FragmentId)>, AttachError> {
+        let mut edges = self.all_edges();
+        for (from, to) in pairs {
+            let edge = (self.named_fragment(*from)?, self.named_fragment(*to)?);
+            if !edges.contains(&edge) {
+                return Err(AttachError::UnknownEdge {
+                    class: self.class(),
+                    method: self.label(),
+                    from: *from,
+                    to: *to,
+                });
+            }
+        }
+        edges.retain(|(from, to)| pairs.contains(&(from.0, to.0)));
+        Ok(edges)
+    }
+
+    fn edge_points(&mut self, edges: Vec<(FragmentId, FragmentId)>) -> Points {
+        let mut points = Vec::new();
+        for (from, to) in edges {
+            let site = Site::Edge(from, to);
+            let line = self.method.flow.get(to);
+            let line = line.and_then(|fragment| self.method.line(fragment.start));
+            let values = self.logged_values(Site::Before(to))?;
+            let Ok(code) = self.compile_at(site, &[]) else {
+                continue;
+            };
+            points.push(PlannedProbe {
+                to: Some(to.0),
+                values,
+                code,
+                ..self.point(Some(from), line, vec![(site, self.step())])
+            });
+        }
+        Ok(points)
+    }
+
+    /// The points of single instructions.
+    fn instruction_points(&mut self, which: &Which) -> Points {
+        let method = self.method;
+        let fragments = self.reachable.iter().filter_map(|f| method.flow.get(*f));
+        let indices: Vec<(FragmentId, usize)> = fragments
+            .flat_map(|f| f.instructions.clone().map(|index| (f.id, index)))
+            .collect();
+        let mut points = Vec::new();
+        for (fragment, index) in indices {
+            if let Some(found) = instruction_site(which, method, index) {
+                points.extend(self.instruction_point(fragment, index, found)?);
+            }
+        }
+        Ok(points)
+    }
+
+    /// The point of one instruction, or `None` if the point is skipped.
+    fn instruction_point(
+        &mut self,
+        fragment: FragmentId,
+        index: usize,
+        found: InstructionSite,
+    ) -> Result<Option<PlannedProbe>, AttachError> {
+        let pc = self.method.instructions[index].0;
+        let (before, after) = (Site::At(pc), Site::Behind(pc));
+        let is_timer = self.spec.kind == Kind::Timer;
+        if !found.falls_through && (is_timer || self.spec.when == When::After) {
+            return Err(unsupported(
+                format!(
+                    "anything after `{}`, from which control goes elsewhere,",
+                    found.text
+                ),
+                "use .before(…), or .edges() for where it goes",
+            ));
+        }
+        let (sites, operands) = if is_timer {
+            let sites = vec![(before, Step::Start), (after, Step::Stop)];
+            (sites, Vec::new())
+        } else if self.spec.when == When::After {
+            (vec![(after, self.step())], Vec::from_iter(found.result))
+        } else {
+            (vec![(before, self.step())], found.operands)
+        };
+        let site = sites.first().map_or(before, |(site, _)| *site);
+        let Ok(code) = self.compile_at(site, &operands) else {
+            return Ok(None);
+        };
+        let values = match self.logged_values(site) {
+            Ok(values) => values,
+            Err(error) => {
+                self.value_error.get_or_insert(error);
+                return Ok(None);
+            }
+        };
+        Ok(Some(PlannedProbe {
+            values,
+            what: Some(format!("{} @{pc}", found.text)),
+            code,
+            ..self.point(Some(fragment), self.method.line(pc), sites)
+        }))
+    }
+
+    /// The points at the returns of a method. For a counter also the point of exceptions that leave
+    /// the method, which no fragment contains.
+    fn exit_points(&mut self) -> Points {
+        let returns = |f: &FragmentId| {
+            let fragment = self.method.flow.get(*f);
+            fragment.is_some_and(|f| is_return(self.last_instruction(f).1))
+        };
+        let exits = self.reachable.iter().copied().filter(returns).collect();
+        let mut points = self.fragment_points(self.whole(exits))?;
+        if self.spec.kind == Kind::Counter {
+            let sites = vec![(Site::Throw, self.step())];
+            points.push(self.point(None, self.first_line(), sites));
+        }
+        Ok(points)
+    }
+
+    /// One point for each of these fragments and source lines.
+    fn fragment_points(&mut self, positions: Vec<Position<'a>>) -> Points {
+        let mut points = Vec::new();
+        for position in positions {
+            let fragment = position.fragment;
+            let sites = self.fragment_sites(&position)?;
+            let pc = match self.spec.place {
+                Place::Exits => self.last_instruction(fragment).0,
+                _ => position.inner_pc.unwrap_or(fragment.start),
+            };
+            let site = sites[0].0;
+            let values = self.logged_values(site)?;
+            let Ok(code) = self.compile_at(site, &[]) else {
+                continue;
+            };
+            points.push(PlannedProbe {
+                values,
+                code,
+                ..self.point(Some(fragment.id), self.method.line(pc), sites)
+            });
+        }
+        Ok(points)
+    }
+
+    /// The sites of a fragment or source line. The result has at least one element.
+    fn fragment_sites(&self, position: &Position) -> Result<Vec<(Site, Step)>, AttachError> {
+        let (f, step) = (position.fragment.id, self.step());
+        let is_exit = matches!(self.spec.place, Place::Exits);
+        Ok(match (&self.spec.kind, &self.spec.place) {
+            (Kind::Timer, Place::Exits) => {
+                return Err(unsupported(
+                    "a timer around the exits of a method",
+                    "use .around(timer()) on the methods themselves",
+                ));
+            }
+            (Kind::Timer, Place::Loops) => vec![(Site::Before(f), Step::Lap)],
+            (Kind::Timer, _) => vec![(Site::Before(f), Step::Start), (Site::After(f), Step::Stop)],
+            _ if is_exit || self.spec.when == When::After => vec![(Site::After(f), step)],
+            // The variables of a line have their values at the beginning of the line, not of the
+            // fragment.
+            _ => match position.inner_pc {
+                Some(pc) => vec![(Site::At(pc), step)],
+                None => vec![(Site::Before(f), step)],
+            },
+        })
+    }
+
+    fn loop_headers(&self) -> Vec<FragmentId> {
+        let headers = self.method.loops.headers();
+        let headers = headers.map(|node| FragmentId(node.index() as u32));
+        headers.filter(|f| self.reachable.contains(f)).collect()
+    }
+
+    fn whole(&self, fragments: Vec<FragmentId>) -> Vec<Position<'a>> {
+        let known = fragments
+            .into_iter()
+            .filter_map(|f| self.method.flow.get(f));
+        let position = |fragment| Position {
+            fragment,
+            inner_pc: None,
+        };
+        known.map(position).collect()
+    }
+
+    /// The position at which a source line begins: the first fragment that begins with the line, or
+    /// else the first instruction of the line inside a fragment.
+    fn line_position(&self, line: u16) -> Result<Option<Position<'a>>, AttachError> {
+        let method = self.method;
+        let begins_line = |f: &&FragmentId| {
+            let fragment = method.flow.get(**f);
+            fragment.is_some_and(|f| method.line(f.start) == Some(line))
+        };
+        let inside = || {
+            let (pc, _) = method.lines.iter().find(|(_, known)| *known == line)?;
+            let fragment = method.flow.holding(*pc);
+            self.reachable
+                .contains(&fragment)
+                .then_some((fragment, Some(*pc)))
+        };
+        let at_start = self.reachable.iter().find(begins_line).map(|f| (*f, None));
+        let Some((fragment, inner_pc)) = at_start.or_else(inside) else {
+            let known = || method.lines.iter().map(|(_, line)| *line);
+            return Err(AttachError::UnknownLine {
+                class: self.class(),
+                method: self.label(),
+                line,
+                first: known().min(),
+                last: known().max(),
+            });
+        };
+        let fragment = method.flow.get(fragment);
+        Ok(fragment.map(|fragment| Position { fragment, inner_pc }))
+    }
+
+    /// The fragment with a number that the plan wrote.
+    fn named_fragment(&self, number: u32) -> Result<FragmentId, AttachError> {
+        let fragment = FragmentId(number);
+        let count = self.method.flow.len();
+        if fragment.index() >= count {
+            return Err(AttachError::UnknownFragment {
+                class: self.class(),
+                method: self.label(),
+                fragment: number,
+                last: count.saturating_sub(1) as u32,
+            });
+        }
+        if !self.reachable.contains(&fragment) {
+            let reason = Refusal::BeforeSuper;
+            return Err(AttachError::MethodRefused {
+                class: self.class(),
+                method: self.label(),
+                reason: reason.name(),
+                detail: reason.to_string(),
+            });
+        }
+        Ok(fragment)
+    }
+
+    /// The compiled code of the spec for a site, if the spec has code. If the code does not
+    /// compile, keeps the error.
+    fn compile_at(
+        &mut self,
+        site: Site,
+        operands: &[Operand],
+    ) -> Result<Option<CompiledProbe>, SkippedPoint> {
+        let Kind::Code(code) = &self.spec.kind else {
+            return Ok(None);
+        };
+        let (state, pc) = match site {
+            // At an exit, parameters may have been overwritten or may be dead.
+            Site::Return | Site::Throw => (State::default(), 0),
+            site => readable::at(self.method, &self.armed.points, site),
+        };
+        let values = VisibleValues {
+            state,
+            pc,
+            operands: operands.to_vec(),
+            has_iterations: false,
+        };
+        (self.compile)(code, values).map(Some).map_err(|reason| {
+            self.keep_code_error(AttachError::NotCompiled {
+                class: self.class(),
+                method: self.label(),
+                place: site.to_string(),
+                reason: Box::new(reason),
+            });
+            SkippedPoint
+        })
+    }
+
+    fn keep_code_error(&mut self, error: AttachError) {
+        let is_kept = match &self.code_error {
+            None => true,
+            Some(first) => awaited_class(first).is_none() && awaited_class(&error).is_some(),
+        };
+        if is_kept {
+            self.code_error = Some(error);
+        }
+    }
+
+    /// The variables of a log, with the slots that hold them at a site.
+    fn logged_values(&self, site: Site) -> Result<Vec<LoggedValue>, AttachError> {
+        let Kind::Log(names) = &self.spec.kind else {
+            return Ok(Vec::new());
+        };
+        let (state, pc) = readable::at(self.method, &self.armed.points, site);
+        let find = |name: &String| {
+            let is_named = |slot: u16| {
+                self.method.variable_name(slot, pc) == *name || format!("local{slot}") == *name
+            };
+            let mut locals = state.locals.iter().enumerate();
+            let found = locals.find(|(slot, ty)| {
+                is_named(*slot as u16) && **ty != Type::Top && !ty.is_uninitialized()
+            });
+            match found {
+                Some((slot, ty)) => Ok(LoggedValue {
+                    name: name.clone(),
+                    slot: slot as u16,
+                    ty: ty.clone(),
+                }),
+                None => Err(self.not_live(name, site, &state, pc)),
+            }
+        };
+        names.iter().map(find).collect()
+    }
+
+    fn not_live(&self, variable: &str, site: Site, state: &State, pc: u16) -> AttachError {
+        let locals = state.locals.iter().enumerate();
+        let live = locals.filter(|(_, ty)| **ty != Type::Top);
+        AttachError::VariableNotLive {
+            variable: variable.into(),
+            class: self.class(),
+            method: self.label(),
+            place: site.to_string(),
+            live: live
+                .map(|(slot, _)| self.method.variable_name(slot as u16, pc))
+                .collect(),
+        }
+    }
+
+    /// A point without values and code.
+    fn point(
+        &self,
+        fragment: Option<FragmentId>,
+        line: Option<u16>,
+        sites: Vec<(Site, Step)>,
+    ) -> PlannedProbe {
+        PlannedProbe {
+            fragment: fragment.map(|f| f.0),
+            to: None,
+            line,
+            sites,
+            values: Vec::new(),
+            what: None,
+            code: None,
+        }
+    }
+
+    /// The pc and the opcode of the last instruction of a fragment.
+    fn last_instruction(&self, fragment: &Fragment) -> (u16, u8) {
+        let (pc, instruction) = &self.method.instructions[fragment.instructions.end - 1];
+        (*pc, instruction.op())
+    }
+
+    fn first_line(&self) -> Option<u16> {
+        let first = self.method.instructions.first();
+        first.and_then(|(pc, _)| self.method.line(*pc))
+    }
+
+    /// The dotted class name.
+    fn class(&self) -> String {
+        self.method.class.replace('/', ".")
+    }
+
+    /// Name and descriptor of the method.
+    fn label(&self) -> String {
+        format!("{}{}", self.method.name, self.method.descriptor)
+    }
+}
+
+fn unsupported(what: impl fmt::Display, instead: &str) -> AttachError {
+    AttachError::Unsupported {
+        what: what.to_string(),
+        instead: instead.into(),
+    }
+}
+
+#[cfg(test)]
+#[path = "planner_tests.rs"]
+mod tests;

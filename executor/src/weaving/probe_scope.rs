@@ -1,19 +1,31 @@
-//! What a compiled probe can see at a point.
+//! The scope of plan code at a site: the variables, fields, casts and methods that the code can use
+//! there.
 //!
-//! A probe reads fields by their place in the object, so their classes must be the right ones, always. A variable has the type that the
-//! verifier proves of it; its class is the one that the host's own loader has defined or asked for under that name. A field has the
-//! type of its descriptor, and that names a class for the loader of the class that declares it. No class is loaded for this: code
-//! that reads fields of a class which is not there yet waits for it (`awaited.rs`).
+//! A compiled probe reads a field by its offset in the object, so the class of the object must be
+//! right in every case. These rules decide which class a name means:
 //!
-//! A cast goes to the class that the host's loader has under the name, or else to the only loaded class of that name: what passes it is one of that very class.
-//! A method is called by a class to which the host could be linked itself, and whose loader means the same as the host's by every type in
-//! the method's descriptor; so the JVM learns nothing new about loaders from it, which could get in the application's way later.
+//! * A variable has the verification type that the verifier has proved. Its name means the class
+//!   that the loader of the nest host has defined or resolved under it.
+//! * A field has the type of its descriptor. The name means the class that the loader of the
+//!   declaring class resolves.
+//! * A cast (`as_a`) means the class that the host's loader has under the name, or else the only
+//!   loaded class of that name.
+//!
+//! No class is loaded for this. Code that reads fields of a class which is not loaded yet waits for
+//! it; see `classes/pending_classes.rs`.
+//!
+//! A probe calls a method through a class to which the host itself could be linked. The loaders of
+//! both classes must resolve every type in the method's descriptor to the same class. So the call
+//! adds no loading constraint that could make the JVM reject a class of the application later.
+//!
+//! The weaver creates a [`SiteScope`] inside one [`Env::frame`], which releases the local
+//! references that the scope holds.
 
 use crate::agent::Agent;
 use crate::jvm::jni::{Env, Global, jclass};
-use crate::weaving::instruction_sites::{Operand, kind};
-use crate::weaving::loop_exits::TURNS;
-use crate::weaving::planned_probe::View;
+use crate::weaving::instruction_sites::{Operand, value_kind};
+use crate::weaving::loop_exits::ITERATIONS;
+use crate::weaving::planned_probe::VisibleValues;
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
 use veneer_fragmenter::advice::Read;
@@ -25,164 +37,203 @@ use veneer_probes::scope::{Field, Scope};
 use veneer_probes::step::{Callee, Kind};
 use veneer_probes::ty::Ty;
 
-/// `ACC_PUBLIC`.
-const PUBLIC: i32 = 1;
-/// `ACC_STATIC`.
-const STATIC: i32 = 8;
-/// `ACC_BRIDGE` and `ACC_SYNTHETIC`.
-const MADE: i32 = 0x1040;
-/// Names of methods in a message at most.
-const NAMES: usize = 40;
+const ACC_PUBLIC: i32 = 0x0001;
+const ACC_STATIC: i32 = 0x0008;
+const ACC_BRIDGE: i32 = 0x0040;
+const ACC_SYNTHETIC: i32 = 0x1000;
+
 const OBJECT: &str = "java/lang/Object";
-/// How well an object fits a parameter of its own class, of one above it, and of `Object`.
-const FITS: [u8; 3] = [0, 1, 9];
 
-/// The classes of names that were looked for among all that are loaded; where there is not one alone, how many there are. For as long as a class is
-/// woven: the search takes milliseconds.
+/// The maximum number of method names in an error message.
+const MAX_NAMES_IN_MESSAGE: usize = 40;
+
+/// The maximum length of the text of `here()`, in characters. Tables distinguish strings by their
+/// first characters only.
+const MAX_HERE_CHARS: usize = 64;
+
+/// The cost of passing an object as a parameter of its own class. An overload with lower costs is
+/// preferred.
+const COST_SAME_CLASS: u8 = 0;
+/// The cost of passing an object as a parameter of a supertype.
+const COST_SUPERTYPE: u8 = 1;
+/// The cost of passing an object as a parameter of type `Object`.
+const COST_OBJECT: u8 = 9;
+
+/// The results of searches for the only loaded class of a name, by internal name. If there is not
+/// exactly one class, the number of classes is stored instead. The results are kept while one class
+/// is woven, because a search takes milliseconds.
 #[derive(Default)]
-pub struct Found(RefCell<HashMap<String, Result<Global, usize>>>);
+pub struct UniqueClasses(RefCell<HashMap<String, Result<Global, usize>>>);
 
-/// A method that an object has.
-struct Declared {
-    by: jclass,
+/// A public instance method that an object has.
+struct DeclaredMethod {
+    /// The class that declares the method.
+    class: jclass,
     descriptor: String,
 }
 
-impl Declared {
-    /// The parameters, as the descriptor has them.
+impl DeclaredMethod {
+    /// The parameter part of the descriptor. Methods with equal names and parameters override each
+    /// other.
     fn parameters(&self) -> &str {
         self.descriptor.split(')').next().unwrap_or_default()
     }
 }
 
-/// Where a value lies.
-enum Place<'a> {
+/// A method of an object that accepts the arguments of a call.
+struct Overload<'a> {
+    method: &'a DeclaredMethod,
+    /// The cost of each argument.
+    costs: Vec<u8>,
+}
+
+/// The methods of one name that an object has.
+struct MethodCandidates {
+    /// Methods with the wanted name. Methods of subclasses are before those of supertypes.
+    declared: Vec<DeclaredMethod>,
+    /// The names of all methods of the object.
+    names: BTreeSet<String>,
+}
+
+/// The location of a value.
+enum Location<'a> {
     Slot(u16),
     Operand(&'a Operand),
-    Turns,
+    Iterations,
 }
 
-/// See the module documentation. Lives inside one [`Env::frame`].
-pub struct Sight<'a> {
+/// The scope at one site of a method. See the module documentation.
+pub struct SiteScope<'a> {
     agent: &'a Agent,
     env: Env,
+    /// A local reference to the class of the method.
     host: jclass,
     method: &'a Method<'a>,
-    view: View,
-    found: &'a Found,
-    /// Classes by the names that lead to them; none where two classes have one name.
-    known: RefCell<HashMap<String, Option<jclass>>>,
+    values: VisibleValues,
+    unique: &'a UniqueClasses,
+    /// The classes that names have been resolved to, by internal name. `None` if a name was
+    /// resolved to two classes.
+    resolved: RefCell<HashMap<String, Option<jclass>>>,
 }
 
-impl<'a> Sight<'a> {
-    /// At a place of a method of the class.
+impl<'a> SiteScope<'a> {
     pub fn new(
         agent: &'a Agent,
         env: Env,
         host: jclass,
         method: &'a Method<'a>,
-        view: View,
-        found: &'a Found,
-    ) -> Sight<'a> {
-        Sight {
+        values: VisibleValues,
+        unique: &'a UniqueClasses,
+    ) -> SiteScope<'a> {
+        SiteScope {
             agent,
             env,
             host,
             method,
-            view,
-            found,
-            known: RefCell::default(),
+            values,
+            unique,
+            resolved: RefCell::default(),
         }
     }
 
-    /// Where what a probe reads lies, and the kinds of the operands that have to be looked at for that.
-    pub fn reads(&self, probe: &veneer_probes::Method) -> (Vec<Read>, Vec<Kind>) {
-        let read = |name: &str| match self.find(name) {
+    /// The sources of the values that a compiled probe reads, and the kinds of the operand-stack
+    /// values down to the deepest one that it reads, the top value first.
+    pub fn sources(&self, probe: &veneer_probes::Method) -> (Vec<Read>, Vec<Kind>) {
+        let source = |name: &str| match self.find(name) {
             Some((_, Type::Null)) | None => Read::Null,
-            Some((Place::Slot(slot), _)) => Read::Slot(slot),
-            Some((Place::Operand(operand), _)) => Read::Operand(operand.depth),
-            // Its number is not known yet.
-            Some((Place::Turns, _)) => Read::Turns(0),
+            Some((Location::Slot(slot), _)) => Read::Slot(slot),
+            Some((Location::Operand(operand), _)) => Read::Operand(operand.depth),
+            // The slot of the loop is allocated later; see `CompiledProbe::action`.
+            Some((Location::Iterations, _)) => Read::Turns(0),
         };
-        let reads: Vec<Read> = probe.reads.iter().map(|(name, _)| read(name)).collect();
+        let sources: Vec<Read> = probe.reads.iter().map(|(name, _)| source(name)).collect();
         let depth = |read: &Read| match read {
             Read::Operand(depth) => usize::from(*depth) + 1,
             _ => 0,
         };
-        let count = reads.iter().map(depth).max().unwrap_or(0);
-        let above = self.view.state.stack.iter().rev().take(count);
-        (reads, above.filter_map(kind).collect())
+        let count = sources.iter().map(depth).max().unwrap_or(0);
+        let top_values = self.values.state.stack.iter().rev().take(count);
+        (sources, top_values.filter_map(value_kind).collect())
     }
 
-    fn find(&self, name: &str) -> Option<(Place<'_>, &Type)> {
-        if self.view.turns && name == TURNS {
-            return Some((Place::Turns, &Type::Long));
+    fn find(&self, name: &str) -> Option<(Location<'_>, &Type)> {
+        if self.values.has_iterations && name == ITERATIONS {
+            return Some((Location::Iterations, &Type::Long));
         }
-        // What has a name at the instruction hides a variable of that name.
-        if let Some(found) = self.operands().find(|(operand, _)| operand.name == name) {
-            return Some((Place::Operand(found.0), found.1));
+        // A named operand of the instruction hides a local variable of the same name.
+        if let Some((operand, ty)) = self.operands().find(|(operand, _)| operand.name == name) {
+            return Some((Location::Operand(operand), ty));
         }
         let found = self.variables().find(|(slot, _)| {
-            let known = self.method.variable_name(*slot, self.view.pc);
-            // `this` is a word of Rhai.
+            let known = self.method.variable_name(*slot, self.values.pc);
+            // `this` is a keyword of Rhai, so plans write `self`.
             known == name || format!("local{slot}") == name || known == "this" && name == "self"
         });
-        found.map(|(slot, t)| (Place::Slot(slot), t))
+        found.map(|(slot, ty)| (Location::Slot(slot), ty))
     }
 
+    /// The named operands that hold initialised values.
     fn operands(&self) -> impl Iterator<Item = (&Operand, &Type)> {
-        let stack = &self.view.state.stack;
-        self.view.operands.iter().filter_map(|operand| {
-            let at = stack.len().checked_sub(1 + usize::from(operand.depth))?;
-            let t = stack.get(at).filter(|t| !t.is_uninitialized())?;
-            Some((operand, t))
+        let stack = &self.values.state.stack;
+        self.values.operands.iter().filter_map(|operand| {
+            let index = stack.len().checked_sub(1 + usize::from(operand.depth))?;
+            let ty = stack.get(index).filter(|ty| !ty.is_uninitialized())?;
+            Some((operand, ty))
         })
     }
 
+    /// The local variables that hold initialised values.
     fn variables(&self) -> impl Iterator<Item = (u16, &Type)> {
-        let all = self.view.state.locals.iter().enumerate();
-        all.map(|(slot, t)| (slot as u16, t))
-            .filter(|(_, t)| **t != Type::Top && !t.is_uninitialized())
+        let all = self.values.state.locals.iter().enumerate();
+        all.map(|(slot, ty)| (slot as u16, ty))
+            .filter(|(_, ty)| **ty != Type::Top && !ty.is_uninitialized())
     }
 
-    /// The class that `by` means by a name.
+    /// Resolves a name as the loader of `by` does, if the class is loaded.
     fn resolve(&self, by: jclass, name: &str) {
         let found = self.agent.library.loaded(self.env, by, name);
-        let Some(class) = found.ok().filter(|class| !class.is_null()) else {
-            return;
-        };
-        self.know(name, class);
+        if let Some(class) = found.ok().filter(|class| !class.is_null()) {
+            self.add_resolved(name, class);
+        }
     }
 
-    /// A name leads to a class. Whether it leads to this one alone.
-    fn know(&self, name: &str, class: jclass) -> bool {
-        let mut known = self.known.borrow_mut();
-        match known.get(name) {
+    /// Records that a name means a class. Returns whether it means this class only.
+    fn add_resolved(&self, name: &str, class: jclass) -> bool {
+        let mut resolved = self.resolved.borrow_mut();
+        match resolved.get(name) {
             Some(Some(other)) if self.env.same(*other, class) => self.env.delete(class),
             Some(_) => {
-                known.insert(name.into(), None);
+                resolved.insert(name.into(), None);
                 return false;
             }
-            None => drop(known.insert(name.into(), Some(class))),
+            None => drop(resolved.insert(name.into(), Some(class))),
         }
         true
     }
 
-    /// The class that another one means by a name, where it is loaded.
-    fn meant(&self, by: jclass, name: &str) -> Option<jclass> {
+    /// The class to which a name has been resolved.
+    fn class(&self, name: &str) -> Option<jclass> {
+        self.resolved.borrow().get(name).copied().flatten()
+    }
+
+    /// The class that the loader of `by` has under a name, if it is loaded.
+    fn loaded_class(&self, by: jclass, name: &str) -> Option<jclass> {
         self.env.ensure(8);
         let found = self.agent.library.loaded(self.env, by, name);
         found.ok().filter(|class| !class.is_null())
     }
 
-    /// The one loaded class of a name, whatever its loader; else how many there are.
-    fn only(&self, name: &str) -> Result<jclass, usize> {
-        let mut found = self.found.0.borrow_mut();
-        let one = found.entry(name.into()).or_insert_with(|| {
+    /// The only loaded class of a name, in any loader.
+    ///
+    /// # Errors
+    /// The number of loaded classes of this name, if it is not 1.
+    fn unique_class(&self, name: &str) -> Result<jclass, usize> {
+        let mut unique = self.unique.0.borrow_mut();
+        let found = unique.entry(name.into()).or_insert_with(|| {
             let mut all = Vec::new();
             for class in self.agent.tool.loaded(self.env) {
                 match self.agent.tool.class_name(class) {
-                    Some(of) if of == name => all.push(class),
+                    Some(loaded) if loaded == name => all.push(class),
                     _ => self.env.delete(class),
                 }
             }
@@ -191,143 +242,248 @@ impl<'a> Sight<'a> {
                 _ => Err(all.len()),
             }
         });
-        match one {
-            Ok(weak) => Some(self.env.local(weak)).filter(|c| !c.is_null()).ok_or(0),
+        match found {
+            Ok(weak) => {
+                let class = self.env.local(weak);
+                if class.is_null() { Err(0) } else { Ok(class) }
+            }
             Err(count) => Err(*count),
         }
     }
 
-    /// A class, those above it, and its interfaces; an interface has the methods of `Object` too.
-    fn above(&self, class: jclass) -> Vec<jclass> {
-        let mut all = vec![class];
-        let mut next = self.env.superclass(class);
-        while !next.is_null() {
-            self.env.ensure(8);
-            all.push(next);
-            next = self.env.superclass(next);
-        }
-        let mut at = 0;
-        while let Some(one) = all.get(at).copied() {
+    /// A class, its superclasses, and all their interfaces. For an interface also `Object`, whose
+    /// methods it has.
+    fn with_supertypes(&self, class: jclass) -> Vec<jclass> {
+        let mut all = self.with_superclasses(class);
+        let mut next = 0;
+        while let Some(one) = all.get(next).copied() {
             for interface in self.agent.tool.interfaces(self.env, one) {
                 if !all.iter().any(|known| self.env.same(*known, interface)) {
                     all.push(interface);
                 }
             }
-            at += 1;
+            next += 1;
         }
         if self.agent.tool.is_interface(class) {
-            all.extend(self.meant(class, OBJECT));
+            all.extend(self.loaded_class(class, OBJECT));
         }
         all
     }
 
-    /// How well a value fits a parameter of a method that a class declares: the less, the better.
-    fn fits(&self, by: jclass, ty: &Ty, parameter: &str) -> Option<u8> {
-        let [own, above, any] = FITS;
+    /// A class and its superclasses.
+    fn with_superclasses(&self, class: jclass) -> Vec<jclass> {
+        let mut all = Vec::new();
+        let mut next = class;
+        while !next.is_null() {
+            self.env.ensure(8);
+            all.push(next);
+            next = self.env.superclass(next);
+        }
+        all
+    }
+
+    /// The resolved class of a name and its superclasses; empty if the name is not resolved.
+    fn superclass_chain(&self, name: &str) -> Vec<jclass> {
+        let class = self.class(name);
+        class.map_or_else(Vec::new, |class| self.with_superclasses(class))
+    }
+
+    /// The cost of passing a value as a parameter of a method that `declaring` declares; `None` if
+    /// it cannot be passed.
+    fn argument_cost(&self, declaring: jclass, ty: &Ty, parameter: &str) -> Option<u8> {
         match ty {
             Ty::Object(class) => {
                 let wanted = class_in(parameter).filter(|_| !parameter.starts_with('['))?;
                 if wanted == class {
-                    return Some(own);
+                    return Some(COST_SAME_CLASS);
                 }
                 if wanted == OBJECT {
-                    return Some(any);
+                    return Some(COST_OBJECT);
                 }
-                let (from, to) = (self.class(class)?, self.meant(by, wanted)?);
-                self.env.is_assignable(from, to).then_some(above)
+                let (from, to) = (self.class(class)?, self.loaded_class(declaring, wanted)?);
+                let is_supertype = self.env.is_assignable(from, to);
+                is_supertype.then_some(COST_SUPERTYPE)
             }
-            Ty::Array(of) if parameter.strip_prefix('[') == Some(of.as_str()) => Some(own),
+            Ty::Array(of) if parameter.strip_prefix('[') == Some(of.as_str()) => {
+                Some(COST_SAME_CLASS)
+            }
             Ty::Array(_) => {
-                (class_in(parameter) == Some(OBJECT) && !parameter.starts_with('[')).then_some(any)
+                let is_object = class_in(parameter) == Some(OBJECT) && !parameter.starts_with('[');
+                is_object.then_some(COST_OBJECT)
             }
             other => invoke::fit(other, parameter),
         }
     }
 
-    /// A method as a class to which the host can be linked has it.
-    fn reach(&self, name: &str, one: &Declared) -> Result<Callee, Reason> {
-        let owner = self.agent.tool.class_name(one.by).unwrap_or_default();
+    /// The public instance methods of a class, those of the wanted name with their descriptors.
+    fn method_candidates(&self, class: jclass, name: &str) -> MethodCandidates {
+        let mut found = MethodCandidates {
+            declared: Vec::new(),
+            names: BTreeSet::new(),
+        };
+        for class in self.with_supertypes(class) {
+            for (flags, declared, descriptor) in self.agent.tool.methods(class) {
+                if !is_callable(flags) || declared.starts_with('<') {
+                    continue;
+                }
+                if declared == name {
+                    found.declared.push(DeclaredMethod { class, descriptor });
+                }
+                found.names.insert(declared);
+            }
+        }
+        found
+    }
+
+    /// The methods that accept these arguments. A method of a supertype that an earlier method
+    /// overrides is left out.
+    fn overloads<'m>(&self, declared: &'m [DeclaredMethod], arguments: &[Ty]) -> Vec<Overload<'m>> {
+        let mut overloads: Vec<Overload> = Vec::new();
+        for method in declared {
+            let is_overridden = overloads
+                .iter()
+                .any(|other| other.method.parameters() == method.parameters());
+            let Some((parameters, _)) = invoke::parts(&method.descriptor) else {
+                continue;
+            };
+            if parameters.len() != arguments.len() || is_overridden {
+                continue;
+            }
+            let arguments = parameters.iter().zip(arguments);
+            let costs: Option<Vec<u8>> = arguments
+                .map(|(parameter, ty)| self.argument_cost(method.class, ty, parameter))
+                .collect();
+            overloads.extend(costs.map(|costs| Overload { method, costs }));
+        }
+        overloads
+    }
+
+    /// The callee for a method, if the host can be linked to the declaring class and to every class
+    /// of the descriptor.
+    fn linkable_callee(&self, name: &str, method: &DeclaredMethod) -> Result<Callee, Reason> {
         let callee = Callee {
-            is_interface: self.agent.tool.is_interface(one.by),
-            owner,
+            is_interface: self.agent.tool.is_interface(method.class),
+            owner: self.agent.tool.class_name(method.class).unwrap_or_default(),
             name: name.into(),
-            descriptor: one.descriptor.clone(),
+            descriptor: method.descriptor.clone(),
         };
         let refused = |why: String| Reason::NotReachable {
             method: invoke::shown(&callee),
             why,
-        };
-        let asked = |class: jclass, accessed: bool| {
-            self.env.ensure(8);
-            let asked = self
-                .agent
-                .library
-                .unreachable(self.env, self.host, class, accessed);
-            match asked {
-                Ok(None) => Ok(()),
-                Ok(Some(why)) => Err(refused(why)),
-                Err(e) => Err(refused(e.to_string())),
-            }
         };
         if callee.owner.is_empty() {
             return Err(refused(
                 "its class has no name that could be written".into(),
             ));
         }
-        asked(one.by, true)?;
+        self.check_linkable(method.class, true).map_err(refused)?;
         let (parameters, result) = invoke::parts(&callee.descriptor)
             .ok_or_else(|| refused("its descriptor cannot be read".into()))?;
         let parameters = parameters.iter().map(|p| (*p, true));
-        for (descriptor, accessed) in parameters.chain([(result, false)]) {
-            let Some(of) = class_in(descriptor) else {
+        for (descriptor, is_accessed) in parameters.chain([(result, false)]) {
+            let Some(name) = class_in(descriptor) else {
                 continue;
             };
-            let Some(class) = self.meant(one.by, of) else {
-                let class = of.replace('/', ".");
+            let Some(class) = self.loaded_class(method.class, name) else {
+                let class = name.replace('/', ".");
                 return Err(Reason::NotLoaded { class });
             };
-            asked(class, accessed)?;
+            self.check_linkable(class, is_accessed).map_err(refused)?;
         }
-        if let Some(of) = class_in(result) {
-            self.resolve(one.by, of);
+        if let Some(name) = class_in(result) {
+            self.resolve(method.class, name);
         }
         Ok(callee)
     }
 
-    fn class(&self, name: &str) -> Option<jclass> {
-        self.known.borrow().get(name).copied().flatten()
+    /// Checks that the host can be linked to a class, and, if `is_accessed` is true, that the host
+    /// may access it.
+    ///
+    /// # Errors
+    /// The reason as text.
+    fn check_linkable(&self, class: jclass, is_accessed: bool) -> Result<(), String> {
+        self.env.ensure(8);
+        let library = &self.agent.library;
+        match library.unreachable(self.env, self.host, class, is_accessed) {
+            Ok(None) => Ok(()),
+            Ok(Some(why)) => Err(why),
+            Err(e) => Err(e.to_string()),
+        }
     }
 
-    /// A class and those above it.
-    fn chain(&self, name: &str) -> Vec<jclass> {
-        let mut chain = Vec::new();
-        let mut next = self.class(name);
-        while let Some(class) = next.filter(|class| !class.is_null()) {
-            self.env.ensure(8);
-            chain.push(class);
-            next = Some(self.env.superclass(class));
+    /// The class on which a method is called.
+    fn receiver_class(&self, class: &str) -> Result<jclass, Reason> {
+        let dotted = class.replace('/', ".");
+        match self.resolved.borrow().get(class) {
+            Some(Some(found)) if self.agent.tool.is_prepared(*found) => Ok(*found),
+            Some(None) => Err(Reason::SeveralClasses {
+                class: dotted,
+                count: 2,
+            }),
+            Some(Some(_)) | None => Err(Reason::NotLoaded { class: dotted }),
         }
-        chain
     }
 }
 
-/// The internal name of the class in a descriptor, that of the elements of an array.
+/// Whether a probe may call a method with these access flags.
+fn is_callable(flags: i32) -> bool {
+    flags & ACC_PUBLIC != 0 && flags & (ACC_STATIC | ACC_BRIDGE | ACC_SYNTHETIC) == 0
+}
+
+/// The internal name of the class in a descriptor. For an array, the class of the elements.
 fn class_in(descriptor: &str) -> Option<&str> {
     let element = descriptor.trim_start_matches('[');
     element.strip_prefix('L')?.strip_suffix(';')
 }
 
-impl Scope for Sight<'_> {
+/// The index of the overload that is at least as good as every other one for each argument. `None`
+/// if there is no such overload, or several with equal costs.
+fn best_overload<'c>(costs: impl Iterator<Item = &'c [u8]> + Clone) -> Option<usize> {
+    let is_no_worse = |a: &[u8], b: &[u8]| a.iter().zip(b).all(|(a, b)| a <= b);
+    let (index, best) = costs
+        .clone()
+        .enumerate()
+        .find(|(_, one)| costs.clone().all(|other| is_no_worse(one, other)))?;
+    let equal = costs.filter(|other| *other == best).count();
+    (equal == 1).then_some(index)
+}
+
+/// The last characters of a text, at most `limit`.
+fn last_chars(text: &str, limit: usize) -> String {
+    let surplus = text.chars().count().saturating_sub(limit);
+    text.chars().skip(surplus).collect()
+}
+
+/// The texts of methods for a message, sorted and without duplicates.
+fn shown_methods<'m>(
+    class: &str,
+    name: &str,
+    methods: impl Iterator<Item = &'m DeclaredMethod>,
+) -> Vec<String> {
+    let texts: BTreeSet<String> = methods
+        .map(|method| {
+            invoke::shown(&Callee {
+                owner: class.into(),
+                is_interface: false,
+                name: name.into(),
+                descriptor: method.descriptor.clone(),
+            })
+        })
+        .collect();
+    texts.into_iter().collect()
+}
+
+impl Scope for SiteScope<'_> {
     fn variable(&self, name: &str) -> Option<String> {
-        let (place, t) = self.find(name)?;
-        Some(match t {
+        let (location, ty) = self.find(name)?;
+        Some(match ty {
             Type::Int => {
-                let is_boolean = match place {
-                    Place::Operand(operand) => operand.boolean,
-                    Place::Turns => false,
-                    Place::Slot(slot) => {
-                        let named = self.method.variable(slot, self.view.pc);
-                        named.is_some_and(|v| v.descriptor == "Z")
+                let is_boolean = match location {
+                    Location::Operand(operand) => operand.is_boolean,
+                    Location::Iterations => false,
+                    Location::Slot(slot) => {
+                        let variable = self.method.variable(slot, self.values.pc);
+                        variable.is_some_and(|v| v.descriptor == "Z")
                     }
                 };
                 if is_boolean { "Z" } else { "I" }.into()
@@ -351,16 +507,20 @@ impl Scope for Sight<'_> {
 
     fn live(&self) -> Vec<String> {
         let operands = self.operands().map(|(operand, _)| operand.name.clone());
-        let named = |(slot, _): (u16, &Type)| self.method.variable_name(slot, self.view.pc);
-        let turns = self.view.turns.then(|| TURNS.to_string());
-        let seen = operands.chain(self.variables().map(named));
-        turns.into_iter().chain(seen).collect()
+        let variables = self.variables();
+        let variables = variables.map(|(slot, _)| self.method.variable_name(slot, self.values.pc));
+        let iterations = self.values.has_iterations.then(|| ITERATIONS.to_string());
+        iterations
+            .into_iter()
+            .chain(operands)
+            .chain(variables)
+            .collect()
     }
 
     fn is_loaded(&self, class: &str) -> bool {
-        match self.known.borrow().get(class) {
+        match self.resolved.borrow().get(class) {
             Some(Some(class)) => self.agent.tool.is_prepared(*class),
-            // Two classes have the name: that does not change.
+            // The name means two classes, and waiting for a class would not change that.
             Some(None) => true,
             None => false,
         }
@@ -368,20 +528,17 @@ impl Scope for Sight<'_> {
 
     fn here(&self) -> String {
         let class = self.method.class.replace('/', ".");
-        let line = self.method.line(self.view.pc);
+        let line = self.method.line(self.values.pc);
         let line = line.map_or(String::new(), |line| format!(":{line}"));
         let text = format!("{class}.{}{line}", self.method.name);
-        // Tables tell strings apart by their first characters; the last ones say more here.
-        let long = text.chars().count().saturating_sub(64);
-        text.chars().skip(long).collect()
+        // The end of the text distinguishes points better than its beginning.
+        last_chars(&text, MAX_HERE_CHARS)
     }
 
     fn field(&self, class: &str, name: &str) -> Option<Field> {
-        for class in self.chain(class) {
-            let declared = self.agent.tool.fields(class);
-            let found = declared
-                .into_iter()
-                .find(|(flags, field, _)| flags & STATIC == 0 && field == name);
+        for class in self.superclass_chain(class) {
+            let mut declared = self.agent.tool.fields(class).into_iter();
+            let found = declared.find(|(flags, field, _)| flags & ACC_STATIC == 0 && field == name);
             let Some((_, _, descriptor)) = found else {
                 continue;
             };
@@ -396,10 +553,10 @@ impl Scope for Sight<'_> {
     }
 
     fn fields(&self, class: &str) -> Vec<String> {
-        let all = self.chain(class).into_iter();
-        let declared = all.flat_map(|class| self.agent.tool.fields(class));
-        let of_objects = declared.filter(|(flags, ..)| flags & STATIC == 0);
-        of_objects.map(|(_, name, _)| name).collect()
+        let chain = self.superclass_chain(class).into_iter();
+        let declared = chain.flat_map(|class| self.agent.tool.fields(class));
+        let of_instances = declared.filter(|(flags, ..)| flags & ACC_STATIC == 0);
+        of_instances.map(|(_, name, _)| name).collect()
     }
 
     fn cast(&self, class: &str) -> Result<i64, Reason> {
@@ -409,9 +566,9 @@ impl Scope for Sight<'_> {
             count,
         };
         let not_loaded = || Reason::NotLoaded { class: dotted() };
-        let found = match self.meant(self.host, class) {
+        let found = match self.loaded_class(self.host, class) {
             Some(class) => class,
-            None => self.only(class).map_err(|count| match count {
+            None => self.unique_class(class).map_err(|count| match count {
                 0 => not_loaded(),
                 count => several(count),
             })?,
@@ -419,9 +576,8 @@ impl Scope for Sight<'_> {
         if !self.agent.tool.is_prepared(found) {
             return Err(not_loaded());
         }
-        let number = self.agent.library.type_number(self.env, found);
-        let what = match number {
-            Ok(Some(number)) if self.know(class, found) => return Ok(number),
+        let what = match self.agent.library.type_number(self.env, found) {
+            Ok(Some(number)) if self.add_resolved(class, found) => return Ok(number),
             Ok(Some(_)) => return Err(several(2)),
             Ok(None) => "no further class can be given to as_a in this JVM".into(),
             Err(e) => e.to_string(),
@@ -430,105 +586,101 @@ impl Scope for Sight<'_> {
     }
 
     fn method(&self, class: &str, name: &str, arguments: &[Ty]) -> Result<Callee, Reason> {
-        let dotted = || class.replace('/', ".");
-        let Some(start) = self.class(class) else {
-            let known = self.known.borrow().contains_key(class);
-            return Err(match known {
-                true => Reason::SeveralClasses {
-                    class: dotted(),
-                    count: 2,
-                },
-                false => Reason::NotLoaded { class: dotted() },
-            });
-        };
-        if !self.agent.tool.is_prepared(start) {
-            return Err(Reason::NotLoaded { class: dotted() });
-        }
-        let mut names = BTreeSet::new();
-        let mut declared: Vec<Declared> = Vec::new();
-        for by in self.above(start) {
-            for (flags, found, descriptor) in self.agent.tool.methods(by) {
-                if flags & PUBLIC == 0 || flags & (STATIC | MADE) != 0 || found.starts_with('<') {
-                    continue;
-                }
-                if found == name {
-                    declared.push(Declared { by, descriptor });
-                }
-                names.insert(found);
-            }
-        }
-        // What is declared first hides what is above it.
-        let mut fitting: Vec<(&Declared, Vec<u8>)> = Vec::new();
-        for one in &declared {
-            let hidden = |(other, _): &(&Declared, _)| other.parameters() == one.parameters();
-            let Some((parameters, _)) = invoke::parts(&one.descriptor) else {
-                continue;
-            };
-            if parameters.len() != arguments.len() || fitting.iter().any(hidden) {
-                continue;
-            }
-            let costs = parameters.iter().zip(arguments);
-            let costs: Option<Vec<u8>> = costs.map(|(p, ty)| self.fits(one.by, ty, p)).collect();
-            fitting.extend(costs.map(|costs| (one, costs)));
-        }
-        let shown = |all: &[&Declared]| {
-            let texts: BTreeSet<String> = all
-                .iter()
-                .map(|one| {
-                    invoke::shown(&Callee {
-                        owner: class.into(),
-                        is_interface: false,
-                        name: name.into(),
-                        descriptor: one.descriptor.clone(),
-                    })
-                })
-                .collect();
-            texts.into_iter().collect::<Vec<_>>()
-        };
+        let receiver = self.receiver_class(class)?;
+        let MethodCandidates { declared, names } = self.method_candidates(receiver, name);
+        let overloads = self.overloads(&declared, arguments);
         let of = Ty::Object(class.into());
-        let (name, arguments) = (name.to_string(), invoke::list(arguments));
-        if fitting.is_empty() {
+        if overloads.is_empty() {
             let candidates = match &declared[..] {
-                [] => names.into_iter().take(NAMES).collect(),
-                some => shown(&some.iter().collect::<Vec<_>>()),
+                [] => names.into_iter().take(MAX_NAMES_IN_MESSAGE).collect(),
+                some => shown_methods(class, name, some.iter()),
             };
             return Err(Reason::NoMethod {
                 of,
-                name,
-                arguments,
+                name: name.into(),
+                arguments: invoke::list(arguments),
                 candidates,
             });
         }
-        let best = fitting.iter().find(|(_, costs)| {
-            let no_worse =
-                |(_, others): &(_, Vec<u8>)| costs.iter().zip(others).all(|(a, b)| a <= b);
-            fitting.iter().all(no_worse)
-        });
-        let ties = |best: &Vec<u8>| fitting.iter().filter(|(_, costs)| costs == best).count() > 1;
-        let Some((best, _)) = best.filter(|(_, costs)| !ties(costs)) else {
-            let all: Vec<&Declared> = fitting.iter().map(|(one, _)| *one).collect();
+        let best = best_overload(overloads.iter().map(|overload| &overload.costs[..]));
+        let Some(best) = best.and_then(|index| overloads.get(index)) else {
             return Err(Reason::Ambiguous {
                 of,
-                name,
-                arguments,
-                candidates: shown(&all),
+                name: name.into(),
+                arguments: invoke::list(arguments),
+                candidates: shown_methods(class, name, overloads.iter().map(|o| o.method)),
             });
         };
-        // By the object's own class, or by one that declares the method as well.
-        let own = Declared {
-            by: start,
-            descriptor: best.descriptor.clone(),
+        // The call names the object's own class, or else a class that also declares the method.
+        let own = DeclaredMethod {
+            class: receiver,
+            descriptor: best.method.descriptor.clone(),
         };
         let others = declared
             .iter()
-            .filter(|one| one.parameters() == best.parameters());
+            .filter(|method| method.parameters() == best.method.parameters());
         let mut first = None;
-        for one in std::iter::once(&own).chain(others) {
-            match self.reach(&name, one) {
+        for method in std::iter::once(&own).chain(others) {
+            match self.linkable_callee(name, method) {
                 Ok(callee) => return Ok(callee),
                 Err(reason) => drop(first.get_or_insert(reason)),
             }
         }
-        Err(first.unwrap_or(Reason::NotLoaded { class: dotted() }))
+        Err(first.unwrap_or(Reason::NotLoaded {
+            class: class.replace('/', "."),
+        }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn best(costs: &[&[u8]]) -> Option<usize> {
+        best_overload(costs.iter().copied())
+    }
+
+    #[test]
+    fn the_overload_that_is_best_for_every_argument_is_called() {
+        assert_eq!(best(&[&[9, 9], &[1, 0], &[1, 9]]), Some(1));
+        assert_eq!(best(&[&[3]]), Some(0));
+        assert_eq!(best(&[]), None);
+    }
+
+    #[test]
+    fn a_call_is_ambiguous_if_no_overload_is_best_or_two_are_equal() {
+        assert_eq!(best(&[&[0, 1], &[1, 0]]), None);
+        assert_eq!(best(&[&[0, 1], &[0, 1], &[9, 9]]), None);
+        assert_eq!(best(&[&[0, 1], &[9, 9], &[9, 9]]), Some(0));
+    }
+
+    #[test]
+    fn overloads_without_parameters_are_equal() {
+        assert_eq!(best(&[&[]]), Some(0));
+        assert_eq!(best(&[&[], &[]]), None);
+    }
+
+    #[test]
+    fn the_class_of_a_descriptor_is_that_of_the_elements() {
+        assert_eq!(class_in("Lshop/Desk;"), Some("shop/Desk"));
+        assert_eq!(class_in("[[Lshop/Desk;"), Some("shop/Desk"));
+        assert_eq!(class_in("[I"), None);
+        assert_eq!(class_in("J"), None);
+    }
+
+    #[test]
+    fn only_public_instance_methods_that_the_source_declares_are_callable() {
+        assert!(is_callable(ACC_PUBLIC) && is_callable(ACC_PUBLIC | 0x0400));
+        for flag in [ACC_STATIC, ACC_BRIDGE, ACC_SYNTHETIC] {
+            assert!(!is_callable(ACC_PUBLIC | flag));
+        }
+        assert!(!is_callable(0));
+    }
+
+    #[test]
+    fn a_long_name_of_a_point_keeps_its_end() {
+        assert_eq!(last_chars("a.b.C.run:7", 64), "a.b.C.run:7");
+        assert_eq!(last_chars("äöü:12", 4), "ü:12");
+        assert_eq!(last_chars("", 4), "");
     }
 }

@@ -1,14 +1,29 @@
-//! Cells that are to be turned: to a version that is ready, or back to IDLE.
+//! Batched switches of call-site targets. Each switch changes the *cell* of one method, which is its
+//! mutable call site: it sets the cell to the token of a version, or to IDLE for the armed body.
 //!
-//! For each cell that turns the JVM walks over all compiled code, to give up what took the old target as a constant. With 5,000
-//! cells and a full code cache that is seconds. Behind a shut gate (`VeneerGate`) cells turn without a walk, so one or two of
-//! them do for up to [`WIDTH`] methods. A gate costs the compiled code of all its methods, and what is compiled while it is
-//! shut is lost, so all versions are made first, and the gates are shut only while the cells turn, one after the other, and only
-//! where [`ENOUGH`] do.
+//! ```text
+//!   switches by time of request ─▶ group_by_gate ─▶ for each group:   close the gate (8 or more switches)
+//!                                                                     switch each cell
+//!                                                                     open the gate
+//! ```
 //!
-//! A thread whose compiled code the JVM gives up gets its frames back as those of the interpreter. The JVM allocates the objects
-//! that the code kept in registers; if the heap is full, it drops the frames without looking at their handlers (JDK-8270010). So
-//! cells turn only when the heap has room ([`wait_for_room`]).
+//! For each cell that switches, the JVM walks over all compiled code to discard the code that took
+//! the old target as a constant. With 5,000 cells and a full code cache, these walks take seconds.
+//! Behind a closed gate (`VeneerGate`, a shared SwitchPoint), cells switch without a walk, so
+//! closing and opening the gate costs at most two walks for up to [`METHODS_PER_GATE`] methods.
+//!
+//! A closed gate slows the compiled code of all its methods, and code that the JIT compiles behind
+//! a closed gate is lost. Therefore all versions are made first, gates are closed one after the
+//! other and only while their cells switch, and only if at least [`MIN_SWITCHES_TO_CLOSE_GATE`]
+//! cells switch.
+//!
+//! When the JVM discards compiled code, it converts the running frames of that code to interpreter
+//! frames, and it allocates the objects that the code kept in registers. If the heap is full, the
+//! JVM drops these frames without looking at their exception handlers (JDK-8270010). Therefore
+//! cells switch only when the heap has room; see [`wait_for_room`].
+//!
+//! Batches are committed by the plan thread and by threads that prepare a class. No lock of the
+//! agent is held during a commit.
 
 use crate::agent::Agent;
 use crate::classes::registry::Class;
@@ -17,125 +32,223 @@ use crate::jvm::runtime_table::GATE_WIDTH;
 use std::sync::{Arc, Once};
 use std::time::{Duration, Instant};
 
-/// Ids of methods behind one gate, as in `VeneerGate`.
-const WIDTH: u32 = GATE_WIDTH as u32;
+/// The number of consecutive method ids that share a gate.
+const METHODS_PER_GATE: u32 = GATE_WIDTH as u32;
 
-/// From so many cells on that turn behind a gate, it is shut.
-const ENOUGH: usize = 8;
+/// If fewer cells of a gate switch together, the gate stays open.
+const MIN_SWITCHES_TO_CLOSE_GATE: usize = 8;
 
-/// From so many waiting turns on they are carried out: each holds some references of the JVM's.
-const MANY: usize = 4096;
+/// The number of pending switches at which a batch is full. Each switch holds some global
+/// references of the JVM.
+const MAX_PENDING_SWITCHES: usize = 4096;
 
-/// How long the changes of one [`Turns`] wait for room on the heap. Then they take place all the same.
-const LONGEST_WAIT: Duration = Duration::from_secs(2);
+/// The longest time that one batch waits for room on the heap. After that time, its cells switch
+/// without room.
+const MAX_WAIT_FOR_ROOM: Duration = Duration::from_secs(2);
 
-/// Time between two looks at the heap.
-const LOOK_INTERVAL: Duration = Duration::from_millis(2);
+const HEAP_POLL_INTERVAL: Duration = Duration::from_millis(2);
 
-/// One look of this many makes the JVM collect garbage.
-const LOOKS: u32 = 50;
+/// Every poll of the heap whose number is a multiple of this constant makes the JVM collect
+/// garbage.
+const POLLS_PER_COLLECTION: u32 = 50;
 
-/// The agent reports the problem once.
-static SAID: Once = Once::new();
+/// The agent reports a full heap once.
+static FULL_HEAP_REPORTED: Once = Once::new();
 
-/// The moment after which a change that begins now waits no longer.
+/// The time at which a batch that is committed now stops waiting for room.
 pub fn deadline() -> Instant {
-    Instant::now() + LONGEST_WAIT
+    Instant::now() + MAX_WAIT_FOR_ROOM
 }
 
-/// Waits until the heap has room for what the JVM allocates when compiled code is given up. No lock may be held.
+/// Waits until the heap has room for the objects that the JVM allocates when it discards compiled
+/// code, or until the deadline. The caller must hold no lock of the agent.
 pub fn wait_for_room(agent: &Agent, env: Env, deadline: Instant) {
-    for look in 1.. {
-        if agent.library.has_room_to_change(env, look % LOOKS == 0) {
+    for poll in 1.. {
+        let collects = poll % POLLS_PER_COLLECTION == 0;
+        if agent.library.has_room_to_change(env, collects) {
             return;
         }
         if Instant::now() > deadline {
-            SAID.call_once(|| {
+            FULL_HEAP_REPORTED.call_once(|| {
                 agent.problem("", "the heap had no room for seconds while instruments or edits changed; an OutOfMemoryError may have passed a handler (JDK-8270010)");
             });
             return;
         }
-        std::thread::sleep(LOOK_INTERVAL);
+        std::thread::sleep(HEAP_POLL_INTERVAL);
     }
 }
 
-/// A cell that is to be turned.
-pub struct Turn {
+/// A prepared switch of one cell.
+pub struct Switch {
     pub class: Arc<Class>,
-    /// The method.
-    pub id: u32,
-    /// Of what is woven into it, when the version was made.
+    /// The id of the method, which is also the number of its cell.
+    pub method: u32,
+    /// The sequence number of the method's instrumentation from which the version was made.
     pub sequence: u64,
-    /// `None` for IDLE.
-    pub to: Option<Entry>,
+    /// The new target; `None` for IDLE.
+    pub target: Option<SwitchTarget>,
 }
 
-/// What new activations enter.
-pub struct Entry {
-    /// `None` for the armed body with counters at its entry.
+/// The code that new activations enter after a switch.
+pub struct SwitchTarget {
+    /// The version class. `None` for the armed body, which then counts its entries itself.
     pub version: Option<Arc<Global>>,
     pub token: Arc<Global>,
 }
 
-/// See the module documentation.
+/// Prepared switches that take effect together. See the module documentation.
 #[derive(Default)]
-pub struct Turns {
-    waiting: Vec<Turn>,
+pub struct SwitchBatch {
+    pending: Vec<Switch>,
 }
 
-impl Turns {
-    pub fn push(&mut self, turn: Turn) {
-        self.waiting.push(turn);
+impl SwitchBatch {
+    pub fn push(&mut self, switch: Switch) {
+        self.pending.push(switch);
     }
 
     pub fn is_empty(&self) -> bool {
-        self.waiting.is_empty()
+        self.pending.is_empty()
     }
 
     pub fn is_full(&self) -> bool {
-        self.waiting.len() >= MANY
+        self.pending.len() >= MAX_PENDING_SWITCHES
     }
 
-    /// Turns all cells that wait, and tells `done` of each how that went.
-    pub fn carry_out(
+    /// Switches all cells of the batch, and calls `done` with each switch and its result. The batch
+    /// is empty afterwards.
+    pub fn commit(
         &mut self,
         agent: &Agent,
         env: Env,
-        mut done: impl FnMut(Turn, Result<(), JvmError>),
+        mut done: impl FnMut(Switch, Result<(), JvmError>),
     ) {
         let deadline = deadline();
-        let mut waiting = std::mem::take(&mut self.waiting);
-        // Stable: a method that was done again comes later, and that counts.
-        waiting.sort_by_key(|turn| turn.id / WIDTH);
-        let mut waiting = waiting.into_iter().peekable();
-        while let Some(first) = waiting.next() {
-            let gate = first.id / WIDTH;
-            let mut together = vec![first];
-            while let Some(next) = waiting.next_if(|turn| turn.id / WIDTH == gate) {
-                together.push(next);
-            }
+        let pending = std::mem::take(&mut self.pending);
+        for group in group_by_gate(pending, |switch| switch.method) {
             wait_for_room(agent, env, deadline);
-            // A gate that cannot be turned costs time, nothing else.
-            let shut =
-                together.len() >= ENOUGH && agent.library.turn_gate(env, gate, false).is_ok();
-            for turn in together {
-                if !shut {
+            // If a gate cannot be closed, its cells switch behind the open gate, which only takes
+            // longer.
+            let is_closed =
+                group.closes_gate() && agent.library.turn_gate(env, group.gate, false).is_ok();
+            for switch in group.switches {
+                if !is_closed {
                     wait_for_room(agent, env, deadline);
                 }
-                let result = match &turn.to {
-                    Some(to) => {
-                        let version = to.version.as_ref().map_or(jclass::NULL, |v| v.raw());
-                        let token = to.token.raw();
-                        agent.library.install(env, turn.id, version, token)
-                    }
-                    None => agent.library.set_idle(env, turn.id),
-                };
-                done(turn, result);
+                let result = set_target(agent, env, &switch);
+                done(switch, result);
             }
-            if shut {
+            if is_closed {
                 wait_for_room(agent, env, deadline);
-                let _ = agent.library.turn_gate(env, gate, true);
+                let _ = agent.library.turn_gate(env, group.gate, true);
             }
         }
+    }
+}
+
+fn set_target(agent: &Agent, env: Env, switch: &Switch) -> Result<(), JvmError> {
+    let Some(target) = &switch.target else {
+        return agent.library.set_idle(env, switch.method);
+    };
+    let version = target.version.as_ref();
+    let version = version.map_or(jclass::NULL, |v| v.raw());
+    let token = target.token.raw();
+    agent.library.install(env, switch.method, version, token)
+}
+
+/// The switches of one batch that are behind the same gate.
+struct GateGroup<T> {
+    gate: u32,
+    switches: Vec<T>,
+}
+
+impl<T> GateGroup<T> {
+    fn closes_gate(&self) -> bool {
+        self.switches.len() >= MIN_SWITCHES_TO_CLOSE_GATE
+    }
+}
+
+/// Groups switches by gate, in order of the gates. Within a group the order of the batch is kept,
+/// because a later switch of the same cell must win. `method` returns the method id of a switch.
+fn group_by_gate<T>(switches: Vec<T>, method: impl Fn(&T) -> u32) -> Vec<GateGroup<T>> {
+    let mut switches = switches;
+    switches.sort_by_key(|switch| method(switch) / METHODS_PER_GATE);
+    let mut groups: Vec<GateGroup<T>> = Vec::new();
+    for switch in switches {
+        let gate = method(&switch) / METHODS_PER_GATE;
+        match groups.last_mut() {
+            Some(group) if group.gate == gate => group.switches.push(switch),
+            _ => groups.push(GateGroup {
+                gate,
+                switches: vec![switch],
+            }),
+        }
+    }
+    groups
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A method id, and the position in the batch.
+    type Request = (u32, usize);
+
+    fn groups(methods: &[u32]) -> Vec<(u32, bool, Vec<Request>)> {
+        let requests = methods.iter().enumerate().map(|(n, id)| (*id, n));
+        group_by_gate(requests.collect(), |(id, _)| *id)
+            .into_iter()
+            .map(|group| (group.gate, group.closes_gate(), group.switches))
+            .collect()
+    }
+
+    #[test]
+    fn an_empty_batch_has_no_groups() {
+        assert!(groups(&[]).is_empty());
+    }
+
+    #[test]
+    fn neighbouring_methods_share_a_gate() {
+        assert_eq!(
+            groups(&[64, 63, 0, 127]),
+            [
+                (0, false, vec![(63, 1), (0, 2)]),
+                (1, false, vec![(64, 0), (127, 3)]),
+            ]
+        );
+    }
+
+    #[test]
+    fn a_later_switch_of_the_same_cell_stays_behind_the_earlier_one() {
+        // Other gates lie between the two switches of method 5.
+        let all = groups(&[5, 700, 6, 5, 64, 5]);
+        let (gate, _, switches) = &all[0];
+        assert_eq!(
+            (*gate, switches.clone()),
+            (0, vec![(5, 0), (6, 2), (5, 3), (5, 5)])
+        );
+        assert_eq!(all.iter().map(|g| g.0).collect::<Vec<_>>(), [0, 1, 10]);
+    }
+
+    #[test]
+    fn a_gate_closes_from_eight_switches_on() {
+        let seven: Vec<u32> = (0..7).collect();
+        let eight: Vec<u32> = (64..72).collect();
+        let both = groups(&[seven, eight].concat());
+        let closes: Vec<bool> = both.iter().map(|g| g.1).collect();
+        assert_eq!(closes, [false, true]);
+    }
+
+    #[test]
+    fn a_group_never_spans_two_gates_and_loses_no_switch() {
+        let ids: Vec<u32> = (0..1000).map(|n| n * 37 % 512).collect();
+        let all = groups(&ids);
+        assert!(all.windows(2).all(|pair| pair[0].0 < pair[1].0));
+        assert!(all.iter().all(|(gate, _, switches)| {
+            switches
+                .iter()
+                .all(|(id, _)| id / METHODS_PER_GATE == *gate)
+        }));
+        assert_eq!(all.iter().map(|g| g.2.len()).sum::<usize>(), ids.len());
     }
 }

@@ -1,46 +1,116 @@
-//! Versions of methods: made with what is woven into them, installed, and made again when that has changed meanwhile.
+//! Making and installing versions of methods. A *version* is a specialised code version: a hidden
+//! class that contains the method along its edited graph, with the instruments inlined.
+//!
+//! ```text
+//!   prepare:           snapshot ─▶ emit ─▶ define the hidden class ─▶ SwitchBatch        (no activation enters yet)
+//!   install_versions:  commit the batch ─▶ record_switch ─▶ prepare again what has changed since its snapshot
+//!   make_osr_entry:    emit the resume body ─▶ define ─▶ install             (running activations enter the version)
+//! ```
+//!
+//! Three threads call this module: the plan thread, threads that prepare a class, and the thread
+//! `veneer-requests`, which makes OSR entries on request. No lock of the agent is held while a
+//! class is defined or installed.
+//!
+//! A version is never changed. A change of the instrumentation makes another version.
 
 use crate::agent::Agent;
 use crate::classes::inherited_members::inherited_protected_members;
+use crate::classes::method_analysis::{AnalysedMethod, analyse};
 use crate::classes::registry::Class;
 use crate::jvm::jni::{Env, Global, jobject};
-use crate::weaving::analysis::analyse;
-use crate::weaving::target_switch::{self, Entry, Turn, Turns};
-use crate::weaving::woven_methods::{Methods, Snapshot};
+use crate::weaving::target_switch::{self, Switch, SwitchBatch, SwitchTarget};
+use crate::weaving::woven_methods::{InstalledTarget, Snapshot, WovenMethods};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use veneer_fragmenter::arming::ArmedCode;
 use veneer_fragmenter::classfile::ClassFile;
-use veneer_fragmenter::method::Method;
-use veneer_fragmenter::patch::{self, Edit};
+use veneer_fragmenter::flowgraph::FragmentId;
+use veneer_fragmenter::patch;
 use veneer_fragmenter::version::{self, Bodies, Plan, VersionClass};
 use veneer_fragmenter::{Refusal, check};
 
-/// Up to this many methods that change together get a way in for running activations at once; of more, each when it is
-/// asked for.
-pub const EAGER: usize = 64;
+/// If at most this number of methods change together, their OSR entries are made at once. Otherwise
+/// each OSR entry is made when a running activation asks for it.
+pub const MAX_EAGER_METHODS: usize = 64;
 
-/// A refusal of one method.
-pub type Refused = Vec<(u32, Refusal)>;
+/// The maximum number of methods in one version class.
+const MAX_METHODS_PER_CLASS: usize = 100;
 
-impl Methods {
-    /// Notes the edit points that a version with these edits gets, before there is one: from then on, every way in for running
-    /// activations takes those that come from there.
-    fn keep(&self, id: u32, method: &Method, armed: &ArmedCode, edits: &[Edit]) {
-        let kept = self.kept(id);
-        // Edits that do not fit together are refused by name when the version is emitted.
-        let Ok(patched) = patch::apply_keeping(method, edits, &armed.points, &kept) else {
-            return;
-        };
-        if let Some(w) = self.woven().get_mut(&id) {
-            w.kept
-                .extend(patched.edit_points.iter().map(|p| p.fragment));
-        }
+/// The number of times that [`WovenMethods::install_versions`] prepares methods again that other
+/// threads change at the same time. If a method changes even more often, the installed version is
+/// not the newest one until its next change.
+const MAX_INSTALL_ROUNDS: usize = 16;
+
+/// The number of times that an OSR entry is made again because other threads add edit points at the
+/// same time.
+const MAX_OSR_ENTRY_ROUNDS: usize = 16;
+
+/// Methods that could not get a version, with the reasons.
+pub type RefusedMethods = Vec<(u32, Refusal)>;
+
+/// Methods for which no version could be installed, with their classes and the reasons.
+pub type RefusedSwitches = Vec<(Arc<Class>, u32, Refusal)>;
+
+/// An application class, as the versions of its methods need it.
+#[derive(Clone, Copy)]
+struct Host<'a> {
+    class: &'a Arc<Class>,
+    /// A local reference to the class.
+    object: jobject,
+    /// The original class file.
+    file: &'a ClassFile<'a>,
+}
+
+/// A method to emit. It is analysed once for all bodies that are made of it together.
+struct MethodToEmit<'f> {
+    analysed: AnalysedMethod<'f>,
+    snapshot: &'f Snapshot,
+}
+
+/// Checks that activations at these edit points could resume in the method's own graph: that the
+/// OSR entry which takes them back can be emitted.
+///
+/// # Errors
+/// The reason why the OSR entry cannot be emitted.
+pub fn check_osr_entry(
+    agent: &Agent,
+    env: Env,
+    class: &Class,
+    analysed: &AnalysedMethod,
+    edit_points: &[FragmentId],
+) -> Result<(), Refusal> {
+    if edit_points.is_empty() {
+        return Ok(());
     }
+    let host = class
+        .local(env)
+        .ok_or_else(|| Refusal::NotArmed("its class is gone".into()))?;
+    let protected = inherited_protected_members(agent.tool, env, class, host);
+    env.delete(host);
+    let anchor = class.state().anchor.clone();
+    let plan = Plan {
+        method: &analysed.method,
+        id: analysed.id,
+        armed: &analysed.armed,
+        edits: &[],
+        kept: edit_points,
+        probes: &[],
+        clean: true,
+    };
+    let file = analysed.method.file;
+    let mut emitted = version::emit(file, &anchor, &[plan], Bodies::Resume, &protected)?;
+    match emitted.refused.pop() {
+        Some((_, reason)) => Err(reason),
+        None => Ok(()),
+    }
+}
 
-    /// Makes versions of these methods of a class, with what is woven into them; with [`Methods::carry_out`] they take effect.
-    /// `eager`: running activations get their way in at once.
+impl WovenMethods {
+    /// Makes versions of these methods of a class with their current instrumentation, and adds
+    /// their switches to the batch. The versions take effect with
+    /// [`WovenMethods::install_versions`].
+    ///
+    /// If `eager` is true, the OSR entries for running activations are made at once.
     pub fn prepare(
         &self,
         agent: &Agent,
@@ -48,167 +118,157 @@ impl Methods {
         class: &Arc<Class>,
         ids: &[u32],
         eager: bool,
-        turns: &mut Turns,
-    ) -> Refused {
-        let snapshots = ids.iter().map(|id| (*id, self.snapshot(*id)));
-        let (idle, active): (Vec<_>, Vec<_>) = snapshots.partition(|s| s.1.is_idle());
-        let counts = |s: &(u32, Snapshot)| s.1.entry_counters().is_some();
-        let (counted, active): (Vec<_>, Vec<_>) = active.into_iter().partition(counts);
+        batch: &mut SwitchBatch,
+    ) -> RefusedMethods {
+        let snapshots = ids.iter().map(|id| self.snapshot(*id));
+        let (idle, active): (Vec<_>, Vec<_>) = snapshots.partition(Snapshot::is_idle);
+        let counts_entries = |s: &Snapshot| s.entry_counters().is_some();
+        let (counting, active): (Vec<_>, Vec<_>) = active.into_iter().partition(counts_entries);
         let mut refused = Vec::new();
-        for part in active.chunks(100) {
-            refused.extend(self.install(agent, env, class, part, eager, turns));
+        for part in active.chunks(MAX_METHODS_PER_CLASS) {
+            refused.extend(self.define_versions(agent, env, class, part, eager, batch));
         }
-        refused.extend(self.count_entries(agent, env, class, &counted, eager, turns));
-        self.idle(agent, env, class, &idle, eager, turns);
+        for snapshot in &counting {
+            let counted = self.count_entries(agent, env, class, snapshot, eager, batch);
+            refused.extend(counted.err().map(|reason| (snapshot.method, reason)));
+        }
+        for snapshot in &idle {
+            self.make_idle(agent, env, class, snapshot, eager, batch);
+        }
         refused
     }
 
-    /// Has what was prepared take effect, and what changed meanwhile after it. Returns the methods where that failed.
-    pub fn carry_out(
+    /// Installs the prepared versions. Then prepares and installs again the methods that have
+    /// changed since their snapshots. Returns the methods for which this failed.
+    pub fn install_versions(
         &self,
         agent: &Agent,
         env: Env,
-        turns: &mut Turns,
-    ) -> Vec<(Arc<Class>, u32, Refusal)> {
-        let mut refused: Vec<(Arc<Class>, u32, Refusal)> = Vec::new();
-        for _ in 0..16 {
-            let mut again: BTreeMap<u32, (Arc<Class>, Vec<u32>)> = BTreeMap::new();
-            turns.carry_out(agent, env, |turn, result| {
-                let version = turn.to.as_ref().and_then(|to| to.version.as_ref());
-                let counts = turn.to.as_ref().is_some_and(|to| to.version.is_none());
-                let enter = version.map(|v| env.weak(v.raw()));
-                let token = turn.to.as_ref().map(|to| env.weak(to.token.raw()));
-                let mut woven = self.woven();
-                let entry = woven.get_mut(&turn.id);
-                let newest = entry.as_ref().is_none_or(|w| w.sequence == turn.sequence);
-                if let (Ok(()), Some(w)) = (&result, entry) {
-                    w.token = token.map(Arc::new);
-                    w.counts = counts;
-                    if !counts {
-                        w.enter = enter.or(w.enter.take());
-                    }
-                    w.probes.iter_mut().for_each(|p| p.proven |= newest);
-                }
-                drop(woven);
-                if !newest {
-                    let class = || (turn.class.clone(), Vec::new());
-                    let of = again.entry(turn.class.first_id);
-                    of.or_insert_with(class).1.push(turn.id);
+        batch: &mut SwitchBatch,
+    ) -> RefusedSwitches {
+        let mut refused: RefusedSwitches = Vec::new();
+        for _ in 0..MAX_INSTALL_ROUNDS {
+            let mut changed: BTreeMap<u32, (Arc<Class>, Vec<u32>)> = BTreeMap::new();
+            batch.commit(agent, env, |switch, result| {
+                let installed = result.is_ok().then(|| installed_target(env, &switch));
+                if !self.record_switch(switch.method, switch.sequence, installed) {
+                    let (_, ids) = changed
+                        .entry(switch.class.first_id)
+                        .or_insert_with(|| (switch.class.clone(), Vec::new()));
+                    ids.push(switch.method);
                 }
                 if let Err(e) = result {
-                    let reason = match turn.to {
+                    let reason = match switch.target {
                         Some(_) => Refusal::VersionRejected(e.to_string()),
                         None => Refusal::Internal(e.to_string()),
                     };
-                    refused.push((turn.class, turn.id, reason));
+                    refused.push((switch.class, switch.method, reason));
                 }
             });
-            for (class, ids) in again.into_values() {
+            for (class, ids) in changed.into_values() {
                 refused.retain(|(_, id, _)| !ids.contains(id));
-                for (id, reason) in self.prepare(agent, env, &class, &ids, false, turns) {
+                for (id, reason) in self.prepare(agent, env, &class, &ids, false, batch) {
                     refused.push((class.clone(), id, reason));
                 }
             }
-            if turns.is_empty() {
+            if batch.is_empty() {
                 break;
             }
         }
         refused
     }
 
-    /// Emits and defines one version class for these methods; one by one where that fails as a whole.
-    fn install(
+    /// Makes the OSR entry of a method's current version, because a running activation has asked
+    /// for it. Called by the thread `veneer-requests`.
+    pub fn make_requested_osr_entry(&self, agent: &Agent, env: Env, id: u32) {
+        let Some(class) = agent.registry.of_method(id) else {
+            return;
+        };
+        let token = self.entries().get(&id).and_then(|e| e.token.clone());
+        let snapshot = self.snapshot(id);
+        let token = token
+            .as_ref()
+            .map_or(agent.library.idle(), |token| token.raw());
+        if let Err(reason) = self.make_osr_entry(agent, env, &class, &snapshot, token) {
+            agent.refuse_method(&class, id, &reason);
+        }
+    }
+
+    /// Emits and defines one version class for these methods. If that fails, makes one version
+    /// class for each method.
+    fn define_versions(
         &self,
         agent: &Agent,
         env: Env,
         class: &Arc<Class>,
-        methods: &[(u32, Snapshot)],
+        snapshots: &[Snapshot],
         eager: bool,
-        turns: &mut Turns,
-    ) -> Refused {
-        match env.frame(|env| Ok(self.install_whole(agent, env, class, methods, eager, turns))) {
-            Ok(Ok(refused)) => refused,
-            Ok(Err(_)) | Err(_) if methods.len() > 1 => methods
-                .iter()
-                .flat_map(|m| {
-                    self.install(agent, env, class, std::slice::from_ref(m), eager, turns)
-                })
-                .collect(),
-            Ok(Err(reason)) => methods.iter().map(|m| (m.0, reason.clone())).collect(),
-            Err(e) => methods
-                .iter()
-                .map(|m| (m.0, Refusal::VersionRejected(e.to_string())))
+        batch: &mut SwitchBatch,
+    ) -> RefusedMethods {
+        let defined = env
+            .frame(|env| Ok(self.define_together(agent, env, class, snapshots, eager, batch)))
+            .unwrap_or_else(|e| Err(Refusal::VersionRejected(e.to_string())));
+        match (defined, snapshots) {
+            (Ok(refused), _) => refused,
+            (Err(reason), [only]) => vec![(only.method, reason)],
+            (Err(_), several) => several
+                .chunks(1)
+                .flat_map(|one| self.define_versions(agent, env, class, one, eager, batch))
                 .collect(),
         }
     }
 
-    fn install_whole(
+    fn define_together(
         &self,
         agent: &Agent,
         env: Env,
         class: &Arc<Class>,
-        methods: &[(u32, Snapshot)],
+        snapshots: &[Snapshot],
         eager: bool,
-        turns: &mut Turns,
-    ) -> Result<Refused, Refusal> {
-        let host = class
+        batch: &mut SwitchBatch,
+    ) -> Result<RefusedMethods, Refusal> {
+        let object = class
             .local(env)
             .ok_or_else(|| Refusal::NotArmed("its class is not prepared yet, or gone".into()))?;
         let original = class.state().original.clone();
-        let file = ClassFile::parse(&original)?;
-        let (mut analysed, mut refused) = (Vec::with_capacity(methods.len()), Vec::new());
-        for (id, snapshot) in methods {
-            match analyse(agent, &file, class, *id) {
-                Ok((method, armed)) => {
-                    self.keep(*id, &method, &armed, &snapshot.edits);
-                    analysed.push(Analysed {
-                        id: *id,
-                        method,
-                        armed,
-                        snapshot,
-                    });
-                }
-                Err(reason) => refused.push((*id, reason)),
+        let file = &ClassFile::parse(&original)?;
+        let host = Host {
+            class,
+            object,
+            file,
+        };
+        let (mut methods, mut refused) = (Vec::with_capacity(snapshots.len()), Vec::new());
+        for snapshot in snapshots {
+            match self.analyse_for(agent, class, file, snapshot) {
+                Ok(method) => methods.push(method),
+                Err(reason) => refused.push((snapshot.method, reason)),
             }
         }
-        let of = (&**class, host, &file);
-        let mut emitted = self.emit(agent, env, of, &analysed, Bodies::Enter, false)?;
-        refused.append(&mut emitted.class.refused);
-        if emitted.class.methods.is_empty() {
+        let mut emitted = self.emit(agent, env, host, &methods, Bodies::Enter, false)?;
+        refused.append(&mut emitted.refused);
+        if emitted.methods.is_empty() {
             return Ok(refused);
         }
-        let mut tokens: Vec<Global> = Vec::new();
-        for _ in &emitted.class.methods {
-            let token = agent
-                .library
-                .token(env, &[])
-                .map_err(|e| Refusal::Internal(e.to_string()))?;
-            tokens.push(env.global(token));
-            env.delete(token);
-        }
+        let tokens = make_tokens(agent, env, emitted.methods.len())?;
         let raw: Vec<jobject> = tokens.iter().map(Global::raw).collect();
-        let version = agent
-            .library
-            .define(env, host, &emitted.class, &raw)
-            .map_err(|e| Refusal::VersionRejected(e.to_string()))?;
-        self.versions.fetch_add(1, Ordering::Relaxed);
-        counts_in(env, version, &emitted, &analysed);
-        let held = Arc::new(env.global(version));
-        for (id, token) in emitted.class.methods.iter().zip(tokens) {
+        let version = self.define_class(agent, env, host, &emitted, &raw)?;
+        add_to_counter_blocks(agent, env, version, &emitted, &methods);
+        let version = Arc::new(env.global(version));
+        for (id, token) in emitted.methods.iter().zip(tokens) {
             let token = Arc::new(token);
-            if eager && let Some(one) = analysed.iter().find(|a| a.id == *id) {
-                // A version that running activations cannot enter still serves new ones.
-                if let Err(reason) = self.resume_at(agent, env, of, one, token.raw()) {
-                    agent.refuse_method(class, *id, &reason);
-                }
+            let Some(method) = methods.iter().find(|m| m.analysed.id == *id) else {
+                continue;
+            };
+            if eager && let Err(reason) = self.osr_entry_at(agent, env, host, method, token.raw()) {
+                // A version that running activations cannot enter still receives new activations.
+                agent.refuse_method(class, *id, &reason);
             }
-            let sequence = |m: &&(u32, Snapshot)| m.0 == *id;
-            turns.push(Turn {
+            batch.push(Switch {
                 class: class.clone(),
-                id: *id,
-                sequence: methods.iter().find(sequence).map_or(0, |m| m.1.sequence),
-                to: Some(Entry {
-                    version: Some(held.clone()),
+                method: *id,
+                sequence: method.snapshot.sequence,
+                target: Some(SwitchTarget {
+                    version: Some(version.clone()),
                     token,
                 }),
             });
@@ -216,256 +276,304 @@ impl Methods {
         Ok(refused)
     }
 
-    /// Methods of which nothing but entries are counted: their armed bodies do that. Activations in a version go on in one without
-    /// probes.
+    /// Prepares a method whose instruments only count entries. Its armed body counts by itself.
+    /// Activations in a version continue in a version without probes.
     fn count_entries(
         &self,
         agent: &Agent,
         env: Env,
         class: &Arc<Class>,
-        methods: &[(u32, Snapshot)],
+        snapshot: &Snapshot,
         eager: bool,
-        turns: &mut Turns,
-    ) -> Refused {
-        let mut refused = Vec::new();
-        for (id, snapshot) in methods {
-            let offsets = snapshot.entry_counters().unwrap_or_default();
-            let token = match agent.library.token(env, &offsets) {
-                Ok(token) => token,
-                Err(e) => {
-                    refused.push((*id, Refusal::Internal(e.to_string())));
-                    continue;
-                }
-            };
-            let in_version = self.woven().get(id).is_some_and(|w| w.enter.is_some());
-            if eager && in_version {
-                let made =
-                    env.frame(|env| Ok(self.resume(agent, env, class, *id, snapshot, token)));
-                let made = made.unwrap_or_else(|e| Err(Refusal::Internal(e.to_string())));
-                if let Err(reason) = made {
-                    agent.refuse_method(class, *id, &reason);
-                }
-            }
-            turns.push(Turn {
-                class: class.clone(),
-                id: *id,
-                sequence: snapshot.sequence,
-                to: Some(Entry {
-                    version: None,
-                    token: Arc::new(env.global(token)),
-                }),
-            });
-            env.delete(token);
+        batch: &mut SwitchBatch,
+    ) -> Result<(), Refusal> {
+        let id = snapshot.method;
+        let offsets = snapshot.entry_counters().unwrap_or_default();
+        let token = agent
+            .library
+            .token(env, &offsets)
+            .map_err(|e| Refusal::Internal(e.to_string()))?;
+        let had_version = self
+            .entries()
+            .get(&id)
+            .is_some_and(|e| e.enter_class.is_some());
+        if eager
+            && had_version
+            && let Err(reason) = self.make_osr_entry(agent, env, class, snapshot, token)
+        {
+            agent.refuse_method(class, id, &reason);
         }
-        refused
-    }
-
-    /// Cells that are to be IDLE; first makes the clean version that running activations go on in.
-    fn idle(
-        &self,
-        agent: &Agent,
-        env: Env,
-        class: &Arc<Class>,
-        methods: &[(u32, Snapshot)],
-        eager: bool,
-        turns: &mut Turns,
-    ) {
-        for (id, snapshot) in methods {
-            if self.woven().get(id).is_none_or(|w| w.token.is_none()) {
-                continue;
-            }
-            // A clean way in that was made before an edit does not know the edit's points, and would be taken for the current one.
-            let edited = !self.kept(*id).is_empty();
-            if eager || edited {
-                let idle = agent.library.idle();
-                let made = env.frame(|env| Ok(self.resume(agent, env, class, *id, snapshot, idle)));
-                let made = made.unwrap_or_else(|e| Err(Refusal::Internal(e.to_string())));
-                if let Err(reason) = made {
-                    agent.refuse_method(class, *id, &reason);
-                    if edited {
-                        continue;
-                    }
-                }
-            }
-            turns.push(Turn {
-                class: class.clone(),
-                id: *id,
-                sequence: snapshot.sequence,
-                to: None,
-            });
-        }
-    }
-
-    /// A running activation asks for a way into the current version.
-    pub fn requested(&self, agent: &Agent, env: Env, id: u32) {
-        let Some(class) = agent.registry.of_method(id) else {
-            return;
-        };
-        let token = self.woven().get(&id).and_then(|w| w.token.clone());
-        let snapshot = self.snapshot(id);
-        let result = env.frame(|env| {
-            let token = token.as_ref().map_or(agent.library.idle(), |t| t.raw());
-            Ok(self.resume(agent, env, &class, id, &snapshot, token))
+        batch.push(Switch {
+            class: class.clone(),
+            method: id,
+            sequence: snapshot.sequence,
+            target: Some(SwitchTarget {
+                version: None,
+                token: Arc::new(env.global(token)),
+            }),
         });
-        match result {
-            Ok(Ok(())) => {}
-            Ok(Err(reason)) => agent.refuse_method(&class, id, &reason),
-            Err(e) => agent.refuse_method(&class, id, &Refusal::Internal(e.to_string())),
-        }
+        env.delete(token);
+        Ok(())
     }
 
-    /// Makes the way in for running activations into the version with this token (IDLE: into the clean one).
-    fn resume(
+    /// Prepares the switch of a method's cell to IDLE. Before that, makes the clean version in
+    /// which running activations continue.
+    fn make_idle(
         &self,
         agent: &Agent,
         env: Env,
         class: &Arc<Class>,
-        id: u32,
+        snapshot: &Snapshot,
+        eager: bool,
+        batch: &mut SwitchBatch,
+    ) {
+        let id = snapshot.method;
+        if self.entries().get(&id).is_none_or(|e| e.token.is_none()) {
+            return;
+        }
+        // A clean OSR entry that was made before an edit does not accept frames from the edit's
+        // points, but the cell would take it for the current one. So an edited method needs a new
+        // clean OSR entry in any case.
+        let was_edited = !self.edit_points(id).is_empty();
+        if (eager || was_edited)
+            && let Err(reason) =
+                self.make_osr_entry(agent, env, class, snapshot, agent.library.idle())
+        {
+            agent.refuse_method(class, id, &reason);
+            if was_edited {
+                return;
+            }
+        }
+        batch.push(Switch {
+            class: class.clone(),
+            method: id,
+            sequence: snapshot.sequence,
+            target: None,
+        });
+    }
+
+    /// Makes the OSR entry of the version with this token. The token IDLE is that of the clean
+    /// version.
+    fn make_osr_entry(
+        &self,
+        agent: &Agent,
+        env: Env,
+        class: &Arc<Class>,
         snapshot: &Snapshot,
         token: jobject,
     ) -> Result<(), Refusal> {
-        let host = class
-            .local(env)
-            .ok_or_else(|| Refusal::NotArmed("its class is gone".into()))?;
-        let original = class.state().original.clone();
-        let file = ClassFile::parse(&original)?;
-        let (method, armed) = analyse(agent, &file, class, id)?;
-        self.keep(id, &method, &armed, &snapshot.edits);
-        let one = Analysed {
-            id,
-            method,
-            armed,
-            snapshot,
+        let make = |env: Env| {
+            let object = class
+                .local(env)
+                .ok_or_else(|| Refusal::NotArmed("its class is gone".into()))?;
+            let original = class.state().original.clone();
+            let file = &ClassFile::parse(&original)?;
+            let method = self.analyse_for(agent, class, file, snapshot)?;
+            let host = Host {
+                class,
+                object,
+                file,
+            };
+            self.osr_entry_at(agent, env, host, &method, token)
         };
-        self.resume_at(agent, env, (&**class, host, &file), &one, token)
+        env.frame(|env| Ok(make(env)))
+            .unwrap_or_else(|e| Err(Refusal::Internal(e.to_string())))
     }
 
-    fn resume_at(
+    /// Makes an OSR entry that accepts frames from all edit points of the method. Other threads may
+    /// record edit points at the same time. A frame from an unknown edit point waits in the
+    /// trampoline until an OSR entry accepts it, so the OSR entry is made again until no edit point
+    /// is missing.
+    fn osr_entry_at(
         &self,
         agent: &Agent,
         env: Env,
-        of: (&Class, jobject, &ClassFile),
-        one: &Analysed,
+        host: Host,
+        method: &MethodToEmit,
         token: jobject,
     ) -> Result<(), Refusal> {
-        // Other threads may note edit points meanwhile. A frame from such a point waits in the executor loop until the way in that
-        // knows the point is there.
-        for _ in 0..16 {
-            let kept = self.kept(one.id);
-            self.resume_with(agent, env, of, one, token)?;
-            if self.kept(one.id) == kept {
+        let id = method.analysed.id;
+        for _ in 0..MAX_OSR_ENTRY_ROUNDS {
+            let known = self.edit_points(id);
+            self.osr_entry_once(agent, env, host, method, token)?;
+            if self.edit_points(id) == known {
                 return Ok(());
             }
         }
         Err(Refusal::Internal("the edits of a method never rest".into()))
     }
 
-    fn resume_with(
+    fn osr_entry_once(
         &self,
         agent: &Agent,
         env: Env,
-        of: (&Class, jobject, &ClassFile),
-        one: &Analysed,
+        host: Host,
+        method: &MethodToEmit,
         token: jobject,
     ) -> Result<(), Refusal> {
-        let (_, host, _) = of;
-        if one.armed.points.len() < 2 && self.kept(one.id).is_empty() {
-            // Nothing to resume at.
+        let id = method.analysed.id;
+        if method.analysed.armed.points.len() < 2 && self.edit_points(id).is_empty() {
+            // The only capture point is the entry of the method, so no activation can leave its
+            // code there.
             return Ok(());
         }
-        let (id, one) = (one.id, std::slice::from_ref(one));
-        let clean = env.same(token, agent.library.idle());
-        let mut emitted = self.emit(agent, env, of, one, Bodies::Resume, clean)?;
-        if let Some((_, reason)) = emitted.class.refused.pop() {
+        let methods = std::slice::from_ref(method);
+        let is_clean = env.same(token, agent.library.idle());
+        let mut emitted = self.emit(agent, env, host, methods, Bodies::Resume, is_clean)?;
+        if let Some((_, reason)) = emitted.refused.pop() {
             return Err(reason);
         }
-        let Some(body) = emitted.class.bodies.first() else {
+        let Some(body) = emitted.bodies.first() else {
             return Ok(());
         };
-        let version = agent
-            .library
-            .define(env, host, &emitted.class, &[token])
-            .map_err(|e| Refusal::VersionRejected(e.to_string()))?;
-        self.versions.fetch_add(1, Ordering::Relaxed);
-        if !clean {
-            counts_in(env, version, &emitted, one);
+        let version = self.define_class(agent, env, host, &emitted, &[token])?;
+        if !is_clean {
+            add_to_counter_blocks(agent, env, version, &emitted, methods);
         }
         target_switch::wait_for_room(agent, env, target_switch::deadline());
         agent
             .library
             .install_resume(env, id, version, token, body)
             .map_err(|e| Refusal::VersionRejected(e.to_string()))?;
-        if let Some(w) = self.woven().get_mut(&id) {
-            w.resume = Some(env.weak(version));
+        if let Some(entry) = self.entries().get_mut(&id) {
+            entry.resume_class = Some(env.weak(version));
         }
         Ok(())
     }
 
+    /// Analyses a method for emission, and records the edit points that its version gets. From then
+    /// on, every OSR entry accepts activations from these points, even before the version exists.
+    fn analyse_for<'f>(
+        &self,
+        agent: &Agent,
+        class: &Class,
+        file: &'f ClassFile<'f>,
+        snapshot: &'f Snapshot,
+    ) -> Result<MethodToEmit<'f>, Refusal> {
+        let id = snapshot.method;
+        let analysed = analyse(&agent.policy, file, class, id)?;
+        let (method, points) = (&analysed.method, &analysed.armed.points);
+        let known = self.edit_points(id);
+        // If the edits contradict each other, the emission refuses them with the reason.
+        if let Ok(edited) = patch::apply_keeping(method, &snapshot.edits, points, &known)
+            && let Some(entry) = self.entries().get_mut(&id)
+        {
+            let added = edited.edit_points.iter().map(|p| p.fragment);
+            entry.edit_points.extend(added);
+        }
+        Ok(MethodToEmit { analysed, snapshot })
+    }
+
+    /// Emits a version class. A clean version has neither probes nor edits. If the configuration
+    /// asks for it, the emitted class is checked against the original methods.
     fn emit(
         &self,
         agent: &Agent,
         env: Env,
-        (class, host, file): (&Class, jobject, &ClassFile),
-        methods: &[Analysed],
+        host: Host,
+        methods: &[MethodToEmit],
         bodies: Bodies,
-        clean: bool,
-    ) -> Result<Emitted, Refusal> {
+        is_clean: bool,
+    ) -> Result<VersionClass, Refusal> {
         let (anchor, armed) = {
-            let state = class.state();
+            let state = host.class.state();
             let armed = agent.config.check.then(|| state.methods.clone());
             (state.anchor.clone(), armed)
         };
-        let protected = inherited_protected_members(agent.tool, env, class, host);
+        let protected = inherited_protected_members(agent.tool, env, host.class, host.object);
         let nothing = Snapshot::default();
-        let kept: Vec<_> = methods.iter().map(|one| self.kept(one.id)).collect();
+        let edit_points: Vec<_> = methods
+            .iter()
+            .map(|m| self.edit_points(m.analysed.id))
+            .collect();
         let plans: Vec<Plan> = methods
             .iter()
-            .zip(&kept)
-            .map(|(one, kept)| {
-                let woven = if clean { &nothing } else { one.snapshot };
+            .zip(&edit_points)
+            .map(|(one, edit_points)| {
+                let wanted = if is_clean { &nothing } else { one.snapshot };
                 Plan {
-                    method: &one.method,
-                    id: one.id,
-                    armed: &one.armed,
-                    edits: &woven.edits,
-                    kept,
-                    probes: &woven.probes,
-                    clean,
+                    method: &one.analysed.method,
+                    id: one.analysed.id,
+                    armed: &one.analysed.armed,
+                    edits: &wanted.edits,
+                    kept: edit_points,
+                    probes: &wanted.probes,
+                    clean: is_clean,
                 }
             })
             .collect();
-        let version = version::emit(file, &anchor, &plans, bodies, &protected)?;
+        let version = version::emit(host.file, &anchor, &plans, bodies, &protected)?;
         if let Some(armed) = &armed {
-            check::guard::version(file, &anchor, armed, &plans, &version)?;
+            check::guard::version(host.file, &anchor, armed, &plans, &version)?;
         }
-        Ok(Emitted { class: version })
+        Ok(version)
+    }
+
+    /// Defines an emitted version class as a hidden nestmate of its host, and returns a local
+    /// reference to it.
+    fn define_class(
+        &self,
+        agent: &Agent,
+        env: Env,
+        host: Host,
+        emitted: &VersionClass,
+        tokens: &[jobject],
+    ) -> Result<jobject, Refusal> {
+        let version = agent
+            .library
+            .define(env, host.object, emitted, tokens)
+            .map_err(|e| Refusal::VersionRejected(e.to_string()))?;
+        self.versions.fetch_add(1, Ordering::Relaxed);
+        Ok(version)
     }
 }
 
-/// A method to emit: for all bodies that are made of it in a row, it is analysed once.
-struct Analysed<'f> {
-    id: u32,
-    method: Method<'f>,
-    armed: ArmedCode,
-    snapshot: &'f Snapshot,
+/// The target of a successful switch, with weak references.
+fn installed_target(env: Env, switch: &Switch) -> InstalledTarget {
+    let Some(target) = &switch.target else {
+        return InstalledTarget::default();
+    };
+    let version = target.version.as_ref();
+    InstalledTarget {
+        token: Some(env.weak(target.token.raw())),
+        enter_class: version.map(|v| env.weak(v.raw())),
+        counts_entries: version.is_none(),
+    }
 }
 
-/// Tells the rows of counters which class writes to them from now on, before anything of it runs.
-fn counts_in(env: Env, version: jobject, emitted: &Emitted, analysed: &[Analysed]) {
+/// Makes one token for each method of a version class.
+fn make_tokens(agent: &Agent, env: Env, count: usize) -> Result<Vec<Global>, Refusal> {
+    let mut tokens = Vec::with_capacity(count);
+    for _ in 0..count {
+        let token = agent
+            .library
+            .token(env, &[])
+            .map_err(|e| Refusal::Internal(e.to_string()))?;
+        tokens.push(env.global(token));
+        env.delete(token);
+    }
+    Ok(tokens)
+}
+
+/// Adds a version class to the counter blocks to which it writes. Must be called before any code of
+/// the class runs.
+fn add_to_counter_blocks(
+    agent: &Agent,
+    env: Env,
+    version: jobject,
+    emitted: &VersionClass,
+    methods: &[MethodToEmit],
+) {
     let mut weak = None;
-    let name = Agent::get().and_then(|a| a.tool.version_name(version));
-    let name: Arc<str> = name.unwrap_or_default().into();
-    for (id, spans) in emitted.class.methods.iter().zip(&emitted.class.spans) {
-        let Some(one) = analysed.iter().find(|a| a.id == *id) else {
+    let name = agent.tool.version_name(version).unwrap_or_default();
+    let name: Arc<str> = name.into();
+    for (id, spans) in emitted.methods.iter().zip(&emitted.spans) {
+        let Some(method) = methods.iter().find(|m| m.analysed.id == *id) else {
             continue;
         };
-        for row in &one.snapshot.rows {
+        for block in &method.snapshot.blocks {
             let weak = weak.get_or_insert_with(|| Arc::new(env.weak(version)));
-            row.serves(env, weak, &name, spans);
+            block.add_version(env, weak, &name, spans);
         }
     }
-}
-
-struct Emitted {
-    class: VersionClass,
 }

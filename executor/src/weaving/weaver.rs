@@ -1,278 +1,623 @@
-//! Putting attached instruments into a class: which of its methods they select, where they stand there, and with which
-//! counters. What each of them does there is in `weave`; bringing the JVM to it, in `methods`.
+//! The weaver: attaches instruments to the methods of one class.
+//!
+//! ```text
+//!   select_tasks ─▶ for each instrument and method:  analyse ─▶ plan ─▶ allocate counters ─▶ record ─▶ add the probes
+//!                                                                                                          │
+//!                   versions of the changed methods ◀─ WovenMethods::prepare ◀─────────────────────────────┘
+//! ```
+//!
+//! | caller             | thread                              | when                                              |
+//! |--------------------|-------------------------------------|---------------------------------------------------|
+//! | [`weave_class`]    | plan thread                         | an instrument is attached, for each armed class   |
+//! | [`weave_loaded`]   | thread that prepares the class      | a class has been prepared or redefined            |
+//! | [`weave_awaiting`] | thread that prepares another class  | code waited for the other class                   |
+//!
+//! Two threads may weave the same class at once. `Instrument::tried` ensures that only one of them
+//! does a method. No lock of the agent is held while a method is analysed, planned or emitted.
+//!
+//! The points of a method are recorded in the metadata journal before the first count can happen
+//! there.
 
 use crate::agent::Agent;
+use crate::classes::method_analysis::{AnalysedMethod, analyse};
 use crate::classes::registry::Class;
 use crate::classes::selection;
+use crate::data::shards::{SLOTS, Shards};
 use crate::jvm::jni::{Env, jclass};
-use crate::plans::instrument_registry::{SlotKey, Standing};
-use crate::plans::report;
-use crate::weaving::analysis;
-use crate::weaving::derived_counts;
-use crate::weaving::planned_probe::{Join, Limit, Run, Step, View};
+use crate::plans::instrument_registry::{InstalledPoint, SlotKey};
+use crate::plans::journal_records;
+use crate::weaving::counter_allocation::allocate_block;
+use crate::weaving::planned_probe::{CompiledProbe, HitLimit, PlannedProbe, Step, VisibleValues};
 use crate::weaving::planner;
-use crate::weaving::probe_scope::{Found, Sight};
-use crate::weaving::target_switch::Turns;
+use crate::weaving::probe_scope::{SiteScope, UniqueClasses};
+use crate::weaving::target_switch::SwitchBatch;
 use crate::weaving::woven_methods::Probes;
 use std::sync::Arc;
 use veneer_fragmenter::Refusal;
-use veneer_fragmenter::arming::ArmedCode;
+use veneer_fragmenter::arming::ArmedMethod;
 use veneer_fragmenter::classfile::ClassFile;
 use veneer_fragmenter::counting::Counting;
-use veneer_fragmenter::method::Method;
 use veneer_fragmenter::points::reachable;
-use veneer_instruments::{AttachError, InstrumentId, Place, Spec};
+use veneer_instruments::{AttachError, ClassFacts, InstrumentId, Place, Spec};
 use veneer_probes::error::Reason;
 use veneer_probes::{Code, ProbeError};
 
-/// The class can be patched from now on.
-pub fn mark_prepared(agent: &Agent, env: Env, record: &Arc<Class>, class: jclass) {
-    let mut state = record.state();
-    if state.class.is_none() && agent.tool.is_prepared(class) {
-        state.class = Some(Arc::new(env.weak(class)));
-    }
-}
+/// The refusal code of methods whose code waits for a class.
+const AWAITS_CLASS: &str = "NotLoaded";
 
-/// Weaves all attached instruments that select methods of a class that has just been prepared into it. Nothing of it runs yet.
+/// Weaves all attached instruments into a class that has just been prepared or redefined. None of
+/// its code runs yet.
 pub fn weave_loaded(agent: &Agent, env: Env, class: &Arc<Class>) {
-    let mut turns = Turns::default();
-    weave_and_say(agent, env, class, false, &mut turns);
-    carry_out(agent, env, &mut turns);
+    let mut batch = SwitchBatch::default();
+    weave_and_report(agent, env, class, false, &mut batch);
+    install_versions(agent, env, &mut batch);
 }
 
-fn weave_and_say(agent: &Agent, env: Env, class: &Arc<Class>, eager: bool, turns: &mut Turns) {
-    for (instrument, error) in weave_class(agent, env, class, eager, turns) {
-        // Nobody waits for an answer as when it is attached.
-        let is_news = matches!(
-            error,
-            AttachError::NotCompiled { .. } | AttachError::TooManyPoints { .. }
-        );
-        if !is_news {
-            continue;
-        }
-        let mut tables = agent.table.lock();
-        let Some(i) = tables.instrument(instrument) else {
-            continue;
-        };
-        // Single instructions differ, and in many methods there are only such as do not fit.
-        if matches!(i.spec.place, Place::Instructions(_)) && waits_to_be_said(&error) {
-            i.unsaid.get_or_insert(error.to_string());
-            continue;
-        }
-        let plan = i.spec.plan.clone();
-        drop(tables);
-        agent.problem(&plan, &error.to_string());
-    }
-}
-
-fn waits_to_be_said(error: &AttachError) -> bool {
-    matches!(error, AttachError::NotCompiled { .. })
-}
-
-/// Weaves the classes again in which code waits for a class that has just been prepared. They may be running, and there is no object of
-/// the new class yet.
+/// Weaves the classes again whose code waits for a class that has just been prepared. The waiting
+/// classes may be running. No object of the new class exists yet. `name` is the internal name of
+/// the new class.
 pub fn weave_awaiting(agent: &Agent, env: Env, name: &str) {
-    let waiting = agent.awaited.take(name);
+    let waiting = agent.pending_classes.take(name);
     if waiting.is_empty() {
         return;
     }
-    let mut turns = Turns::default();
+    let mut batch = SwitchBatch::default();
     for class in waiting {
-        weave_and_say(agent, env, &class, true, &mut turns);
+        weave_and_report(agent, env, &class, true, &mut batch);
     }
-    carry_out(agent, env, &mut turns);
+    install_versions(agent, env, &mut batch);
 }
 
-/// Has what was woven take effect.
-pub fn carry_out(agent: &Agent, env: Env, turns: &mut Turns) {
-    for (class, id, reason) in agent.methods.carry_out(agent, env, turns) {
-        take_off(agent, &class, id, &reason);
+/// Installs the prepared versions. From a method for which this fails, removes the instruments that
+/// the failed version would have added.
+pub fn install_versions(agent: &Agent, env: Env, batch: &mut SwitchBatch) {
+    for (class, id, reason) in agent.methods.install_versions(agent, env, batch) {
+        remove_unproven(agent, &class, id, &reason);
     }
 }
 
-/// Weaves all attached instruments that select methods of this class into it. Called for a class that has just been
-/// prepared, and for every armed class when an instrument is attached; whoever comes first does a method. Returns what
-/// the specs ask of single methods in vain. It takes effect with [`carry_out`].
+/// Weaves all attached instruments that select methods of this class into it. Each instrument is
+/// tried once for each method. The result takes effect with [`install_versions`].
 ///
-/// `eager`: see [`crate::weaving::woven_methods::Methods::prepare`].
+/// Returns the errors of instruments whose spec asks for something that a selected method does not
+/// have, such as a line or a variable.
+///
+/// `eager`: see [`prepare`](crate::weaving::woven_methods::WovenMethods::prepare).
 pub fn weave_class(
     agent: &Agent,
     env: Env,
     class: &Arc<Class>,
     eager: bool,
-    turns: &mut Turns,
+    batch: &mut SwitchBatch,
 ) -> Vec<(InstrumentId, AttachError)> {
-    let mut errors = Vec::new();
     let (original, methods) = {
         let state = class.state();
         if state.class.is_none() {
-            return errors;
+            // The class is not prepared yet. It is woven when it is.
+            return Vec::new();
         }
         (state.original.clone(), state.methods.clone())
     };
-    // Before the lock is taken: the JVM is asked for it.
-    let facts = selection::asked(agent.tool, env, class, agent.plan_patterns().iter());
-    let facts = facts.as_deref();
-    let mut work: Vec<(InstrumentId, Spec, u32, String)> = Vec::new();
-    {
-        let mut tables = agent.table.lock();
-        for (n, i) in tables.instruments.iter_mut().enumerate().filter(|(_, i)| {
-            i.attached
-                && i.spec
-                    .patterns
-                    .iter()
-                    .any(|p| p.matches_class(&class.dotted))
-        }) {
-            for m in &methods {
-                let named = (m.name.as_str(), m.descriptor.as_str());
-                if i.spec.selects(&class.dotted, facts, m.id, named) && i.tried.insert(m.id) {
-                    work.push((
-                        InstrumentId(n as u32 + 1),
-                        i.spec.of_method(m.id),
-                        m.id,
-                        format!("{}{}", m.name, m.descriptor),
-                    ));
-                }
-            }
-        }
-    }
-    if work.is_empty() {
-        return errors;
+    // The facts are asked for before the table is locked, because only the JVM knows them.
+    let patterns = agent.plan_patterns();
+    let facts = selection::facts_if_needed(agent.tool, env, class, patterns.iter());
+    let tasks = select_tasks(agent, class, &methods, facts.as_deref());
+    if tasks.is_empty() {
+        return Vec::new();
     }
     let Ok(file) = ClassFile::parse(&original) else {
-        return errors;
+        return Vec::new();
     };
-    let mut awaits: Vec<(InstrumentId, u32, String)> = Vec::new();
-    let found = Found::default();
-    let mut changed: Vec<u32> = Vec::new();
-    let mut records = Vec::new();
-    for (instrument, spec, id, label) in &work {
-        let joined = analysis::analyse(agent, &file, class, *id)
-            .map_err(|reason| (reason.name(), reason.to_string()))
-            .and_then(|(method, armed)| {
-                if matches!(spec.place, Place::Blocks | Place::Edges) && method.is_constructor() {
-                    refuse_before_super(agent, class, &method, &armed, label);
-                }
-                let compile =
-                    |code: &Code, view| compile(agent, env, class, &method, (code, view, &found));
-                let joins = planner::joins(spec, &method, &armed, &compile);
-                let joins = joins.map_err(|e| {
-                    let detail = e.to_string();
-                    match planner::waits_for(&e) {
-                        Some(name) => {
-                            awaits.push((*instrument, *id, name.replace('.', "/")));
-                            (WAITS.to_string(), detail)
-                        }
-                        None => {
-                            let name = variant(&e);
-                            errors.push((*instrument, e));
-                            (name, detail)
-                        }
-                    }
-                })?;
-                let stands = {
-                    let mut tables = agent.table.lock();
-                    tables
-                        .instrument(*instrument)
-                        .map_or(0, |i| i.standing.len())
-                };
-                if stands + joins.len() > spec.limit as usize {
-                    let limit = spec.limit;
-                    let error = AttachError::TooManyPoints { limit };
-                    let named = (variant(&error), error.to_string());
-                    errors.push((*instrument, error));
-                    return Err(named);
-                }
-                let by_flow = spec.counts_all() && joins.len() > 1 && !agent.methods.counts_each();
-                let counting = by_flow.then(|| Counting::of(&method, &armed.points));
-                stand(agent, class, (*id, label), &joins, counting, *instrument)
-            });
-        match joined {
-            Ok((standing, probes)) if !probes.each.is_empty() => {
-                records.push(report::stands(*instrument, &class.dotted, label, &standing));
-                let mut tables = agent.table.lock();
-                if let Some(i) = tables.instrument(*instrument) {
-                    i.standing.extend(standing);
-                    i.methods.insert(*id);
-                }
-                drop(tables);
-                agent.methods.add_probes(*id, *instrument, probes);
-                agent.accept(&class.dotted, label, WAITS);
-                changed.push(*id);
-            }
-            Ok(_) => {}
-            Err((reason, detail)) => {
-                agent.refuse(&class.dotted, label, &reason, &detail);
-                if reason != WAITS
-                    && let Some(i) = agent.table.lock().instrument(*instrument)
-                {
-                    i.refused += 1;
-                }
-            }
-        }
+    let mut weaver = ClassWeaver {
+        agent,
+        env,
+        class,
+        file: &file,
+        unique: UniqueClasses::default(),
+        result: WeavingResult::default(),
+    };
+    for task in &tasks {
+        weaver.weave(task);
     }
+    let WeavingResult {
+        mut errors,
+        waiting,
+        mut changed,
+        records,
+    } = weaver.result;
     changed.sort_unstable();
     changed.dedup();
-    // Before the first count can happen.
+    // The points are recorded before the first count can happen.
     agent.note(&records);
     let refused = agent
         .methods
-        .prepare(agent, env, class, &changed, eager, turns);
+        .prepare(agent, env, class, &changed, eager, batch);
     for (id, reason) in refused {
-        take_off(agent, class, id, &reason);
+        remove_unproven(agent, class, id, &reason);
     }
-    let mut again = false;
-    for (instrument, id, name) in &awaits {
-        again |= agent.awaited.wait(name, class);
-        if let Some(i) = agent.table.lock().instrument(*instrument) {
-            i.tried.remove(id);
-        }
-    }
-    // It may have come between the question and the wait.
-    if again {
-        errors.extend(weave_class(agent, env, class, eager, turns));
+    if register_waiting(agent, class, &waiting) {
+        errors.extend(weave_class(agent, env, class, eager, batch));
     }
     errors
 }
 
-/// Under this name the report has methods whose code waits for a class.
-const WAITS: &str = "NotLoaded";
-
-/// Compiles code for a place of a method of the class.
-fn compile(
-    agent: &Agent,
-    env: Env,
-    class: &Class,
-    method: &Method,
-    (code, view, found): (&Code, View, &Found),
-) -> Result<Run, ProbeError> {
-    let made = env.frame(|env| {
-        agent.library.prepare(env)?;
-        let host = class.local(env).unwrap_or(jclass::NULL);
-        let sight = Sight::new(agent, env, host, method, view, found);
-        let compiled = veneer_probes::compile::compile(code, &sight).map(|probe| {
-            let (reads, operands) = sight.reads(&probe);
-            let placed = probe.placed(&|table| agent.tallies.address(table));
-            Run {
-                method: Arc::new(placed),
-                reads,
-                operands,
-            }
-        });
-        Ok(compiled)
-    });
-    made.unwrap_or_else(|e| {
-        let reason = Reason::TooLarge {
-            what: e.to_string(),
-        };
-        let place = Default::default();
-        Err(ProbeError { place, reason })
-    })
+/// Registers the class as waiting for other classes. Returns whether the class must be woven again
+/// at once. It must if it did not wait before: the awaited class may have been prepared between the
+/// compilation and the registration, and only a later preparation weaves the waiting class again.
+fn register_waiting(agent: &Agent, class: &Arc<Class>, waiting: &[WaitingTask]) -> bool {
+    let mut is_new = false;
+    for task in waiting {
+        is_new |= agent.pending_classes.wait(&task.awaited, class);
+        if let Some(i) = agent.table.lock().instrument(task.instrument) {
+            i.tried.remove(&task.method);
+        }
+    }
+    is_new
 }
 
-/// A method cannot have the version that what is woven into it asks for: the instruments that this version would have brought
-/// do not stand there.
-fn take_off(agent: &Agent, class: &Class, id: u32, reason: &Refusal) {
+/// Weaves a class, and reports errors to the user. Unlike during `attach`, no caller waits for the
+/// result.
+fn weave_and_report(
+    agent: &Agent,
+    env: Env,
+    class: &Arc<Class>,
+    eager: bool,
+    batch: &mut SwitchBatch,
+) {
+    for (instrument, error) in weave_class(agent, env, class, eager, batch) {
+        let mut tables = agent.table.lock();
+        let Some(i) = tables.instrument(instrument) else {
+            continue;
+        };
+        match Reporting::of_error(&error, &i.spec.place) {
+            Reporting::Never => {}
+            Reporting::IfNothingIsPlaced => {
+                i.deferred_error.get_or_insert(error.to_string());
+            }
+            Reporting::AtOnce => {
+                let plan = i.spec.plan.clone();
+                drop(tables);
+                agent.problem(&plan, &error.to_string());
+            }
+        }
+    }
+}
+
+/// The time at which the agent reports an error in a class that was loaded after the instrument was
+/// attached.
+#[derive(Debug, PartialEq, Eq)]
+enum Reporting {
+    /// Classes without the requested point are normal.
+    Never,
+    /// Single instructions differ, and in many methods the code fits none of them. The error
+    /// matters only if no point is ever placed.
+    IfNothingIsPlaced,
+    AtOnce,
+}
+
+impl Reporting {
+    fn of_error(error: &AttachError, place: &Place) -> Reporting {
+        match error {
+            AttachError::NotCompiled { .. } if matches!(place, Place::Instructions(_)) => {
+                Reporting::IfNothingIsPlaced
+            }
+            AttachError::NotCompiled { .. } | AttachError::TooManyPoints { .. } => {
+                Reporting::AtOnce
+            }
+            _ => Reporting::Never,
+        }
+    }
+}
+
+/// One instrument that is to be attached to one method.
+struct Task {
+    instrument: InstrumentId,
+    /// The spec, restricted to the method.
+    spec: Spec,
+    /// The id of the method.
+    method: u32,
+    /// Name and descriptor of the method.
+    label: String,
+}
+
+/// A task whose code waits for a class.
+struct WaitingTask {
+    instrument: InstrumentId,
+    method: u32,
+    /// The internal name of the class.
+    awaited: String,
+}
+
+/// The attached instruments that select methods of the class and have not been tried there. Marks
+/// them as tried.
+fn select_tasks(
+    agent: &Agent,
+    class: &Class,
+    methods: &[ArmedMethod],
+    facts: Option<&ClassFacts>,
+) -> Vec<Task> {
+    let mut tasks = Vec::new();
+    let mut tables = agent.table.lock();
+    for (n, i) in tables.instruments.iter_mut().enumerate() {
+        let mut patterns = i.spec.patterns.iter();
+        if !i.attached || !patterns.any(|p| p.matches_class(&class.dotted)) {
+            continue;
+        }
+        for m in methods {
+            let named = (m.name.as_str(), m.descriptor.as_str());
+            if i.spec.selects(&class.dotted, facts, m.id, named) && i.tried.insert(m.id) {
+                tasks.push(Task {
+                    instrument: InstrumentId(n as u32 + 1),
+                    spec: i.spec.of_method(m.id),
+                    method: m.id,
+                    label: format!("{}{}", m.name, m.descriptor),
+                });
+            }
+        }
+    }
+    tasks
+}
+
+/// A public refusal code with its explanation, as reports list them.
+#[derive(Debug, PartialEq, Eq)]
+struct Refused {
+    code: String,
+    detail: String,
+}
+
+impl From<&Refusal> for Refused {
+    fn from(reason: &Refusal) -> Refused {
+        Refused {
+            code: reason.name(),
+            detail: reason.to_string(),
+        }
+    }
+}
+
+impl From<&AttachError> for Refused {
+    fn from(error: &AttachError) -> Refused {
+        Refused {
+            code: attach_error_code(error).into(),
+            detail: error.to_string(),
+        }
+    }
+}
+
+/// The public refusal code of an error: the name of its variant.
+fn attach_error_code(error: &AttachError) -> &'static str {
+    match error {
+        AttachError::UnknownInstrument { .. } => "UnknownInstrument",
+        AttachError::UnknownPatch { .. } => "UnknownPatch",
+        AttachError::NothingMatches { .. } => "NothingMatches",
+        AttachError::UnknownFragment { .. } => "UnknownFragment",
+        AttachError::UnknownEdge { .. } => "UnknownEdge",
+        AttachError::UnknownLine { .. } => "UnknownLine",
+        AttachError::VariableNotLive { .. } => "VariableNotLive",
+        AttachError::EditRefused { .. } => "EditRefused",
+        AttachError::MethodRefused { .. } => "MethodRefused",
+        AttachError::NotCompiled { .. } => "NotCompiled",
+        AttachError::TooManyPoints { .. } => "TooManyPoints",
+        AttachError::TallyTooLarge { .. } => "TallyTooLarge",
+        AttachError::Unsupported { .. } => "Unsupported",
+        AttachError::OutOfData { .. } => "OutOfData",
+        AttachError::ShuttingDown => "ShuttingDown",
+        AttachError::Vm { .. } => "Vm",
+    }
+}
+
+/// The reason why an instrument is not placed in a method.
+enum NotPlaced {
+    /// The spec asks for something that the method does not have. `attach` returns this error to
+    /// the plan.
+    Error(AttachError),
+    /// The method or the agent's memory does not allow it. Only reports list this reason.
+    Refused(Refused),
+    /// The code of the plan waits for the class with this internal name.
+    Awaits { class: String, detail: String },
+}
+
+/// The points of an instrument in a method, with their counters.
+#[derive(Default)]
+struct Placement {
+    points: Vec<InstalledPoint>,
+    probes: Probes,
+}
+
+/// The results of weaving a class.
+#[derive(Default)]
+struct WeavingResult {
+    errors: Vec<(InstrumentId, AttachError)>,
+    waiting: Vec<WaitingTask>,
+    /// The ids of the methods that need another version.
+    changed: Vec<u32>,
+    /// The records for the metadata journal.
+    records: Vec<veneer_protocol::data::Record>,
+}
+
+/// The weaving of one class.
+struct ClassWeaver<'a> {
+    agent: &'a Agent,
+    env: Env,
+    class: &'a Arc<Class>,
+    /// The original class file.
+    file: &'a ClassFile<'a>,
+    unique: UniqueClasses,
+    result: WeavingResult,
+}
+
+impl ClassWeaver<'_> {
+    /// Attaches an instrument to a method, and records the result.
+    fn weave(&mut self, task: &Task) {
+        let (agent, dotted) = (self.agent, &self.class.dotted);
+        let refused = match self.place(task) {
+            Ok(placement) => {
+                self.record(task, placement);
+                return;
+            }
+            Err(NotPlaced::Awaits { class, detail }) => {
+                agent.refuse(dotted, &task.label, AWAITS_CLASS, &detail);
+                self.result.waiting.push(WaitingTask {
+                    instrument: task.instrument,
+                    method: task.method,
+                    awaited: class,
+                });
+                return;
+            }
+            Err(NotPlaced::Error(error)) => {
+                let refused = Refused::from(&error);
+                self.result.errors.push((task.instrument, error));
+                refused
+            }
+            Err(NotPlaced::Refused(refused)) => refused,
+        };
+        agent.refuse(dotted, &task.label, &refused.code, &refused.detail);
+        if let Some(i) = agent.table.lock().instrument(task.instrument) {
+            i.refused += 1;
+        }
+    }
+
+    /// Plans the points of an instrument in a method, and allocates their counters.
+    fn place(&self, task: &Task) -> Result<Placement, NotPlaced> {
+        let agent = self.agent;
+        let analysed = analyse(&agent.policy, self.file, self.class, task.method)
+            .map_err(|reason| NotPlaced::Refused(Refused::from(&reason)))?;
+        let (method, armed) = (&analysed.method, &analysed.armed);
+        if matches!(task.spec.place, Place::Blocks | Place::Edges) && method.is_constructor() {
+            self.refuse_before_super(&analysed, &task.label);
+        }
+        let compile = |code: &Code, values| self.compile(&analysed, code, values);
+        let planned = planner::plan(&task.spec, method, armed, &compile);
+        let planned = planned.map_err(|error| match planner::awaited_class(&error) {
+            Some(class) => NotPlaced::Awaits {
+                class: class.replace('.', "/"),
+                detail: error.to_string(),
+            },
+            None => NotPlaced::Error(error),
+        })?;
+        let placed = {
+            let mut tables = agent.table.lock();
+            let instrument = tables.instrument(task.instrument);
+            instrument.map_or(0, |i| i.points.len())
+        };
+        if placed + planned.len() > task.spec.limit as usize {
+            let limit = task.spec.limit;
+            return Err(NotPlaced::Error(AttachError::TooManyPoints { limit }));
+        }
+        let is_derived =
+            task.spec.counts_all() && planned.len() > 1 && !agent.methods.counts_each();
+        let counting = is_derived.then(|| Counting::of(method, &armed.points));
+        self.allocate(task, &planned, counting)
+            .map_err(NotPlaced::Refused)
+    }
+
+    /// Adds the points to the instrument and the probes to the method.
+    fn record(&mut self, task: &Task, placement: Placement) {
+        if placement.probes.direct.is_empty() {
+            return;
+        }
+        let (agent, dotted) = (self.agent, &self.class.dotted);
+        let Placement { points, probes } = placement;
+        self.result.records.push(journal_records::installed(
+            task.instrument,
+            dotted,
+            &task.label,
+            &points,
+        ));
+        {
+            let mut tables = agent.table.lock();
+            if let Some(i) = tables.instrument(task.instrument) {
+                i.points.extend(points);
+                i.methods.insert(task.method);
+            }
+        }
+        agent
+            .methods
+            .add_probes(task.method, task.instrument, probes);
+        agent.accept(dotted, &task.label, AWAITS_CLASS);
+        self.result.changed.push(task.method);
+    }
+
+    /// Compiles code for a site of a method.
+    fn compile(
+        &self,
+        analysed: &AnalysedMethod,
+        code: &Code,
+        values: VisibleValues,
+    ) -> Result<CompiledProbe, ProbeError> {
+        let agent = self.agent;
+        let compiled = self.env.frame(|env| {
+            agent.library.prepare(env)?;
+            let host = self.class.local(env).unwrap_or(jclass::NULL);
+            let method = &analysed.method;
+            let scope = SiteScope::new(agent, env, host, method, values, &self.unique);
+            let compiled = veneer_probes::compile::compile(code, &scope);
+            Ok(compiled.map(|probe| {
+                let (reads, operands) = scope.sources(&probe);
+                let placed = probe.placed(&|table| agent.tallies.address(table));
+                CompiledProbe {
+                    method: Arc::new(placed),
+                    reads,
+                    operands,
+                }
+            }))
+        });
+        compiled.unwrap_or_else(|e| {
+            let reason = Reason::TooLarge {
+                what: e.to_string(),
+            };
+            let place = Default::default();
+            Err(ProbeError { place, reason })
+        })
+    }
+
+    /// Records the fragments of a constructor before `super(…)`, which a version cannot contain.
+    fn refuse_before_super(&self, analysed: &AnalysedMethod, label: &str) {
+        let (method, points) = (&analysed.method, &analysed.armed.points);
+        let reachable = reachable(method, points);
+        let first = points.first().map_or(0, |p| p.instruction);
+        let refused = Refused::from(&Refusal::BeforeSuper);
+        for fragment in method.flow.fragments() {
+            if fragment.instructions.start < first && !reachable.contains(&fragment.id) {
+                let place = format!("{label}@{}", fragment.start);
+                self.agent
+                    .refuse(&self.class.dotted, &place, &refused.code, &refused.detail);
+            }
+        }
+    }
+
+    /// Allocates the counters of planned probes, and makes points and probes of them. With
+    /// `counting`, also allocates a counter block from which the counts of the points are derived.
+    ///
+    /// # Errors
+    /// If the memory for counters, log points or limits is exhausted.
+    fn allocate(
+        &self,
+        task: &Task,
+        planned: &[PlannedProbe],
+        counting: Option<Counting>,
+    ) -> Result<Placement, Refused> {
+        let agent = self.agent;
+        let mut placement = Placement::default();
+        if let Some(counting) = counting
+            && let Some(block) = allocate_block(&agent.table, &agent.shards, task.method, &counting)
+        {
+            placement.probes.derived = Some((counting.probes(block.first), block));
+        }
+        let block = placement.probes.derived.as_ref();
+        let block = block.map(|(_, block)| block.clone());
+        let late_cell = {
+            let mut tables = agent.table.lock();
+            let instrument = tables.instrument(task.instrument);
+            instrument
+                .filter(|i| i.spec.late)
+                .and_then(|i| i.cells.first().copied())
+        };
+        let class: Arc<str> = self.class.dotted.as_str().into();
+        let label: Arc<str> = task.label.as_str().into();
+        for one in planned {
+            let Some((site, step)) = one.sites.first().copied() else {
+                continue;
+            };
+            let key = SlotKey {
+                method: task.method,
+                site,
+                step,
+            };
+            let slot = self.allocate_slot(&key, one.slots())?;
+            let limit = self.hit_limit(task.instrument)?;
+            let probes = one.probes(slot, limit, late_cell);
+            placement.probes.direct.extend(probes);
+            placement.points.push(InstalledPoint {
+                class: class.clone(),
+                method: label.clone(),
+                fragment: one.fragment,
+                to: one.to,
+                what: one.what.as_deref().map(Into::into),
+                line: one.line,
+                slot,
+                step,
+                values: one.values.iter().map(|v| v.name.clone()).collect(),
+                base: reading_base(&agent.shards, step, slot),
+                last: None,
+                key,
+                row: block.clone(),
+                is_unloaded: false,
+            });
+        }
+        Ok(placement)
+    }
+
+    /// Allocates the counters of a point. For a log, returns the number of a new log point instead.
+    /// Counters of a detached instrument are reused at the same place for the same step, and
+    /// counters of unloaded classes anywhere.
+    fn allocate_slot(&self, key: &SlotKey, width: u32) -> Result<u32, Refused> {
+        let agent = self.agent;
+        if key.step == Step::Log {
+            let point = {
+                let mut tables = agent.table.lock();
+                tables.log_points += 1;
+                tables.log_points
+            };
+            let limit = veneer_protocol::data::Rings::POINTS as usize;
+            return match agent.rings.open_point(point) {
+                true => Ok(point),
+                false => Err(Refused::from(&Refusal::CountersExhausted(limit))),
+            };
+        }
+        let reused = {
+            let mut tables = agent.table.lock();
+            let same_place = tables.free_by_key.get_mut(key).and_then(Vec::pop);
+            same_place.or_else(|| tables.free_by_width.get_mut(&width).and_then(Vec::pop))
+        };
+        reused
+            .or_else(|| agent.shards.allocate(width))
+            .ok_or_else(|| Refused::from(&Refusal::CountersExhausted(SLOTS as usize)))
+    }
+
+    /// The limit for the next point of an instrument that may act a limited number of times. Points
+    /// share one cell, unless the limit applies to each point separately.
+    fn hit_limit(&self, instrument: InstrumentId) -> Result<Option<HitLimit>, Refused> {
+        let agent = self.agent;
+        let mut tables = agent.table.lock();
+        let Some(i) = tables.instrument(instrument) else {
+            return Ok(None);
+        };
+        let Some(times) = i.spec.times else {
+            return Ok(None);
+        };
+        if times.each || i.cells.is_empty() {
+            let cell = agent.tallies.allocate_cells();
+            let error = AttachError::TallyTooLarge { entries: 1 };
+            i.cells.push(cell.ok_or_else(|| Refused::from(&error))?);
+        }
+        let most = times.most;
+        Ok(i.cells.last().map(|cell| HitLimit { cell: *cell, most }))
+    }
+}
+
+/// The values of a point's counters when the point is made. Readings subtract them, because
+/// counters may be reused. The shortest and the longest time of a timer cannot be subtracted, so
+/// their counters are cleared.
+fn reading_base(shards: &Shards, step: Step, slot: u32) -> [u64; 2] {
+    match step {
+        Step::Log | Step::LoopEnter | Step::LoopBackEdge | Step::LoopExit => [0, 0],
+        Step::Count | Step::CodeOnly => [shards.sum(slot), 0],
+        Step::Start
+        | Step::Stop
+        | Step::Lap
+        | Step::LateStart
+        | Step::LateSkip
+        | Step::LateStop => {
+            shards.clear(slot + 2);
+            shards.clear(slot + 3);
+            [shards.sum(slot), shards.sum(slot + 1)]
+        }
+    }
+}
+
+/// A method cannot have the version that its instrumentation asks for. Removes the instruments that
+/// only this version would have contained, and records the reason.
+fn remove_unproven(agent: &Agent, class: &Class, id: u32, reason: &Refusal) {
     agent.refuse_method(class, id, reason);
     let label = {
         let state = class.state();
@@ -280,155 +625,80 @@ fn take_off(agent: &Agent, class: &Class, id: u32, reason: &Refusal) {
         method.map_or_else(String::new, |m| format!("{}{}", m.name, m.descriptor))
     };
     for instrument in agent.methods.remove_unproven(id) {
-        agent.note(&[report::leaves(instrument, &class.dotted, &label)]);
+        agent.note(&[journal_records::not_installed(
+            instrument,
+            &class.dotted,
+            &label,
+        )]);
         let mut tables = agent.table.lock();
         if let Some(i) = tables.instrument(instrument) {
             i.refused += 1;
             i.methods.remove(&id);
-            let of_method = |s: &mut Standing| s.key.method == id && !s.gone;
-            let rows = i.standing.extract_if(.., of_method).filter_map(|s| s.row);
-            let mut rows: Vec<_> = rows.collect();
-            rows.dedup_by(|a, b| Arc::ptr_eq(a, b));
-            tables.limbo.append(&mut rows);
+            let is_removed =
+                |point: &mut InstalledPoint| point.key.method == id && !point.is_unloaded;
+            let removed = i.points.extract_if(.., is_removed);
+            let mut blocks: Vec<_> = removed.filter_map(|point| point.row).collect();
+            blocks.dedup_by(|a, b| Arc::ptr_eq(a, b));
+            tables.quarantine.append(&mut blocks);
         }
     }
 }
 
-/// Records the fragments of a constructor in which no activation can be reached yet.
-fn refuse_before_super(
-    agent: &Agent,
-    class: &Class,
-    method: &Method,
-    armed: &ArmedCode,
-    label: &str,
-) {
-    let reached = reachable(method, &armed.points);
-    let begin = armed.points.first().map_or(0, |p| p.instruction);
-    for f in method
-        .flow
-        .fragments()
-        .filter(|f| f.instructions.start < begin && !reached.contains(&f.id))
-    {
-        let reason = Refusal::BeforeSuper;
-        agent.refuse(
-            &class.dotted,
-            &format!("{label}@{}", f.start),
-            &reason.name(),
-            &reason.to_string(),
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use veneer_instruments::Which;
+
+    fn not_compiled() -> AttachError {
+        AttachError::NotCompiled {
+            class: "shop.Desk".into(),
+            method: "run()V".into(),
+            place: "entry".into(),
+            reason: Box::new(ProbeError {
+                place: Default::default(),
+                reason: Reason::Unknown { name: "q".into() },
+            }),
+        }
+    }
+
+    #[test]
+    fn errors_of_code_are_reported_at_once_but_for_single_instructions_later() {
+        let instructions = Place::Instructions(Which::Throws);
+        let too_many = AttachError::TooManyPoints { limit: 3 };
+        let of = Reporting::of_error;
+        assert_eq!(of(&not_compiled(), &Place::Method), Reporting::AtOnce);
+        assert_eq!(
+            of(&not_compiled(), &instructions),
+            Reporting::IfNothingIsPlaced
+        );
+        assert_eq!(of(&too_many, &instructions), Reporting::AtOnce);
+        assert_eq!(
+            of(&AttachError::ShuttingDown, &Place::Method),
+            Reporting::Never
         );
     }
-}
 
-fn variant(e: &AttachError) -> String {
-    format!("{e:?}")
-        .chars()
-        .take_while(|c| c.is_ascii_alphanumeric())
-        .collect()
-}
-
-/// The cells of an instrument that acts so many times only, at its next point.
-fn limit(agent: &Agent, instrument: InstrumentId) -> Result<Option<Limit>, (String, String)> {
-    let mut tables = agent.table.lock();
-    let Some(i) = tables.instrument(instrument) else {
-        return Ok(None);
-    };
-    let Some(times) = i.spec.times else {
-        return Ok(None);
-    };
-    if times.each || i.cells.is_empty() {
-        let full = || {
-            let full = AttachError::TallyTooLarge { entries: 1 };
-            (variant(&full), full.to_string())
-        };
-        i.cells.push(agent.tallies.cells().ok_or_else(full)?);
+    #[test]
+    fn the_code_of_an_error_is_the_name_of_its_variant() {
+        let errors = [
+            not_compiled(),
+            AttachError::TooManyPoints { limit: 1 },
+            AttachError::TallyTooLarge { entries: 1 },
+            AttachError::ShuttingDown,
+        ];
+        for error in errors {
+            let debug = format!("{error:?}");
+            let variant = debug.split([' ', '{']).next();
+            let refused = Refused::from(&error);
+            assert_eq!(Some(refused.code.as_str()), variant);
+            assert_eq!(refused.detail, error.to_string());
+        }
     }
-    let most = times.most;
-    Ok(i.cells.last().map(|cell| Limit { cell: *cell, most }))
-}
 
-/// Gives counters to joins.
-type Stood = (Vec<Standing>, Probes);
-
-fn stand(
-    agent: &Agent,
-    class: &Class,
-    (id, label): (u32, &str),
-    joins: &[Join],
-    counting: Option<Counting>,
-    instrument: InstrumentId,
-) -> Result<Stood, (String, String)> {
-    let (mut standing, mut probes) = (Vec::new(), Probes::default());
-    if let Some(counting) = counting
-        && let Some(row) = derived_counts::allocate(agent, id, &counting)
-    {
-        probes.by_flow = Some((counting.probes(row.first), row));
+    #[test]
+    fn a_refusal_keeps_its_code_and_text() {
+        let refused = Refused::from(&Refusal::BeforeSuper);
+        assert_eq!(refused.code, "BeforeSuper");
+        assert_eq!(refused.detail, Refusal::BeforeSuper.to_string());
     }
-    let since = {
-        let mut tables = agent.table.lock();
-        tables
-            .instrument(instrument)
-            .filter(|i| i.spec.late)
-            .and_then(|i| i.cells.first().copied())
-    };
-    let (dotted, named): (Arc<str>, Arc<str>) = (class.dotted.as_str().into(), label.into());
-    for join in joins {
-        let Some((site, step)) = join.sites.first().copied() else {
-            continue;
-        };
-        let key = SlotKey {
-            method: id,
-            site,
-            step,
-        };
-        let slot = if step == Step::Log {
-            let mut tables = agent.table.lock();
-            tables.log_points += 1;
-            let point = tables.log_points;
-            drop(tables);
-            if !agent.rings.open_point(point) {
-                let full =
-                    Refusal::CountersExhausted(veneer_protocol::data::Rings::POINTS as usize);
-                return Err((full.name(), full.to_string()));
-            }
-            point
-        } else {
-            let used = {
-                let mut tables = agent.table.lock();
-                let used = tables.free.get_mut(&key).and_then(Vec::pop);
-                used.or_else(|| tables.spare.get_mut(&join.slots()).and_then(Vec::pop))
-            };
-            let full = Refusal::CountersExhausted(crate::data::shards::SLOTS as usize);
-            let fresh = || agent.shards.allocate(join.slots());
-            used.or_else(fresh).ok_or((full.name(), full.to_string()))?
-        };
-        probes
-            .each
-            .extend(join.probes(slot, limit(agent, instrument)?, since));
-        let base = match step {
-            Step::Log | Step::Enter | Step::Turn | Step::Over => [0, 0],
-            Step::Count | Step::Pass => [agent.shards.sum(slot), 0],
-            Step::Start | Step::Stop | Step::Lap | Step::Since | Step::Known | Step::Until => {
-                agent.shards.clear(slot + 2);
-                agent.shards.clear(slot + 3);
-                [agent.shards.sum(slot), agent.shards.sum(slot + 1)]
-            }
-        };
-        standing.push(Standing {
-            class: dotted.clone(),
-            method: named.clone(),
-            fragment: join.fragment,
-            to: join.to,
-            what: join.what.as_deref().map(Into::into),
-            line: join.line,
-            slot,
-            step,
-            values: join.values.iter().map(|v| v.0.clone()).collect(),
-            base,
-            last: None,
-            key,
-            row: probes.by_flow.as_ref().map(|p| p.1.clone()),
-            gone: false,
-        });
-    }
-    Ok((standing, probes))
 }

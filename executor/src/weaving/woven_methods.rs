@@ -1,12 +1,22 @@
-//! What is woven into each method now, and bringing the JVM to it.
+//! The instrumentation of each method: the probes and edits that plans want, and the version that
+//! is installed.
 //!
-//! Every method with advice or edits has an entry here. [`Methods::prepare`] takes a snapshot of it and emits a version (or
-//! none); [`Methods::carry_out`] installs that, for all methods that change together. No lock is held meanwhile, so two threads may
-//! do this at once: a sequence number says afterwards whether what was installed is still what is wanted; where not, it is done
-//! again.
+//! ```text
+//!   add / remove ─▶ sequence += 1 ─▶ snapshot ─▶ version ─▶ switch ─▶ record_switch: is the sequence still the same?
+//!                        ▲                                                              │ no
+//!                        └────────────────────── prepare again ◀────────────────────────┘
+//! ```
+//!
+//! Every method with probes or edits has an entry here. [`WovenMethods::prepare`] takes a snapshot
+//! of the entry and makes a version of it. [`WovenMethods::install_versions`] installs the versions
+//! of all methods that change together. Both are in [`versions`](crate::weaving::versions).
+//!
+//! No lock is held while a version is made, so two threads may make versions of the same method at
+//! once. The sequence number of an entry rises with every change. After a switch, it shows whether
+//! the installed version is the wanted one; if it is not, the method is prepared again.
 
 use crate::jvm::jni::Global;
-use crate::weaving::counter_block::Row;
+use crate::weaving::counter_block::CounterBlock;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -15,49 +25,73 @@ use veneer_fragmenter::flowgraph::FragmentId;
 use veneer_fragmenter::patch::Edit;
 use veneer_instruments::{InstrumentId, PatchId};
 
-/// The most counters that an armed body counts at its entry by itself; `VeneerToken` has as many fields.
+/// The maximum number of counters that an armed body can increment at its entry. `VeneerToken` has
+/// this number of fields.
 const MAX_ENTRY_COUNTERS: usize = 4;
-
-/// An instrument in a method.
-pub struct Stands {
-    pub instrument: InstrumentId,
-    pub probes: Probes,
-    /// It was in a version that took effect.
-    pub proven: bool,
-}
-
-#[derive(Default)]
-pub struct Woven {
-    /// Rises with every change.
-    pub sequence: u64,
-    pub probes: Vec<Stands>,
-    pub edits: Vec<(PatchId, Vec<Edit>)>,
-    /// Fragments at which a version has or had an edit point: an activation may still come from there.
-    pub kept: BTreeSet<FragmentId>,
-    /// The token of the version that is installed; `None` for IDLE. Weak: a token leads to its version, and so to the loader.
-    pub token: Option<Arc<Global>>,
-    /// New activations run the armed body, which counts them.
-    pub counts: bool,
-    /// The classes that new activations and running ones are in, as far as they are up to date. Weak.
-    pub enter: Option<Global>,
-    pub resume: Option<Global>,
-}
 
 /// The probes of one instrument in one method.
 #[derive(Clone, Default)]
 pub struct Probes {
-    /// With a counter for each point.
-    pub each: Vec<Probe>,
-    /// With a row of counters from which the points follow, until the graph is edited.
-    pub by_flow: Option<(Vec<Probe>, Arc<Row>)>,
+    /// The probes with a counter for each point.
+    pub direct: Vec<Probe>,
+    /// The probes that count in a block, from which the counts of the points are derived. They are
+    /// used until an edit changes the flow graph.
+    pub derived: Option<(Vec<Probe>, Arc<CounterBlock>)>,
 }
 
+/// An instrument that is attached to a method.
+pub struct AttachedInstrument {
+    pub instrument: InstrumentId,
+    pub probes: Probes,
+    /// Whether a version with the probes has been installed. If a later version fails, these probes
+    /// are not the reason.
+    pub proven: bool,
+}
+
+/// The instrumentation of one method.
+#[derive(Default)]
+pub struct MethodInstrumentation {
+    /// The number of changes so far.
+    pub sequence: u64,
+    /// The attached instruments, in the order of their ids.
+    pub instruments: Vec<AttachedInstrument>,
+    pub edits: Vec<(PatchId, Vec<Edit>)>,
+    /// The fragments at which a version has or had an edit point. An activation may still arrive
+    /// from there.
+    pub edit_points: BTreeSet<FragmentId>,
+    /// The token of the installed version; `None` for IDLE. The reference is weak, because a token
+    /// leads to its version and so to the class loader.
+    pub token: Option<Arc<Global>>,
+    /// Whether new activations run the armed body, which counts its entries.
+    pub counts_entries: bool,
+    /// A weak reference to the version class that new activations enter.
+    pub enter_class: Option<Global>,
+    /// A weak reference to the version class in which running activations resume.
+    pub resume_class: Option<Global>,
+}
+
+impl MethodInstrumentation {
+    /// Whether new activations run a version.
+    pub fn has_version(&self) -> bool {
+        self.token.is_some() && !self.counts_entries
+    }
+
+    fn all_edits(&self) -> Vec<Edit> {
+        let lists = self.edits.iter();
+        lists.flat_map(|(_, edits)| edits.iter().copied()).collect()
+    }
+}
+
+/// The wanted instrumentation of a method at one moment.
 #[derive(Clone, Default)]
 pub struct Snapshot {
+    /// The id of the method.
+    pub method: u32,
+    /// The sequence number of the entry at that moment.
     pub sequence: u64,
     pub probes: Vec<Probe>,
-    /// Rows that the probes write to.
-    pub rows: Vec<Arc<Row>>,
+    /// The counter blocks to which the probes write.
+    pub blocks: Vec<Arc<CounterBlock>>,
     pub edits: Vec<Edit>,
 }
 
@@ -66,163 +100,437 @@ impl Snapshot {
         self.probes.is_empty() && self.edits.is_empty()
     }
 
-    /// The offsets of the counters, if nothing but the method's entry is counted: the armed body does that by itself.
+    /// The byte offsets of the counters, if the probes count nothing but entries and are few
+    /// enough. The armed body then counts by itself, without a version.
     pub fn entry_counters(&self) -> Option<Vec<i32>> {
         let offset = |p: &Probe| match (&p.site, &p.action) {
             (Site::Entry, Action::Count { slot }) => i32::try_from(u64::from(*slot) * 8).ok(),
             _ => None,
         };
-        let few = (1..=MAX_ENTRY_COUNTERS).contains(&self.probes.len()) && self.edits.is_empty();
+        let are_few = (1..=MAX_ENTRY_COUNTERS).contains(&self.probes.len());
         let offsets: Option<Vec<i32>> = self.probes.iter().map(offset).collect();
-        offsets.filter(|_| few)
+        offsets.filter(|_| are_few && self.edits.is_empty())
     }
 }
 
-/// See the module documentation.
+/// The target that a successful switch has installed.
 #[derive(Default)]
-pub struct Methods {
-    woven: Mutex<HashMap<u32, Woven>>,
-    /// Each point has its own counter from now on.
-    each: AtomicBool,
-    /// Version classes defined so far.
+pub struct InstalledTarget {
+    /// A weak reference to the token of the version; `None` for IDLE.
+    pub token: Option<Global>,
+    /// A weak reference to the version class; `None` for IDLE and for an armed body that counts its
+    /// entries.
+    pub enter_class: Option<Global>,
+    pub counts_entries: bool,
+}
+
+/// The instrumentation of all methods, by method id. See the module documentation.
+#[derive(Default)]
+pub struct WovenMethods {
+    entries: Mutex<HashMap<u32, MethodInstrumentation>>,
+    /// Whether each point uses its own counter, so that no count is derived.
+    counts_each: AtomicBool,
+    /// The number of version classes defined so far.
     pub versions: AtomicU64,
 }
 
-impl Methods {
-    pub fn woven(&self) -> MutexGuard<'_, HashMap<u32, Woven>> {
-        self.woven.lock().unwrap_or_else(|e| e.into_inner())
+impl WovenMethods {
+    /// Locks the entries. The lock is held for short reads and writes only, and never while Java
+    /// code runs.
+    pub fn entries(&self) -> MutexGuard<'_, HashMap<u32, MethodInstrumentation>> {
+        self.entries.lock().unwrap_or_else(|e| e.into_inner())
     }
 
-    /// Adds an instrument's probes to a method. Takes effect with [`Methods::prepare`] and [`Methods::carry_out`].
-    pub fn add_probes(&self, id: u32, instrument: InstrumentId, probes: Probes) {
-        let mut woven = self.woven();
-        let entry = woven.entry(id).or_default();
+    /// Adds an instrument's probes to a method. They take effect after [`WovenMethods::prepare`]
+    /// and [`WovenMethods::install_versions`].
+    pub fn add_probes(&self, method: u32, instrument: InstrumentId, probes: Probes) {
+        let mut entries = self.entries();
+        let entry = entries.entry(method).or_default();
         entry.sequence += 1;
-        // In the order in which they were attached, whenever they came here: code may have waited for a class.
-        let at = entry.probes.partition_point(|p| p.instrument <= instrument);
-        let stands = Stands {
+        // Probes may be added late, because their code waited for a class. Their place is still
+        // that of their instrument.
+        let place = entry
+            .instruments
+            .partition_point(|p| p.instrument <= instrument);
+        let attached = AttachedInstrument {
             instrument,
             probes,
             proven: false,
         };
-        entry.probes.insert(at, stands);
+        entry.instruments.insert(place, attached);
     }
 
-    /// Takes an instrument off a method.
-    pub fn remove_probes(&self, id: u32, instrument: InstrumentId) {
-        if let Some(entry) = self.woven().get_mut(&id) {
+    /// Removes an instrument from a method.
+    pub fn remove_probes(&self, method: u32, instrument: InstrumentId) {
+        if let Some(entry) = self.entries().get_mut(&method) {
             entry.sequence += 1;
-            entry.probes.retain(|p| p.instrument != instrument);
+            entry.instruments.retain(|p| p.instrument != instrument);
         }
     }
 
-    /// Takes off a method what has never been in a version of it that took effect.
-    pub fn remove_unproven(&self, id: u32) -> Vec<InstrumentId> {
-        let mut woven = self.woven();
-        let Some(entry) = woven.get_mut(&id) else {
+    /// Removes the instruments whose probes have never been in an installed version of the method,
+    /// and returns their ids.
+    pub fn remove_unproven(&self, method: u32) -> Vec<InstrumentId> {
+        let mut entries = self.entries();
+        let Some(entry) = entries.get_mut(&method) else {
             return Vec::new();
         };
         entry.sequence += 1;
-        let gone = entry.probes.extract_if(.., |p| !p.proven);
-        gone.map(|p| p.instrument).collect()
+        let removed = entry.instruments.extract_if(.., |p| !p.proven);
+        removed.map(|p| p.instrument).collect()
     }
 
-    /// Whether nothing is counted by flow.
+    /// Whether each point uses its own counter, so that no count is derived.
     pub fn counts_each(&self) -> bool {
-        self.each.load(Ordering::Acquire)
+        self.counts_each.load(Ordering::Acquire)
     }
 
-    /// Has every point count for itself, once its method is updated. Gives the methods where that is a change.
+    /// Makes each point use its own counter from the next version of its method on. Returns the
+    /// methods for which this is a change; the caller prepares new versions of them. There is no
+    /// way back.
     pub fn count_each(&self) -> Vec<u32> {
-        let mut woven = self.woven();
-        if self.each.swap(true, Ordering::AcqRel) {
+        let mut entries = self.entries();
+        if self.counts_each.swap(true, Ordering::AcqRel) {
             return Vec::new();
         }
         let mut changed = Vec::new();
-        for (id, entry) in woven.iter_mut() {
-            if entry.probes.iter().any(|p| p.probes.by_flow.is_some()) {
+        for (method, entry) in entries.iter_mut() {
+            if entry.instruments.iter().any(|p| p.probes.derived.is_some()) {
                 entry.sequence += 1;
-                changed.push(*id);
+                changed.push(*method);
             }
         }
         changed
     }
 
-    /// Adds edits to a method.
-    pub fn add_edits(&self, id: u32, patch: PatchId, edits: Vec<Edit>) {
-        let mut woven = self.woven();
-        let entry = woven.entry(id).or_default();
+    /// Adds the edits of a patch to a method.
+    pub fn add_edits(&self, method: u32, patch: PatchId, edits: Vec<Edit>) {
+        let mut entries = self.entries();
+        let entry = entries.entry(method).or_default();
         entry.sequence += 1;
         entry.edits.push((patch, edits));
     }
 
-    /// Takes edits back.
-    pub fn remove_edits(&self, id: u32, patch: PatchId) {
-        if let Some(entry) = self.woven().get_mut(&id) {
+    /// Removes the edits of a patch from a method.
+    pub fn remove_edits(&self, method: u32, patch: PatchId) {
+        if let Some(entry) = self.entries().get_mut(&method) {
             entry.sequence += 1;
-            entry.edits.retain(|p| p.0 != patch);
+            entry.edits.retain(|(id, _)| *id != patch);
         }
     }
 
-    /// Drops all that is woven into methods that are gone.
+    /// Drops the entries of methods whose class has been unloaded.
     pub fn forget(&self, is_gone: &dyn Fn(u32) -> bool) {
-        let mut woven = self.woven();
-        // Their references are given back to the JVM when the lock is free again.
-        let _gone: Vec<_> = woven.extract_if(|id, _| is_gone(*id)).collect();
-        woven.shrink_to_fit();
-        drop(woven);
+        let mut entries = self.entries();
+        // Dropping the entries releases references of the JVM. That happens after the lock has been
+        // released.
+        let _gone: Vec<_> = entries.extract_if(|id, _| is_gone(*id)).collect();
+        entries.shrink_to_fit();
+        drop(entries);
     }
 
-    /// Whether a method runs its armed body, with nothing woven in.
-    pub fn is_idle(&self, id: u32) -> bool {
-        let woven = self.woven();
-        woven
-            .get(&id)
-            .is_none_or(|w| w.token.is_none() && w.probes.is_empty() && w.edits.is_empty())
+    /// Whether a method runs its armed body, without probes and edits.
+    pub fn is_idle(&self, method: u32) -> bool {
+        let entries = self.entries();
+        entries
+            .get(&method)
+            .is_none_or(|e| e.token.is_none() && e.instruments.is_empty() && e.edits.is_empty())
     }
 
-    /// The edits of a method, in order.
-    pub fn edits(&self, id: u32) -> Vec<Edit> {
-        self.woven().get(&id).map_or_else(Vec::new, |w| {
-            w.edits.iter().flat_map(|e| e.1.iter().copied()).collect()
-        })
+    /// The edits of a method, in the order in which they were added.
+    pub fn edits(&self, method: u32) -> Vec<Edit> {
+        let entries = self.entries();
+        let entry = entries.get(&method);
+        entry.map_or_else(Vec::new, MethodInstrumentation::all_edits)
     }
 
     /// The fragments at which versions of a method have or had an edit point.
-    pub fn kept(&self, id: u32) -> Vec<FragmentId> {
-        let woven = self.woven();
-        woven
-            .get(&id)
-            .map_or_else(Vec::new, |w| w.kept.iter().copied().collect())
+    pub fn edit_points(&self, method: u32) -> Vec<FragmentId> {
+        let entries = self.entries();
+        let entry = entries.get(&method);
+        entry.map_or_else(Vec::new, |e| e.edit_points.iter().copied().collect())
     }
 
-    pub fn snapshot(&self, id: u32) -> Snapshot {
-        let woven = self.woven();
-        let Some(entry) = woven.get(&id) else {
-            return Snapshot::default();
+    /// The wanted instrumentation of a method. Counts are derived unless the method has or had an
+    /// edit point: a counter block cannot record the activations that enter and leave there.
+    pub fn snapshot(&self, method: u32) -> Snapshot {
+        let entries = self.entries();
+        let Some(entry) = entries.get(&method) else {
+            return Snapshot {
+                method,
+                ..Snapshot::default()
+            };
         };
-        let (mut probes, mut rows) = (Vec::new(), Vec::new());
-        for Stands { probes: of, .. } in &entry.probes {
-            match &of.by_flow {
-                // At an edit point activations come and go that a row does not know.
-                Some((some, row))
-                    if entry.edits.is_empty() && entry.kept.is_empty() && !self.counts_each() =>
-                {
-                    probes.extend(some.iter().cloned());
-                    rows.push(row.clone());
+        let can_derive =
+            entry.edits.is_empty() && entry.edit_points.is_empty() && !self.counts_each();
+        let (mut probes, mut blocks) = (Vec::new(), Vec::new());
+        for attached in &entry.instruments {
+            match &attached.probes.derived {
+                Some((derived, block)) if can_derive => {
+                    probes.extend(derived.iter().cloned());
+                    blocks.push(block.clone());
                 }
-                _ => probes.extend(of.each.iter().cloned()),
+                _ => probes.extend(attached.probes.direct.iter().cloned()),
             }
         }
         Snapshot {
+            method,
             sequence: entry.sequence,
             probes,
-            rows,
-            edits: entry
-                .edits
-                .iter()
-                .flat_map(|e| e.1.iter().copied())
-                .collect(),
+            blocks,
+            edits: entry.all_edits(),
         }
+    }
+
+    /// Records the result of a switch. `sequence` is that of the snapshot from which the version
+    /// was made; `installed` is `None` if the switch failed.
+    ///
+    /// Returns whether the snapshot is still the wanted instrumentation. If it is and the switch
+    /// succeeded, all instruments of the method are proven.
+    pub fn record_switch(
+        &self,
+        method: u32,
+        sequence: u64,
+        installed: Option<InstalledTarget>,
+    ) -> bool {
+        let mut entries = self.entries();
+        let Some(entry) = entries.get_mut(&method) else {
+            return true;
+        };
+        let is_newest = entry.sequence == sequence;
+        if let Some(installed) = installed {
+            entry.token = installed.token.map(Arc::new);
+            entry.counts_entries = installed.counts_entries;
+            if !installed.counts_entries && installed.enter_class.is_some() {
+                entry.enter_class = installed.enter_class;
+            }
+            if is_newest {
+                entry.instruments.iter_mut().for_each(|p| p.proven = true);
+            }
+        }
+        is_newest
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::weaving::test_methods::with_method;
+    use veneer_fragmenter::counting::Counting;
+
+    const A: InstrumentId = InstrumentId(1);
+    const B: InstrumentId = InstrumentId(2);
+    const METHOD: u32 = 40;
+
+    fn count(slot: u32) -> Probe {
+        Probe {
+            site: Site::Entry,
+            action: Action::Count { slot },
+        }
+    }
+
+    /// Probes with these counters at the entry.
+    fn direct(slots: impl IntoIterator<Item = u32>) -> Probes {
+        Probes {
+            direct: slots.into_iter().map(count).collect(),
+            derived: None,
+        }
+    }
+
+    /// A direct probe with counter 1, or a derived probe with counter 9 in a block.
+    fn derived() -> Probes {
+        with_method("loop(I)I", |method, armed| {
+            let counting = Counting::of(method, &armed.points);
+            let block = Arc::new(CounterBlock::new(METHOD, 9, &counting));
+            Probes {
+                direct: vec![count(1)],
+                derived: Some((vec![count(9)], block)),
+            }
+        })
+    }
+
+    fn skip() -> Vec<Edit> {
+        vec![Edit::Skip {
+            fragment: FragmentId(1),
+        }]
+    }
+
+    fn slots(methods: &WovenMethods) -> Vec<Option<u32>> {
+        let probes = methods.snapshot(METHOD).probes;
+        probes.iter().map(|p| p.action.counter()).collect()
+    }
+
+    #[test]
+    fn a_method_without_an_entry_has_an_idle_snapshot() {
+        let snapshot = WovenMethods::default().snapshot(METHOD);
+        assert!(snapshot.is_idle());
+        assert_eq!((snapshot.method, snapshot.sequence), (METHOD, 0));
+    }
+
+    #[test]
+    fn every_change_of_a_method_raises_its_sequence_and_no_other() {
+        let methods = WovenMethods::default();
+        let sequence = || methods.snapshot(METHOD).sequence;
+        methods.add_probes(METHOD, A, direct([1]));
+        methods.add_probes(METHOD + 1, A, direct([2]));
+        assert_eq!(sequence(), 1);
+        methods.add_edits(METHOD, PatchId(1), skip());
+        assert_eq!(sequence(), 2);
+        methods.remove_edits(METHOD, PatchId(1));
+        methods.remove_probes(METHOD, A);
+        assert_eq!(sequence(), 4);
+        assert!(methods.snapshot(METHOD).is_idle());
+        methods.remove_probes(METHOD + 7, A);
+        assert_eq!(methods.entries().len(), 2, "removal makes no entry");
+    }
+
+    #[test]
+    fn probes_are_ordered_by_instrument_even_if_they_were_added_late() {
+        let methods = WovenMethods::default();
+        methods.add_probes(METHOD, B, direct([20]));
+        methods.add_probes(METHOD, A, direct([10]));
+        methods.add_probes(METHOD, A, direct([11]));
+        assert_eq!(slots(&methods), [Some(10), Some(11), Some(20)]);
+    }
+
+    #[test]
+    fn a_switch_of_an_older_snapshot_asks_for_another_version() {
+        let methods = WovenMethods::default();
+        methods.add_probes(METHOD, A, direct([1]));
+        let old = methods.snapshot(METHOD).sequence;
+        methods.add_probes(METHOD, B, direct([2]));
+        assert!(!methods.record_switch(METHOD, old, Some(InstalledTarget::default())));
+        let new = methods.snapshot(METHOD).sequence;
+        assert!(methods.record_switch(METHOD, new, Some(InstalledTarget::default())));
+    }
+
+    #[test]
+    fn instruments_are_proven_by_a_successful_switch_of_the_newest_snapshot() {
+        let installed = || Some(InstalledTarget::default());
+        let methods = WovenMethods::default();
+        methods.add_probes(METHOD, A, direct([1]));
+        methods.record_switch(METHOD, 1, installed());
+        methods.add_probes(METHOD, B, direct([2]));
+        // A switch of the snapshot without `B`, and a failed switch of the snapshot with it, prove
+        // nothing of `B`.
+        methods.record_switch(METHOD, 1, installed());
+        assert!(methods.record_switch(METHOD, 2, None));
+        assert_eq!(methods.remove_unproven(METHOD), [B]);
+        assert_eq!(slots(&methods), [Some(1)]);
+        assert!(methods.remove_unproven(METHOD).is_empty());
+    }
+
+    #[test]
+    fn removing_unproven_instruments_makes_running_snapshots_old() {
+        let methods = WovenMethods::default();
+        methods.add_probes(METHOD, A, direct([1]));
+        let sequence = methods.snapshot(METHOD).sequence;
+        assert_eq!(methods.remove_unproven(METHOD), [A]);
+        assert!(!methods.record_switch(METHOD, sequence, None));
+    }
+
+    #[test]
+    fn a_switch_of_a_forgotten_method_is_the_newest() {
+        let methods = WovenMethods::default();
+        methods.add_probes(METHOD, A, direct([1]));
+        methods.add_probes(METHOD + 1, A, direct([1]));
+        methods.forget(&|id| id == METHOD);
+        assert!(methods.record_switch(METHOD, 1, Some(InstalledTarget::default())));
+        assert!(methods.is_idle(METHOD) && !methods.is_idle(METHOD + 1));
+    }
+
+    #[test]
+    fn counting_entries_is_recorded_until_the_next_switch() {
+        let methods = WovenMethods::default();
+        methods.add_probes(METHOD, A, direct([1]));
+        let counts = || {
+            methods
+                .entries()
+                .get(&METHOD)
+                .is_some_and(|e| e.counts_entries)
+        };
+        let counting = InstalledTarget {
+            counts_entries: true,
+            ..InstalledTarget::default()
+        };
+        methods.record_switch(METHOD, 1, Some(counting));
+        assert!(counts());
+        methods.record_switch(METHOD, 1, None);
+        assert!(counts(), "a failed switch changes nothing");
+        methods.record_switch(METHOD, 1, Some(InstalledTarget::default()));
+        assert!(!counts());
+    }
+
+    #[test]
+    fn counts_are_derived_until_the_graph_is_edited() {
+        let methods = WovenMethods::default();
+        methods.add_probes(METHOD, A, derived());
+        assert_eq!(slots(&methods), [Some(9)]);
+        assert_eq!(methods.snapshot(METHOD).blocks.len(), 1);
+        methods.add_edits(METHOD, PatchId(1), skip());
+        assert_eq!(slots(&methods), [Some(1)]);
+        assert!(methods.snapshot(METHOD).blocks.is_empty());
+        methods.remove_edits(METHOD, PatchId(1));
+        assert_eq!(slots(&methods), [Some(9)]);
+    }
+
+    #[test]
+    fn counts_are_never_derived_again_after_an_edit_point() {
+        let methods = WovenMethods::default();
+        methods.add_probes(METHOD, A, derived());
+        if let Some(entry) = methods.entries().get_mut(&METHOD) {
+            entry.edit_points.insert(FragmentId(2));
+        }
+        assert_eq!(slots(&methods), [Some(1)]);
+        assert_eq!(methods.edit_points(METHOD), [FragmentId(2)]);
+    }
+
+    #[test]
+    fn count_each_changes_only_methods_with_derived_counts_and_only_once() {
+        let methods = WovenMethods::default();
+        methods.add_probes(METHOD, A, derived());
+        methods.add_probes(METHOD + 1, A, direct([3]));
+        assert_eq!(methods.count_each(), [METHOD]);
+        assert_eq!(methods.snapshot(METHOD).sequence, 2);
+        assert_eq!(methods.snapshot(METHOD + 1).sequence, 1);
+        assert_eq!(slots(&methods), [Some(1)]);
+        assert!(methods.count_each().is_empty());
+        assert!(methods.counts_each());
+    }
+
+    #[test]
+    fn the_armed_body_counts_up_to_four_entries_by_itself() {
+        let offsets = |probes: Vec<Probe>, edits: Vec<Edit>| {
+            let snapshot = Snapshot {
+                probes,
+                edits,
+                ..Snapshot::default()
+            };
+            snapshot.entry_counters()
+        };
+        let counts = |n| (0..n).map(count).collect::<Vec<_>>();
+        assert_eq!(offsets(counts(4), Vec::new()), Some(vec![0, 8, 16, 24]));
+        assert_eq!(offsets(counts(5), Vec::new()), None);
+        assert_eq!(offsets(Vec::new(), Vec::new()), None);
+        assert_eq!(offsets(counts(1), skip()), None);
+        let mut with_return = counts(1);
+        with_return.push(Probe {
+            site: Site::Return,
+            action: Action::Count { slot: 2 },
+        });
+        assert_eq!(offsets(with_return, Vec::new()), None);
+    }
+
+    #[test]
+    fn edits_are_listed_in_the_order_of_their_patches() {
+        let methods = WovenMethods::default();
+        let redirect = Edit::Skip {
+            fragment: FragmentId(5),
+        };
+        methods.add_edits(METHOD, PatchId(2), skip());
+        methods.add_edits(METHOD, PatchId(1), vec![redirect]);
+        assert_eq!(methods.edits(METHOD), [skip(), vec![redirect]].concat());
+        methods.remove_edits(METHOD, PatchId(2));
+        assert_eq!(methods.edits(METHOD), [redirect]);
     }
 }

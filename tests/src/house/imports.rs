@@ -1,9 +1,9 @@
 //! Import cycles of the files of a crate.
 //!
 //! A file imports another one if it names an item of it: in a `use`, or by a path in the code. A
-//! re-export (`pub use`) is followed to the file that defines the item. `mod` declarations and
-//! `#[cfg(test)]` modules do not count. The cycles are the strongly connected components with more
-//! than one file (Tarjan 1972).
+//! re-export (`pub use`) is followed to the file that defines the item. `mod` declarations,
+//! `#[cfg(test)]` modules and the paths of visibilities (`pub(in crate::a)`) do not count. The cycles
+//! are the strongly connected components with more than one file (Tarjan 1972).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -57,6 +57,9 @@ impl<'ast> Visit<'ast> for FileImports {
         }
         visit::visit_path(self, path);
     }
+
+    /// The path in `pub(in crate::a)` names a scope and no item.
+    fn visit_vis_restricted(&mut self, _: &'ast syn::VisRestricted) {}
 
     fn visit_item_mod(&mut self, item: &'ast syn::ItemMod) {
         let is_test = |a: &syn::Attribute| a.path().is_ident("cfg");
@@ -272,6 +275,17 @@ mod tests {
                 "b.rs",
                 "pub struct B;\n#[cfg(test)]\nmod tests { use crate::a::A; }",
             ),
+        ])?;
+        assert!(found.is_empty(), "{found:?}");
+        Ok(())
+    }
+
+    #[test]
+    fn the_path_of_a_visibility_is_no_import() -> io::Result<()> {
+        let found = cycles_of(&[
+            ("lib.rs", "mod a;"),
+            ("a/mod.rs", "mod part; use part::Part;"),
+            ("a/part.rs", "pub(in crate::a) struct Part;"),
         ])?;
         assert!(found.is_empty(), "{found:?}");
         Ok(())

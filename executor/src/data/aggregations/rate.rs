@@ -1,19 +1,23 @@
-//! What a rate has of a combination of keys; see `VeneerTables.countRate`.
+//! The values of an entry of a rate: counts by second. `VeneerTables.countRate` writes them.
 
 use super::Tallies;
 use crate::data::monotonic::monotonic;
 use veneer_instruments::{RING, Rate};
 
 impl Tallies {
-    /// Reads the words from the count on.
+    /// Reads the counts by second of an entry. `values` is the offset of its values:
+    ///
+    /// * the count;
+    /// * the second of the first value, plus 1;
+    /// * a ring of words, each with a second in the upper half and its count in the lower half.
     pub(super) fn rate(&self, values: u64) -> Rate {
-        // What comes while this is read may be counted in a later second.
+        // A value that is counted during this call may belong to a later second.
         let now = monotonic() / 1_000_000_000;
         let ring = (0..RING).map(|n| self.word(values + 16 + 8 * n) as u64);
         let seconds = ring.map(|word| (word >> 32, word & 0xffff_ffff));
         Rate {
             now,
-            // Where it says nothing yet, the first is being counted.
+            // Still 0 while a thread counts the first value.
             first: (self.word(values + 8) as u64).checked_sub(1).unwrap_or(now),
             seconds: seconds.filter(|(_, count)| *count > 0).collect(),
         }

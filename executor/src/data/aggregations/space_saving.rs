@@ -1,15 +1,23 @@
-//! Places of a table of the most frequent, which go from keys to keys; see `VeneerTables.countTop`.
+//! The slots of a table of the most frequent keys (space-saving algorithm). `VeneerTables.countTop`
+//! writes them, and reassigns a slot from rare keys to new ones while it is being read here.
 
-use super::{Place, Tallies, VALUES};
+use super::{TableLayout, Tallies, VALUES};
 use veneer_instruments::Entry;
 
-/// How often a place is read again that is just going to other keys.
-const TRIES: u32 = 10_000;
+/// The most attempts to read a slot that a thread is reassigning.
+const READ_ATTEMPTS: u32 = 10_000;
 
 impl Tallies {
-    /// What stands at a place, if anything does; its count alone where it is going to other keys all the while.
-    pub(super) fn shared(&self, place: &Place, at: u64) -> Result<Option<Entry>, u64> {
-        for _ in 0..TRIES {
+    /// Reads the entry at this offset. Returns `Ok(None)` if the slot is free.
+    ///
+    /// # Errors
+    /// Threads were reassigning the slot in all attempts: only its count is known.
+    pub(super) fn space_saving_entry(
+        &self,
+        layout: &TableLayout,
+        at: u64,
+    ) -> Result<Option<Entry>, u64> {
+        for _ in 0..READ_ATTEMPTS {
             let state = self.word(at);
             if state == 0 {
                 return Ok(None);
@@ -18,12 +26,13 @@ impl Tallies {
             let count = self.word(at + VALUES) as u64;
             let mut entry = Entry {
                 count,
-                // Where the table is being cleared, one may be known and not the other.
+                // If the table is being cleared, one of the two may still be the old one.
                 error: (error as u64).min(count),
                 ..Entry::default()
             };
-            self.keys(place, at, &mut entry);
-            // The error rises each time the place goes to other keys.
+            self.read_keys(layout, at, &mut entry);
+            // The error grows with each reassignment, so the keys belong to the count if neither
+            // the state nor the error has changed.
             if state != 1 && self.word(at) == state && self.word(at + VALUES + 8) == error {
                 return Ok((count > 0).then_some(entry));
             }

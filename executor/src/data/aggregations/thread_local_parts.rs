@@ -1,64 +1,73 @@
-//! What threads add up for themselves: counts, sums and buckets of a table, among the counters of each thread (`shards.rs`).
+//! The thread-local parts of a table: counts, sums and buckets that each thread adds up among its
+//! own counters (`shards.rs`).
 //!
 //! ```text
-//!   shard of a thread   … | place 0 (the rest): count, sum, … | place 1 | place 2 | …        plain stores
-//!   the table itself        what threads without counters of their own add, atomically; the greatest and the least of all
+//!   shard of a thread   … | entry 0 (the rest): count, sum, … | entry 1 | entry 2 | …        plain stores
+//!   the table itself        additions of threads without a shard, atomic; minima and maxima of all threads
 //! ```
 //!
-//! Only what is added up can be split like that. A thread's part is never set back, since it may be just adding to it: what has been cleared is
-//! remembered here and taken off.
+//! Only sums can be split like this. A thread's part is never reset, because the thread may be
+//! adding to it. Instead, [`ThreadLocalParts::clear`] remembers the sums, and later sums are
+//! relative to them.
 
 use crate::data::shards::{SLOTS, Shards};
 use veneer_instruments::TallyKind;
 
-/// Words of a table at most, in the counters of each thread.
-const WIDEST: u64 = 1 << 14;
-/// All tables together, so that instruments do not lack counters because of them.
-const MOST: u64 = SLOTS / 4;
+/// The most words that one table uses among the counters of a thread. Wider tables have no
+/// thread-local parts.
+const MAX_WORDS_PER_TABLE: u64 = 1 << 14;
+/// The most words that all tables together use. The other counters are left to instruments.
+const MAX_WORDS: u64 = SLOTS / 4;
 
-/// Those of one table.
-pub struct Parts {
+/// The thread-local parts of one table.
+pub struct ThreadLocalParts {
     /// The first counter.
     pub slot: u32,
-    /// What each had come to when the table was cleared.
+    /// The sum of each word when the table was last cleared.
     cleared: Vec<i64>,
 }
 
-/// Makes room for the parts of a table with so many places, the rest among them. `None` where it is of a kind that is not split, too wide, or there is no
-/// room.
-pub fn make(
-    shards: &Shards,
-    others: &[Option<Parts>],
-    kind: TallyKind,
-    places: u64,
-) -> Option<Parts> {
-    let is_sum = matches!(
-        kind,
-        TallyKind::Count | TallyKind::Sums | TallyKind::Histogram | TallyKind::Linear(_)
-    );
-    let width = places * kind.words();
-    let used: usize = others.iter().flatten().map(|p| p.cleared.len()).sum();
-    if !is_sum || width > WIDEST || used as u64 + width > MOST {
-        return None;
-    }
-    let slot = shards.allocate(width as u32)?;
-    Some(Parts {
-        slot,
-        cleared: vec![0; width as usize],
-    })
-}
-
-impl Parts {
-    /// What they come to since they were cleared, over all threads: the words of each place, one after the other.
-    pub fn now(&self, shards: &Shards) -> Vec<i64> {
-        let mut now = shards.sums(self.slot, self.cleared.len());
-        for (now, before) in now.iter_mut().zip(&self.cleared) {
-            *now = now.wrapping_sub(*before);
+impl ThreadLocalParts {
+    /// Allocates parts for a table of `entries` entries, the rest included. `used_words` is the
+    /// number of words of all other tables. Returns `None` if tables of this kind cannot be split,
+    /// the table is too wide, or too few counters are left.
+    pub fn allocate(
+        shards: &Shards,
+        used_words: u64,
+        kind: TallyKind,
+        entries: u64,
+    ) -> Option<ThreadLocalParts> {
+        let is_sum = matches!(
+            kind,
+            TallyKind::Count | TallyKind::Sums | TallyKind::Histogram | TallyKind::Linear(_)
+        );
+        let words = entries * kind.words();
+        if !is_sum || words > MAX_WORDS_PER_TABLE || used_words + words > MAX_WORDS {
+            return None;
         }
-        now
+        let slot = shards.allocate(words as u32)?;
+        Some(ThreadLocalParts {
+            slot,
+            cleared: vec![0; words as usize],
+        })
     }
 
-    /// They come to nothing from here on.
+    /// Returns the number of words.
+    pub fn words(&self) -> u64 {
+        self.cleared.len() as u64
+    }
+
+    /// Returns the sums over all threads since the last clear: the words of each entry, one entry
+    /// after the other.
+    pub fn sums(&self, shards: &Shards) -> Vec<i64> {
+        let mut sums = shards.sums(self.slot, self.cleared.len());
+        for (sum, before) in sums.iter_mut().zip(&self.cleared) {
+            *sum = sum.wrapping_sub(*before);
+        }
+        sums
+    }
+
+    /// Sets all sums to zero.
     pub fn clear(&mut self, shards: &Shards) {
         self.cleared = shards.sums(self.slot, self.cleared.len());
     }

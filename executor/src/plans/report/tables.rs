@@ -1,82 +1,103 @@
-//! The report's tables: those that code at points fills.
+//! The tallies in the report. A *tally* is an aggregation map that probes fill.
+//!
+//! A report is one message to a client, and the size of messages is limited. So the tallies share
+//! [`MAX_BYTES`] of it, and each tally omits the entries that do not fit: the least frequent ones,
+//! or the oldest ones of `last` and `sample`.
 
-use std::cmp::Reverse;
+use std::cmp::{Ordering, Reverse};
 use std::collections::HashSet;
 
 use crate::agent::Agent;
 use crate::data::aggregations::Label;
+use crate::plans::instrument_registry::InstrumentTable;
 use serde_json::Value;
-use veneer_instruments::{Entry, Key, Kind, Linear, TallyKind, WINDOW, bucket_start};
+use veneer_instruments::{Entry, Key, Kind, Linear, Tally, TallyKind, WINDOW, bucket_start};
 use veneer_protocol::{Bucket, Figures, Second, Table, TableEntry, TableKind};
 
-/// What the entries of a report may come to, in bytes of JSON, roughly: a message is to hold them and everything else.
-const ROOM: usize = 6 << 20;
-/// What an entry comes to without its texts and buckets.
-const ENTRY: usize = 160;
-/// What a bucket comes to.
-const BUCKET: usize = 80;
-/// What a second of a rate comes to.
-const SECOND: usize = 30;
+/// The most bytes of JSON, by estimate, of all entries of a report. The rest of the message is left
+/// to everything else.
+const MAX_BYTES: usize = 6 << 20;
+/// The estimated bytes of an entry without its texts and buckets.
+const ENTRY_BYTES: usize = 160;
+/// The estimated bytes of a bucket.
+const BUCKET_BYTES: usize = 80;
+/// The estimated bytes of a second of a rate.
+const SECOND_BYTES: usize = 30;
 
-/// All tables as they are now.
+/// A table with the estimated bytes of its entries.
+struct SizedTable {
+    table: Table,
+    bytes: usize,
+}
+
+/// Returns the current content of all tables that have a form in the report.
 pub fn make(agent: &Agent) -> Vec<Table> {
-    let filled = filled(agent);
-    let table = |(number, kind, label): (u32, TallyKind, Label)| {
-        let word = form(kind)?;
+    let attached = tables_of_attached_code(&agent.table.lock());
+    let sized = |(number, kind, label): (u32, TallyKind, Label)| {
         let now = agent.tallies.read(&agent.shards, number, agent.nano_began);
-        let now = match kind {
-            TallyKind::Distinct => now.distinct(),
-            _ => now,
-        };
-        // Nothing is kept that cannot be shown: a table may be large.
-        let mut room = ROOM;
-        let (entries, omitted) = entries(now.entries, kind, &mut room);
-        let table = Table {
+        // The entries are reduced at once: a table with all its entries may be large.
+        let mut sized = sized_table(number, kind, label, now)?;
+        sized.table.attached = attached.contains(&number);
+        Some(sized)
+    };
+    let shown = agent.tallies.shown().into_iter();
+    let mut all: Vec<SizedTable> = shown.filter_map(sized).collect();
+    share_room(&mut all, MAX_BYTES);
+    all.into_iter().map(|sized| sized.table).collect()
+}
+
+/// The report's form of one table, with as many entries as [`MAX_BYTES`] allows. Returns `None` for
+/// a table that only probes can read.
+fn sized_table(number: u32, kind: TallyKind, label: Label, now: Tally) -> Option<SizedTable> {
+    let table_kind = table_kind(kind)?;
+    let now = match kind {
+        TallyKind::Distinct => now.distinct(),
+        _ => now,
+    };
+    let mut room = MAX_BYTES;
+    let (entries, omitted) = fitting_entries(now.entries, kind, &mut room);
+    Some(SizedTable {
+        table: Table {
             id: format!("t{}", u64::from(number) + 1),
-            name: label.name.unwrap_or_else(|| word.word().into()),
-            kind: word,
+            name: label.name.unwrap_or_else(|| table_kind.word().into()),
+            kind: table_kind,
             plan: label.plan,
-            attached: filled.contains(&number),
+            attached: false,
             entries,
             omitted,
             rest: rest(&now.rest, kind),
-        };
-        Some((table, ROOM - room))
-    };
-    let mut all: Vec<(Table, usize)> = agent.tallies.list().into_iter().filter_map(table).collect();
-    share(&mut all);
-    all.into_iter().map(|(table, _)| table).collect()
+        },
+        bytes: MAX_BYTES - room,
+    })
 }
 
-/// Has the tables fit together into the room: small ones whole, the others as far as what is left goes for each.
-fn share(all: &mut [(Table, usize)]) {
-    let mut order: Vec<usize> = (0..all.len()).collect();
-    order.sort_by_key(|n| all.get(*n).map(|(_, needed)| *needed));
-    let mut room = ROOM;
-    for (done, n) in order.iter().enumerate() {
-        let share = room / (order.len() - done);
-        let Some((table, needed)) = all.get_mut(*n) else {
-            continue;
-        };
-        if *needed > share {
-            // Entries are much of a size: those of a table have the same keys.
-            let keep = table.entries.len() * share / (*needed).max(1);
-            let gone = table.entries.len() - keep;
-            table.omitted += gone as u64;
+/// Truncates tables to `room` bytes together. Small tables are kept whole, and the others share the
+/// remaining room equally.
+fn share_room(all: &mut [SizedTable], mut room: usize) {
+    let mut smallest_first: Vec<&mut SizedTable> = all.iter_mut().collect();
+    smallest_first.sort_by_key(|sized| sized.bytes);
+    let count = smallest_first.len();
+    for (done, sized) in smallest_first.into_iter().enumerate() {
+        let share = room / (count - done);
+        if sized.bytes > share {
+            let table = &mut sized.table;
+            // The entries of a table have keys of the same kinds, so they are of similar size.
+            let keep = table.entries.len() * share / sized.bytes.max(1);
+            let omitted = table.entries.len() - keep;
+            table.omitted += omitted as u64;
             match table.kind {
-                TableKind::Last | TableKind::Sample => drop(table.entries.drain(..gone)),
+                TableKind::Last | TableKind::Sample => drop(table.entries.drain(..omitted)),
                 _ => table.entries.truncate(keep),
             }
-            *needed = share;
+            sized.bytes = share;
         }
-        room -= *needed;
+        room -= sized.bytes;
     }
 }
 
-/// The tables to which attached code gives values.
-fn filled(agent: &Agent) -> HashSet<u32> {
-    let tables = agent.table.lock();
-    let attached = tables.instruments.iter().filter(|i| i.attached);
+/// The numbers of the tables that attached code fills.
+fn tables_of_attached_code(table: &InstrumentTable) -> HashSet<u32> {
+    let attached = table.instruments.iter().filter(|i| i.attached);
     attached
         .filter_map(|i| match &i.spec.kind {
             Kind::Code(code) => Some(code.tables()),
@@ -86,7 +107,7 @@ fn filled(agent: &Agent) -> HashSet<u32> {
         .collect()
 }
 
-fn form(kind: TallyKind) -> Option<TableKind> {
+fn table_kind(kind: TallyKind) -> Option<TableKind> {
     match kind {
         TallyKind::Count => Some(TableKind::Tally),
         TallyKind::Sums => Some(TableKind::Sums),
@@ -101,26 +122,33 @@ fn form(kind: TallyKind) -> Option<TableKind> {
     }
 }
 
-/// As many entries as there is room for, and how many more there are.
-fn entries(mut all: Vec<Entry>, kind: TallyKind, room: &mut usize) -> (Vec<TableEntry>, u64) {
+/// The order in which entries get room: the latest first for `last` and `sample`, otherwise by the
+/// number of different values, then by count, both descending, then by keys.
+fn by_importance(kind: TallyKind, a: &Entry, b: &Entry) -> Ordering {
     if kind.has_moments() {
-        all.sort_by_key(|entry| Reverse(entry.at));
-    } else {
-        all.sort_by(|a, b| {
-            let keys = a.keys.partial_cmp(&b.keys);
-            let keys = keys.unwrap_or(std::cmp::Ordering::Equal);
-            let larger = b.distinct.cmp(&a.distinct);
-            larger.then(b.count.cmp(&a.count)).then(keys)
-        });
+        return Reverse(a.at).cmp(&Reverse(b.at));
     }
+    let keys = a.keys.partial_cmp(&b.keys).unwrap_or(Ordering::Equal);
+    let larger = b.distinct.cmp(&a.distinct);
+    larger.then(b.count.cmp(&a.count)).then(keys)
+}
+
+/// Returns the most important entries that fit into `room` bytes, and the number of the others.
+/// Subtracts the bytes of the entries from `room`.
+fn fitting_entries(
+    mut all: Vec<Entry>,
+    kind: TallyKind,
+    room: &mut usize,
+) -> (Vec<TableEntry>, u64) {
+    all.sort_by(|a, b| by_importance(kind, a, b));
     let count = all.len() as u64;
     let mut shown: Vec<TableEntry> = Vec::new();
     for entry in all {
-        let size = size(&entry, kind);
-        if size > *room {
+        let bytes = estimated_bytes(&entry, kind);
+        if bytes > *room {
             break;
         }
-        *room -= size;
+        *room -= bytes;
         shown.push(TableEntry {
             keys: entry.keys.iter().map(key).collect(),
             figures: figures(&entry, kind),
@@ -133,8 +161,9 @@ fn entries(mut all: Vec<Entry>, kind: TallyKind, room: &mut usize) -> (Vec<Table
     (shown, omitted)
 }
 
-fn size(entry: &Entry, kind: TallyKind) -> usize {
-    // A character can take six in JSON.
+/// The estimated bytes of an entry in JSON. Texts count double, because a character that JSON
+/// escapes can take up to six bytes.
+fn estimated_bytes(entry: &Entry, kind: TallyKind) -> usize {
     let texts = entry.keys.iter().map(|key| match key {
         Key::Text(Some(text)) => 2 * text.len(),
         Key::Stack(lines) => lines.iter().map(|line| line.len() + 3).sum(),
@@ -145,9 +174,10 @@ fn size(entry: &Entry, kind: TallyKind) -> usize {
         _ => entry.buckets.iter().filter(|n| **n > 0).count(),
     };
     let seconds = entry.rate.as_ref().map_or(0, |rate| rate.seconds.len());
-    ENTRY + texts.sum::<usize>() + BUCKET * buckets + SECOND * seconds
+    ENTRY_BYTES + texts.sum::<usize>() + BUCKET_BYTES * buckets + SECOND_BYTES * seconds
 }
 
+/// The JSON form of a key. NaN and infinities are texts, because JSON has no such numbers.
 fn key(key: &Key) -> Value {
     match key {
         Key::Integer(n) => Value::from(*n),
@@ -156,11 +186,11 @@ fn key(key: &Key) -> Value {
         Key::Text(Some(text)) => Value::from(text.as_str()),
         Key::Text(None) | Key::Object(0) => Value::Null,
         Key::Stack(lines) => Value::from(lines.as_slice()),
-        // JSON has no NaN and no infinity.
         other @ (Key::Float(_) | Key::Object(_)) => Value::from(other.to_string()),
     }
 }
 
+/// The metrics of an entry, by the kind of its table.
 fn figures(entry: &Entry, kind: TallyKind) -> Figures {
     let Entry {
         count,
@@ -181,14 +211,14 @@ fn figures(entry: &Entry, kind: TallyKind) -> Figures {
             sum,
             min,
             max,
-            buckets: buckets(&entry.buckets),
+            buckets: filled_buckets(&entry.buckets),
         },
         TallyKind::Linear(linear) => Figures::Distribution {
             count,
             sum,
             min,
             max,
-            buckets: equal(&entry.buckets, linear),
+            buckets: linear_buckets(&entry.buckets, linear),
         },
         TallyKind::Rate => {
             let rate = entry.rate.clone().unwrap_or_default();
@@ -221,9 +251,9 @@ fn figures(entry: &Entry, kind: TallyKind) -> Figures {
     }
 }
 
+/// The metrics of the values that found no entry. For some kinds only their number is known.
 fn rest(rest: &Entry, kind: TallyKind) -> Figures {
     let kind = match kind {
-        // Of these no more is known of it.
         TallyKind::Last | TallyKind::Sample | TallyKind::Top | TallyKind::Distinct => {
             TallyKind::Count
         }
@@ -232,8 +262,8 @@ fn rest(rest: &Entry, kind: TallyKind) -> Figures {
     figures(rest, kind)
 }
 
-/// All buckets of one width, empty ones too: who reads them is to know where they lie.
-fn equal(counts: &[u64], linear: Linear) -> Vec<Bucket> {
+/// All buckets of a linear histogram, including empty ones, so that a reader knows their bounds.
+fn linear_buckets(counts: &[u64], linear: Linear) -> Vec<Bucket> {
     let bucket = |(range, count): (Option<(i64, i64)>, &u64)| {
         let (from, to) = range?;
         let count = *count;
@@ -242,7 +272,9 @@ fn equal(counts: &[u64], linear: Linear) -> Vec<Bucket> {
     linear.ranges().zip(counts).filter_map(bucket).collect()
 }
 
-fn buckets(counts: &[u64]) -> Vec<Bucket> {
+/// The buckets of an exponential histogram that are not empty, in ascending order. The last element
+/// of `counts` is the bucket of negative values.
+fn filled_buckets(counts: &[u64]) -> Vec<Bucket> {
     let bound = |start: u64| i64::try_from(start).unwrap_or(i64::MAX);
     let bucket = |(n, count): (usize, &u64)| match bucket_start(n) {
         Some(from) => Bucket {
@@ -256,8 +288,212 @@ fn buckets(counts: &[u64]) -> Vec<Bucket> {
             count: *count,
         },
     };
-    let full = counts.iter().enumerate().filter(|(_, count)| **count > 0);
-    let mut buckets: Vec<Bucket> = full.map(bucket).collect();
+    let filled = counts.iter().enumerate().filter(|(_, count)| **count > 0);
+    let mut buckets: Vec<Bucket> = filled.map(bucket).collect();
     buckets.sort_by_key(|bucket| bucket.from);
     buckets
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use veneer_instruments::{BUCKETS, Moment, Rate};
+
+    fn entry(key: i64, count: u64) -> Entry {
+        Entry {
+            keys: vec![Key::Integer(key)],
+            count,
+            ..Entry::default()
+        }
+    }
+
+    fn recorded(key: i64, number: u64) -> Entry {
+        Entry {
+            at: Some(Moment {
+                number,
+                time_ns: 10 * number,
+                thread_id: 1,
+            }),
+            ..entry(key, 1)
+        }
+    }
+
+    fn tally(entries: Vec<Entry>) -> Tally {
+        Tally {
+            entries,
+            ..Tally::default()
+        }
+    }
+
+    /// A table of `count` entries of `ENTRY_BYTES` each, with the keys 0, 1, 2, …
+    fn table(number: u32, kind: TallyKind, count: i64) -> SizedTable {
+        let entry = |n| match kind.has_moments() {
+            true => recorded(n, n as u64),
+            false => entry(n, (count - n) as u64),
+        };
+        let all = tally((0..count).map(entry).collect());
+        sized_table(number, kind, Label::default(), all).expect("a table")
+    }
+
+    fn keys(entries: &[TableEntry]) -> Vec<i64> {
+        let key = |e: &TableEntry| e.keys[0].as_i64().expect("a number");
+        entries.iter().map(key).collect()
+    }
+
+    #[test]
+    fn entries_are_sorted_by_count_and_then_by_key() {
+        let all = vec![entry(3, 5), entry(1, 5), entry(2, 9), entry(4, 1)];
+        let (shown, omitted) = fitting_entries(all, TallyKind::Count, &mut MAX_BYTES.clone());
+        assert_eq!((keys(&shown), omitted), (vec![2, 1, 3, 4], 0));
+        let mut sets = vec![entry(1, 90), entry(2, 10)];
+        (sets[0].distinct, sets[1].distinct) = (3, 4);
+        let (shown, _) = fitting_entries(sets, TallyKind::Distinct, &mut MAX_BYTES.clone());
+        assert_eq!(
+            keys(&shown),
+            [2, 1],
+            "the number of different values comes first"
+        );
+    }
+
+    #[test]
+    fn recorded_values_are_shown_oldest_first_and_the_oldest_are_omitted() {
+        let all = vec![recorded(2, 2), recorded(0, 0), recorded(1, 1)];
+        let mut room = 2 * ENTRY_BYTES + 1;
+        let (shown, omitted) = fitting_entries(all, TallyKind::Last, &mut room);
+        assert_eq!((keys(&shown), omitted, room), (vec![1, 2], 1, 1));
+        let moment = Figures::Moment {
+            number: 1,
+            time_ns: 10,
+            thread: 1,
+        };
+        assert_eq!(shown[0].figures, moment);
+    }
+
+    #[test]
+    fn small_tables_are_kept_whole_and_large_ones_share_the_rest_equally() {
+        let mut all = [
+            table(0, TallyKind::Count, 100),
+            table(1, TallyKind::Count, 10),
+            table(2, TallyKind::Last, 60),
+        ];
+        assert_eq!(all.each_ref().map(|t| t.bytes / ENTRY_BYTES), [100, 10, 60]);
+        share_room(&mut all, 80 * ENTRY_BYTES);
+        let counts = all
+            .each_ref()
+            .map(|t| (t.table.entries.len(), t.table.omitted));
+        assert_eq!(counts, [(35, 65), (10, 0), (35, 25)]);
+        assert_eq!(keys(&all[0].table.entries), (0..35).collect::<Vec<_>>());
+        assert_eq!(keys(&all[2].table.entries), (25..60).collect::<Vec<_>>());
+        // Without room nothing is left, and no table is lost.
+        share_room(&mut all, 0);
+        let counts = all
+            .each_ref()
+            .map(|t| (t.table.entries.len(), t.table.omitted));
+        assert_eq!(counts, [(0, 100), (0, 10), (0, 60)]);
+        share_room(&mut all, 0);
+    }
+
+    #[test]
+    fn one_large_table_is_truncated_to_the_size_of_a_message() {
+        let count = 2 * (MAX_BYTES / ENTRY_BYTES) as i64;
+        let one = table(0, TallyKind::Count, count);
+        assert!(one.bytes <= MAX_BYTES && one.bytes > MAX_BYTES - ENTRY_BYTES);
+        let shown = one.table.entries.len() as u64;
+        assert_eq!(one.table.omitted + shown, count as u64);
+        assert_eq!(keys(&one.table.entries[..3]), [0, 1, 2]);
+    }
+
+    #[test]
+    fn the_estimate_counts_texts_buckets_and_seconds() {
+        let mut one = entry(1, 1);
+        let bytes = |e: &Entry, kind| estimated_bytes(e, kind) - ENTRY_BYTES;
+        assert_eq!(bytes(&one, TallyKind::Count), 0);
+        one.keys.push(Key::Text(Some("abcd".into())));
+        one.keys.push(Key::Text(None));
+        one.keys.push(Key::Stack(vec!["a.b:1".into(), "c".into()]));
+        assert_eq!(bytes(&one, TallyKind::Count), 8 + 8 + 4);
+        one.keys.clear();
+        one.buckets = vec![0, 5, 0, 6];
+        assert_eq!(bytes(&one, TallyKind::Histogram), 2 * BUCKET_BYTES);
+        let linear = Linear::new(0, 1, 2).expect("buckets");
+        assert_eq!(bytes(&one, TallyKind::Linear(linear)), 4 * BUCKET_BYTES);
+        one.buckets.clear();
+        one.rate = Some(Rate {
+            now: 9,
+            first: 1,
+            seconds: vec![(8, 1), (9, 1)],
+        });
+        assert_eq!(bytes(&one, TallyKind::Rate), 2 * SECOND_BYTES);
+    }
+
+    #[test]
+    fn buckets_of_a_histogram_are_ascending_with_negative_values_first() {
+        let mut counts = vec![0; BUCKETS];
+        for (n, count) in [(BUCKETS - 1, 2), (0, 1), (5, 7), (BUCKETS - 2, 3)] {
+            counts[n] = count;
+        }
+        let found: Vec<_> = filled_buckets(&counts)
+            .iter()
+            .map(|b| (b.from, b.to, b.count))
+            .collect();
+        let largest = (i64::MAX - (1 << 60), i64::MAX, 3);
+        assert_eq!(found[..3], [(i64::MIN, -1, 2), (0, 0, 1), (5, 5, 7)]);
+        assert_eq!(
+            (found[3].1, found[3].2, found.len()),
+            (largest.1, largest.2, 4)
+        );
+    }
+
+    #[test]
+    fn linear_buckets_include_empty_ones_and_have_their_bounds() {
+        let linear = Linear::new(-10, 5, 2).expect("buckets");
+        let found: Vec<_> = linear_buckets(&[4, 0, 1, 2], linear)
+            .iter()
+            .map(|b| (b.from, b.to, b.count))
+            .collect();
+        let expected = [
+            (i64::MIN, -11, 4),
+            (-10, -6, 0),
+            (-5, -1, 1),
+            (0, i64::MAX, 2),
+        ];
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn keys_have_a_json_form() {
+        let lines = vec!["shop.Desk.serve:41".to_string()];
+        let forms = [
+            (Key::Integer(-7), "-7"),
+            (Key::Float(1.5), "1.5"),
+            (Key::Float(f64::NAN), "\"NaN\""),
+            (Key::Float(f64::INFINITY), "\"inf\""),
+            (Key::Bool(true), "true"),
+            (Key::Text(Some("a\"b".into())), "\"a\\\"b\""),
+            (Key::Text(None), "null"),
+            (Key::Object(0), "null"),
+            (Key::Object(0xbeef), "\"@beef\""),
+            (Key::Stack(lines), "[\"shop.Desk.serve:41\"]"),
+        ];
+        for (one, form) in forms {
+            assert_eq!(key(&one).to_string(), form);
+        }
+    }
+
+    #[test]
+    fn tables_that_only_probes_read_have_no_form() {
+        for kind in [TallyKind::Numbers, TallyKind::Objects, TallyKind::PerObject] {
+            assert!(sized_table(0, kind, Label::default(), Tally::default()).is_none());
+        }
+        let label = Label {
+            plan: "a.rhai".into(),
+            name: None,
+        };
+        let one = sized_table(6, TallyKind::Top, label, Tally::default()).expect("a table");
+        assert_eq!(
+            (one.table.id.as_str(), one.table.name.as_str()),
+            ("t7", "top")
+        );
+        assert_eq!(one.table.rest, Figures::Count { count: 0 });
+    }
 }

@@ -1,0 +1,260 @@
+//! The content of a table: reading and clearing its entries while application threads write to it.
+
+use super::{
+    AUX_1, HEADER, KEYS, RECORDED, STRING_BYTES, STRING_CHARS, TableLayout, Tallies, VALUES,
+};
+use crate::data::shards::Shards;
+use crate::jvm::runtime_table;
+use std::sync::atomic::Ordering;
+use veneer_instruments::{Entry, Key, Moment, Tally, TallyKind};
+use veneer_probes::compile::Tag;
+
+/// A bit in the word of an object key: the object is a string, whose number is in the lower half.
+const IS_STRING: i64 = runtime_table::STRINGS;
+
+impl Tallies {
+    /// Returns the current content of a table. Times count from `began`, a value of
+    /// `System.nanoTime()`. The table of an unknown number is empty.
+    pub fn read(&self, shards: &Shards, table: u32, began: u64) -> Tally {
+        let (layout, parts) = {
+            let list = self.list();
+            let Some(table) = list.get(table) else {
+                return Tally::default();
+            };
+            let parts = table.parts.as_ref();
+            (
+                table.layout,
+                parts.map_or_else(Vec::new, |p| p.sums(shards)),
+            )
+        };
+        if layout.kind.is_own() {
+            return Tally::default();
+        }
+        let words = layout.kind.words() as usize;
+        let part = |number: u64| {
+            let part = parts.chunks_exact(words.max(1)).nth(number as usize);
+            part.unwrap_or_default()
+        };
+        let rest = layout.entry(0);
+        let mut out = Tally {
+            rest: match layout.kind {
+                TallyKind::Last | TallyKind::Top => self.values(rest, &[], TallyKind::Count),
+                TallyKind::Sample => Entry::default(),
+                kind => self.values(rest, part(0), kind),
+            },
+            ..Tally::default()
+        };
+        if layout.kind.has_moments() {
+            let before = self.word(layout.offset + AUX_1);
+            let recorded = self.word(layout.offset + RECORDED).wrapping_sub(before);
+            out.given = Some(recorded.max(0) as u64);
+        }
+        for number in 1..=layout.slots {
+            let offset = layout.entry(number);
+            let entry = match layout.kind {
+                TallyKind::Top => match self.space_saving_entry(&layout, offset) {
+                    Ok(entry) => entry,
+                    Err(count) => {
+                        out.rest.count = out.rest.count.saturating_add(count);
+                        None
+                    }
+                },
+                _ => self.entry(&layout, offset, part(number), began),
+            };
+            out.entries.extend(entry);
+        }
+        if let (TallyKind::Sample, Some(recorded)) = (layout.kind, out.given) {
+            out.rest.count = recorded.saturating_sub(out.entries.len() as u64);
+        }
+        if layout.kind.has_moments() {
+            return out;
+        }
+        out.joined()
+    }
+
+    /// The entry at this offset. Returns `None` if the slot is free, or if a thread overwrites the
+    /// entry during the call.
+    fn entry(&self, layout: &TableLayout, at: u64, part: &[i64], began: u64) -> Option<Entry> {
+        let state = self.word(at);
+        if state as u64 <= 1 {
+            return None;
+        }
+        let mut entry = match layout.kind {
+            TallyKind::Last | TallyKind::Sample => self.moment(layout, at, began)?,
+            kind => self.values(at, part, kind),
+        };
+        if entry.count == 0 {
+            return None;
+        }
+        self.read_keys(layout, at, &mut entry);
+        (self.word(at) == state).then_some(entry)
+    }
+
+    /// Reads the keys of the entry at this offset.
+    pub(super) fn read_keys(&self, layout: &TableLayout, at: u64, into: &mut Entry) {
+        let tags = self.word(at + 8) as u64;
+        for k in 0..KEYS {
+            let word = self.word(at + 16 + 8 * k as u64);
+            if let Some(tag) = Tag::of(tags, k) {
+                into.keys.push(self.key(layout, tag, word));
+                into.marks.push(self.mark(layout, tag, word));
+            }
+        }
+    }
+
+    /// Sets all values to zero. The keys keep their slots, because threads may be using them.
+    pub fn clear(&self, shards: &Shards, table: u32) {
+        let layout = {
+            let mut list = self.list();
+            let Some(table) = list.get_mut(table) else {
+                return;
+            };
+            if let Some(parts) = &mut table.parts {
+                parts.clear(shards);
+            }
+            table.layout
+        };
+        if layout.kind.is_own() {
+            return;
+        }
+        if layout.kind.has_moments() {
+            return self.clear_moments(&layout);
+        }
+        let words = match layout.kind {
+            // The third word is the lock of the group.
+            TallyKind::Top => 2,
+            kind => kind.words(),
+        };
+        for number in 0..=layout.slots {
+            let values = layout.entry(number) + VALUES;
+            for word in 0..words {
+                let word = self.file.word(values + 8 * word);
+                word.store(0, Ordering::Release);
+            }
+        }
+    }
+
+    /// Clears a `last` or `sample` table: combinations are counted from now on.
+    fn clear_moments(&self, layout: &TableLayout) {
+        let recorded = self.word(layout.offset + RECORDED);
+        let base = self.file.word(layout.offset + AUX_1);
+        base.store(recorded, Ordering::Release);
+        let rest = self.file.word(layout.entry(0) + VALUES);
+        rest.store(0, Ordering::Release);
+        for number in 1..=layout.slots {
+            let state = self.file.word(layout.entry(number));
+            let known = state.load(Ordering::Acquire);
+            // An entry that a thread is writing is newer than the clear.
+            if known != 1 {
+                let (done, failed) = (Ordering::AcqRel, Ordering::Acquire);
+                let _ = state.compare_exchange(known, 0, done, failed);
+            }
+        }
+    }
+
+    /// The time and thread of an entry, see `VeneerTables.write`. Returns `None` if the entry was
+    /// recorded before the table was cleared.
+    fn moment(&self, layout: &TableLayout, at: u64, began: u64) -> Option<Entry> {
+        let before = self.word(layout.offset + AUX_1).wrapping_add(2);
+        let number = self.word(at).wrapping_sub(before);
+        let number = u64::try_from(number).ok()?;
+        Some(Entry {
+            count: 1,
+            at: Some(Moment {
+                number,
+                time_ns: (self.word(at + VALUES) as u64).saturating_sub(began),
+                thread_id: self.word(at + VALUES + 8),
+            }),
+            ..Entry::default()
+        })
+    }
+
+    /// The values of an entry: those in the table plus the thread-local parts.
+    fn values(&self, entry: u64, part: &[i64], kind: TallyKind) -> Entry {
+        let value = |n: u64| {
+            let part = part.get(n as usize).copied().unwrap_or_default();
+            self.word(entry + VALUES + 8 * n).wrapping_add(part)
+        };
+        let mut out = Entry {
+            count: value(0) as u64,
+            ..Entry::default()
+        };
+        if kind.has_sums() && out.count > 0 {
+            // The extremes are stored as unsigned maxima, see `VeneerTables.sum`.
+            (out.sum, out.max, out.min) = (value(1), value(2) ^ i64::MIN, !value(3) ^ i64::MIN);
+        }
+        if kind.has_buckets() {
+            out.buckets = (4..kind.words()).map(|n| value(n) as u64).collect();
+        }
+        match kind {
+            TallyKind::Rate if out.count > 0 => out.rate = Some(self.rate(entry + VALUES)),
+            // An entry of a set is one value, with its keys.
+            TallyKind::Distinct if out.count > 0 => out.distinct = 1,
+            _ => {}
+        }
+        if kind == TallyKind::Histogram {
+            let last = out.buckets.iter().rposition(|n| *n > 0);
+            out.buckets.truncate(last.map_or(0, |n| n + 1));
+        }
+        out
+    }
+
+    fn key(&self, layout: &TableLayout, tag: Tag, word: i64) -> Key {
+        match tag {
+            Tag::Integer => Key::Integer(word),
+            Tag::Float => Key::Float(f64::from_bits(word as u64)),
+            Tag::Bool => Key::Bool(word != 0),
+            Tag::Object if word & IS_STRING == 0 => Key::Object(word as u32),
+            Tag::Object => Key::Text(self.string(layout, (word ^ IS_STRING) as i32)),
+            Tag::Text => Key::Text(self.string(layout, word as i32)),
+            Tag::Stack => Key::Stack(self.stacks.lines(word)),
+        }
+    }
+
+    /// The hash and the length of a string key. They distinguish strings with the same beginning,
+    /// in all tables. Zeros for other keys.
+    fn mark(&self, layout: &TableLayout, tag: Tag, word: i64) -> [u64; 2] {
+        let number = match tag {
+            Tag::Text => word,
+            Tag::Object if word & IS_STRING != 0 => i64::from((word ^ IS_STRING) as i32),
+            _ => 0,
+        };
+        match u64::try_from(number.wrapping_sub(1)) {
+            Ok(n) if n < layout.string_slots => {
+                let at = layout.strings + HEADER + n * STRING_BYTES;
+                [self.word(at) as u64, self.word(at + 8) as u64]
+            }
+            _ => [0, 0],
+        }
+    }
+
+    /// The string of a number that `VeneerProbe.text` returned: 0 for `null`, negative for a string
+    /// that did not fit into the table.
+    fn string(&self, layout: &TableLayout, number: i32) -> Option<String> {
+        match number {
+            0 => None,
+            n if n > 0 => self.stored_string(layout, n as u64 - 1),
+            _ => Some("(a string for which there was no room)".into()),
+        }
+    }
+
+    fn stored_string(&self, layout: &TableLayout, slot: u64) -> Option<String> {
+        if slot >= layout.string_slots {
+            return None;
+        }
+        let at = layout.strings + HEADER + slot * STRING_BYTES;
+        let form = self.word(at + 8) as u64;
+        let length = (form & 0xffff_ffff).min(STRING_CHARS) as usize;
+        if form >> 32 == 0 {
+            // ISO 8859-1: a byte is the number of its character.
+            let bytes = self.file.copy(at + 16, length);
+            return Some(bytes.iter().map(|b| char::from(*b)).collect());
+        }
+        let bytes = self.file.copy(at + 16, 2 * length);
+        let units: Vec<u16> = bytes
+            .chunks_exact(2)
+            .map(|b| u16::from_ne_bytes([b[0], b[1]]))
+            .collect();
+        Some(String::from_utf16_lossy(&units))
+    }
+}

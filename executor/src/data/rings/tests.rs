@@ -1,0 +1,240 @@
+//! Unit tests of the ring buffers. [`Writer`] writes events as `VeneerRuntime.begin`, `put` and
+//! `end` do.
+
+use super::*;
+use crate::data::scratch::ScratchDirectory;
+use veneer_protocol::data::{ROTATED, read_segment};
+
+/// The most characters of a logged text, as in `VeneerRuntime.TEXT`.
+const TEXT: u64 = 64;
+
+struct Writer<'r> {
+    rings: &'r Rings,
+    /// The offset of the ring in the file.
+    base: u64,
+}
+
+impl<'r> Writer<'r> {
+    fn new(rings: &'r Rings) -> Writer<'r> {
+        let ring = rings.assign();
+        assert!(ring > 0);
+        let base = (ring - rings.file.address()) as u64;
+        Writer { rings, base }
+    }
+
+    fn word(&self, offset: u64) -> i64 {
+        self.rings
+            .file
+            .word(self.base + offset)
+            .load(Ordering::Acquire)
+    }
+
+    fn set(&self, offset: u64, value: u64) {
+        let word = self.rings.file.word(self.base + offset);
+        word.store(value as i64, Ordering::Release);
+    }
+
+    /// Logs integers. Returns false and counts a drop if the ring has no room.
+    fn log(&self, point: u32, time: u64, values: &[i64]) -> bool {
+        let head = self.word(Layout::HEAD) as u64;
+        let size = self.word(Layout::CAPACITY) as u64;
+        let need = 32 + values.len() as u64 * (16 + 2 * TEXT);
+        let at = head % size;
+        let skip = if at + need > size { size - at } else { 0 };
+        if head + skip + need - self.word(Layout::TAIL) as u64 > size {
+            self.rings.drop_one(point);
+            return false;
+        }
+        if skip != 0 {
+            let end = self.rings.file.half(self.base + HEADER + at);
+            end.store(0, Ordering::Relaxed);
+            self.set(Layout::HEAD, head + skip);
+        }
+        let head = head + skip;
+        let event = HEADER + head % size;
+        let half = |offset, value| {
+            let half = self.rings.file.half(self.base + event + offset);
+            half.store(value, Ordering::Relaxed);
+        };
+        half(4, point);
+        self.set(event + 8, time);
+        self.set(event + 16, 77);
+        for (n, value) in values.iter().enumerate() {
+            self.set(event + 32 + 16 * n as u64, 1);
+            self.set(event + 40 + 16 * n as u64, *value as u64);
+        }
+        let length = 32 + 16 * values.len() as u32;
+        half(0, length);
+        self.set(Layout::HEAD, head + u64::from(length));
+        true
+    }
+}
+
+fn rings() -> (ScratchDirectory, Rings) {
+    let directory = ScratchDirectory::new();
+    let rings = Rings::create(directory.path()).expect("rings");
+    (directory, rings)
+}
+
+fn times(events: &[Drained]) -> Vec<u64> {
+    events.iter().map(|event| event.time_ns).collect()
+}
+
+#[test]
+fn a_released_ring_is_assigned_again_with_the_events_that_it_holds() {
+    let (_directory, rings) = rings();
+    assert!(rings.open_point(1));
+    let one = Writer::new(&rings);
+    let two = Writer::new(&rings);
+    assert_ne!(one.base, two.base);
+    assert!(one.log(1, 10, &[5]));
+    rings.release(rings.file.address() + one.base as i64);
+    let three = Writer::new(&rings);
+    assert_eq!(three.base, one.base);
+    assert!(three.log(1, 11, &[6]));
+    rings.drain();
+    assert_eq!(times(&rings.last(1, 9)), [10, 11]);
+}
+
+#[test]
+fn drained_events_have_their_values_and_are_counted_by_point() {
+    let (_directory, rings) = rings();
+    assert!(rings.open_point(3));
+    let writer = Writer::new(&rings);
+    assert!(writer.log(3, 100, &[-1, 2]));
+    assert!(writer.log(2, 101, &[]));
+    assert_eq!(rings.count(3), 0, "not drained yet");
+    rings.drain();
+    rings.drain();
+    assert_eq!([1, 2, 3].map(|point| rings.count(point)), [0, 1, 1]);
+    let event = rings.last(3, 1).remove(0);
+    assert_eq!((event.time_ns, event.thread), (100, 77));
+    assert!(matches!(event.values[..], [Value::Int(-1), Value::Int(2)]));
+    let positions = [Layout::HEAD, Layout::TAIL, Layout::COUNTED];
+    assert_eq!(positions.map(|at| writer.word(at)), [96, 96, 96]);
+}
+
+#[test]
+fn events_are_drained_once_each_while_the_ring_wraps_around() {
+    let (_directory, rings) = rings();
+    assert!(rings.open_point(1));
+    let writer = Writer::new(&rings);
+    let mut seen = 0;
+    let mut time = 0;
+    while (writer.word(Layout::HEAD) as u64) < 3 * DATA {
+        // The size of 48 + 16 k does not divide the size of the data.
+        for values in [1, 2, 5, 0, 3] {
+            assert!(writer.log(1, time, &vec![time as i64; values]));
+            time += 1;
+        }
+        if time % 500 == 0 {
+            rings.drain();
+            let (events, count) = rings.since(1, seen);
+            assert_eq!(times(&events), (seen..time).collect::<Vec<u64>>());
+            assert_eq!(count, time);
+            let texts = |e: &Drained| {
+                e.values
+                    .iter()
+                    .all(|v| matches!(v, Value::Int(n) if *n as u64 == e.time_ns))
+            };
+            assert!(events.iter().all(texts));
+            seen = count;
+        }
+    }
+    rings.drain();
+    assert_eq!(rings.count(1), time);
+    assert_eq!(writer.word(Layout::TAIL), writer.word(Layout::HEAD));
+}
+
+#[test]
+fn a_full_ring_drops_events_and_counts_them_by_point() {
+    let (_directory, rings) = rings();
+    assert!(rings.open_point(2));
+    let writer = Writer::new(&rings);
+    let written = (0..).take_while(|n| writer.log(1, *n, &[0])).count() as u64;
+    assert!(!writer.log(2, 0, &[0]));
+    assert_eq!([1, 2].map(|point| rings.dropped_at(point)), [1, 1]);
+    assert_eq!(rings.dropped(), 2);
+    rings.drain();
+    assert_eq!((rings.count(1), rings.count(2)), (written, 0));
+    assert!(writer.log(1, 0, &[0]), "there is room again");
+    assert!((DATA - 200..=DATA).contains(&(written * 48)));
+}
+
+#[test]
+fn a_point_keeps_its_newest_events_only() {
+    let (_directory, rings) = rings();
+    assert!(rings.open_point(1));
+    let writer = Writer::new(&rings);
+    let all = MAX_KEPT_EVENTS as u64 + 10;
+    for time in 0..all {
+        assert!(writer.log(1, time, &[]));
+        if time % 1000 == 0 {
+            rings.drain();
+        }
+    }
+    rings.drain();
+    assert_eq!(times(&rings.last(1, 3)), [all - 3, all - 2, all - 1]);
+    assert_eq!(rings.last(1, usize::MAX).len(), MAX_KEPT_EVENTS);
+    // A reader that has seen 4 events gets those that are kept, and learns that 6 are missing.
+    let (events, count) = rings.since(1, 4);
+    assert_eq!((events.len() as u64, count), (all - 10, all));
+    assert_eq!(events[0].time_ns, 10);
+    assert_eq!(times(&rings.since(1, all - 2).0), [all - 2, all - 1]);
+    assert_eq!(rings.since(1, all).0.len(), 0);
+    assert_eq!((rings.since(9, 5).0.len(), rings.since(9, 5).1), (0, 5));
+}
+
+#[test]
+fn the_event_log_has_the_positions_of_the_events() {
+    let (directory, rings) = rings();
+    assert!(rings.open_point(1));
+    let _other = Writer::new(&rings);
+    let writer = Writer::new(&rings);
+    for time in 0..3 {
+        assert!(writer.log(1, time, &[4]));
+    }
+    rings.drain();
+    let bytes = std::fs::read(directory.join(ROTATED[1])).expect("the event log");
+    let (number, events, torn) = read_segment(&bytes);
+    assert_eq!((number, torn), (1, false));
+    let found: Vec<_> = events
+        .iter()
+        .map(|e| (e.ring, e.end, e.event.time_ns))
+        .collect();
+    assert_eq!(found, [(1, 48, 0), (1, 96, 1), (1, 144, 2)]);
+    assert!(rings.take_log_error().is_none());
+}
+
+#[test]
+fn a_damaged_length_costs_the_content_of_the_ring_and_no_more() {
+    let (_directory, rings) = rings();
+    assert!(rings.open_point(1));
+    let writer = Writer::new(&rings);
+    for damaged in [4, 36, 41, DATA as u32, u32::MAX] {
+        let before = rings.count(1);
+        assert!(writer.log(1, 1, &[0]));
+        let second = writer.word(Layout::HEAD) as u64;
+        assert!(writer.log(1, 2, &[0]));
+        let length = rings.file.half(writer.base + HEADER + second % DATA);
+        length.store(damaged, Ordering::Relaxed);
+        rings.drain();
+        assert_eq!(rings.count(1), before + 1, "length {damaged}");
+        assert_eq!(writer.word(Layout::TAIL), writer.word(Layout::HEAD));
+    }
+}
+
+#[test]
+fn points_beyond_the_table_have_no_metrics() {
+    let (_directory, rings) = rings();
+    assert!(!rings.open_point(Layout::POINTS as u32));
+    assert!(rings.open_point(Layout::POINTS as u32 - 1));
+    rings.drop_one(Layout::POINTS as u32);
+    rings.drop_one(Layout::POINTS as u32 - 1);
+    assert_eq!(rings.dropped(), 1);
+    let writer = Writer::new(&rings);
+    assert!(writer.log(u32::MAX, 1, &[]));
+    rings.drain();
+    assert_eq!(rings.count(u32::MAX), 0);
+    assert_eq!(rings.last(u32::MAX, 1).len(), 1);
+}

@@ -1,0 +1,118 @@
+//! The readings of a point from its own counters, without the counts that are derived from a
+//! counter block.
+
+use crate::data::rings::Rings;
+use crate::data::shards::Shards;
+use crate::plans::instrument_registry::InstalledPoint;
+use crate::weaving::planned_probe::Step;
+use veneer_instruments::Data;
+
+/// Reads the own counters of a point, relative to their values when the point was installed.
+pub fn read_own_counters(shards: &Shards, rings: &Rings, point: &InstalledPoint) -> Data {
+    let slot = point.slot;
+    match point.step {
+        Step::Count | Step::LoopEnter | Step::LoopBackEdge | Step::LoopExit | Step::CodeOnly => {
+            Data::Count {
+                hits: shards.sum(slot) - point.base[0],
+            }
+        }
+        Step::Log => {
+            let dropped = rings.dropped_at(slot);
+            Data::Log {
+                events: rings.count(slot) + dropped,
+                dropped,
+            }
+        }
+        Step::Start
+        | Step::Stop
+        | Step::Lap
+        | Step::LateStart
+        | Step::LateSkip
+        | Step::LateStop => {
+            let count = shards.sum(slot) - point.base[0];
+            // Counters hold maxima: the shortest time is stored as its distance to the largest long.
+            let shortest = i64::MAX as u64 - shards.max(slot + 3);
+            Data::Time {
+                count,
+                total_ns: shards.sum(slot + 1) - point.base[1],
+                min_ns: if count == 0 { 0 } else { shortest },
+                max_ns: shards.max(slot + 2),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::scratch::ScratchDirectory;
+    use crate::plans::instrument_registry::tests::point;
+
+    fn stores() -> (ScratchDirectory, Shards, Rings) {
+        let directory = ScratchDirectory::new();
+        let shards = Shards::create(&directory.join("counters")).expect("shards");
+        let rings = Rings::create(directory.path()).expect("rings");
+        (directory, shards, rings)
+    }
+
+    #[test]
+    fn a_reused_counter_is_read_from_its_base() {
+        let (_directory, shards, rings) = stores();
+        let slot = shards.allocate(1).expect("a slot");
+        let thread = shards.assign(1, false);
+        shards.add_as_java(thread, slot, 40);
+        let mut count = point(1, 1, slot);
+        count.base = [shards.sum(slot), 0];
+        shards.add_as_java(thread, slot, 2);
+        assert_eq!(
+            read_own_counters(&shards, &rings, &count),
+            Data::Count { hits: 2 }
+        );
+    }
+
+    #[test]
+    fn a_timer_has_the_extremes_of_all_threads() {
+        let (_directory, shards, rings) = stores();
+        let slot = shards.allocate(4).expect("slots");
+        let mut timer = point(1, 1, slot);
+        timer.step = Step::Start;
+        let time = |count, total_ns, min_ns, max_ns| Data::Time {
+            count,
+            total_ns,
+            min_ns,
+            max_ns,
+        };
+        assert_eq!(read_own_counters(&shards, &rings, &timer), time(0, 0, 0, 0));
+        for (tid, times, min, max) in [(1, 2, 30, 70), (2, 1, 50, 50)] {
+            let thread = shards.assign(tid, false);
+            shards.add_as_java(thread, slot, times);
+            shards.add_as_java(thread, slot + 1, if times == 2 { min + max } else { max });
+            shards.add_as_java(thread, slot + 2, max);
+            shards.add_as_java(thread, slot + 3, i64::MAX - min);
+        }
+        assert_eq!(
+            read_own_counters(&shards, &rings, &timer),
+            time(3, 150, 30, 70)
+        );
+        timer.base = [1, 40];
+        assert_eq!(
+            read_own_counters(&shards, &rings, &timer),
+            time(2, 110, 30, 70)
+        );
+    }
+
+    #[test]
+    fn the_events_of_a_log_include_dropped_ones() {
+        let (_directory, shards, rings) = stores();
+        assert!(rings.open_point(5));
+        rings.drop_one(5);
+        rings.drop_one(5);
+        let mut log = point(1, 1, 5);
+        log.step = Step::Log;
+        let expected = Data::Log {
+            events: 2,
+            dropped: 2,
+        };
+        assert_eq!(read_own_counters(&shards, &rings, &log), expected);
+    }
+}

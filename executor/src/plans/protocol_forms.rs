@@ -1,0 +1,62 @@
+//! The protocol's form of kinds, readings and patches, for the report, the status and the metadata
+//! journal.
+
+use crate::plans::instrument_registry::Patch;
+use veneer_instruments::{Data, EditKind, Kind, PatchId};
+use veneer_protocol as p;
+
+/// Converts the kind of an instrument.
+pub fn kind(kind: &Kind) -> p::Kind {
+    match kind {
+        Kind::Counter => p::Kind::Counter,
+        Kind::Timer => p::Kind::Timer,
+        Kind::Log(_) => p::Kind::Log,
+        Kind::Code(_) => p::Kind::Code,
+    }
+}
+
+/// Converts the readings of a point.
+pub fn readings(data: Data) -> p::Readings {
+    match data {
+        Data::Count { hits } => p::Readings::Count { hits },
+        Data::Time {
+            count,
+            total_ns,
+            min_ns,
+            max_ns,
+        } => p::Readings::Time {
+            count,
+            total_ns,
+            min_ns,
+            max_ns,
+        },
+        Data::Log { events, dropped } => p::Readings::Log { events, dropped },
+    }
+}
+
+/// Converts a patch.
+pub fn patch(id: PatchId, patch: &Patch) -> p::Patch {
+    let edit = |e: &EditKind| match *e {
+        EditKind::Redirect { from, to, target } => p::Edit::Redirect { from, to, target },
+        EditKind::Skip { fragment } => p::Edit::Skip { fragment },
+        EditKind::Replace { fragment, by } => p::Edit::Replace { fragment, by },
+    };
+    p::Patch {
+        id: id.to_string(),
+        plan: patch.spec.plan.clone(),
+        patterns: patterns(patch),
+        edits: patch.spec.edits.iter().map(edit).collect(),
+        methods: method_count(patch),
+        active: patch.active,
+    }
+}
+
+/// The patterns of a patch as text.
+pub fn patterns(patch: &Patch) -> Vec<String> {
+    patch.spec.patterns.iter().map(|p| p.to_string()).collect()
+}
+
+/// The number of methods that a patch has changed, including those of unloaded classes.
+pub fn method_count(patch: &Patch) -> u64 {
+    (patch.methods.len() + patch.unloaded_methods) as u64
+}

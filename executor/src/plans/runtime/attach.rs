@@ -1,0 +1,268 @@
+//! Attaching and detaching instruments.
+
+use super::Handle;
+use crate::classes::queries;
+use crate::classes::registry::Class;
+use crate::classes::retransform;
+use crate::classes::selection::MethodSelection;
+use crate::data::monotonic::monotonic;
+use crate::plans::cost_sample::CostSample;
+use crate::plans::derived_counts::{read_points, wait_for_superseded_versions};
+use crate::plans::instrument_registry::Instrument;
+use crate::plans::journal_records;
+use crate::plans::readings::installed_points;
+use crate::plans::warnings::suggestion;
+use crate::weaving::target_switch::SwitchBatch;
+use crate::weaving::versions;
+use crate::weaving::weaver::{self, weave_class};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use veneer_instruments::{AttachError, Attached, InstrumentId, Kind, MethodPattern, Spec};
+
+/// The number of methods that an instrument selects, and how they were found.
+struct Selection {
+    methods: usize,
+    /// The number of methods that the plan has chosen one by one, if it has.
+    chosen: Option<usize>,
+    /// Whether loaded classes were armed for the instrument.
+    has_armed: bool,
+}
+
+impl Handle {
+    /// Attaches an instrument to loaded classes, and to matching classes that are loaded later.
+    pub(super) fn attach_instrument(&self, spec: Spec) -> Result<Attached, AttachError> {
+        let (agent, env) = (self.agent, self.env());
+        if spec.kind == Kind::Timer {
+            agent.clock.link(agent.tool, &agent.library, env);
+        }
+        let start_cell = match spec.late {
+            true => {
+                let cell = agent.tallies.allocate_cells();
+                Some(cell.ok_or(AttachError::TallyTooLarge { entries: 1 })?)
+            }
+            false => None,
+        };
+        let patterns = spec.patterns.clone();
+        let chosen = spec.only.as_ref().map(|only| only.len());
+        let cells = start_cell.into_iter().collect();
+        let instrument = Instrument::new(spec, cells, CostSample::now());
+        let id = agent.table.lock().add(instrument);
+        agent.note(&journal_records::attached(agent, id));
+        self.refresh_patterns();
+        // Chosen methods are armed already.
+        let has_armed = chosen.is_none() && retransform::arm(agent, env, &patterns);
+        let classes = queries::classes(agent, env, &patterns);
+        let selection = Selection {
+            methods: chosen.unwrap_or_else(|| self.count_selected(&classes, &patterns)),
+            chosen,
+            has_armed,
+        };
+        let errors = self.install(
+            id,
+            classes,
+            selection.methods <= versions::MAX_EAGER_METHODS,
+        );
+        // All cells of the methods are set now: an activation that is not in a version of this
+        // instrument has begun before this time.
+        if let Some(cell) = start_cell {
+            agent.tallies.set_cell(cell, monotonic() as i64);
+        }
+        self.attached(id, errors, &patterns, selection)
+    }
+
+    /// How many armed methods of these classes the patterns select.
+    fn count_selected(&self, classes: &[Arc<Class>], patterns: &[MethodPattern]) -> usize {
+        let selected = |class: &Arc<Class>| {
+            let chosen = MethodSelection::new(self.agent.tool, self.env(), class, patterns);
+            let state = class.state();
+            let methods = state.methods.iter();
+            methods
+                .filter(|m| chosen.selects(&m.name, &m.descriptor))
+                .count()
+        };
+        classes.iter().map(selected).sum()
+    }
+
+    /// Installs a new instrument in classes, and returns the errors of single methods. Stops early
+    /// if the instrument has too many points. `eager`: whether each class is switched at once.
+    fn install(
+        &self,
+        id: InstrumentId,
+        classes: Vec<Arc<Class>>,
+        eager: bool,
+    ) -> Vec<(InstrumentId, AttachError)> {
+        let (agent, env) = (self.agent, self.env());
+        let mut errors = Vec::new();
+        let mut batch = SwitchBatch::default();
+        for class in classes {
+            errors.extend(weave_class(agent, env, &class, eager, &mut batch));
+            if errors.iter().any(|e| e.0 == id && is_too_many(&e.1)) {
+                break;
+            }
+            if eager || batch.is_full() {
+                weaver::install_versions(agent, env, &mut batch);
+            }
+        }
+        weaver::install_versions(agent, env, &mut batch);
+        errors
+    }
+
+    /// The result of attaching an instrument. If it has too many points, or has no point
+    /// because of an error, it is detached and the error is returned.
+    fn attached(
+        &self,
+        id: InstrumentId,
+        errors: Vec<(InstrumentId, AttachError)>,
+        patterns: &[MethodPattern],
+        selection: Selection,
+    ) -> Result<Attached, AttachError> {
+        let agent = self.agent;
+        let is_installed = {
+            let mut table = agent.table.lock();
+            table.instrument(id).is_some_and(|i| !i.points.is_empty())
+        };
+        let own = errors.into_iter().filter(|e| e.0 == id).map(|e| e.1);
+        if let Some(error) = decisive_error(own.collect(), is_installed) {
+            self.detach_instrument(id)?;
+            return Err(error);
+        }
+        let mut attached = {
+            let mut table = agent.table.lock();
+            let Some(i) = table.instrument(id) else {
+                return Err(AttachError::UnknownInstrument { id });
+            };
+            Attached {
+                id,
+                methods: i.method_count(),
+                points: i.points.len(),
+                refused: i.refused,
+                warnings: Vec::new(),
+            }
+        };
+        self.add_warnings(&mut attached, patterns, &selection);
+        Ok(attached)
+    }
+
+    /// Adds warnings about running activations of old code, and about patterns that match nothing.
+    fn add_warnings(
+        &self,
+        attached: &mut Attached,
+        patterns: &[MethodPattern],
+        selection: &Selection,
+    ) {
+        let (agent, env) = (self.agent, self.env());
+        let is_late = agent.filter.only_plans.load(Ordering::Relaxed);
+        if is_late {
+            let obsolete = agent.obsolete_frames.warnings(
+                agent.tool,
+                env,
+                &agent.registry,
+                patterns,
+                selection.has_armed,
+            );
+            attached.warnings.extend(obsolete);
+        }
+        if selection.chosen == Some(0) {
+            let warning = "the predicate holds for nothing that is loaded now, and is not asked again: attach later, in after(seconds, || …)";
+            attached.warnings.push(warning.into());
+            return;
+        }
+        // A pattern also matches if it selects methods without such a point, such as a loop.
+        if !agent.is_running() || selection.methods > 0 || attached.refused > 0 {
+            return;
+        }
+        for pattern in patterns {
+            let retention = match is_late && pattern.has_annotations() {
+                true => {
+                    "; of classes that were there before the agent, the JVM knows only annotations of retention RUNTIME"
+                }
+                false => "",
+            };
+            attached.warnings.push(format!("`{pattern}` matches no method that is loaded now (classes loaded later are matched too){retention}{}", suggestion(agent, env, pattern)));
+        }
+    }
+
+    /// Detaches an instrument: removes it from the versions of its methods, makes its readings
+    /// final, and frees its counters.
+    pub(super) fn detach_instrument(&self, id: InstrumentId) -> Result<(), AttachError> {
+        let (agent, env) = (self.agent, self.env());
+        let methods: Vec<u32> = {
+            let mut table = agent.table.lock();
+            let Some(i) = table.instrument(id) else {
+                return Err(AttachError::UnknownInstrument { id });
+            };
+            if !std::mem::replace(&mut i.attached, false) {
+                return Ok(());
+            }
+            i.methods.iter().copied().collect()
+        };
+        self.refresh_patterns();
+        methods
+            .iter()
+            .for_each(|m| agent.methods.remove_probes(*m, id));
+        self.update(&methods);
+        self.renew_profiles(&methods);
+        // No new activation counts from here on. Those in superseded versions leave them soon.
+        let points = installed_points(agent, id);
+        wait_for_superseded_versions(agent, env, &points);
+        // The last events of a log may still be in a ring.
+        agent.rings.drain();
+        let last = read_points(agent, &points);
+        let mut table = agent.table.lock();
+        if let Some(i) = table.instrument(id) {
+            let pairs = i.points.iter_mut().zip(last);
+            pairs.for_each(|(point, data)| (point.last, point.row) = (Some(data), None));
+        }
+        drop(table);
+        // The journal must have the final readings before the counters are reused.
+        agent.note(&[journal_records::detached(agent, id)]);
+        let mut table = agent.table.lock();
+        table.release_counters(points);
+        table.end_quarantine(|row| row.is_unused(env));
+        table.retire(id);
+        Ok(())
+    }
+}
+
+fn is_too_many(error: &AttachError) -> bool {
+    matches!(error, AttachError::TooManyPoints { .. })
+}
+
+/// The error for which attaching an instrument fails: too many points, or the first error if the
+/// instrument has no point.
+fn decisive_error(errors: Vec<AttachError>, is_installed: bool) -> Option<AttachError> {
+    let too_many = errors.iter().position(is_too_many);
+    let at = match is_installed {
+        true => too_many?,
+        false => too_many.unwrap_or(0),
+    };
+    errors.into_iter().nth(at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn error(text: &str) -> AttachError {
+        AttachError::Unsupported {
+            what: text.into(),
+            instead: String::new(),
+        }
+    }
+
+    #[test]
+    fn too_many_points_fail_even_if_the_instrument_is_installed() {
+        let too_many = AttachError::TooManyPoints { limit: 5 };
+        let errors = || vec![error("first"), too_many.clone(), error("last")];
+        assert_eq!(decisive_error(errors(), true), Some(too_many.clone()));
+        assert_eq!(decisive_error(errors(), false), Some(too_many.clone()));
+    }
+
+    #[test]
+    fn other_errors_fail_only_if_the_instrument_is_installed_nowhere() {
+        let errors = || vec![error("first"), error("last")];
+        assert_eq!(decisive_error(errors(), true), None);
+        assert_eq!(decisive_error(errors(), false), Some(error("first")));
+        assert_eq!(decisive_error(Vec::new(), false), None);
+    }
+}

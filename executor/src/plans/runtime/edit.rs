@@ -1,0 +1,213 @@
+//! Editing flow graphs, and undoing edits.
+
+use super::Handle;
+use crate::classes::method_analysis::analyse;
+use crate::classes::queries;
+use crate::classes::registry::Class;
+use crate::classes::selection::MethodSelection;
+use crate::plans::instrument_registry::Patch;
+use crate::plans::journal_records;
+use crate::plans::warnings::similar_classes;
+use crate::weaving::versions;
+use std::sync::Arc;
+use veneer_fragmenter::Refusal;
+use veneer_fragmenter::arming::ArmedCode;
+use veneer_fragmenter::classfile::ClassFile;
+use veneer_fragmenter::flowgraph::FragmentId;
+use veneer_fragmenter::method::Method;
+use veneer_fragmenter::patch::{self, Edit};
+use veneer_instruments::{AttachError, EditKind, EditSpec, PatchId};
+use veneer_protocol::data::Record;
+
+/// A method that a patch changes.
+struct Target {
+    class: Arc<Class>,
+    method: u32,
+}
+
+impl Handle {
+    /// Applies edits to all loaded methods that the spec selects, or to none.
+    pub(super) fn apply_edits(&self, spec: EditSpec) -> Result<PatchId, AttachError> {
+        let agent = self.agent;
+        self.arm_matching_classes(&spec.patterns);
+        self.refresh_patterns();
+        let targets = self.check_targets(&spec)?;
+        if targets.is_empty() {
+            let first = spec.patterns.first();
+            return Err(AttachError::NothingMatches {
+                pattern: first.map(|p| p.to_string()).unwrap_or_default(),
+                nearest: first
+                    .map(|p| similar_classes(agent, self.env(), p))
+                    .unwrap_or_default(),
+            });
+        }
+        let edits = edits_of(&spec);
+        let methods: Vec<u32> = targets.iter().map(|t| t.method).collect();
+        let id = agent.table.lock().add_patch(Patch {
+            spec: spec.clone(),
+            active: true,
+            methods: methods.clone(),
+            unloaded_methods: 0,
+        });
+        self.refresh_patterns();
+        methods
+            .iter()
+            .for_each(|m| agent.methods.add_edits(*m, id, edits.clone()));
+        let refused = self.update(&methods);
+        let Some((method, reason)) = refused.into_iter().next() else {
+            agent.note(&journal_records::edited(agent, id));
+            return Ok(id);
+        };
+        // One method could not be changed, so no method may be.
+        self.undo_edits(id)?;
+        let target = targets.iter().find(|t| t.method == method);
+        let first = spec.edits.first().cloned();
+        Err(AttachError::EditRefused {
+            class: target.map(|t| t.class.dotted.clone()).unwrap_or_default(),
+            method: target.and_then(method_label).unwrap_or_default(),
+            edit: first.unwrap_or(NO_EDIT),
+            reason: format!("{} ({})", reason, reason.name()),
+        })
+    }
+
+    /// Returns the methods that a spec selects, after a check that its edits can be applied to each
+    /// of them.
+    fn check_targets(&self, spec: &EditSpec) -> Result<Vec<Target>, AttachError> {
+        let (agent, env) = (self.agent, self.env());
+        let mut targets = Vec::new();
+        for class in queries::classes(agent, env, &spec.patterns) {
+            let Some(local) = class.local(env) else {
+                continue;
+            };
+            env.delete(local);
+            let (original, methods) = {
+                let state = class.state();
+                (state.original.clone(), state.methods.clone())
+            };
+            let selects = MethodSelection::new(agent.tool, env, &class, &spec.patterns);
+            let chosen = methods.iter();
+            let chosen: Vec<_> = chosen
+                .filter(|m| selects.selects(&m.name, &m.descriptor))
+                .collect();
+            if chosen.is_empty() {
+                continue;
+            }
+            let file =
+                ClassFile::parse(&original).map_err(|e| method_refused(&class, "", &e.into()))?;
+            for m in chosen {
+                let label = format!("{}{}", m.name, m.descriptor);
+                self.check_method(spec, &class, &file, (m.id, &label))?;
+                targets.push(Target {
+                    class: class.clone(),
+                    method: m.id,
+                });
+            }
+        }
+        Ok(targets)
+    }
+
+    /// Checks that the edits of a spec can be applied to a method, together with the edits that it
+    /// has already.
+    fn check_method(
+        &self,
+        spec: &EditSpec,
+        class: &Arc<Class>,
+        file: &ClassFile,
+        (id, label): (u32, &str),
+    ) -> Result<(), AttachError> {
+        let agent = self.agent;
+        let edits = edits_of(spec);
+        let analysed = analyse(&agent.policy, file, class, id)
+            .map_err(|e| method_refused(class, label, &e))?;
+        let (method, armed) = (&analysed.method, &analysed.armed);
+        let mut all = agent.methods.edits(id);
+        all.extend(edits.iter().copied());
+        let kept = agent.methods.edit_points(id);
+        let applied = patch::apply_keeping(method, &all, &armed.points, &kept);
+        let comes_back = applied.and_then(|patched| {
+            let points = patched.edit_points.iter().map(|p| p.fragment);
+            let points: Vec<FragmentId> = points.collect();
+            versions::check_osr_entry(agent, self.env(), class, &analysed, &points)
+        });
+        comes_back.map_err(|reason| AttachError::EditRefused {
+            class: class.dotted.clone(),
+            method: label.into(),
+            edit: failing_edit(spec, &edits, method, armed),
+            reason: format!("{} ({})", reason, reason.name()),
+        })
+    }
+
+    /// Undoes a patch. Undoing it twice has no effect.
+    pub(super) fn undo_edits(&self, id: PatchId) -> Result<(), AttachError> {
+        let agent = self.agent;
+        let methods = {
+            let mut table = agent.table.lock();
+            let Some(patch) = table.patch(id) else {
+                return Err(AttachError::UnknownPatch { id });
+            };
+            if !std::mem::replace(&mut patch.active, false) {
+                return Ok(());
+            }
+            patch.methods.clone()
+        };
+        self.refresh_patterns();
+        methods
+            .iter()
+            .for_each(|m| agent.methods.remove_edits(*m, id));
+        self.update(&methods);
+        self.renew_profiles(&methods);
+        agent.note(&[Record::Undone { id: id.to_string() }]);
+        Ok(())
+    }
+}
+
+/// The edit that an error names if the spec has none.
+const NO_EDIT: EditKind = EditKind::Skip { fragment: 0 };
+
+/// Name and descriptor of a target.
+fn method_label(target: &Target) -> Option<String> {
+    let state = target.class.state();
+    let method = state.methods.iter().find(|m| m.id == target.method)?;
+    Some(format!("{}{}", method.name, method.descriptor))
+}
+
+fn method_refused(class: &Class, method: &str, reason: &Refusal) -> AttachError {
+    AttachError::MethodRefused {
+        class: class.dotted.clone(),
+        method: method.into(),
+        reason: reason.name(),
+        detail: reason.to_string(),
+    }
+}
+
+/// The edit that an error names: the first one that fails together with those before it, otherwise
+/// the last one.
+fn failing_edit(spec: &EditSpec, edits: &[Edit], method: &Method, armed: &ArmedCode) -> EditKind {
+    let count = (1..=edits.len())
+        .find(|n| patch::apply(method, &edits[..*n], &armed.points).is_err())
+        .unwrap_or(edits.len());
+    let edit = spec.edits.get(count.saturating_sub(1));
+    edit.cloned().unwrap_or(NO_EDIT)
+}
+
+/// The edits of a spec, in the form of the rewriter.
+fn edits_of(spec: &EditSpec) -> Vec<Edit> {
+    let f = FragmentId;
+    spec.edits
+        .iter()
+        .map(|e| match *e {
+            EditKind::Redirect { from, to, target } => Edit::Redirect {
+                from: f(from),
+                to: f(to),
+                target: f(target),
+            },
+            EditKind::Skip { fragment } => Edit::Skip {
+                fragment: f(fragment),
+            },
+            EditKind::Replace { fragment, by } => Edit::Replace {
+                fragment: f(fragment),
+                by: f(by),
+            },
+        })
+        .collect()
+}

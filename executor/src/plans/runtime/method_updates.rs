@@ -1,0 +1,147 @@
+//! Bringing methods up to date after instruments or patches have changed, and renewing the profiles
+//! of methods that are back in their armed bodies.
+
+use super::Handle;
+use crate::classes::registry::Class;
+use crate::plans::instrument_registry::{Instrument, InstrumentTable};
+use crate::plans::unload::MAX_CLASSES_PER_PAUSE;
+use crate::weaving::target_switch::SwitchBatch;
+use crate::weaving::versions;
+use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
+use veneer_instruments::MethodPattern;
+
+impl Handle {
+    /// Sets the patterns by which classes are armed when they are loaded: those of all attached
+    /// instruments and active patches.
+    pub(super) fn refresh_patterns(&self) {
+        let patterns = active_patterns(&self.agent.table.lock());
+        self.agent.set_plan_patterns(patterns);
+    }
+
+    /// Installs or removes versions so that these methods have their current instruments and
+    /// patches. Refusals are recorded and returned.
+    pub(super) fn update(&self, methods: &[u32]) -> versions::RefusedMethods {
+        let (agent, env) = (self.agent, self.env());
+        let mut by_class: BTreeMap<u32, (Arc<Class>, Vec<u32>)> = BTreeMap::new();
+        for id in methods {
+            if let Some(class) = agent.registry.of_method(*id) {
+                let entry = by_class.entry(class.first_id);
+                entry.or_insert_with(|| (class, Vec::new())).1.push(*id);
+            }
+        }
+        let mut refused = Vec::new();
+        let eager = methods.len() <= versions::MAX_EAGER_METHODS;
+        let mut batch = SwitchBatch::default();
+        for (class, ids) in by_class.into_values() {
+            let bad = agent
+                .methods
+                .prepare(agent, env, &class, &ids, eager, &mut batch);
+            refused.extend(
+                bad.into_iter()
+                    .map(|(id, reason)| (class.clone(), id, reason)),
+            );
+            if eager || batch.is_full() {
+                refused.extend(agent.methods.install_versions(agent, env, &mut batch));
+            }
+        }
+        refused.extend(agent.methods.install_versions(agent, env, &mut batch));
+        let recorded = refused.into_iter().map(|(class, id, reason)| {
+            agent.refuse_method(&class, id, &reason);
+            (id, reason)
+        });
+        recorded.collect()
+    }
+
+    /// Gives methods that are back in their armed bodies a new JIT profile, if a version ran before
+    /// the armed body ever did.
+    ///
+    /// While a version runs, each call is counted as a call of the armed body, whose own call sites
+    /// are never executed. The JIT compiler would consider these sites rare from then on, and would
+    /// inline no callee over 35 bytes there (`InlineFrequencyRatio`, `MaxInlineSize`).
+    /// Retransformation to the same code starts a new profile. Activations that have run for long
+    /// are in a version without instruments then, not in the armed body, so they are not slowed.
+    pub(super) fn renew_profiles(&self, methods: &[u32]) {
+        let (agent, env) = (self.agent, self.env());
+        let mut seen = HashSet::new();
+        let mut cold = Vec::new();
+        for class in methods
+            .iter()
+            .filter_map(|id| agent.registry.of_method(*id))
+        {
+            if !seen.insert(class.first_id) {
+                continue;
+            }
+            {
+                let mut state = class.state();
+                let idle = state.methods.iter().all(|m| agent.methods.is_idle(m.id));
+                if !idle || !std::mem::take(&mut state.has_skewed_profile) {
+                    continue;
+                }
+            }
+            cold.extend(class.local(env));
+        }
+        for part in cold.chunks(MAX_CLASSES_PER_PAUSE) {
+            // If the JVM refuses, the classes only keep their profiles.
+            let _ = agent.tool.retransform(part);
+        }
+        cold.into_iter().for_each(|class| env.delete(class));
+    }
+
+    /// Gives every point a counter of its own. Called when a virtual thread has counted: the agent
+    /// cannot find the frames of parked virtual threads, so derived counts would be wrong by the
+    /// number of their activations.
+    pub fn count_each_point(&self) {
+        let changed = self.agent.methods.count_each();
+        self.update(&changed);
+    }
+}
+
+/// The patterns of attached instruments and active patches. Instruments for single methods have
+/// none: they do not apply to classes that are loaded later.
+fn active_patterns(table: &InstrumentTable) -> Vec<MethodPattern> {
+    let is_lasting = |i: &&Instrument| i.attached && i.spec.only.is_none();
+    let instruments = table.instruments.iter().filter(is_lasting);
+    let patches = table.patches.iter().filter(|p| p.active);
+    let of_instruments = instruments.flat_map(|i| &i.spec.patterns);
+    let of_patches = patches.flat_map(|p| &p.spec.patterns);
+    of_instruments.chain(of_patches).cloned().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plans::instrument_registry::Patch;
+    use crate::plans::instrument_registry::tests::instrument;
+    use veneer_instruments::{EditSpec, Kind};
+
+    fn pattern(text: &str) -> Vec<MethodPattern> {
+        vec![MethodPattern::parse(text).expect("a pattern")]
+    }
+
+    #[test]
+    fn classes_are_armed_for_what_is_attached_and_lasts() {
+        let mut table = InstrumentTable::default();
+        for name in ["A::m", "Detached::m", "Chosen::m"] {
+            let mut one = instrument(Kind::Counter);
+            one.spec.patterns = pattern(name);
+            one.attached = name != "Detached::m";
+            one.spec.only = (name == "Chosen::m").then(Default::default);
+            table.add(one);
+        }
+        for (name, active) in [("B::m", true), ("Undone::m", false)] {
+            table.add_patch(Patch {
+                spec: EditSpec {
+                    plan: "a.rhai".into(),
+                    patterns: pattern(name),
+                    edits: Vec::new(),
+                },
+                active,
+                methods: Vec::new(),
+                unloaded_methods: 0,
+            });
+        }
+        let expected = [pattern("A::m"), pattern("B::m")].concat();
+        assert_eq!(active_patterns(&table), expected);
+    }
+}

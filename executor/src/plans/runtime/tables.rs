@@ -1,0 +1,74 @@
+//! The tallies (aggregation maps) of plans.
+
+use super::Handle;
+use crate::data::aggregations::{Label, MAX_ENTRIES};
+use veneer_instruments::{AttachError, Entry, Tally, TallyKind};
+
+impl Handle {
+    /// Creates a table and returns its number.
+    pub(super) fn create_table(&self, kind: TallyKind, entries: u32) -> Result<u32, AttachError> {
+        let agent = self.agent;
+        let too_large = || AttachError::TallyTooLarge { entries };
+        if !(1..=MAX_ENTRIES).contains(&entries) {
+            return Err(too_large());
+        }
+        if kind == TallyKind::PerObject {
+            return self.create_object_table(entries);
+        }
+        let created = agent.tallies.create_table(&agent.shards, kind, entries);
+        let table = created.ok_or_else(too_large)?;
+        if let Some(slots) = agent.tallies.identity_string_slots(table) {
+            // Without a row, the table compares strings by their characters.
+            let row = agent.library.texts(self.env(), slots).unwrap_or(0);
+            agent.tallies.set_string_row(table, row);
+        }
+        if kind == TallyKind::Objects {
+            let (address, slots) = (agent.tallies.address(table), agent.tallies.slots(table));
+            // SAFETY: `address` is the address of the table that has just been created, and tables stay.
+            let kept = unsafe { agent.library.keep(self.env(), address, slots) };
+            kept.map_err(|_| too_large())?;
+        }
+        Ok(table)
+    }
+
+    /// Creates a table of values that belong to objects. `VeneerObjects` stores the values.
+    fn create_object_table(&self, entries: u32) -> Result<u32, AttachError> {
+        let agent = self.agent;
+        let created = agent.library.objects(self.env(), entries);
+        let created = created.map_err(|error| AttachError::Vm {
+            action: "making a table of values of objects".into(),
+            detail: error.to_string(),
+        })?;
+        let number = created.ok_or(AttachError::TallyTooLarge { entries })?;
+        Ok(agent.tallies.add_object_table(number))
+    }
+
+    /// Sets the owner and the name of a table.
+    pub(super) fn label_table(&self, table: u32, plan: &str, name: Option<&str>) {
+        let label = Label {
+            plan: plan.into(),
+            name: name.map(Into::into),
+        };
+        self.agent.tallies.label(table, label);
+    }
+
+    /// Returns the content of a table. For values that belong to objects, the one entry counts the
+    /// objects with a value, and the rest those for which there was no room.
+    pub(super) fn read_table(&self, table: u32) -> Tally {
+        let agent = self.agent;
+        let Some(number) = agent.tallies.object_table_number(table) else {
+            return agent.tallies.read(&agent.shards, table, agent.nano_began);
+        };
+        let counts = agent.library.with_value(self.env(), number);
+        let (with_value, without_room) = counts.unwrap_or_default();
+        let entry = |count| Entry {
+            count,
+            ..Entry::default()
+        };
+        Tally {
+            entries: vec![entry(with_value)],
+            rest: entry(without_room),
+            given: None,
+        }
+    }
+}

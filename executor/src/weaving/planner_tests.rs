@@ -1,0 +1,577 @@
+//! Unit tests of the planner, over the methods of `classes/fixtures/Points.java`.
+//!
+//! ```text
+//!   loop(I)I       f0 0..2 ─▶ f1 2..7 (header) ─▶ f2 7..13 ─▶ f1        f1 ─▶ f3 13..15 (return)
+//!   larger(II)I    f0 0..11 ─▶ f1 11..14 (return), f2 14..16 (return)
+//!   <init>(Z)V     f0, f1, f2 lie before `this(…)`; f3 contains the call and the return
+//! ```
+
+use super::*;
+use crate::weaving::test_methods::{empty_probe, with_method};
+use std::cell::RefCell;
+use veneer_instruments::MethodPattern;
+use veneer_probes::{Code, ProbeError};
+
+const LOOP: &str = "loop(I)I";
+const LARGER: &str = "larger(II)I";
+const SITES: &str = "sites(Lshop/Points;Ljava/lang/Object;)Z";
+
+fn spec(place: Place, when: When, kind: Kind) -> Spec {
+    Spec {
+        name: None,
+        plan: "test.rhai".into(),
+        patterns: Vec::from_iter(MethodPattern::parse("shop.Points::*").ok()),
+        only: None,
+        place,
+        when,
+        kind,
+        limit: 100,
+        each: false,
+        times: None,
+        late: false,
+        budget: None,
+    }
+}
+
+fn log(name: &str) -> Kind {
+    Kind::Log(vec![name.into()])
+}
+
+fn code() -> Kind {
+    Kind::Code(Box::default())
+}
+
+fn accept(_: &Code, _: VisibleValues) -> Result<CompiledProbe, ProbeError> {
+    Ok(empty_probe())
+}
+
+/// Plans a spec in a method of the fixture. All code compiles.
+fn planned(label: &str, spec: &Spec) -> Points {
+    planned_with(label, spec, &accept)
+}
+
+fn planned_with(label: &str, spec: &Spec, compile: Compile) -> Points {
+    with_method(label, |method, armed| plan(spec, method, armed, compile))
+}
+
+fn counter(label: &str, place: Place) -> Points {
+    planned(label, &spec(place, When::Before, Kind::Counter))
+}
+
+/// The points as `fragment line sites`.
+fn shown(points: &Points) -> Vec<String> {
+    let show = |point: &PlannedProbe| {
+        let fragment = point.fragment.map_or("-".into(), |f| format!("f{f}"));
+        let line = point.line.map_or("-".into(), |line| line.to_string());
+        let site = |(site, step): &(Site, Step)| format!("{site}:{step:?}");
+        let sites: Vec<String> = point.sites.iter().map(site).collect();
+        format!("{fragment} {line} {}", sites.join(", "))
+    };
+    points
+        .as_ref()
+        .expect("the spec has points")
+        .iter()
+        .map(show)
+        .collect()
+}
+
+fn error(points: Points) -> AttachError {
+    points.expect_err("the spec is refused")
+}
+
+fn probe_error(reason: Reason) -> ProbeError {
+    ProbeError {
+        place: Default::default(),
+        reason,
+    }
+}
+
+fn unknown(name: &str) -> ProbeError {
+    probe_error(Reason::Unknown { name: name.into() })
+}
+
+fn not_loaded(class: &str) -> ProbeError {
+    probe_error(Reason::NotLoaded {
+        class: class.into(),
+    })
+}
+
+fn reason(error: &AttachError) -> &Reason {
+    match error {
+        AttachError::NotCompiled { reason, .. } => &reason.reason,
+        other => panic!("not an error of code: {other}"),
+    }
+}
+
+#[test]
+fn blocks_are_counted_at_their_start() {
+    let points = counter(LOOP, Place::Blocks);
+    assert_eq!(
+        shown(&points),
+        [
+            "f0 19 before f0:Count",
+            "f1 20 before f1:Count",
+            "f2 21 before f2:Count",
+            "f3 23 before f3:Count",
+        ]
+    );
+    let after = planned(
+        LOOP,
+        &spec(Place::Block(vec![2]), When::After, Kind::Counter),
+    );
+    assert_eq!(shown(&after), ["f2 21 after f2:Count"]);
+}
+
+#[test]
+fn a_method_is_counted_at_its_entry_or_at_all_exits() {
+    let at = |when| planned(LOOP, &spec(Place::Method, when, Kind::Counter));
+    assert_eq!(shown(&at(When::Before)), ["- 19 entry:Count"]);
+    assert_eq!(shown(&at(When::After)), ["- 19 return:Count, throw:Count"]);
+    let entry = planned(LOOP, &spec(Place::Entry, When::After, Kind::Counter));
+    assert_eq!(shown(&entry), ["- 19 entry:Count"]);
+}
+
+#[test]
+fn a_method_timer_starts_at_the_entry_and_stops_at_all_exits() {
+    let points = planned(LOOP, &spec(Place::Method, When::Around, Kind::Timer));
+    assert_eq!(
+        shown(&points),
+        ["- 19 entry:Start, return:Stop, throw:Stop"]
+    );
+}
+
+#[test]
+fn a_late_timer_has_a_second_point_for_older_activations() {
+    let mut late = spec(Place::Method, When::Around, Kind::Timer);
+    late.late = true;
+    let points = planned(LOOP, &late);
+    assert_eq!(
+        shown(&points),
+        [
+            "- 19 entry:Start, return:Stop, throw:Stop",
+            "- 19 crossing:LateStart, entry:LateSkip, return:LateStop, throw:LateStop",
+        ]
+    );
+    let points = points.unwrap_or_default();
+    assert_eq!(points[1].what.as_deref(), Some("began before: at least"));
+    assert_eq!(points[0].what, None);
+}
+
+#[test]
+fn edges_have_the_line_of_the_fragment_to_which_they_lead() {
+    let points = counter(LOOP, Place::Edges);
+    assert_eq!(
+        shown(&points),
+        [
+            "f0 20 edge f0 -> f1:Count",
+            "f1 21 edge f1 -> f2:Count",
+            "f1 23 edge f1 -> f3:Count",
+            "f2 20 edge f2 -> f1:Count",
+        ]
+    );
+    let to: Vec<Option<u32>> = points.unwrap_or_default().iter().map(|p| p.to).collect();
+    assert_eq!(to, [Some(1), Some(2), Some(3), Some(1)]);
+    let back_edge = counter(LOOP, Place::Edge(vec![(2, 1)]));
+    assert_eq!(shown(&back_edge), ["f2 20 edge f2 -> f1:Count"]);
+}
+
+#[test]
+fn an_edge_that_the_method_does_not_have_is_refused() {
+    let missing = error(counter(LOOP, Place::Edge(vec![(2, 1), (0, 3)])));
+    let AttachError::UnknownEdge {
+        class,
+        method,
+        from,
+        to,
+    } = missing
+    else {
+        panic!("{missing}");
+    };
+    assert_eq!(
+        (class.as_str(), method.as_str(), from, to),
+        ("shop.Points", LOOP, 0, 3)
+    );
+    let outside = error(counter(LOOP, Place::Edge(vec![(0, 9)])));
+    assert!(
+        matches!(outside, AttachError::UnknownFragment { fragment: 9, .. }),
+        "{outside}"
+    );
+}
+
+#[test]
+fn a_fragment_that_the_method_does_not_have_is_refused_with_the_last_one() {
+    let missing = error(counter(LOOP, Place::Block(vec![1, 4])));
+    assert!(
+        matches!(
+            missing,
+            AttachError::UnknownFragment {
+                fragment: 4,
+                last: 3,
+                ..
+            }
+        ),
+        "{missing}"
+    );
+}
+
+#[test]
+fn fragments_before_the_constructor_call_are_refused() {
+    let all = counter("<init>(Z)V", Place::Blocks);
+    assert_eq!(shown(&all), ["f3 11 before f3:Count"]);
+    let early = error(counter("<init>(Z)V", Place::Block(vec![1])));
+    let AttachError::MethodRefused { reason, .. } = &early else {
+        panic!("{early}");
+    };
+    assert_eq!(reason, "BeforeSuper");
+}
+
+#[test]
+fn loops_are_counted_and_timed_at_their_headers() {
+    assert_eq!(
+        shown(&counter(LOOP, Place::Loops)),
+        ["f1 20 before f1:Count"]
+    );
+    let timed = planned(LOOP, &spec(Place::Loops, When::Around, Kind::Timer));
+    assert_eq!(shown(&timed), ["f1 20 before f1:Lap"]);
+    assert_eq!(shown(&counter(LARGER, Place::Loops)), [""; 0]);
+}
+
+#[test]
+fn a_block_timer_runs_from_start_to_end() {
+    let timed = planned(
+        LOOP,
+        &spec(Place::Block(vec![2]), When::Around, Kind::Timer),
+    );
+    assert_eq!(shown(&timed), ["f2 21 before f2:Start, after f2:Stop"]);
+}
+
+#[test]
+fn exits_are_all_returns_and_for_a_counter_also_exceptions() {
+    let points = counter(LARGER, Place::Exits);
+    assert_eq!(
+        shown(&points),
+        [
+            "f1 30 after f1:Count",
+            "f2 32 after f2:Count",
+            "- 27 throw:Count"
+        ]
+    );
+    let with_code = planned(LARGER, &spec(Place::Exits, When::Before, code()));
+    assert_eq!(
+        shown(&with_code),
+        ["f1 30 after f1:Count", "f2 32 after f2:Count"]
+    );
+    let logged = error(planned(LARGER, &spec(Place::Exits, When::Before, log("x"))));
+    assert!(
+        matches!(logged, AttachError::VariableNotLive { .. }),
+        "`x` is dead in f1: {logged}"
+    );
+}
+
+#[test]
+fn a_timer_around_exits_is_not_supported() {
+    let refused = error(planned(
+        LARGER,
+        &spec(Place::Exits, When::Around, Kind::Timer),
+    ));
+    assert!(
+        matches!(refused, AttachError::Unsupported { .. }),
+        "{refused}"
+    );
+}
+
+#[test]
+fn a_log_after_a_method_is_not_supported_but_one_before_is() {
+    let at = |when| planned(LOOP, &spec(Place::Method, when, log("n")));
+    let refused = error(at(When::After));
+    assert!(
+        matches!(refused, AttachError::Unsupported { .. }),
+        "{refused}"
+    );
+    assert_eq!(shown(&at(When::Before)), ["- 19 entry:Log"]);
+}
+
+#[test]
+fn a_line_that_begins_a_fragment_is_counted_there() {
+    assert_eq!(
+        shown(&counter(LARGER, Place::Line(vec![30]))),
+        ["f1 30 before f1:Count"]
+    );
+}
+
+#[test]
+fn a_line_inside_a_fragment_is_counted_at_its_first_instruction() {
+    assert_eq!(
+        shown(&counter(LARGER, Place::Line(vec![29]))),
+        ["f0 29 @5:Count"]
+    );
+    let after = planned(
+        LARGER,
+        &spec(Place::Line(vec![29]), When::After, Kind::Counter),
+    );
+    assert_eq!(shown(&after), ["f0 29 after f0:Count"]);
+}
+
+#[test]
+fn two_lines_of_one_fragment_have_positions_of_their_own() {
+    let points = counter(LARGER, Place::Line(vec![28, 27, 29]));
+    assert_eq!(
+        shown(&points),
+        ["f0 28 @2:Count", "f0 27 before f0:Count", "f0 29 @5:Count"]
+    );
+}
+
+#[test]
+fn a_line_without_code_is_refused_with_the_lines_of_the_method() {
+    let missing = error(counter(LARGER, Place::Line(vec![31])));
+    let AttachError::UnknownLine {
+        line, first, last, ..
+    } = missing
+    else {
+        panic!("{missing}");
+    };
+    assert_eq!((line, first, last), (31, Some(27), Some(32)));
+}
+
+#[test]
+fn logged_variables_have_the_slot_and_type_of_the_site() {
+    let at = |place| planned(LARGER, &spec(place, When::Before, log("y")));
+    let points = at(Place::Line(vec![30])).unwrap_or_default();
+    let y = LoggedValue {
+        name: "y".into(),
+        slot: 4,
+        ty: Type::Int,
+    };
+    assert_eq!(points[0].values, [y]);
+    let early = error(at(Place::Line(vec![28])));
+    let AttachError::VariableNotLive {
+        variable,
+        place,
+        live,
+        ..
+    } = early
+    else {
+        panic!("{early}");
+    };
+    assert_eq!((variable.as_str(), place.as_str()), ("y", "@2"));
+    assert!(live.contains(&"x".to_string()), "{live:?}");
+}
+
+#[test]
+fn a_variable_can_be_named_by_its_slot() {
+    let points = planned(LOOP, &spec(Place::Entry, When::Before, log("local1")));
+    let points = points.unwrap_or_default();
+    assert_eq!(
+        (points[0].values[0].slot, &points[0].values[0].ty),
+        (1, &Type::Int)
+    );
+}
+
+#[test]
+fn a_logged_variable_that_one_block_lacks_refuses_all_blocks() {
+    let refused = error(planned(
+        LOOP,
+        &spec(Place::Blocks, When::Before, log("sum")),
+    ));
+    assert!(
+        matches!(refused, AttachError::VariableNotLive { .. }),
+        "{refused}"
+    );
+}
+
+#[test]
+fn instructions_at_which_a_variable_cannot_be_read_are_skipped() {
+    let calls = |name: &str| {
+        planned(
+            SITES,
+            &spec(
+                Place::Instructions(Which::Calls(None)),
+                When::Before,
+                log(name),
+            ),
+        )
+    };
+    // `made` is live from its initialisation to the call of `consume`.
+    let texts: Vec<String> = calls("made")
+        .unwrap_or_default()
+        .into_iter()
+        .filter_map(|point| point.what)
+        .collect();
+    assert_eq!(texts, ["call shop.Points::consume @67"]);
+    let nowhere = error(calls("missing"));
+    assert!(
+        matches!(nowhere, AttachError::VariableNotLive { .. }),
+        "{nowhere}"
+    );
+}
+
+#[test]
+fn an_instruction_is_measured_before_after_or_around() {
+    let place = || Place::Instructions(Which::Opcode("ladd".into()));
+    let at = |when, kind| planned(SITES, &spec(place(), when, kind));
+    assert_eq!(shown(&at(When::Before, Kind::Counter)), ["f0 52 @16:Count"]);
+    assert_eq!(
+        shown(&at(When::After, Kind::Counter)),
+        ["f0 52 behind @16:Count"]
+    );
+    let timed = at(When::Around, Kind::Timer);
+    assert_eq!(shown(&timed), ["f0 52 @16:Start, behind @16:Stop"]);
+    assert_eq!(
+        timed.unwrap_or_default()[0].what.as_deref(),
+        Some("ladd @16")
+    );
+}
+
+#[test]
+fn nothing_can_be_measured_after_an_instruction_that_does_not_fall_through() {
+    let place = || Place::Instructions(Which::Throws);
+    for (when, kind) in [(When::After, Kind::Counter), (When::Around, Kind::Timer)] {
+        let refused = error(planned(SITES, &spec(place(), when, kind)));
+        assert!(
+            matches!(refused, AttachError::Unsupported { .. }),
+            "{refused}"
+        );
+    }
+    assert!(planned(SITES, &spec(place(), When::Before, Kind::Counter)).is_ok());
+}
+
+#[test]
+fn code_before_an_instruction_sees_its_operands_and_code_after_it_sees_the_result() {
+    let place = || Place::Instructions(Which::ArrayReads);
+    for (when, names) in [(When::Before, "array index"), (When::After, "result")] {
+        let seen = RefCell::new(Vec::new());
+        let compile = |_: &Code, values: VisibleValues| {
+            let names: Vec<String> = values.operands.into_iter().map(|o| o.name).collect();
+            seen.borrow_mut().push((values.pc, names.join(" ")));
+            Ok(empty_probe())
+        };
+        let points = planned_with(SITES, &spec(place(), when, code()), &compile);
+        assert_eq!(points.map(|p| p.len()).ok(), Some(2));
+        assert_eq!(
+            seen.into_inner(),
+            [(28, names.to_string()), (100, names.to_string())]
+        );
+    }
+}
+
+#[test]
+fn code_at_the_exits_of_a_method_sees_no_variables() {
+    let seen = RefCell::new(Vec::new());
+    let compile = |_: &Code, values: VisibleValues| {
+        seen.borrow_mut().push(values.state.locals.len());
+        Ok(empty_probe())
+    };
+    let after = spec(Place::Method, When::After, code());
+    assert!(planned_with(LOOP, &after, &compile).is_ok());
+    let before = spec(Place::Method, When::Before, code());
+    assert!(planned_with(LOOP, &before, &compile).is_ok());
+    assert_eq!(seen.into_inner(), [0, 3]);
+}
+
+#[test]
+fn code_is_attached_where_it_compiles() {
+    let compile = |_: &Code, values: VisibleValues| match values.pc {
+        2 => Ok(empty_probe()),
+        _ => Err(unknown("q")),
+    };
+    let points = planned_with(LOOP, &spec(Place::Blocks, When::Before, code()), &compile);
+    assert_eq!(shown(&points), ["f1 20 before f1:Count"]);
+    assert!(points.unwrap_or_default()[0].code.is_some());
+}
+
+#[test]
+fn code_that_compiles_nowhere_is_refused_with_the_first_error() {
+    let compile = |_: &Code, values: VisibleValues| Err(unknown(&format!("pc{}", values.pc)));
+    let refused = error(planned_with(
+        LOOP,
+        &spec(Place::Blocks, When::Before, code()),
+        &compile,
+    ));
+    assert_eq!(*reason(&refused), Reason::Unknown { name: "pc0".into() });
+    assert_eq!(awaited_class(&refused), None);
+}
+
+#[test]
+fn an_error_that_waits_for_a_class_wins_over_earlier_errors_and_over_placed_points() {
+    let compile = |_: &Code, values: VisibleValues| match values.pc {
+        0 => Err(unknown("q")),
+        2 => Err(not_loaded("shop.First")),
+        7 => Err(not_loaded("shop.Second")),
+        _ => Ok(empty_probe()),
+    };
+    let refused = error(planned_with(
+        LOOP,
+        &spec(Place::Blocks, When::Before, code()),
+        &compile,
+    ));
+    assert_eq!(awaited_class(&refused), Some("shop.First"));
+}
+
+#[test]
+fn chosen_blocks_have_no_points_before_they_are_replaced_by_numbers() {
+    let chosen = counter(LOOP, Place::Chosen);
+    assert!(chosen.is_ok_and(|points| points.is_empty()));
+}
+
+#[test]
+fn loop_exits_count_iterations_and_call_the_code_only_on_the_way_out() {
+    let points = planned(LOOP, &spec(Place::LoopExits, When::Before, code()));
+    assert_eq!(
+        shown(&points),
+        [
+            "f1 20 edge f1 -> f3:Count, edge f1 -> f3:LoopExit, throw:CodeOnly, \
+          edge f0 -> f1:LoopEnter, edge f2 -> f1:LoopBackEdge"
+        ]
+    );
+}
+
+#[test]
+fn an_endless_loop_is_left_through_its_handler() {
+    let points = planned(
+        "guarded([I)I",
+        &spec(Place::LoopExits, When::Before, code()),
+    );
+    assert_eq!(
+        shown(&points),
+        [
+            "f1 43 throw:CodeOnly, edge f0 -> f1:LoopEnter, edge f1 -> f1:LoopBackEdge, \
+          before f2:CodeOnly, before f2:LoopExit"
+        ]
+    );
+}
+
+#[test]
+fn code_at_loop_exits_is_guarded_and_compiled_at_the_header() {
+    let compile = |code: &Code, values: VisibleValues| {
+        assert!(values.has_iterations);
+        assert_eq!(
+            (values.pc, code.body.len()),
+            (2, 1),
+            "the header, and the guard alone"
+        );
+        Err(unknown("q"))
+    };
+    let refused = error(planned_with(
+        LOOP,
+        &spec(Place::LoopExits, When::Before, code()),
+        &compile,
+    ));
+    let AttachError::NotCompiled { place, .. } = refused else {
+        panic!("{refused}");
+    };
+    assert_eq!(place, "the exits of a loop");
+}
+
+#[test]
+fn only_code_can_be_attached_to_loop_exits() {
+    let refused = error(counter(LOOP, Place::LoopExits));
+    assert!(
+        matches!(refused, AttachError::Unsupported { .. }),
+        "{refused}"
+    );
+    assert!(
+        refused
+            .to_string()
+            .starts_with("a counter at the exits of loops")
+    );
+}
