@@ -464,7 +464,7 @@ fn every_edit_is_refused_by_name_or_verifies() {
                 for edit in redirects.chain((0..count).map(skip)).chain(replaces) {
                     let patched = match patch::apply(method, &[edit], &armed.points) {
                         Err(refusal) => {
-                            *refusals.entry(refusal.name()).or_default() += 1;
+                            *refusals.entry(refusal.name().to_string()).or_default() += 1;
                             continue;
                         }
                         Ok(patched) => patched,

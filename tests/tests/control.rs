@@ -148,7 +148,7 @@ fn a_named_instrument_is_detached_whichever_client_attached_it() -> Outcome {
             ),
             (&["detach", &pid], "say what to take off"),
             (&["detach", "i7"], "name a process id"),
-            (&["detach", &pid, "--all", "i7"], "leave the names away"),
+            (&["detach", &pid, "--all", "i7"], "remove the ids"),
             (
                 &["detach", "--match", "NoSuchMain", "--all"],
                 "no JVM that you may attach to runs a main class that matches `NoSuchMain`",

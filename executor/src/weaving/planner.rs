@@ -437,7 +437,7 @@ impl<'a> Planner<'a> {
             return Err(AttachError::MethodRefused {
                 class: self.class(),
                 method: self.label(),
-                reason: reason.name(),
+                reason: reason.name().to_string(),
                 detail: reason.to_string(),
             });
         }

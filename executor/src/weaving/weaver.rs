@@ -268,7 +268,7 @@ struct Refused {
 impl From<&Refusal> for Refused {
     fn from(reason: &Refusal) -> Refused {
         Refused {
-            code: reason.name(),
+            code: reason.name().to_string(),
             detail: reason.to_string(),
         }
     }

@@ -35,7 +35,7 @@ impl Totals {
         self.states += checked.states;
         for (method, failure) in checked.failures {
             self.failures
-                .push((failure.name(), format!("{at} {method}: {failure}")));
+                .push((failure.name().to_string(), format!("{at} {method}: {failure}")));
         }
     }
 

@@ -175,7 +175,7 @@ fn method_refused(class: &Class, method: &str, reason: &Refusal) -> AttachError 
     AttachError::MethodRefused {
         class: class.dotted.clone(),
         method: method.into(),
-        reason: reason.name(),
+        reason: reason.name().to_string(),
         detail: reason.to_string(),
     }
 }
