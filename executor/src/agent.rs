@@ -233,7 +233,7 @@ impl Agent {
         self.refuse(
             &class.dotted,
             &method.unwrap_or_default(),
-            &reason.name(),
+            reason.name(),
             &reason.to_string(),
         );
     }

@@ -93,7 +93,10 @@ impl PolicyTotals {
     /// Counts a refusal of `n` methods or places.
     pub fn refuse(&mut self, stage: Stage, reason: &Refusal, n: u64) {
         if n > 0 {
-            *self.refused.entry((stage, reason.name().to_string())).or_default() += n;
+            *self
+                .refused
+                .entry((stage, reason.name().to_string()))
+                .or_default() += n;
         }
     }
 

@@ -90,7 +90,7 @@ pub fn arm(agent: &Agent, env: Env, event: &ClassLoadEvent) -> Option<HookedFile
     match try_arm(agent, env, event, known, &candidate) {
         Ok(file) => file,
         Err(reason) => {
-            agent.refuse(&dotted, "", &reason.name(), &reason.to_string());
+            agent.refuse(&dotted, "", reason.name(), &reason.to_string());
             None
         }
     }
@@ -201,12 +201,7 @@ fn try_arm(
     let armed = emit(agent, &original, was_raised, candidate, &target)
         .inspect_err(|_| target.release(agent))?;
     for (method, reason) in &armed.refusals {
-        agent.refuse(
-            candidate.dotted,
-            method,
-            &reason.name(),
-            &reason.to_string(),
-        );
+        agent.refuse(candidate.dotted, method, reason.name(), &reason.to_string());
     }
     if armed.methods.is_empty() {
         target.release(agent);

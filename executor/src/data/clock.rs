@@ -30,6 +30,12 @@ const MEASURING_TIME: Duration = Duration::from_millis(10);
 /// The number of attempts for one reading; the one with the least uncertainty is used.
 const READING_ATTEMPTS: usize = 17;
 
+/// The number of looks for room on the heap before the counter is linked.
+const MAX_WAITS_FOR_ROOM: u32 = 500;
+
+/// The time between two looks for room.
+const ROOM_INTERVAL: Duration = Duration::from_millis(20);
+
 /// The first reading of both clocks, and whether the counter was linked to timers.
 pub struct Clock {
     /// `None` if the kernel does not use the counter as its clock source.
@@ -58,13 +64,19 @@ impl Clock {
     ///
     /// A thread of its own links the counter, because that takes some tenths of a second. Until
     /// then, and if it fails, timers read `System.nanoTime()`.
+    ///
+    /// Linking initialises classes of the JDK that the application may need later. If the heap were
+    /// full, their initialisation would fail for good, and the application would fail with them. So
+    /// the thread waits until the heap has room, and gives up after [`MAX_WAITS_FOR_ROOM`] looks.
     pub fn link(&self, tool: Tool, library: &'static Library, env: Env) {
         let Some(first) = self.first else {
             return;
         };
         self.linked.call_once(|| {
             let link = move |env| {
-                if let Some(scale) = measure(first) {
+                if let Some(scale) = measure(first)
+                    && wait_for_room(library, env)
+                {
                     let then = (first.ticks as i64, first.nanos as i64);
                     let _ = library.clock(env, ticks, then, scale);
                 }
@@ -72,6 +84,16 @@ impl Clock {
             let _ = threads::start(tool, env, "veneer-clock", Box::new(link));
         });
     }
+}
+
+/// Waits until the heap has room for what linking allocates. Returns false if it never had.
+fn wait_for_room(library: &Library, env: Env) -> bool {
+    (0..MAX_WAITS_FOR_ROOM).any(|look| {
+        if look > 0 {
+            std::thread::sleep(ROOM_INTERVAL);
+        }
+        library.has_room_to_change(env, false)
+    })
 }
 
 /// Measures the nanoseconds of a tick, times 2⁶², from the first reading to one that is taken now.

@@ -34,8 +34,10 @@ impl Totals {
         self.bodies += checked.methods;
         self.states += checked.states;
         for (method, failure) in checked.failures {
-            self.failures
-                .push((failure.name().to_string(), format!("{at} {method}: {failure}")));
+            self.failures.push((
+                failure.name().to_string(),
+                format!("{at} {method}: {failure}"),
+            ));
         }
     }
 
