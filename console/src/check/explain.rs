@@ -54,7 +54,7 @@ mod tests {
             Refusal::PoolFull,
             Refusal::SplitConstructor,
         ] {
-            assert_ne!(explain(&refusal.name()), "", "{refusal:?}");
+            assert_ne!(explain(refusal.name()), "", "{refusal:?}");
         }
     }
 }
