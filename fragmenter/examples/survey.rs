@@ -99,7 +99,7 @@ impl Totals {
         refusal: &Refusal,
     ) {
         let name = refusal.name();
-        if options.show.as_deref() == Some(&name) {
+        if options.show.as_deref() == Some(name) {
             println!("{stage} {at}: {refusal}");
         }
         *self.refusals.entry(format!("{stage} {name}")).or_default() += methods;
