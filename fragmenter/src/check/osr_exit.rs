@@ -792,9 +792,8 @@ impl Product<'_, '_> {
                 let class = class_in(&self.original.result_text);
                 class == b"java/lang/Object"
                     || leave.class == Some(RESULT_IS_TYPED)
-                    || std::str::from_utf8(class).is_ok_and(|c| {
-                        leave.class == Some(self.contents.class_named(c) << 2 | 2 | 1 << 30)
-                    })
+                    || std::str::from_utf8(class)
+                        .is_ok_and(|c| leave.class == Some(self.contents.cast_to(c)))
             }
             _ => true,
         };
