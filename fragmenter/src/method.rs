@@ -7,7 +7,7 @@
 use crate::bytecode::opcode::*;
 use crate::bytecode::{Instruction, decode};
 use crate::classfile::{
-    ClassFile, Code, ConstantPool, StackMapFrame, VerificationType, decode_stack_map,
+    ClassFile, Code, ConstantPool, Member, StackMapFrame, VerificationType, decode_stack_map,
 };
 use crate::descriptor::MethodDescriptor;
 use crate::flowgraph::{EdgeKind, FlowGraph, FragmentId};
@@ -117,6 +117,116 @@ fn refuse_caller_sensitive(
     Ok(())
 }
 
+/// Parses the `Code` attribute of a method, after the checks of the class file's version and size.
+fn parse_code<'a>(file: &'a ClassFile<'a>, member: &'a Member<'a>) -> Result<Code<'a>, Refusal> {
+    let attribute = member
+        .attributes
+        .iter()
+        .find(|a| a.is(&file.pool, "Code"))
+        .ok_or(Refusal::NoCode)?;
+    if file.major < 51 {
+        return Err(Refusal::OldClassFile(
+            file.major,
+            "it was not raised to version 51 before the analysis".into(),
+        ));
+    }
+    if file.pool.count() >= types::POOL_LIMIT {
+        return Err(Refusal::PoolFull);
+    }
+    Ok(Code::parse(&attribute.info)?)
+}
+
+/// Checks that exception ranges are not empty and that their pcs are starts of instructions.
+fn check_exception_ranges(code: &Code, instructions: &[(u16, Instruction)]) -> Result<(), Refusal> {
+    for e in &code.exceptions {
+        let starts = |pc: u16| instructions.binary_search_by_key(&pc, |i| i.0).is_ok();
+        let end_ok = e.end as usize == code.code.len() || starts(e.end);
+        if !(starts(e.start) && starts(e.handler) && end_ok && e.start < e.end) {
+            return Err(Refusal::BrokenCode(
+                "an exception range does not lie on instructions".into(),
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// The recorded verification types: [`Method::states`], [`Method::state_at`] and
+/// [`Method::after_super`].
+type RecordedStates = (Vec<State>, indexmap::IndexMap<usize, State>, Option<usize>);
+
+/// Records the verification types at the starts of fragments, at the returns, and after the
+/// constructor call of a constructor.
+struct StateRecorder<'m> {
+    instructions: &'m [(u16, Instruction)],
+    flow: &'m FlowGraph,
+    is_constructor: bool,
+    /// The return instruction that the method's descriptor requires.
+    return_op: u8,
+    /// Whether `this` was uninitialised before the previous instruction.
+    this_was_uninitialized: bool,
+    /// Number of instructions before which `this` has just become initialised.
+    constructor_calls: usize,
+    /// pc of the first return that does not match the descriptor.
+    wrong_return: Option<u16>,
+    states: Vec<State>,
+    state_at: indexmap::IndexMap<usize, State>,
+    after_super: Option<usize>,
+}
+
+impl StateRecorder<'_> {
+    /// Records the types before the instruction with index `i`.
+    fn record(&mut self, i: usize, pc: u16, state: &State) {
+        let f = self.flow.holding(pc);
+        if self.flow.get(f).is_some_and(|f| f.start == pc) {
+            self.states[f.index()] = state.clone();
+        }
+        let uninitialized = state.locals.first() == Some(&Type::UninitializedThis);
+        if self.is_constructor
+            && self.this_was_uninitialized
+            && !uninitialized
+            && !state
+                .locals
+                .iter()
+                .chain(&state.stack)
+                .any(|t| *t == Type::UninitializedThis)
+        {
+            self.constructor_calls += 1;
+            self.after_super = Some(i);
+            self.state_at.insert(i, state.clone());
+        }
+        self.this_was_uninitialized = uninitialized;
+        let op = self.instructions[i].1.op();
+        if is_return(op) {
+            self.state_at.insert(i, state.clone());
+            if op != self.return_op {
+                self.wrong_return.get_or_insert(pc);
+            }
+        }
+    }
+
+    /// Returns the recorded types, unless a return or the constructor call is malformed.
+    fn finish(mut self, file: &ClassFile) -> Result<RecordedStates, Refusal> {
+        if let Some(pc) = self.wrong_return {
+            return Err(Refusal::BrokenCode(format!(
+                "the return at {pc} does not fit what the method returns"
+            )));
+        }
+        if self.constructor_calls > 1 {
+            // There are two possible causes: the method has two constructor calls in different
+            // branches, or one call after which a stack-map frame shows the object initialised
+            // again. Counting the calls distinguishes them.
+            let is_call =
+                |(_, i): &(u16, Instruction)| is_constructor_call_on_this(i, &file.pool, file);
+            if self.instructions.iter().filter(|i| is_call(i)).count() != 1 {
+                return Err(Refusal::SplitConstructor);
+            }
+            let call = self.instructions.iter().position(is_call);
+            self.after_super = call.map(|c| c + 1);
+        }
+        Ok((self.states, self.state_at, self.after_super))
+    }
+}
+
 impl<'a> Method<'a> {
     /// Decodes and analyses the method with number `index`. `cut` returns true for instructions at
     /// which the policy starts a fragment.
@@ -132,36 +242,14 @@ impl<'a> Method<'a> {
         let pool = &file.pool;
         let name = pool.text(member.name)?.into_owned();
         let descriptor = pool.text(member.descriptor)?.into_owned();
-        let attribute = member
-            .attributes
-            .iter()
-            .find(|a| a.is(pool, "Code"))
-            .ok_or(Refusal::NoCode)?;
-        if file.major < 51 {
-            return Err(Refusal::OldClassFile(
-                file.major,
-                "it was not raised to version 51 before the analysis".into(),
-            ));
-        }
-        if pool.count() >= types::POOL_LIMIT {
-            return Err(Refusal::PoolFull);
-        }
-        let code = Code::parse(&attribute.info)?;
+        let code = parse_code(file, member)?;
         let signature = MethodDescriptor::parse(&descriptor)
             .ok_or_else(|| Refusal::BrokenClass(format!("bad descriptor {descriptor}")))?;
         let class: Arc<str> = Arc::from(&*file.name()?);
         let is_static = member.access & access::STATIC != 0;
         let instructions = decode(&code.code)?;
         refuse_caller_sensitive(&name, &descriptor, &instructions, pool)?;
-        for e in &code.exceptions {
-            let starts = |pc: u16| instructions.binary_search_by_key(&pc, |i| i.0).is_ok();
-            let end_ok = e.end as usize == code.code.len() || starts(e.end);
-            if !(starts(e.start) && starts(e.handler) && end_ok && e.start < e.end) {
-                return Err(Refusal::BrokenCode(
-                    "an exception range does not lie on instructions".into(),
-                ));
-            }
-        }
+        check_exception_ranges(&code, &instructions)?;
         let cuts: Vec<bool> = instructions.iter().map(|(_, i)| cut(i, pool)).collect();
         let flow = FlowGraph::build(
             &instructions,
@@ -169,81 +257,40 @@ impl<'a> Method<'a> {
             code.code.len() as u32,
             &|i| cuts[i],
         );
+        let is_constructor = name == "<init>";
         let entry = State::entry(
             &class,
             is_static,
-            name == "<init>",
+            is_constructor,
             &signature,
             code.max_locals,
         );
         let initial = initial_frame(&entry);
-        let entry_state = entry.clone();
         let frames = match code.attributes.iter().find(|a| a.is(pool, "StackMapTable")) {
             Some(table) => decode_stack_map(&table.info, &initial)?,
             None => Vec::new(),
         };
-        let mut states: Vec<State> = vec![State::default(); flow.len()];
-        let mut state_at = indexmap::IndexMap::new();
-        let mut after_super = None;
-        let mut supers = 0;
-        let mut wrong_return = None;
-        let mut was_uninit = name == "<init>" && &*class != "java/lang/Object";
+        let mut recorder = StateRecorder {
+            instructions: &instructions,
+            flow: &flow,
+            is_constructor,
+            return_op: signature.returns_by(),
+            this_was_uninitialized: is_constructor && &*class != "java/lang/Object",
+            constructor_calls: 0,
+            wrong_return: None,
+            states: vec![State::default(); flow.len()],
+            state_at: indexmap::IndexMap::new(),
+            after_super: None,
+        };
         types::walk(
             &instructions,
             &frames,
-            entry,
+            entry.clone(),
             pool,
             &class,
-            &mut |i, pc, state| {
-                let f = flow.holding(pc);
-                if flow.get(f).is_some_and(|f| f.start == pc) {
-                    states[f.index()] = state.clone();
-                }
-                let uninit = state.locals.first() == Some(&Type::UninitializedThis);
-                if name == "<init>"
-                    && was_uninit
-                    && !uninit
-                    && !state
-                        .locals
-                        .iter()
-                        .chain(&state.stack)
-                        .any(|t| *t == Type::UninitializedThis)
-                {
-                    supers += 1;
-                    after_super = Some(i);
-                    state_at.insert(i, state.clone());
-                }
-                was_uninit = uninit;
-                let op = instructions[i].1.op();
-                if is_return(op) {
-                    state_at.insert(i, state.clone());
-                    if op != signature.returns_by() {
-                        wrong_return.get_or_insert(pc);
-                    }
-                }
-            },
+            &mut |i, pc, state| recorder.record(i, pc, state),
         )?;
-        if let Some(pc) = wrong_return {
-            return Err(Refusal::BrokenCode(format!(
-                "the return at {pc} does not fit what the method returns"
-            )));
-        }
-        if supers > 1 {
-            // There are two possible causes: the method has two constructor calls in different
-            // branches, or one call after which a stack-map frame shows the object initialised
-            // again. Counting the calls distinguishes them.
-            let calls = instructions
-                .iter()
-                .filter(|(_, i)| is_constructor_call_on_this(i, pool, file))
-                .count();
-            if calls != 1 {
-                return Err(Refusal::SplitConstructor);
-            }
-            let call = instructions
-                .iter()
-                .position(|(_, i)| is_constructor_call_on_this(i, pool, file));
-            after_super = call.map(|c| c + 1);
-        }
+        let (states, state_at, after_super) = recorder.finish(file)?;
         let held = monitors::held(&instructions, &flow, &code.exceptions)?;
         let width = code.max_locals as usize + code.max_stack as usize;
         let effects = use_def::effects(&instructions, &flow, &states, code.max_locals, width);
@@ -270,7 +317,7 @@ impl<'a> Method<'a> {
             instructions,
             frames,
             initial,
-            entry: entry_state,
+            entry,
             lines,
             variables,
             flow,

@@ -24,6 +24,7 @@ use crate::refusal::Refusal;
 use crate::types::{self, State, Type};
 use crate::use_def;
 use petgraph::graph::DiGraph;
+use petgraph::visit::EdgeRef;
 use std::fmt;
 use veneer_liveness::{Flow, LoopForest, Set};
 
@@ -121,131 +122,20 @@ pub fn apply_keeping(
     kept: &[FragmentId],
 ) -> Result<Patched, Refusal> {
     let begin = points.first().map_or(FragmentId(0), |p| p.fragment);
-    let count = method.flow.len();
-    let mut nodes: Vec<Node> = method
-        .flow
-        .fragments()
-        .map(|f| Node {
-            code: f.id,
-            out: method
-                .flow
-                .successors(f.id)
-                .into_iter()
-                .map(|s| (s, s))
-                .collect(),
-        })
-        .collect();
-    let original = nodes.clone();
-    let mut successor: Vec<FragmentId> = (0..count as u32).map(FragmentId).collect();
-    let mut entry = begin;
-    let known = |f: FragmentId| {
-        if f.index() < count {
-            Ok(f)
-        } else {
-            Err(Refusal::UnknownFragment(f.0, count))
-        }
-    };
+    let mut edited = EditedGraph::new(method, begin);
+    let original = edited.nodes.clone();
     for edit in edits {
-        match *edit {
-            Edit::Redirect { from, to, target } => {
-                let (from, to, target) = (known(from)?, known(to)?, known(target)?);
-                require_same_handlers(method, to, target)?;
-                refuse_handler(method, target)?;
-                if before_super(method, from, |f| f.instructions.end) {
-                    return Err(Refusal::BeforeSuper);
-                }
-                let mut found = false;
-                for out in nodes[from.index()].out.iter_mut().filter(|o| o.1 == to) {
-                    out.1 = target;
-                    found = true;
-                }
-                if !found {
-                    return Err(Refusal::UnknownEdge(from.0, to.0));
-                }
-            }
-            Edit::Skip { fragment } => {
-                let f = known(fragment)?;
-                refuse_handler(method, f)?;
-                if before_super(method, f, |f| f.instructions.start + 1) {
-                    return Err(Refusal::BeforeSuper);
-                }
-                let mut targets: Vec<_> = nodes[f.index()]
-                    .out
-                    .iter()
-                    .map(|o| o.1)
-                    .filter(|t| *t != f)
-                    .collect();
-                targets.dedup();
-                let [next] = targets[..] else {
-                    return Err(Refusal::NoSingleSuccessor(f.0));
-                };
-                require_same_handlers(method, f, next)?;
-                for node in &mut nodes {
-                    node.out
-                        .iter_mut()
-                        .filter(|o| o.1 == f)
-                        .for_each(|o| o.1 = next);
-                }
-                successor
-                    .iter_mut()
-                    .filter(|s| **s == f)
-                    .for_each(|s| *s = next);
-                if entry == f {
-                    entry = next;
-                }
-            }
-            Edit::Replace { fragment, by } => {
-                let (f, by) = (known(fragment)?, known(by)?);
-                refuse_handler(method, f)?;
-                refuse_handler(method, by)?;
-                if [f, by]
-                    .iter()
-                    .any(|f| before_super(method, *f, |f| f.instructions.start + 1))
-                {
-                    return Err(Refusal::BeforeSuper);
-                }
-                require_same_handlers(method, f, by)?;
-                let theirs = method.flow.successors(by);
-                let ours: Vec<_> = nodes[f.index()].out.iter().map(|o| o.1).collect();
-                if theirs.len() != ours.len() {
-                    return Err(Refusal::ShapeMismatch(f.0, by.0, ours.len(), theirs.len()));
-                }
-                if monitors_at_start(method, f) != monitors_at_start(method, by) {
-                    return Err(Refusal::MonitorMismatch(f.0, by.0));
-                }
-                nodes[f.index()] = Node {
-                    code: by,
-                    out: theirs.into_iter().zip(ours).collect(),
-                };
-            }
-        }
+        edited.apply(*edit)?;
     }
-    let mut graph: DiGraph<(), Flow> = DiGraph::new();
-    for _ in 0..count {
-        graph.add_node(());
-    }
-    for (i, node) in nodes.iter().enumerate() {
-        for (_, to) in &node.out {
-            graph.add_edge(FragmentId(i as u32).node(), to.node(), Flow::Normal);
-        }
-        for edge in method.flow.graph.edges(node.code.node()) {
-            if let Flow::Exceptional = use_def::edge_flow(*edge.weight()) {
-                graph.add_edge(
-                    FragmentId(i as u32).node(),
-                    petgraph::visit::EdgeRef::target(&edge),
-                    Flow::Exceptional,
-                );
-            }
-        }
-    }
-    let loops = veneer_liveness::loops(&graph, entry.node());
+    let graph = edited.control_flow();
+    let loops = veneer_liveness::loops(&graph, edited.entry.node());
     let roots = points
         .iter()
         .map(|p| p.fragment)
         .chain(kept.iter().copied())
-        .flat_map(|f| [Some(f), successor.get(f.index()).copied()])
+        .flat_map(|f| [Some(f), edited.successor.get(f.index()).copied()])
         .flatten()
-        .chain([entry]);
+        .chain([edited.entry]);
     let reachable = reachable_from(&graph, roots);
     let edit_points = edit_points::edit_points(method, &graph, &loops, &reachable, points, kept)?;
     let at_fragments: Vec<&Point> = points
@@ -253,28 +143,17 @@ pub fn apply_keeping(
         .filter(|p| p.kind == PointKind::Fragment)
         .chain(&edit_points)
         .collect();
-    let locals = method.code.max_locals as usize;
-    let mut effects: Vec<_> = nodes
-        .iter()
-        .map(|n| method.effects[n.code.index()].clone())
-        .collect();
-    for p in &at_fragments {
-        p.locals
-            .iter()
-            .for_each(|(slot, _)| effects[p.fragment.index()].uses.set(*slot as usize, true));
-    }
-    let width = locals + method.code.max_stack as usize;
-    let liveness = if edits.is_empty() {
-        method.liveness.clone()
+    let live_in = if edits.is_empty() {
+        method.liveness.live_in.clone()
     } else {
-        veneer_liveness::liveness(&graph, width, locals, &effects, |e| graph[e])
+        edited.live_in(&graph, &at_fragments)
     };
     let patched = Patched {
-        nodes,
-        entry,
-        live_in: liveness.live_in,
+        nodes: edited.nodes,
+        entry: edited.entry,
+        live_in,
         loops,
-        successor,
+        successor: edited.successor,
         edit_points: edit_points.clone(),
     };
     check_graph(method, &patched, &original)?;
@@ -292,26 +171,206 @@ pub fn apply_keeping(
         )?;
     }
     for p in at_fragments {
-        let node = patched.successor[p.fragment.index()];
-        let typed = crate::method::typed_lives(
-            &method.states[node.index()],
-            &patched.live_in[node.index()],
-        );
-        if let Some((slot, _)) = typed
-            .iter()
-            .find(|l| !p.locals.iter().any(|have| have.0 == l.0))
-        {
-            return Err(unavailable_variable(method, *slot as usize, node));
-        }
-        if node != p.fragment {
-            // No edge of the graph describes this transfer: only an activation suspended at the
-            // point makes it. The types are therefore checked here.
-            let state = crate::point_values::frame_state(p, method.code.max_locals);
-            let wanted = &patched.live_in[node.index()];
-            check_types(method, &state, node, wanted)?;
-        }
+        check_point(method, &patched, p)?;
     }
     Ok(patched)
+}
+
+/// The nodes of a graph while edits are applied to it.
+struct EditedGraph<'m, 'f> {
+    method: &'m Method<'f>,
+    /// See [`Patched::nodes`].
+    nodes: Vec<Node>,
+    /// See [`Patched::entry`].
+    entry: FragmentId,
+    /// See [`Patched::successor`].
+    successor: Vec<FragmentId>,
+}
+
+impl<'m, 'f> EditedGraph<'m, 'f> {
+    /// The method's own graph, in which new activations begin at `entry`.
+    fn new(method: &'m Method<'f>, entry: FragmentId) -> EditedGraph<'m, 'f> {
+        let own_node = |f: &Fragment| {
+            let successors = method.flow.successors(f.id).into_iter();
+            Node {
+                code: f.id,
+                out: successors.map(|s| (s, s)).collect(),
+            }
+        };
+        EditedGraph {
+            method,
+            nodes: method.flow.fragments().map(own_node).collect(),
+            entry,
+            successor: (0..method.flow.len() as u32).map(FragmentId).collect(),
+        }
+    }
+
+    /// Applies one edit.
+    fn apply(&mut self, edit: Edit) -> Result<(), Refusal> {
+        match edit {
+            Edit::Redirect { from, to, target } => {
+                self.redirect(self.known(from)?, self.known(to)?, self.known(target)?)
+            }
+            Edit::Skip { fragment } => self.skip(self.known(fragment)?),
+            Edit::Replace { fragment, by } => self.replace(self.known(fragment)?, self.known(by)?),
+        }
+    }
+
+    /// Returns the fragment, if the method has it.
+    fn known(&self, f: FragmentId) -> Result<FragmentId, Refusal> {
+        let count = self.method.flow.len();
+        if f.index() < count {
+            Ok(f)
+        } else {
+            Err(Refusal::UnknownFragment(f.0, count))
+        }
+    }
+
+    /// Leads the edges from `from` to `to` to `target` instead.
+    fn redirect(
+        &mut self,
+        from: FragmentId,
+        to: FragmentId,
+        target: FragmentId,
+    ) -> Result<(), Refusal> {
+        let method = self.method;
+        require_same_handlers(method, to, target)?;
+        refuse_handler(method, target)?;
+        if before_super(method, from, |f| f.instructions.end) {
+            return Err(Refusal::BeforeSuper);
+        }
+        let mut found = false;
+        let edges = self.nodes[from.index()].out.iter_mut();
+        for out in edges.filter(|o| o.1 == to) {
+            out.1 = target;
+            found = true;
+        }
+        if !found {
+            return Err(Refusal::UnknownEdge(from.0, to.0));
+        }
+        Ok(())
+    }
+
+    /// Leads all edges to `f` to the only successor of `f` instead.
+    fn skip(&mut self, f: FragmentId) -> Result<(), Refusal> {
+        let method = self.method;
+        refuse_handler(method, f)?;
+        if before_super(method, f, |f| f.instructions.start + 1) {
+            return Err(Refusal::BeforeSuper);
+        }
+        let mut targets: Vec<_> = self.nodes[f.index()]
+            .out
+            .iter()
+            .map(|o| o.1)
+            .filter(|t| *t != f)
+            .collect();
+        targets.dedup();
+        let [next] = targets[..] else {
+            return Err(Refusal::NoSingleSuccessor(f.0));
+        };
+        require_same_handlers(method, f, next)?;
+        for node in &mut self.nodes {
+            node.out
+                .iter_mut()
+                .filter(|o| o.1 == f)
+                .for_each(|o| o.1 = next);
+        }
+        self.successor
+            .iter_mut()
+            .filter(|s| **s == f)
+            .for_each(|s| *s = next);
+        if self.entry == f {
+            self.entry = next;
+        }
+        Ok(())
+    }
+
+    /// Executes the instructions of `by` at the node of `f`. The edges of the node remain.
+    fn replace(&mut self, f: FragmentId, by: FragmentId) -> Result<(), Refusal> {
+        let method = self.method;
+        refuse_handler(method, f)?;
+        refuse_handler(method, by)?;
+        if [f, by]
+            .iter()
+            .any(|f| before_super(method, *f, |f| f.instructions.start + 1))
+        {
+            return Err(Refusal::BeforeSuper);
+        }
+        require_same_handlers(method, f, by)?;
+        let theirs = method.flow.successors(by);
+        let ours: Vec<_> = self.nodes[f.index()].out.iter().map(|o| o.1).collect();
+        if theirs.len() != ours.len() {
+            return Err(Refusal::ShapeMismatch(f.0, by.0, ours.len(), theirs.len()));
+        }
+        if monitors_at_start(method, f) != monitors_at_start(method, by) {
+            return Err(Refusal::MonitorMismatch(f.0, by.0));
+        }
+        self.nodes[f.index()] = Node {
+            code: by,
+            out: theirs.into_iter().zip(ours).collect(),
+        };
+        Ok(())
+    }
+
+    /// The control flow of the edited graph, with the exceptional edges of each node's code.
+    fn control_flow(&self) -> DiGraph<(), Flow> {
+        let mut graph: DiGraph<(), Flow> = DiGraph::new();
+        for _ in &self.nodes {
+            graph.add_node(());
+        }
+        for (i, node) in self.nodes.iter().enumerate() {
+            let from = FragmentId(i as u32).node();
+            for (_, to) in &node.out {
+                graph.add_edge(from, to.node(), Flow::Normal);
+            }
+            for edge in self.method.flow.graph.edges(node.code.node()) {
+                if let Flow::Exceptional = use_def::edge_flow(*edge.weight()) {
+                    graph.add_edge(from, edge.target(), Flow::Exceptional);
+                }
+            }
+        }
+        graph
+    }
+
+    /// Live-in variables of each node. At each of these points, the variables that the point carries
+    /// are live.
+    fn live_in(&self, graph: &DiGraph<(), Flow>, at_fragments: &[&Point]) -> Vec<Set> {
+        let method = self.method;
+        let mut effects: Vec<_> = self
+            .nodes
+            .iter()
+            .map(|n| method.effects[n.code.index()].clone())
+            .collect();
+        for p in at_fragments {
+            p.locals
+                .iter()
+                .for_each(|(slot, _)| effects[p.fragment.index()].uses.set(*slot as usize, true));
+        }
+        let locals = method.code.max_locals as usize;
+        let width = locals + method.code.max_stack as usize;
+        veneer_liveness::liveness(graph, width, locals, &effects, |e| graph[e]).live_in
+    }
+}
+
+/// Checks the transfer of an activation that is suspended at a point to the node at which the
+/// activation continues.
+fn check_point(method: &Method, patched: &Patched, p: &Point) -> Result<(), Refusal> {
+    let node = patched.successor[p.fragment.index()];
+    let wanted = &patched.live_in[node.index()];
+    let typed = crate::method::typed_lives(&method.states[node.index()], wanted);
+    if let Some((slot, _)) = typed
+        .iter()
+        .find(|l| !p.locals.iter().any(|have| have.0 == l.0))
+    {
+        return Err(unavailable_variable(method, *slot as usize, node));
+    }
+    if node == p.fragment {
+        return Ok(());
+    }
+    // No edge of the graph describes this transfer: only an activation suspended at the point makes
+    // it. The types are therefore checked here.
+    let state = crate::point_values::frame_state(p, method.code.max_locals);
+    check_types(method, &state, node, wanted)
 }
 
 /// Marks the nodes that are reachable from any of these roots.

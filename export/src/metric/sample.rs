@@ -52,6 +52,14 @@ pub fn report() -> Report {
         version: "17.0.15+6".into(),
         millis: 5_120,
     });
+    report.instruments = instruments();
+    report.tables = tables();
+    report.totals.classes_armed = 12;
+    report.totals.dropped = 2;
+    report
+}
+
+fn instruments() -> Vec<Instrument> {
     let count = |hits| Readings::Count { hits };
     let time = Readings::Time {
         count: 3,
@@ -72,7 +80,7 @@ pub fn report() -> Report {
         events: 0,
         dropped: 0,
     };
-    report.instruments = vec![
+    vec![
         instrument(
             "i1",
             "hits \"of\" a\\b",
@@ -82,59 +90,15 @@ pub fn report() -> Report {
         instrument("i2", "took", Kind::Timer, vec![point(None, time)]),
         instrument("i3", "seen", Kind::Code, vec![call]),
         instrument("i4", "log of total", Kind::Log, vec![point(Some(0), log)]),
-    ];
-    let bucket = |value, count| Bucket {
-        from: value,
-        to: value,
-        count,
-    };
-    let tally = vec![
-        (
-            vec![json!("ann; x\n"), json!(7)],
-            Figures::Count { count: 12 },
-        ),
-        (vec![json!(null), json!(true)], Figures::Count { count: 3 }),
-    ];
-    let distribution = Figures::Distribution {
-        count: 4,
-        sum: 6,
-        min: 0,
-        max: 6,
-        buckets: vec![bucket(0, 3), bucket(6, 1)],
-    };
+    ]
+}
+
+fn tables() -> Vec<Table> {
     let sums = Figures::Sums {
         count: 2,
         sum: -9,
         min: -5,
         max: -4,
-    };
-    let equal = Figures::Distribution {
-        count: 6,
-        sum: 50,
-        min: 2,
-        max: 23,
-        buckets: vec![
-            Bucket {
-                from: i64::MIN,
-                to: -1,
-                count: 0,
-            },
-            Bucket {
-                from: 0,
-                to: 9,
-                count: 3,
-            },
-            Bucket {
-                from: 10,
-                to: 19,
-                count: 1,
-            },
-            Bucket {
-                from: 20,
-                to: i64::MAX,
-                count: 2,
-            },
-        ],
     };
     let rate = Figures::Rate {
         count: 40,
@@ -154,13 +118,13 @@ pub fn report() -> Report {
         time_ns: 9,
         thread: 1,
     };
-    report.tables = vec![
-        table("t1", "orders", TableKind::Tally, tally),
+    let mut tables = vec![
+        table("t1", "orders", TableKind::Tally, tally_entries()),
         table(
             "t2",
             "cost",
             TableKind::Histogram,
-            vec![(vec![], distribution)],
+            vec![(vec![], histogram())],
         ),
         table(
             "t3",
@@ -174,7 +138,12 @@ pub fn report() -> Report {
             TableKind::Last,
             vec![(vec![json!(3)], moment.clone())],
         ),
-        table("t5", "width", TableKind::Linear, vec![(vec![], equal)]),
+        table(
+            "t5",
+            "width",
+            TableKind::Linear,
+            vec![(vec![], linear_histogram())],
+        ),
         table(
             "t6",
             "often",
@@ -201,10 +170,47 @@ pub fn report() -> Report {
         ),
     ];
     // Values that the sample did not select.
-    if let Some(sample) = report.tables.last_mut() {
+    if let Some(sample) = tables.last_mut() {
         sample.rest = Figures::Count { count: 99 };
     }
-    report.totals.classes_armed = 12;
-    report.totals.dropped = 2;
-    report
+    tables
+}
+
+fn tally_entries() -> Vec<(Vec<serde_json::Value>, Figures)> {
+    vec![
+        (
+            vec![json!("ann; x\n"), json!(7)],
+            Figures::Count { count: 12 },
+        ),
+        (vec![json!(null), json!(true)], Figures::Count { count: 3 }),
+    ]
+}
+
+fn bucket(from: i64, to: i64, count: u64) -> Bucket {
+    Bucket { from, to, count }
+}
+
+fn histogram() -> Figures {
+    Figures::Distribution {
+        count: 4,
+        sum: 6,
+        min: 0,
+        max: 6,
+        buckets: vec![bucket(0, 0, 3), bucket(6, 6, 1)],
+    }
+}
+
+fn linear_histogram() -> Figures {
+    Figures::Distribution {
+        count: 6,
+        sum: 50,
+        min: 2,
+        max: 23,
+        buckets: vec![
+            bucket(i64::MIN, -1, 0),
+            bucket(0, 9, 3),
+            bucket(10, 19, 1),
+            bucket(20, i64::MAX, 2),
+        ],
+    }
 }

@@ -24,7 +24,7 @@
 //! for the layout of the full path. Only the numbers of constants may differ: the stack map of the
 //! fast path names fewer classes if a frame extends the frame before it.
 
-use super::layout::CHECK_BYTES;
+use super::layout::{BodyConstants, CHECK_BYTES};
 use super::line_table::append_lines;
 use super::parameters::{
     Parameters, entry_stub_bytes, exit_stub_bytes, local, object, verification_types, width,
@@ -36,7 +36,7 @@ use crate::classfile::{
     Attribute, ClassFile, Code, ConstantPool, Entry, ExceptionRange, Member, remap_code_attributes,
 };
 use crate::hotspot::{COMPILE_LIMIT, INLINE_LIMIT};
-use crate::osr_exit;
+use crate::osr_exit::ExitConstants;
 use crate::policy::Policy;
 use crate::refusal::Refusal;
 use crate::runtime;
@@ -74,10 +74,107 @@ struct Scratch {
     depths: Vec<(u16, u16)>,
 }
 
-/// The result of scanning the code.
+impl Scratch {
+    /// The new pc to which a branch to this pc leads, or `None` if no instruction starts there.
+    fn new_target(&self, pc: usize) -> Option<u16> {
+        let to = self.targets.get(pc).copied();
+        to.filter(|to| *to != NO_PC)
+    }
+
+    /// The new pc to which the branch at `pc` with this offset leads.
+    fn new_branch_target(&self, pc: u16, offset: u16) -> Option<u16> {
+        let to = i32::from(pc) + i32::from(offset as i16);
+        usize::try_from(to).ok().and_then(|to| self.new_target(to))
+    }
+}
+
+/// The state of scanning the code, before the instruction at `pc`.
 struct Scan {
+    pc: usize,
+    /// Depth of the operand stack in words.
+    depth: i32,
+    /// Whether control continues from the previous instruction.
+    flows: bool,
+    /// Whether the code so far contains a call.
+    calls: bool,
+    /// pc of the instruction before which point 0 is placed. `None` before the constructor call of
+    /// a constructor.
+    entry: Option<u16>,
+}
+
+impl Scan {
+    /// Checks the branch at the current pc. Returns `None` if the full path must handle it: a
+    /// branch out of the code, a loop if `loops` is set, or a branch before point 0.
+    fn check_branch(&self, bytes: &[u8], loops: bool) -> Option<()> {
+        let at = self.pc as i64;
+        let to = at + i64::from(u2(bytes, self.pc + 1)? as i16);
+        let allowed =
+            (0..bytes.len() as i64).contains(&to) && !(loops && to <= at) && self.entry.is_some();
+        allowed.then_some(())
+    }
+
+    /// Whether the return at the current pc gets a check. `result` is the width of the result in
+    /// words. Returns `None` if the full path must handle the return.
+    fn return_has_check(&self, result: i32) -> Option<bool> {
+        let first = usize::from(self.entry?);
+        if self.pc < first || self.pc > first && self.depth != result {
+            return None;
+        }
+        Some(self.pc > first)
+    }
+}
+
+/// A method that the scan accepted.
+struct ScannedMethod<'m> {
+    code: &'m Code<'m>,
+    parameters: Parameters,
+    /// Whether the method is a constructor of a class other than `Object`.
+    constructor: bool,
     /// pc of the instruction before which point 0 is placed.
     entry: u16,
+    /// The `StackMapTable`, if the method has one.
+    stack_map: Option<&'m Attribute<'m>>,
+    last_frame: LastFrame,
+    id: u32,
+    /// Internal name of the class's anchor.
+    anchor: &'m str,
+    name: &'m str,
+}
+
+impl ScannedMethod<'_> {
+    /// The descriptor of the result.
+    fn result(&self) -> &str {
+        &self.parameters.site[self.parameters.result_at..]
+    }
+
+    /// The class to which the result of an OSR exit must be cast, if any.
+    fn result_class(&self) -> Option<&str> {
+        let result = self.result();
+        let class = match result.strip_prefix('L') {
+            Some(name) => Some(name.trim_end_matches(';')),
+            None => Some(result).filter(|d| d.starts_with('[')),
+        };
+        class.filter(|name| *name != "java/lang/Object")
+    }
+
+    fn return_op(&self) -> u8 {
+        match self.parameters.result {
+            b'V' => RETURN,
+            b'J' => LRETURN,
+            b'F' => FRETURN,
+            b'D' => DRETURN,
+            b'L' | b'[' => ARETURN,
+            _ => IRETURN,
+        }
+    }
+}
+
+/// The new pcs of the stubs.
+struct StubPcs {
+    /// The start of each point's stub, by point number.
+    starts: Vec<u16>,
+    /// The start of the tail that the stubs of the returns share, or 0 if no return has a stub.
+    exit_tail: u16,
 }
 
 impl<'f> FastPath<'f> {
@@ -130,18 +227,19 @@ impl<'f> FastPath<'f> {
         if parameters.words > 255 || parameters.words > code.max_locals {
             return Ok(None);
         }
-        let map = code
+        let stack_map = code
             .attributes
             .iter()
             .find(|a| a.is(&self.file.pool, "StackMapTable"));
-        let Some(last_frame) = self.record_depths(map.map(|a| &*a.info), code.code.len()) else {
+        let Some(last_frame) = self.record_depths(stack_map.map(|a| &*a.info), code.code.len())
+        else {
             return Ok(None);
         };
         let loops = matches!(policy, Policy::Loop);
-        let Some(scan) = self.scan(code, constructor, loops, &parameters) else {
+        let Some(entry) = self.scan(code, constructor, loops, &parameters) else {
             return Ok(None);
         };
-        if !self.ranges_allow(code, scan.entry, constructor)
+        if !self.ranges_allow(code, entry, constructor)
             || !self.stays_within_limits(code, &parameters)
         {
             return Ok(None);
@@ -149,16 +247,19 @@ impl<'f> FastPath<'f> {
         let Ok(name) = self.file.pool.text(member.name) else {
             return Ok(None);
         };
-        self.write(
+        let method = ScannedMethod {
             code,
-            &scan,
+            parameters,
             constructor,
-            &parameters,
-            (id, anchor, &name),
+            entry,
+            stack_map,
             last_frame,
-            map,
-            pool,
-        )
+            id,
+            anchor,
+            name: &name,
+        };
+        let armed = self.write(&method, pool)?;
+        Ok(armed.map(|armed| (armed, method.parameters.site)))
     }
 
     /// Records the depth of the operand stack at each frame. Returns `None` if the stack map is
@@ -187,15 +288,15 @@ impl<'f> FastPath<'f> {
         Some(last_frame)
     }
 
-    /// Scans the code once: instruction starts, returns, point 0 and stack depths. Returns `None`
-    /// if the full path must be used.
+    /// Scans the code once: instruction starts, returns, point 0 and stack depths. Returns the pc of
+    /// the instruction before which point 0 is placed, or `None` if the full path must be used.
     fn scan(
         &mut self,
         code: &Code,
         constructor: bool,
         loops: bool,
         parameters: &Parameters,
-    ) -> Option<Scan> {
+    ) -> Option<u16> {
         let bytes = &*code.code;
         let delta = deltas();
         let result = match parameters.result {
@@ -206,141 +307,90 @@ impl<'f> FastPath<'f> {
         self.code.starts.clear();
         self.code.exits.clear();
         let mut depths = std::mem::take(&mut self.code.depths).into_iter().peekable();
-        let (mut pc, mut depth, mut flows, mut calls) = (0usize, 0i32, true, false);
-        let mut entry = (!constructor).then_some(0u16);
+        let mut scan = Scan {
+            pc: 0,
+            depth: 0,
+            flows: true,
+            calls: false,
+            entry: (!constructor).then_some(0),
+        };
         let max = i32::from(code.max_stack);
-        while let Some(&op) = bytes.get(pc) {
-            let at = pc as u16;
+        while let Some(&op) = bytes.get(scan.pc) {
+            let at = scan.pc as u16;
             if let Some((_, framed)) = depths.next_if(|f| f.0 == at) {
-                depth = i32::from(framed);
-            } else if !flows {
+                scan.depth = i32::from(framed);
+            } else if !scan.flows {
                 return None;
             }
-            flows = true;
+            scan.flows = true;
             self.code.starts.push(at);
-            let u2 = |at: usize| Some(u16::from_be_bytes([*bytes.get(at)?, *bytes.get(at + 1)?]));
-            let length = match op {
-                BIPUSH => {
-                    // The full path writes a value that fits a shorter form in that form.
-                    if (-1..=5).contains(&(*bytes.get(pc + 1)? as i8)) {
-                        return None;
-                    }
-                    2
+            let length = instruction_bytes(bytes, scan.pc, op)?;
+            match op {
+                IFEQ..=GOTO | IFNULL | IFNONNULL => scan.check_branch(bytes, loops)?,
+                GETSTATIC..=INVOKEDYNAMIC => self.scan_member(&mut scan, bytes, op)?,
+                NEW => {
+                    scan.entry?;
                 }
-                SIPUSH => {
-                    if i8::try_from(u2(pc + 1)? as i16).is_ok() {
-                        return None;
-                    }
-                    3
-                }
-                LDC | NEWARRAY => 2,
-                LDC_W => {
-                    if u2(pc + 1)? <= 255 {
-                        return None;
-                    }
-                    3
-                }
-                LDC2_W => 3,
-                ILOAD..=ALOAD | ISTORE..=ASTORE => {
-                    if *bytes.get(pc + 1)? <= 3 {
-                        return None;
-                    }
-                    2
-                }
-                IINC => 3,
-                IFEQ..=GOTO | IFNULL | IFNONNULL => {
-                    let to = i64::from(at) + i64::from(u2(pc + 1)? as i16);
-                    let backward = to <= i64::from(at);
-                    if !(0..bytes.len() as i64).contains(&to)
-                        || loops && backward
-                        || entry.is_none()
-                    {
-                        return None;
-                    }
-                    3
-                }
-                GETSTATIC..=INVOKEDYNAMIC => {
-                    let index = u2(pc + 1)?;
-                    let words = self.members.words(index)?;
-                    let receiver = i32::from(!matches!(
-                        op,
-                        GETSTATIC | PUTSTATIC | INVOKESTATIC | INVOKEDYNAMIC
-                    ));
-                    depth += match op {
-                        GETSTATIC | GETFIELD => i32::from(words.left) - receiver,
-                        PUTSTATIC | PUTFIELD => -i32::from(words.left) - receiver,
-                        _ => i32::from(words.left) - i32::from(words.taken) - receiver,
-                    };
-                    calls |= op >= INVOKEVIRTUAL;
-                    if entry.is_none() && op == INVOKESPECIAL && self.is_constructor_call(index)? {
-                        // The code so far creates no object and has no branches, so the receiver is
-                        // `this`.
-                        let next = pc + 3;
-                        if depth != 0 || next >= bytes.len() {
-                            return None;
-                        }
-                        entry = Some(next as u16);
-                    }
-                    match op {
-                        INVOKEINTERFACE | INVOKEDYNAMIC => 5,
-                        _ => 3,
-                    }
-                }
-                NEW | ANEWARRAY | CHECKCAST | INSTANCEOF => {
-                    if op == NEW && entry.is_none() {
-                        return None;
-                    }
-                    3
-                }
-                MULTIANEWARRAY => {
-                    depth += 1 - i32::from(*bytes.get(pc + 3)?);
-                    4
-                }
+                MULTIANEWARRAY => scan.depth += 1 - i32::from(*bytes.get(scan.pc + 3)?),
                 IRETURN..=RETURN => {
-                    let first = entry?;
-                    if at > first {
-                        if depth != result {
-                            return None;
-                        }
+                    if scan.return_has_check(result)? {
                         self.code.exits.push(at);
-                    } else if at < first {
-                        return None;
                     }
-                    flows = false;
-                    1
+                    scan.flows = false;
                 }
                 ATHROW => {
-                    entry?;
-                    flows = false;
-                    1
+                    scan.entry?;
+                    scan.flows = false;
                 }
-                // Subroutines, switches, monitors and wide forms.
-                JSR | RET | TABLESWITCH | LOOKUPSWITCH | MONITORENTER | MONITOREXIT | WIDE
-                | GOTO_W | JSR_W => return None,
-                0..=JSR_W => 1,
-                _ => return None,
-            };
-            if entry.is_none() && is_store(op) {
+                _ => {}
+            }
+            if scan.entry.is_none() && is_store(op) {
                 return None;
             }
-            flows &= op != GOTO;
+            scan.flows &= op != GOTO;
             match *delta.get(usize::from(op))? {
                 UNKNOWN_DELTA => return None,
-                words => depth += i32::from(words),
+                words => scan.depth += i32::from(words),
             }
-            pc += length;
-            if pc > bytes.len() || depth < 0 || depth > max {
+            scan.pc += length;
+            if scan.pc > bytes.len() || scan.depth < 0 || scan.depth > max {
                 return None;
             }
         }
         let rest = depths.next().is_some();
-        if rest || flows {
+        if rest || scan.flows {
             return None;
         }
-        if !calls {
+        if !scan.calls {
             self.code.exits.clear();
         }
-        Some(Scan { entry: entry? })
+        scan.entry
+    }
+
+    /// Scans a field access or a call: adds the words of the member to the depth, and places point 0
+    /// after the constructor call of a constructor.
+    fn scan_member(&mut self, scan: &mut Scan, bytes: &[u8], op: u8) -> Option<()> {
+        let index = u2(bytes, scan.pc + 1)?;
+        let words = self.members.words(index)?;
+        let receiver = i32::from(!matches!(
+            op,
+            GETSTATIC | PUTSTATIC | INVOKESTATIC | INVOKEDYNAMIC
+        ));
+        scan.depth += match op {
+            GETSTATIC | GETFIELD => i32::from(words.left) - receiver,
+            PUTSTATIC | PUTFIELD => -i32::from(words.left) - receiver,
+            _ => i32::from(words.left) - i32::from(words.taken) - receiver,
+        };
+        scan.calls |= op >= INVOKEVIRTUAL;
+        if scan.entry.is_none() && op == INVOKESPECIAL && self.is_constructor_call(index)? {
+            // The code so far creates no object and has no branches, so the receiver is `this`.
+            let next = scan.pc + 3;
+            if scan.depth != 0 || next >= bytes.len() {
+                return None;
+            }
+            scan.entry = Some(next as u16);
+        }
+        Some(())
     }
 
     /// Whether the member is a constructor. Returns `None` if it is a constructor of a class other
@@ -389,22 +439,53 @@ impl<'f> FastPath<'f> {
         !crosses(INLINE_LIMIT) && !crosses(COMPILE_LIMIT) && most < 2 * MAX_FAST_PATH_BYTES
     }
 
-    #[allow(clippy::too_many_arguments)]
+    /// Writes the armed `Code` attribute. If the result is `None`, the full path must arm the method,
+    /// and the pool is unchanged.
     fn write(
         &mut self,
-        code: &Code,
-        scan: &Scan,
-        constructor: bool,
-        parameters: &Parameters,
-        (id, anchor, name): (u32, &str, &str),
-        last_frame: LastFrame,
-        map: Option<&Attribute>,
+        method: &ScannedMethod,
         pool: &mut ConstantPool,
-    ) -> Result<Option<(Vec<u8>, String)>, Refusal> {
-        let bytes = &*code.code;
-        let length = bytes.len();
-        let points = 1 + self.code.exits.len();
-        // Compute the new pc of every instruction.
+    ) -> Result<Option<Vec<u8>>, Refusal> {
+        let code = method.code;
+        let first_stub = self.assign_new_pcs(code.code.len(), method.entry);
+        if !self.branches_have_targets(&code.code) {
+            return Ok(None);
+        }
+        let Scratch {
+            targets, new_pcs, ..
+        } = &self.code;
+        let info = method.stack_map.map(|a| &*a.info);
+        let Some(mut stack_map) = StackMap::relocated(info, targets, new_pcs) else {
+            return Ok(None);
+        };
+        // From here on the pool changes, with the constants in the same order as on the full path.
+        let constants = self.add_constants(method, pool)?;
+        let mut out = self.emit_body(method, &constants, first_stub);
+        let stubs = self.emit_stubs(&mut out, method, &constants);
+        let mut attributes = self.relocated_attributes(method, &stubs.starts, pool)?;
+        self.push_stub_frames(&mut stack_map, method, &stubs, pool)?;
+        attributes.push(Attribute {
+            name: pool.add_utf8("StackMapTable")?,
+            info: stack_map.finish().into(),
+        });
+        let parameters = &method.parameters;
+        let drops = parameters.loads.iter().any(|l| l.0 == ALOAD);
+        let mut max_stack = code.max_stack.max(parameters.words + 1 + u16::from(drops));
+        if !self.code.exits.is_empty() {
+            max_stack = max_stack.max(width(&[parameters.result]) + 2);
+        }
+        let armed = Code {
+            max_stack,
+            max_locals: code.max_locals,
+            code: out.into(),
+            exceptions: self.relocated_ranges(method),
+            attributes,
+        };
+        Ok(Some(armed.to_bytes()?))
+    }
+
+    /// Computes the new pc of every instruction. Returns the pc of the first stub.
+    fn assign_new_pcs(&mut self, length: usize, entry: u16) -> u16 {
         let Scratch {
             targets,
             new_pcs,
@@ -424,7 +505,7 @@ impl<'f> FastPath<'f> {
             next_exit += usize::from(exit);
             // A branch to point 0 belongs to an activation that began earlier, so it skips the
             // check. A branch to a return passes the check.
-            let before = *start == scan.entry;
+            let before = *start == entry;
             at += if before { CHECK_BYTES } else { 0 };
             targets[place] = at;
             at += if exit { CHECK_BYTES } else { 0 };
@@ -432,29 +513,25 @@ impl<'f> FastPath<'f> {
             at += (end - place) as u16;
         }
         targets[length] = at;
-        let first_stub = at;
-        // A branch into the middle of an instruction has no target here. The full path refuses it
-        // by name.
-        let target = |pc: u16, offset: u16| {
-            let to = i32::from(pc) + i32::from(offset as i16);
-            usize::try_from(to)
-                .ok()
-                .and_then(|to| targets.get(to))
-                .copied()
-                .filter(|to| *to != NO_PC)
-        };
-        for start in starts.iter() {
-            if let Some(offset) = branch_offset(bytes, *start)
-                && target(*start, offset).is_none()
-            {
-                return Ok(None);
-            }
-        }
-        let Some(mut table) = StackMap::relocated(map.map(|a| &*a.info), targets, new_pcs) else {
-            return Ok(None);
-        };
-        // From here on the pool changes, with the constants in the same order as on the full path.
-        let result = &parameters.site[parameters.result_at..];
+        at
+    }
+
+    /// Whether every branch leads to the start of an instruction. The full path refuses other
+    /// branches by name.
+    fn branches_have_targets(&self, bytes: &[u8]) -> bool {
+        self.code.starts.iter().all(|start| {
+            branch_offset(bytes, *start)
+                .is_none_or(|offset| self.code.new_branch_target(*start, offset).is_some())
+        })
+    }
+
+    /// Adds the constants of the armed body to the pool.
+    fn add_constants(
+        &mut self,
+        method: &ScannedMethod,
+        pool: &mut ConstantPool,
+    ) -> Result<BodyConstants, Refusal> {
+        let (anchor, id, parameters) = (method.anchor, method.id, &method.parameters);
         let cell = pool.add_field(anchor, &runtime::cell_field(id), runtime::CELL_DESCRIPTOR)?;
         let (on, leave) = match self.checks {
             Some(checks) => checks,
@@ -466,23 +543,38 @@ impl<'f> FastPath<'f> {
         };
         let version = runtime::anchor_version_descriptor(anchor);
         let version = pool.add_method(anchor, runtime::ANCHOR_VERSION, &version)?;
-        let enter = pool.add_method(anchor, &runtime::enter_method(name, id), &parameters.site)?;
-        let class = match result.strip_prefix('L') {
-            Some(name) => Some(name.trim_end_matches(';')),
-            None => Some(result).filter(|d| d.starts_with('[')),
-        };
-        let class = class.filter(|name| *name != "java/lang/Object");
-        let refs = if points > 1 {
-            osr_exit::ExitConstants::for_returns(pool, cell, parameters.result, class)?
-        } else {
-            osr_exit::ExitConstants::default()
-        };
-        // Emit the code, then the stubs.
+        let enter = runtime::enter_method(method.name, id);
+        let enter = pool.add_method(anchor, &enter, &parameters.site)?;
+        let mut exit = ExitConstants::default();
+        if !self.code.exits.is_empty() {
+            let class = method.result_class();
+            exit = ExitConstants::for_returns(pool, cell, parameters.result, class)?;
+        }
+        exit.cell = cell;
+        Ok(BodyConstants {
+            on,
+            leave,
+            version,
+            enter,
+            exit,
+        })
+    }
+
+    /// Emits the method's own instructions with the checks.
+    fn emit_body(
+        &self,
+        method: &ScannedMethod,
+        constants: &BodyConstants,
+        first_stub: u16,
+    ) -> Vec<u8> {
+        let Scratch { starts, exits, .. } = &self.code;
+        let bytes = &*method.code.code;
+        let points = 1 + exits.len();
         let mut out: Vec<u8> = Vec::with_capacity(usize::from(first_stub) + 32 + 8 * points);
-        let mut exit_stub = u32::from(first_stub) + entry_stub_bytes(parameters);
+        let mut exit_stub = u32::from(first_stub) + entry_stub_bytes(&method.parameters);
         let check = |out: &mut Vec<u8>, method: u16, stub: u32| {
             out.push(GETSTATIC);
-            out.extend(cell.to_be_bytes());
+            out.extend(constants.exit.cell.to_be_bytes());
             out.push(INVOKEVIRTUAL);
             out.extend(method.to_be_bytes());
             let from = out.len() as u32;
@@ -491,54 +583,45 @@ impl<'f> FastPath<'f> {
         };
         let mut next_exit = 0;
         for (n, start) in starts.iter().enumerate() {
-            let end = starts.get(n + 1).map_or(length, |next| usize::from(*next));
-            if *start == scan.entry {
-                check(&mut out, on, u32::from(first_stub));
+            let end = starts
+                .get(n + 1)
+                .map_or(bytes.len(), |next| usize::from(*next));
+            if *start == method.entry {
+                check(&mut out, constants.on, u32::from(first_stub));
             }
             if exits.get(next_exit) == Some(start) {
-                check(&mut out, leave, exit_stub);
+                check(&mut out, constants.leave, exit_stub);
                 next_exit += 1;
                 exit_stub += exit_stub_bytes(next_exit);
             }
             let here = out.len();
             out.extend_from_slice(&bytes[usize::from(*start)..end]);
-            if let Some(to) = branch_offset(bytes, *start).and_then(|offset| target(*start, offset))
+            if let Some(to) = branch_offset(bytes, *start)
+                .and_then(|offset| self.code.new_branch_target(*start, offset))
             {
                 let offset = (i32::from(to) - here as i32) as i16;
                 out[here + 1..here + 3].copy_from_slice(&offset.to_be_bytes());
             }
         }
-        let mut stubs = Vec::with_capacity(points);
-        let return_op = match parameters.result {
-            b'V' => RETURN,
-            b'J' => LRETURN,
-            b'F' => FRETURN,
-            b'D' => DRETURN,
-            b'L' | b'[' => ARETURN,
-            _ => IRETURN,
-        };
+        out
+    }
+
+    /// Emits the stub of each point, and the tail that the stubs of the returns share.
+    fn emit_stubs(
+        &self,
+        out: &mut Vec<u8>,
+        method: &ScannedMethod,
+        constants: &BodyConstants,
+    ) -> StubPcs {
+        let points = 1 + self.code.exits.len();
+        let mut starts = Vec::with_capacity(points);
+        starts.push(out.len() as u16);
+        emit_entry_stub(out, method, constants);
         let mut exit_tail = 0;
-        for n in 0..points {
-            stubs.push(out.len() as u16);
-            if n == 0 {
-                out.push(GETSTATIC);
-                out.extend(cell.to_be_bytes());
-                out.push(INVOKESTATIC);
-                out.extend(version.to_be_bytes());
-                for (op, slot) in &parameters.loads {
-                    local(&mut out, *op, *slot);
-                }
-                for (_, slot) in parameters.loads.iter().filter(|l| l.0 == ALOAD) {
-                    out.push(ACONST_NULL);
-                    local(&mut out, ASTORE, *slot);
-                }
-                out.push(INVOKEVIRTUAL);
-                out.extend(enter.to_be_bytes());
-                out.push(return_op);
-                continue;
-            }
+        for n in 1..points {
+            starts.push(out.len() as u16);
             match n {
-                0..=5 => out.push(ICONST_0 + n as u8),
+                1..=5 => out.push(ICONST_0 + n as u8),
                 6..=127 => out.extend([BIPUSH, n as u8]),
                 _ => {
                     out.push(SIPUSH);
@@ -550,26 +633,55 @@ impl<'f> FastPath<'f> {
                 out.extend([GOTO, 0, 0]);
             } else {
                 exit_tail = out.len();
-                refs.exit_tail_bytes(&mut out, class.is_some());
-                out.push(return_op);
+                let cast = method.result_class().is_some();
+                constants.exit.exit_tail_bytes(out, cast);
+                out.push(method.return_op());
             }
         }
-        for (n, stub) in stubs.iter().enumerate().take(points - 1).skip(1) {
+        for (n, stub) in starts.iter().enumerate().take(points - 1).skip(1) {
             let jump = usize::from(*stub) + exit_stub_bytes(n) as usize - 3;
             let offset = (exit_tail - jump) as u16;
             out[jump + 1..jump + 3].copy_from_slice(&offset.to_be_bytes());
         }
-        // Build the attributes.
-        let exceptions = code.exceptions.iter().map(|e| ExceptionRange {
-            start: new_pcs[usize::from(e.start)],
-            end: targets[usize::from(e.end)] - if e.end == scan.entry { CHECK_BYTES } else { 0 },
-            handler: targets[usize::from(e.handler)],
-            catch_type: e.catch_type,
-        });
-        let exceptions = exceptions.collect();
-        let lines: Vec<(u16, u16)> = std::iter::once(scan.entry)
-            .chain(exits.iter().copied())
-            .zip(&stubs)
+        StubPcs {
+            starts,
+            exit_tail: exit_tail as u16,
+        }
+    }
+
+    /// The exception table with new pcs. A range that ends at point 0 does not protect its check.
+    fn relocated_ranges(&self, method: &ScannedMethod) -> Vec<ExceptionRange> {
+        let Scratch {
+            targets, new_pcs, ..
+        } = &self.code;
+        let relocate = |e: &ExceptionRange| {
+            let check = if e.end == method.entry {
+                CHECK_BYTES
+            } else {
+                0
+            };
+            ExceptionRange {
+                start: new_pcs[usize::from(e.start)],
+                end: targets[usize::from(e.end)] - check,
+                handler: targets[usize::from(e.handler)],
+                catch_type: e.catch_type,
+            }
+        };
+        method.code.exceptions.iter().map(relocate).collect()
+    }
+
+    /// The attributes of the code with new pcs, without the `StackMapTable`. The line table also
+    /// gets the lines of the stubs.
+    fn relocated_attributes<'m>(
+        &self,
+        method: &ScannedMethod<'m>,
+        stubs: &[u16],
+        pool: &ConstantPool,
+    ) -> Result<Vec<Attribute<'m>>, Refusal> {
+        let code = method.code;
+        let lines: Vec<(u16, u16)> = std::iter::once(method.entry)
+            .chain(self.code.exits.iter().copied())
+            .zip(stubs)
             .filter_map(|(pc, stub)| Some((*stub, source_line(code, pool, pc)?)))
             .collect();
         let kept = code
@@ -577,18 +689,25 @@ impl<'f> FastPath<'f> {
             .iter()
             .filter(|a| !a.is(pool, "StackMapTable"));
         let mut attributes: Vec<Attribute> = kept.cloned().collect();
-        let map = |pc: u16| {
-            targets
-                .get(usize::from(pc))
-                .copied()
-                .filter(|to| *to != NO_PC)
-                .unwrap_or(0)
-        };
-        remap_code_attributes(&mut attributes, pool, length as u16, &map, &|e| e)?;
+        let map = |pc: u16| self.code.new_target(usize::from(pc)).unwrap_or(0);
+        let length = code.code.len() as u16;
+        remap_code_attributes(&mut attributes, pool, length, &map, &|e| e)?;
         append_lines(&mut attributes, pool, &lines);
-        // Frames of the stubs: the entry's stub has the parameters and an empty stack; an exit's
-        // stub has only the value to return.
-        let extra = last_frame.extra.filter(|_| !constructor);
+        Ok(attributes)
+    }
+
+    /// Appends the frames of the stubs. The entry's stub has the parameters and an empty stack. An
+    /// exit's stub has only the value to return.
+    fn push_stub_frames(
+        &self,
+        stack_map: &mut StackMap,
+        method: &ScannedMethod,
+        stubs: &StubPcs,
+        pool: &mut ConstantPool,
+    ) -> Result<(), Refusal> {
+        let parameters = &method.parameters;
+        let points = stubs.starts.len();
+        let extra = method.last_frame.extra.filter(|_| !method.constructor);
         let mut locals = None;
         if extra.is_none_or(|n| n > 3) {
             locals = Some(verification_types(parameters, pool)?);
@@ -598,45 +717,74 @@ impl<'f> FastPath<'f> {
             b'J' => Some(vec![4]),
             b'F' => Some(vec![2]),
             b'D' => Some(vec![3]),
-            b'L' | b'[' => Some(object(result, pool, points > 1)?),
+            b'L' | b'[' => Some(object(method.result(), pool, points > 1)?),
             _ => Some(vec![1]),
         };
-        table.push_entry(stubs[0], extra, parameters.count, locals.as_deref());
+        stack_map.push_entry(stubs.starts[0], extra, parameters.count, locals.as_deref());
         let mut before = parameters.count;
-        for stub in &stubs[1..] {
-            table.push_exit(*stub, before, value.as_deref());
+        for stub in &stubs.starts[1..] {
+            stack_map.push_exit(*stub, before, value.as_deref());
             before = 0;
         }
         if points > 2 {
-            table.push_exit_tail(exit_tail as u16, value.as_deref());
+            stack_map.push_exit_tail(stubs.exit_tail, value.as_deref());
         }
-        attributes.push(Attribute {
-            name: pool.add_utf8("StackMapTable")?,
-            info: table.finish().into(),
-        });
-        let drops = parameters.loads.iter().any(|l| l.0 == ALOAD);
-        let mut max_stack = code.max_stack.max(parameters.words + 1 + u16::from(drops));
-        if points > 1 {
-            max_stack = max_stack.max(width(&[parameters.result]) + 2);
-        }
-        let armed = Code {
-            max_stack,
-            max_locals: code.max_locals,
-            code: out.into(),
-            exceptions,
-            attributes,
-        };
-        Ok(Some((armed.to_bytes()?, parameters.site.clone())))
+        Ok(())
     }
+}
+
+/// The length in bytes of the instruction at a pc. Returns `None` if the full path must handle the
+/// instruction: a subroutine, a switch, a monitor, a wide form, or an instruction in a longer form
+/// than necessary. The full path writes the shortest form.
+fn instruction_bytes(bytes: &[u8], pc: usize, op: u8) -> Option<usize> {
+    let (length, shortest) = match op {
+        BIPUSH => (2, !(-1..=5).contains(&(*bytes.get(pc + 1)? as i8))),
+        SIPUSH => (3, i8::try_from(u2(bytes, pc + 1)? as i16).is_err()),
+        LDC_W => (3, u2(bytes, pc + 1)? > 255),
+        ILOAD..=ALOAD | ISTORE..=ASTORE => (2, *bytes.get(pc + 1)? > 3),
+        LDC | NEWARRAY => (2, true),
+        LDC2_W | IINC | IFEQ..=GOTO | IFNULL | IFNONNULL => (3, true),
+        INVOKEINTERFACE | INVOKEDYNAMIC => (5, true),
+        GETSTATIC..=INVOKESTATIC => (3, true),
+        NEW | ANEWARRAY | CHECKCAST | INSTANCEOF => (3, true),
+        MULTIANEWARRAY => (4, true),
+        JSR | RET | TABLESWITCH | LOOKUPSWITCH | MONITORENTER | MONITOREXIT | WIDE | GOTO_W
+        | JSR_W => return None,
+        0..=JSR_W => (1, true),
+        _ => return None,
+    };
+    shortest.then_some(length)
+}
+
+/// Emits the stub of point 0: calls the current version with the parameters, and returns its
+/// result. References in the parameters are set to null before the call.
+fn emit_entry_stub(out: &mut Vec<u8>, method: &ScannedMethod, constants: &BodyConstants) {
+    let loads = &method.parameters.loads;
+    out.push(GETSTATIC);
+    out.extend(constants.exit.cell.to_be_bytes());
+    out.push(INVOKESTATIC);
+    out.extend(constants.version.to_be_bytes());
+    for (op, slot) in loads {
+        local(out, *op, *slot);
+    }
+    for (_, slot) in loads.iter().filter(|l| l.0 == ALOAD) {
+        out.push(ACONST_NULL);
+        local(out, ASTORE, *slot);
+    }
+    out.push(INVOKEVIRTUAL);
+    out.extend(constants.enter.to_be_bytes());
+    out.push(method.return_op());
+}
+
+fn u2(bytes: &[u8], at: usize) -> Option<u16> {
+    Some(u16::from_be_bytes([*bytes.get(at)?, *bytes.get(at + 1)?]))
 }
 
 /// The offset of the branch at this pc, or `None` if the instruction is not a branch.
 fn branch_offset(code: &[u8], at: u16) -> Option<u16> {
     let at = usize::from(at);
     match *code.get(at)? {
-        IFEQ..=GOTO | IFNULL | IFNONNULL => {
-            Some(u16::from_be_bytes([*code.get(at + 1)?, *code.get(at + 2)?]))
-        }
+        IFEQ..=GOTO | IFNULL | IFNONNULL => u2(code, at + 1),
         _ => None,
     }
 }

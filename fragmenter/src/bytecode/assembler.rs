@@ -239,7 +239,6 @@ fn write_instruction(
             .map(|to| to as i64 - pc)
             .ok_or(AssembleError::UnplacedLabel(*l))
     };
-    let put2 = |code: &mut Vec<u8>, v: u16| code.extend(v.to_be_bytes());
     match c {
         Instruction::Plain(op) => code.push(*op),
         Instruction::Push(v) => match v {
@@ -258,21 +257,7 @@ fn write_instruction(
                 code.extend([LDC, *index as u8]);
             }
         }
-        Instruction::Local { op, index } => match index {
-            0..=3 if *op != RET => {
-                let base = if *op >= ISTORE {
-                    ISTORE_0 + (op - ISTORE) * 4
-                } else {
-                    ILOAD_0 + (op - ILOAD) * 4
-                };
-                code.push(base + *index as u8);
-            }
-            0..=255 => code.extend([*op, *index as u8]),
-            _ => {
-                code.extend([WIDE, *op]);
-                put2(code, *index);
-            }
-        },
+        Instruction::Local { op, index } => write_local(code, *op, *index),
         Instruction::Iinc { index, delta } => {
             if let (Ok(i), Ok(d)) = (u8::try_from(*index), i8::try_from(*delta)) {
                 code.extend([IINC, i, d as u8]);
@@ -303,23 +288,7 @@ fn write_instruction(
             code.push(*dims);
         }
         Instruction::Branch { op, target } => {
-            let distance = offset(target)?;
-            match (wide, *op) {
-                (false, op) => {
-                    code.push(op);
-                    put2(code, distance as i16 as u16);
-                }
-                (true, GOTO | JSR) => {
-                    code.push(if *op == GOTO { GOTO_W } else { JSR_W });
-                    code.extend((distance as i32).to_be_bytes());
-                }
-                (true, op) => {
-                    code.push(inverse(op));
-                    put2(code, 8);
-                    code.push(GOTO_W);
-                    code.extend((distance as i32 - 3).to_be_bytes());
-                }
-            }
+            write_branch(code, *op, offset(target)?, wide);
         }
         Instruction::TableSwitch {
             default,
@@ -347,4 +316,48 @@ fn write_instruction(
         }
     }
     Ok(())
+}
+
+fn put2(code: &mut Vec<u8>, v: u16) {
+    code.extend(v.to_be_bytes());
+}
+
+/// Writes a load, a store or a `ret` in its shortest form.
+fn write_local(code: &mut Vec<u8>, op: u8, index: u16) {
+    match index {
+        0..=3 if op != RET => {
+            let base = if op >= ISTORE {
+                ISTORE_0 + (op - ISTORE) * 4
+            } else {
+                ILOAD_0 + (op - ILOAD) * 4
+            };
+            code.push(base + index as u8);
+        }
+        0..=255 => code.extend([op, index as u8]),
+        _ => {
+            code.extend([WIDE, op]);
+            put2(code, index);
+        }
+    }
+}
+
+/// Writes a branch over `distance` bytes. The wide form of a conditional branch is the inverted
+/// condition around a `goto_w`.
+fn write_branch(code: &mut Vec<u8>, op: u8, distance: i64, wide: bool) {
+    match (wide, op) {
+        (false, op) => {
+            code.push(op);
+            put2(code, distance as i16 as u16);
+        }
+        (true, GOTO | JSR) => {
+            code.push(if op == GOTO { GOTO_W } else { JSR_W });
+            code.extend((distance as i32).to_be_bytes());
+        }
+        (true, op) => {
+            code.push(inverse(op));
+            put2(code, 8);
+            code.push(GOTO_W);
+            code.extend((distance as i32 - 3).to_be_bytes());
+        }
+    }
 }

@@ -135,16 +135,83 @@ impl Product<'_, '_> {
         Err(self.operation_failure(r, "a cell that no probe has"))
     }
 
+    /// Pops the captured values of these kinds. The result has the order of the frame.
+    fn pop_captured_values(
+        &self,
+        r: &mut Run,
+        mut kinds: u64,
+    ) -> Result<Vec<(u8, Value)>, Failure> {
+        let mut values = Vec::new();
+        while kinds != 0 {
+            values.push((kinds as u8, self.pop_captured(r, kinds as u8)?));
+            kinds >>= 8;
+        }
+        values.reverse();
+        Ok(values)
+    }
+
+    fn misplaced(&self, r: &Run) -> Failure {
+        self.operation_failure(r, "this has no place here")
+    }
+
+    /// Whether the emitted side is a version's body.
+    fn is_version(&self) -> bool {
+        matches!(self.mode, Mode::Enter | Mode::Resume)
+    }
+
+    /// Whether the activation is inside a version's body and is not leaving it.
+    fn is_inside_version(&self, r: &Run) -> bool {
+        self.is_version() && r.leave.is_none()
+    }
+
     /// Executes one runtime operation on the emitted side.
     pub(super) fn run_operation(
         &mut self,
         r: &mut Run,
         operation: RuntimeOperation,
     ) -> Result<(), Failure> {
-        let version = matches!(self.mode, Mode::Enter | Mode::Resume);
-        let inside = version && r.leave.is_none();
-        let misplaced =
-            |this: &Self, r: &Run| Err(this.operation_failure(r, "this has no place here"));
+        match operation {
+            RuntimeOperation::Cell(_)
+            | RuntimeOperation::Token(_)
+            | RuntimeOperation::Idle
+            | RuntimeOperation::On
+            | RuntimeOperation::Leave
+            | RuntimeOperation::Stale => self.run_check_operation(r, operation),
+            RuntimeOperation::Shard
+            | RuntimeOperation::Now
+            | RuntimeOperation::Count
+            | RuntimeOperation::CountFirst
+            | RuntimeOperation::Add
+            | RuntimeOperation::Stop
+            | RuntimeOperation::Lap
+            | RuntimeOperation::Run(_)
+            | RuntimeOperation::Locate => self.run_instrument_operation(r, operation),
+            RuntimeOperation::Begin
+            | RuntimeOperation::BeginFirst
+            | RuntimeOperation::Log(_)
+            | RuntimeOperation::End => self.run_log_operation(r, operation),
+            RuntimeOperation::Point
+            | RuntimeOperation::Kept
+            | RuntimeOperation::Since
+            | RuntimeOperation::Get(_)
+            | RuntimeOperation::Clear => self.run_resume_operation(r, operation),
+            RuntimeOperation::Version
+            | RuntimeOperation::Enter(_)
+            | RuntimeOperation::Frame(_)
+            | RuntimeOperation::Fill(_)
+            | RuntimeOperation::Keep
+            | RuntimeOperation::Go(_)
+            | RuntimeOperation::Exit(_) => self.run_exit_operation(r, operation),
+        }
+    }
+
+    /// Executes an operation of the check at a capture point.
+    fn run_check_operation(
+        &mut self,
+        r: &mut Run,
+        operation: RuntimeOperation,
+    ) -> Result<(), Failure> {
+        let inside = self.is_inside_version(r);
         match operation {
             RuntimeOperation::Cell(id) => {
                 self.check_cell_id(r, id)?;
@@ -167,14 +234,27 @@ impl Product<'_, '_> {
                 self.pop_expected(r, Value::CELL, "the cell")?;
                 r.emitted.push(Value::CHECK, 1);
             }
+            _ => return Err(self.misplaced(r)),
+        }
+        Ok(())
+    }
+
+    /// Executes an operation of a counter, a timer or a probe.
+    fn run_instrument_operation(
+        &mut self,
+        r: &mut Run,
+        operation: RuntimeOperation,
+    ) -> Result<(), Failure> {
+        let inside = self.is_inside_version(r);
+        match operation {
             RuntimeOperation::Shard if inside => r.emitted.push(Value::SHARD, 2),
             RuntimeOperation::Now if inside => r.emitted.push(Value::INTERNAL, 2),
-            RuntimeOperation::Count if version => self.pop_counter(r)?,
+            RuntimeOperation::Count if self.is_version() => self.pop_counter(r)?,
             RuntimeOperation::CountFirst if inside => {
                 self.pop_limit(r)?;
                 self.pop_counter(r)?;
             }
-            RuntimeOperation::Add if version => {
+            RuntimeOperation::Add if self.is_version() => {
                 self.pop_recorded(r, b'J')?;
                 self.pop_counter(r)?;
             }
@@ -183,39 +263,6 @@ impl Product<'_, '_> {
                 self.pop_counter(r)?;
                 if operation == RuntimeOperation::Lap {
                     r.emitted.push(Value::INTERNAL, 2);
-                }
-            }
-            RuntimeOperation::Begin | RuntimeOperation::BeginFirst if inside => {
-                if operation == RuntimeOperation::BeginFirst {
-                    self.pop_limit(r)?;
-                }
-                let count = self.pop_int(r)?;
-                self.pop_int(r)?;
-                if self.log(r).replace(count).is_some() {
-                    return Err(self.operation_failure(r, "a log inside another"));
-                }
-                r.emitted.push(Value::INTERNAL, 2);
-            }
-            RuntimeOperation::Log(kind) if inside => {
-                self.pop_recorded(r, kind)?;
-                if self.pop_wide(r)? != Value::INTERNAL {
-                    return Err(
-                        self.operation_failure(r, "a log at an address that is not Veneer's")
-                    );
-                }
-                match self.log(r) {
-                    Some(n) if *n > 0 => *n -= 1,
-                    _ => {
-                        return Err(
-                            self.operation_failure(r, "a log of more values than it has room for")
-                        );
-                    }
-                }
-                r.emitted.push(Value::INTERNAL, 2);
-            }
-            RuntimeOperation::End if inside => {
-                if self.pop_wide(r)? != Value::INTERNAL || self.log(r).take().is_none() {
-                    return Err(self.operation_failure(r, "the end of no log"));
                 }
             }
             RuntimeOperation::Run(mut kinds) if inside => {
@@ -237,16 +284,79 @@ impl Product<'_, '_> {
                     );
                 }
             }
-            RuntimeOperation::Point if self.mode == Mode::Resume => {
+            _ => return Err(self.misplaced(r)),
+        }
+        Ok(())
+    }
+
+    /// Executes an operation of a log event.
+    fn run_log_operation(
+        &mut self,
+        r: &mut Run,
+        operation: RuntimeOperation,
+    ) -> Result<(), Failure> {
+        if !self.is_inside_version(r) {
+            return Err(self.misplaced(r));
+        }
+        match operation {
+            RuntimeOperation::Begin | RuntimeOperation::BeginFirst => {
+                if operation == RuntimeOperation::BeginFirst {
+                    self.pop_limit(r)?;
+                }
+                let count = self.pop_int(r)?;
+                self.pop_int(r)?;
+                if self.log(r).replace(count).is_some() {
+                    return Err(self.operation_failure(r, "a log inside another"));
+                }
+                r.emitted.push(Value::INTERNAL, 2);
+            }
+            RuntimeOperation::Log(kind) => {
+                self.pop_recorded(r, kind)?;
+                if self.pop_wide(r)? != Value::INTERNAL {
+                    return Err(
+                        self.operation_failure(r, "a log at an address that is not Veneer's")
+                    );
+                }
+                match self.log(r) {
+                    Some(n) if *n > 0 => *n -= 1,
+                    _ => {
+                        return Err(
+                            self.operation_failure(r, "a log of more values than it has room for")
+                        );
+                    }
+                }
+                r.emitted.push(Value::INTERNAL, 2);
+            }
+            RuntimeOperation::End => {
+                if self.pop_wide(r)? != Value::INTERNAL || self.log(r).take().is_none() {
+                    return Err(self.operation_failure(r, "the end of no log"));
+                }
+            }
+            _ => return Err(self.misplaced(r)),
+        }
+        Ok(())
+    }
+
+    /// Executes an operation of a `resume` body that reads the frame.
+    fn run_resume_operation(
+        &mut self,
+        r: &mut Run,
+        operation: RuntimeOperation,
+    ) -> Result<(), Failure> {
+        if self.mode != Mode::Resume {
+            return Err(self.misplaced(r));
+        }
+        match operation {
+            RuntimeOperation::Point => {
                 self.pop_expected(r, Value::FRAME_IN, "the frame")?;
                 r.emitted.push(Value::POINT, 1);
             }
-            RuntimeOperation::Kept if self.mode == Mode::Resume => {
+            RuntimeOperation::Kept => {
                 self.pop_int(r)?;
                 self.pop_expected(r, Value::FRAME_IN, "the frame")?;
                 r.emitted.push(Value::INTERNAL, 2);
             }
-            RuntimeOperation::Since if self.mode == Mode::Resume => {
+            RuntimeOperation::Since => {
                 self.pop_start_cell(r)?;
                 if self.pop_wide(r)? != Value::INTERNAL {
                     return Err(
@@ -255,45 +365,47 @@ impl Product<'_, '_> {
                 }
                 r.emitted.push(Value::INTERNAL, 2);
             }
-            RuntimeOperation::Get(kind) if self.mode == Mode::Resume => self.read_frame(r, kind)?,
-            RuntimeOperation::Clear if self.mode == Mode::Resume => {
-                self.pop_expected(r, Value::FRAME_IN, "the frame")?
-            }
+            RuntimeOperation::Get(kind) => self.read_frame(r, kind)?,
+            RuntimeOperation::Clear => self.pop_expected(r, Value::FRAME_IN, "the frame")?,
+            _ => return Err(self.misplaced(r)),
+        }
+        Ok(())
+    }
+
+    /// Executes an operation of a stub, by which an activation leaves the body.
+    fn run_exit_operation(
+        &mut self,
+        r: &mut Run,
+        operation: RuntimeOperation,
+    ) -> Result<(), Failure> {
+        match operation {
             RuntimeOperation::Version if self.mode == Mode::Armed && r.leave.is_some() => {
                 self.pop_expected(r, Value::CELL, "the cell")?;
                 r.emitted.push(Value::VERSION, 1);
             }
             RuntimeOperation::Enter(id) if self.mode == Mode::Armed => self.enter_version(r, id)?,
-            RuntimeOperation::Frame(mut kinds) => {
+            RuntimeOperation::Frame(kinds) => {
                 let point = self.pop_int(r)?;
-                let mut values = Vec::new();
-                while kinds != 0 {
-                    values.push((kinds as u8, self.pop_captured(r, kinds as u8)?));
-                    kinds >>= 8;
-                }
+                let values = self.pop_captured_values(r, kinds)?;
                 match &mut r.leave {
                     Some(leave) if leave.frame.is_none() && !leave.entry => {
                         leave.frame = Some(point);
-                        leave.added.extend(values.into_iter().rev());
+                        leave.added.extend(values);
                     }
-                    _ => return misplaced(self, r),
+                    _ => return Err(self.misplaced(r)),
                 }
                 r.emitted.push(Value::FRAME_OUT, 1);
             }
-            RuntimeOperation::Fill(mut kinds) => {
-                let mut values = Vec::new();
-                while kinds != 0 {
-                    values.push((kinds as u8, self.pop_captured(r, kinds as u8)?));
-                    kinds >>= 8;
-                }
+            RuntimeOperation::Fill(kinds) => {
+                let values = self.pop_captured_values(r, kinds)?;
                 self.pop_expected(r, Value::FRAME_OUT, "the frame")?;
                 match &mut r.leave {
-                    Some(leave) => leave.added.extend(values.into_iter().rev()),
-                    None => return misplaced(self, r),
+                    Some(leave) => leave.added.extend(values),
+                    None => return Err(self.misplaced(r)),
                 }
                 r.emitted.push(Value::FRAME_OUT, 1);
             }
-            RuntimeOperation::Keep if version && r.leave.is_some() => {
+            RuntimeOperation::Keep if self.is_version() && r.leave.is_some() => {
                 self.pop_recorded(r, b'J')?;
                 self.pop_int(r)?;
                 self.pop_expected(r, Value::FRAME_OUT, "the frame")?;
@@ -316,11 +428,11 @@ impl Product<'_, '_> {
                         leave.frame = Some(point);
                         leave.added.extend(value);
                     }
-                    _ => return misplaced(self, r),
+                    _ => return Err(self.misplaced(r)),
                 }
                 self.enter_trampoline(r, kind)?;
             }
-            _ => return misplaced(self, r),
+            _ => return Err(self.misplaced(r)),
         }
         Ok(())
     }
@@ -680,9 +792,8 @@ impl Product<'_, '_> {
                 let class = class_in(&self.original.result_text);
                 class == b"java/lang/Object"
                     || leave.class == Some(RESULT_IS_TYPED)
-                    || std::str::from_utf8(class).is_ok_and(|c| {
-                        leave.class == Some(self.contents.class_named(c) << 2 | 2 | 1 << 30)
-                    })
+                    || std::str::from_utf8(class)
+                        .is_ok_and(|c| leave.class == Some(self.contents.cast_to(c)))
             }
             _ => true,
         };

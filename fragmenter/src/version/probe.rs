@@ -15,8 +15,8 @@ use super::body::slots::Slots;
 use super::emitter::Emitter;
 use crate::advice::Read;
 use crate::bytecode::opcode::*;
-use crate::bytecode::{Assembler, Instruction, Label};
-use crate::classfile::{Attribute, Code, ExceptionRange, encode_stack_map};
+use crate::bytecode::{Assembled, Assembler, Instruction, Label};
+use crate::classfile::{Attribute, Code, ExceptionRange, StackMapFrame, encode_stack_map};
 use crate::descriptor::MethodDescriptor;
 use crate::frames;
 use crate::refusal::Refusal;
@@ -114,26 +114,61 @@ fn invoke(e: &mut Emitter, a: &mut Assembler, callee: &Callee) -> Result<(), Ref
     Ok(())
 }
 
+/// The local variables of a probe: first the values that the probe reads, then its own.
+struct ProbeLocals {
+    /// The verification types. The upper word of a `long` or `double` is [`Type::Top`].
+    types: Vec<Type>,
+    /// The probe's own variables, with their slots.
+    own: Vec<(Kind, u16)>,
+}
+
+impl ProbeLocals {
+    fn new(probe: &veneer_probes::Method) -> ProbeLocals {
+        let mut types = Vec::new();
+        let mut add = |kind: Kind| {
+            let slot = types.len() as u16;
+            types.push(verification_type(kind));
+            if kind.words() == 2 {
+                types.push(Type::Top);
+            }
+            slot
+        };
+        for (_, kind) in &probe.reads {
+            add(*kind);
+        }
+        let own = probe.own.iter().map(|kind| (*kind, add(*kind))).collect();
+        ProbeLocals { types, own }
+    }
+}
+
+/// The labels of a probe's steps, with their labels in the emitted code.
+struct StepLabels(Vec<(veneer_probes::Label, Label)>);
+
+impl StepLabels {
+    fn new(probe: &veneer_probes::Method, a: &mut Assembler) -> StepLabels {
+        let labels = probe.steps.iter().filter_map(|step| match step {
+            Step::Here(label) => Some(*label),
+            _ => None,
+        });
+        StepLabels(labels.map(|l| (l, a.fresh())).collect())
+    }
+
+    fn find(&self, label: &veneer_probes::Label) -> Result<Label, Refusal> {
+        let found = self.0.iter().find(|(l, _)| l == label);
+        found
+            .map(|(_, emitted)| *emitted)
+            .ok_or_else(|| Refusal::Internal("a probe jumps to an undefined label".into()))
+    }
+}
+
 /// Emits the method of a probe.
 pub(super) fn emit(
     e: &mut Emitter,
     probe: &veneer_probes::Method,
 ) -> Result<Code<'static>, Refusal> {
     let mut a = Assembler::new();
-    let mut locals = Vec::new();
-    let mut add = |kind: Kind| {
-        let slot = locals.len() as u16;
-        locals.push(verification_type(kind));
-        if kind.words() == 2 {
-            locals.push(Type::Top);
-        }
-        slot
-    };
-    for (_, kind) in &probe.reads {
-        add(*kind);
-    }
-    let own: Vec<(Kind, u16)> = probe.own.iter().map(|kind| (*kind, add(*kind))).collect();
-    for (kind, slot) in own {
+    let locals = ProbeLocals::new(probe);
+    for (kind, slot) in &locals.own {
         a.plain(match kind {
             Kind::Int => ICONST_0,
             Kind::Long => LCONST_0,
@@ -141,66 +176,13 @@ pub(super) fn emit(
             Kind::Double => DCONST_0,
             Kind::Reference => ACONST_NULL,
         });
-        a.local(ISTORE + opcode_offset(kind), slot);
+        a.local(ISTORE + opcode_offset(*kind), *slot);
     }
-    let given: u16 = probe.reads.iter().map(|(_, kind)| kind.words()).sum();
-    let initial = locals[..usize::from(given)].to_vec();
     let (start, end, handler) = (a.fresh(), a.fresh(), a.fresh());
-    let labels = probe.steps.iter().filter_map(|step| match step {
-        Step::Here(label) => Some(*label),
-        _ => None,
-    });
-    let labels: Vec<(veneer_probes::Label, Label)> = labels.map(|l| (l, a.fresh())).collect();
-    let place = |label: &veneer_probes::Label| {
-        let found = labels.iter().find(|(l, _)| l == label);
-        found
-            .map(|(_, place)| *place)
-            .ok_or_else(|| Refusal::Internal("a probe jumps to an undefined label".into()))
-    };
+    let labels = StepLabels::new(probe, &mut a);
     a.place(start);
     for step in &probe.steps {
-        match step {
-            Step::Int(n) => e.push_int(&mut a, *n)?,
-            Step::Long(n) => a.push(Instruction::Ldc {
-                index: e.pool.add_long(*n)?,
-                wide: true,
-            }),
-            Step::Double(x) => a.push(Instruction::Ldc {
-                index: e.pool.add_double(*x)?,
-                wide: true,
-            }),
-            Step::Text(text) => a.push(Instruction::Ldc {
-                index: e.pool.add_string(text)?,
-                wide: false,
-            }),
-            Step::Null => a.plain(ACONST_NULL),
-            Step::Load(kind, slot) => a.local(ILOAD + opcode_offset(*kind), *slot),
-            Step::Store(kind, slot) => a.local(ISTORE + opcode_offset(*kind), *slot),
-            Step::Plain(op) => a.plain(*op),
-            Step::Helper {
-                of,
-                name,
-                descriptor,
-            } => {
-                let owner = runtime::owner(*of);
-                let index = e.pool.add_method(owner, name, descriptor)?;
-                a.pool(INVOKESTATIC, index);
-            }
-            Step::Cast(class) => {
-                let index = e.pool.add_class(class)?;
-                a.pool(CHECKCAST, index);
-            }
-            Step::Invoke(callee) => invoke(e, &mut a, callee)?,
-            Step::Table(_) => {
-                return Err(Refusal::Internal(
-                    "a probe refers to a table that is not linked".into(),
-                ));
-            }
-            Step::IfZero(label) => a.branch(IFEQ, place(label)?),
-            Step::Goto(label) => a.branch(GOTO, place(label)?),
-            Step::Here(label) => a.place(place(label)?),
-            Step::Return => a.plain(RETURN),
-        }
+        emit_step(e, &mut a, step, &labels)?;
     }
     a.place(end);
     a.place(handler);
@@ -212,49 +194,111 @@ pub(super) fn emit(
     }
     a.plain(RETURN);
     let out = a.finish()?;
-    let at = |label: Label| {
-        out.at(label)
-            .ok_or_else(|| Refusal::Internal("a label of a probe is not placed".into()))
-    };
-    let no_new_pc = |_| None;
-    let mut state = State {
-        locals,
-        stack: Vec::new(),
-    };
-    let mut table = Vec::new();
-    for (_, label) in &labels {
-        let pc = at(*label)?;
-        // Several labels may have the same pc.
-        if table
-            .last()
-            .is_none_or(|f: &crate::classfile::StackMapFrame| f.pc != pc)
-        {
-            table.push(frames::frame(pc, &state, &mut e.pool, &no_new_pc)?);
-        }
-    }
-    state.stack = vec![Type::object("java/lang/Throwable")];
-    table.push(frames::frame(
-        at(handler)?,
-        &state,
-        &mut e.pool,
-        &no_new_pc,
-    )?);
-    let initial = frames::locals(&initial, &mut e.pool, &no_new_pc)?;
-    let info = encode_stack_map(&table, &initial)?.into();
+    let max_locals = locals.types.len() as u16;
+    let info = stack_map(e, probe, locals.types, &labels, handler, &out)?;
     let exceptions = vec![ExceptionRange {
-        start: at(start)?,
-        end: at(end)?,
-        handler: at(handler)?,
+        start: placed(&out, start)?,
+        end: placed(&out, end)?,
+        handler: placed(&out, handler)?,
         catch_type: 0,
     }];
     Ok(Code {
         max_stack: probe.max_stack.max(2),
-        max_locals: state.locals.len() as u16,
+        max_locals,
         code: out.code.into(),
         exceptions,
         attributes: vec![Attribute {
             name: e.pool.add_utf8("StackMapTable")?,
-            info,
+            info: info.into(),
         }],
     })
+}
+
+/// Emits one step of a probe.
+fn emit_step(
+    e: &mut Emitter,
+    a: &mut Assembler,
+    step: &Step,
+    labels: &StepLabels,
+) -> Result<(), Refusal> {
+    match step {
+        Step::Int(n) => e.push_int(a, *n)?,
+        Step::Long(n) => a.push(Instruction::Ldc {
+            index: e.pool.add_long(*n)?,
+            wide: true,
+        }),
+        Step::Double(x) => a.push(Instruction::Ldc {
+            index: e.pool.add_double(*x)?,
+            wide: true,
+        }),
+        Step::Text(text) => a.push(Instruction::Ldc {
+            index: e.pool.add_string(text)?,
+            wide: false,
+        }),
+        Step::Null => a.plain(ACONST_NULL),
+        Step::Load(kind, slot) => a.local(ILOAD + opcode_offset(*kind), *slot),
+        Step::Store(kind, slot) => a.local(ISTORE + opcode_offset(*kind), *slot),
+        Step::Plain(op) => a.plain(*op),
+        Step::Helper {
+            of,
+            name,
+            descriptor,
+        } => {
+            let owner = runtime::owner(*of);
+            let index = e.pool.add_method(owner, name, descriptor)?;
+            a.pool(INVOKESTATIC, index);
+        }
+        Step::Cast(class) => {
+            let index = e.pool.add_class(class)?;
+            a.pool(CHECKCAST, index);
+        }
+        Step::Invoke(callee) => invoke(e, a, callee)?,
+        Step::Table(_) => {
+            return Err(Refusal::Internal(
+                "a probe refers to a table that is not linked".into(),
+            ));
+        }
+        Step::IfZero(label) => a.branch(IFEQ, labels.find(label)?),
+        Step::Goto(label) => a.branch(GOTO, labels.find(label)?),
+        Step::Here(label) => a.place(labels.find(label)?),
+        Step::Return => a.plain(RETURN),
+    }
+    Ok(())
+}
+
+/// Returns the pc of a label of a probe.
+fn placed(out: &Assembled, label: Label) -> Result<u16, Refusal> {
+    out.at(label)
+        .ok_or_else(|| Refusal::Internal("a label of a probe is not placed".into()))
+}
+
+/// The `StackMapTable` of a probe: one frame at each label of a step, and one at the handler.
+fn stack_map(
+    e: &mut Emitter,
+    probe: &veneer_probes::Method,
+    locals: Vec<Type>,
+    labels: &StepLabels,
+    handler: Label,
+    out: &Assembled,
+) -> Result<Vec<u8>, Refusal> {
+    let no_new_pc = |_| None;
+    let given: u16 = probe.reads.iter().map(|(_, kind)| kind.words()).sum();
+    let initial = locals[..usize::from(given)].to_vec();
+    let mut state = State {
+        locals,
+        stack: Vec::new(),
+    };
+    let mut table: Vec<StackMapFrame> = Vec::new();
+    for (_, label) in &labels.0 {
+        let pc = placed(out, *label)?;
+        // Several labels may have the same pc.
+        if table.last().is_none_or(|f| f.pc != pc) {
+            table.push(frames::frame(pc, &state, &mut e.pool, &no_new_pc)?);
+        }
+    }
+    state.stack = vec![Type::object("java/lang/Throwable")];
+    let pc = placed(out, handler)?;
+    table.push(frames::frame(pc, &state, &mut e.pool, &no_new_pc)?);
+    let initial = frames::locals(&initial, &mut e.pool, &no_new_pc)?;
+    Ok(encode_stack_map(&table, &initial)?)
 }

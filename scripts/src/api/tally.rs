@@ -96,19 +96,31 @@ fn bars(table: &Table, plan: &Arc<Context>, n: usize) -> ApiResult<String> {
 
 pub(super) fn register(engine: &mut Engine, context: &Arc<Context>) {
     engine.register_type_with_name::<Table>("Table");
-    let make = |context: &Arc<Context>| {
-        let context = context.clone();
-        move |kind: TallyKind, entries: u32| -> ApiResult<Table> {
-            let made = context.ask(|runtime| {
-                let made = runtime.tally(kind, entries);
-                if let Ok(number) = made {
-                    runtime.tally_is(number, &context.name, None);
-                }
-                made
-            });
-            Ok(Table::new(made.or_else(error)?, kind))
-        }
-    };
+    register_kinds(engine, context);
+    register_linear(engine, context);
+    register_values(engine, context);
+    register_readings(engine, context);
+    register_renderings(engine, context);
+}
+
+/// Returns a function that makes a table with the plan's name.
+fn table_maker(context: &Arc<Context>) -> impl Fn(TallyKind, u32) -> ApiResult<Table> + 'static {
+    let context = context.clone();
+    move |kind: TallyKind, entries: u32| -> ApiResult<Table> {
+        let made = context.ask(|runtime| {
+            let made = runtime.tally(kind, entries);
+            if let Ok(number) = made {
+                runtime.tally_is(number, &context.name, None);
+            }
+            made
+        });
+        Ok(Table::new(made.or_else(error)?, kind))
+    }
+}
+
+/// Registers `tally()`, `sums()` and the other kinds that take at most a number of entries, and
+/// `named`.
+fn register_kinds(engine: &mut Engine, context: &Arc<Context>) {
     for (kind, entries) in [
         (TallyKind::Count, Some(DEFAULT_ENTRIES)),
         (TallyKind::Sums, Some(DEFAULT_ENTRIES)),
@@ -121,23 +133,32 @@ pub(super) fn register(engine: &mut Engine, context: &Arc<Context>) {
         (TallyKind::Sample, None),
     ] {
         if let Some(entries) = entries {
-            let few = make(context);
+            let few = table_maker(context);
             engine.register_fn(kind.word(), move || few(kind, entries));
         }
-        let many = make(context);
+        let many = table_maker(context);
         engine.register_fn(kind.word(), move |entries: INT| {
             many(kind, number(ENTRY_COUNT_NAME, entries)?)
         });
     }
+    let plan = context.clone();
+    engine.register_fn("named", move |table: &mut Table, name: ImmutableString| {
+        plan.ask(|runtime| runtime.tally_is(table.number, &plan.name, Some(&name)));
+        table.clone()
+    });
+}
+
+/// Registers `linear(from, step, buckets)`.
+fn register_linear(engine: &mut Engine, context: &Arc<Context>) {
     let linear = |from: INT, step: INT, buckets: INT| -> ApiResult<TallyKind> {
         let linear = Linear::new(from, step, buckets).or_else(error)?;
         Ok(TallyKind::Linear(linear))
     };
-    let few = make(context);
+    let few = table_maker(context);
     engine.register_fn("linear", move |from: INT, step: INT, buckets: INT| {
         few(linear(from, step, buckets)?, DEFAULT_ENTRIES)
     });
-    let many = make(context);
+    let many = table_maker(context);
     engine.register_fn(
         "linear",
         move |from: INT, step: INT, buckets: INT, entries: INT| {
@@ -147,11 +168,10 @@ pub(super) fn register(engine: &mut Engine, context: &Arc<Context>) {
             )
         },
     );
-    let plan = context.clone();
-    engine.register_fn("named", move |table: &mut Table, name: ImmutableString| {
-        plan.ask(|runtime| runtime.tally_is(table.number, &plan.name, Some(&name)));
-        table.clone()
-    });
+}
+
+/// Registers the values of threads and of objects.
+fn register_values(engine: &mut Engine, context: &Arc<Context>) {
     let stack = |context: &Arc<Context>, kind: TallyKind| -> ApiResult<Table> {
         let made = context.ask(|runtime| runtime.tally(kind, DEFAULT_ENTRIES));
         Ok(Table::new(made.or_else(error)?, kind))
@@ -181,6 +201,10 @@ pub(super) fn register(engine: &mut Engine, context: &Arc<Context>) {
     engine.register_fn("per_object", move |default: INT| {
         all(default, DEFAULT_OBJECTS)
     });
+}
+
+/// Registers the functions that return or clear the content of tables.
+fn register_readings(engine: &mut Engine, context: &Arc<Context>) {
     let plan = context.clone();
     engine.register_fn("rows", move |table: &mut Table| -> Array {
         let now = plan.ask(|runtime| table.now(runtime));
@@ -208,6 +232,10 @@ pub(super) fn register(engine: &mut Engine, context: &Arc<Context>) {
         plan.ask(|runtime| runtime.tally_clear(table.number));
         *lock(&table.seen) = Tally::default();
     });
+}
+
+/// Registers the functions that render tables as text.
+fn register_renderings(engine: &mut Engine, context: &Arc<Context>) {
     let text = |table: &Table, plan: &Arc<Context>, n: usize| {
         let now = plan.ask(|runtime| table.now(runtime));
         table::render_tally(&now, table.kind, n)

@@ -33,6 +33,11 @@ impl ContentNumbers {
     pub fn class_named(&mut self, name: &str) -> u32 {
         self.number(bytes(b'c', &[name.as_bytes()]))
     }
+
+    /// Returns the key of the effect of a cast to the class with this name.
+    pub fn cast_to(&mut self, name: &str) -> u32 {
+        self.class_named(name) << 2 | 2 | 1 << 30
+    }
 }
 
 /// Encodes a tag and its parts injectively: each part is preceded by its length.

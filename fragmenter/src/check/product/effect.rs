@@ -22,37 +22,19 @@ impl<'x> Product<'x, '_> {
         if r.leave.is_some() {
             return self.leave_effect(r, i, effect);
         }
-        if i.op() == CHECKCAST
-            && let Some(class) = self.class_bound_before(r)
-            && self.contents.class_named(&class) << 2 | 2 | 1 << 30 == effect.key
-        {
+        if i.op() == CHECKCAST && self.is_cast_of_bound_result(r, effect) {
             r.emitted_at += 1;
             return Ok(true);
         }
-        let own_cast = r.fetched.take();
-        let resumes = self.mode == Mode::Resume;
-        if resumes && i.op() == CHECKCAST && r.emitted.stack.last() == Some(&Value::FRAME_IN) {
-            // A `resume` body takes its frame as an `Object` and casts it.
-            let frame = self.contents.class_named(runtime::FRAME) << 2 | 2 | 1 << 30;
-            if effect.key == frame {
-                r.emitted_at += 1;
-                return Ok(true);
-            }
+        let fetched = r.fetched.take();
+        if i.op() == CHECKCAST && self.is_cast_of_frame(r, effect) {
+            r.emitted_at += 1;
+            return Ok(true);
         }
         if self.is_resuming(r) {
-            // Accept the cast of a value from the frame to the type that it had when it was stored
-            // there.
-            let top = r.emitted.stack.last().copied();
-            if let (CHECKCAST, Some((v, class)), Some(top)) = (i.op(), own_cast, top)
-                && v == top
-                && let Ok(class) = std::str::from_utf8(&class)
-            {
-                let key = self.contents.class_named(class) << 2 | 2 | 1 << 30;
-                // `null` passes every cast.
-                if key == effect.key || v == Value::NULL {
-                    r.emitted_at += 1;
-                    return Ok(true);
-                }
+            if i.op() == CHECKCAST && self.is_cast_of_fetched(r, effect, fetched) {
+                r.emitted_at += 1;
+                return Ok(true);
             }
             return Err(Failure::Resume {
                 at: self.at(r),
@@ -78,37 +60,10 @@ impl<'x> Product<'x, '_> {
             && is_return(expected.op())
             && effect.boxes == self.original.result
         {
-            self.check_runtime_handlers(from, r)?;
-            let words = effect.pops as usize;
-            match (r.original.top(words), r.emitted.top(words)) {
-                (Ok(a), Ok(b)) if a == b => {}
-                _ => return Err(Failure::Operands(self.at(r))),
-            }
-            r.boxed = r.emitted.top(words).ok().and_then(|w| w.first().copied());
-            let dropped = r.emitted.drop(words);
-            dropped.map_err(|StackMismatch| self.unknown(r, "the operand stack is broken"))?;
-            r.emitted.push(Value::BOXED, 1);
-            r.emitted_at += 1;
-            return Ok(true);
+            return self.box_result(from, r, effect.pops as usize);
         }
-        let seen = !matches!(
-            expected,
-            Instruction::Branch { .. }
-                | Instruction::TableSwitch { .. }
-                | Instruction::LookupSwitch { .. }
-                | Instruction::Local { .. }
-                | Instruction::Iinc { .. }
-        ) && !is_return(expected.op());
-        let other = if seen {
-            let m = self.original_constants.meaning(self.contents, expected);
-            match m.map_err(|e| self.unknown(r, &e))? {
-                Meaning::Effect(e) => Some(e),
-                _ => None,
-            }
-        } else {
-            None
-        };
-        let Some(other) = other.filter(|o| {
+        let original = self.original_effect(r, expected)?;
+        let Some(original) = original.filter(|o| {
             o.key == effect.key
                 && o.pops == effect.pops
                 && o.pushes == effect.pushes
@@ -116,7 +71,83 @@ impl<'x> Product<'x, '_> {
         }) else {
             return Err(Failure::Operation(self.at(r)));
         };
-        let words = other.pops as usize;
+        self.execute_effect(from, r, i, original)
+    }
+
+    /// Whether the cast has the class that the bound call site directly before it returns.
+    fn is_cast_of_bound_result(&mut self, r: &Run, effect: Effect) -> bool {
+        let class = self.class_bound_before(r);
+        class.is_some_and(|class| self.contents.cast_to(&class) == effect.key)
+    }
+
+    /// Whether the cast is that of a `resume` body's frame, which is passed as an `Object`.
+    fn is_cast_of_frame(&mut self, r: &Run, effect: Effect) -> bool {
+        self.mode == Mode::Resume
+            && r.emitted.stack.last() == Some(&Value::FRAME_IN)
+            && self.contents.cast_to(runtime::FRAME) == effect.key
+    }
+
+    /// Whether the cast gives a value from the frame the type that the value had when it was stored
+    /// there.
+    fn is_cast_of_fetched(
+        &mut self,
+        r: &Run,
+        effect: Effect,
+        fetched: Option<(Value, Vec<u8>)>,
+    ) -> bool {
+        let Some((v, class)) = fetched.filter(|(v, _)| r.emitted.stack.last() == Some(v)) else {
+            return false;
+        };
+        // `null` passes every cast.
+        std::str::from_utf8(&class)
+            .is_ok_and(|class| self.contents.cast_to(class) == effect.key || v == Value::NULL)
+    }
+
+    /// Returns the effect of an instruction of the original, or `None` if the instruction has no
+    /// effect.
+    fn original_effect(&mut self, r: &Run, i: &Instruction) -> Result<Option<Effect>, Failure> {
+        let silent = matches!(
+            i,
+            Instruction::Branch { .. }
+                | Instruction::TableSwitch { .. }
+                | Instruction::LookupSwitch { .. }
+                | Instruction::Local { .. }
+                | Instruction::Iinc { .. }
+        );
+        if silent || is_return(i.op()) {
+            return Ok(None);
+        }
+        let m = self.original_constants.meaning(self.contents, i);
+        match m.map_err(|e| self.unknown(r, &e))? {
+            Meaning::Effect(e) => Ok(Some(e)),
+            _ => Ok(None),
+        }
+    }
+
+    /// Boxes the primitive result of a `resume` body.
+    fn box_result(&mut self, from: Option<u32>, r: &mut Run, words: usize) -> StepResult {
+        self.check_runtime_handlers(from, r)?;
+        match (r.original.top(words), r.emitted.top(words)) {
+            (Ok(a), Ok(b)) if a == b => {}
+            _ => return Err(Failure::Operands(self.at(r))),
+        }
+        r.boxed = r.emitted.top(words).ok().and_then(|w| w.first().copied());
+        let dropped = r.emitted.drop(words);
+        dropped.map_err(|StackMismatch| self.unknown(r, "the operand stack is broken"))?;
+        r.emitted.push(Value::BOXED, 1);
+        r.emitted_at += 1;
+        Ok(true)
+    }
+
+    /// Executes an effect on both sides, if its operands are equal.
+    fn execute_effect(
+        &mut self,
+        from: Option<u32>,
+        r: &mut Run,
+        i: &Instruction,
+        effect: Effect,
+    ) -> StepResult {
+        let words = effect.pops as usize;
         match (r.original.top(words), r.emitted.top(words)) {
             (Ok(a), Ok(b)) if a == b => {}
             _ => return Err(Failure::Operands(self.at(r))),
@@ -139,10 +170,10 @@ impl<'x> Product<'x, '_> {
             }
             _ => {}
         }
-        if other.pushes > 0 {
+        if effect.pushes > 0 {
             let v = self.values.fresh();
-            r.original.push(v, other.pushes);
-            r.emitted.push(v, other.pushes);
+            r.original.push(v, effect.pushes);
+            r.emitted.push(v, effect.pushes);
         }
         let next = self.original.next(r.original_at);
         r.original_at = next.ok_or_else(|| self.unknown(r, "the original runs off its end"))?;
