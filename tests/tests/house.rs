@@ -13,13 +13,9 @@ const TABLES: [(&str, &str); 2] = [
 #[test]
 fn comments_and_documents_follow_the_rules_that_a_script_can_check() -> Outcome {
     let found = prose::check(&workspace())?;
-    let lines = |all: &[prose::Violation]| {
-        let lines: Vec<String> = all.iter().map(ToString::to_string).collect();
-        lines.join("\n")
-    };
-    assert_eq!(lines(&found.openings), "");
-    assert_eq!(lines(&found.short_docs), "");
-    assert_eq!(lines(&found.long_lines), "");
+    let all = [&found.openings, &found.short_docs, &found.long_lines];
+    let lines: Vec<String> = all.into_iter().flatten().map(ToString::to_string).collect();
+    assert!(lines.is_empty(), "{}", lines.join("\n"));
     assert!(found.readme_lines <= prose::MAX_README_LINES);
     Ok(())
 }
