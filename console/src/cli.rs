@@ -402,7 +402,7 @@ pub struct AskArguments {
     /// Maximum number of rows in a table.
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub rows: u32,
-    /// Print JSON, one object a line.
+    /// Print the answer as JSON, one object a line.
     #[arg(long)]
     pub json: bool,
 }
@@ -514,7 +514,7 @@ pub struct FragmentsArguments {
     /// Print a graph for Graphviz.
     #[arg(long, conflicts_with = "json", requires = "method")]
     pub dot: bool,
-    /// Print JSON.
+    /// Print the answer as JSON.
     #[arg(long)]
     pub json: bool,
 }
@@ -538,7 +538,7 @@ pub struct CheckArguments {
     /// Number of threads [default: one for each processor].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub jobs: Option<u16>,
-    /// Print JSON.
+    /// Print the answer as JSON.
     #[arg(long)]
     pub json: bool,
 }

@@ -44,7 +44,7 @@ pub enum Place {
     /// The first instruction of each named source line. A line may begin in the middle of a basic
     /// block.
     Line(Vec<u16>),
-    /// Single instructions.
+    /// Single instructions of the selected kind.
     Instructions(Which),
 }
 
@@ -70,7 +70,7 @@ pub enum Which {
     Throws,
     /// The first instructions of exception handlers.
     Handlers,
-    /// Conditional branches.
+    /// Conditional branches, which have two successors.
     Branches,
     /// `tableswitch` and `lookupswitch`.
     Switches,

@@ -19,7 +19,7 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TallyKind {
-    /// A count.
+    /// A count of the given keys.
     Count,
     /// Count, sum, minimum and maximum.
     Sums,

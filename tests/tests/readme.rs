@@ -82,7 +82,7 @@ fn sessions(document: &Path) -> Result<BTreeMap<String, String>, Box<dyn std::er
     Ok(found)
 }
 
-/// What the script prints for a session, on the oldest JDK.
+/// Returns the output of the script for a session, on the oldest JDK.
 fn printed(name: &str) -> Result<String, Box<dyn std::error::Error>> {
     let bin = jdk::oldest().home().join("bin");
     let path_variable = format!(

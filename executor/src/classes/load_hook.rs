@@ -25,7 +25,7 @@ use veneer_fragmenter::{Refusal, anchor, arming, check, inference, verify};
 
 /// A class in the class hook.
 pub struct ClassLoadEvent<'c> {
-    /// Internal name.
+    /// The internal name of the class, with slashes.
     pub name: &'c str,
     /// The class loader; null for the boot loader.
     pub loader: jobject,

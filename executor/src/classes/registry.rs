@@ -58,7 +58,7 @@ pub struct MethodName {
 
 /// A class with armed methods.
 pub struct Class {
-    /// Internal name.
+    /// The internal name of the class, with slashes.
     pub name: String,
     /// The name with dots.
     pub dotted: String,

@@ -37,7 +37,7 @@ use veneer_instruments::MethodPattern;
 struct LoadedClass {
     /// A local reference.
     class: jclass,
-    /// Internal name.
+    /// The internal name of the class, with slashes.
     name: String,
     dotted: String,
 }

@@ -6,7 +6,7 @@ use super::class_pattern::ClassPattern;
 use super::metadata::{ClassFacts, MethodFacts};
 use std::fmt;
 
-/// One modifier.
+/// One modifier of a class or a method.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Modifier {
     /// Whether `!` precedes the modifier: the method must not have it.

@@ -25,7 +25,6 @@ pub enum MergeError {
     Unsound {
         /// The name of the kind.
         kind: &'static str,
-        /// The reason.
         why: &'static str,
     },
 }

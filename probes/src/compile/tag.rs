@@ -5,7 +5,7 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Tag {
-    /// An integer.
+    /// An integer, in 64 bits.
     Integer = 1,
     /// The bits of a `double`.
     Float = 2,

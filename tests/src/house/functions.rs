@@ -14,9 +14,7 @@ pub const MAX_LINES: usize = 120;
 /// A function and its length.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Function {
-    /// The file.
     pub file: PathBuf,
-    /// Its name.
     pub name: String,
     /// Its lines, from the signature to the closing brace.
     pub lines: usize,
