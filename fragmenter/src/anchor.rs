@@ -6,7 +6,7 @@
 //!   abstract synthetic class a/b/C$Veneer {
 //!     static final VeneerCell c17;
 //!     abstract int search$e17(C this, int n);
-//!     static C$Veneer version(VeneerCell cell) { return (C$Veneer) cell.body(); }
+//!     static C$Veneer version(Object version) { return (C$Veneer) version; }
 //!   }
 //! ```
 //!
@@ -111,17 +111,13 @@ pub fn emit(
     Ok(file.to_bytes()?)
 }
 
-/// Emits `static C$Veneer version(VeneerCell cell) { return (C$Veneer) cell.body(); }`.
+/// Emits `static C$Veneer version(Object version) { return (C$Veneer) version; }`.
 fn version_method(
     name: &str,
     pool: &mut ConstantPool<'static>,
 ) -> Result<Member<'static>, Refusal> {
     let mut a = Assembler::new();
     a.local(ALOAD, 0);
-    a.pool(
-        INVOKEVIRTUAL,
-        pool.add_method(runtime::CELL, "body", "()Ljava/lang/Object;")?,
-    );
     a.pool(CHECKCAST, pool.add_class(name)?);
     a.plain(ARETURN);
     let code = Code {

@@ -1,7 +1,7 @@
 //! OSR exits: the bytecode by which an activation leaves the code that it runs at a capture point.
 //!
 //! ```text
-//!   entry      load the arguments, Anchor.version(cell).search$e17(arguments), return its result
+//!   entry      load the arguments, Anchor.version(version).search$e17(arguments), return its result
 //!   point p    VeneerFrame.of(first values, p), add the other live values, goto tail
 //!   tail       set the locals to null, VeneerRuntime.go(frame, cell), return its result
 //!   return p   goto exit tail with the result and p
@@ -435,8 +435,12 @@ pub(crate) fn exit_stack_words(points: &[Point], result: &Option<Type>) -> u16 {
     let words = |p: &Point| {
         let depth: u16 = p.stack.iter().map(Type::width).sum();
         match exit_form(p, result) {
-            // The version, its arguments, and the null that is stored into a local.
-            ExitForm::Entry => p.words() + 1 + u16::from(!object_arguments(p).is_empty()),
+            // The version, its arguments, and the null that is stored into a local; or the version
+            // and the copy of it that the check compares.
+            ExitForm::Entry => {
+                let cleared = u16::from(!object_arguments(p).is_empty());
+                (p.words() + 1 + cleared).max(2)
+            }
             ExitForm::Return => depth + 2,
             // Either one run of values and the point's number, or the frame and one run of values;
             // at the end the frame and the cell.
@@ -456,7 +460,7 @@ pub(crate) fn exit_stack_words(points: &[Point], result: &Option<Type>) -> u16 {
 pub(crate) fn max_exit_bytes(point: &Point, result: &Option<Type>) -> usize {
     let values = point.locals.len() + point.stack.len();
     match exit_form(point, result) {
-        ExitForm::Entry => 10 + 9 * values,
+        ExitForm::Entry => 7 + 9 * values,
         ExitForm::Return => 6,
         ExitForm::Frame => 9 + 11 * values,
     }

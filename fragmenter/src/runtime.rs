@@ -88,11 +88,11 @@ fn sanitized(method: &str) -> String {
         .collect()
 }
 
-/// Name of the anchor's method that returns the current version of a method, as an instance of the
-/// anchor.
+/// Name of the anchor's method that casts the instance of a version to the anchor, so that an armed
+/// body can call the version's body on it.
 pub const ANCHOR_VERSION: &str = "version";
 
 /// Descriptor of [`ANCHOR_VERSION`] in an anchor.
 pub fn anchor_version_descriptor(anchor: &str) -> String {
-    format!("({CELL_DESCRIPTOR})L{anchor};")
+    format!("(Ljava/lang/Object;)L{anchor};")
 }

@@ -24,7 +24,7 @@
 //! for the layout of the full path. Only the numbers of constants may differ: the stack map of the
 //! fast path names fewer classes if a frame extends the frame before it.
 
-use super::layout::{BodyConstants, CHECK_BYTES};
+use super::layout::{BodyConstants, CHECK_BYTES, ENTRY_CHECK_BYTES};
 use super::line_table::append_lines;
 use super::parameters::{
     Parameters, entry_stub_bytes, exit_stub_bytes, local, object, verification_types, width,
@@ -53,7 +53,7 @@ pub(super) struct FastPath<'f> {
     members: MemberWords<'f>,
     /// Whether a method of the class may call `getCallerClass`.
     may_find_caller: bool,
-    /// Constant-pool indices of `VeneerCell.on` and `VeneerCell.leave`, once they were added.
+    /// Constant-pool indices of `VeneerCell.version` and `VeneerCell.leave`, once they were added.
     checks: Option<(u16, u16)>,
     code: Scratch,
 }
@@ -433,7 +433,7 @@ impl<'f> FastPath<'f> {
     fn stays_within_limits(&self, code: &Code, parameters: &Parameters) -> bool {
         let before = code.code.len();
         // At least the sum of `max_point_bytes` over the points.
-        let entry = usize::from(CHECK_BYTES) + 9 * parameters.loads.len() + 10;
+        let entry = usize::from(ENTRY_CHECK_BYTES) + 9 * parameters.loads.len() + 7;
         let most = before + entry + self.code.exits.len() * (usize::from(CHECK_BYTES) + 13);
         let crosses = |limit: usize| before <= limit && most > limit;
         !crosses(INLINE_LIMIT) && !crosses(COMPILE_LIMIT) && most < 2 * MAX_FAST_PATH_BYTES
@@ -470,7 +470,8 @@ impl<'f> FastPath<'f> {
         });
         let parameters = &method.parameters;
         let drops = parameters.loads.iter().any(|l| l.0 == ALOAD);
-        let mut max_stack = code.max_stack.max(parameters.words + 1 + u16::from(drops));
+        let stub = parameters.words + 1 + u16::from(drops);
+        let mut max_stack = code.max_stack.max(stub).max(2);
         if !self.code.exits.is_empty() {
             max_stack = max_stack.max(width(&[parameters.result]) + 2);
         }
@@ -506,7 +507,7 @@ impl<'f> FastPath<'f> {
             // A branch to point 0 belongs to an activation that began earlier, so it skips the
             // check. A branch to a return passes the check.
             let before = *start == entry;
-            at += if before { CHECK_BYTES } else { 0 };
+            at += if before { ENTRY_CHECK_BYTES } else { 0 };
             targets[place] = at;
             at += if exit { CHECK_BYTES } else { 0 };
             new_pcs[place] = at;
@@ -533,16 +534,16 @@ impl<'f> FastPath<'f> {
     ) -> Result<BodyConstants, Refusal> {
         let (anchor, id, parameters) = (method.anchor, method.id, &method.parameters);
         let cell = pool.add_field(anchor, &runtime::cell_field(id), runtime::CELL_DESCRIPTOR)?;
-        let (on, leave) = match self.checks {
+        let (version, leave) = match self.checks {
             Some(checks) => checks,
             None => {
-                let on = pool.add_method(runtime::CELL, "on", "()Z")?;
+                let version = pool.add_method(runtime::CELL, "version", "()Ljava/lang/Object;")?;
                 let leave = pool.add_method(runtime::CELL, "leave", "()Z")?;
-                *self.checks.insert((on, leave))
+                *self.checks.insert((version, leave))
             }
         };
-        let version = runtime::anchor_version_descriptor(anchor);
-        let version = pool.add_method(anchor, runtime::ANCHOR_VERSION, &version)?;
+        let cast = runtime::anchor_version_descriptor(anchor);
+        let cast = pool.add_method(anchor, runtime::ANCHOR_VERSION, &cast)?;
         let enter = runtime::enter_method(method.name, id);
         let enter = pool.add_method(anchor, &enter, &parameters.site)?;
         let mut exit = ExitConstants::default();
@@ -552,9 +553,9 @@ impl<'f> FastPath<'f> {
         }
         exit.cell = cell;
         Ok(BodyConstants {
-            on,
-            leave,
             version,
+            leave,
+            cast,
             enter,
             exit,
         })
@@ -572,13 +573,15 @@ impl<'f> FastPath<'f> {
         let points = 1 + exits.len();
         let mut out: Vec<u8> = Vec::with_capacity(usize::from(first_stub) + 32 + 8 * points);
         let mut exit_stub = u32::from(first_stub) + entry_stub_bytes(&method.parameters);
-        let check = |out: &mut Vec<u8>, method: u16, stub: u32| {
+        let call = |out: &mut Vec<u8>, method: u16| {
             out.push(GETSTATIC);
             out.extend(constants.exit.cell.to_be_bytes());
             out.push(INVOKEVIRTUAL);
             out.extend(method.to_be_bytes());
+        };
+        let branch = |out: &mut Vec<u8>, op: u8, stub: u32| {
             let from = out.len() as u32;
-            out.push(IFNE);
+            out.push(op);
             out.extend(((stub - from) as u16).to_be_bytes());
         };
         let mut next_exit = 0;
@@ -587,10 +590,14 @@ impl<'f> FastPath<'f> {
                 .get(n + 1)
                 .map_or(bytes.len(), |next| usize::from(*next));
             if *start == method.entry {
-                check(&mut out, constants.on, u32::from(first_stub));
+                call(&mut out, constants.version);
+                out.push(DUP);
+                branch(&mut out, IFNONNULL, u32::from(first_stub));
+                out.push(POP);
             }
             if exits.get(next_exit) == Some(start) {
-                check(&mut out, constants.leave, exit_stub);
+                call(&mut out, constants.leave);
+                branch(&mut out, IFNE, exit_stub);
                 next_exit += 1;
                 exit_stub += exit_stub_bytes(next_exit);
             }
@@ -656,7 +663,7 @@ impl<'f> FastPath<'f> {
         } = &self.code;
         let relocate = |e: &ExceptionRange| {
             let check = if e.end == method.entry {
-                CHECK_BYTES
+                ENTRY_CHECK_BYTES
             } else {
                 0
             };
@@ -696,8 +703,8 @@ impl<'f> FastPath<'f> {
         Ok(attributes)
     }
 
-    /// Appends the frames of the stubs. The entry's stub has the parameters and an empty stack. An
-    /// exit's stub has only the value to return.
+    /// Appends the frames of the stubs. The entry's stub has the parameters, and the version on the
+    /// stack. An exit's stub has only the value to return.
     fn push_stub_frames(
         &self,
         stack_map: &mut StackMap,
@@ -709,9 +716,10 @@ impl<'f> FastPath<'f> {
         let points = stubs.starts.len();
         let extra = method.last_frame.extra.filter(|_| !method.constructor);
         let mut locals = None;
-        if extra.is_none_or(|n| n > 3) {
+        if extra != Some(0) {
             locals = Some(verification_types(parameters, pool)?);
         }
+        let version = object("Ljava/lang/Object;", pool, true)?;
         let value = match parameters.result {
             b'V' => None,
             b'J' => Some(vec![4]),
@@ -720,7 +728,8 @@ impl<'f> FastPath<'f> {
             b'L' | b'[' => Some(object(method.result(), pool, points > 1)?),
             _ => Some(vec![1]),
         };
-        stack_map.push_entry(stubs.starts[0], extra, parameters.count, locals.as_deref());
+        let locals = locals.map(|types| (parameters.count, types));
+        stack_map.push_entry(stubs.starts[0], locals, &version);
         let mut before = parameters.count;
         for stub in &stubs.starts[1..] {
             stack_map.push_exit(*stub, before, value.as_deref());
@@ -760,10 +769,8 @@ fn instruction_bytes(bytes: &[u8], pc: usize, op: u8) -> Option<usize> {
 /// result. References in the parameters are set to null before the call.
 fn emit_entry_stub(out: &mut Vec<u8>, method: &ScannedMethod, constants: &BodyConstants) {
     let loads = &method.parameters.loads;
-    out.push(GETSTATIC);
-    out.extend(constants.exit.cell.to_be_bytes());
     out.push(INVOKESTATIC);
-    out.extend(constants.version.to_be_bytes());
+    out.extend(constants.cast.to_be_bytes());
     for (op, slot) in loads {
         local(out, *op, *slot);
     }

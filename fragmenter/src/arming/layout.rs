@@ -16,7 +16,11 @@ use crate::refusal::Refusal;
 use crate::runtime;
 use crate::types::Type;
 
-/// Size in bytes of a check: `getstatic`, `invokevirtual`, and a short `ifne`.
+/// Size in bytes of the check at the method's entry: `getstatic`, `invokevirtual`, `dup`, a short
+/// `ifnonnull`, and `pop`.
+pub(super) const ENTRY_CHECK_BYTES: u16 = 11;
+
+/// Size in bytes of the check at another point: `getstatic`, `invokevirtual`, and a short `ifne`.
 pub(super) const CHECK_BYTES: u16 = 9;
 
 /// The facts about an armed body that a version needs, because its activations enter from there.
@@ -34,10 +38,11 @@ pub struct ArmedCode {
 /// Constant-pool indices of the members that the checks and stubs refer to.
 #[derive(Default)]
 pub(super) struct BodyConstants {
-    pub on: u16,
-    pub leave: u16,
-    /// The anchor's method that returns the current version.
+    /// The cell's method that returns the version that a new activation enters, or null.
     pub version: u16,
+    pub leave: u16,
+    /// The anchor's method that casts a version to the anchor.
+    pub cast: u16,
     /// The version's body for new activations.
     pub enter: u16,
     pub exit: osr_exit::ExitConstants,
@@ -46,6 +51,8 @@ pub(super) struct BodyConstants {
 /// An assembled armed body with its labels and new pcs.
 pub(super) struct AssembledBody {
     pub out: Assembled,
+    /// Label of the check at the method's entry.
+    pub entry_check: Label,
     pub stubs: Vec<Label>,
     /// Labels of the code that stubs share.
     pub tails: osr_exit::SharedTails,
@@ -84,9 +91,9 @@ impl BodyConstants {
     ) -> Result<BodyConstants, Refusal> {
         let cell = pool.add_field(anchor, &runtime::cell_field(id), runtime::CELL_DESCRIPTOR)?;
         Ok(BodyConstants {
-            on: pool.add_method(runtime::CELL, "on", "()Z")?,
+            version: pool.add_method(runtime::CELL, "version", "()Ljava/lang/Object;")?,
             leave: pool.add_method(runtime::CELL, "leave", "()Z")?,
-            version: pool.add_method(
+            cast: pool.add_method(
                 anchor,
                 runtime::ANCHOR_VERSION,
                 &runtime::anchor_version_descriptor(anchor),
@@ -178,7 +185,12 @@ pub(super) fn select_points(
 
 /// Upper bound for the bytes that a point adds to a method whose branches remain short.
 pub(super) fn max_point_bytes(point: &Point, method: &Method) -> usize {
-    CHECK_BYTES as usize + osr_exit::max_exit_bytes(point, &method.signature.result)
+    let check = if point.kind == PointKind::Entry {
+        ENTRY_CHECK_BYTES
+    } else {
+        CHECK_BYTES
+    };
+    usize::from(check) + osr_exit::max_exit_bytes(point, &method.signature.result)
 }
 
 fn switch_count(method: &Method) -> usize {
@@ -198,32 +210,32 @@ pub(super) fn assemble(
     let mut a = Assembler::new();
     let stubs: Vec<Label> = points.iter().map(|_| a.fresh()).collect();
     let starts: Vec<Label> = method.instructions.iter().map(|_| a.fresh()).collect();
+    let entry_check = a.fresh();
     for (i, (pc, instruction)) in method.instructions.iter().enumerate() {
         let mut here = points
             .iter()
             .zip(&stubs)
             .filter(|(p, _)| p.instruction == i)
             .peekable();
-        let check = |a: &mut Assembler, p: &Point, stub: Label| {
-            a.pool(GETSTATIC, refs.exit.cell);
-            a.pool(
-                INVOKEVIRTUAL,
-                if p.kind == PointKind::Entry {
-                    refs.on
-                } else {
-                    refs.leave
-                },
-            );
-            a.branch(IFNE, stub);
-        };
         // The check of point 0 is before the label, so branches to this instruction skip it. Such a
         // branch belongs to an activation that began earlier.
         if let Some((p, stub)) = here.next_if(|(p, _)| p.kind == PointKind::Entry) {
-            check(&mut a, p, *stub);
+            debug_assert!(
+                p.stack.is_empty(),
+                "an activation begins with an empty stack"
+            );
+            a.place(entry_check);
+            a.pool(GETSTATIC, refs.exit.cell);
+            a.pool(INVOKEVIRTUAL, refs.version);
+            a.plain(DUP);
+            a.branch(IFNONNULL, *stub);
+            a.plain(POP);
         }
         a.place(Label::pc(*pc));
-        for (p, stub) in here {
-            check(&mut a, p, *stub);
+        for (_, stub) in here {
+            a.pool(GETSTATIC, refs.exit.cell);
+            a.pool(INVOKEVIRTUAL, refs.leave);
+            a.branch(IFNE, *stub);
         }
         a.place(starts[i]);
         a.push(instruction.clone());
@@ -242,8 +254,7 @@ pub(super) fn assemble(
         a.place(*stub);
         match osr_exit::exit_form(p, result) {
             osr_exit::ExitForm::Entry => {
-                a.pool(GETSTATIC, refs.exit.cell);
-                a.pool(INVOKESTATIC, refs.version);
+                a.pool(INVOKESTATIC, refs.cast);
                 for (slot, t) in p.locals.iter().filter(|l| l.1 != Type::Null) {
                     a.local(ILOAD + kind(t), *slot);
                 }
@@ -289,6 +300,7 @@ pub(super) fn assemble(
         .collect::<Result<_, _>>()?;
     Ok(AssembledBody {
         out,
+        entry_check,
         stubs,
         tails,
         pcs,

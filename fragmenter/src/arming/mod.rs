@@ -3,7 +3,14 @@
 //!
 //! ```text
 //!    pc:   getstatic     Anchor.c17            a constant to the JIT
-//!          invokevirtual VeneerCell.on()Z      (`leave` at points inside the method)
+//!          invokevirtual VeneerCell.version()  the version to enter, or null
+//!          dup
+//!          ifnonnull     stub
+//!          pop
+//!          … the method's own instruction …
+//!
+//!    pc:   getstatic     Anchor.c17            at points inside the method
+//!          invokevirtual VeneerCell.leave()Z
 //!          ifne          stub
 //!          … the method's own instruction …
 //!
@@ -247,7 +254,6 @@ fn arm_body(
     anchor: &str,
     pool: &mut ConstantPool,
 ) -> Result<(Vec<u8>, String), Refusal> {
-    let old_len = method.code.code.len();
     let entry = points.first().filter(|p| p.stack.is_empty());
     let entry =
         osr_exit::entry_call_descriptor(entry.ok_or(Refusal::UninitializedObject)?, method)?;
@@ -255,6 +261,7 @@ fn arm_body(
     let refs = BodyConstants::add(pool, method, points, (id, anchor, &entry))?;
     let AssembledBody {
         out,
+        entry_check,
         stubs,
         tails,
         pcs,
@@ -264,11 +271,11 @@ fn arm_body(
         .max_stack
         .max(osr_exit::exit_stack_words(points, result));
     for p in points {
-        // A check pushes one word on top of the operand stack at its position.
+        // A check inside the method pushes one word on top of the operand stack.
         let depth: u16 = p.stack.iter().map(Type::width).sum();
         max_stack = max_stack.max(depth + 1);
     }
-    let (exceptions, moved) = exception_ranges(method, points, &out, &pcs, old_len)?;
+    let (exceptions, moved) = exception_ranges(method, points, (&out, entry_check), &pcs)?;
     let mut attributes: Vec<Attribute> = method
         .code
         .attributes
@@ -277,9 +284,13 @@ fn arm_body(
         .cloned()
         .collect();
     let map = |pc: u16| out.at(Label(pc as u32)).unwrap_or(0);
-    remap_code_attributes(&mut attributes, pool, old_len as u16, &map, &|e| {
-        moved.get(e as usize).copied().unwrap_or(e)
-    })?;
+    remap_code_attributes(
+        &mut attributes,
+        pool,
+        method.code.code.len() as u16,
+        &map,
+        &|e| moved.get(e as usize).copied().unwrap_or(e),
+    )?;
     let lines: Vec<(u16, u16)> = points
         .iter()
         .zip(&stubs)
@@ -316,10 +327,10 @@ fn new_pc_of(method: &Method, pcs: &[u16], pc: u16) -> Option<u16> {
 fn exception_ranges(
     method: &Method,
     points: &[Point],
-    out: &Assembled,
+    (out, entry_check): (&Assembled, Label),
     pcs: &[u16],
-    old_len: usize,
 ) -> Result<(Vec<ExceptionRange>, Vec<u16>), Refusal> {
+    let old_len = method.code.code.len();
     let lost = || Refusal::Internal("an exception range was lost".into());
     let at = |pc: usize| out.at(Label(pc as u32)).ok_or_else(lost);
     let after_check = |pc: u16| new_pc_of(method, pcs, pc).ok_or_else(lost);
@@ -328,7 +339,7 @@ fn exception_ranges(
         moved.push(rows.len() as u16);
         let mut start = after_check(e.start)?;
         for p in points.iter().filter(|p| e.start < p.pc && p.pc < e.end) {
-            let end = range_end_at(p.pc, points, out)?;
+            let end = range_end_at(p.pc, points, (out, entry_check))?;
             if start < end {
                 rows.push(ExceptionRange {
                     start,
@@ -342,7 +353,7 @@ fn exception_ranges(
         let end = if e.end as usize == old_len {
             at(old_len)?
         } else {
-            range_end_at(e.end, points, out)?
+            range_end_at(e.end, points, (out, entry_check))?
         };
         if start < end {
             rows.push(ExceptionRange {
@@ -363,18 +374,17 @@ fn exception_ranges(
 
 /// The new end of a range that ended at `pc`. If point 0 is at `pc`, the range ends before its
 /// check.
-fn range_end_at(pc: u16, points: &[Point], out: &Assembled) -> Result<u16, Refusal> {
-    let at = out
-        .at(Label::pc(pc))
-        .ok_or_else(|| Refusal::Internal("an exception range was lost".into()))?;
+fn range_end_at(
+    pc: u16,
+    points: &[Point],
+    (out, entry_check): (&Assembled, Label),
+) -> Result<u16, Refusal> {
     let prologue = points
         .iter()
         .any(|p| p.kind == PointKind::Entry && p.pc == pc);
-    Ok(if prologue {
-        at.saturating_sub(layout::CHECK_BYTES)
-    } else {
-        at
-    })
+    let end = if prologue { entry_check } else { Label::pc(pc) };
+    out.at(end)
+        .ok_or_else(|| Refusal::Internal("an exception range was lost".into()))
 }
 
 fn stack_map(
@@ -402,7 +412,10 @@ fn stack_map(
         table.push(frames::frame(pc, &state, pool, &new_pc)?);
     }
     for (p, stub) in points.iter().zip(stubs) {
-        let state = frame_state(p, method.code.max_locals);
+        let mut state = frame_state(p, method.code.max_locals);
+        if p.kind == PointKind::Entry {
+            state.stack.push(Type::object("java/lang/Object"));
+        }
         table.push(frames::frame(
             out.at(*stub).ok_or_else(lost)?,
             &state,
@@ -416,7 +429,13 @@ fn stack_map(
         let place = table.partition_point(|f| f.pc < pc);
         table.insert(place, frame);
     }
-    for (pc, state) in long_branch_states(method, out, pcs)? {
+    let entry = points.iter().find(|p| p.kind == PointKind::Entry);
+    let after_entry_check = entry.and_then(|p| out.at(Label::pc(p.pc)));
+    for (pc, mut state) in long_branch_states(method, out, pcs)? {
+        if after_entry_check == Some(pc + 1) {
+            // The entry's check drops the null that it found instead of a version.
+            state.stack.push(Type::object("java/lang/Object"));
+        }
         if let Err(place) = table.binary_search_by_key(&pc, |f| f.pc) {
             table.insert(place, frames::frame(pc, &state, pool, &new_pc)?);
         }

@@ -105,7 +105,7 @@ pub(super) fn entry_stub_bytes(parameters: &Parameters) -> u32 {
         let drops = if *op == ALOAD { 1 + bytes(*slot) } else { 0 };
         bytes(*slot) + drops
     });
-    loads.sum::<u32>() + 10
+    loads.sum::<u32>() + 7
 }
 
 /// Length in bytes of the stub for the return that is point `n`, including the jump to the exit

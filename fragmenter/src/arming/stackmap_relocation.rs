@@ -200,20 +200,20 @@ impl StackMap {
         Some(())
     }
 
-    /// Appends the frame of the entry's stub, which has the locals at entry. `extra` is how limit
-    /// more locals the previous frame has, as in [`LastFrame::extra`].
-    pub fn push_entry(&mut self, pc: u16, extra: Option<u16>, count: u16, locals: Option<&[u8]>) {
-        let done = match extra {
-            Some(0) => self.begin_frame(pc, 0, 251),
-            Some(n @ 1..=3) => self.begin_frame(pc, 251 - n as u8, 251 - n as u8),
-            _ => {
+    /// Appends the frame of the entry's stub. Its stack is the version. `locals` are the number and
+    /// the types of the locals at entry, or `None` if the previous frame has the same locals.
+    pub fn push_entry(&mut self, pc: u16, locals: Option<(u16, Vec<u8>)>, version: &[u8]) {
+        let done = match locals {
+            None => self.begin_frame(pc, 64, 247),
+            Some((count, types)) => {
                 let begun = self.begin_frame(pc, 255, 255);
                 self.out.extend(count.to_be_bytes());
-                self.out.extend_from_slice(locals.unwrap_or_default());
-                self.out.extend([0, 0]);
+                self.out.extend_from_slice(&types);
+                self.out.extend([0, 1]);
                 begun
             }
         };
+        self.out.extend_from_slice(version);
         debug_assert!(done.is_some(), "the stubs follow all code");
     }
 

@@ -174,7 +174,7 @@ impl Product<'_, '_> {
             RuntimeOperation::Cell(_)
             | RuntimeOperation::Token(_)
             | RuntimeOperation::Idle
-            | RuntimeOperation::On
+            | RuntimeOperation::VersionOrNull
             | RuntimeOperation::Leave
             | RuntimeOperation::Stale => self.run_check_operation(r, operation),
             RuntimeOperation::Shard
@@ -195,7 +195,7 @@ impl Product<'_, '_> {
             | RuntimeOperation::Since
             | RuntimeOperation::Get(_)
             | RuntimeOperation::Clear => self.run_resume_operation(r, operation),
-            RuntimeOperation::Version
+            RuntimeOperation::CastVersion
             | RuntimeOperation::Enter(_)
             | RuntimeOperation::Frame(_)
             | RuntimeOperation::Fill(_)
@@ -221,9 +221,9 @@ impl Product<'_, '_> {
                 r.emitted.push(Value::TOKEN, 1)
             }
             RuntimeOperation::Idle if inside && self.clean => r.emitted.push(Value::TOKEN, 1),
-            RuntimeOperation::On if self.mode == Mode::Armed => {
+            RuntimeOperation::VersionOrNull if self.mode == Mode::Armed => {
                 self.pop_expected(r, Value::CELL, "the cell")?;
-                r.emitted.push(Value::CHECK_ON, 1);
+                r.emitted.push(Value::VERSION_OR_NULL, 1);
             }
             RuntimeOperation::Leave if self.mode == Mode::Armed => {
                 self.pop_expected(r, Value::CELL, "the cell")?;
@@ -379,8 +379,8 @@ impl Product<'_, '_> {
         operation: RuntimeOperation,
     ) -> Result<(), Failure> {
         match operation {
-            RuntimeOperation::Version if self.mode == Mode::Armed && r.leave.is_some() => {
-                self.pop_expected(r, Value::CELL, "the cell")?;
+            RuntimeOperation::CastVersion if self.mode == Mode::Armed && r.leave.is_some() => {
+                self.pop_expected(r, Value::VERSION_OR_NULL, "the version")?;
                 r.emitted.push(Value::VERSION, 1);
             }
             RuntimeOperation::Enter(id) if self.mode == Mode::Armed => self.enter_version(r, id)?,

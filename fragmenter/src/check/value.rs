@@ -43,8 +43,8 @@ impl Value {
     pub const CELL: Value = Value(8);
     /// The token with which a version compares the cell's target.
     pub const TOKEN: Value = Value(9);
-    /// The result of `VeneerCell.on()`.
-    pub const CHECK_ON: Value = Value(10);
+    /// The result of `VeneerCell.version()`: a version, or null.
+    pub const VERSION_OR_NULL: Value = Value(10);
     /// The result of `VeneerCell.leave()` or `VeneerCell.stale(…)`.
     pub const CHECK: Value = Value(11);
     /// The number of the point at which an incoming frame was captured.

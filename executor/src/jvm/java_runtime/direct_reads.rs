@@ -62,7 +62,8 @@ pub fn direct(bytes: &[u8]) -> Result<Vec<u8>, Refusal> {
                 }
                 let (op, operand) = match &*file.pool.text(member.name)? {
                     "handle" => (CHECKCAST, cast),
-                    _ => (GETFIELD, read),
+                    "value" => (GETFIELD, read),
+                    _ => continue,
                 };
                 let [high, low] = operand.to_be_bytes();
                 let at = usize::from(*pc);
@@ -100,7 +101,8 @@ mod tests {
                 };
                 let member = file.pool.member(index).unwrap();
                 let class = file.pool.class_name(member.class).unwrap();
-                calls += usize::from(class == BOUND);
+                let name = file.pool.text(member.name).unwrap();
+                calls += usize::from(class == BOUND && name != "make");
                 reads += usize::from(class == HANDLE);
             }
         }

@@ -10,7 +10,8 @@ pub(in crate::check) enum RuntimeOperation {
     Cell(u32),
     Token(u32),
     Idle,
-    On,
+    /// Asks the cell for the version that a new activation enters.
+    VersionOrNull,
     Leave,
     Stale,
     Shard,
@@ -29,8 +30,8 @@ pub(in crate::check) enum RuntimeOperation {
     /// Calls a probe of the version, with the kinds of its parameters.
     Run(u128),
     Locate,
-    /// Calls the anchor's method that returns the current version.
-    Version,
+    /// Calls the anchor's method that casts a version to the anchor.
+    CastVersion,
     /// Calls a version's `enter` body at the entry of an armed body.
     Enter(u32),
     /// Creates a frame with its first values, given by their kinds.

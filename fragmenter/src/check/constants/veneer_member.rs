@@ -29,7 +29,7 @@ impl Constants<'_> {
                         && name == runtime::ANCHOR_VERSION
                         && d == runtime::anchor_version_descriptor(&class) =>
                 {
-                    Some(RuntimeOperation::Version)
+                    Some(RuntimeOperation::CastVersion)
                 }
                 (INVOKEVIRTUAL, ..) if !version => {
                     runtime::method_of(&name).map(RuntimeOperation::Enter)
@@ -48,7 +48,9 @@ impl Constants<'_> {
             }
         } else if class == runtime::CELL {
             match (op, &*name, &*d) {
-                (INVOKEVIRTUAL, "on", "()Z") => Some(RuntimeOperation::On),
+                (INVOKEVIRTUAL, "version", "()Ljava/lang/Object;") if !version => {
+                    Some(RuntimeOperation::VersionOrNull)
+                }
                 (INVOKEVIRTUAL, "leave", "()Z") => Some(RuntimeOperation::Leave),
                 (INVOKEVIRTUAL, "stale", "(Ljava/lang/invoke/MethodHandle;)Z") if version => {
                     Some(RuntimeOperation::Stale)

@@ -45,22 +45,25 @@ impl<'x> Product<'x, '_> {
             r.emitted_at += 1;
             return Ok(true);
         }
-        if let Some(check @ (Value::CHECK | Value::CHECK_ON)) = top {
+        if let Some(check @ (Value::CHECK | Value::VERSION_OR_NULL)) = top {
             self.pop(r)?;
-            let (stub, on) = match *op {
-                IFNE => (taken, r.emitted_at + 1),
-                IFEQ => (r.emitted_at + 1, taken),
+            let entry = check == Value::VERSION_OR_NULL;
+            let (stub, on) = match (*op, entry) {
+                (IFNE, false) | (IFNONNULL, true) => (taken, r.emitted_at + 1),
+                (IFEQ, false) | (IFNULL, true) => (r.emitted_at + 1, taken),
                 _ => return Err(self.unknown(r, "a check that is not asked for yes or no")),
             };
+            // At the entry, a copy of the version lies on top of the method's own operands.
+            let mut stack = r.emitted.stack.clone();
+            if entry && stack.pop() != Some(Value::VERSION_OR_NULL) {
+                return Err(self.unknown(r, "an entry that does not keep the version"));
+            }
             if r.monitors > 0 {
                 return Err(Failure::Monitor(self.at(r)));
             }
             let mut away = r.clone();
             away.emitted_at = stub;
-            away.leave = Some(Box::new(OsrExit::at_check(
-                check == Value::CHECK_ON,
-                r.emitted.stack.clone(),
-            )));
+            away.leave = Some(Box::new(OsrExit::at_check(entry, stack)));
             self.run(from, away)?;
             r.emitted_at = on;
             return Ok(true);

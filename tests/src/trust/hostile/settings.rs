@@ -34,6 +34,21 @@ pub const C1: Setting = Setting {
     changes_objects: false,
 };
 
+/// The C1 compiler only, with the profiling code that C1 emits before C2 takes over.
+pub const PROFILED_C1: Setting = Setting {
+    name: "C1 with profiling only",
+    options: &["-XX:TieredStopAtLevel=3"],
+    changes_objects: false,
+};
+
+/// All compilers, and a thread waits for each compilation that it causes. So the code that a thread
+/// runs at a given time does not depend on the load of the machine.
+pub const COMPILED_AT_ONCE: Setting = Setting {
+    name: "-Xbatch",
+    options: &["-Xbatch"],
+    changes_objects: false,
+};
+
 /// All settings except the default.
 pub const SETTINGS: &[Setting] = &[
     INTERPRETER,

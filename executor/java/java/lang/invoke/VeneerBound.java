@@ -4,7 +4,7 @@ import jdk.internal.misc.Unsafe;
 import jdk.internal.vm.annotation.ForceInline;
 
 /**
- * Reads the value that a constant method handle is bound to.
+ * Makes constant method handles, and reads the value that such a handle is bound to.
  *
  * <p>A call reads {@code value(handle(constant))}. If the JDK keeps the value in the field that
  * Veneer knows, the agent replaces both calls by instructions that read the field ({@code
@@ -17,6 +17,14 @@ final class VeneerBound {
 
     private static final Unsafe U = Unsafe.getUnsafe();
     private static final long VALUE = find();
+
+    /**
+     * A method handle that is bound to this value. {@code MethodHandles.constant} makes another kind
+     * of handle for null.
+     */
+    static MethodHandle make(Object value) {
+        return MethodHandles.insertArguments(MethodHandles.identity(Object.class), 0, value);
+    }
 
     /** The handle itself. */
     @ForceInline
@@ -32,7 +40,7 @@ final class VeneerBound {
 
     private static long find() {
         Object value = new Object();
-        MethodHandle constant = MethodHandles.constant(Object.class, value);
+        MethodHandle constant = make(value);
         long offset = U.objectFieldOffset(constant.getClass(), "argL0");
         if (U.getReference(constant, offset) != value) {
             throw new InternalError("this JDK keeps the value of a constant method handle elsewhere");

@@ -14,8 +14,8 @@ import jdk.internal.vm.annotation.Stable;
  * called.
  */
 public final class VeneerCell extends MutableCallSite {
-    /** The token of the armed body. */
-    public static final MethodHandle IDLE = VeneerToken.make();
+    /** The target for the armed body. It represents no token. */
+    public static final MethodHandle IDLE = VeneerBound.make(null);
 
     /** The agent's id of the method. */
     final int id;
@@ -23,11 +23,6 @@ public final class VeneerCell extends MutableCallSite {
     private final VeneerGate gate;
     /** A copy of the target that no compiled code treats as a constant. */
     private MethodHandle now = IDLE;
-    /**
-     * The instance of the last version. An activation needs it if the cell switches between its
-     * check and its call.
-     */
-    volatile Object last;
     /**
      * The OSR entry, of type {@code (Object)Object}, of the version with the token {@link
      * #resumeToken}.
@@ -51,35 +46,27 @@ public final class VeneerCell extends MutableCallSite {
     }
 
     /**
-     * The check at an armed method's entry: whether the activation enters a version. If the token
-     * only has counters, counts the activation. {@link VeneerToken#of} is inlined by hand here and
-     * in {@link #leave}, because C1 would give each activation of the armed body a frame that is 32
-     * bytes larger.
+     * The check at an armed method's entry: the instance of the version that the activation enters,
+     * or null if it runs the armed body. If the token only has counters, counts the activation. The
+     * check and the choice of the version are one call, so a switch between them cannot leave the
+     * activation without a version, and a cell need not keep a version after the switch. {@link
+     * VeneerToken#of} is inlined by hand here and in {@link #leave}, and nothing is compared but with
+     * null, because C1 gives each activation of the armed body room for the deepest operand stack of
+     * the methods that it inlines there.
      */
     @ForceInline
     @Hidden
-    public boolean on() {
-        MethodHandle target = gate.target == VeneerGate.OPEN ? this.target : now;
-        if (target == IDLE) {
-            return false;
-        }
+    public Object version() {
+        MethodHandle target = VeneerBound.value(VeneerBound.handle(gate.target)) == null ? this.target : now;
         VeneerToken token = (VeneerToken) VeneerBound.value(VeneerBound.handle(target));
+        if (token == null) {
+            return null;
+        }
         if (token.counters == 0) {
-            return true;
+            return token.body;
         }
         token.count();
-        return false;
-    }
-
-    /**
-     * The instance of the current version, on which an armed method's entry calls the version's
-     * body. The JIT treats it as a constant until the cell switches.
-     */
-    @ForceInline
-    @Hidden
-    public Object body() {
-        Object body = VeneerToken.of(gate.target == VeneerGate.OPEN ? target : now).body;
-        return body != null ? body : last;
+        return null;
     }
 
     /**
@@ -89,8 +76,9 @@ public final class VeneerCell extends MutableCallSite {
     @ForceInline
     @Hidden
     public boolean leave() {
-        MethodHandle target = gate.target == VeneerGate.OPEN ? this.target : now;
-        return target != IDLE && ((VeneerToken) VeneerBound.value(VeneerBound.handle(target))).counters == 0 && ready();
+        MethodHandle target = VeneerBound.value(VeneerBound.handle(gate.target)) == null ? this.target : now;
+        VeneerToken token = (VeneerToken) VeneerBound.value(VeneerBound.handle(target));
+        return token != null && token.counters == 0 && ready();
     }
 
     /**
@@ -100,7 +88,7 @@ public final class VeneerCell extends MutableCallSite {
     @ForceInline
     @Hidden
     public boolean stale(MethodHandle mine) {
-        return (gate.target == VeneerGate.OPEN ? target : now) != mine && ready();
+        return (VeneerBound.value(VeneerBound.handle(gate.target)) == null ? target : now) != mine && ready();
     }
 
     /**

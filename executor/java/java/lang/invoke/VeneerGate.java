@@ -12,16 +12,17 @@ package java.lang.invoke;
  * deoptimises the code that was compiled while it was shut:
  *
  * <pre>
- *   open:  gate.target == OPEN ? cell.target : cell.now     both are constants, the check costs nothing
- *   shut:  gate.target == OPEN ? cell.target : cell.now     one load; cell.target changes without a walk
+ *   open:  gate.target is OPEN ? cell.target : cell.now     both are constants, the check costs nothing
+ *   shut:  gate.target is OPEN ? cell.target : cell.now     one load; cell.target changes without a walk
  * </pre>
  */
 final class VeneerGate extends MutableCallSite {
     /** Number of methods that share a gate. Shutting it deoptimises the code of all of them. */
     static final int WIDTH = VeneerLayout.GATE_WIDTH;
 
-    static final MethodHandle OPEN = MethodHandles.constant(Object.class, "open");
-    private static final MethodHandle SHUT = MethodHandles.constant(Object.class, "shut");
+    /** The target of an open gate. Its bound value is null, for which checks test. */
+    private static final MethodHandle OPEN = VeneerBound.make(null);
+    private static final MethodHandle SHUT = VeneerBound.make("shut");
 
     /** Number of calls of {@link #shut} without their call of {@link #open}. */
     private int holders;

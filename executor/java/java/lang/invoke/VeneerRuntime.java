@@ -181,9 +181,7 @@ public final class VeneerRuntime {
         }
         // Armed bodies call the version's methods on this instance, which has no state. Its class
         // has no constructor.
-        Object body = U.allocateInstance(version);
-        VeneerToken.of(token).body = body;
-        cell.last = body;
+        VeneerToken.of(token).body = U.allocateInstance(version);
         cell.turn(token);
     }
 

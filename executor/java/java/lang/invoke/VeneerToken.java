@@ -4,8 +4,8 @@ import jdk.internal.vm.annotation.ForceInline;
 import jdk.internal.vm.annotation.Stable;
 
 /**
- * A token, which a cell's target represents: the armed body, the armed body with counters at its
- * entry, or one version of the method.
+ * A token, which a cell's target represents: the armed body with counters at its entry, or one
+ * version of the method. The target {@link VeneerCell#IDLE} represents no token.
  *
  * <p>A call site's target must be a method handle, so a token is the value of a constant method
  * handle. The handle's bound value is a final field of a class in {@code java.lang.invoke}. So if
@@ -21,7 +21,7 @@ final class VeneerToken {
      */
     @Stable Object body;
 
-    /** Number of counters at the entry of the armed body; 0 for a version and for IDLE. */
+    /** Number of counters at the entry of the armed body; 0 for a version. */
     final int counters;
     /** Offsets of the counters from the thread's shard. */
     private final int first, second, third, fourth;
@@ -40,7 +40,7 @@ final class VeneerToken {
      * its entry.
      */
     static MethodHandle make(int... offsets) {
-        return MethodHandles.constant(Object.class, new VeneerToken(offsets));
+        return VeneerBound.make(new VeneerToken(offsets));
     }
 
     /**
