@@ -134,9 +134,16 @@ fn differences(program: &Program, mode: &str, plain: &Output, other: &Output) ->
     failures
 }
 
+/// The remarks of `-Xcheck:jni`, of which one is fatal or concerns the agent.
+#[derive(Debug, thiserror::Error)]
+#[error("-Xcheck:jni complains:\n{remarks}")]
+struct JniComplaint {
+    remarks: String,
+}
+
 /// Removes the JVM's remarks about JNI calls, which it prints between the lines of the application,
 /// from the output. Returns an error if a remark is fatal or concerns the agent.
-fn without_jni_checks(output: &Output) -> Result<Output, String> {
+fn without_jni_checks(output: &Output) -> Result<Output, JniComplaint> {
     let remark = |line: &&str| {
         ["WARNING", "FATAL", "\t", "Warning:"]
             .iter()
@@ -150,7 +157,9 @@ fn without_jni_checks(output: &Output) -> Result<Output, String> {
         .collect();
     let ours = |line: &&str| line.contains("FATAL") || line.to_lowercase().contains("veneer");
     if remarks.iter().any(ours) {
-        return Err(format!("-Xcheck:jni complains:\n{}", remarks.join("\n")));
+        return Err(JniComplaint {
+            remarks: remarks.join("\n"),
+        });
     }
     let rest = |text: &str| -> String {
         text.lines()

@@ -458,7 +458,7 @@ impl Prometheus {
 fn prometheus_scrapes_the_exact_counts() -> Outcome {
     let root: PathBuf = match debian("prometheus")? {
         Ok(root) => root,
-        Err(why) => return skipped(&why),
+        Err(why) => return skipped(&why.to_string()),
     };
     let mut stage = ExportFixture::on_one_jdk()?;
     let export = stage.export(&["--plan", &stage.plan, "--listen", "127.0.0.1:0"]);
@@ -517,7 +517,7 @@ fn prometheus_scrapes_the_exact_counts() -> Outcome {
 fn the_strict_openmetrics_parser_accepts_the_text() -> Outcome {
     let python = match python()? {
         Ok(python) => python,
-        Err(why) => return skipped(&why),
+        Err(why) => return skipped(&why.to_string()),
     };
     let mut stage = ExportFixture::on_one_jdk()?;
     let pid = stage.live.pid().to_string();
@@ -553,7 +553,7 @@ fn the_strict_openmetrics_parser_accepts_the_text() -> Outcome {
 fn an_opentelemetry_receiver_accepts_pushed_metrics() -> Outcome {
     let python = match python()? {
         Ok(python) => python,
-        Err(why) => return skipped(&why),
+        Err(why) => return skipped(&why.to_string()),
     };
     let mut stage = ExportFixture::on_one_jdk()?;
     let mut collector = Background::start(&python.clone().arg(receiver("otlp.py")))?;
@@ -652,7 +652,7 @@ fn point<'a>(request: &'a Value, name: &str, of: &str) -> &'a Value {
 fn the_perfetto_trace_processor_reads_a_trace() -> Outcome {
     let (python, node) = match (python()?, node()?) {
         (Ok(python), Ok(node)) => (python, node),
-        (Err(why), _) | (_, Err(why)) => return skipped(&why),
+        (Err(why), _) | (_, Err(why)) => return skipped(&why.to_string()),
     };
     let mut stage = ExportFixture::on_one_jdk()?;
     let file = stage.folder.join("trace.pftrace");

@@ -20,8 +20,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use veneer_frequency::Flow;
 
-use super::{DataError, RecordError};
 use super::layout::{CATALOGUE, Rings, Shards};
+use super::{DataError, RecordError};
 use crate::report::{Kind, Patch, Problem, Readings};
 
 /// The format of the data directory that this crate writes and reads.
@@ -259,9 +259,10 @@ pub fn read_catalogue(directory: &Path) -> Result<Catalogue, DataError> {
         let record = decode(&line).map_err(damaged)?;
         match (&mut journal, record) {
             (None, record) => {
-                journal = Some(new_journal(&path, record).map_err(|e| {
-                    e.unwrap_or_else(|| damaged(RecordError::NoRun))
-                })?)
+                journal = Some(
+                    new_journal(&path, record)
+                        .map_err(|e| e.unwrap_or_else(|| damaged(RecordError::NoRun)))?,
+                )
             }
             (Some(catalogue), record) => catalogue.apply(record).map_err(damaged)?,
         }
