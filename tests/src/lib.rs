@@ -37,6 +37,7 @@ pub mod random;
 pub mod report;
 pub mod sample_service;
 pub mod screen;
+pub mod skip;
 pub mod terminal;
 pub mod trust;
 pub mod workers;
